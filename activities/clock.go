@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 	"time"
+
+	"dateline/internal/infra/retry"
 )
 
 // Clock tells the database's time, by which posts are due.
@@ -32,7 +34,7 @@ const lookAgain = 5 * time.Second
 func (p *Publish) sleepUntil(ctx context.Context, at time.Time) error {
 	for {
 		left := at.Sub(p.clock().Now())
-		if err := sleepUntil(ctx, time.Now().Add(min(left, lookAgain))); err != nil || left <= lookAgain {
+		if err := retry.Sleep(ctx, min(left, lookAgain)); err != nil || left <= lookAgain {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"dateline/activities"
+	"dateline/internal/infra/blob"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
 	"dateline/internal/storage/objects"
@@ -104,7 +105,7 @@ func (a *archive) keys(articleURL string) (keys []string) {
 func (a *archive) inS3(key string) bool {
 	a.t.Helper()
 	_, err := a.bucket.Size(a.t.Context(), key)
-	if err != nil && !errors.Is(err, objects.ErrNone) {
+	if err != nil && !errors.Is(err, blob.ErrNotFound) {
 		a.t.Fatal(err)
 	}
 	return err == nil

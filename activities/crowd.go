@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/retry"
 )
 
 const (
@@ -180,7 +182,7 @@ func holdBack(ctx context.Context, crowd int) {
 		return
 	}
 	spread := time.Second + time.Duration(rand.Int64N(int64(crowd)))*time.Second/dispatchRate //nolint:gosec // not a secret
-	_ = sleepUntil(ctx, time.Now().Add(spread))
+	_ = retry.Sleep(ctx, spread)
 }
 
 // noticeable is the shortest time that a person would notice.

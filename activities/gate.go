@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/publishing/hostguard"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
@@ -256,7 +257,7 @@ func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.T
 		}
 		// Meanwhile another call may learn that the bucket is open.
 		wait := time.Until(grant.Until)
-		if err := sleepUntil(ctx, time.Now().Add(min(wait+time.Millisecond, max(wait/8, shortestLook)))); err != nil {
+		if err := retry.Sleep(ctx, min(wait+time.Millisecond, max(wait/8, shortestLook))); err != nil {
 			return ratelimit.Permit{}, nil, err
 		}
 	}
@@ -272,11 +273,11 @@ func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (
 	}
 	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
 	for {
-		call, retry, reason := p.Hosts.Enter(j.host(), at, probe)
+		call, retryAt, reason := p.Hosts.Enter(j.host(), at, probe)
 		if call != nil {
 			return call, nil
 		}
-		if retry.After(until) {
+		if retryAt.After(until) {
 			if pressing, err := p.pressing(ctx, j); pressing || err != nil {
 				return nil, err
 			}
@@ -284,12 +285,12 @@ func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (
 			if reason == hostguard.Full {
 				message = "The network answers so slowly that no more calls are made for now. The post waits."
 			}
-			if err := p.tell(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retry.UTC()}); err != nil {
+			if err := p.tell(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retryAt.UTC()}); err != nil {
 				return nil, err
 			}
-			return nil, comeBack(errHeld, "The network does not answer.", retry)
+			return nil, comeBack(errHeld, "The network does not answer.", retryAt)
 		}
-		if err := sleepUntil(ctx, retry.Add(time.Millisecond)); err != nil {
+		if err := retry.Sleep(ctx, time.Until(retryAt)+time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

@@ -136,7 +136,7 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 	if change != nil {
 		change(&p)
 	}
-	created, _, err := b.store.CreatePost(b.t.Context(), postgres.NewPost{Post: p, AccountIDs: accounts, Actor: b.who.Actor()})
+	created, _, err := b.store.CreatePost(b.t.Context(), post.NewPost{Post: p, AccountIDs: accounts, Actor: b.who.Actor()})
 	b.must(err)
 	return created
 }

@@ -19,7 +19,6 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 	"dateline/platforms/fake"
 )
 
@@ -169,7 +168,7 @@ func soon(random *rand.Rand) time.Time {
 func (h *history) create(random *rand.Rand, n int) *witness {
 	w := &witness{id: uuid.Must(uuid.NewV7()), said: map[int64]post.Post{}}
 	accounts := h.accounts[:1+(n+random.IntN(2))%2]
-	p, _, err := h.store.CreatePost(h.t.Context(), postgres.NewPost{Actor: h.who.Actor(), AccountIDs: idsOf(accounts),
+	p, _, err := h.store.CreatePost(h.t.Context(), post.NewPost{Actor: h.who.Actor(), AccountIDs: idsOf(accounts),
 		Post: post.Post{ID: w.id, WorkspaceID: h.who.WorkspaceID, UserID: h.who.UserID, TimeZone: "UTC",
 			Content: h.words(w, 0), Thread: h.thread(w, random), ScheduledTime: soon(random)}})
 	h.must(err)
@@ -303,7 +302,7 @@ func (h *history) decide(w *witness, p post.Post) bool {
 			_, err = h.store.Retry(h.t.Context(), g, []uuid.UUID{t.ID})
 		case t.Status == post.TargetUncertain:
 			known, _ := h.store.PublishedSegments(h.t.Context(), t.ID)
-			d := postgres.Decision{TargetID: t.ID}
+			d := post.Decision{TargetID: t.ID}
 			for _, there := range h.of(w, t.AccountID) {
 				if len(known) < len(h.of(w, t.AccountID)) {
 					d.Exists, d.RemoteID, d.RemoteURL = true, there.ID, there.URL

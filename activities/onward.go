@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"dateline/internal/infra/retry"
 )
 
 // onward ends a round of publishing that the same attempt follows up: what is
@@ -35,7 +37,7 @@ func rounds(ctx context.Context, round func() (TargetResult, error)) (TargetResu
 		if next.pause > 0 {
 			pauses++
 		}
-		if pauses > mostPauses || sleepUntil(ctx, time.Now().Add(next.pause)) != nil || ctx.Err() != nil {
+		if pauses > mostPauses || retry.Sleep(ctx, next.pause) != nil || ctx.Err() != nil {
 			return TargetResult{}, next.error
 		}
 	}

@@ -216,15 +216,3 @@ func deref(r *TargetResult) TargetResult {
 	}
 	return *r
 }
-
-// sleepUntil waits in memory. It gives up when the activity is cancelled.
-func sleepUntil(ctx context.Context, at time.Time) error {
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/platforms/fake"
 )
 
@@ -39,7 +39,7 @@ func TestPublishConvertsImages(t *testing.T) {
 	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
 	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "The harbour", bytes.NewReader(bloated(t)))
 	b.must(err)
-	if _, _, err := b.desk.Schedule(t.Context(), b.who, scheduling.Draft{Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z", Attachments: []string{photo.ID.String()}}, postgres.Idempotency{}); err == nil {
+	if _, _, err := b.desk.Schedule(t.Context(), b.who, scheduling.Draft{Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z", Attachments: []string{photo.ID.String()}}, idempotency.Key{}); err == nil {
 		t.Error("2099 is too far")
 	} else if e := (*apperr.Error)(nil); !errors.As(err, &e) || len(e.Fields) != 1 {
 		t.Errorf("the desk refuses the photo: %v", err)

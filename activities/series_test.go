@@ -11,9 +11,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"dateline/activities"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/newsroomtest"
 )
 
@@ -48,7 +48,7 @@ func TestMaterialiseSeries(t *testing.T) {
 	create := func() post.Series {
 		t.Helper()
 		s, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
-			Starts: time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"), Template: scheduling.Draft{Content: "Điểm tin tối"}}, postgres.Idempotency{})
+			Starts: time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"), Template: scheduling.Draft{Content: "Điểm tin tối"}}, idempotency.Key{})
 		n.Must(err)
 		return s
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
@@ -97,7 +98,7 @@ func (p *Publish) stageOne(ctx context.Context, j *job, file media.Item) (networ
 		return staged, unreadable.problem()
 	}
 	for err == nil && !staged.Ready {
-		if err = sleepUntil(ctx, time.Now().Add(max(staged.CheckAfter, 500*time.Millisecond))); err != nil {
+		if err = retry.Sleep(ctx, max(staged.CheckAfter, 500*time.Millisecond)); err != nil {
 			return staged, interruptedUpload(err)
 		}
 		staged, err = j.adapter.StageStatus(ctx, j.account, staged)
@@ -126,7 +127,7 @@ func (p *Publish) ready(ctx context.Context, j *job) *network.Error {
 	}
 	for !known || !one.Ready {
 		if known {
-			if err := sleepUntil(ctx, time.Now().Add(max(one.CheckAfter, 100*time.Millisecond))); err != nil {
+			if err := retry.Sleep(ctx, max(one.CheckAfter, 100*time.Millisecond)); err != nil {
 				return interruptedUpload(err)
 			}
 		}

@@ -11,7 +11,7 @@ type Timing struct {
 	Parent    time.Duration // before a reply looks again for the post it answers, doubled up to MaxWait; 2 s
 	MaxWait   time.Duration // the longest pause that nobody asked for; 30 s
 	// Looks are the pauses before each look for a lost post, because listings
-	// lag behind; docs/architecture.md promises 1 s, 5 s, 15 s, 60 s.
+	// lag behind; docs/explanation/delivery-guarantees.md promises 1 s, 5 s, 15 s, 60 s.
 	Looks []time.Duration
 	// Settled is how long after a send a network that knows idempotency keys is
 	// sent the same again, when the post is not found: long enough for it to have

@@ -15,6 +15,7 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/retry"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/notify/webhook"
 )
@@ -168,7 +169,7 @@ func (w *Webhooks) attempt(ctx context.Context, j webhook.Job) (webhook.Result, 
 		r.Gone, r.Status = true, webhook.Dead
 		return r, nil
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		asked = retryAfter(answer.Header.Get("Retry-After"), time.Now())
+		asked = retry.After(answer.Header, time.Now(), longestAsked)
 	}
 	if answer.StatusCode/100 == 3 {
 		r.Error = "The endpoint answered " + strconv.Itoa(answer.StatusCode) + "; redirects are not followed. Give the address that it leads to."
@@ -187,17 +188,6 @@ func (w *Webhooks) failed(j webhook.Job, r webhook.Result, asked time.Duration) 
 	r.Status = webhook.Pending
 	r.Again = max(jitter(pause), asked)
 	return r
-}
-
-// retryAfter reads RFC 9110, 10.2.3: seconds or a date.
-func retryAfter(text string, now time.Time) time.Duration {
-	var d time.Duration
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		d = time.Duration(seconds) * time.Second //nolint:gosec // 31 bits
-	} else if at, err := http.ParseTime(text); err == nil {
-		d = at.Sub(now)
-	}
-	return min(max(d, 0), longestAsked)
 }
 
 // reason says why no answer came, without the addresses that a name resolved

@@ -35,7 +35,6 @@ import (
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 )
 
 //go:embed openapi.yaml
@@ -52,14 +51,14 @@ type Store interface {
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
 	NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
-	Posts(ctx context.Context, f postgres.Filter) ([]post.Post, error)
-	DeadLetters(ctx context.Context, f postgres.DeadFilter) ([]post.DeadLetter, error)
+	Posts(ctx context.Context, f post.Filter) ([]post.Post, error)
+	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
 	EventsNow(ctx context.Context) (post.Place, error)
 	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
-	ListSeries(ctx context.Context, f postgres.SeriesFilter) ([]post.Series, error)
+	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
 	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
@@ -67,8 +66,8 @@ type Store interface {
 
 // Desk schedules and changes posts.
 type Desk interface {
-	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key postgres.Idempotency) (p post.Post, replayed bool, err error)
-	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key postgres.Idempotency) (scheduling.BulkPosts, error)
+	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key idempotency.Key) (p post.Post, replayed bool, err error)
+	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key idempotency.Key) (scheduling.BulkPosts, error)
 	Change(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
@@ -81,12 +80,12 @@ type Desk interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
-	BulkDead(ctx context.Context, actor string, f postgres.DeadFilter, discard, dryRun bool) (scheduling.Bulk, error)
+	BulkDead(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (scheduling.Bulk, error)
 	Show(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.Shown, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	Fitness(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.Fitness, error)
 
-	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key postgres.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error)
+	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error)
 	ChangeSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series, []uuid.UUID, error)
 	PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
 	EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error)

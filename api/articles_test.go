@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/pagestore"
 	"dateline/internal/news/crawl/weburl"
 	"dateline/internal/news/pipeline"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -59,7 +59,7 @@ func (s *server) article(domain, path string, paras []string) pipeline.Stored {
 	}
 	if s.Count("select count(*) from site_selectors where domain_id = $1", d.ID) == 0 {
 		_, _, err = s.Store.AddSelectors(ctx, d, s.Workspace.ID, pipeline.Selectors{Maker: pipeline.Person, State: pipeline.Active,
-			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, postgres.Idempotency{})
+			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, idempotency.Key{})
 		s.Must(err)
 	}
 	list, err := s.Store.Articles(ctx, pipeline.Window{Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour), Limit: 100})

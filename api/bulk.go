@@ -11,9 +11,9 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 )
 
 const (
@@ -34,7 +34,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 		return
 	}
 	options := scheduling.BulkOptions{Partly: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
-	var key postgres.Idempotency
+	var key idempotency.Key
 	if header := c.GetHeader("Idempotency-Key"); header != "" {
 		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.Partly), raw); err != nil {
 			s.refuse(c, err)

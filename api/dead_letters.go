@@ -12,7 +12,6 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // RetryPost sends what failed of a post out again.
@@ -56,7 +55,7 @@ func (s *Server) SendTargetAgain(ctx context.Context, r spec.SendTargetAgainRequ
 
 // ListDeadLetters lists what waits for a person.
 func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequestObject) (spec.ListDeadLettersResponseObject, error) {
-	f := postgres.DeadFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
+	f := post.DeadLetterFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
 		AccountID: r.Params.Account, Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
@@ -157,7 +156,7 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 		return spec.BulkAnswer{}, err
 	}
 	who := principal(ctx)
-	done, err := s.Desk.BulkDead(ctx, who.Actor(), postgres.DeadFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
+	done, err := s.Desk.BulkDead(ctx, who.Actor(), post.DeadLetterFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
 		Networks: value(c.Networks), AccountID: c.Account, PostIDs: value(c.Posts)}, discard, value(c.DryRun))
 	if err != nil {
 		return spec.BulkAnswer{}, err

@@ -14,7 +14,6 @@ import (
 	"dateline/internal/infra/csvio"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // exportPage is how many posts of an export are in memory at once.
@@ -22,7 +21,7 @@ const exportPage = 500
 
 // ExportPosts streams posts in the form that the bulk request takes.
 func (s *Server) ExportPosts(ctx context.Context, r spec.ExportPostsRequestObject) (spec.ExportPostsResponseObject, error) {
-	f := postgres.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, Ascending: true, Limit: exportPage}
+	f := post.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, Ascending: true, Limit: exportPage}
 	for _, status := range value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
@@ -38,7 +37,7 @@ func (s *Server) ExportPosts(ctx context.Context, r spec.ExportPostsRequestObjec
 type export struct {
 	ctx    context.Context
 	server *Server
-	filter postgres.Filter
+	filter post.Filter
 	page   []post.Post
 	csv    bool
 }

@@ -15,9 +15,9 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 )
 
 // SchedulePost is the short form of CreatePost.
@@ -55,23 +55,23 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 }
 
 // idempotencyOf hashes the parsed body, so that white space makes no difference.
-func idempotencyOf(ctx context.Context, key *string, kind string, body any) (postgres.Idempotency, error) {
+func idempotencyOf(ctx context.Context, key *string, kind string, body any) (idempotency.Key, error) {
 	if key == nil {
-		return postgres.Idempotency{}, nil
+		return idempotency.Key{}, nil
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return postgres.Idempotency{}, err
+		return idempotency.Key{}, err
 	}
 	return namedRequest(ctx, *key, kind, raw)
 }
 
-func namedRequest(ctx context.Context, key, kind string, request []byte) (postgres.Idempotency, error) {
+func namedRequest(ctx context.Context, key, kind string, request []byte) (idempotency.Key, error) {
 	if !utf8.ValidString(key) {
-		return postgres.Idempotency{}, apperr.InvalidFields(apperr.FieldError{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
+		return idempotency.Key{}, apperr.InvalidFields(apperr.FieldError{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
 	}
 	sum := sha256.Sum256(append([]byte(kind+"\n"), request...))
-	return postgres.Idempotency{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
+	return idempotency.Key{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
 }
 
 // nudge tells Temporal of a change.
@@ -159,7 +159,7 @@ const defaultPage = 50
 
 // ListPosts lists posts by scheduled time.
 func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (spec.ListPostsResponseObject, error) {
-	f := postgres.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series,
+	f := post.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series,
 		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit

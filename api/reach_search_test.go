@@ -3,13 +3,13 @@ package api_test
 import (
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/search/savedsearch"
-	"dateline/internal/storage/postgres"
 )
 
 func (x *things) saved() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		n, _, err := (&savedsearch.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, savedsearch.Search{Name: "Gold", Query: "gold"}, postgres.Idempotency{})
+		n, _, err := (&savedsearch.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, savedsearch.Search{Name: "Gold", Query: "gold"}, idempotency.Key{})
 		x.s.Must(err)
 		return n.ID
 	})

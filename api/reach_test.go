@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
-	"dateline/internal/storage/postgres"
+	"dateline/internal/infra/idempotency"
 )
 
 // masked is an answer without the ids and the request's own address.
@@ -103,7 +103,7 @@ func (g *stage) withToken(c caller, wanted func(workspace.Scope) bool, use func(
 	g.t.Helper()
 	t, plain := workspace.NewToken(c.WorkspaceID, c.UserID, "scoped")
 	t.Scopes = slices.DeleteFunc(workspace.Scopes(), func(s workspace.Scope) bool { return !wanted(s) })
-	_, _, err := g.Store.CreateToken(g.t.Context(), t, postgres.Idempotency{})
+	_, _, err := g.Store.CreateToken(g.t.Context(), t, idempotency.Key{})
 	g.Must(err)
 	before = g.everything()
 	use(plain)

@@ -14,6 +14,7 @@ import (
 	"dateline/internal/audience/site"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
 	"dateline/internal/news/pipeline"
@@ -22,7 +23,6 @@ import (
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms/mastodon"
 )
@@ -86,7 +86,7 @@ func (x *things) series() (id uuid.UUID, occurrence string) {
 	day := time.Now().AddDate(0, 0, 2).Format("2006-01-02")
 	id = thing(x, someID(), func() uuid.UUID {
 		made, _, _, err := x.s.Desk.CreateSeries(x.s.t.Context(), x.s.Owner, scheduling.SeriesDraft{Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
-			Template: scheduling.Draft{Content: "Hello"}}, postgres.Idempotency{})
+			Template: scheduling.Draft{Content: "Hello"}}, idempotency.Key{})
 		x.s.Must(err)
 		return made.ID
 	})
@@ -166,7 +166,7 @@ func (x *things) noWebhooks() { x.s.Exec("delete from webhook_endpoints") }
 func (x *things) webhook() uuid.UUID {
 	return thing(x, webhook.Endpoint{ID: someID()}, func() webhook.Endpoint {
 		x.noWebhooks()
-		e, _, _, err := x.s.Webhooks.Create(x.s.t.Context(), x.s.Owner, "https://hooks.example/dateline", "", nil, postgres.Idempotency{})
+		e, _, _, err := x.s.Webhooks.Create(x.s.t.Context(), x.s.Owner, "https://hooks.example/dateline", "", nil, idempotency.Key{})
 		x.s.Must(err)
 		return e
 	}).ID
@@ -174,7 +174,7 @@ func (x *things) webhook() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&shortlink.Service{Store: x.s.Store, Base: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.New{URL: "https://news.example/a"}, postgres.Idempotency{})
+		l, _, err := (&shortlink.Service{Store: x.s.Store, Base: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.New{URL: "https://news.example/a"}, idempotency.Key{})
 		x.s.Must(err)
 		return l.Code
 	})
@@ -213,7 +213,7 @@ func (x *things) token() uuid.UUID {
 			of = x.s.Owner
 		}
 		t, _ := workspace.NewToken(of.WorkspaceID, of.UserID, "of the desk")
-		_, _, err := x.s.Store.CreateToken(x.s.t.Context(), t, postgres.Idempotency{})
+		_, _, err := x.s.Store.CreateToken(x.s.t.Context(), t, idempotency.Key{})
 		x.s.Must(err)
 		return t.ID
 	})
@@ -257,7 +257,7 @@ func (x *things) seed() crawl.Seed {
 		u, err := weburl.Parse("https://"+someID().String()+".example/", weburl.Rules{})
 		x.s.Must(err)
 		made, _, err := x.s.Store.CreateSeeds(x.s.t.Context(), []crawl.Seed{{ID: someID(), WorkspaceID: x.s.Workspace.ID, URL: u, Kind: crawl.Home, Status: crawl.Active,
-			MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute, Rules: crawl.Rules{MaxDepth: 1}}}, postgres.Idempotency{})
+			MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute, Rules: crawl.Rules{MaxDepth: 1}}}, idempotency.Key{})
 		x.s.Must(err)
 		return made[0]
 	})

@@ -16,9 +16,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/pagestore"
-	"dateline/internal/storage/postgres"
 )
 
 const seedsPath, domainsPath = "/api/v1/seeds", "/api/v1/domains"
@@ -127,7 +127,7 @@ func TestADomainIsSteered(t *testing.T) {
 	other, _, _ := s.Found("Other desk")
 	seed := crawl.Seed{ID: someID(), WorkspaceID: other.ID, Kind: crawl.Home, Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute}
 	s.Must(seed.URL.UnmarshalText([]byte("https://news.example/")))
-	_, _, err := s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, postgres.Idempotency{})
+	_, _, err := s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, idempotency.Key{})
 	s.Must(err)
 	s.refused(s.send("POST", path+"/pause", nil), 409, "shared_domain")
 	s.refused(s.send("DELETE", path+"/frontier", nil), 409, "shared_domain")
@@ -164,7 +164,7 @@ func TestADomainSaysHowItIsCrawledAndWhatWentWrong(t *testing.T) {
 	other, _, _ := s.Found("Other desk")
 	seed := crawl.Seed{ID: someID(), WorkspaceID: other.ID, Kind: crawl.Home, Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute}
 	s.Must(seed.URL.UnmarshalText([]byte("https://news.example/")))
-	_, _, err = s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, postgres.Idempotency{})
+	_, _, err = s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, idempotency.Key{})
 	s.Must(err)
 	s.refused(s.send("PATCH", path, object{"render": false}), 409, "shared_domain")
 }

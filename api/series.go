@@ -12,7 +12,6 @@ import (
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 )
 
 // CreateSeries makes a post recur.
@@ -40,7 +39,7 @@ func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObj
 
 // ListSeries lists series, newest first.
 func (s *Server) ListSeries(ctx context.Context, r spec.ListSeriesRequestObject) (spec.ListSeriesResponseObject, error) {
-	f := postgres.SeriesFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
+	f := post.SeriesFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}

@@ -12,6 +12,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/retry"
 	"dateline/internal/publishing/post"
 )
 
@@ -96,7 +97,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 		var listen <-chan struct{}
 		if more {
 			again = time.After(settle)
-		} else if !sleep(e.ctx, streamRest) {
+		} else if retry.Sleep(e.ctx, streamRest) != nil {
 			return nil
 		} else {
 			again, listen = time.After(streamLook), changed
@@ -135,14 +136,5 @@ func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 			return more, nil
 		}
 		e.after = next
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }

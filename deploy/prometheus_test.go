@@ -49,7 +49,6 @@ func TestPrometheusRules(t *testing.T) {
 
 // Every alert says what to do, is fired by a test, and asks for what is measured.
 func TestAlerts(t *testing.T) {
-	runbooks := readFile(t, "docs/runbooks.md")
 	var measured []string
 	for _, i := range telemetry.Instruments() {
 		measured = append(measured, i.Name)
@@ -59,6 +58,8 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
+		runbook := "docs/how-to/runbooks/" + strings.TrimSuffix(filepath.Base(file), "_rules.yml") + ".md"
+		runbooks := readFile(t, runbook)
 		tests := readFile(t, filepath.Join("deploy", strings.Replace(file, "_rules.yml", "_test.yml", 1)))
 		var rules ruleFile
 		if err := yaml.Unmarshal([]byte(readFile(t, filepath.Join("deploy", file))), &rules); err != nil {
@@ -66,7 +67,7 @@ func TestAlerts(t *testing.T) {
 		}
 		for _, group := range rules.Groups {
 			for _, r := range group.Rules {
-				anchor := strings.TrimPrefix(r.Annotations["runbook"], "docs/runbooks.md#")
+				anchor := strings.TrimPrefix(r.Annotations["runbook"], runbook+"#")
 				if !regexp.MustCompile(`(?mi)^## ` + anchor + `$`).MatchString(runbooks) {
 					t.Errorf("%s: no runbook %q", r.Alert, anchor)
 				}

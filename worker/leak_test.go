@@ -16,11 +16,11 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
@@ -93,7 +93,7 @@ func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Accoun
 	file, err := n.Media.Upload(t.Context(), n.Owner, "photo.jpg", "A wall", &photo)
 	n.Must(err)
 	d.Attachments = []string{file.ID.String()}
-	p, _, err := n.Desk.Schedule(t.Context(), n.Owner, d, postgres.Idempotency{})
+	p, _, err := n.Desk.Schedule(t.Context(), n.Owner, d, idempotency.Key{})
 	n.Must(err)
 	n.Must(n.starter.Start(t.Context(), p))
 	defer func() {

@@ -15,10 +15,10 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
@@ -65,7 +65,7 @@ func (p *publishing) run(w *Worker) {
 
 func (p *publishing) schedule(in time.Duration) post.Post {
 	p.t.Helper()
-	made, _, err := p.Desk.Schedule(p.t.Context(), p.Owner, scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, postgres.Idempotency{})
+	made, _, err := p.Desk.Schedule(p.t.Context(), p.Owner, scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, idempotency.Key{})
 	p.Must(err)
 	p.Must(p.starter.Start(p.t.Context(), made))
 	return made

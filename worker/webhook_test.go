@@ -21,11 +21,11 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"dateline/activities"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
@@ -118,7 +118,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
 	o.t.Helper()
-	e, secret, _, err := o.Webhooks.Create(o.t.Context(), o.Owner, url, "", types, postgres.Idempotency{})
+	e, secret, _, err := o.Webhooks.Create(o.t.Context(), o.Owner, url, "", types, idempotency.Key{})
 	o.Must(err)
 	return e, secret.Reveal()
 }

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/infra/retry"
 	"dateline/workflows"
 )
 
@@ -204,10 +205,7 @@ func (w *Worker) putSchedules(ctx context.Context) {
 			return
 		}
 		w.log.Warn("the schedules are not in place yet", "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = retry.Sleep(ctx, pause)
 	}
 }
 
@@ -239,10 +237,8 @@ func (w *Worker) connect(ctx context.Context) error {
 			w.log.Warn("waiting for Temporal", "error", err)
 			told = true
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
+		if err := retry.Sleep(ctx, time.Second); err != nil {
+			return err
 		}
 	}
 }

@@ -36,7 +36,7 @@ const (
 )
 
 // Signals of the Post workflow. Operators send all but the last two; see
-// docs/operating.md for the command lines.
+// docs/reference/temporal.md for the command lines.
 const (
 	SignalCancel     = "cancel"
 	SignalEdit       = "edit"        // input: EditSignal

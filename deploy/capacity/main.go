@@ -1,6 +1,6 @@
 // Capacity reckons how many of what a newsroom of a given size needs, from
 // costs that were measured, and lives through a simulated day to see whether it
-// holds. docs/scaling.md tells how to read it.
+// holds. docs/explanation/scaling.md explains how to read it.
 //
 //	go run ./deploy/capacity
 //	go run ./deploy/capacity -set posts=1e6 -set views=20e3 -figures

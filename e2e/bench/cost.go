@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"dateline/internal/infra/retry"
 	"dateline/workflows"
 )
 
@@ -59,14 +60,14 @@ func (s *stack) costs(ctx context.Context) (costs []cost, err error) {
 		}
 		if k.before != nil {
 			// Until then the workflow waits, as it does most of a post's life.
-			if err := pause(ctx, time.Second); err != nil {
+			if err := retry.Sleep(ctx, time.Second); err != nil {
 				return nil, err
 			}
 			if err := k.before(ctx, s, made.ID); err != nil {
 				return nil, err
 			}
 		}
-		if err := pause(ctx, 4*time.Second); err != nil {
+		if err := retry.Sleep(ctx, 4*time.Second); err != nil {
 			return nil, err
 		}
 		if err := s.closed(ctx, workflows.PostWorkflow, time.Minute); err != nil {

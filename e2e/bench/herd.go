@@ -11,6 +11,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"dateline/internal/infra/retry"
 	"dateline/workflows"
 )
 
@@ -56,13 +57,13 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	if err := s.profile(ctx, o, at.Add(-herdMargin), herdProfile, fmt.Sprintf("herd-%d", n)); err != nil {
 		return h, err
 	}
-	if err := pause(ctx, time.Until(at)+2*time.Second); err != nil {
+	if err := retry.Sleep(ctx, time.Until(at)+2*time.Second); err != nil {
 		return h, err
 	}
 	// What is missing after this is lost; nothing takes so long otherwise.
 	if !o.hurry {
 		err = s.closed(ctx, workflows.PostWorkflow, time.Duration(n)*100*time.Millisecond+2*time.Minute)
-	} else if err = pause(ctx, 15*time.Second); err != nil {
+	} else if err = retry.Sleep(ctx, 15*time.Second); err != nil {
 		return h, err
 	}
 	var lates []int64

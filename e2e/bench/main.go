@@ -1,6 +1,6 @@
 // Command bench measures publishing on the whole stack of this machine: how
 // late a crowded second goes out, how many posts a minute it sustains, what a
-// bare Temporal would do, and what a post costs there. docs/benchmarks.md
+// bare Temporal would do, and what a post costs there. docs/performance.md
 // explains the figures.
 //
 // The last line on stdout is one JSON object.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 	"time"
+
+	"dateline/internal/infra/retry"
 )
 
 // A herd is profiled around its second, posts that come one after the other in
@@ -29,7 +31,7 @@ func (s *stack) profile(ctx context.Context, o options, from time.Time, length t
 	if err := os.MkdirAll(o.profiles, 0o750); err != nil {
 		return err
 	}
-	if err := pause(ctx, time.Until(from)); err != nil {
+	if err := retry.Sleep(ctx, time.Until(from)); err != nil {
 		return err
 	}
 	fetched := make(chan error, 1)

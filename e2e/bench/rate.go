@@ -10,6 +10,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
+	"dateline/internal/infra/retry"
 	"dateline/workflows"
 )
 
@@ -67,7 +68,7 @@ func (s *stack) rate(ctx context.Context, o options, kind string, began, first t
 	if err := s.profile(ctx, o, dueAt(o, first, o.steady/2), rateProfile, kind); err != nil {
 		return rate{}, err
 	}
-	if err := pause(ctx, time.Until(dueAt(o, first, o.steady))); err != nil {
+	if err := retry.Sleep(ctx, time.Until(dueAt(o, first, o.steady))); err != nil {
 		return rate{}, err
 	}
 	if err := s.closed(ctx, kind, 5*time.Minute); err != nil {

@@ -22,6 +22,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/infra/temporalclient"
 	"dateline/platforms/fake"
 )
@@ -260,20 +261,11 @@ func until(ctx context.Context, patience time.Duration, what string, done func()
 		if ok || err != nil {
 			return err
 		}
-		if err := pause(ctx, 500*time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, 500*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("waited %s in vain for %s", patience, what)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // tail keeps the end of the program's output for an error message.

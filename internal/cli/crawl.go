@@ -77,7 +77,7 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 	p.stopCrawl = stop
 	filter := &seen.Filter{Redis: p.redis}
 	record := crawler.NewRecorder(lasting, p.store.RecordFetches)
-	d := &crawler.Crawler{Store: p.store, Slots: p.store, Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
+	d := &crawler.Crawler{Domains: p.store, URLs: p.store, Seeds: p.store, Rules: p.store, Slots: p.store, Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
 		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
 		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log}
 	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsCache{Redis: p.redis}, d.FetchRobots)

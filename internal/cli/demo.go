@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 )
 
 // demoPosts are due so soon that a newcomer sees the first within seconds.
@@ -36,7 +36,7 @@ func scheduleDemo(ctx context.Context, p *parts, owner workspace.Principal, out 
 		if i == len(demoPosts())-1 {
 			draft.ThreadParentID = parent
 		}
-		made, _, err := p.desk.Schedule(ctx, owner, draft, postgres.Idempotency{})
+		made, _, err := p.desk.Schedule(ctx, owner, draft, idempotency.Key{})
 		if err != nil {
 			return fmt.Errorf("scheduling the demo's posts: %w", err)
 		}

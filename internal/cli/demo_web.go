@@ -12,10 +12,10 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/config"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/news/crawl/fetch"
 	"dateline/internal/news/crawl/seeds"
-	"dateline/internal/storage/postgres"
-	"dateline/internal/testing/crawltest"
 )
 
 // demoWeb is the small web of --demo: news sites on this machine that publish
@@ -105,7 +105,7 @@ func (w *demoWeb) seed(ctx context.Context, p *parts, owner workspace.Principal)
 	}
 	interval := demoInterval
 	for address := range now {
-		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, MinInterval: &interval, MaxInterval: &interval}, postgres.Idempotency{}); err != nil {
+		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, MinInterval: &interval, MaxInterval: &interval}, idempotency.Key{}); err != nil {
 			return fmt.Errorf("seeding the demo's sites: %w", err)
 		}
 	}

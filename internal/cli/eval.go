@@ -17,7 +17,7 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 		return errUsage
 	}
 	set, _ := p.flags("eval articles")
-	dir := set.String("data", "", "`folder` of a set of pages, or of several (docs/articles.md)")
+	dir := set.String("data", "", "`folder` of a set of pages, or of several (docs/how-to/evaluate-extraction.md)")
 	if err := p.parse(set, args[1:]); err != nil {
 		return err
 	}

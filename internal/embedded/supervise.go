@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"dateline/internal/infra/retry"
 )
 
 const (
@@ -51,10 +53,8 @@ func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, pause 
 		}
 		wait := pause << (len(deaths) - 1)
 		log.Warn("an engine ended unexpectedly and will be started again", "status", c.status(), "log_file", c.logPath, "wait", wait)
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, wait) != nil {
 			return c, nil
-		case <-time.After(wait):
 		}
 		next, err := h.startChild(c.spec)
 		if err != nil {

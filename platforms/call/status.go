@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/infra/retry"
 	"dateline/platforms/network"
 )
 
@@ -85,14 +86,14 @@ func (r *Response) Error(code, message string) *network.Error {
 // RetryAfter reads Retry-After (RFC 9110 §10.2.3) by our clock; zero when the
 // network did not say.
 func (r *Response) RetryAfter() time.Time {
-	value := r.Header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
-		return r.Received.Add(time.Duration(seconds) * time.Second)
-	}
-	if at, err := http.ParseTime(value); err == nil {
+	switch wait, at, ok := retry.ParseAfter(r.Header.Get("Retry-After")); {
+	case !ok:
+		return time.Time{}
+	case at.IsZero():
+		return r.Received.Add(wait)
+	default:
 		return r.Local(at)
 	}
-	return time.Time{}
 }
 
 // Local turns a time by the server's clock into one by ours.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"dateline/internal/infra/retry"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )
@@ -52,20 +53,8 @@ func (x *X) appendOne(ctx context.Context, account network.Account, id string, i
 		})
 		var e *network.Error
 		again := errors.As(err, &e) && (e.Class == network.Transient || e.Class == network.NotSent)
-		if !again || try == segmentTries || !pause(ctx, time.Duration(try)*x.options.SegmentPause) {
+		if !again || try == segmentTries || retry.Sleep(ctx, time.Duration(try)*x.options.SegmentPause) != nil {
 			return err
 		}
-	}
-}
-
-// pause says false when the caller gave up meanwhile.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

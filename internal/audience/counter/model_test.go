@@ -14,7 +14,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// model counts in plain maps, by the words of docs/views.md. It shares nothing
+// model counts in plain maps, by the words of docs/explanation/counting.md. It shares nothing
 // with the code it is compared with.
 type model struct {
 	last, steps map[string]time.Time // by visitor, page and kind: when it counted last

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/retry"
 )
 
 // Flushed says what a flush did.
@@ -133,14 +134,7 @@ const Settle = 3 * time.Second
 // is in Postgres by then would be taken, and added, again.
 func (k *Keeper) settle(ctx context.Context, beat func()) error {
 	beat()
-	timer := time.NewTimer(k.Settle)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return retry.Sleep(ctx, k.Settle)
 }
 
 // leftovers brings the batches of flushes that did not end.

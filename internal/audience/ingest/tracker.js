@@ -1,4 +1,4 @@
-// The tracker. A page loads it so, and docs/views.md tells the rest:
+// The tracker. A page loads it so, and docs/reference/tracker.md tells the rest:
 //   <script defer src="https://dateline.example/v1/d.js" data-site="dlw_…"></script>
 // It is served minified; a test holds it under 700 bytes of gzip.
 (function (script, nav, place, from, last, push) {

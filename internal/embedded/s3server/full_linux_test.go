@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dateline/internal/embedded/s3server"
+	"dateline/internal/infra/blob"
 	"dateline/internal/storage/objects"
 	"dateline/internal/testing/enginetest"
 )
@@ -30,10 +31,10 @@ func TestServer_AnswersInsufficientStorageWhenItsDiskIsFull(t *testing.T) {
 	}
 	// Too large to be received, and to be stored once it is received.
 	for name, size := range map[string]int{"huge": 8 << 20, "large": 4 << 20} {
-		if err := put(name, size); !errors.Is(err, objects.ErrFull) {
+		if err := put(name, size); !errors.Is(err, blob.ErrFull) {
 			t.Errorf("%s: got %v, want ErrFull", name, err)
 		}
-		if _, err := bucket.Size(t.Context(), name); !errors.Is(err, objects.ErrNone) {
+		if _, err := bucket.Size(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("%s: got %v, want no object", name, err)
 		}
 	}

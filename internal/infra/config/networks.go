@@ -4,7 +4,7 @@ import "strings"
 
 // networkSettings are about networks at which an operator registers by hand.
 func networkSettings() []Setting {
-	rows := []Setting{{Name: "DATELINE_NETWORKS_FILE", Accepts: "the path of a JSON file, see docs/operating.md",
+	rows := []Setting{{Name: "DATELINE_NETWORKS_FILE", Accepts: "the path of a JSON file, see docs/reference/networks.md",
 		Help: "What differs from the networks' defaults: hosts, API versions, limits, prices.",
 		set:  toPath(func(c *Config) *string { return &c.NetworksFile })}}
 	for _, n := range []struct{ name, title string }{

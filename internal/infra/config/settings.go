@@ -164,7 +164,7 @@ func serviceSettings() []Setting {
 		{Name: "DATELINE_VIEWS_DAYS_RETENTION", Default: "760d", Accepts: "days, at least 40d; 0 keeps everything",
 			Help: "How long counts stay by the day, by country, device, referrer and reason; after that by the month.", set: setViewDays},
 		{Name: "DATELINE_VIEWS", Default: "true", Accepts: yesNo,
-			Help: "Count who reads (docs/readers.md); without it, nothing of that runs.", set: toBool(func(c *Config) *bool { return &c.Views })},
+			Help: "Count who reads (docs/how-to/add-a-site.md); without it, nothing of that runs.", set: toBool(func(c *Config) *bool { return &c.Views })},
 		{Name: "DATELINE_GEO_FILE", Accepts: "a file in MaxMind's format, of countries or cities",
 			Help: "Tells the countries of readers.", set: toPath(func(c *Config) *string { return &c.GeoFile })},
 	}

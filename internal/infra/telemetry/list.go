@@ -1,6 +1,6 @@
 package telemetry
 
-// Instrument is one row of docs/metrics.md.
+// Instrument is one row of docs/reference/metrics.md.
 type Instrument struct {
 	Name   string // in Prometheus
 	Kind   string // counter, gauge or histogram
@@ -52,12 +52,12 @@ func publishingList() []Instrument {
 func viewsList() []Instrument {
 	return []Instrument{
 		{Name: "dateline_view_hits_total", Kind: counter, Unit: "hits", Labels: labelled("kind", "result"), Help: "Hits that were accepted, by kind (view, click, convert): counted, or repeated by the same visitor within the site's window."},
-		{Name: "dateline_view_hits_filtered_total", Kind: counter, Unit: "hits", Labels: labelled("reason"), Help: "Hits that were not a reader's, by reason (docs/readers.md)."},
+		{Name: "dateline_view_hits_filtered_total", Kind: counter, Unit: "hits", Labels: labelled("reason"), Help: "Hits that were not a reader's, by reason (docs/reference/tracker.md)."},
 		{Name: "dateline_view_batch_hits", Kind: histogram, Unit: "hits", Help: "Hits that were counted with one round trip to Redis.",
 			bounds: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}},
 		{Name: "dateline_view_batch_duration_seconds", Kind: histogram, Unit: "seconds", Labels: labelled("result"), Help: "How long those took: ok, failed.",
 			bounds: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10}},
-		{Name: "dateline_view_quarantine_records", Kind: gauge, Unit: "records", Help: "Records of counts in Redis that could not be read and wait in the quarantine (docs/runbooks.md#recordsquarantined)."},
+		{Name: "dateline_view_quarantine_records", Kind: gauge, Unit: "records", Help: "Records of counts in Redis that could not be read and wait in the quarantine (docs/how-to/runbooks/readers.md#recordsquarantined)."},
 		{Name: "dateline_view_records_quarantined_total", Kind: counter, Unit: "records", Help: "Records that were moved to the quarantine."},
 		{Name: "dateline_view_records_discarded_total", Kind: counter, Unit: "records", Help: "Records of the quarantine that were discarded: by a person, or because there were too many or they were too old."},
 		{Name: "dateline_view_flushes_total", Kind: counter, Unit: "flushes", Labels: labelled("result"), Help: "Flushes of counts from Redis to the database: ok, failed, busy (another worker was at it)."},

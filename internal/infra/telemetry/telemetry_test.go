@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "write docs/metrics.md anew")
+var update = flag.Bool("update", false, "write docs/reference/metrics.md anew")
 
-// reference is what docs/metrics.md has to say.
+// reference is what docs/reference/metrics.md has to say.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(`# Metrics
@@ -41,7 +41,7 @@ and ` + "`temporal_worker_task_slots_available`" + `, which tell when more worke
 }
 
 func TestReferenceIsUpToDate(t *testing.T) {
-	file := filepath.Join("..", "..", "..", "docs", "metrics.md")
+	file := filepath.Join("..", "..", "..", "docs", "reference", "metrics.md")
 	if *update {
 		if err := os.WriteFile(file, []byte(reference()), 0o600); err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 	}
 	got, err := os.ReadFile(file)
 	if err != nil || string(got) != reference() {
-		t.Errorf("docs/metrics.md differs from the program; write it anew by: go test ./internal/infra/telemetry -update (%v)", err)
+		t.Errorf("docs/reference/metrics.md differs from the program; write it anew by: go test ./internal/infra/telemetry -update (%v)", err)
 	}
 }
 

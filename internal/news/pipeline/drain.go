@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"dateline/internal/infra/blob"
 	"dateline/internal/news/article"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
-	"dateline/internal/storage/objects"
 )
 
 // PageStore hands out stored pages and takes what was read.
@@ -275,7 +275,7 @@ func (d *Drainer) read(ctx context.Context, c crawl.CrawledPage) (Read, error) {
 		return Read{Page: page, Problem: "workers died reading this page; it is given up", Failed: true}, nil
 	}
 	r, err := d.Reader.Read(ctx, page, rules)
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		return Read{Page: page, Problem: "the raw page is not stored any more", Failed: true}, nil
 	}
 	return r, err

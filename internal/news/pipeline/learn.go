@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/blob"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
-	"dateline/internal/storage/objects"
 )
 
 // LearnStore keeps selectors.
@@ -182,7 +182,7 @@ func (l *Learner) load(ctx context.Context, domain int32, zone string, n int) ([
 	pages := make([]extract.Page, 0, len(raws))
 	for _, r := range raws {
 		p, err := loadPage(ctx, l.Pages, r, zone)
-		if errors.Is(err, objects.ErrNone) {
+		if errors.Is(err, blob.ErrNotFound) {
 			continue // swept
 		}
 		if err != nil {

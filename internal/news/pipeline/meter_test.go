@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/telemetry"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/notify/pubsub"
-	"dateline/internal/storage/postgres"
 )
 
 func meter(t *testing.T) *telemetry.Telemetry {
@@ -69,7 +69,7 @@ func TestReadingIsMetered(t *testing.T) {
 	// go. Then the template changes, and they come out empty.
 	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: learners{d}, Log: d.log}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
-	_, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.Draft{Config: teasers(), Activate: true}, postgres.Idempotency{})
+	_, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.Draft{Config: teasers(), Activate: true}, idempotency.Key{})
 	require.NoError(t, err)
 	for range 12 {
 		s := p.next()

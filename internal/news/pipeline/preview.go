@@ -14,7 +14,7 @@ import (
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // Preview is what selectors take from one page.
@@ -80,7 +80,7 @@ func (s *Service) previewed(ctx context.Context, who workspace.Principal, d craw
 func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw Raw, zone string) (Preview, error) {
 	out := Preview{Page: raw}
 	page, err := loadPage(ctx, s.Pages, raw, zone)
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		out.Problem = "the raw page is not stored any more"
 		return out, nil
 	}

@@ -12,12 +12,12 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/score"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/notify/webhook"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
 	"dateline/workflows"
@@ -110,7 +110,7 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	// A person saves selectors that take the teasers below the text.
 	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.drainer.Learners, Log: d.log}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
-	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.Draft{Config: teasers(), Note: "try this", Activate: true}, postgres.Idempotency{})
+	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.Draft{Config: teasers(), Note: "try this", Activate: true}, idempotency.Key{})
 	require.NoError(t, err)
 	require.Equal(t, 3, bad.Version)
 	pages := 0

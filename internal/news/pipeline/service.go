@@ -16,7 +16,7 @@ import (
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // ServiceStore keeps articles and selectors for the people who ask for them.
@@ -82,7 +82,7 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 		a.ObjectKey = r.ObjectKey
 	}
 	page, err := loadPage(ctx, s.Pages, Raw{ObjectKey: a.ObjectKey}, "")
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		err = apperr.NotFound("page")
 	}
 	return page.HTML, err

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/infra/retry"
 )
 
 // Bus carries the notices. It is safe for concurrent use.
@@ -167,10 +169,8 @@ func (b *Bus) subscribe(ctx context.Context, channel string, take func(message s
 				return
 			}
 			if err != nil {
-				select {
-				case <-ctx.Done():
+				if retry.Sleep(ctx, time.Second) != nil {
 					return
-				case <-time.After(time.Second):
 				}
 			}
 			var message *redis.Message

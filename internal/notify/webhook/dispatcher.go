@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/retry"
 )
 
 // DispatchStore is the database as the dispatcher uses it.
@@ -93,7 +95,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			d.Log.Warn("webhooks wait", "error", err)
 		}
-		if !pause(ctx, rest, nil) {
+		if retry.Sleep(ctx, rest) != nil {
 			return
 		}
 		switch {
@@ -104,7 +106,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			rest = min(rest*3/2, pace.Look)
 		default:
 			rest = pace.Rest
-			if !pause(ctx, pace.Look, wake) {
+			if !sleepOrWake(ctx, pace.Look, wake) {
 				return
 			}
 		}
@@ -159,7 +161,7 @@ func (d *Dispatcher) start(ctx context.Context, pace Pace) (started int, err err
 		if err := d.Store.DeliveryStarted(ctx, id); err != nil {
 			return started, err
 		}
-		if started++; started < len(ids) && !pause(ctx, pace.Spacing, nil) {
+		if started++; started < len(ids) && retry.Sleep(ctx, pace.Spacing) != nil {
 			return started, ctx.Err()
 		}
 	}
@@ -175,8 +177,8 @@ func (d *Dispatcher) prune(ctx context.Context) error {
 	}
 }
 
-// pause waits, for wake too where there is one. false: ctx has ended.
-func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
+// sleepOrWake waits for d, or until wake fires. It returns false if ctx ended.
+func sleepOrWake(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"dateline/internal/infra/blob"
 	"dateline/internal/publishing/media/metadata"
-	"dateline/internal/storage/objects"
 )
 
 // pieceSize is how much of a section is in one entry: a tar wants to know sizes
@@ -154,7 +154,7 @@ func (w *writer) flush() error {
 
 func (w *writer) file(ctx context.Context, from Objects, m mediaRow) error {
 	body, err := from.Get(ctx, m.ObjectKey)
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		return nil // lost already; the row tells of it
 	}
 	if err != nil {

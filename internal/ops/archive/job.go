@@ -12,7 +12,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // Keep is how long an archive that a workflow wrote is kept.
@@ -132,7 +132,7 @@ func (a *Archives) Get(ctx context.Context, who workspace.Principal, id uuid.UUI
 	}
 	// After a restore the row may be there and the archive not.
 	switch _, err := a.Objects.Size(ctx, key(job)); {
-	case errors.Is(err, objects.ErrNone):
+	case errors.Is(err, blob.ErrNotFound):
 		job.Status = JobExpired
 		return job, nil
 	case err != nil:

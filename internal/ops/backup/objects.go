@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // file is one object that rows refer to.
@@ -72,7 +72,7 @@ func (s Source) writeObjects(ctx context.Context, to *archive, tx pgx.Tx, which 
 	}
 	return eachFile(ctx, tx, which, func(f file) error {
 		size, err := s.Bucket.Size(ctx, f.Key)
-		if errors.Is(err, objects.ErrNone) { // claimed and never stored, or lost
+		if errors.Is(err, blob.ErrNotFound) { // claimed and never stored, or lost
 			end.Missing++
 			return nil
 		}
@@ -141,7 +141,7 @@ func Missing(ctx context.Context, database string, bucket Bucket) (n int64, some
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		return eachFile(ctx, tx, MediaObjects, func(f file) error {
 			_, err := bucket.Size(ctx, f.Key)
-			if errors.Is(err, objects.ErrNone) {
+			if errors.Is(err, blob.ErrNotFound) {
 				if n++; len(some) < 5 {
 					some = append(some, f.Key)
 				}

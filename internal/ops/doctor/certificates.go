@@ -22,7 +22,7 @@ const renewBefore = 14 * 24 * time.Hour
 func certificates(ctx context.Context, o Options) []Finding {
 	var l list
 	ends := (&hoststats.Certificates{Places: hoststats.Places(o.Config)}).End(ctx)
-	const advice = "See docs/runbooks.md#certificateends: something did not renew it."
+	const advice = "See docs/how-to/runbooks/engines.md#certificateends: something did not renew it."
 	for _, place := range slices.Sorted(maps.Keys(ends)) {
 		day := ends[place].UTC().Format(time.DateOnly)
 		switch left := ends[place].Sub(o.Now()); {

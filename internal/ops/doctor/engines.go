@@ -82,7 +82,7 @@ func cache(ctx context.Context, o Options) []Finding {
 	used, _ := strconv.ParseFloat(field("used_memory"), 64)
 	most, _ := strconv.ParseFloat(field("maxmemory"), 64)
 	if most > 0 && used > 0.8*most {
-		l.warn("redis memory", "Raise maxmemory; docs/views.md says what counts take.", "%.0f %% of maxmemory is used.", 100*used/most)
+		l.warn("redis memory", "Raise maxmemory; docs/explanation/counting.md says what counts take.", "%.0f %% of maxmemory is used.", 100*used/most)
 	}
 	return l
 }
@@ -240,7 +240,7 @@ func temporal(ctx context.Context, o Options) []Finding {
 func attributes(ctx context.Context, c client.Client, o Options, l *list) {
 	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: o.Config.TemporalNamespace})
 	if err != nil {
-		l.warn("temporal attributes", "See the commands in docs/operating.md.", "They cannot be listed: %s", lastLine(err))
+		l.warn("temporal attributes", "See the commands in docs/reference/temporal.md.", "They cannot be listed: %s", lastLine(err))
 		return
 	}
 	var missing, commands []string

@@ -21,7 +21,7 @@ const (
 )
 
 // Alert is something that is wrong. The names are those of the alerts in
-// deploy/prometheus and of docs/runbooks.md, which knows more.
+// deploy/prometheus and of docs/how-to/runbooks, which knows more.
 type Alert struct {
 	Name     string
 	Severity Severity

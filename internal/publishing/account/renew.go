@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/retry"
 	"dateline/platforms/network"
 )
 
@@ -76,7 +77,7 @@ func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renew
 			// What the network gives is stored also when whoever asked has left.
 			return s.renew(context.WithoutCancel(ctx), leased, owner, pace)
 		}
-		if err := pause(ctx, pace.Look+time.Duration(rand.Int64N(int64(pace.Look)))); err != nil { //nolint:gosec // not a secret
+		if err := retry.Sleep(ctx, pace.Look+time.Duration(rand.Int64N(int64(pace.Look)))); err != nil { //nolint:gosec // not a secret
 			return Renewal{}, err
 		}
 	}
@@ -159,7 +160,7 @@ func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, be
 			break
 		}
 		s.log().Error("renewed tokens are not stored yet", "account_id", a.ID, "error", err)
-		if errPause := pause(ctx, 100*time.Millisecond<<try); errPause != nil {
+		if errPause := retry.Sleep(ctx, 100*time.Millisecond<<try); errPause != nil {
 			return Renewal{}, errPause
 		}
 	}
@@ -234,15 +235,4 @@ func (a Account) Stale(due, now time.Time) bool {
 		due = now
 	}
 	return a.ExpiresAt.Sub(due) < margin
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

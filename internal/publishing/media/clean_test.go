@@ -40,7 +40,7 @@ func ingest(t *testing.T, n *newsroomtest.Newsroom, name string, content []byte)
 		send(t, *ticket.Whole, content)
 	}
 	for at, p := 0, 0; p < len(ticket.Parts); p++ {
-		send(t, ticket.Parts[p].Signed, content[at:at+int(ticket.Parts[p].Bytes)])
+		send(t, ticket.Parts[p].SignedRequest, content[at:at+int(ticket.Parts[p].Bytes)])
 		at += int(ticket.Parts[p].Bytes)
 	}
 	items["sent to the bucket"], err = n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)

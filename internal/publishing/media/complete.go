@@ -15,7 +15,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // CompleteUpload makes a file of what has arrived. It reads the object once, to
@@ -79,13 +79,13 @@ func (s *Service) assemble(ctx context.Context, u Upload) error {
 		return nil
 	}
 	arrived, err := s.arrived(ctx, u)
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		return nil // an earlier request did; whether the object is there is seen next
 	}
 	if err != nil {
 		return err
 	}
-	var parts []objects.Part
+	var parts []blob.Part
 	var missing []string
 	for number, at := 1, int64(0); at < u.Bytes; number, at = number+1, at+u.PartBytes {
 		part, ok := arrived[number]
@@ -98,7 +98,7 @@ func (s *Service) assemble(ctx context.Context, u Upload) error {
 	if len(missing) > 0 {
 		return incomplete("Parts are missing: " + shorten(missing) + ". Read the upload to get their addresses, send them, then complete it.")
 	}
-	if err := s.Objects.CompleteParts(ctx, u.ObjectKey, u.PartsID, parts); !errors.Is(err, objects.ErrNone) {
+	if err := s.Objects.CompleteParts(ctx, u.ObjectKey, u.PartsID, parts); !errors.Is(err, blob.ErrNotFound) {
 		return storing(err)
 	}
 	return nil
@@ -127,12 +127,12 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 	key := u.ObjectKey
 	if u.PartsID == "" {
 		key = u.sealedKey()
-		if err := s.Objects.Copy(ctx, u.ObjectKey, key, "application/octet-stream"); err != nil && !errors.Is(err, objects.ErrNone) {
+		if err := s.Objects.Copy(ctx, u.ObjectKey, key, "application/octet-stream"); err != nil && !errors.Is(err, blob.ErrNotFound) {
 			return Item{}, storing(err)
 		}
 	}
 	size, err := s.Objects.Size(ctx, key)
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		return Item{}, incomplete("Nothing has arrived yet. Send the file to the address first, then complete the upload.")
 	}
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 // fromBucket brings an object to this machine's disk, where it is looked at from
 // its beginning to its end.
 func (s *Service) fromBucket(ctx context.Context, key string, size int64) (spooled, error) {
-	body := objects.NewReader(ctx, s.Objects, key, size)
+	body := blob.NewReader(ctx, s.Objects, key, size)
 	defer func() { _ = body.Close() }()
 	arrived, err := spool(body, size)
 	var arrival arrivalError

@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"dateline/internal/infra/apperr"
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // storing says why a file was not stored: there is no room for it, which a
@@ -15,7 +15,7 @@ func storing(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, objects.ErrFull):
+	case errors.Is(err, blob.ErrFull):
 		return full("The object store has no room left. Enlarge or tidy it, then upload the file again.")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return full("The server's disk for temporary files (TMPDIR) is full. Free some space or point TMPDIR to a larger disk, then upload the file again.")

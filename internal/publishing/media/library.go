@@ -14,7 +14,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // Filter chooses files of one workspace, newest first. Zero values choose all.
@@ -86,7 +86,7 @@ func (s *Service) Open(ctx context.Context, item Item) (io.ReadSeekCloser, error
 	if _, err := s.Objects.Size(ctx, item.ObjectKey); err != nil {
 		return nil, fmt.Errorf("the file %s cannot be read: %w", item.ID, err)
 	}
-	return objects.NewReader(ctx, s.Objects, item.ObjectKey, item.Bytes), nil
+	return blob.NewReader(ctx, s.Objects, item.ObjectKey, item.Bytes), nil
 }
 
 // Fold brings text into the form in which it is searched: without case and

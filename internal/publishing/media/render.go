@@ -20,7 +20,7 @@ import (
 	"golang.org/x/image/draw"
 	"golang.org/x/image/webp"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // Rendition is what was made of an image.
@@ -81,7 +81,7 @@ func (s *Service) render(ctx context.Context, item Item, spec Spec) (Rendition, 
 	if err := ctx.Err(); err != nil {
 		return Rendition{}, err
 	}
-	source := objects.NewReader(ctx, s.Objects, item.ObjectKey, item.Bytes)
+	source := blob.NewReader(ctx, s.Objects, item.ObjectKey, item.Bytes)
 	defer func() { _ = source.Close() }()
 	content, r, err := convert(source, item, spec)
 	if err != nil {

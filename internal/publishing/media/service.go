@@ -22,7 +22,7 @@ import (
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media/metadata"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // Objects is the S3 bucket.
@@ -35,11 +35,11 @@ type Objects interface {
 	Delete(ctx context.Context, key string) error
 	URL(key string) string
 
-	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (objects.Signed, error)
-	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (objects.Signed, error)
+	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error)
+	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error)
 	BeginParts(ctx context.Context, key string) (upload string, err error)
-	Parts(ctx context.Context, key, upload string) ([]objects.Part, error)
-	CompleteParts(ctx context.Context, key, upload string, parts []objects.Part) error
+	Parts(ctx context.Context, key, upload string) ([]blob.Part, error)
+	CompleteParts(ctx context.Context, key, upload string, parts []blob.Part) error
 	AbandonParts(ctx context.Context, key, upload string) error
 }
 

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/blob"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/objects"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/mediatest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -45,7 +45,7 @@ func sweep(t *testing.T, n *newsroomtest.Newsroom) media.Swept {
 func there(t *testing.T, n *newsroomtest.Newsroom, key string) bool {
 	t.Helper()
 	_, err := n.Objects.Size(t.Context(), key)
-	if err != nil && !errors.Is(err, objects.ErrNone) {
+	if err != nil && !errors.Is(err, blob.ErrNotFound) {
 		t.Fatal(err)
 	}
 	return err == nil
@@ -85,7 +85,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	})
 	n.Dead(n.Schedule(with(files[5])), post.TargetFailed)
 	series, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=MONTHLY", Starts: time.Now().AddDate(0, 6, 0).Format("2006-01-02T15:04:05"),
-		Template: scheduling.Draft{Content: "Again", Attachments: []string{"{" + files[6].ID.String() + "}"}}}, postgres.Idempotency{})
+		Template: scheduling.Draft{Content: "Again", Attachments: []string{"{" + files[6].ID.String() + "}"}}}, idempotency.Key{})
 	n.Must(err)
 	for i, f := range files {
 		err := n.Media.Delete(t.Context(), n.Owner, f.ID)
@@ -99,7 +99,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	if err := n.Media.Delete(t.Context(), n.Owner, files[7].ID); codeOf(err) != "media_not_found" {
 		t.Errorf("deleted twice: %v", err)
 	}
-	if _, _, err := n.Desk.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, postgres.Idempotency{}); problemOf(err).Code != "unknown" {
+	if _, _, err := n.Desk.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown" {
 		t.Errorf("a post takes a deleted file: %v", err)
 	}
 	// However old: nothing goes that a post uses.
@@ -197,7 +197,7 @@ func TestUploadsThatNobodyCompletesGo(t *testing.T) {
 	send(t, *small.Whole, make([]byte, 1000))
 	large, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.mp4", Bytes: 200_000})
 	n.Must(err)
-	send(t, large.Parts[0].Signed, make([]byte, 90_000))
+	send(t, large.Parts[0].SignedRequest, make([]byte, 90_000))
 	later(n, "23 hours")
 	if swept := sweep(t, n); swept.Uploads != 0 || !there(t, n, small.ObjectKey) {
 		t.Errorf("too early: %+v", swept)
@@ -209,10 +209,10 @@ func TestUploadsThatNobodyCompletesGo(t *testing.T) {
 	if swept := sweep(t, n); swept.Uploads != 2 || there(t, n, small.ObjectKey) {
 		t.Errorf("swept %+v", swept)
 	}
-	if _, err := n.Objects.Parts(t.Context(), large.ObjectKey, large.PartsID); !errors.Is(err, objects.ErrNone) {
+	if _, err := n.Objects.Parts(t.Context(), large.ObjectKey, large.PartsID); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("the parts are still there: %v", err)
 	}
-	if status := send(t, large.Parts[1].Signed, make([]byte, 90_000)); status != 404 {
+	if status := send(t, large.Parts[1].SignedRequest, make([]byte, 90_000)); status != 404 {
 		t.Errorf("a part that comes late is answered %d", status)
 	}
 }

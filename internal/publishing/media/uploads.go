@@ -16,7 +16,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // Upload is a file on its way to the bucket, past Dateline.
@@ -71,14 +71,14 @@ const (
 type UploadPart struct {
 	Number int // from 1
 	Bytes  int64
-	objects.Signed
+	blob.SignedRequest
 }
 
 // Ticket says what an uploader has to send, and where.
 type Ticket struct {
 	Upload
-	Whole *objects.Signed // of an upload in one piece
-	Parts []UploadPart    // of one in parts: those that have not arrived
+	Whole *blob.SignedRequest // of an upload in one piece
+	Parts []UploadPart        // of one in parts: those that have not arrived
 	// Replayed: the same request began it before.
 	Replayed bool
 }
@@ -189,7 +189,7 @@ func (s *Service) ticket(ctx context.Context, u Upload) (Ticket, error) {
 		return t, err
 	}
 	arrived, err := s.arrived(ctx, u)
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		return t, nil // put together already
 	}
 	if err != nil {
@@ -204,14 +204,14 @@ func (s *Service) ticket(ctx context.Context, u Upload) (Ticket, error) {
 		if err != nil {
 			return t, err
 		}
-		t.Parts = append(t.Parts, UploadPart{Number: number, Bytes: length, Signed: signed})
+		t.Parts = append(t.Parts, UploadPart{Number: number, Bytes: length, SignedRequest: signed})
 	}
 	return t, nil
 }
 
-func (s *Service) arrived(ctx context.Context, u Upload) (map[int]objects.Part, error) {
+func (s *Service) arrived(ctx context.Context, u Upload) (map[int]blob.Part, error) {
 	parts, err := s.Objects.Parts(ctx, u.ObjectKey, u.PartsID)
-	byNumber := make(map[int]objects.Part, len(parts))
+	byNumber := make(map[int]blob.Part, len(parts))
 	for _, p := range parts {
 		byNumber[p.Number] = p
 	}

@@ -15,14 +15,14 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 	"dateline/internal/testing/mediatest"
 	"dateline/internal/testing/newsroomtest"
 )
 
 // send does what a browser does with an address: no credentials, no more
 // headers than it was told.
-func send(t *testing.T, s objects.Signed, content []byte) int {
+func send(t *testing.T, s blob.SignedRequest, content []byte) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), s.Method, s.URL, bytes.NewReader(content))
 	if err != nil {
@@ -98,7 +98,7 @@ func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 		t.Errorf("completed twice: %v %v", again.ID, err)
 	}
 	for _, key := range []string{"uploads/" + ticket.ID.String(), "uploads/" + ticket.ID.String() + ".sealed"} {
-		if _, err := n.Objects.Size(t.Context(), key); !errors.Is(err, objects.ErrNone) {
+		if _, err := n.Objects.Size(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("%s is left: %v", key, err)
 		}
 	}
@@ -124,10 +124,10 @@ func TestALargeFileGoesInPartsAndIsResumed(t *testing.T) {
 		at := int64(p.Number-1) * ticket.PartBytes
 		return content[at : at+p.Bytes]
 	}
-	if status := send(t, ticket.Parts[0].Signed, part(ticket.Parts[0])); status != 200 {
+	if status := send(t, ticket.Parts[0].SignedRequest, part(ticket.Parts[0])); status != 200 {
 		t.Fatalf("part 1 is answered %d", status)
 	}
-	if status := send(t, ticket.Parts[2].Signed, part(ticket.Parts[2])); status != 200 {
+	if status := send(t, ticket.Parts[2].SignedRequest, part(ticket.Parts[2])); status != 200 {
 		t.Fatalf("part 3 is answered %d", status)
 	}
 	if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != "upload_incomplete" || !strings.Contains(err.Error(), "missing: 2.") {
@@ -140,7 +140,7 @@ func TestALargeFileGoesInPartsAndIsResumed(t *testing.T) {
 	}
 	// Sent twice, first wrong: the last one counts.
 	for _, content := range [][]byte{make([]byte, len(part(rest.Parts[0]))), part(rest.Parts[0])} {
-		if status := send(t, rest.Parts[0].Signed, content); status != 200 {
+		if status := send(t, rest.Parts[0].SignedRequest, content); status != 200 {
 			t.Fatalf("part 2 is answered %d", status)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Status is the state of a post; docs/architecture.md draws the transitions.
+// Status is the state of a post; docs/reference/post-states.md draws the transitions.
 type Status string
 
 // The states of a post.

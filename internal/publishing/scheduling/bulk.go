@@ -10,15 +10,15 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // BulkStore keeps many posts at once.
 type BulkStore interface {
-	ReplayedBulk(ctx context.Context, workspace uuid.UUID, key postgres.Idempotency) (answer json.RawMessage, found bool, err error)
-	CreatePosts(ctx context.Context, workspace, user uuid.UUID, actor string, posts []postgres.NewPost, key postgres.Idempotency, answer json.RawMessage) (earlier json.RawMessage, err error)
+	ReplayedBulk(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool, err error)
+	CreatePosts(ctx context.Context, workspace, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key, answer json.RawMessage) (earlier json.RawMessage, err error)
 }
 
 // Row is one post of a bulk request. Problems are those found while reading it;
@@ -56,7 +56,7 @@ type BulkOptions struct {
 
 // ScheduleRows stores many posts, in one transaction. Without Partly, one wrong
 // row keeps all from being stored.
-func (d *Desk) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key postgres.Idempotency) (BulkPosts, error) {
+func (d *Desk) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key) (BulkPosts, error) {
 	if !o.DryRun {
 		if raw, found, err := d.Store.ReplayedBulk(ctx, who.WorkspaceID, key); err != nil || found {
 			return replayedBulk(raw, err)
@@ -71,7 +71,7 @@ func (d *Desk) ScheduleRows(ctx context.Context, who workspace.Principal, rows [
 		return BulkPosts{}, err
 	}
 	done := BulkPosts{Rows: make([]RowResult, 0, len(rows))}
-	posts := make([]postgres.NewPost, 0, len(rows))
+	posts := make([]post.NewPost, 0, len(rows))
 	right := make([]sheetRow, 0, len(rows))
 	for _, row := range rows {
 		result := RowResult{Row: row.Number, Draft: row.Draft.Unfinished, Problems: row.Problems}

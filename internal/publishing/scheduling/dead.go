@@ -9,7 +9,6 @@ import (
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // Retry sends what failed of a post out again; no targets named means all.
@@ -40,14 +39,14 @@ func (d *Desk) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, addr
 		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address or the id holds bytes that are no characters."})
 	}
 	return d.announce(ctx, func() (post.Post, error) {
-		return d.Store.Decide(ctx, g, postgres.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})
+		return d.Store.Decide(ctx, g, post.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})
 	})
 }
 
 // SendAgain says that an uncertain post does not exist and goes out once more.
 func (d *Desk) SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
 	return d.announce(ctx, func() (post.Post, error) {
-		return d.Store.Decide(ctx, g, postgres.Decision{TargetID: target})
+		return d.Store.Decide(ctx, g, post.Decision{TargetID: target})
 	})
 }
 
@@ -64,7 +63,7 @@ type Bulk struct {
 
 // BulkDead retries or discards all dead letters that match. Uncertain ones are
 // never sent again in bulk.
-func (d *Desk) BulkDead(ctx context.Context, actor string, f postgres.DeadFilter, discard, dryRun bool) (Bulk, error) {
+func (d *Desk) BulkDead(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (Bulk, error) {
 	f.Limit = bulkMost
 	if !discard {
 		f.Status = post.TargetFailed

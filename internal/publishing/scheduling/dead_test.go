@@ -11,7 +11,6 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/newsroomtest"
 )
 
@@ -210,7 +209,7 @@ func TestBulkReachesWhatMatches(t *testing.T) {
 	}
 	doubtful := n.Dead(n.Schedule(), post.TargetUncertain)
 	_, rival, _ := n.Found("Rivals")
-	bulk := func(f postgres.DeadFilter, discard, dry bool) scheduling.Bulk {
+	bulk := func(f post.DeadLetterFilter, discard, dry bool) scheduling.Bulk {
 		t.Helper()
 		if f.WorkspaceID == uuid.Nil {
 			f.WorkspaceID = n.Workspace.ID
@@ -220,34 +219,34 @@ func TestBulkReachesWhatMatches(t *testing.T) {
 		return got
 	}
 	for name, c := range map[string]struct {
-		f       postgres.DeadFilter
+		f       post.DeadLetterFilter
 		discard bool
 		want    int
 	}{
-		"retry of all":      {postgres.DeadFilter{}, false, 3}, // what is uncertain is never sent in bulk
-		"discard of all":    {postgres.DeadFilter{}, true, 4},
-		"by reason":         {postgres.DeadFilter{Reasons: []string{"ambiguous", "auth"}}, true, 1},
-		"uncertain, resent": {postgres.DeadFilter{Reasons: []string{"ambiguous"}}, false, 0},
-		"by post":           {postgres.DeadFilter{PostIDs: failed[:2]}, false, 2},
-		"other network":     {postgres.DeadFilter{Networks: []string{"bluesky"}}, true, 0},
-		"both hold":         {postgres.DeadFilter{PostIDs: failed[:2], Reasons: []string{"ambiguous"}}, true, 0},
-		"rivals":            {postgres.DeadFilter{WorkspaceID: rival.WorkspaceID}, true, 0},
-		"rivals, by id":     {postgres.DeadFilter{WorkspaceID: rival.WorkspaceID, PostIDs: failed}, true, 0},
+		"retry of all":      {post.DeadLetterFilter{}, false, 3}, // what is uncertain is never sent in bulk
+		"discard of all":    {post.DeadLetterFilter{}, true, 4},
+		"by reason":         {post.DeadLetterFilter{Reasons: []string{"ambiguous", "auth"}}, true, 1},
+		"uncertain, resent": {post.DeadLetterFilter{Reasons: []string{"ambiguous"}}, false, 0},
+		"by post":           {post.DeadLetterFilter{PostIDs: failed[:2]}, false, 2},
+		"other network":     {post.DeadLetterFilter{Networks: []string{"bluesky"}}, true, 0},
+		"both hold":         {post.DeadLetterFilter{PostIDs: failed[:2], Reasons: []string{"ambiguous"}}, true, 0},
+		"rivals":            {post.DeadLetterFilter{WorkspaceID: rival.WorkspaceID}, true, 0},
+		"rivals, by id":     {post.DeadLetterFilter{WorkspaceID: rival.WorkspaceID, PostIDs: failed}, true, 0},
 	} {
 		if got := bulk(c.f, c.discard, true); got.Matched != c.want || len(got.Posts) != c.want || got.More {
 			t.Errorf("%s: %+v, want %d", name, got, c.want)
 		}
 	}
-	if got := bulk(postgres.DeadFilter{WorkspaceID: rival.WorkspaceID, PostIDs: failed}, true, false); len(got.Posts) != 0 {
+	if got := bulk(post.DeadLetterFilter{WorkspaceID: rival.WorkspaceID, PostIDs: failed}, true, false); len(got.Posts) != 0 {
 		t.Errorf("rivals discarded %+v", got)
 	}
 	if rows := n.Count("select count(*) from post_targets where status in ('failed', 'uncertain')"); rows != 4 {
 		t.Fatalf("%d dead letters are left of 4", rows)
 	}
-	if got := bulk(postgres.DeadFilter{PostIDs: failed[:1]}, false, false); !slices.Equal(got.Posts, failed[:1]) {
+	if got := bulk(post.DeadLetterFilter{PostIDs: failed[:1]}, false, false); !slices.Equal(got.Posts, failed[:1]) {
 		t.Errorf("retried %+v", got)
 	}
-	if got := bulk(postgres.DeadFilter{}, true, false); got.Matched != 3 || len(got.Posts) != 3 {
+	if got := bulk(post.DeadLetterFilter{}, true, false); got.Matched != 3 || len(got.Posts) != 3 {
 		t.Errorf("discarded %+v", got)
 	}
 	if p, err := n.Store.Post(t.Context(), doubtful.ID); err != nil || p.Status != post.Cancelled {
@@ -268,7 +267,7 @@ func TestBulkSaysWhenThereIsMore(t *testing.T) {
 		matched int
 		more    bool
 	}{{1000, true}, {1, false}, {0, false}} {
-		got, err := n.Desk.BulkDead(t.Context(), n.Owner.Actor(), postgres.DeadFilter{WorkspaceID: n.Workspace.ID}, true, false)
+		got, err := n.Desk.BulkDead(t.Context(), n.Owner.Actor(), post.DeadLetterFilter{WorkspaceID: n.Workspace.ID}, true, false)
 		n.Must(err)
 		if got.Matched != want.matched || len(got.Posts) != want.matched || got.More != want.more {
 			t.Errorf("%d matched, %d changed, more: %v; want %+v", got.Matched, len(got.Posts), got.More, want)

@@ -13,18 +13,18 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
-	"dateline/internal/storage/postgres"
 	"dateline/platforms/network"
 )
 
 // Store keeps posts and finds what they name.
 type Store interface {
-	ReplayedPost(ctx context.Context, workspace uuid.UUID, key postgres.Idempotency) (p post.Post, found bool, err error)
-	CreatePost(ctx context.Context, n postgres.NewPost) (p post.Post, replayed bool, err error)
+	ReplayedPost(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (p post.Post, found bool, err error)
+	CreatePost(ctx context.Context, n post.NewPost) (p post.Post, replayed bool, err error)
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
@@ -35,8 +35,8 @@ type Store interface {
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
-	Decide(ctx context.Context, g post.Guard, d postgres.Decision) (post.Post, error)
-	DeadLetters(ctx context.Context, f postgres.DeadFilter) ([]post.DeadLetter, error)
+	Decide(ctx context.Context, g post.Guard, d post.Decision) (post.Post, error)
+	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 	Neighbours(ctx context.Context, workspace uuid.UUID, spots []post.Spot) ([]post.Neighbour, error)
 	SeriesStore
 	BulkStore

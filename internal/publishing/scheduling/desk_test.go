@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -41,7 +41,7 @@ func problems(t *testing.T, err error) []string {
 }
 
 func schedule(n *newsroomtest.Newsroom, d scheduling.Draft) (post.Post, error) {
-	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, postgres.Idempotency{})
+	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, idempotency.Key{})
 	return p, err
 }
 
@@ -229,14 +229,14 @@ func TestWhatBelongsToAnotherWorkspaceIsUnknown(t *testing.T) {
 	a := n.Connect("desk")
 	p := n.Schedule()
 	_, rival, _ := n.Found("Rivals")
-	_, _, err := n.Desk.Schedule(t.Context(), rival, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}, ThreadParentID: p.ID.String()}, postgres.Idempotency{})
+	_, _, err := n.Desk.Schedule(t.Context(), rival, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}, ThreadParentID: p.ID.String()}, idempotency.Key{})
 	expect(t, err, "accounts[0] unknown", "thread_parent_id unknown")
 }
 
 func TestAReplayIsAnsweredBeforeAnythingIsChecked(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
-	key := postgres.Idempotency{Key: "key", RequestHash: []byte("hash")}
+	key := idempotency.Key{Key: "key", RequestHash: []byte("hash")}
 	d := scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour)}
 	first, replayed, err := n.Desk.Schedule(t.Context(), n.Owner, d, key)
 	if err != nil || replayed {

@@ -13,7 +13,6 @@ import (
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
-	"dateline/internal/storage/postgres"
 )
 
 // How far ahead occurrences become posts: far enough to plan a month in the
@@ -197,7 +196,7 @@ func (m *maker) withdraw(ctx context.Context, p post.Post) error {
 }
 
 // examine checks the template as the post of one occurrence.
-func (m *maker) examine(ctx context.Context, o recurrence.Occurrence) (postgres.NewPost, string, error) {
+func (m *maker) examine(ctx context.Context, o recurrence.Occurrence) (post.NewPost, string, error) {
 	draft := m.template
 	draft.ScheduledTime, draft.TimeZone = o.At.Format(time.RFC3339), m.series.TimeZone
 	m.check = m.check.next()
@@ -239,7 +238,7 @@ func (m *maker) create(ctx context.Context, o recurrence.Occurrence) error {
 }
 
 // keepAccounts lets a draft go to accounts that are not connected right now.
-func (m *maker) keepAccounts(ctx context.Context, n *postgres.NewPost) error {
+func (m *maker) keepAccounts(ctx context.Context, n *post.NewPost) error {
 	ids := make([]uuid.UUID, 0, len(m.template.Accounts))
 	for _, text := range m.template.Accounts {
 		if id, err := uuid.Parse(text); err == nil {

@@ -7,7 +7,6 @@ import (
 
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 	"dateline/platforms/network"
 )
 
@@ -68,7 +67,7 @@ func (c *check) told(ctx context.Context, p post.Post) post.Post {
 }
 
 // asStored is a post that is about to be stored as it will be read back.
-func asStored(n postgres.NewPost, accounts map[uuid.UUID]account.Account) post.Post {
+func asStored(n post.NewPost, accounts map[uuid.UUID]account.Account) post.Post {
 	p := n.Post
 	for _, id := range n.AccountIDs {
 		a := accounts[id]

@@ -7,8 +7,8 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // Draft is what a person asks to be published, as it arrives.
@@ -43,7 +43,7 @@ type Override struct {
 
 // Schedule stores a post. replayed says that the same request was carried out
 // before.
-func (d *Desk) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key postgres.Idempotency) (p post.Post, replayed bool, err error) {
+func (d *Desk) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key) (p post.Post, replayed bool, err error) {
 	// Before anything is checked: what was right when the request first came may
 	// not be any more, its time for instance.
 	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
@@ -67,31 +67,31 @@ func (d *Desk) Schedule(ctx context.Context, who workspace.Principal, draft Draf
 
 // Examine checks a draft as it would be scheduled, and gives what would be
 // stored. A refusal names every field that is at fault.
-func (d *Desk) Examine(ctx context.Context, who workspace.Principal, draft Draft) (postgres.NewPost, error) {
+func (d *Desk) Examine(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, error) {
 	n, _, err := d.examine(ctx, who, draft)
 	return n, err
 }
 
-func (d *Desk) examine(ctx context.Context, who workspace.Principal, draft Draft) (postgres.NewPost, *check, error) {
+func (d *Desk) examine(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, *check, error) {
 	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
-		return postgres.NewPost{}, nil, err
+		return post.NewPost{}, nil, err
 	}
 	c := d.check(workspace)
 	n, err := c.examine(ctx, who, draft)
 	if err != nil {
-		return postgres.NewPost{}, nil, err
+		return post.NewPost{}, nil, err
 	}
 	if len(c.problems) > 0 {
-		return postgres.NewPost{}, nil, apperr.InvalidFields(c.problems...)
+		return post.NewPost{}, nil, apperr.InvalidFields(c.problems...)
 	}
 	return n, c, nil
 }
 
 // examine checks a draft and gives what would be stored; c.problems says what
 // is wrong with it.
-func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draft) (_ postgres.NewPost, err error) {
-	n := postgres.NewPost{Actor: who.Actor(), Post: post.Post{
+func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draft) (_ post.NewPost, err error) {
+	n := post.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
 		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
 	if draft.Unfinished {
@@ -105,15 +105,15 @@ func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draf
 	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
 	n.Post.LinkBase = c.linkBase(draft.TrackLinks, "")
 	if n.Post.AttachmentIDs, err = c.attachments(ctx, "attachments", draft.Attachments); err != nil {
-		return postgres.NewPost{}, err
+		return post.NewPost{}, err
 	}
 	n.Post.AttachmentURLs = c.urls(n.Post.AttachmentIDs)
 	if n.Post.Thread, err = c.thread(ctx, "thread", draft.Thread); err != nil {
-		return postgres.NewPost{}, err
+		return post.NewPost{}, err
 	}
 	parent, err := c.parent(ctx, draft.ThreadParentID, n.Post.ScheduledTime)
 	if err != nil {
-		return postgres.NewPost{}, err
+		return post.NewPost{}, err
 	}
 	if parent != nil {
 		n.Post.ThreadParentID, n.Post.ThreadID = &parent.ID, parent.ThreadID
@@ -123,13 +123,13 @@ func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draf
 	}
 	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.Unfinished)
 	if err != nil {
-		return postgres.NewPost{}, err
+		return post.NewPost{}, err
 	}
 	for _, a := range accounts {
 		n.AccountIDs = append(n.AccountIDs, a.ID)
 	}
 	if n.Overrides, err = c.overrides(ctx, draft.Overrides, n.AccountIDs); err != nil {
-		return postgres.NewPost{}, err
+		return post.NewPost{}, err
 	}
 	if n.Post.Status == post.Scheduled && c.waits(who.Role == workspace.Author) {
 		n.Post.Status, n.Post.Approval.State = post.Draft, post.Pending

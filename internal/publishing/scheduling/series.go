@@ -10,24 +10,24 @@ import (
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
-	"dateline/internal/storage/postgres"
 )
 
 // SeriesStore keeps series and the posts that they make.
 type SeriesStore interface {
-	ReplayedSeries(ctx context.Context, workspace uuid.UUID, key postgres.Idempotency) (s post.Series, found bool, err error)
-	CreateSeries(ctx context.Context, s post.Series, key postgres.Idempotency) (created post.Series, replayed bool, err error)
+	ReplayedSeries(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (s post.Series, found bool, err error)
+	CreateSeries(ctx context.Context, s post.Series, key idempotency.Key) (created post.Series, replayed bool, err error)
 	Series(ctx context.Context, id uuid.UUID) (post.Series, error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
-	EditSeries(ctx context.Context, g post.Guard, c postgres.SeriesChange) (post.Series, error)
+	EditSeries(ctx context.Context, g post.Guard, c post.SeriesChange) (post.Series, error)
 	SetSeriesStatus(ctx context.Context, g post.Guard, status post.SeriesStatus) (post.Series, error)
 	Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error)
 	SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error)
 	SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error)
-	CreateOccurrence(ctx context.Context, s post.Series, name string, n postgres.NewPost, problem string) (p post.Post, ok bool, err error)
+	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post, ok bool, err error)
 	ReviseOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
 	WithdrawOccurrence(ctx context.Context, s post.Series, g post.Guard) (ok bool, err error)
 	SeriesLooked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error)
@@ -48,7 +48,7 @@ type SeriesEdit struct {
 }
 
 // CreateSeries stores a series and makes its first posts. changed lists them.
-func (d *Desk) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key postgres.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error) {
+func (d *Desk) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error) {
 	if s, found, err := d.Store.ReplayedSeries(ctx, who.WorkspaceID, key); err != nil || found {
 		return s, nil, found, err
 	}
@@ -152,7 +152,7 @@ func (d *Desk) ChangeSeries(ctx context.Context, who workspace.Principal, g post
 	if err != nil {
 		return post.Series{}, nil, err
 	}
-	s, err := d.Store.EditSeries(ctx, g, postgres.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
+	s, err := d.Store.EditSeries(ctx, g, post.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
 		// An editor who writes the posts anew answers for them.
 		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
 	if err != nil {

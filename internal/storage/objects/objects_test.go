@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dateline/internal/embedded/s3server"
+	"dateline/internal/infra/blob"
 	"dateline/internal/storage/objects"
 	"dateline/internal/testing/enginetest"
 )
@@ -37,7 +38,7 @@ func TestAnObjectIsReadFromAnyPlace(t *testing.T) {
 	b := enginetest.S3(t)
 	whole := content(700_000) // more than is read ahead
 	put(t, b, "media/ảnh 1.mp4", whole)
-	r := objects.NewReader(t.Context(), b, "media/ảnh 1.mp4", int64(len(whole)))
+	r := blob.NewReader(t.Context(), b, "media/ảnh 1.mp4", int64(len(whole)))
 	defer r.Close()
 	if err := iotest.TestReader(io.NewSectionReader(r, 0, 5000), whole[:5000]); err != nil {
 		t.Error(err)
@@ -66,8 +67,8 @@ func TestAnObjectIsReadFromAnyPlace(t *testing.T) {
 	if size, err := r.Seek(0, io.SeekEnd); err != nil || size != int64(len(whole)) {
 		t.Errorf("its end is %d, %v", size, err)
 	}
-	missing := objects.NewReader(t.Context(), b, "none", 10)
-	if _, err := missing.ReadAt(make([]byte, 1), 0); !errors.Is(err, objects.ErrNone) {
+	missing := blob.NewReader(t.Context(), b, "none", 10)
+	if _, err := missing.ReadAt(make([]byte, 1), 0); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("what is not there: %v", err)
 	}
 }
@@ -93,7 +94,7 @@ func TestObjectsAreCopiedAndDeleted(t *testing.T) {
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "image/png" {
 		t.Errorf("%s %v", answer.Status, answer.Header)
 	}
-	if err := b.Copy(t.Context(), "none", "media/other", "image/png"); !errors.Is(err, objects.ErrNone) {
+	if err := b.Copy(t.Context(), "none", "media/other", "image/png"); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("a copy of nothing: %v", err)
 	}
 	for range 2 {
@@ -101,13 +102,13 @@ func TestObjectsAreCopiedAndDeleted(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := b.Size(t.Context(), "media/copy"); !errors.Is(err, objects.ErrNone) {
+	if _, err := b.Size(t.Context(), "media/copy"); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("after the deletion: %v", err)
 	}
 	if err := b.AbandonParts(t.Context(), "media/copy", "nothing"); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Parts(t.Context(), "media/copy", "nothing"); !errors.Is(err, objects.ErrNone) {
+	if _, err := b.Parts(t.Context(), "media/copy", "nothing"); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("parts of nothing: %v", err)
 	}
 }

@@ -8,14 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-)
 
-// Part is a part of an upload that has arrived.
-type Part struct {
-	Number int
-	Bytes  int64
-	ETag   string
-}
+	"dateline/internal/infra/blob"
+)
 
 // BeginParts begins an upload in parts.
 func (b *Bucket) BeginParts(ctx context.Context, key string) (upload string, err error) {
@@ -26,36 +21,36 @@ func (b *Bucket) BeginParts(ctx context.Context, key string) (upload string, err
 	return aws.ToString(out.UploadId), nil
 }
 
-// Parts lists the parts that have arrived; ErrNone says that the upload was
+// Parts lists the parts that have arrived; blob.ErrNotFound says that the upload was
 // ended or abandoned.
-func (b *Bucket) Parts(ctx context.Context, key, upload string) ([]Part, error) {
-	var parts []Part
+func (b *Bucket) Parts(ctx context.Context, key, upload string) ([]blob.Part, error) {
+	var parts []blob.Part
 	pages := s3.NewListPartsPaginator(b.client, &s3.ListPartsInput{Bucket: &b.name, Key: &key, UploadId: &upload})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if status(err) == http.StatusNotFound {
-			return nil, ErrNone
+			return nil, blob.ErrNotFound
 		}
 		if err != nil {
 			return nil, fmt.Errorf("asking for the parts of %s: %w", key, err)
 		}
 		for _, p := range page.Parts {
-			parts = append(parts, Part{Number: int(aws.ToInt32(p.PartNumber)), Bytes: aws.ToInt64(p.Size), ETag: aws.ToString(p.ETag)})
+			parts = append(parts, blob.Part{Number: int(aws.ToInt32(p.PartNumber)), Bytes: aws.ToInt64(p.Size), ETag: aws.ToString(p.ETag)})
 		}
 	}
 	return parts, nil
 }
 
-// CompleteParts makes the object of the parts; ErrNone says that the upload was
+// CompleteParts makes the object of the parts; blob.ErrNotFound says that the upload was
 // ended or abandoned.
-func (b *Bucket) CompleteParts(ctx context.Context, key, upload string, parts []Part) error {
+func (b *Bucket) CompleteParts(ctx context.Context, key, upload string, parts []blob.Part) error {
 	done := &types.CompletedMultipartUpload{}
 	for _, p := range parts {
 		done.Parts = append(done.Parts, types.CompletedPart{PartNumber: aws.Int32(int32(p.Number)), ETag: aws.String(p.ETag)}) //nolint:gosec // at most 10,000
 	}
 	_, err := b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload, MultipartUpload: done})
 	if status(err) == http.StatusNotFound {
-		return ErrNone
+		return blob.ErrNotFound
 	}
 	if err != nil {
 		return fmt.Errorf("ending the upload of %s: %w", key, orFull(err))

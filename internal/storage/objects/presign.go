@@ -11,14 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-)
 
-// Signed is a request that whoever has it may make until it expires.
-type Signed struct {
-	Method string
-	URL    string
-	Header map[string]string // has to be sent along, besides the length
-}
+	"dateline/internal/infra/blob"
+)
 
 // PresignGet lets an object be read for a while.
 func (b *Bucket) PresignGet(ctx context.Context, key string, life time.Duration) (string, error) {
@@ -44,29 +39,29 @@ func (b *Bucket) Origin(ctx context.Context) (string, error) {
 }
 
 // PresignPut lets an object of exactly so many bytes be written for a while.
-func (b *Bucket) PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (Signed, error) {
+func (b *Bucket) PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error) {
 	r, err := b.presign.PresignPutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, ContentLength: &bytes}, s3.WithPresignExpires(life))
 	if err != nil {
-		return Signed{}, fmt.Errorf("signing for %s: %w", key, err)
+		return blob.SignedRequest{}, fmt.Errorf("signing for %s: %w", key, err)
 	}
 	return signed(r), nil
 }
 
 // PresignPart lets a part of an upload of exactly so many bytes be written for
 // a while.
-func (b *Bucket) PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (Signed, error) {
+func (b *Bucket) PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error) {
 	r, err := b.presign.PresignUploadPart(ctx, &s3.UploadPartInput{Bucket: &b.name, Key: &key, UploadId: &upload,
 		PartNumber: aws.Int32(int32(number)), ContentLength: &bytes}, s3.WithPresignExpires(life)) //nolint:gosec // at most 10,000
 	if err != nil {
-		return Signed{}, fmt.Errorf("signing for %s: %w", key, err)
+		return blob.SignedRequest{}, fmt.Errorf("signing for %s: %w", key, err)
 	}
 	return signed(r), nil
 }
 
 // signed leaves out the headers that every HTTP client sends by itself, and
 // which a page may not set.
-func signed(r *v4.PresignedHTTPRequest) Signed {
-	s := Signed{Method: r.Method, URL: r.URL, Header: map[string]string{}}
+func signed(r *v4.PresignedHTTPRequest) blob.SignedRequest {
+	s := blob.SignedRequest{Method: r.Method, URL: r.URL, Header: map[string]string{}}
 	for name, values := range r.SignedHeader {
 		if name = http.CanonicalHeaderKey(name); name != "Host" && name != "Content-Length" {
 			s.Header[name] = strings.Join(values, ",")

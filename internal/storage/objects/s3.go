@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+
+	"dateline/internal/infra/blob"
 )
 
 // Options say where the bucket is.
@@ -104,12 +106,12 @@ func (b *Bucket) Put(ctx context.Context, key, contentType string, size int64, b
 	return orFull(err)
 }
 
-// Get opens an object for reading; the caller closes it. ErrNone says that there
+// Get opens an object for reading; the caller closes it. blob.ErrNotFound says that there
 // is no such object.
 func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
 	if status(err) == http.StatusNotFound {
-		return nil, fmt.Errorf("reading %s from the object store: %w", key, ErrNone)
+		return nil, fmt.Errorf("reading %s from the object store: %w", key, blob.ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from the object store: %w", key, err)
@@ -117,13 +119,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return out.Body, nil
 }
 
-// ErrNone says that there is no such object.
-var ErrNone = errors.New("there is no such object")
-
-// ErrFull says that the object store has no room left.
-var ErrFull = errors.New("the object store is full")
-
-// orFull makes ErrFull of the refusals of a store that has no room. S3 itself
+// orFull makes blob.ErrFull of the refusals of a store that has no room. S3 itself
 // never has none; servers besides AWS answer with 507, or with a code of theirs.
 // https://docs.ceph.com/en/latest/radosgw/s3/#error-codes
 func orFull(err error) error {
@@ -133,17 +129,17 @@ func orFull(err error) error {
 		code = refused.ErrorCode()
 	}
 	if status(err) == http.StatusInsufficientStorage || code == "XMinioStorageFull" || code == "QuotaExceeded" {
-		return fmt.Errorf("%w: %w", ErrFull, err)
+		return fmt.Errorf("%w: %w", blob.ErrFull, err)
 	}
 	return err
 }
 
-// Size is how many bytes an object has; ErrNone says that there is no such
+// Size is how many bytes an object has; blob.ErrNotFound says that there is no such
 // object.
 func (b *Bucket) Size(ctx context.Context, key string) (int64, error) {
 	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
 	if status(err) == http.StatusNotFound {
-		return 0, ErrNone
+		return 0, blob.ErrNotFound
 	}
 	if err != nil {
 		return 0, fmt.Errorf("asking the object store for %s: %w", key, err)
@@ -152,12 +148,12 @@ func (b *Bucket) Size(ctx context.Context, key string) (int64, error) {
 }
 
 // GetRange opens length bytes of an object, from offset on; the caller closes
-// it. ErrNone says that there is no such object.
+// it. blob.ErrNotFound says that there is no such object.
 func (b *Bucket) GetRange(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
 	span := fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
 	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key, Range: &span})
 	if status(err) == http.StatusNotFound {
-		return nil, ErrNone
+		return nil, blob.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from the object store: %w", key, err)
@@ -165,7 +161,7 @@ func (b *Bucket) GetRange(ctx context.Context, key string, offset, length int64)
 	return out.Body, nil
 }
 
-// Copy makes an object of another one inside of the store; ErrNone says that
+// Copy makes an object of another one inside of the store; blob.ErrNotFound says that
 // there is none to copy. S3 copies at most 5 GiB in one go.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
 func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
@@ -174,7 +170,7 @@ func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
 	_, err := b.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &b.name, Key: &to, CopySource: &source,
 		ContentType: &contentType, MetadataDirective: types.MetadataDirectiveReplace})
 	if status(err) == http.StatusNotFound {
-		return ErrNone
+		return blob.ErrNotFound
 	}
 	if err != nil {
 		return fmt.Errorf("copying %s in the object store: %w", from, orFull(err))

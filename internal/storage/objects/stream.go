@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"dateline/internal/infra/blob"
 )
 
 // partSize is how much of a stream is sent at once, and held in memory: 10,000
@@ -29,7 +31,7 @@ func (b *Bucket) Stream(ctx context.Context, key, contentType string, from io.Re
 			err = errors.Join(err, b.AbandonParts(context.WithoutCancel(ctx), key, upload))
 		}
 	}()
-	var parts []Part
+	var parts []blob.Part
 	buffer := make([]byte, partSize)
 	for number := 1; ; number++ {
 		n, err := io.ReadFull(from, buffer)
@@ -43,7 +45,7 @@ func (b *Bucket) Stream(ctx context.Context, key, contentType string, from io.Re
 			if err != nil {
 				return size, fmt.Errorf("sending part %d of %s: %w", number, key, err)
 			}
-			parts = append(parts, Part{Number: number, Bytes: int64(n), ETag: aws.ToString(sent.ETag)})
+			parts = append(parts, blob.Part{Number: number, Bytes: int64(n), ETag: aws.ToString(sent.ETag)})
 			size += int64(n)
 		}
 		if ended {

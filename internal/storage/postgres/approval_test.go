@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // An author edits an approved post at the moment in which publishers claim it.
@@ -73,7 +72,7 @@ func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
 // The last line of defence: no statement whatever schedules what nobody approved.
 func TestTheDatabaseKeepsWhatWaitsOffTheSchedule(t *testing.T) {
 	n := open(t)
-	p := n.create(func(d *postgres.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.Pending })
+	p := n.create(func(d *post.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.Pending })
 	for _, status := range []string{"scheduled", "publishing", "posted"} {
 		tx := n.begin()
 		if _, err := tx.Exec(t.Context(), "update scheduled_posts set status = $1::post_status where post_id = $2", status, p.ID); err == nil {

@@ -11,8 +11,8 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // audited lists what was done in the workspace since it has its account, the
@@ -92,7 +92,7 @@ func TestWhatIsRefusedOrChangesNothingIsNotAudited(t *testing.T) {
 	refused(t, err)
 	refused(t, n.RemoveMember(t.Context(), n.workspace.ID, n.user))
 	refused(t, n.RevokeToken(t.Context(), n.workspace.ID, newID(), nil))
-	_, _, err = n.CreateToken(t.Context(), workspace.Token{ID: newID(), WorkspaceID: n.workspace.ID, UserID: newID(), Name: "x"}, postgres.Idempotency{})
+	_, _, err = n.CreateToken(t.Context(), workspace.Token{ID: newID(), WorkspaceID: n.workspace.ID, UserID: newID(), Name: "x"}, idempotency.Key{})
 	refused(t, err)
 	if got := n.audited(); len(got) != 0 {
 		t.Error(got)

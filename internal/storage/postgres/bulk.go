@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -16,7 +17,7 @@ const insertBatch = 500
 
 // CreatePosts stores posts of one workspace, all or none, and keeps answer for
 // the repetition of the request; then earlier is what the first was answered.
-func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, actor string, posts []NewPost, key Idempotency, answer json.RawMessage) (earlier json.RawMessage, err error) {
+func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key, answer json.RawMessage) (earlier json.RawMessage, err error) {
 	id := newID()
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := claimKey(ctx, q, workspaceID, key, id)
@@ -45,7 +46,7 @@ func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, ac
 }
 
 // ReplayedBulk finds what the same bulk request was answered before.
-func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key Idempotency) (answer json.RawMessage, found bool, err error) {
+func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool, err error) {
 	if key.Key == "" {
 		return nil, false, nil
 	}
@@ -60,7 +61,7 @@ func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key Ide
 	return answer, err == nil, err
 }
 
-func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID, actor string, posts []NewPost) error {
+func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID, actor string, posts []post.NewPost) error {
 	in := db.InsertPostsParams{WorkspaceID: workspaceID, UserID: user}
 	targets := db.InsertTargetsOfPostsParams{}
 	events := db.InsertEventsOfPostsParams{WorkspaceID: workspaceID, Actor: actor}

@@ -11,12 +11,11 @@ import (
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 func TestAnEditChangesWhatItNamesAndNothingElse(t *testing.T) {
 	n := open(t)
-	p := n.create(func(d *postgres.NewPost) { d.Post.Language = "vi" })
+	p := n.create(func(d *post.NewPost) { d.Post.Language = "vi" })
 	text := "Corrected"
 	got, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
 	n.must(err)
@@ -34,7 +33,7 @@ func TestAnEditChangesWhatItNamesAndNothingElse(t *testing.T) {
 func TestAnEditMayReplaceEverything(t *testing.T) {
 	n := open(t)
 	sports, politics := n.connect("sports"), n.connect("politics")
-	p := n.create(func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
 	kept := p.Targets[1].ID
 	at, zone, language := p.ScheduledTime.Add(time.Hour), "Europe/Berlin", "de"
 	files, accounts := []uuid.UUID{newID()}, []uuid.UUID{sports.ID, politics.ID}
@@ -103,7 +102,7 @@ func (n *newsroom) changes(g post.Guard) map[string]func() (post.Post, error) {
 func TestAChangeThatComesTooLateSaysWhy(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
-	two := func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} }
+	two := func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} }
 	publishing, posted, partly, failed, cancelled := n.create(), n.create(), n.create(two), n.create(), n.create()
 	n.claim(publishing, 0, 1, time.Minute)
 	n.finish(outcome(n.claim(posted, 0, 1, time.Minute), "1"))
@@ -134,7 +133,7 @@ func TestAChangeThatComesTooLateSaysWhy(t *testing.T) {
 func TestCancelTakesBackEveryTarget(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
-	p := n.create(func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
 	got, err := n.Cancel(t.Context(), n.guard(p))
 	n.must(err)
 	if got.Status != post.Cancelled || got.Targets[0].Status != post.TargetCancelled || got.Targets[1].Status != post.TargetCancelled {
@@ -153,7 +152,7 @@ func TestPublishNowMakesAPostDueAndNeverLater(t *testing.T) {
 		t.Errorf("due at %s", p.ScheduledTime)
 	}
 	overdue := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
-	p, err = n.PublishNow(t.Context(), n.guard(n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = overdue })))
+	p, err = n.PublishNow(t.Context(), n.guard(n.create(func(d *post.NewPost) { d.Post.ScheduledTime = overdue })))
 	n.must(err)
 	if !p.ScheduledTime.Equal(overdue) {
 		t.Errorf("what was due at %s is now due at %s", overdue, p.ScheduledTime)

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // The lease of a claim bounds how long its holder may take, not whether its call
@@ -67,7 +66,7 @@ func TestClaim_RefusedChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := open(t)
 			sports := n.connect("sports")
-			p := n.create(func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+			p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
 			c := prepare(n, n.claim(p, 0, 1, time.Minute))
 			before, err := n.Post(t.Context(), p.ID)
 			n.must(err)

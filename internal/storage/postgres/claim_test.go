@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 func TestOneOfTwentyConcurrentClaimsWins(t *testing.T) {
@@ -115,7 +114,7 @@ func TestACancelledPostIsNotClaimed(t *testing.T) {
 func TestTwoTargetsAreClaimedSideBySide(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
-	p := n.create(func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
 	n.claim(p, 0, 1, time.Minute)
 	n.claim(p, 1, 1, time.Minute)
 }

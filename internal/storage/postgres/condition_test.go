@@ -8,7 +8,6 @@ import (
 
 	"dateline/internal/ops/status"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // sentLate makes a post that was sent so long after its time.
@@ -55,7 +54,7 @@ func TestLatenessOfAWorkspace(t *testing.T) {
 func TestQueuesOfAWorkspace(t *testing.T) {
 	n := open(t)
 	n.create()
-	n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = time.Now().Add(20 * time.Second) })
+	n.create(func(d *post.NewPost) { d.Post.ScheduledTime = time.Now().Add(20 * time.Second) })
 	late := n.create()
 	n.exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", late.ID)
 	old, fresh := n.create(), n.create()

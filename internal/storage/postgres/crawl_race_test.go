@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
-	"dateline/internal/storage/postgres"
 )
 
 // Seeds are planned and made while URLs of the same domains are leased and
@@ -74,7 +74,7 @@ func TestPlanningAndCrawlingDoNotLockEachOtherOut(t *testing.T) {
 			list = append(list, crawl.Seed{ID: newID(), WorkspaceID: n.workspace.ID, URL: webURL(t, "https://"+string("dbca"[(i+k)%4])+".example/"), Kind: crawl.Home,
 				Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute, Rules: crawl.Rules{MaxDepth: 1}})
 		}
-		_, _, err := n.CreateSeeds(ctx, list, postgres.Idempotency{})
+		_, _, err := n.CreateSeeds(ctx, list, idempotency.Key{})
 		return err
 	})
 	all.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
 
@@ -22,7 +23,7 @@ const maxSeeds = 20_000
 
 // CreateSeeds stores seeds, those that the workspace does not have yet, and
 // makes them due. created says of each whether it is new.
-func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempotency) (out []crawl.Seed, replayed bool, err error) {
+func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (out []crawl.Seed, replayed bool, err error) {
 	if len(seeds) == 0 {
 		return nil, false, nil
 	}

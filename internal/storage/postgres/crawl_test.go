@@ -9,10 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
-
-	"dateline/internal/storage/postgres"
 )
 
 func webURL(t *testing.T, text string) weburl.URL {
@@ -32,7 +31,7 @@ func (n *newsroom) seed(workspaceID uuid.UUID, address string, change ...func(*c
 	for _, f := range change {
 		f(&s)
 	}
-	made, _, err := n.CreateSeeds(n.t.Context(), []crawl.Seed{s}, postgres.Idempotency{})
+	made, _, err := n.CreateSeeds(n.t.Context(), []crawl.Seed{s}, idempotency.Key{})
 	n.must(err)
 	if len(made) != 1 {
 		n.t.Fatalf("%d seeds were made", len(made))

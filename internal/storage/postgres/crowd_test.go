@@ -10,14 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/storage/postgres/db"
 )
 
 func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
 	n := open(t)
 	second := n.connect("second")
-	due := n.create(func(d *postgres.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
+	due := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
 	cancelled, edited, held := n.create(), n.create(), n.create()
 	calls := []post.Call{call(due, 0, 1), call(cancelled, 0, 1), call(edited, 0, 1), call(held, 0, 1), call(due, 1, 1)}
 	_, err := n.Cancel(t.Context(), n.guard(cancelled))
@@ -92,8 +91,8 @@ func TestOverlappingCrowdsClaimEachTargetOnce(t *testing.T) {
 func TestACrowdsOutcomesAreRecordedAsOneByOne(t *testing.T) {
 	n := open(t)
 	second := n.connect("second")
-	whole := n.create(func(d *postgres.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
-	half := n.create(func(d *postgres.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
+	whole := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
+	half := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
 	lost := n.create()
 	outcomes := []post.Outcome{posted(n.claim(whole, 0, 1, time.Minute), "1"), posted(n.claim(whole, 1, 1, time.Minute), "2"),
 		posted(n.claim(half, 0, 1, time.Minute), "3"), posted(n.claim(lost, 0, 1, time.Minute), "4")}
@@ -141,9 +140,9 @@ func TestCountDueCountsWhatIsScheduledInAStretch(t *testing.T) {
 	n := open(t)
 	at := time.Now().Add(time.Hour).Truncate(10 * time.Second)
 	for _, off := range []time.Duration{-time.Millisecond, 0, 9 * time.Second, 10 * time.Second} {
-		n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = at.Add(off) })
+		n.create(func(d *post.NewPost) { d.Post.ScheduledTime = at.Add(off) })
 	}
-	gone := n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = at })
+	gone := n.create(func(d *post.NewPost) { d.Post.ScheduledTime = at })
 	_, err := n.Cancel(t.Context(), n.guard(gone))
 	n.must(err)
 	if due, err := n.CountDue(t.Context(), at, at.Add(10*time.Second)); err != nil || due != 2 {

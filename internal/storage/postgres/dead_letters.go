@@ -73,17 +73,9 @@ func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) 
 	})
 }
 
-// Decision is a person's word on an uncertain target.
-type Decision struct {
-	TargetID  uuid.UUID
-	Exists    bool
-	RemoteID  string // with Exists
-	RemoteURL string
-}
-
 // Decide ends the uncertainty about a target: it exists, or it is to be sent
 // once more.
-func (s *Store) Decide(ctx context.Context, g post.Guard, d Decision) (post.Post, error) {
+func (s *Store) Decide(ctx context.Context, g post.Guard, d post.Decision) (post.Post, error) {
 	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
 		call, err := q.UndecidedOperation(ctx, db.UndecidedOperationParams{PostID: g.PostID, TargetID: d.TargetID})
 		if noRows(err) {
@@ -121,7 +113,7 @@ func (s *Store) Decide(ctx context.Context, g post.Guard, d Decision) (post.Post
 	})
 }
 
-func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db.Operation, d Decision, actor string) error {
+func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db.Operation, d post.Decision, actor string) error {
 	now := time.Now().UTC()
 	status, postedAt := post.TargetPosted, &now
 	for _, t := range p.Targets {
@@ -197,21 +189,8 @@ func rollUp(ctx context.Context, q *db.Queries, before db.ScheduledPost) (db.Sch
 	return row, err
 }
 
-// DeadFilter chooses dead letters of one workspace. Zero values choose all.
-type DeadFilter struct {
-	WorkspaceID uuid.UUID
-	Reasons     []string // error classes
-	Networks    []string
-	AccountID   *uuid.UUID
-	PostIDs     []uuid.UUID
-	Status      post.TargetStatus // failed or uncertain
-	BeforeTime  *time.Time        // the cursor
-	BeforeID    *uuid.UUID
-	Limit       int
-}
-
 // DeadLetters lists dead letters, newest first.
-func (s *Store) DeadLetters(ctx context.Context, f DeadFilter) ([]post.DeadLetter, error) {
+func (s *Store) DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error) {
 	rows, err := s.q.DeadLetters(ctx, db.DeadLettersParams{WorkspaceID: f.WorkspaceID, Reasons: orEmpty(f.Reasons), Networks: orEmpty(f.Networks),
 		AccountID: f.AccountID, PostIds: orEmpty(f.PostIDs), TargetStatus: orNil(string(f.Status)),
 		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit

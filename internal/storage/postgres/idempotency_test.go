@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
-func keyed(key, body string) func(*postgres.NewPost) {
+func keyed(key, body string) func(*post.NewPost) {
 	sum := sha256.Sum256([]byte(body))
-	return func(d *postgres.NewPost) {
-		d.Idempotency = postgres.Idempotency{Key: key, RequestHash: sum[:]}
+	return func(d *post.NewPost) {
+		d.Idempotency = idempotency.Key{Key: key, RequestHash: sum[:]}
 		d.Post.Content = body
 	}
 }
@@ -90,7 +90,7 @@ func TestKeysAreTheWorkspacesOwn(t *testing.T) {
 	n := open(t)
 	n.create(keyed("key", "Hello"))
 	other, owner, _ := n.found("Rivals")
-	p, replayed, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Theirs"), func(d *postgres.NewPost) {
+	p, replayed, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Theirs"), func(d *post.NewPost) {
 		d.Post.WorkspaceID, d.Post.UserID, d.AccountIDs = other.ID, owner, nil
 	}))
 	if err != nil || replayed || p.Content != "Theirs" {
@@ -100,7 +100,7 @@ func TestKeysAreTheWorkspacesOwn(t *testing.T) {
 
 func TestAFailedRequestLeavesItsKeyUnused(t *testing.T) {
 	n := open(t)
-	broken := n.draft(keyed("key", "Hello"), func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{newID()} })
+	broken := n.draft(keyed("key", "Hello"), func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{newID()} })
 	if _, _, err := n.CreatePost(t.Context(), broken); err == nil {
 		t.Fatal("a post to an account that does not exist was stored")
 	}

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // A state that goes on for long has one line in the timeline, not one per try.
@@ -80,7 +80,7 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 		"ActivateSelectors": func() error { _, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, ""); return err },
 		"LearnedSelectors":  func() error { _, _, err := n.LearnedSelectors(ctx, d, pipeline.Selectors{}); return err },
 		"AddSelectors": func() error {
-			_, _, err := n.AddSelectors(ctx, d, n.workspace.ID, pipeline.Selectors{}, postgres.Idempotency{})
+			_, _, err := n.AddSelectors(ctx, d, n.workspace.ID, pipeline.Selectors{}, idempotency.Key{})
 			return err
 		},
 		"WishSelectors": func() error { return n.WishSelectors(ctx, d.ID, selector.Learn, "") },

@@ -10,6 +10,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -26,7 +27,7 @@ func (s *Store) Members(ctx context.Context, f workspace.MemberFilter) ([]worksp
 
 // Invite makes the user of an address a member. A user whom nobody knows is
 // made, and can log in only as the owner of that address.
-func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string, role workspace.Role, key Idempotency) (m workspace.Member, replayed bool, err error) {
+func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string, role workspace.Role, key idempotency.Key) (m workspace.Member, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		user, err := q.UserOfEmail(ctx, db.UserOfEmailParams{ID: newID(), Email: email})
 		if err != nil {

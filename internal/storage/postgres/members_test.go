@@ -10,13 +10,13 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 
-	"dateline/internal/storage/postgres"
+	"dateline/internal/infra/idempotency"
 )
 
 // join makes a new person a member who has logged in.
 func (n *newsroom) join(role workspace.Role) uuid.UUID {
 	n.t.Helper()
-	m, _, err := n.Invite(n.t.Context(), n.workspace.ID, newID().String()+"@news.example", role, postgres.Idempotency{})
+	m, _, err := n.Invite(n.t.Context(), n.workspace.ID, newID().String()+"@news.example", role, idempotency.Key{})
 	n.must(err)
 	n.must(n.RecordLogin(n.t.Context(), m.User.ID, newID()))
 	return m.User.ID
@@ -45,7 +45,7 @@ func TestTheLastOwnerIsNeitherRemovedNorDemoted(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	// An owner who never logged in may never do so.
-	invited, _, err := n.Invite(t.Context(), n.workspace.ID, "new@news.example", workspace.Owner, postgres.Idempotency{})
+	invited, _, err := n.Invite(t.Context(), n.workspace.ID, "new@news.example", workspace.Owner, idempotency.Key{})
 	n.must(err)
 	if e := refused(t, n.RemoveMember(t.Context(), n.workspace.ID, n.user)); e.Code != "last_owner" {
 		t.Errorf("%+v", e)
@@ -111,7 +111,7 @@ func TestRemovingAMemberRevokesTheTokensOfThatWorkspace(t *testing.T) {
 	token := func(workspaceID, of uuid.UUID) string {
 		t.Helper()
 		made, plain := workspace.NewToken(workspaceID, of, "robot")
-		_, _, err := n.CreateToken(t.Context(), made, postgres.Idempotency{})
+		_, _, err := n.CreateToken(t.Context(), made, idempotency.Key{})
 		n.must(err)
 		return plain
 	}
@@ -141,7 +141,7 @@ func TestNoTokenSlipsThroughWhileItsMemberIsRemoved(t *testing.T) {
 		all.Go(func() {
 			<-start
 			var e *apperr.Error
-			if _, _, err := n.CreateToken(t.Context(), made, postgres.Idempotency{}); err != nil && (!errors.As(err, &e) || e.Code != "member_not_found") {
+			if _, _, err := n.CreateToken(t.Context(), made, idempotency.Key{}); err != nil && (!errors.As(err, &e) || e.Code != "member_not_found") {
 				t.Error(err)
 			}
 		})
@@ -164,18 +164,18 @@ func TestAnInvitationMakesAUserWhoIsShownByTheAddressAlone(t *testing.T) {
 	n := open(t)
 	elsewhere, owner, _ := n.found("Elsewhere")
 	n.exec("update users set name = 'Real Name', email = 'real@news.example' where id = $1", owner)
-	m, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, postgres.Idempotency{Key: "k", RequestHash: []byte("h")})
+	m, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, idempotency.Key{Key: "k", RequestHash: []byte("h")})
 	if err != nil || replayed || m.User.ID != owner || m.User.Name != "real@news.example" || m.JoinedAt != nil || m.Role != workspace.Author {
 		t.Errorf("%+v %v %v", m, replayed, err)
 	}
 	if list, err := n.WorkspacesOf(t.Context(), owner); err != nil || len(list) != 2 || list[1].Workspace.ID != elsewhere.ID || list[0].Role != workspace.Author {
 		t.Errorf("%+v %v", list, err)
 	}
-	again, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, postgres.Idempotency{Key: "k", RequestHash: []byte("h")})
+	again, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, idempotency.Key{Key: "k", RequestHash: []byte("h")})
 	if err != nil || !replayed || again.User.ID != m.User.ID {
 		t.Errorf("%+v %v %v", again, replayed, err)
 	}
-	_, _, err = n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Owner, postgres.Idempotency{})
+	_, _, err = n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Owner, idempotency.Key{})
 	if e := refused(t, err); e.Code != "already_member" || n.members()[owner].Role != workspace.Author {
 		t.Errorf("%+v", e)
 	}

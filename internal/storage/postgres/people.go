@@ -9,6 +9,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -40,7 +41,7 @@ func (s *Store) Found(ctx context.Context, w workspace.Workspace, ownerName stri
 
 // CreateWorkspace makes another workspace. The key is from's: where the request
 // came from.
-func (s *Store) CreateWorkspace(ctx context.Context, from uuid.UUID, w workspace.Workspace, owner uuid.UUID, key Idempotency) (created workspace.Workspace, replayed bool, err error) {
+func (s *Store) CreateWorkspace(ctx context.Context, from uuid.UUID, w workspace.Workspace, owner uuid.UUID, key idempotency.Key) (created workspace.Workspace, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, from, key, w.ID)
 		if err != nil {

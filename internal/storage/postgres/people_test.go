@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/storage/postgres"
 )
 
@@ -62,7 +63,7 @@ func TestATokenThatIsNotGoodAnyMoreSaysWhy(t *testing.T) {
 
 func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
 	n := open(t)
-	_, _, err := n.Invite(t.Context(), n.workspace.ID, "other@news.example", workspace.Owner, postgres.Idempotency{})
+	_, _, err := n.Invite(t.Context(), n.workspace.ID, "other@news.example", workspace.Owner, idempotency.Key{})
 	n.must(err)
 	var other workspace.Token
 	n.query(&other.UserID, "select id from users where email = 'other@news.example'")

@@ -14,22 +14,10 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Idempotency makes the repetition of a creating request harmless.
-type Idempotency = idempotency.Key
-
-// NewPost is what CreatePost stores.
-type NewPost struct {
-	Post        post.Post // ID, WorkspaceID, UserID and the author's fields
-	AccountIDs  []uuid.UUID
-	Overrides   map[uuid.UUID]*post.Override // by account
-	Actor       string
-	Idempotency Idempotency
-}
-
 // CreatePost stores a post with its targets. replayed says that the same
 // request created the returned post before. A key that was used for another
 // request is refused with code idempotency_key_reused.
-func (s *Store) CreatePost(ctx context.Context, n NewPost) (created post.Post, replayed bool, err error) {
+func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Post, replayed bool, err error) {
 	id := n.Post.ID
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.Post.WorkspaceID, n.Idempotency, id)
@@ -56,7 +44,7 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (created post.Post, r
 }
 
 // insertPost writes a post with its targets and its first event.
-func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost, error) {
+func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.ScheduledPost, error) {
 	p := n.Post
 	thread, err := threadJSON(p.Thread)
 	if err != nil {
@@ -94,7 +82,7 @@ func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost
 
 // claimKey takes an idempotency key for a new resource. It returns the
 // resource that the same request made before, or the nil id.
-func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i Idempotency, resource uuid.UUID) (uuid.UUID, error) {
+func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i idempotency.Key, resource uuid.UUID) (uuid.UUID, error) {
 	if i.Key == "" {
 		return uuid.Nil, nil
 	}
@@ -108,7 +96,7 @@ func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i Idemp
 }
 
 // ReplayedPost finds the post that the same request made before.
-func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i Idempotency) (p post.Post, found bool, err error) {
+func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i idempotency.Key) (p post.Post, found bool, err error) {
 	if i.Key == "" {
 		return post.Post{}, false, nil
 	}
@@ -126,12 +114,12 @@ func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i Idemp
 // userKey is what an idempotency key is stored as. With one key space for a
 // workspace, a member could learn from the answer which keys another one had used,
 // and take them first. Hashed, because a key may be as long as the column.
-func userKey(i Idempotency) string {
+func userKey(i idempotency.Key) string {
 	sum := sha256.Sum256([]byte(i.UserID.String() + "\n" + i.Key))
 	return hex.EncodeToString(sum[:])
 }
 
-func resourceOfKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i Idempotency) (uuid.UUID, error) {
+func resourceOfKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i idempotency.Key) (uuid.UUID, error) {
 	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspaceID, Key: userKey(i)})
 	if err != nil {
 		return uuid.Nil, err

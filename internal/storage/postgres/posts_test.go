@@ -10,14 +10,13 @@ import (
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 func TestACreatedPostReadsBackWhole(t *testing.T) {
 	n := open(t)
 	second := n.connect("sports")
 	parent := n.create()
-	d := n.draft(func(d *postgres.NewPost) {
+	d := n.draft(func(d *post.NewPost) {
 		d.AccountIDs = []uuid.UUID{n.account.ID, second.ID}
 		d.Post.Content, d.Post.TimeZone, d.Post.Language = "Xin chào 👋🏽\nthế giới", "Asia/Ho_Chi_Minh", "vi"
 		d.Post.AttachmentIDs = []uuid.UUID{newID(), newID()}
@@ -68,7 +67,7 @@ func TestAForeignWorkspaceSeesAndChangesNothing(t *testing.T) {
 	if refused(t, err).Kind != apperr.KindNotFound {
 		t.Error(err)
 	}
-	list, err := n.Posts(t.Context(), postgres.Filter{WorkspaceID: foreign.ID, Limit: 10})
+	list, err := n.Posts(t.Context(), post.Filter{WorkspaceID: foreign.ID, Limit: 10})
 	if err != nil || len(list) != 0 {
 		t.Errorf("listed %v, %v", list, err)
 	}
@@ -102,11 +101,11 @@ func TestPagesShowEveryPostOnceInBothDirections(t *testing.T) {
 	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
 	var ids []uuid.UUID
 	for i := range 25 {
-		ids = append(ids, n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = base.Add(time.Duration(i/4) * time.Second) }).ID)
+		ids = append(ids, n.create(func(d *post.NewPost) { d.Post.ScheduledTime = base.Add(time.Duration(i/4) * time.Second) }).ID)
 	}
 	for _, ascending := range []bool{true, false} {
 		var seen []uuid.UUID
-		f := postgres.Filter{WorkspaceID: n.workspace.ID, Ascending: ascending, Limit: 3}
+		f := post.Filter{WorkspaceID: n.workspace.ID, Ascending: ascending, Limit: 3}
 		for {
 			page, err := n.Posts(t.Context(), f)
 			n.must(err)
@@ -114,7 +113,7 @@ func TestPagesShowEveryPostOnceInBothDirections(t *testing.T) {
 				break
 			}
 			if len(seen) == 12 { // what comes in meanwhile must not move what is still to come
-				n.create(func(d *postgres.NewPost) {
+				n.create(func(d *post.NewPost) {
 					d.Post.ScheduledTime = base.Add(-time.Minute)
 					if !ascending {
 						d.Post.ScheduledTime = base.Add(time.Minute)
@@ -143,7 +142,7 @@ func TestFiltersChooseByStatusAccountAndTime(t *testing.T) {
 	sports := n.connect("sports")
 	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
 	at := func(minutes int, accounts ...uuid.UUID) post.Post {
-		return n.create(func(d *postgres.NewPost) {
+		return n.create(func(d *post.NewPost) {
 			d.Post.ScheduledTime = base.Add(time.Duration(minutes) * time.Minute)
 			d.AccountIDs = accounts
 		})
@@ -153,18 +152,18 @@ func TestFiltersChooseByStatusAccountAndTime(t *testing.T) {
 	n.must(err)
 	minute := func(m int) *time.Time { t := base.Add(time.Duration(m) * time.Minute); return &t }
 	for name, c := range map[string]struct {
-		filter postgres.Filter
+		filter post.Filter
 		want   []uuid.UUID
 	}{
-		"everything":       {postgres.Filter{}, []uuid.UUID{first.ID, second.ID, third.ID}},
-		"one status":       {postgres.Filter{Statuses: []post.Status{post.Cancelled}}, []uuid.UUID{second.ID}},
-		"two statuses":     {postgres.Filter{Statuses: []post.Status{post.Cancelled, post.Scheduled}}, []uuid.UUID{first.ID, second.ID, third.ID}},
-		"no such status":   {postgres.Filter{Statuses: []post.Status{post.Posted}}, nil},
-		"account":          {postgres.Filter{AccountID: &sports.ID}, []uuid.UUID{second.ID, third.ID}},
-		"from, inclusive":  {postgres.Filter{From: minute(1)}, []uuid.UUID{second.ID, third.ID}},
-		"to, exclusive":    {postgres.Filter{To: minute(1)}, []uuid.UUID{first.ID}},
-		"between":          {postgres.Filter{From: minute(1), To: minute(2)}, []uuid.UUID{second.ID}},
-		"status + account": {postgres.Filter{Statuses: []post.Status{post.Scheduled}, AccountID: &sports.ID}, []uuid.UUID{third.ID}},
+		"everything":       {post.Filter{}, []uuid.UUID{first.ID, second.ID, third.ID}},
+		"one status":       {post.Filter{Statuses: []post.Status{post.Cancelled}}, []uuid.UUID{second.ID}},
+		"two statuses":     {post.Filter{Statuses: []post.Status{post.Cancelled, post.Scheduled}}, []uuid.UUID{first.ID, second.ID, third.ID}},
+		"no such status":   {post.Filter{Statuses: []post.Status{post.Posted}}, nil},
+		"account":          {post.Filter{AccountID: &sports.ID}, []uuid.UUID{second.ID, third.ID}},
+		"from, inclusive":  {post.Filter{From: minute(1)}, []uuid.UUID{second.ID, third.ID}},
+		"to, exclusive":    {post.Filter{To: minute(1)}, []uuid.UUID{first.ID}},
+		"between":          {post.Filter{From: minute(1), To: minute(2)}, []uuid.UUID{second.ID}},
+		"status + account": {post.Filter{Statuses: []post.Status{post.Scheduled}, AccountID: &sports.ID}, []uuid.UUID{third.ID}},
 	} {
 		for _, ascending := range []bool{true, false} {
 			c.filter.WorkspaceID, c.filter.Ascending, c.filter.Limit = n.workspace.ID, ascending, 10

@@ -39,22 +39,8 @@ func withTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, err e
 	return posts[0], nil
 }
 
-// Filter chooses posts of one workspace. Zero values choose everything.
-type Filter struct {
-	WorkspaceID uuid.UUID
-	Statuses    []post.Status
-	From, To    *time.Time // of the scheduled time; To is exclusive
-	AccountID   *uuid.UUID
-	SeriesID    *uuid.UUID
-	Approvals   []post.ApprovalState
-	Ascending   bool
-	AfterTime   *time.Time // the cursor: continue behind this post
-	AfterID     *uuid.UUID
-	Limit       int
-}
-
 // Posts lists posts by scheduled time.
-func (s *Store) Posts(ctx context.Context, f Filter) ([]post.Post, error) {
+func (s *Store) Posts(ctx context.Context, f post.Filter) ([]post.Post, error) {
 	statuses := make([]string, len(f.Statuses))
 	for i, st := range f.Statuses {
 		statuses[i] = string(st)

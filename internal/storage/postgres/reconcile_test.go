@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // missing lists the posts that the reconciler has to tell Temporal of.
@@ -57,7 +56,7 @@ func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
 
 func TestAPostWhoseWorkflowIsLateIsFound(t *testing.T) {
 	n := open(t)
-	overdue := n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = time.Now().Add(-time.Minute) })
+	overdue := n.create(func(d *post.NewPost) { d.Post.ScheduledTime = time.Now().Add(-time.Minute) })
 	stuck, working, done := n.create(), n.create(), n.create()
 	n.claim(stuck, 0, 1, time.Minute)
 	n.claim(working, 0, 1, time.Minute)

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // The status of a post follows from its targets'.
@@ -41,7 +40,7 @@ func TestAPostEndsAsItsTargetsDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n.t = t
-			p := n.create(func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+			p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
 			var got post.Post
 			for i, finish := range c.outcomes {
 				got = n.finish(finish(n.claim(p, i, 1, time.Minute)))

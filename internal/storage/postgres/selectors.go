@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
@@ -115,7 +116,7 @@ func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspaceID
 
 // AddSelectors stores a version of a site's selectors that a person wrote, and
 // takes it into use where n.State says so.
-func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n pipeline.Selectors, key Idempotency) (made pipeline.Selectors, replayed bool, err error) {
+func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n pipeline.Selectors, key idempotency.Key) (made pipeline.Selectors, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockMonitor(ctx, domain.ID)
 		if err != nil {

@@ -5,18 +5,18 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/publishing/post"
-	"dateline/internal/storage/postgres"
 )
 
 // activate stores selectors and takes them into use.
 func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
 	n.t.Helper()
 	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, Maker: pipeline.Person, State: pipeline.Active, Reason: "better"}
-	made, _, err := n.AddSelectors(n.t.Context(), d, n.workspace.ID, draft, postgres.Idempotency{})
+	made, _, err := n.AddSelectors(n.t.Context(), d, n.workspace.ID, draft, idempotency.Key{})
 	n.must(err)
 	return made
 }

@@ -2,20 +2,20 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
 
 // CreateSeries stores a series. replayed says that the same request created
 // the returned one before.
-func (s *Store) CreateSeries(ctx context.Context, n post.Series, key Idempotency) (created post.Series, replayed bool, err error) {
+func (s *Store) CreateSeries(ctx context.Context, n post.Series, key idempotency.Key) (created post.Series, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
 		if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) CreateSeries(ctx context.Context, n post.Series, key Idempotency
 }
 
 // ReplayedSeries finds the series that the same request made before.
-func (s *Store) ReplayedSeries(ctx context.Context, workspaceID uuid.UUID, key Idempotency) (n post.Series, found bool, err error) {
+func (s *Store) ReplayedSeries(ctx context.Context, workspaceID uuid.UUID, key idempotency.Key) (n post.Series, found bool, err error) {
 	if key.Key == "" {
 		return n, false, nil
 	}
@@ -67,17 +67,8 @@ func readSeries(row db.Series, err error) (post.Series, error) {
 	return seriesFromRow(row), err
 }
 
-// SeriesFilter chooses series of one workspace.
-type SeriesFilter struct {
-	WorkspaceID uuid.UUID
-	Statuses    []string
-	BeforeTime  *time.Time
-	BeforeID    *uuid.UUID
-	Limit       int
-}
-
 // ListSeries lists series, newest first.
-func (s *Store) ListSeries(ctx context.Context, f SeriesFilter) ([]post.Series, error) {
+func (s *Store) ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error) {
 	rows, err := s.q.ListSeries(ctx, db.ListSeriesParams{WorkspaceID: f.WorkspaceID, Statuses: orEmpty(f.Statuses),
 		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
 	out := make([]post.Series, len(rows))
@@ -92,15 +83,8 @@ func (s *Store) OpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]u
 	return s.q.OpenSeries(ctx, db.OpenSeriesParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
-// SeriesChange is an edit of a series; empty leaves a field as it is.
-type SeriesChange struct {
-	Rule, Starts, TimeZone string
-	Template               json.RawMessage
-	ByAuthor               bool // its posts are an author's words
-}
-
 // EditSeries changes what a series publishes, or when.
-func (s *Store) EditSeries(ctx context.Context, g post.Guard, c SeriesChange) (post.Series, error) {
+func (s *Store) EditSeries(ctx context.Context, g post.Guard, c post.SeriesChange) (post.Series, error) {
 	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
 		Rule: orNil(c.Rule), Starts: orNil(c.Starts), TimeZone: orNil(c.TimeZone), Template: c.Template, ByAuthor: c.ByAuthor})
 	return s.changedSeries(ctx, g, row, err)
@@ -207,7 +191,7 @@ func (s *Store) heldSeries(ctx context.Context, n post.Series, f func(q *db.Quer
 
 // CreateOccurrence stores an occurrence's post. It is the nil post when the
 // occurrence is one already. problem says why it is a draft only.
-func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string, made NewPost, problem string) (p post.Post, ok bool, err error) {
+func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string, made post.NewPost, problem string) (p post.Post, ok bool, err error) {
 	ok, err = s.heldSeries(ctx, n, func(q *db.Queries) error {
 		thread, err := threadJSON(made.Post.Thread)
 		if err != nil {

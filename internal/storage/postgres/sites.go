@@ -11,11 +11,12 @@ import (
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/storage/postgres/db"
 )
 
 // CreateSite stores a site, unless the workspace has most of them already.
-func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key Idempotency) (created site.Site, replayed bool, err error) {
+func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key idempotency.Key) (created site.Site, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, w.WorkspaceID, key, w.ID)
 		if err != nil {

@@ -68,8 +68,8 @@ func (n *newsroom) connect(name string) account.Account {
 func sealed(id uuid.UUID) ([]byte, error) { return []byte("sealed for " + id.String()), nil }
 
 // draft is a post for CreatePost, due in an hour.
-func (n *newsroom) draft(change ...func(*postgres.NewPost)) postgres.NewPost {
-	d := postgres.NewPost{AccountIDs: []uuid.UUID{n.account.ID}, Actor: "user:" + n.user.String(), Post: post.Post{
+func (n *newsroom) draft(change ...func(*post.NewPost)) post.NewPost {
+	d := post.NewPost{AccountIDs: []uuid.UUID{n.account.ID}, Actor: "user:" + n.user.String(), Post: post.Post{
 		ID: newID(), WorkspaceID: n.workspace.ID, UserID: n.user, Content: "Hello", TimeZone: "UTC",
 		ScheduledTime: time.Now().Add(time.Hour).Truncate(time.Millisecond).UTC()}}
 	for _, f := range change {
@@ -78,7 +78,7 @@ func (n *newsroom) draft(change ...func(*postgres.NewPost)) postgres.NewPost {
 	return d
 }
 
-func (n *newsroom) create(change ...func(*postgres.NewPost)) post.Post {
+func (n *newsroom) create(change ...func(*post.NewPost)) post.Post {
 	n.t.Helper()
 	p, _, err := n.CreatePost(n.t.Context(), n.draft(change...))
 	n.must(err)

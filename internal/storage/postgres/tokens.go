@@ -9,6 +9,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -47,7 +48,7 @@ func (s *Store) Tokens(ctx context.Context, f workspace.TokenFilter) ([]workspac
 }
 
 // CreateToken stores a member's new token.
-func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key Idempotency) (created workspace.Token, replayed bool, err error) {
+func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key idempotency.Key) (created workspace.Token, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, t.WorkspaceID, key, t.ID)
 		if err != nil {

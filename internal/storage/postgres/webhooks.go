@@ -10,6 +10,7 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/notify/webhook"
 
 	"dateline/internal/storage/postgres/db"
@@ -17,7 +18,7 @@ import (
 
 // CreateWebhook stores an endpoint with its secret, unless the workspace has
 // most of them already.
-func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, most int, key Idempotency) (created webhook.Endpoint, replayed bool, err error) {
+func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, most int, key idempotency.Key) (created webhook.Endpoint, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, e.WorkspaceID, key, e.ID)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
 	"dateline/internal/news/crawl/fetch"
@@ -62,7 +63,7 @@ func New(ctx context.Context, p Options) (*Rig, error) {
 	}
 	filter := &seen.Filter{Redis: p.Redis}
 	record := crawler.NewRecorder(ctx, p.Store.RecordFetches)
-	r.Crawler = &crawler.Crawler{Store: p.Store, Slots: p.Store, Fetcher: r.Fetcher, Parser: crawler.PageParser{}, Resolver: r.Fetcher,
+	r.Crawler = &crawler.Crawler{Domains: p.Store, URLs: p.Store, Seeds: p.Store, Rules: p.Store, Slots: p.Store, Fetcher: r.Fetcher, Parser: crawler.PageParser{}, Resolver: r.Fetcher,
 		URLIndex: &seen.Index{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: record, Policy: p.Policy, Limits: p.Limits, Log: p.Log}
 	r.Crawler.Robots = crawler.NewRobots("Dateline", crawler.RobotsCache{Redis: p.Redis}, r.Crawler.FetchRobots)
 	r.Activities = &worker.CrawlActivities{Crawl: &activities.Crawl{Frontier: p.Store, Crawler: r.Crawler, MaxDomains: 500},
@@ -98,6 +99,6 @@ func CreateSeeds(ctx context.Context, s *postgres.Store, w workspace.Workspace, 
 		all = append(all, crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: w.ID, URL: u, Kind: kind, Status: crawl.Active, Priority: 50,
 			MinInterval: pace.MinHubInterval, MaxInterval: pace.MaxHubInterval, Interval: pace.HubInterval, Rules: crawl.Rules{MaxDepth: 1}})
 	}
-	_, _, err := s.CreateSeeds(ctx, all, postgres.Idempotency{})
+	_, _, err := s.CreateSeeds(ctx, all, idempotency.Key{})
 	return err
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dateline/internal/infra/retry"
 )
 
 // Node starts a server that is written for Node.js, for as long as the test
@@ -187,10 +189,8 @@ func (i install) repeat(ctx context.Context, cache, dir string, lock *os.File, a
 			return err
 		}
 		i.log("%v; trying again in %s", err, i.pause)
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, i.pause) != nil {
 			return err
-		case <-time.After(i.pause):
 		}
 	}
 }

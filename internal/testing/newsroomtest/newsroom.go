@@ -20,6 +20,7 @@ import (
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/notify/pubsub"
 	"dateline/internal/notify/webhook"
@@ -151,7 +152,7 @@ func (n *Newsroom) Member(role workspace.Role) (token string) {
 func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Principal {
 	n.T.Helper()
 	user := uuid.Must(uuid.NewV7())
-	m, _, err := n.Store.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, postgres.Idempotency{})
+	m, _, err := n.Store.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, idempotency.Key{})
 	n.Must(err)
 	n.Must(n.Store.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
 	return workspace.Principal{WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []workspace.Scope{workspace.Everything}}
@@ -164,7 +165,7 @@ func (n *Newsroom) TokenOf(who workspace.Principal, scopes ...workspace.Scope) s
 	if len(scopes) > 0 {
 		t.Scopes = scopes
 	}
-	_, _, err := n.Store.CreateToken(n.T.Context(), t, postgres.Idempotency{})
+	_, _, err := n.Store.CreateToken(n.T.Context(), t, idempotency.Key{})
 	n.Must(err)
 	return plain
 }
@@ -231,7 +232,7 @@ func (n *Newsroom) Schedule(change ...func(*scheduling.Draft)) post.Post {
 	for _, f := range change {
 		f(&d)
 	}
-	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, postgres.Idempotency{})
+	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, idempotency.Key{})
 	n.Must(err)
 	return p
 }

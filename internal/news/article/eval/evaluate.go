@@ -45,7 +45,7 @@ func Sets(dir string) (sets, others []string, err error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, others, fmt.Errorf("neither %s nor a folder in it has a %s: see docs/articles.md", dir, truthFile)
+		return nil, others, fmt.Errorf("neither %s nor a folder in it has a %s: see docs/how-to/evaluate-extraction.md", dir, truthFile)
 	}
 	return sets, others, nil
 }

@@ -4,7 +4,7 @@
 // itself (Meta), for its blocks of text (outline), and for the element that gains most by
 // being taken for the article (choose). What is kept of that element is decided block by
 // block (keep), written as text and as sanitised HTML (render), and the statements about each
-// field are weighed against each other (reading). docs/articles.md tells the rules.
+// field are weighed against each other (reading). docs/explanation/extraction.md tells the rules.
 package extract
 
 import (

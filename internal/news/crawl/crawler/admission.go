@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/news/crawl/weburl"
 )
 
@@ -54,7 +55,7 @@ func (p *admission) acquire(ctx context.Context, u weburl.URL) error {
 			p.key, p.deadline = key, start.Add(timeout)
 			return p.reserveAddress(ctx, u)
 		}
-		if err := sleep(ctx, min(max(wait, time.Millisecond), timeout)); err != nil {
+		if err := retry.Sleep(ctx, min(max(wait, time.Millisecond), timeout)); err != nil {
 			return err
 		}
 	}
@@ -78,7 +79,7 @@ func (p *admission) reserveAddress(ctx context.Context, u weburl.URL) error {
 	if !ok {
 		return errAddressBusy
 	}
-	return sleep(ctx, wait)
+	return retry.Sleep(ctx, wait)
 }
 
 // release frees the slot after a pause. It also works after ctx has ended, so
@@ -107,18 +108,4 @@ func (p *admission) requestContext(ctx context.Context) (context.Context, contex
 		return context.WithTimeout(ctx, p.run.Limits.FetchTimeout)
 	}
 	return context.WithDeadline(ctx, p.deadline)
-}
-
-func sleep(ctx context.Context, wait time.Duration) error {
-	if wait <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -64,7 +64,7 @@ func (r *run) checkRobots(ctx context.Context, slot *admission, u weburl.URL) (V
 	v, err := r.Robots.Check(context.WithValue(ctx, admissionKey{}, slot), u)
 	if err == nil && u.Domain() == r.domain.Name && r.Limits.RequestDelay > 0 {
 		if old := r.currentDelay.Swap(int64(r.requestDelay(v.CrawlDelay))); old != int64(r.requestDelay(v.CrawlDelay)) {
-			err = r.Store.SetCrawlDelay(ctx, r.domain.ID, v.CrawlDelay)
+			err = r.Domains.SetCrawlDelay(ctx, r.domain.ID, v.CrawlDelay)
 		}
 	}
 	slot.release(ctx, max(r.pause(), r.requestDelay(v.CrawlDelay)))

@@ -12,12 +12,12 @@ import (
 
 // addToFrontier adds URLs that are not in the frontier yet and returns how many
 // were new.
-func (r *run) addToFrontier(ctx context.Context, found []crawl.DiscoveredURL) (fresh int, err error) {
+func (r *run) addToFrontier(ctx context.Context, links []crawl.DiscoveredURL) (added int, err error) {
 	var ids []uuid.UUID
-	var isNew []crawl.DiscoveredURL
-	for _, f := range found {
-		if !r.isKnown(f.URL) {
-			ids, isNew = append(ids, crawl.URLID(f.URL)), append(isNew, f)
+	var unknown []crawl.DiscoveredURL
+	for _, l := range links {
+		if !r.isKnown(l.URL) {
+			ids, unknown = append(ids, crawl.URLID(l.URL)), append(unknown, l)
 		}
 	}
 	if len(ids) == 0 {
@@ -28,27 +28,27 @@ func (r *run) addToFrontier(ctx context.Context, found []crawl.DiscoveredURL) (f
 		return 0, err
 	}
 	var insert []crawl.DiscoveredURL
-	for i, f := range isNew {
+	for i, l := range unknown {
 		if isNew[i] {
-			insert = append(insert, f)
+			insert = append(insert, l)
 		}
 	}
-	added, err := r.Store.AddURLs(ctx, insert)
+	inserted, err := r.URLs.AddURLs(ctx, insert)
 	if err != nil {
 		return 0, err
 	}
 	remember := make([]uuid.UUID, len(insert))
-	for i, f := range insert {
-		remember[i] = crawl.URLID(f.URL)
+	for i, l := range insert {
+		remember[i] = crawl.URLID(l.URL)
 	}
 	r.URLIndex.Remember(ctx, r.domain.ID, r.domain.Epoch, remember)
 	r.mu.Lock()
-	for _, f := range isNew {
-		r.known[f.URL] = true
+	for _, l := range unknown {
+		r.known[l.URL] = true
 	}
-	r.stats.Found += len(added)
+	r.stats.Found += len(inserted)
 	r.mu.Unlock()
-	return len(added), nil
+	return len(inserted), nil
 }
 
 // admitSection returns reason a section must not be followed; empty means that it
@@ -59,7 +59,7 @@ func (r *run) admitSection(ctx context.Context, u weburl.URL) (reason string, er
 	r.sectionsMu.Lock()
 	defer r.sectionsMu.Unlock()
 	if r.sections == nil {
-		urls, err := r.Store.ListSections(ctx, r.domain.ID)
+		urls, err := r.URLs.ListSections(ctx, r.domain.ID)
 		if err != nil {
 			return "", err
 		}

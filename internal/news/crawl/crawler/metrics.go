@@ -29,11 +29,11 @@ func (d *Crawler) Instrument(m Metrics) {
 	record := d.Record
 	d.Fetcher, d.URLIndex = measuredFetcher{d.Fetcher, m}, measuredIndex{d.URLIndex, m}
 	d.Record = func(ctx context.Context, f crawl.FetchRecord) (bool, error) {
-		held, err := record(ctx, f)
-		if held && err == nil {
+		recorded, err := record(ctx, f)
+		if recorded && err == nil {
 			countPage(ctx, m, f)
 		}
-		return held, err
+		return recorded, err
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"dateline/internal/hasNews/crawl"
-	"dateline/internal/hasNews/crawl/fetch"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/fetch"
 )
 
 // maxConsecutiveFailures is how many fetches in a row may go without a response
@@ -86,11 +86,11 @@ func (r *run) trackFailures(ctx context.Context, res *fetch.Result) error {
 // article, extraction is notified. A 404 must be seen twice for that, as it may
 // be a mistake; 410 is intended (RFC 9110, section 15.5.11), and so is 451 (RFC
 // 7725, section 3).
-func (r *run) markRemoved(f *crawl.FetchRecord, was crawl.URL, res *fetch.Result) {
+func (r *run) markRemoved(f *crawl.FetchRecord, previous crawl.URL, res *fetch.Result) {
 	f.Failed = true
-	stored := was.Kind == crawl.Article && was.RawHash != ""
-	if stored && res.Status == http.StatusNotFound && was.LastStatus != http.StatusNotFound {
-		f.URL.State, f.DueIn, f.URL.Attempts, f.URL.Rank = crawl.Failed, r.Policy.RefreshInterval, was.Attempts+1, crawl.RetryRank(was.Kind)
+	stored := previous.Kind == crawl.Article && previous.RawHash != ""
+	if stored && res.Status == http.StatusNotFound && previous.LastStatus != http.StatusNotFound {
+		f.URL.State, f.DueIn, f.URL.Attempts, f.URL.Rank = crawl.Failed, r.Policy.RefreshInterval, previous.Attempts+1, crawl.RetryRank(previous.Kind)
 		return
 	}
 	r.markDead(f)
@@ -154,7 +154,7 @@ func (r *run) scheduleNext(f *crawl.FetchRecord, hasNews bool) {
 	}
 	maxInterval := r.Policy.MaxHubInterval
 	if u.Kind == crawl.Sitemap {
-		maxInterval *= 72 // maxInterval sitemaps are archives; news sitemaps shorten their interval quickly
+		maxInterval *= 72 // most sitemaps are archives; news sitemaps shorten their interval quickly
 	}
 	u.Interval = crawl.NextHubInterval(u.Interval, hasNews, r.Policy.MinHubInterval, maxInterval)
 	f.DueIn = u.Interval
@@ -170,11 +170,11 @@ func (r *run) isSeed(u crawl.URL) bool {
 	return false
 }
 
-func (r *run) recordSeedCrawl(ctx context.Context, f *crawl.FetchRecord, found bool, problem string) error {
+func (r *run) recordSeedCrawl(ctx context.Context, f *crawl.FetchRecord, found bool, lastError string) error {
 	if !f.URL.Kind.Hub() || !r.isSeed(f.URL) {
 		return nil
 	}
-	return r.Store.RecordSeedCrawl(ctx, r.domain.ID, f.URL.ID, found, problem)
+	return r.Seeds.RecordSeedCrawl(ctx, r.domain.ID, f.URL.ID, found, lastError)
 }
 
 // blockedByRobots records that robots.txt disallows a URL, or could not be read

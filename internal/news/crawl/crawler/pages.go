@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"dateline/internal/hasNews/crawl"
-	"dateline/internal/hasNews/crawl/change"
-	"dateline/internal/hasNews/crawl/discover"
-	"dateline/internal/hasNews/crawl/fetch"
-	"dateline/internal/hasNews/crawl/pagestore"
-	"dateline/internal/hasNews/crawl/weburl"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/change"
+	"dateline/internal/news/crawl/discover"
+	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/news/crawl/pagestore"
+	"dateline/internal/news/crawl/weburl"
 )
 
 // storePage stores a page and adds its links to the frontier. The order matters

@@ -54,7 +54,7 @@ func TestRetryAfterIsObeyedByTheWholeDomain(t *testing.T) {
 		if due, err := f.Store.ListDueDomains(t.Context(), 500); err != nil || len(due) != 0 {
 			t.Errorf("%d: due are %v, %v", status, due, err)
 		}
-		// Whoever drains it all the same is held back at the gate.
+		// Whoever drains it all the same is recorded back at the gate.
 		f.drain(0)
 		for _, r := range f.world.Log()[asked:] {
 			if r.At.Before(d.NotBefore.Add(-2 * time.Millisecond)) {

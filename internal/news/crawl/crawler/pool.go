@@ -18,22 +18,22 @@ type workerPool struct {
 	run        *run
 	queue      chan crawl.URL
 	fetchSlots chan struct{}  // one per concurrent request
-	workers    sync.WaitGroup // who works
+	workers    sync.WaitGroup
 	pending    sync.WaitGroup // submitted and not done
 	shutdown   func() error
 }
 
 // startPool starts the workers. They stop, at the latest, with ctx.
 func (r *run) startPool(ctx context.Context, until time.Time) *workerPool {
-	parallel, members := 1, 1
+	concurrency, workers := 1, 1
 	if r.Limits.RequestDelay == 0 {
-		parallel = max(r.Limits.Concurrency, 1)
-		members = parallel * (1 + storersPerFetcher)
+		concurrency = max(r.Limits.Concurrency, 1)
+		workers = concurrency * (1 + storersPerFetcher)
 	}
-	c := &workerPool{run: r, queue: make(chan crawl.URL), fetchSlots: make(chan struct{}, parallel)}
+	c := &workerPool{run: r, queue: make(chan crawl.URL), fetchSlots: make(chan struct{}, concurrency)}
 	var once sync.Once
 	var firstErr error
-	for range members {
+	for range workers {
 		c.workers.Go(func() {
 			for u := range c.queue {
 				if err := c.process(ctx, u, until); err != nil {
@@ -55,7 +55,7 @@ func (r *run) startPool(ctx context.Context, until time.Time) *workerPool {
 func (c *workerPool) process(ctx context.Context, u crawl.URL, until time.Time) error {
 	c.fetchSlots <- struct{}{}
 	fetched := sync.OnceFunc(func() { <-c.fetchSlots })
-	if proceed := !c.run.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); proceed {
+	if !c.run.stopping.Load() && ctx.Err() == nil && time.Now().Before(until) {
 		return c.run.process(ctx, u, fetched)
 	}
 	fetched()

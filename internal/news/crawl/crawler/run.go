@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/discover"
 	"dateline/internal/news/crawl/weburl"
@@ -37,44 +38,44 @@ type run struct {
 	hubs       map[string]bool        // known and admitted sections
 }
 
-func newRun(d *Crawler, dom crawl.Domain, seeds []crawl.Seed) *run {
-	r := &run{Crawler: d, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{}, allowed: map[int32]func(weburl.URL) bool{},
+func newRun(c *Crawler, dom crawl.Domain, seeds []crawl.Seed) *run {
+	r := &run{Crawler: c, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{}, allowed: map[int32]func(weburl.URL) bool{},
 		leased: map[uuid.UUID]bool{}, known: map[weburl.URL]bool{}}
 	for _, n := range seeds {
 		r.seeds[n.Number], r.allowed[n.Number] = n, urlMatcher(n.Rules)
 	}
-	r.currentDelay.Store(int64(d.requestDelay(dom.CrawlDelay)))
+	r.currentDelay.Store(int64(c.requestDelay(dom.CrawlDelay)))
 	return r
 }
 
 // requestDelay is the pause between two requests, given the Crawl-delay of
 // robots.txt.
-func (d *Crawler) requestDelay(asked time.Duration) time.Duration {
-	if d.Limits.RequestDelay == 0 {
+func (c *Crawler) requestDelay(requested time.Duration) time.Duration {
+	if c.Limits.RequestDelay == 0 {
 		return 0
 	}
-	return max(d.Limits.RequestDelay, min(asked, d.Limits.MaxRobotsDelay))
+	return max(c.Limits.RequestDelay, min(requested, c.Limits.MaxRobotsDelay))
 }
 
 func (r *run) pause() time.Duration { return time.Duration(r.currentDelay.Load()) }
 
-func (r *run) crawl(ctx context.Context, stop <-chan struct{}, beat func(Result)) error {
+func (r *run) crawl(ctx context.Context, stop <-chan struct{}, heartbeat func(Result)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var renewing sync.WaitGroup
-	defer renewing.Wait()
-	ended := make(chan struct{})
-	defer close(ended)
-	renewing.Go(func() { r.keepAlive(ctx, ended, stop, beat) })
+	var keepingAlive sync.WaitGroup
+	defer keepingAlive.Wait()
+	done := make(chan struct{})
+	defer close(done)
+	keepingAlive.Go(func() { r.keepAlive(ctx, done, stop, heartbeat) })
 	return r.work(ctx, time.Now().Add(r.Limits.RunTimeout))
 }
 
 // work leases URLs and hands them to the workers until none are due.
 func (r *run) work(ctx context.Context, until time.Time) error {
-	c := r.startPool(ctx, until)
-	defer func() { _ = c.stop() }() // returns the same error again
+	pool := r.startPool(ctx, until)
+	defer func() { _ = pool.stop() }() // returns the same error again
 	for leasedAny := false; !r.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); {
-		urls, err := r.Store.LeaseURLs(ctx, crawl.LeaseRequest{Domain: r.domain, LeaseID: r.lease, Limit: r.batchSize(), TTL: r.Limits.LeaseTTL,
+		urls, err := r.URLs.LeaseURLs(ctx, crawl.LeaseRequest{Domain: r.domain, LeaseID: r.lease, Limit: r.batchSize(), TTL: r.Limits.LeaseTTL,
 			DailyBudget: r.Limits.DailyBudget, IdleDelay: r.Policy.RefreshInterval})
 		if err != nil {
 			return err
@@ -85,7 +86,7 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 			}
 			// In-flight fetches may still discover something.
 			leasedAny = false
-			c.wait()
+			pool.wait()
 			continue
 		}
 		leasedAny = true
@@ -95,10 +96,10 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 		}
 		r.mu.Unlock()
 		for _, u := range urls {
-			c.submit(u)
+			pool.submit(u)
 		}
 	}
-	if err := c.stop(); err != nil {
+	if err := pool.stop(); err != nil {
 		return err
 	}
 	return ctx.Err()
@@ -111,13 +112,13 @@ const duePollInterval = time.Second
 // Waiting is cheaper than ending the activity and starting another one.
 func (r *run) waitForDue(ctx context.Context, until time.Time) bool {
 	for latest := time.Now().Add(r.Limits.MaxIdleWait); !r.stopping.Load() && time.Now().Before(until); {
-		wait, never, err := r.Store.NextDueIn(ctx, r.domain.ID)
+		wait, never, err := r.URLs.NextDueIn(ctx, r.domain.ID)
 		if err != nil || never || time.Now().Add(wait).After(latest) {
 			return false
 		}
 		// URLs that are due but were not leased belong to another lease, or the
 		// domain was just paused: wait before the next attempt.
-		if sleep(ctx, min(max(wait, duePollInterval/20), duePollInterval)) != nil {
+		if retry.Sleep(ctx, min(max(wait, duePollInterval/20), duePollInterval)) != nil {
 			return false
 		}
 		if wait <= duePollInterval {
@@ -158,19 +159,19 @@ func (r *run) process(ctx context.Context, u crawl.URL, fetched func()) error {
 	return nil
 }
 
-// maxHeartbeatInterval is the longest time between two heartbeats, a third of
-// the activity's heartbeat timeout.
+// maxHeartbeatInterval is the longest time between two heartbeats: the activity
+// times out after three missed ones.
 const maxHeartbeatInterval = 3 * time.Second
 
 // keepAlive renews the leases and sends heartbeats, and stops the run when the
 // domain is paused or the worker shuts down.
-func (r *run) keepAlive(ctx context.Context, ended, stop <-chan struct{}, beat func(Result)) {
+func (r *run) keepAlive(ctx context.Context, done, stop <-chan struct{}, heartbeat func(Result)) {
 	ticker := time.NewTicker(min(max(r.Limits.LeaseTTL/6, 100*time.Millisecond), maxHeartbeatInterval))
 	defer ticker.Stop()
 	leased := time.Now()
 	for {
 		select {
-		case <-ended:
+		case <-done:
 			return
 		case <-ctx.Done():
 			return
@@ -180,8 +181,8 @@ func (r *run) keepAlive(ctx context.Context, ended, stop <-chan struct{}, beat f
 			continue
 		case <-ticker.C:
 		}
-		beat(r.result())
-		active, err := r.Store.RenewDomainLease(ctx, r.domain, r.Limits.LeaseTTL)
+		heartbeat(r.result())
+		active, err := r.Domains.RenewDomainLease(ctx, r.domain, r.Limits.LeaseTTL)
 		if err == nil && !active {
 			r.mu.Lock()
 			r.stats.Paused = true
@@ -191,7 +192,7 @@ func (r *run) keepAlive(ctx context.Context, ended, stop <-chan struct{}, beat f
 		if time.Since(leased) < r.Limits.LeaseTTL/3 {
 			continue
 		}
-		if err := r.Store.RenewLeases(ctx, r.domain.ID, r.lease, r.leasedIDs(), r.Limits.LeaseTTL); err == nil {
+		if err := r.URLs.RenewLeases(ctx, r.domain.ID, r.lease, r.leasedIDs(), r.Limits.LeaseTTL); err == nil {
 			leased = time.Now()
 		}
 	}
@@ -223,7 +224,7 @@ func (r *run) releaseUnfetched(ctx context.Context) {
 	r.mu.Lock()
 	delay := r.releaseDelay
 	r.mu.Unlock()
-	if err := r.Store.ReleaseLeases(ctx, r.domain.ID, r.lease, ids, delay); err != nil {
+	if err := r.URLs.ReleaseLeases(ctx, r.domain.ID, r.lease, ids, delay); err != nil {
 		r.Log.Warn("URL leases could not be released and will expire", "domain", r.domain.Name, "error", err)
 	}
 }
@@ -234,5 +235,5 @@ func (r *run) blockDomain(ctx context.Context, wait time.Duration) error {
 	r.releaseDelay = max(r.releaseDelay, wait)
 	r.mu.Unlock()
 	r.stopping.Store(true)
-	return r.Store.BlockDomain(ctx, r.domain.ID, wait)
+	return r.Domains.BlockDomain(ctx, r.domain.ID, wait)
 }

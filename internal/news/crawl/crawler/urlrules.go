@@ -35,10 +35,10 @@ func (r *run) learnURLRules(ctx context.Context) {
 	if !hasNew {
 		return
 	}
-	seen, err := r.Store.ListObservations(ctx, r.domain.ID, observationLimit)
+	seen, err := r.Rules.ListObservations(ctx, r.domain.ID, observationLimit)
 	if err == nil {
 		if rules := r.domain.Rules.Merge(weburl.Learn(seen)); !rules.Equal(r.domain.Rules) {
-			err = r.Store.UpdateURLRules(ctx, r.domain, rules)
+			err = r.Rules.UpdateURLRules(ctx, r.domain, rules)
 		}
 	}
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/news/crawl/charset"
 )
@@ -20,7 +19,7 @@ import (
 func (a *attempt) handleResponse(res *http.Response, stop context.CancelFunc) {
 	r := a.result
 	r.ContentType = mediaType(res.Header.Get("Content-Type"))
-	r.RetryAfter = retryAfter(res.Header, a.f.options.Now(), a.f.limits.MaxRetryAfter)
+	r.RetryAfter = retry.After(res.Header, a.f.options.Now(), a.f.limits.MaxRetryAfter)
 	status := res.StatusCode
 	switch {
 	case status == http.StatusNotModified && (a.request.ETag != "" || a.request.LastModified != ""):
@@ -143,30 +142,4 @@ func (a *attempt) handleError(err error) {
 	default:
 		a.finish(Unreachable, "the connection failed")
 	}
-}
-
-// retryAfter reads Retry-After (RFC 9110 §10.2.3): seconds, or a date by the
-// server's clock.
-func retryAfter(header http.Header, now time.Time, longest time.Duration) time.Duration {
-	value := strings.TrimSpace(header.Get("Retry-After"))
-	if value == "" {
-		return 0
-	}
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-		if !(seconds > 0) {
-			return 0
-		}
-		if seconds >= longest.Seconds() {
-			return longest
-		}
-		return time.Duration(seconds * float64(time.Second))
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	if date, err := http.ParseTime(header.Get("Date")); err == nil {
-		now = date
-	}
-	return min(max(at.Sub(now), 0), longest)
 }

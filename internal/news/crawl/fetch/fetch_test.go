@@ -253,25 +253,3 @@ func TestContextEnds(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 }
-
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	server := now.Add(time.Hour) // a clock that is wrong
-	for _, c := range []struct {
-		value, date string
-		want        time.Duration
-	}{
-		{"", "", 0}, {"120", "", 2 * time.Minute}, {" 5 ", "", 5 * time.Second}, {"0", "", 0}, {"-5", "", 0}, {"1.5", "", 1500 * time.Millisecond},
-		{"99999999999999999999", "", 24 * time.Hour}, {"1e300", "", 24 * time.Hour}, {"NaN", "", 0}, {"soon", "", 0},
-		{now.Add(time.Minute).Format(http.TimeFormat), "", time.Minute},
-		{now.Add(-time.Minute).Format(http.TimeFormat), "", 0},
-		{now.AddDate(1, 0, 0).Format(http.TimeFormat), "", 24 * time.Hour},
-		{server.Add(time.Minute).Format(http.TimeFormat), server.Format(http.TimeFormat), time.Minute},
-		{now.Add(time.Minute).Format(time.RFC850), "", time.Minute},
-	} {
-		h := http.Header{"Retry-After": {c.value}, "Date": {c.date}}
-		if got := retryAfter(h, now, 24*time.Hour); got != c.want {
-			t.Errorf("%q: %s", c.value, got)
-		}
-	}
-}

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl/warc"
 
-	"dateline/internal/storage/objects"
+	"dateline/internal/infra/blob"
 )
 
 // Objects tells of exports in the object store.
@@ -66,7 +66,7 @@ func (s *Service) GetExport(ctx context.Context, who workspace.Principal, domain
 	}
 	key := exportKey(who.WorkspaceID, domain, id)
 	size, err := s.Objects.Size(ctx, key)
-	if errors.Is(err, objects.ErrNone) {
+	if errors.Is(err, blob.ErrNotFound) {
 		return Export{}, nil
 	}
 	if err != nil {

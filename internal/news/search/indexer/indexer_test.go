@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/news/search/savedsearch"
 	"dateline/internal/news/search/searchtest"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -146,7 +146,7 @@ func TestNothingIsLostWhileTheEngineIsAway(t *testing.T) {
 func (d *desk) save(s savedsearch.Search) savedsearch.Search {
 	d.T.Helper()
 	service := &savedsearch.Service{Store: d.Store, Engine: d.engine}
-	made, _, err := service.Create(d.T.Context(), d.Owner, s, postgres.Idempotency{})
+	made, _, err := service.Create(d.T.Context(), d.Owner, s, idempotency.Key{})
 	d.Must(err)
 	return made
 }
@@ -159,7 +159,7 @@ func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
 	d.save(savedsearch.Search{Name: "Silent", Query: "vàng"})
 	d.save(savedsearch.Search{Name: "Elsewhere", Query: "vàng", Alert: true, Filters: search.Filters{Domains: []string{"other.example"}}})
 	other, owner, _ := d.Found("Another newsroom") // has no seed on the domain
-	_, _, err := (&savedsearch.Service{Store: d.Store}).Create(t.Context(), owner, savedsearch.Search{Name: "Gold", Query: "vàng", Alert: true}, postgres.Idempotency{})
+	_, _, err := (&savedsearch.Service{Store: d.Store}).Create(t.Context(), owner, savedsearch.Search{Name: "Gold", Query: "vàng", Alert: true}, idempotency.Key{})
 	d.Must(err)
 	searchtest.Store(d.Newsroom, article("old", "Giá vàng hôm qua"), time.Now().Add(-time.Hour)) // was found before anybody asked
 	searchtest.Store(d.Newsroom, article("new", "Giá vàng hôm nay"), time.Now().Add(time.Minute))

@@ -27,12 +27,12 @@ func TestTooOld(t *testing.T) {
 
 // Help and guide name the version that is checked.
 func TestMinVersion_IsDocumented(t *testing.T) {
-	guide, err := os.ReadFile("../../../../docs/search.md")
+	guide, err := os.ReadFile("../../../../docs/how-to/use-meilisearch.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "Meilisearch " + meili.MinVersion + " or later"; !strings.Contains(string(guide), want) {
-		t.Errorf("docs/search.md does not say %q", want)
+		t.Errorf("docs/how-to/use-meilisearch.md does not say %q", want)
 	}
 }
 

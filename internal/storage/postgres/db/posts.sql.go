@@ -330,23 +330,6 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 	return i, err
 }
 
-const fillFingerprints = `-- name: FillFingerprints :exec
-update post_targets t set fingerprint = nullif(w.fingerprint, '')
-from (select unnest($1::uuid[]) as id, unnest($2::bytea[]) as fingerprint) w
-where t.id = w.id and t.fingerprint is null
-`
-
-type FillFingerprintsParams struct {
-	Ids          []uuid.UUID
-	Fingerprints [][]byte
-}
-
-// Whoever edits meanwhile writes one, which stays.
-func (q *Queries) FillFingerprints(ctx context.Context, arg FillFingerprintsParams) error {
-	_, err := q.db.Exec(ctx, fillFingerprints, arg.Ids, arg.Fingerprints)
-	return err
-}
-
 const forgetWorkflows = `-- name: ForgetWorkflows :execrows
 update scheduled_posts set workflow_revision = null
 where workflow_revision is not null
@@ -1014,78 +997,6 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 			&i.Status,
 			&i.Revision,
 			&i.WorkflowRevision,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const postsWithoutFingerprint = `-- name: PostsWithoutFingerprint :many
-select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base from scheduled_posts p
-where p.post_id > $1 and p.status <> 'cancelled' and (p.scheduled_time is null or p.scheduled_time > now() - make_interval(secs => $2::float8))
-  and exists (select from post_targets t where t.post_id = p.post_id and t.fingerprint is null)
-order by p.post_id limit $3
-`
-
-type PostsWithoutFingerprintParams struct {
-	After         uuid.UUID
-	WithinSeconds float64
-	Most          int32
-}
-
-// Posts that a new one may repeat, and that are older than fingerprints are.
-func (q *Queries) PostsWithoutFingerprint(ctx context.Context, arg PostsWithoutFingerprintParams) ([]ScheduledPost, error) {
-	rows, err := q.db.Query(ctx, postsWithoutFingerprint, arg.After, arg.WithinSeconds, arg.Most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ScheduledPost
-	for rows.Next() {
-		var i ScheduledPost
-		if err := rows.Scan(
-			&i.PostID,
-			&i.WorkspaceID,
-			&i.UserID,
-			&i.Content,
-			&i.ScheduledTime,
-			&i.TimeZone,
-			&i.Status,
-			&i.RetryCount,
-			&i.AttachmentIds,
-			&i.AttachmentUrls,
-			&i.PlatformMediaIds,
-			&i.ThreadID,
-			&i.ThreadParentID,
-			&i.Language,
-			&i.Version,
-			&i.Revision,
-			&i.WorkflowRevision,
-			&i.PostedAt,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Thread,
-			&i.LateLimitMinutes,
-			&i.RedrivenAt,
-			&i.LateNotedAt,
-			&i.ListedAt,
-			&i.SeriesID,
-			&i.Occurrence,
-			&i.SeriesRevision,
-			&i.SeriesTemplateRevision,
-			&i.Withdrawn,
-			&i.Approval,
-			&i.SubmittedBy,
-			&i.SubmittedAt,
-			&i.ApprovalBy,
-			&i.ApprovalAt,
-			&i.ApprovalNote,
-			&i.LinkBase,
 		); err != nil {
 			return nil, err
 		}

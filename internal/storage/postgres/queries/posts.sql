@@ -20,19 +20,6 @@ update post_targets t set fingerprint = nullif(w.fingerprint, '')
 from (select unnest(@ids::uuid[]) as id, unnest(@fingerprints::bytea[]) as fingerprint) w
 where t.id = w.id and t.fingerprint is distinct from nullif(w.fingerprint, '');
 
--- name: PostsWithoutFingerprint :many
--- Posts that a new one may repeat, and that are older than fingerprints are.
-select p.* from scheduled_posts p
-where p.post_id > @after and p.status <> 'cancelled' and (p.scheduled_time is null or p.scheduled_time > now() - make_interval(secs => @within_seconds::float8))
-  and exists (select from post_targets t where t.post_id = p.post_id and t.fingerprint is null)
-order by p.post_id limit @most;
-
--- name: FillFingerprints :exec
--- Whoever edits meanwhile writes one, which stays.
-update post_targets t set fingerprint = nullif(w.fingerprint, '')
-from (select unnest(@ids::uuid[]) as id, unnest(@fingerprints::bytea[]) as fingerprint) w
-where t.id = w.id and t.fingerprint is null;
-
 -- name: SetOverrides :exec
 update post_targets t set override = nullif(w.override, '')::jsonb, updated_at = clock_timestamp()
 from (select unnest(@account_ids::uuid[]) as account_id, unnest(@overrides::text[]) as override) w

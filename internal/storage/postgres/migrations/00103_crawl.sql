@@ -1,21 +1,20 @@
 -- +goose Up
-
--- A registered domain (news.example of www.news.example), shared by all
--- workspaces: a site is asked for a page once, whoever wants it.
+-- Registered domains (news.example of www.news.example), shared by all
+-- workspaces: a page is fetched once however many workspaces want it.
 create table crawl_domains (
     id             integer generated always as identity primary key,
     domain         text not null unique check (length(domain) between 1 and 255),
     paused_at      timestamptz,
     paused_why     text not null default '',
-    epoch          integer not null default 1,     -- what was remembered of a frontier that was emptied is void
-    rules          jsonb not null default '{}',    -- which parameters of its URLs matter (weburl.Rules)
+    epoch          integer not null default 1,     -- incremented when the frontier is cleared; older cached state is invalid
+    rules          jsonb not null default '{}',    -- significant URL parameters (weburl.Rules)
     score          real not null default 0.5,      -- how often its hubs had something new, 0 to 1
     response_ms    real not null default 0,        -- moving average
-    delay_ms       integer not null default 0,     -- that robots.txt asks for; 0: none
-    not_before     timestamptz,                    -- it asked to be left alone until then
-    next_due       timestamptz,                    -- not later than the first of its URLs; null: none
+    delay_ms       integer not null default 0,     -- Crawl-delay of robots.txt; 0: none
+    not_before     timestamptz,                    -- Retry-After of the server
+    next_due       timestamptz,                    -- not later than the first due URL; null: none
     last_crawl     timestamptz,
-    draining_until timestamptz,                    -- a worker drains it now
+    draining_until timestamptz,                    -- lease of the worker that crawls it
     budget_day     date,
     budget_used    integer not null default 0,
     fetched        bigint not null default 0,
@@ -25,13 +24,14 @@ create table crawl_domains (
     timeouts       bigint not null default 0,
     refused        bigint not null default 0,      -- by robots.txt
     bytes          bigint not null default 0,
-    created_at     timestamptz not null default now()
+    created_at     timestamptz not null default now(),
+    render         boolean not null default false  -- pages are rendered in a browser before they are stored
 );
 create index crawl_domains_due on crawl_domains (next_due) where paused_at is null and next_due is not null;
 
--- When a domain (d:) or an address (i:, hashed) may be asked next. It is closed
--- before a request leaves and set to the delay when its answer is there: a
--- request that a dead worker had begun counts until its time would have run out.
+-- When a domain (d:) or an address (i:, hashed) may be requested next. The gate
+-- is closed before a request is sent and set to the delay when the response is
+-- there: a request of a worker that died counts until it would have timed out.
 create table crawl_gates (
     key     text primary key,
     next_at timestamptz not null,
@@ -41,7 +41,7 @@ create table crawl_gates (
 create type seed_status as enum ('active', 'paused');
 create type url_kind as enum ('home', 'section', 'feed', 'sitemap', 'article');
 
--- Where a workspace wants the crawl to begin.
+-- Seeds: the sources of a workspace, where its crawl starts.
 create table seeds (
     id            uuid primary key,
     no            integer not null generated always as identity unique,
@@ -59,12 +59,12 @@ create table seeds (
     allow         text[] not null default '{}',
     deny          text[] not null default '{}',
     depth         smallint not null check (depth between 0 and 10),
-    budget        integer not null check (budget >= 0),          -- pages a day; 0: as many as the domain may have
+    budget        integer not null check (budget >= 0), -- pages per day; 0: the domain's limit
     budget_day    date,
     budget_used   integer not null default 0,
     next_crawl    timestamptz not null default now(),
     last_crawl    timestamptz,
-    last_found    timestamptz,                                    -- when something new was found last
+    last_found    timestamptz,                     -- when something new was last found
     last_problem  text not null default '',
     version       bigint not null default 1,
     created_at    timestamptz not null default now(),
@@ -76,13 +76,13 @@ create index seeds_url on seeds (domain_id, url_id);
 
 create type url_state as enum ('waiting', 'kept', 'failed', 'dead', 'refused');
 
--- The frontier, and the authority for what is known. The rows are narrow and
--- lie with their domain, because every question names the domain. due_at is
--- when a URL is fetched next; a lease moves it to its own end, so that what a
--- dead worker held becomes due again by itself.
+-- The frontier, and the authority for which URLs are known. Rows are narrow and
+-- partitioned by domain, because every query names the domain. due_at is when a
+-- URL is fetched next; a lease moves it to the lease's end, so that the URLs of
+-- a worker that died become due again by themselves.
 create table urls (
     domain_id     integer not null,
-    id            uuid not null,              -- the first 128 bits of the SHA-256 of the canonical URL
+    id            uuid not null,              -- first 128 bits of the SHA-256 of the canonical URL
     due_at        timestamptz,                -- null: never
     lease         uuid,
     found_at      timestamptz not null default clock_timestamp(),
@@ -100,12 +100,14 @@ create table urls (
     url           text not null,
     etag          text not null default '',
     last_modified text not null default '',
-    content_hash  text not null default '',   -- of hubs: of the set of their links; of articles: of their text
+    content_hash  text not null default '',   -- of hubs: of their set of links; of articles: of their text
     raw_hash      text not null default '',   -- SHA-256 of the newest version's bytes
+    canonical     text not null default '',   -- canonical URL that a page with parameters declares; with the text's hash it shows which parameters are significant
+    problem       text not null default '',   -- why the last fetch failed; empty: it did not
     primary key (domain_id, id)
 ) partition by hash (domain_id);
 
--- Every fetch that brought something new. The object is pages/<domain>/<url>/<raw_hash>.zst.
+-- Fetched versions of pages. The object is pages/<domain>/<url>/<raw_hash>.zst.
 create table page_versions (
     domain_id    integer not null,
     url_id       uuid not null,
@@ -116,7 +118,7 @@ create table page_versions (
     kind         url_kind not null,
     raw_hash     text not null,
     final_url    text not null,
-    header       jsonb not null,              -- of the answer, as far as it is kept
+    header       jsonb not null,              -- stored response headers
     primary key (domain_id, url_id, fetched_at)
 ) partition by hash (domain_id);
 
@@ -130,9 +132,12 @@ begin
 end $$;
 -- +goose StatementEnd
 create index urls_due on urls (domain_id, rank, due_at) where due_at is not null;
+create index urls_parameters on urls (domain_id, found_at) where kind = 'article' and state = 'kept' and position('?' in url) > 0;
+create index urls_problems on urls (domain_id, last_crawl) where problem <> '';
 create index page_versions_time on page_versions (domain_id, fetched_at);
 
--- What was stored and not parsed yet. Rows go when their reader says so.
+-- Stored pages that are not extracted yet, in the order in which they were
+-- stored. A row is deleted when its page is processed.
 create table crawled_pages (
     id          bigint generated always as identity primary key,
     domain_id   integer not null,
@@ -141,12 +146,23 @@ create table crawled_pages (
     url         text not null,
     object_key  text not null,
     found_at    timestamptz not null,
-    first       boolean not null,             -- the page was not known before
+    first       boolean not null,             -- the page is new
     tries       smallint not null default 0,
-    taken_until timestamptz not null default '-infinity'
+    taken_until timestamptz not null default '-infinity',
+    gone        boolean not null default false, -- the page was removed
+    moved_to    uuid                          -- the page of the same site that it redirects to
 );
 create index crawled_pages_open on crawled_pages (taken_until, id);
 
+-- Requested exports of crawled pages. Their progress is in the object store.
+create table crawl_exports (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    domain       text not null,
+    requested_at timestamptz not null default clock_timestamp()
+);
+create index crawl_exports_workspace on crawl_exports (workspace_id, domain);
+
 -- +goose Down
-drop table crawled_pages, page_versions, urls, seeds, crawl_gates, crawl_domains;
+drop table crawl_exports, crawled_pages, page_versions, urls, seeds, crawl_gates, crawl_domains;
 drop type url_state, url_kind, seed_status;

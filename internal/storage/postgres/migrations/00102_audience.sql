@@ -1,0 +1,213 @@
+-- +goose Up
+-- Web sites whose page views are counted. The counts are in Redis and in the
+-- view_ tables, by site id.
+create table sites (
+    id             uuid primary key,
+    workspace_id   uuid not null references workspaces on delete cascade,
+    name           text not null check (name <> '' and length(name) <= 200),
+    domains        text[] not null check (cardinality(domains) <= 50), -- hosts in lower case; subdomains are included
+    time_zone      text not null check (time_zone <> ''),
+    window_seconds int not null check (window_seconds between 60 and 86400),
+    uniques        text not null check (uniques in ('set', 'set_per_day', 'hyperloglog', 'bitmap')),
+    max_id         bigint not null check (max_id between 0 and 4294967295),
+    rate_hits      int not null check (rate_hits between 1 and 100000),
+    rate_seconds   int not null check (rate_seconds between 1 and 3600),
+    visitors       text not null check (visitors in ('cookie', 'cookieless')),
+    weekly_uniques boolean not null,
+    public_counts  boolean not null,
+    write_key      text not null unique,                           -- part of the public tracker snippet; not a secret
+    secret_hash    bytea not null check (length(secret_hash) = 32),
+    visitor_key    bytea not null,                                 -- sealed; user ids are hashed with it
+    created_at     timestamptz not null default now(),
+    updated_at     timestamptz not null default now(),
+    check (uniques <> 'bitmap' or max_id > 0)
+);
+create index sites_workspace on sites (workspace_id, created_at, id);
+
+-- The version of the sites, so that processes know when to reload them.
+create table site_changes (
+    one     boolean primary key default true check (one),
+    version bigint not null
+);
+insert into site_changes (version) values (1);
+-- +goose StatementBegin
+create function site_changed() returns trigger language plpgsql as $$
+begin
+    update site_changes set version = version + 1;
+    return null;
+end $$;
+-- +goose StatementEnd
+create trigger sites_changed after insert or update or delete or truncate on sites for each statement execute function site_changed();
+
+-- Page views flushed from Redis. These tables hold no visitor data, except
+-- view_erasures while an erasure is in progress.
+create type view_kind as enum ('view', 'click', 'convert');
+
+-- Pages and their running totals, from which Redis is restored after data loss.
+create table view_pages (
+    site_id         uuid not null,
+    page            text not null check (octet_length(page) between 1 and 200),
+    way             text not null,                                 -- how unique visitors are counted
+    views           bigint not null default 0,
+    clicks          bigint not null default 0,
+    converts        bigint not null default 0,
+    funnel_views    bigint not null default 0,
+    funnel_clicks   bigint not null default 0,
+    funnel_converts bigint not null default 0,
+    uniques         bigint not null default 0,                     -- last value from Redis, of all time
+    sketch          bytea,                                         -- its HyperLogLog: visitors cannot be read from it
+    sketch_due      boolean not null default true,                 -- visitors were added since it was stored
+    updated_at      timestamptz not null default now(),
+    primary key (site_id, page)
+) with (fillfactor = 80);
+create index view_pages_sketch_due on view_pages (site_id, page) where sketch_due;
+
+-- Counts by hour, day and month. Expired partitions are dropped. rolled_ columns
+-- hold how much of a row is already in the next table. The funnel is counted
+-- with a deduplication window of its own.
+create table view_hours (
+    site_id       uuid not null,
+    page          text not null,
+    kind          view_kind not null,
+    hour          timestamptz not null,
+    day           date not null,                                   -- the hour's day in the site's time zone
+    count         bigint not null,
+    funnel        bigint not null,
+    rolled_count  bigint not null default 0,
+    rolled_funnel bigint not null default 0,
+    primary key (site_id, page, kind, hour)
+) partition by range (hour);
+create index view_hours_hour on view_hours (hour);
+
+create table view_days (
+    site_id       uuid not null,
+    page          text not null,
+    kind          view_kind not null,
+    day           date not null,
+    count         bigint not null,
+    funnel        bigint not null,
+    rolled_count  bigint not null default 0,
+    rolled_funnel bigint not null default 0,
+    primary key (site_id, page, kind, day)
+) partition by range (day);
+create index view_days_day on view_days (day);
+
+create table view_months (
+    site_id uuid not null,
+    page    text not null,
+    kind    view_kind not null,
+    month   date not null,                                         -- its first day
+    count   bigint not null,
+    funnel  bigint not null,
+    primary key (site_id, page, kind, month)
+) partition by range (month);
+
+-- Hours and days that are not completely rolled up yet.
+create table view_hours_due (hour timestamptz primary key, touched_at timestamptz not null default now());
+create table view_days_due (day date primary key, touched_at timestamptz not null default now());
+
+create table view_dimensions (
+    site_id   uuid not null,
+    page      text not null,
+    day       date not null,
+    dimension text not null,                                       -- country, device, referrer
+    value     text not null,
+    count     bigint not null,
+    primary key (site_id, page, day, dimension, value)
+) partition by range (day);
+
+-- Hits that were not counted, by reason.
+create table view_filtered (
+    site_id uuid not null,
+    page    text not null,
+    day     date not null,
+    reason  text not null,
+    count   bigint not null,
+    primary key (site_id, page, day, reason)
+) partition by range (day);
+
+-- Unique visitors of a page, as last reported by Redis. A week is the seven days
+-- that end with the day.
+create table view_uniques (
+    site_id    uuid not null,
+    page       text not null,
+    day        date not null,
+    uniques    bigint not null,
+    week       bigint not null,
+    updated_at timestamptz not null default now(),
+    primary key (site_id, page, day)
+) partition by range (day);
+
+-- Applied batches. The row is written in the transaction that adds the batch's
+-- counts, so that no batch is added twice.
+create table view_batches (
+    id         uuid primary key,
+    shard      int not null,
+    counts     bigint not null,                                    -- views, clicks and conversions in it
+    applied_at timestamptz not null default now(),
+    left_out   uuid[] not null default '{}'                        -- quarantined records, counted when they are replayed
+);
+create index view_batches_age on view_batches (applied_at);
+
+-- Times when Redis had lost its counts and was restored.
+create table view_losses (
+    id       bigint generated always as identity primary key,
+    shard    int not null,
+    pages    bigint not null,
+    found_at timestamptz not null default now()
+);
+
+-- Results of comparing Redis with these tables.
+create table view_checks (
+    id         bigint generated always as identity primary key,
+    started_at timestamptz not null,
+    ended_at   timestamptz not null,
+    pages      bigint not null,                                    -- compared pages and kinds
+    differing  bigint not null,
+    missing    bigint not null,                                    -- views that Redis lacks
+    surplus    bigint not null,                                    -- views that Redis has in excess
+    next_site  uuid,                                               -- where the next check continues; null: at the start
+    next_page  text,
+    examples   jsonb not null default '[]'
+);
+
+-- Erasure requests: a site's counts, or one visitor. The visitor is named only
+-- until the erasure is done.
+create table view_erasures (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    site_id      uuid not null,
+    of_visitor   boolean not null,
+    visitor_hash bigint,                                           -- the bits of the hash
+    visitor_id   bigint,
+    requested_by uuid not null,
+    requested_at timestamptz not null default now(),
+    done_at      timestamptz,
+    removed      bigint not null default 0,
+    check (done_at is null or (visitor_hash is null and visitor_id is null))
+);
+create index view_erasures_open on view_erasures (requested_at) where done_at is null;
+create index view_erasures_page on view_erasures (workspace_id, requested_at desc, id);
+
+-- Short links. A short URL contains only the code; the destination is stored here.
+create table links (
+    code         text primary key check (code ~ '^[0-9A-Za-z]{10}$'),
+    workspace_id uuid not null references workspaces on delete cascade,
+    user_id      uuid references users on delete set null,
+    post_id      uuid references scheduled_posts on delete cascade,
+    account_id   uuid references accounts on delete set null,
+    network      text not null default '',
+    url          text not null check (length(url) <= 2048 and url ~* '^https?://'),
+    title        text not null default '' check (length(title) <= 200),
+    created_at   timestamptz not null default now(),
+    disabled_at  timestamptz,
+    check (account_id is null or post_id is not null)
+);
+create index links_page on links (workspace_id, created_at desc, code);
+create index links_post on links (post_id) where post_id is not null;
+
+-- +goose Down
+drop table links, view_erasures, view_checks, view_losses, view_batches, view_uniques, view_filtered, view_dimensions,
+    view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
+drop function site_changed;
+drop type view_kind;

@@ -1,0 +1,243 @@
+-- +goose Up
+-- Extracted articles, shared by all workspaces like crawl_domains: a workspace
+-- sees the articles of domains on which it has seeds.
+create table articles (
+    id               uuid primary key,           -- version 7
+    domain_id        integer not null references crawl_domains,
+    url_id           uuid not null,              -- id of the canonical URL, computed like urls.id
+    page_id          uuid not null,              -- urls.id of the page that it was extracted from
+    url              text not null,              -- of that page
+    canonical_url    text not null,
+    title            text not null,
+    authors          text[] not null default '{}',
+    published_at     timestamptz,
+    modified_at      timestamptz,
+    date_only        boolean not null default false, -- published_at has no time of day
+    first_seen_at    timestamptz not null,       -- when the crawler found the page's URL
+    dated_at         timestamptz not null generated always as (coalesce(published_at, first_seen_at)) stored,
+    lead             text not null default '',
+    body_text        text not null,              -- paragraphs separated by an empty line
+    body_html        text not null,              -- the same, sanitized
+    image_url        text not null default '',
+    section          text not null default '',
+    tags             text[] not null default '{}',
+    language         text not null default '',   -- ISO 639-1; empty: unknown
+    site_name        text not null default '',
+    origins          jsonb not null default '{}', -- field to its source and confidence
+    content_hash     text not null,              -- SHA-256 of the normalized title and text
+    simhash          bigint not null default 0,  -- of the text; 0: too short for one
+    group_id         uuid not null,              -- shared by near-duplicates across sites; its own id when it has none
+    object_key       text not null,              -- the raw page in the object store
+    fetched_at       timestamptz not null,       -- of that page
+    selector_version integer not null default 0, -- the selectors that extracted it; 0: generic extraction
+    version          bigint not null default 1,  -- incremented by every visible change
+    updated_at       timestamptz not null default clock_timestamp(),
+    gone_at          timestamptz,                -- since when its page is removed or redirects elsewhere; removed from search only
+    moved_to         uuid,                       -- the page that it redirects to (urls.id)
+    unique (domain_id, url_id)
+);
+create index articles_domain_time on articles (domain_id, dated_at desc, id desc);
+create index articles_time on articles (dated_at desc, id desc);
+create index articles_group on articles (group_id, dated_at);
+create index articles_page on articles (domain_id, page_id);
+create index articles_fetched on articles (domain_id, fetched_at desc);
+create index articles_gone on articles (dated_at desc, id desc) where gone_at is not null;
+create index articles_moved on articles (domain_id, moved_to) where moved_to is not null;
+-- Two SimHashes that differ in at most three bits agree in one of their four
+-- 16-bit parts, so four index lookups find all candidates (internal/news/crawl/change).
+create index articles_simhash_0 on articles ((simhash & 65535)) where simhash <> 0;
+create index articles_simhash_1 on articles (((simhash >> 16) & 65535)) where simhash <> 0;
+create index articles_simhash_2 on articles (((simhash >> 32) & 65535)) where simhash <> 0;
+create index articles_simhash_3 on articles (((simhash >> 48) & 65535)) where simhash <> 0;
+
+-- All versions of an article, including the first and the newest.
+create table article_revisions (
+    article_id       uuid not null references articles on delete cascade,
+    version          bigint not null,
+    seen_at          timestamptz not null,       -- when its page was fetched
+    changed          text[] not null default '{}', -- fields that differ from the previous version; none: the first
+    title            text not null,
+    authors          text[] not null,
+    published_at     timestamptz,
+    modified_at      timestamptz,
+    lead             text not null,
+    body_text        text not null,
+    image_url        text not null,
+    section          text not null,
+    tags             text[] not null,
+    content_hash     text not null,
+    object_key       text not null,
+    selector_version integer not null,
+    primary key (article_id, version)
+);
+
+-- The outbox of the search index: written in the transaction that changes the
+-- article, deleted when the index has the change. Rows of one article may be
+-- processed in any order: the indexer reads the article as it is then, and
+-- deletes it from the index when the article is deleted.
+create type change_kind as enum ('upsert', 'delete');
+create table article_changes (
+    id          bigint generated always as identity primary key,
+    article_id  uuid not null,
+    kind        change_kind not null,
+    changed_at  timestamptz not null default clock_timestamp(),
+    tries       integer not null default 0,
+    taken_until timestamptz not null default '-infinity',
+    first       boolean not null default false   -- the article is new; only these count for search freshness
+);
+create index article_changes_open on article_changes (taken_until, id);
+
+create type selector_maker as enum ('learned', 'person', 'model');
+create type selector_state as enum ('candidate', 'active', 'retired', 'rolled_back');
+
+-- Selectors of a site, one row for each version (selector.Config).
+create table site_selectors (
+    domain_id    integer not null references crawl_domains,
+    version      integer not null check (version > 0),
+    config       jsonb not null,
+    made_by      selector_maker not null,
+    maker        text not null default '',           -- user:<id>
+    state        selector_state not null default 'candidate',
+    reason       text not null default '',           -- why it was created
+    ended        text not null default '',           -- why it was deactivated
+    scores       jsonb not null default '{}',        -- field to validation score, 0 to 1
+    pages        integer not null default 0,         -- pages it was learned from
+    created_at   timestamptz not null default clock_timestamp(),
+    activated_at timestamptz,
+    ended_at     timestamptz,
+    primary key (domain_id, version)
+);
+create unique index site_selectors_active on site_selectors (domain_id) where state = 'active';
+
+create type selector_wish as enum ('none', 'learn', 'roll_back');
+
+-- Health of a site's selectors (selector.Monitor) and the requested action.
+create table site_monitors (
+    domain_id       integer primary key references crawl_domains,
+    monitor         jsonb not null default '{}',
+    zone            text not null default '',        -- time zone of the site's dates; empty: that of its country
+    learning        boolean not null default true,   -- selectors may be learned
+    wish            selector_wish not null default 'none',
+    wish_field      text not null default '',
+    wish_why        text not null default '',
+    wish_at         timestamptz,
+    pages           bigint not null default 0,       -- processed
+    articles        bigint not null default 0,       -- that are articles
+    others          bigint not null default 0,       -- that are not
+    failed          bigint not null default 0,       -- that could not be processed
+    last_problem    text not null default '',
+    last_problem_at timestamptz,
+    updated_at      timestamptz not null default clock_timestamp()
+);
+create index site_monitors_wish on site_monitors (wish_at) where wish <> 'none';
+
+-- Daily token usage of the language model.
+create table model_usage (
+    day    date primary key,
+    tokens bigint not null
+);
+
+-- The search index on Postgres (internal/news/search/pgsearch), derived from
+-- articles and rebuilt from them at any time. Rows are narrow because a search
+-- reads thousands of them: the words of the whole text are stored out of line and
+-- uncompressed, and what is displayed is in another table.
+create table search_documents (
+    id           uuid primary key,               -- of the article
+    version      bigint not null,                -- of the article; older versions are ignored
+    published_at timestamptz not null,
+    indexed_at   timestamptz not null default clock_timestamp(),
+    domain       text not null,
+    language     text not null,
+    section      text not null,
+    tags         text[] not null,
+    authors      text[] not null,
+    keys         text[] not null,                -- folded section, tags and authors
+    head         tsvector not null,              -- title (A), lead and tags (B), authors and section (C)
+    words        tsvector not null,              -- head, body (D), word pairs for phrases, and time buckets of the publication
+    paired       boolean not null default false, -- words has word pairs
+    dated        boolean not null default false  -- words has time buckets
+) with (toast_tuple_target = 256);
+alter table search_documents
+    alter column domain set storage main, alter column language set storage main, alter column section set storage main,
+    alter column tags set storage main, alter column authors set storage main, alter column keys set storage main,
+    alter column head set storage main, alter column words set storage external;
+-- Most words in Postgres' statistics are stop words, so more of them are kept.
+alter table search_documents alter column words set statistics 300;
+-- A short pending list: every search scans it.
+create index search_documents_words on search_documents using gin (words) with (gin_pending_list_limit = 512);
+create index search_documents_head on search_documents using gin (head) with (gin_pending_list_limit = 512);
+create index search_documents_keys on search_documents using gin (keys) with (gin_pending_list_limit = 512);
+create index search_documents_time on search_documents (published_at desc, id);
+create index search_documents_domain on search_documents (domain, published_at desc);
+create index search_documents_old on search_documents (id) where not (paired and dated);
+
+create table search_texts (
+    id        uuid primary key references search_documents on delete cascade,
+    url       text not null,
+    title     text not null,
+    lead      text not null,
+    body      text not null,
+    image_url text not null,
+    group_id  uuid not null
+);
+
+-- The vocabulary of all articles, for fuzzy matching.
+create table search_words (
+    word  text primary key,
+    grams text[] not null                        -- trigrams
+);
+create index search_words_grams on search_words using gin (grams) with (gin_pending_list_limit = 512);
+
+-- Embeddings. The signs of the vectors are compared first; full vectors only for
+-- the candidates.
+create table search_vectors (
+    id     uuid primary key references search_documents on delete cascade,
+    source uuid not null,                        -- identifies the embedding model and text
+    signs  bit varying not null,
+    vector real[] not null
+);
+alter table search_vectors alter column vector set storage external;
+
+-- The index rebuild in progress, if any: changes are written to both indexes.
+create table search_rebuild (
+    one        boolean primary key default true check (one),
+    name       text not null,
+    started_at timestamptz not null default clock_timestamp()
+);
+
+-- Saved searches, available as a feed and with alerts for new articles.
+create table saved_searches (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    user_id      uuid references users on delete set null,
+    name         text not null check (length(name) between 1 and 200),
+    query        text not null default '' check (length(query) <= 500),
+    mode         text not null default 'keyword',
+    domains      text[] not null default '{}',
+    languages    text[] not null default '{}',
+    sections     text[] not null default '{}',
+    tags         text[] not null default '{}',
+    authors      text[] not null default '{}',
+    alert        boolean not null default false,
+    alert_since  timestamptz not null default clock_timestamp(), -- earlier articles cause no alert
+    feed_hash    bytea,                          -- SHA-256 of the feed's token; null: no feed
+    version      bigint not null default 1,
+    created_at   timestamptz not null default clock_timestamp(),
+    updated_at   timestamptz not null default clock_timestamp()
+);
+create index saved_searches_workspace on saved_searches (workspace_id, id);
+create index saved_searches_alert on saved_searches (id) where alert;
+
+-- Alerts that were sent: an article causes one alert for each search, however
+-- often it is indexed.
+create table saved_search_matches (
+    search_id  uuid not null references saved_searches on delete cascade,
+    article_id uuid not null,
+    at         timestamptz not null default clock_timestamp(),
+    primary key (search_id, article_id)
+);
+
+-- +goose Down
+drop table saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
+    model_usage, site_monitors, site_selectors, article_changes, article_revisions, articles;
+drop type selector_wish, selector_state, selector_maker, change_kind;
