@@ -21,7 +21,7 @@ func (s *Store) RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration
 
 // ReleaseCrawled hands a page out again after a while.
 func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait time.Duration) error {
-	return s.q.ReleaseCrawled(ctx, db.ReleaseCrawledParams{ID: c.ID, Tries: int16(c.Attempts), Seconds: wait.Seconds()}) //nolint:gosec // a few
+	return s.q.ReleaseCrawled(ctx, db.ReleaseCrawledParams{ID: c.ID, Attempts: int16(c.Attempts), Seconds: wait.Seconds()}) //nolint:gosec // a few
 }
 
 // CrawledWaiting counts pages that wait to be read, up to most.
@@ -68,7 +68,7 @@ func (s *Store) KeepReading(ctx context.Context, r pipeline.Read) (k pipeline.Ke
 		if err != nil {
 			return err
 		}
-		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: r.Page.ID, Tries: int16(r.Page.Attempts)}) //nolint:gosec // a few
+		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: r.Page.ID, Attempts: int16(r.Page.Attempts)}) //nolint:gosec // a few
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Store) KeepGone(ctx context.Context, c crawl.CrawledPage) (k pipeline.K
 		if k.Later, err = q.OlderCrawled(ctx, db.OlderCrawledParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Later {
 			return err
 		}
-		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: c.ID, Tries: int16(c.Attempts)}) //nolint:gosec // a few
+		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: c.ID, Attempts: int16(c.Attempts)}) //nolint:gosec // a few
 		if k.Lost = done == 0; err != nil || k.Lost {
 			return err
 		}

@@ -616,7 +616,7 @@ func (q *Queries) CountPages(ctx context.Context, arg CountPagesParams) error {
 }
 
 const crawledWaiting = `-- name: CrawledWaiting :one
-select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit $1) waiting
+select count(*) from (select 1 from crawled_pages where leased_until <= clock_timestamp() limit $1) waiting
 `
 
 // Pages that wait to be read, up to a number.
@@ -653,17 +653,17 @@ func (q *Queries) EndSelectors(ctx context.Context, arg EndSelectorsParams) erro
 }
 
 const finishCrawled = `-- name: FinishCrawled :execrows
-delete from crawled_pages where id = $1 and tries = $2
+delete from crawled_pages where id = $1 and attempts = $2
 `
 
 type FinishCrawledParams struct {
-	ID    int64
-	Tries int16
+	ID       int64
+	Attempts int16
 }
 
 // None: somebody else has taken the page meanwhile.
 func (q *Queries) FinishCrawled(ctx context.Context, arg FinishCrawledParams) (int64, error) {
-	result, err := q.db.Exec(ctx, finishCrawled, arg.ID, arg.Tries)
+	result, err := q.db.Exec(ctx, finishCrawled, arg.ID, arg.Attempts)
 	if err != nil {
 		return 0, err
 	}
@@ -1292,25 +1292,25 @@ func (q *Queries) PagesToLearn(ctx context.Context, arg PagesToLearnParams) ([]P
 }
 
 const releaseCrawled = `-- name: ReleaseCrawled :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries - 1 where id = $2 and tries = $3
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts - 1 where id = $2 and attempts = $3
 `
 
 type ReleaseCrawledParams struct {
-	Seconds float64
-	ID      int64
-	Tries   int16
+	Seconds  float64
+	ID       int64
+	Attempts int16
 }
 
 // Gives a page back that could not be read now. What is left in tries counts
 // those who took a page and never came back.
 func (q *Queries) ReleaseCrawled(ctx context.Context, arg ReleaseCrawledParams) error {
-	_, err := q.db.Exec(ctx, releaseCrawled, arg.Seconds, arg.ID, arg.Tries)
+	_, err := q.db.Exec(ctx, releaseCrawled, arg.Seconds, arg.ID, arg.Attempts)
 	return err
 }
 
 const renewCrawled = `-- name: RenewCrawled :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8)
-where id = any($2::bigint[]) and taken_until > clock_timestamp()
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => $1::float8)
+where id = any($2::bigint[]) and leased_until > clock_timestamp()
 `
 
 type RenewCrawledParams struct {

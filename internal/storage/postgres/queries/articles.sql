@@ -124,20 +124,20 @@ select * from article_revisions where article_id = @article_id and version = @ve
 
 -- name: CrawledWaiting :one
 -- Pages that wait to be read, up to a number.
-select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit @most) waiting;
+select count(*) from (select 1 from crawled_pages where leased_until <= clock_timestamp() limit @most) waiting;
 
 -- name: FinishCrawled :execrows
 -- None: somebody else has taken the page meanwhile.
-delete from crawled_pages where id = @id and tries = @tries;
+delete from crawled_pages where id = @id and attempts = @attempts;
 
 -- name: ReleaseCrawled :exec
 -- Gives a page back that could not be read now. What is left in tries counts
 -- those who took a page and never came back.
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8), tries = tries - 1 where id = @id and tries = @tries;
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => @seconds::float8), attempts = attempts - 1 where id = @id and attempts = @attempts;
 
 -- name: RenewCrawled :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8)
-where id = any(@ids::bigint[]) and taken_until > clock_timestamp();
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => @seconds::float8)
+where id = any(@ids::bigint[]) and leased_until > clock_timestamp();
 
 -- name: PageHeader :one
 -- How a page was served, and by whom; the version may have been swept.
