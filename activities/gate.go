@@ -19,10 +19,10 @@ import (
 
 // RateLimits gives permits for calls, and learns from their answers.
 type RateLimits interface {
-	Take(ctx context.Context, c ratelimit.Caller, use network.Use) ratelimit.Grant
+	Take(ctx context.Context, c ratelimit.Caller, use network.CallKind) ratelimit.Grant
 	GiveBack(ctx context.Context, p ratelimit.Permit)
-	Observe(ctx context.Context, c ratelimit.Caller, use network.Use, rates []network.Rate, failure *network.Error) (wake []uuid.UUID)
-	Wait(ctx context.Context, c ratelimit.Caller, use network.Use, r ratelimit.Refusal, post uuid.UUID)
+	Observe(ctx context.Context, c ratelimit.Caller, use network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID)
+	Wait(ctx context.Context, c ratelimit.Caller, use network.CallKind, r ratelimit.Refusal, post uuid.UUID)
 }
 
 // Waker makes a post that waits at Temporal for a rate limit ask again.
@@ -49,11 +49,11 @@ func (j *job) caller() ratelimit.Caller {
 	return ratelimit.Caller{Network: j.target.Network, BaseURL: j.account.BaseURL, RemoteID: j.account.RemoteID, Quotas: j.limits.Quotas}
 }
 
-func (j *job) use() network.Use {
+func (j *job) use() network.CallKind {
 	if j.parent != "" || j.next() > 0 {
-		return network.UseReply
+		return network.CallReply
 	}
-	return network.UsePublish
+	return network.CallPublish
 }
 
 // prepareWithin prepares unless the network's host is known not to answer. held
@@ -172,7 +172,7 @@ func (p *Publish) metered(ctx context.Context, j *job, s network.Submission) (ne
 
 // meteredUpload stages one attachment within the limits of uploads.
 func (p *Publish) meteredUpload(ctx context.Context, j *job, media network.Media) (network.Staged, error) {
-	permit, refused, err := p.permit(ctx, j, network.UseUpload, time.Now())
+	permit, refused, err := p.permit(ctx, j, network.CallUpload, time.Now())
 	switch {
 	case err != nil:
 		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "interrupted", Message: "The upload was interrupted.", Err: err}
@@ -182,18 +182,18 @@ func (p *Publish) meteredUpload(ctx context.Context, j *job, media network.Media
 	began := time.Now()
 	staged, err := j.adapter.Stage(ctx, j.account, media)
 	failure := network.AsError(err)
-	p.called(ctx, j, network.UseUpload, failure, began)
+	p.called(ctx, j, network.CallUpload, failure, began)
 	if failure != nil && failure.Class == network.NotSent {
 		if p.Limits != nil {
 			p.Limits.GiveBack(context.WithoutCancel(ctx), permit)
 		}
 		return staged, err
 	}
-	p.observe(ctx, j, network.UseUpload, staged.Rates, failure)
+	p.observe(ctx, j, network.CallUpload, staged.Rates, failure)
 	return staged, err
 }
 
-func (p *Publish) observe(ctx context.Context, j *job, use network.Use, rates []network.Rate, failure *network.Error) {
+func (p *Publish) observe(ctx context.Context, j *job, use network.CallKind, rates []network.RateStatus, failure *network.Error) {
 	if p.Limits == nil {
 		return
 	}
@@ -224,7 +224,7 @@ const noticedAtOnce = 2 * time.Second
 
 // awaitLimit registers a post that waits at Temporal until the time given, so
 // that it can be woken when a response shows that it need not.
-func (p *Publish) awaitLimit(ctx context.Context, j *job, use network.Use, r ratelimit.Refusal) {
+func (p *Publish) awaitLimit(ctx context.Context, j *job, use network.CallKind, r ratelimit.Refusal) {
 	if p.Limits != nil && time.Until(r.Until) > noticedAtOnce {
 		p.Limits.Wait(ctx, j.caller(), use, r, j.post.ID)
 	}
@@ -236,7 +236,7 @@ const codeNoPermit = "rate_limited"
 
 // permit takes a permit, waiting a moment for it. refused says that it takes
 // longer.
-func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.Time) (permit ratelimit.Permit, refused *network.Error, err error) {
+func (p *Publish) permit(ctx context.Context, j *job, use network.CallKind, at time.Time) (permit ratelimit.Permit, refused *network.Error, err error) {
 	if p.Limits == nil {
 		return ratelimit.Permit{}, nil, nil
 	}

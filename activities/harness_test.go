@@ -87,7 +87,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	networks := platforms.Options{Mastodon: mastodon.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second},
 		Bluesky: bluesky.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second}, Facebook: facebook.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second},
 		Instagram: instagram.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}, Threads: threads.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}}
-	networks.UseSandbox(b.fake.NetworkURL)
+	networks.SetSandbox(b.fake.NetworkURL)
 	b.networks = platforms.New(client, networks)
 
 	keyset := filepath.Join(t.TempDir(), "keyset.json")

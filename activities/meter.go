@@ -34,7 +34,7 @@ func (p *Publish) count(ctx context.Context, j *job, o post.Outcome) {
 }
 
 // called tells the meter of a call that was made.
-func (p *Publish) called(ctx context.Context, j *job, use network.Use, failure *network.Error, began time.Time) {
+func (p *Publish) called(ctx context.Context, j *job, use network.CallKind, failure *network.Error, began time.Time) {
 	if p.Meter == nil {
 		return
 	}

@@ -40,7 +40,7 @@ func everyNetworks() []everyNetwork {
 func (b *bench) connectAnywhere(n everyNetwork, name string) account.Account {
 	b.t.Helper()
 	form := func(values map[string]secret.Text) account.Account {
-		here, err := b.accounts.ConnectForm(b.t.Context(), b.who, account.Place{Network: n.network, Sandbox: true}, values)
+		here, err := b.accounts.ConnectForm(b.t.Context(), b.who, account.Instance{Network: n.network, Sandbox: true}, values)
 		b.must(err)
 		return here.Account
 	}

@@ -46,7 +46,7 @@ func (b *bench) connectAt(networkName, name string) account.Account {
 	if networkName == "bluesky" {
 		_, err := b.fake.Add(made)
 		b.must(err)
-		here, err := b.accounts.ConnectForm(b.t.Context(), b.who, account.Place{Network: networkName, Sandbox: true},
+		here, err := b.accounts.ConnectForm(b.t.Context(), b.who, account.Instance{Network: networkName, Sandbox: true},
 			map[string]secret.Text{"handle": secret.NewText(name + ".test"), "app_password": secret.NewText(fake.BlueskyAppPassword)})
 		b.must(err)
 		return here.Account

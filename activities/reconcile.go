@@ -101,7 +101,7 @@ func (p *Publish) duplicate(ctx context.Context, j *job, call post.Call, e *netw
 		return p.failed(ctx, j, call, e)
 	}
 	call.SentAt = since
-	if e.Earlier == nil {
+	if e.Existing == nil {
 		return p.reconcile(ctx, j, call, e)
 	}
 	known, err := p.Store.ClaimedRemoteIDs(ctx, j.target.AccountID, since.Add(-knownFor))
@@ -110,14 +110,14 @@ func (p *Publish) duplicate(ctx context.Context, j *job, call post.Call, e *netw
 	}
 	// A post that another operation made, or that is older than our first send, is
 	// not ours.
-	if at := e.Earlier.CreatedAt; known[e.Earlier.RemoteID] || !at.IsZero() && at.Before(since.Add(-clockSkew)) {
+	if at := e.Existing.CreatedAt; known[e.Existing.RemoteID] || !at.IsZero() && at.Before(since.Add(-clockSkew)) {
 		return p.failed(ctx, j, call, e)
 	}
 	evidence := "The network refused to publish it again and named the first one."
-	if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": evidence, "url": e.Earlier.URL}); err != nil {
+	if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": evidence, "url": e.Existing.URL}); err != nil {
 		return TargetResult{}, err
 	}
-	result, err := p.posted(ctx, j, call, *e.Earlier, post.CallReconciledOK, map[string]any{"evidence": evidence, "request_id": e.RequestID})
+	result, err := p.posted(ctx, j, call, *e.Existing, post.CallReconciledOK, map[string]any{"evidence": evidence, "request_id": e.RequestID})
 	if err == nil && result.Status.Open() {
 		return TargetResult{}, waitFor("The thread goes on.", 0)
 	}
@@ -142,7 +142,7 @@ func (p *Publish) look(ctx context.Context, j *job, call post.Call, cause *netwo
 	hasKeys := !until.IsZero()
 	// A network that still knew the key would have named the post before it
 	// looked at the uploads.
-	if cause.Code == network.CodeMediaGone {
+	if cause.Code == network.CodeMediaExpired {
 		until = time.Time{}
 	}
 	for n := 0; ; n++ {
@@ -213,7 +213,7 @@ func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call, hasKeys 
 		return looked{}, err
 	}
 	window := windowOf(call, before)
-	window.Mixed = window.Mixed || hasKeys && window.Pending > 1
+	window.Unassignable = window.Unassignable || hasKeys && window.Pending > 1
 	found, err := j.adapter.Reconcile(ctx, j.account, submission, window)
 	if err != nil {
 		p.Log.WarnContext(ctx, "looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
@@ -247,11 +247,11 @@ func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 			from = other.SentAt
 		}
 		if other.SentAt.Before(call.SentAt) || other.SentAt.Equal(call.SentAt) && bytes.Compare(other.OperationID[:], call.OperationID[:]) < 0 {
-			w.Place++
+			w.Position++
 		}
 		// Two posts with the same text and different pictures look alike, and a
 		// person may yet decide on an earlier call.
-		w.Mixed = w.Mixed || other.Fingerprint != fingerprint || other.State == post.CallManual
+		w.Unassignable = w.Unassignable || other.Fingerprint != fingerprint || other.State == post.CallManual
 	}
 	w.From = from.Add(-clockSkew)
 	return w

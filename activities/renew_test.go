@@ -26,7 +26,7 @@ func expiringBench(t *testing.T) *bench {
 // allow connects the bench's account through the consent page.
 func (b *bench) allow() {
 	b.t.Helper()
-	link, err := b.accounts.Begin(b.t.Context(), b.who, account.Place{Network: "mastodon", Sandbox: true})
+	link, err := b.accounts.Begin(b.t.Context(), b.who, account.Instance{Network: "mastodon", Sandbox: true})
 	b.must(err)
 	back := newsroomtest.Consent(b.t, link)
 	made, err := b.accounts.Complete(b.t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})

@@ -12,7 +12,7 @@ import (
 
 // ArticleIndexer brings articles into the index of the search.
 type ArticleIndexer interface {
-	Drain(ctx context.Context, beat func(done int)) (int, error)
+	Sync(ctx context.Context, beat func(done int)) (int, error)
 	Reindex(ctx context.Context, at indexer.Progress, beat func(indexer.Progress)) (int, error)
 }
 
@@ -21,9 +21,9 @@ type Search struct {
 	Indexer ArticleIndexer
 	// Prepare brings the engine's settings up to date; it is called before the first look.
 	Prepare func(ctx context.Context) error
-	// Missing makes vectors that are missing, so many at most; nil: there are none to make.
-	Missing func(ctx context.Context, most int) (int, error)
-	Timing  SearchTiming
+	// EmbedMissing makes vectors that are missing, so many at most; nil: there are none to make.
+	EmbedMissing func(ctx context.Context, most int) (int, error)
+	Timing       SearchTiming
 
 	prepared atomic.Bool
 }
@@ -31,19 +31,19 @@ type Search struct {
 // SearchTiming are the pauses of the indexing. A zero field has its default;
 // tests shorten them.
 type SearchTiming struct {
-	Watch time.Duration // how long one activity watches the outbox; 2 min
-	Look  time.Duration // between two looks that find nothing; 1 s
+	MaxDuration  time.Duration // how long one activity watches the outbox; 2 min
+	PollInterval time.Duration // between two looks that find nothing; 1 s
 }
 
 const (
-	vectorsAtOnce = 64
-	embedderRest  = 30 * time.Second // after it failed
+	embedBatchSize  = 64
+	embedRetryDelay = 30 * time.Second // after it failed
 )
 
-// FollowArticles takes what changes into the index, for a while. It gives how
+// SyncIndex takes what changes into the index, for a while. It gives how
 // many changes that were.
-func (s *Search) FollowArticles(ctx context.Context) (done int, err error) {
-	watch, look := s.Timing.Watch, s.Timing.Look
+func (s *Search) SyncIndex(ctx context.Context) (done int, err error) {
+	watch, look := s.Timing.MaxDuration, s.Timing.PollInterval
 	if watch <= 0 {
 		watch = 2 * time.Minute
 	}
@@ -60,14 +60,14 @@ func (s *Search) FollowArticles(ctx context.Context) (done int, err error) {
 	end := time.NewTimer(watch)
 	defer end.Stop()
 	for {
-		n, err := s.Indexer.Drain(ctx, func(n int) { activity.RecordHeartbeat(ctx, done+n) })
+		n, err := s.Indexer.Sync(ctx, func(n int) { activity.RecordHeartbeat(ctx, done+n) })
 		done += n
 		if err != nil {
 			return done, err
 		}
-		if s.Missing != nil && n == 0 && time.Now().After(embedAfter) {
-			if _, err := s.Missing(ctx, vectorsAtOnce); err != nil {
-				embedAfter = time.Now().Add(embedderRest)
+		if s.EmbedMissing != nil && n == 0 && time.Now().After(embedAfter) {
+			if _, err := s.EmbedMissing(ctx, embedBatchSize); err != nil {
+				embedAfter = time.Now().Add(embedRetryDelay)
 				activity.GetLogger(ctx).Warn("articles wait to be embedded", "error", err)
 			}
 		}

@@ -148,7 +148,7 @@ func (p *Publish) settle(ctx context.Context, j *job, call post.Call, e *network
 	case network.Duplicate:
 		return p.duplicate(ctx, j, call, e)
 	case network.NotSent, network.Transient, network.Throttled:
-		if e.Code == network.CodeMediaGone && sent {
+		if e.Code == network.CodeMediaExpired && sent {
 			return p.stageAgain(ctx, j, call, e)
 		}
 		return p.retry(ctx, j, call, e)

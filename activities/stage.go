@@ -136,7 +136,7 @@ func (p *Publish) ready(ctx context.Context, j *job) *network.Error {
 		p.observe(ctx, j, j.use(), now.Rates, network.AsError(err))
 		if err != nil {
 			e := notPublished(network.AsError(err))
-			if e.Code == network.CodeMediaGone {
+			if e.Code == network.CodeMediaExpired {
 				p.forget(ctx, j, i)
 			}
 			return e

@@ -9,29 +9,29 @@ import (
 	"dateline/internal/audience/flush"
 )
 
-// Tally keeps the counts of views in step: tally.Keeper.
-type Tally interface {
-	Flush(ctx context.Context, beat func()) (flush.Flushed, error)
+// ViewsFlusher keeps the counts of views in step: tally.Keeper.
+type ViewsFlusher interface {
+	Flush(ctx context.Context, beat func()) (flush.Result, error)
 	CheckIfDue(ctx context.Context, beat func()) (c flush.Check, done bool, err error)
-	Tend(ctx context.Context, beat func()) (flush.Tended, error)
+	Maintain(ctx context.Context, beat func()) (flush.MaintenanceResult, error)
 }
 
 // Views brings the counts of views to the database.
 type Views struct {
-	Tally Tally
+	Flusher ViewsFlusher
 }
 
 // FlushResult says what a flush did.
 type FlushResult struct {
-	Batches, Again, Erased int
-	Pages, Seeded          int64
-	Busy                   bool
+	Batches, AlreadyApplied, Erased int
+	Pages, Seeded                   int64
+	Busy                            bool
 }
 
 // FlushViews brings to the database what was counted since the last time.
 func (v *Views) FlushViews(ctx context.Context) (FlushResult, error) {
-	done, err := v.Tally.Flush(ctx, beating(ctx))
-	return FlushResult{Batches: done.Batches, Again: done.Again, Erased: done.Erased, Pages: done.Pages, Seeded: done.Seeded, Busy: done.Busy}, err
+	done, err := v.Flusher.Flush(ctx, heartbeatFunc(ctx))
+	return FlushResult{Batches: done.Batches, AlreadyApplied: done.AlreadyApplied, Erased: done.Erased, Pages: done.Pages, Seeded: done.Seeded, Busy: done.Busy}, err
 }
 
 // CheckResult says what comparing Redis with the database found.
@@ -43,23 +43,23 @@ type CheckResult struct {
 // CheckViews compares Redis with the database once an hour. The workflow runs it
 // behind the flush, because both take batches.
 func (v *Views) CheckViews(ctx context.Context) (CheckResult, error) {
-	c, done, err := v.Tally.CheckIfDue(ctx, beating(ctx))
+	c, done, err := v.Flusher.CheckIfDue(ctx, heartbeatFunc(ctx))
 	return CheckResult{Done: done, Compared: c.Compared, Differing: c.Differing, Missing: c.Missing, Surplus: c.Surplus}, err
 }
 
-// TendResultOfViews says what the housekeeping of counts did.
-type TendResultOfViews struct {
+// MaintainViewsResult says what the housekeeping of counts did.
+type MaintainViewsResult struct {
 	Sketched int64
 }
 
-// TendViews rolls counts up, makes partitions ahead and drops what is too old.
-func (v *Views) TendViews(ctx context.Context) (TendResultOfViews, error) {
-	done, err := v.Tally.Tend(ctx, beating(ctx))
-	return TendResultOfViews{Sketched: done.Sketched}, err
+// MaintainViews rolls counts up, makes partitions ahead and drops what is too old.
+func (v *Views) MaintainViews(ctx context.Context) (MaintainViewsResult, error) {
+	done, err := v.Flusher.Maintain(ctx, heartbeatFunc(ctx))
+	return MaintainViewsResult{Sketched: done.Sketched}, err
 }
 
-// beating counts for Temporal how far it is.
-func beating(ctx context.Context) func() {
+// heartbeatFunc counts for Temporal how far it is.
+func heartbeatFunc(ctx context.Context) func() {
 	var mu sync.Mutex
 	n := 0
 	return func() {

@@ -177,7 +177,7 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 // admitted has a permit for every call.
 type admitted struct{ activities.RateLimits }
 
-func (admitted) Take(context.Context, ratelimit.Caller, network.Use) ratelimit.Grant {
+func (admitted) Take(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
 	return ratelimit.Grant{OK: true}
 }
 

@@ -28,15 +28,15 @@ const accessFile = "testdata/access.txt"
 // bearers knows tokens of the form "role scope".
 type bearers struct{ api.Store }
 
-func (bearers) Bearer(_ context.Context, hash []byte) (workspace.Principal, workspace.Standing, error) {
+func (bearers) Bearer(_ context.Context, hash []byte) (workspace.Principal, workspace.TokenStatus, error) {
 	for _, role := range workspace.Roles() {
 		for _, scope := range append(workspace.Scopes(), workspace.Everything, "") {
 			if slices.Equal(hash, workspace.HashToken(tokenOf(role, scope))) {
-				return workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: role, Scopes: []workspace.Scope{scope}}, workspace.Good, nil
+				return workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: role, Scopes: []workspace.Scope{scope}}, workspace.TokenActive, nil
 			}
 		}
 	}
-	return workspace.Principal{}, workspace.Unknown, nil
+	return workspace.Principal{}, workspace.TokenUnknown, nil
 }
 
 func tokenOf(role workspace.Role, scope workspace.Scope) string {

@@ -196,8 +196,8 @@ type several struct{ *mastodon.Mastodon }
 
 func (several) Accounts(_ context.Context, a network.Account) ([]network.Account, error) {
 	first, second := a, a
-	first.RemoteID, first.Handle, first.Name, first.Kind = "1", "@<b>desk</b>", "Desk", network.Page
-	second.RemoteID, second.Handle, second.Name, second.Kind = "2", "@sports", "Sports", network.Page
+	first.RemoteID, first.Handle, first.Name, first.Kind = "1", "@<b>desk</b>", "Desk", network.KindPage
+	second.RemoteID, second.Handle, second.Name, second.Kind = "2", "@sports", "Sports", network.KindPage
 	return []network.Account{first, second}, nil
 }
 

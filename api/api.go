@@ -43,7 +43,7 @@ var document []byte
 // Store is the database as the API reads it.
 type Store interface {
 	archive.Store
-	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.Standing, error)
+	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.TokenStatus, error)
 	User(ctx context.Context, id uuid.UUID) (workspace.User, error)
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
@@ -55,8 +55,8 @@ type Store interface {
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
-	EventsNow(ctx context.Context) (post.Place, error)
-	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error)
+	EventsNow(ctx context.Context) (post.EventCursor, error)
+	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
 	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
@@ -104,8 +104,8 @@ type Workflows interface {
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.Offer, error)
 	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
-	ConnectForm(ctx context.Context, who workspace.Principal, at account.Place, values map[string]secret.Text) (account.Connection, error)
-	Begin(ctx context.Context, who workspace.Principal, at account.Place) (authorizeURL string, err error)
+	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance, values map[string]secret.Text) (account.Connection, error)
+	Begin(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
 	Complete(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
@@ -115,7 +115,7 @@ type Accounts interface {
 	Change(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Change) (account.Account, error)
 	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
 	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
-	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Farewell, error)
+	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
 	InSandbox(a account.Account) bool
 }
 
@@ -146,12 +146,12 @@ type Webhooks interface {
 	RedeliverDead(ctx context.Context, who workspace.Principal, endpoint uuid.UUID) (int64, error)
 }
 
-// Tally tells how the counts of views are kept, and has them forgotten.
-type Tally interface {
-	Health(ctx context.Context) (flush.Health, error)
-	Erase(ctx context.Context, e flush.Erasure) (flush.Erasure, error)
-	Erasure(ctx context.Context, workspace, id uuid.UUID) (flush.Erasure, error)
-	SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error)
+// ViewsStore tells how the counts of views are kept, and has them forgotten.
+type ViewsStore interface {
+	ViewsHealth(ctx context.Context) (flush.Health, error)
+	CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error)
+	ViewErasure(ctx context.Context, workspace, id uuid.UUID) (flush.Erasure, error)
+	CountedSites(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error)
 }
 
 // Check is one thing that readiness depends on; nil means that it is well.
@@ -166,32 +166,32 @@ type Meter interface {
 // Server answers requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
-	Store     Store
-	Desk      Desk
-	Workflows Workflows
-	Accounts  Accounts
-	Media     *media.Service
-	Exports   *archive.Archives
-	People    *workspace.Service
-	Login     *login.Service
-	Events    Live
-	Webhooks  Webhooks
-	Links     *shortlink.Service
-	Redirect  *shortlink.Redirect
-	Tally     Tally
-	Views     *Views               // nil: readers are not counted
-	Crawl     *seeds.Service       // nil: the crawler is switched off
-	Archives  *warc.Exporter       // of what was crawled; with Crawl
-	Articles  *pipeline.Service    // likewise
-	Search    *savedsearch.Service // likewise
-	PublicURL string               // where feeds are read
-	Checks    map[string]Check
-	System    System       // says how the installation is
-	Clock     Clock        // nil: not checked
-	Meter     Meter        // nil: nothing is counted
-	Page      http.Handler // what a browser gets at /, below /app and below /assets
-	Dashboard bool         // Page has the dashboard
-	Log       *slog.Logger
+	Store      Store
+	Desk       Desk
+	Workflows  Workflows
+	Accounts   Accounts
+	Media      *media.Service
+	Exports    *archive.Archives
+	People     *workspace.Service
+	Login      *login.Service
+	Events     Live
+	Webhooks   Webhooks
+	Links      *shortlink.Service
+	Redirect   *shortlink.Redirector
+	ViewsStore ViewsStore
+	Views      *Views               // nil: readers are not counted
+	Crawl      *seeds.Service       // nil: the crawler is switched off
+	Archives   *warc.Exporter       // of what was crawled; with Crawl
+	Articles   *pipeline.Service    // likewise
+	Search     *savedsearch.Service // likewise
+	PublicURL  string               // where feeds are read
+	Checks     map[string]Check
+	System     System       // says how the installation is
+	Clock      Clock        // nil: not checked
+	Meter      Meter        // nil: nothing is counted
+	Page       http.Handler // what a browser gets at /, below /app and below /assets
+	Dashboard  bool         // Page has the dashboard
+	Log        *slog.Logger
 
 	MaxBodyBytes int64
 	Limits       Limits
@@ -249,13 +249,13 @@ func (s *Server) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	r.GET(mediaContentRoute, s.mediaContent)
-	r.GET(linkRoute, s.followLink)
-	r.HEAD(linkRoute, s.followLink)
+	r.GET(linkRoute, s.redirectLink)
+	r.HEAD(linkRoute, s.redirectLink)
 	r.POST(bulkRoute, func(c *gin.Context) { s.createPosts(c, rows) })
-	spec.RegisterHandlersWithOptions(s.routesOf(r, v), strict, spec.GinServerOptions{
+	spec.RegisterHandlersWithOptions(s.enabledRoutes(r, v), strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,
 	})
-	return s.counted(r, load.hits), nil
+	return s.serveIngest(r, load.hits), nil
 }
 
 // NewHTTPServer sets the time-outs that a public server needs. Writing has

@@ -33,7 +33,7 @@ func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObj
 		return nil, err
 	}
 	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := pipeline.Window{Domain: value(r.Params.Domain), Gone: value(r.Params.Gone), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
+	w := pipeline.ArticleQuery{Domain: value(r.Params.Domain), Removed: value(r.Params.Gone), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
 	if r.Params.To != nil {
 		w.To = *r.Params.To
 	}
@@ -52,7 +52,7 @@ func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObj
 	if len(all) == w.Limit {
 		all = all[:w.Limit-1]
 		last := all[len(all)-1]
-		out.NextCursor = optional(cursor(last.Dated, last.ID))
+		out.NextCursor = optional(cursor(last.SortTime, last.ID))
 	}
 	for _, e := range all {
 		out.Articles = append(out.Articles, articleSummary(e))
@@ -141,7 +141,7 @@ func (s *Server) SimilarArticles(ctx context.Context, r spec.SimilarArticlesRequ
 	}
 	out := spec.SimilarArticles200JSONResponse{Articles: []spec.SimilarArticle{}}
 	for _, one := range all {
-		out.Articles = append(out.Articles, spec.SimilarArticle{Article: articleSummary(one.Entry), Distance: one.Distance})
+		out.Articles = append(out.Articles, spec.SimilarArticle{Article: articleSummary(one.ArticleSummary), Distance: one.Distance})
 	}
 	return out, nil
 }
@@ -151,17 +151,17 @@ func revisionJSON(v pipeline.Revision) spec.ArticleRevision {
 		Characters: v.Characters, SelectorVersion: orAbsent(v.SelectorVersion)}
 }
 
-func articleSummary(e pipeline.Entry) spec.ArticleSummary {
-	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
-		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.Gone)}
+func articleSummary(e pipeline.ArticleSummary) spec.ArticleSummary {
+	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
+		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.RemovedAt)}
 }
 
-func articleJSON(a pipeline.Stored) spec.Article {
-	e := a.Entry
-	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
-		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.Gone),
+func articleJSON(a pipeline.StoredArticle) spec.Article {
+	e := a.ArticleSummary
+	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
+		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.RemovedAt),
 		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash, FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion)}
 }
 

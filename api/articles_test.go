@@ -33,7 +33,7 @@ func paragraphs(word string, n int) (out []string) {
 }
 
 // article has a page read as the worker would. Its domain has selectors.
-func (s *server) article(domain, path string, paras []string) pipeline.Stored {
+func (s *server) article(domain, path string, paras []string) pipeline.StoredArticle {
 	s.t.Helper()
 	ctx := s.t.Context()
 	d, err := s.Store.GetCrawlDomain(ctx, domain)
@@ -47,24 +47,24 @@ func (s *server) article(domain, path string, paras []string) pipeline.Stored {
 	key := crawl.ObjectKey(domain, crawl.URLID(u), pagestore.Hash([]byte(html)))
 	_, err = raw.Put(ctx, key, []byte(html))
 	s.Must(err)
-	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
+	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
 	log := slog.New(slog.DiscardHandler)
-	sites := &pipeline.Sites{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
-	drainer := &pipeline.Drainer{Store: s.Store, Reader: &pipeline.Reader{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
-		Pace: pipeline.Pace{Look: time.Millisecond, Idle: 20 * time.Millisecond}}
-	did, err := drainer.Drain(ctx, nil, func(pipeline.Drained) {})
+	sites := &pipeline.SiteCache{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
+	drainer := &pipeline.Consumer{Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
+		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond}}
+	did, err := drainer.Run(ctx, nil, func(pipeline.Stats) {})
 	s.Must(err)
-	if did.Failed+did.Others+did.Later > 0 {
+	if did.Failed+did.NonArticles+did.Deferred > 0 {
 		s.t.Fatalf("%+v", did)
 	}
 	if s.Count("select count(*) from site_selectors where domain_id = $1", d.ID) == 0 {
-		_, _, err = s.Store.AddSelectors(ctx, d, s.Workspace.ID, pipeline.Selectors{Maker: pipeline.Person, State: pipeline.Active,
+		_, _, err = s.Store.AddSelectors(ctx, d, s.Workspace.ID, pipeline.Selectors{CreatedBy: pipeline.CreatedByMember, State: pipeline.Active,
 			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, idempotency.Key{})
 		s.Must(err)
 	}
-	list, err := s.Store.Articles(ctx, pipeline.Window{Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour), Limit: 100})
+	list, err := s.Store.Articles(ctx, pipeline.ArticleQuery{Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour), Limit: 100})
 	s.Must(err)
-	i := slices.IndexFunc(list, func(e pipeline.Entry) bool { return e.URL == u.String() })
+	i := slices.IndexFunc(list, func(e pipeline.ArticleSummary) bool { return e.URL == u.String() })
 	if i < 0 {
 		s.t.Fatalf("%s is not among %+v", u, list)
 	}
@@ -80,7 +80,7 @@ func TestArticlesThatAreGone(t *testing.T) {
 	s.seeded("one.example")
 	gone := s.article("one.example", "/a.html", paragraphs("river", 12))
 	there := s.article("one.example", "/b.html", paragraphs("engine", 12))
-	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first, gone) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", gone.ID)
+	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", gone.ID)
 	s.article("one.example", "/b.html", paragraphs("engine", 13))
 	ids := func(query string) (out []uuid.UUID) {
 		var list spec.ArticlePage

@@ -65,7 +65,7 @@ func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccount
 	for name, text := range r.Body.Values {
 		values[name] = secret.NewText(text)
 	}
-	at := account.Place{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)}
+	at := account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)}
 	made, err := s.Accounts.ConnectForm(ctx, principal(ctx), at, values)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccount
 
 // BeginConnection sends a person to a network's consent page.
 func (s *Server) BeginConnection(ctx context.Context, r spec.BeginConnectionRequestObject) (spec.BeginConnectionResponseObject, error) {
-	link, err := s.Accounts.Begin(ctx, principal(ctx), account.Place{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
+	link, err := s.Accounts.Begin(ctx, principal(ctx), account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
 	return spec.BeginConnection200JSONResponse{AuthorizeUrl: link}, err
 }
 

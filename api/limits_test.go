@@ -22,7 +22,7 @@ func (s *server) teach(a account.Account, limit, remaining int, reset time.Time)
 	known, err := adapter.Limits(s.t.Context(), network.Account{BaseURL: a.BaseURL})
 	s.Must(err)
 	c := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
-	s.Limits.Observe(s.t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "statuses", Scope: network.ScopeAccount,
+	s.Limits.Observe(s.t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "statuses", Scope: network.ScopeAccount,
 		Limit: limit, Remaining: remaining, ResetAt: reset, Per: 3 * time.Hour}}, nil)
 	return c
 }
@@ -100,7 +100,7 @@ func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
 	known, err := adapter.Limits(t.Context(), network.Account{BaseURL: a.BaseURL})
 	s.Must(err)
 	c := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
-	s.Limits.Observe(t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "statuses", Scope: network.ScopeAccount, Limit: 300, Remaining: 1, ResetAt: reset}}, nil)
+	s.Limits.Observe(t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "statuses", Scope: network.ScopeAccount, Limit: 300, Remaining: 1, ResetAt: reset}}, nil)
 	schedule := func(at time.Time) (codes []string, text string) {
 		t.Helper()
 		return warnings(s.post(s.send("POST", "/api/v1/posts", hello(object{"scheduled_time": at.Format(time.RFC3339)})), 201))
@@ -172,9 +172,9 @@ func TestAnAccountTellsItsLimits(t *testing.T) {
 	}
 	reset := time.Now().Truncate(time.Second).Add(time.Hour)
 	c := s.teach(a, 50, 7, reset)
-	s.Limits.Take(t.Context(), c, network.UsePublish)
+	s.Limits.Take(t.Context(), c, network.CallPublish)
 	closed := time.Now().Add(time.Minute)
-	s.Limits.Observe(t.Context(), c, network.UseUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})
+	s.Limits.Observe(t.Context(), c, network.CallUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})
 	s.decode(s.send("GET", path, nil), 200, &got)
 	posts, uploads := got.Limits[0], got.Limits[1]
 	if *posts.Limit != 50 || *posts.Remaining != 6 || posts.Source != spec.Reported || !posts.Enforced || posts.ResetsAt.Sub(reset).Abs() > time.Second || *posts.PeriodSeconds != 3*3600 {

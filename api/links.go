@@ -11,8 +11,8 @@ import (
 
 const linkRoute = shortlink.Path + ":code"
 
-// followLink leads a reader on. HEAD is for previews.
-func (s *Server) followLink(c *gin.Context) {
+// redirectLink leads a reader on. HEAD is for previews.
+func (s *Server) redirectLink(c *gin.Context) {
 	s.Redirect.Serve(c.Writer, c.Request, c.Param("code"), func(status int, code, message string) { writeProblem(c, status, code, message, nil) })
 }
 
@@ -45,7 +45,7 @@ func (s *Server) CreateLink(ctx context.Context, r spec.CreateLinkRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	l, replayed, err := s.Links.Create(ctx, principal(ctx), shortlink.New{URL: r.Body.Url, Title: value(r.Body.Title), PostID: r.Body.PostId}, key)
+	l, replayed, err := s.Links.Create(ctx, principal(ctx), shortlink.Draft{URL: r.Body.Url, Title: value(r.Body.Title), PostID: r.Body.PostId}, key)
 	location := "/api/v1/links/" + l.Code
 	return spec.CreateLink201JSONResponse{Body: s.linkJSON(l),
 		Headers: spec.CreateLink201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
@@ -59,17 +59,17 @@ func (s *Server) GetLink(ctx context.Context, r spec.GetLinkRequestObject) (spec
 
 // DisableLink makes a short link lead nowhere.
 func (s *Server) DisableLink(ctx context.Context, r spec.DisableLinkRequestObject) (spec.DisableLinkResponseObject, error) {
-	l, err := s.Links.Disable(ctx, principal(ctx), r.Code, true)
+	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, true)
 	return spec.DisableLink200JSONResponse(s.linkJSON(l)), err
 }
 
 // EnableLink makes a disabled short link lead on again.
 func (s *Server) EnableLink(ctx context.Context, r spec.EnableLinkRequestObject) (spec.EnableLinkResponseObject, error) {
-	l, err := s.Links.Disable(ctx, principal(ctx), r.Code, false)
+	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, false)
 	return spec.EnableLink200JSONResponse(s.linkJSON(l)), err
 }
 
 func (s *Server) linkJSON(l shortlink.Link) spec.Link {
-	return spec.Link{Code: l.Code, ShortUrl: s.Links.Short(l), Url: l.URL, Title: l.Title, PostId: l.PostID, AccountId: l.AccountID,
+	return spec.Link{Code: l.Code, ShortUrl: s.Links.ShortURL(l), Url: l.URL, Title: l.Title, PostId: l.PostID, AccountId: l.AccountID,
 		Network: optional(l.Network), CreatedAt: l.CreatedAt, Disabled: l.DisabledAt != nil, Clicks: l.Clicks}
 }

@@ -21,7 +21,7 @@ const linksPath = "/api/v1/links"
 // for one.
 type byHeader struct{}
 
-func (byHeader) Read(_ context.Context, r *http.Request, _ counter.Site) (h counter.Hit, reason string, err error) {
+func (byHeader) Classify(_ context.Context, r *http.Request, _ counter.Site) (h counter.Hit, reason string, err error) {
 	if strings.Contains(r.UserAgent(), "bot") {
 		return h, "bot", nil
 	}
@@ -72,7 +72,7 @@ func TestALinkLeadsOnAndIsCounted(t *testing.T) {
 	if read.Clicks != 3 {
 		t.Errorf("%d clicks by three readers", read.Clicks)
 	}
-	all, err := s.Store.ViewTotalsOf(t.Context(), []counter.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
+	all, err := s.Store.ViewTotals(t.Context(), []counter.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
 	if s.Must(err); all[counter.PageID{Site: s.Workspace.ID, Page: p.ID.String()}].Clicks != 3 {
 		t.Errorf("the post has %+v", all)
 	}

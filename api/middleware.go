@@ -228,13 +228,13 @@ func (s *Server) byToken(ctx context.Context, token string) (workspace.Principal
 	}
 	code, detail := "token_invalid", "This API token is unknown."
 	switch standing {
-	case workspace.Good:
+	case workspace.TokenActive:
 		return who, nil, nil
-	case workspace.Expired:
+	case workspace.TokenExpired:
 		code, detail = "token_expired", "This API token has expired. Make a new one."
-	case workspace.Revoked:
+	case workspace.TokenRevoked:
 		code, detail = "token_revoked", "This API token is revoked. Use another one."
-	case workspace.Unknown:
+	case workspace.TokenUnknown:
 	}
 	return workspace.Principal{}, &refusal{http.StatusUnauthorized, code, detail}, nil
 }

@@ -251,7 +251,7 @@ func TestTenThousandRowsAreComparedAtOnce(t *testing.T) {
 type billed struct{ network.Network }
 
 func (billed) Price(c network.Content) network.Price {
-	return network.Price{MicroUSD: int64(10_000 + 5_000*len(c.Media)), Why: "Every post is billed."}
+	return network.Price{MicroUSD: int64(10_000 + 5_000*len(c.Media)), Reason: "Every post is billed."}
 }
 
 type billedNetworks struct{ scheduling.Networks }

@@ -174,7 +174,7 @@ func (x *things) webhook() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&shortlink.Service{Store: x.s.Store, Base: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.New{URL: "https://news.example/a"}, idempotency.Key{})
+		l, _, err := (&shortlink.Service{Store: x.s.Store, BaseURL: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.Draft{URL: "https://news.example/a"}, idempotency.Key{})
 		x.s.Must(err)
 		return l.Code
 	})
@@ -187,7 +187,7 @@ func (x *things) sitelike() uuid.UUID {
 
 func (x *things) erasure() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		e, err := x.s.Store.Erase(x.s.t.Context(), flush.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, By: x.s.Owner.UserID})
+		e, err := x.s.Store.CreateViewErasure(x.s.t.Context(), flush.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, RequestedBy: x.s.Owner.UserID})
 		x.s.Must(err)
 		return e.ID
 	})
@@ -237,7 +237,7 @@ func (x *things) choice() account.Choice {
 		accounts := *x.s.Accounts
 		adapter, _ := x.s.Networks.Get("mastodon")
 		accounts.Connectors = registry{x.s.Networks, several{adapter.(*mastodon.Mastodon)}}
-		made, err := accounts.ConnectForm(x.s.t.Context(), x.s.Owner, account.Place{Network: "mastodon", Sandbox: true},
+		made, err := accounts.ConnectForm(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true},
 			map[string]secret.Text{"access_token": secret.NewText(x.atNetwork())})
 		x.s.Must(err)
 		return *made.Choice
@@ -246,7 +246,7 @@ func (x *things) choice() account.Choice {
 
 // callback gives the query with which the network sends a person back.
 func (x *things) callback() string {
-	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, account.Place{Network: "mastodon", Sandbox: true})
+	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	x.s.Must(err)
 	return newsroomtest.Consent(x.s.t, link).Encode()
 }
@@ -276,8 +276,8 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 }
 
 // article gives an article on a domain of its own, which has selectors in use.
-func (x *things) article() pipeline.Stored {
-	return thing(x, pipeline.Stored{Entry: pipeline.Entry{ID: someID(), Domain: someID().String() + ".example"}}, func() pipeline.Stored {
+func (x *things) article() pipeline.StoredArticle {
+	return thing(x, pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{ID: someID(), Domain: someID().String() + ".example"}}, func() pipeline.StoredArticle {
 		return x.s.article(x.seed().Domain, "/1.html", paragraphs("river", 6))
 	})
 }

@@ -64,7 +64,7 @@ func (s *Server) EditSavedSearch(ctx context.Context, r spec.EditSavedSearchRequ
 		return nil, err
 	}
 	b := r.Body
-	n, err := found.Edit(ctx, principal(ctx), r.Id, version, func(n *savedsearch.Search) {
+	n, err := found.Update(ctx, principal(ctx), r.Id, version, func(n *savedsearch.Search) {
 		change(&n.Name, b.Name)
 		change(&n.Query, b.Query)
 		change(&n.Mode, (*search.Mode)(b.Mode))
@@ -111,7 +111,7 @@ func (s *Server) ListSavedSearchMatches(ctx context.Context, r spec.ListSavedSea
 		out.NextCursor = &all[limit-1].ArticleID
 	}
 	for _, m := range all {
-		out.Matches = append(out.Matches, spec.SavedSearchMatch{ArticleId: m.ArticleID, Title: m.Title, Url: m.URL, Domain: m.Domain, ToldAt: m.At})
+		out.Matches = append(out.Matches, spec.SavedSearchMatch{ArticleId: m.ArticleID, Title: m.Title, Url: m.URL, Domain: m.Domain, ToldAt: m.AlertedAt})
 	}
 	return out, nil
 }
@@ -141,5 +141,5 @@ func savedTag(n savedsearch.Search) string { return `"` + strconv.FormatInt(n.Ve
 func savedJSON(n savedsearch.Search) spec.SavedSearch {
 	list := func(values []string) []string { return append([]string{}, values...) }
 	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Mode: spec.SearchMode(n.Mode), Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
-		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, Told: n.Told, LastToldAt: n.LastToldAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, Told: n.AlertCount, LastToldAt: n.LastAlertedAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
 }

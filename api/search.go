@@ -38,7 +38,7 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 	if p.Sort != nil {
 		q.Sort = search.Sort(*p.Sort)
 	}
-	if len(search.Parse(q.Text).Wanted()) == 0 {
+	if len(search.Parse(q.Text).Included()) == 0 {
 		q.Sort = search.ByTime
 	}
 	if p.From != nil {
@@ -52,12 +52,12 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send the next_cursor of the page before."})
 		}
 	}
-	q = q.Bounded()
-	a, err := found.Find(ctx, principal(ctx).WorkspaceID, q)
+	q = q.WithDefaults()
+	a, err := found.Search(ctx, principal(ctx).WorkspaceID, q)
 	if err != nil {
 		return nil, err
 	}
-	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Partial: a.Partial, Relaxed: a.Relaxed, Meaning: found.Meaning}
+	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Partial: a.Partial, Relaxed: a.Relaxed, Meaning: found.SemanticAvailable}
 	for _, h := range a.Hits {
 		out.Hits = append(out.Hits, hitJSON(h))
 	}

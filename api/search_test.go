@@ -11,7 +11,7 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/pgsearch"
-	"dateline/internal/news/search/searchtest"
+	"dateline/internal/testing/searchtest"
 )
 
 const searchPath, savedPath = "/api/v1/search", "/api/v1/saved-searches"
@@ -25,8 +25,8 @@ func (s *server) publish(keys ...string) {
 		searchtest.Store(s.Newsroom, all[key], time.Now().Add(time.Minute))
 	}
 	log := slog.New(slog.DiscardHandler)
-	x := &indexer.Indexer{Store: s.Store, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}), Live: s.Bus, Log: log}
-	_, err = x.Drain(s.t.Context(), func(int) {})
+	x := &indexer.Indexer{Store: s.Store, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}), Events: s.Bus, Log: log}
+	_, err = x.Sync(s.t.Context(), func(int) {})
 	s.Must(err)
 }
 

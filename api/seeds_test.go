@@ -155,7 +155,7 @@ func TestADomainSaysHowItIsCrawledAndWhatWentWrong(t *testing.T) {
 	s.Exec("update crawl_domains set rules = '{\"drop\": [\"nguon\"]}'")
 	_, err := s.Store.EnqueueDueSeeds(t.Context(), 10)
 	s.Must(err)
-	s.Exec("update urls set problem = 'trap: it redirects in a circle', state = 'refused', last_status = 302, last_crawl = now()")
+	s.Exec("update urls set last_error = 'trap: it redirects in a circle', state = 'excluded', last_status = 302, last_crawl = now()")
 	d = spec.Domain{}
 	s.decode(s.send("GET", path, nil), 200, &d)
 	if !slices.Equal(d.IgnoredParameters, []string{"nguon"}) || len(*d.Problems) != 1 || (*d.Problems)[0].Why != "trap: it redirects in a circle" || *(*d.Problems)[0].Status != 302 {

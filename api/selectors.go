@@ -23,7 +23,7 @@ func (s *Server) EditReading(ctx context.Context, r spec.EditReadingRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	h, err := a.SetReading(ctx, principal(ctx), r.Domain, r.Body.TimeZone, r.Body.Learning)
+	h, err := a.UpdateSettings(ctx, principal(ctx), r.Domain, r.Body.TimeZone, r.Body.Learning)
 	return spec.EditReading200JSONResponse(readingJSON(r.Domain, h)), err
 }
 
@@ -32,7 +32,7 @@ func (s *Server) readingOf(ctx context.Context, domain string) (spec.Reading, er
 	if err != nil {
 		return spec.Reading{}, err
 	}
-	h, err := a.Reading(ctx, principal(ctx), domain)
+	h, err := a.Health(ctx, principal(ctx), domain)
 	return readingJSON(domain, h), err
 }
 
@@ -79,7 +79,7 @@ func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObj
 		return nil, err
 	}
 	v, replayed, err := a.AddSelectors(ctx, principal(ctx), r.Domain,
-		pipeline.Draft{Config: configOf(r.Body.Config), Note: value(r.Body.Note), Activate: value(r.Body.Activate)}, key)
+		pipeline.SelectorDraft{Config: configOf(r.Body.Config), Note: value(r.Body.Note), Activate: value(r.Body.Activate)}, key)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRe
 }
 
 func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
-	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Problem: optional(p.Problem), Variant: optional(p.Variant), Paths: []spec.TakenByPath{}}
-	for _, t := range p.Taken {
+	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Problem: optional(p.Error), Variant: optional(p.Variant), Paths: []spec.TakenByPath{}}
+	for _, t := range p.Matches {
 		values := t.Values
 		if values == nil {
 			values = []string{}
@@ -178,8 +178,8 @@ func configOf(c spec.SelectorConfig) (out selector.Config) {
 }
 
 func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
-	out := spec.Selectors{Domain: domain, Version: v.Version, MadeBy: spec.SelectorsMadeBy(v.Maker), User: optional(v.By), State: spec.SelectorsState(v.State), Reason: v.Reason,
-		Ended: optional(v.Ended), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
+	out := spec.Selectors{Domain: domain, Version: v.Version, MadeBy: spec.SelectorsMadeBy(v.CreatedBy), User: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: v.Reason,
+		Ended: optional(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
 		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}}}
 	for _, c := range v.Config.Variants {
 		n := spec.SelectorVariant{Name: c.Name, Body: c.Body}
@@ -199,11 +199,11 @@ func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
 }
 
 func readingJSON(domain string, h pipeline.Health) spec.Reading {
-	out := spec.Reading{Domain: domain, TimeZone: h.Zone, Learning: h.Learning, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
-		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, Others: h.Others, Failed: h.Failed, LastProblem: optional(h.LastProblem), LastProblemAt: utc(h.LastProblemAt)}
-	if h.Wish != selector.Keep {
-		wish := spec.ReadingWish(h.Wish)
-		out.Wish, out.WishReason = &wish, optional(h.WishWhy)
+	out := spec.Reading{Domain: domain, TimeZone: h.Zone, Learning: h.LearningEnabled, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
+		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, Others: h.NonArticles, Failed: h.Failed, LastProblem: optional(h.LastError), LastProblemAt: utc(h.LastErrorAt)}
+	if h.RequestedAction != selector.ActionNone {
+		wish := spec.ReadingWish(h.RequestedAction)
+		out.Wish, out.WishReason = &wish, optional(h.ActionReason)
 	}
 	return out
 }

@@ -143,9 +143,9 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
 	c := n.CountViews(log)
-	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
-		Views:    &api.Views{Sites: n.Sites, Counts: c.Counts, Pulses: c.Pulses, Intake: c.Intake},
-		Redirect: &shortlink.Redirect{Finder: n.Store, Counter: c.Batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
+	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Desk.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
+		Views:    &api.Views{Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
+		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
@@ -165,7 +165,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	n.Must(err)
 	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
-	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.Sites{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
+	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
 	s.PublicURL = "https://dateline.example"
 	for _, f := range change {
@@ -198,7 +198,7 @@ func (w *temporal) StartExport(context.Context, string, string, string, time.Tim
 	return w.down
 }
 
-func (w *temporal) StartLearning(_ context.Context, domain string) error {
+func (w *temporal) StartSelectorLearning(_ context.Context, domain string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.crawls = append(w.crawls, "learn "+domain)

@@ -27,9 +27,9 @@ func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject)
 	}
 	b := r.Body
 	draft := site.Site{Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone), WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
-		Uniques: counter.Way(or(b.Uniques, spec.SiteUniques(counter.HyperLogLog))), MaxID: value(b.MaxId),
-		RateHits: or(b.RateHits, site.DefaultHits), RateSeconds: or(b.RateSeconds, int(site.DefaultWithin.Seconds())),
-		Visitors: site.Mode(or(b.Visitors, spec.SiteVisitors(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts)}
+		UniqueMethod: counter.UniqueMethod(or(b.Uniques, spec.SiteUniques(counter.HyperLogLog))), MaxID: value(b.MaxId),
+		RateHits: or(b.RateHits, site.DefaultRateHits), RateSeconds: or(b.RateSeconds, int(site.DefaultRateWindow.Seconds())),
+		Visitors: site.VisitorMode(or(b.Visitors, spec.SiteVisitors(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts)}
 	made, plain, replayed, err := s.Views.Sites.Create(ctx, principal(ctx), draft, key)
 	location := "/api/v1/sites/" + made.ID.String()
 	return spec.CreateSite201JSONResponse{Body: siteWithSecret(made, plain),
@@ -45,13 +45,13 @@ func (s *Server) GetSite(ctx context.Context, r spec.GetSiteRequestObject) (spec
 // EditSite changes a site's settings.
 func (s *Server) EditSite(ctx context.Context, r spec.EditSiteRequestObject) (spec.EditSiteResponseObject, error) {
 	b := r.Body
-	c := site.Change{Name: b.Name, Domains: b.Domains, WindowSeconds: b.WindowSeconds, MaxID: b.MaxId, RateHits: b.RateHits, RateSeconds: b.RateSeconds,
+	c := site.Update{Name: b.Name, Domains: b.Domains, WindowSeconds: b.WindowSeconds, MaxID: b.MaxId, RateHits: b.RateHits, RateSeconds: b.RateSeconds,
 		WeeklyUniques: b.WeeklyUniques, PublicCounts: b.PublicCounts}
 	if b.Visitors != nil {
-		mode := site.Mode(*b.Visitors)
+		mode := site.VisitorMode(*b.Visitors)
 		c.Visitors = &mode
 	}
-	one, err := s.Views.Sites.Edit(ctx, principal(ctx), r.Id, c)
+	one, err := s.Views.Sites.Update(ctx, principal(ctx), r.Id, c)
 	return spec.EditSite200JSONResponse(siteJSON(one)), err
 }
 
@@ -62,7 +62,7 @@ func (s *Server) DeleteSite(ctx context.Context, r spec.DeleteSiteRequestObject)
 
 // RotateSiteSecret makes a new key for servers.
 func (s *Server) RotateSiteSecret(ctx context.Context, r spec.RotateSiteSecretRequestObject) (spec.RotateSiteSecretResponseObject, error) {
-	one, plain, err := s.Views.Sites.Rotate(ctx, principal(ctx), r.Id)
+	one, plain, err := s.Views.Sites.RotateSecret(ctx, principal(ctx), r.Id)
 	return spec.RotateSiteSecret200JSONResponse(siteWithSecret(one, plain)), err
 }
 
@@ -80,7 +80,7 @@ func siteWithSecret(one site.Site, plain secret.Text) spec.SiteWithSecret {
 
 func siteJSON(one site.Site) spec.Site {
 	return spec.Site{Id: one.ID, Name: one.Name, Domains: append([]string{}, one.Domains...), TimeZone: one.TimeZone, WindowSeconds: one.WindowSeconds,
-		Uniques: spec.SiteUniques(one.Uniques), MaxId: one.MaxID, RateHits: one.RateHits, RateSeconds: one.RateSeconds,
+		Uniques: spec.SiteUniques(one.UniqueMethod), MaxId: one.MaxID, RateHits: one.RateHits, RateSeconds: one.RateSeconds,
 		Visitors: spec.SiteVisitors(one.Visitors), WeeklyUniques: one.WeeklyUniques, PublicCounts: one.PublicCounts, WriteKey: one.WriteKey,
 		CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
 }

@@ -129,7 +129,7 @@ func TestSystem_ShowsQuarantinedRecords(t *testing.T) {
 	client := enginetest.RedisClient(t, s.RedisURL)
 	s.Must(client.RPush(t.Context(), "{v00}log", "1", "not a record").Err())
 	viewCounter := counter.New(client, counter.Options{})
-	s.Must(viewCounter.Fold(t.Context()))
+	s.Must(viewCounter.Aggregate(t.Context()))
 	state := s.system()
 	if state.Readers == nil || state.Readers.QuarantinedRecords != 1 || len(state.Alerts) != 1 || state.Alerts[0].Name != "RecordsQuarantined" {
 		t.Errorf("got %+v and alerts %+v, want 1 record and RecordsQuarantined", state.Readers, state.Alerts)

@@ -36,7 +36,7 @@ func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	wish := workspace.TokenWish{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
+	wish := workspace.TokenRequest{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
 	for _, scope := range r.Body.Scopes {
 		wish.Scopes = append(wish.Scopes, workspace.Scope(scope))
 	}

@@ -20,29 +20,29 @@ import (
 
 // Counts reads what was counted: tally.Counts.
 type Counts interface {
-	StatsOf(ctx context.Context, s counter.Site, pages []string) ([]counter.Stats, error)
+	PageStats(ctx context.Context, s counter.Site, pages []string) ([]counter.Stats, error)
 	Series(ctx context.Context, s counter.Site, page string, kind counter.Kind, unit counter.Unit, buckets int) ([]counter.Bucket, error)
 	Funnel(ctx context.Context, s counter.Site, page string) (counter.Funnel, error)
 	Dimensions(ctx context.Context, s counter.Site, page string) (counter.Dimensions, error)
-	FilteredOf(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error)
-	Trending(ctx context.Context, site uuid.UUID, r counter.Ranking, limit int) ([]counter.Ranked, error)
-	Recent(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error)
+	FilteredCounts(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error)
+	Trending(ctx context.Context, site uuid.UUID, r counter.Ranking, limit int) ([]counter.RankedPage, error)
+	RecentViews(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error)
 }
 
 // Views is what the counting of readers needs.
 type Views struct {
-	Sites  *site.Service
-	Counts Counts
-	Pulses interface {
+	Sites   *site.Service
+	Counts  Counts
+	Signals interface {
 		Listen(ctx context.Context, site uuid.UUID) <-chan struct{}
 	}
-	Intake http.Handler // answers what is below intake.Prefix
+	Ingest http.Handler // answers what is below intake.Prefix
 
-	trending rankings
+	trending rankingCache
 }
 
-// counted leads what is below intake.Prefix past all that other requests need.
-func (s *Server) counted(rest http.Handler, room *gate) http.Handler {
+// serveIngest leads what is below intake.Prefix past all that other requests need.
+func (s *Server) serveIngest(rest http.Handler, room *gate) http.Handler {
 	if s.Views == nil {
 		return rest
 	}
@@ -51,9 +51,9 @@ func (s *Server) counted(rest http.Handler, room *gate) http.Handler {
 			rest.ServeHTTP(w, r)
 			return
 		}
-		start, noted := time.Now(), &noting{ResponseWriter: w, status: http.StatusOK}
+		start, noted := time.Now(), &statusRecorder{ResponseWriter: w, status: http.StatusOK}
 		if room.enter(r.Context()) {
-			s.Views.Intake.ServeHTTP(noted, r)
+			s.Views.Ingest.ServeHTTP(noted, r)
 			room.leave()
 		} else {
 			ingest.Overloaded(noted, comeBack)
@@ -69,23 +69,23 @@ func (s *Server) counted(rest http.Handler, room *gate) http.Handler {
 	})
 }
 
-// noting notes the status of an answer.
-type noting struct {
+// statusRecorder notes the status of an answer.
+type statusRecorder struct {
 	http.ResponseWriter
 	status int
 }
 
-func (n *noting) WriteHeader(status int) {
+func (n *statusRecorder) WriteHeader(status int) {
 	n.status = status
 	n.ResponseWriter.WriteHeader(status)
 }
 
-// routesOf leaves the routes of views out where nothing is counted.
-func (s *Server) routesOf(r gin.IRouter, v *validator) gin.IRouter {
+// enabledRoutes leaves the routes of views out where nothing is counted.
+func (s *Server) enabledRoutes(r gin.IRouter, v *validator) gin.IRouter {
 	if s.Views != nil {
 		return r
 	}
-	out := withoutViews{IRouter: r, paths: map[string]bool{}}
+	out := viewlessRouter{IRouter: r, paths: map[string]bool{}}
 	for path, item := range v.doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			if len(op.Tags) == 1 && op.Tags[0] == "views" {
@@ -96,31 +96,31 @@ func (s *Server) routesOf(r gin.IRouter, v *validator) gin.IRouter {
 	return out
 }
 
-type withoutViews struct {
+type viewlessRouter struct {
 	gin.IRouter
 	paths map[string]bool
 }
 
-func (w withoutViews) add(path string, register func()) gin.IRoutes {
+func (w viewlessRouter) add(path string, register func()) gin.IRoutes {
 	if !w.paths[path] {
 		register()
 	}
 	return w
 }
 
-func (w withoutViews) GET(path string, h ...gin.HandlerFunc) gin.IRoutes {
+func (w viewlessRouter) GET(path string, h ...gin.HandlerFunc) gin.IRoutes {
 	return w.add(path, func() { w.IRouter.GET(path, h...) })
 }
 
-func (w withoutViews) POST(path string, h ...gin.HandlerFunc) gin.IRoutes {
+func (w viewlessRouter) POST(path string, h ...gin.HandlerFunc) gin.IRoutes {
 	return w.add(path, func() { w.IRouter.POST(path, h...) })
 }
 
-func (w withoutViews) PATCH(path string, h ...gin.HandlerFunc) gin.IRoutes {
+func (w viewlessRouter) PATCH(path string, h ...gin.HandlerFunc) gin.IRoutes {
 	return w.add(path, func() { w.IRouter.PATCH(path, h...) })
 }
 
-func (w withoutViews) DELETE(path string, h ...gin.HandlerFunc) gin.IRoutes {
+func (w viewlessRouter) DELETE(path string, h ...gin.HandlerFunc) gin.IRoutes {
 	return w.add(path, func() { w.IRouter.DELETE(path, h...) })
 }
 
@@ -129,13 +129,13 @@ func (w withoutViews) DELETE(path string, h ...gin.HandlerFunc) gin.IRoutes {
 func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (counter.Site, error) {
 	who := principal(ctx)
 	if id == who.WorkspaceID {
-		return site.OfPosts(id), nil
+		return site.PostsSite(id), nil
 	}
 	one, err := s.Views.Sites.Get(ctx, who, id)
 	if err != nil {
 		return counter.Site{}, err
 	}
-	return one.Counted()
+	return one.CounterSite()
 }
 
 // countedPage finds the page of a site that a request reads.
@@ -172,14 +172,14 @@ func (s *Server) PageStats(ctx context.Context, r spec.PageStatsRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	stats, err := s.Views.Counts.StatsOf(ctx, one, pages)
+	stats, err := s.Views.Counts.PageStats(ctx, one, pages)
 	return spec.PageStats200JSONResponse(statsJSON(stats)), err
 }
 
 func statsJSON(stats []counter.Stats) spec.PageStatsList {
 	out := spec.PageStatsList{Pages: []spec.PageStats{}}
 	for _, one := range stats {
-		out.Pages = append(out.Pages, spec.PageStats{Page: one.Page, Views: one.Views, Clicks: one.Clicks, Converts: one.Converts,
+		out.Pages = append(out.Pages, spec.PageStats{Page: one.Page, Views: one.Views, Clicks: one.Clicks, Converts: one.Conversions,
 			Uniques: uniquesJSON(one.Uniques), Today: bucketsJSON(one.Today), Days: bucketsJSON(one.Days)})
 	}
 	return out
@@ -197,9 +197,9 @@ func bucketsJSON(buckets []counter.Bucket) []spec.ViewBucket {
 	return out
 }
 
-// mostDays is how many days Redis holds; 48 is that of hours, and the
+// maxSeriesDays is how many days Redis holds; 48 is that of hours, and the
 // description's.
-const mostDays = 35
+const maxSeriesDays = 35
 
 // PageSeries shows how a page's numbers went.
 func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject) (spec.PageSeriesResponseObject, error) {
@@ -210,7 +210,7 @@ func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject)
 	kind := counter.Kind(or(r.Params.Type, spec.HitType(counter.View)))
 	unit := counter.Unit(or(r.Params.Unit, spec.PageSeriesParamsUnit(counter.ByHour)))
 	buckets := or(r.Params.Buckets, 24)
-	if unit == counter.ByDay && buckets > mostDays {
+	if unit == counter.ByDay && buckets > maxSeriesDays {
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "buckets", Code: "out_of_range", Message: "At most 35 days."})
 	}
 	series, err := s.Views.Counts.Series(ctx, one, page, kind, unit, buckets)
@@ -224,7 +224,7 @@ func (s *Server) PageFunnel(ctx context.Context, r spec.PageFunnelRequestObject)
 		return nil, err
 	}
 	f, err := s.Views.Counts.Funnel(ctx, one, page)
-	return spec.PageFunnel200JSONResponse{Page: page, Views: f.Views, Clicks: f.Clicks, Converts: f.Converts}, err
+	return spec.PageFunnel200JSONResponse{Page: page, Views: f.Views, Clicks: f.Clicks, Converts: f.Conversions}, err
 }
 
 // PageDimensions says where a page's readers are, what they read with and where
@@ -235,7 +235,7 @@ func (s *Server) PageDimensions(ctx context.Context, r spec.PageDimensionsReques
 		return nil, err
 	}
 	d, err := s.Views.Counts.Dimensions(ctx, one, page)
-	return spec.PageDimensions200JSONResponse{Page: page, Country: orNone(d.Country), Device: orNone(d.Device), Referrer: orNone(d.Referrer)}, err
+	return spec.PageDimensions200JSONResponse{Page: page, Country: countsOrEmpty(d.Country), Device: countsOrEmpty(d.Device), Referrer: countsOrEmpty(d.Referrer)}, err
 }
 
 // PageFiltered says what was not counted, and why.
@@ -244,11 +244,11 @@ func (s *Server) PageFiltered(ctx context.Context, r spec.PageFilteredRequestObj
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := s.Views.Counts.FilteredOf(ctx, one.ID, page)
-	return spec.PageFiltered200JSONResponse{Page: page, Reasons: orNone(reasons)}, err
+	reasons, err := s.Views.Counts.FilteredCounts(ctx, one.ID, page)
+	return spec.PageFiltered200JSONResponse{Page: page, Reasons: countsOrEmpty(reasons)}, err
 }
 
-func orNone(counts map[string]int64) spec.CountByValue {
+func countsOrEmpty(counts map[string]int64) spec.CountByValue {
 	if counts == nil {
 		return spec.CountByValue{}
 	}

@@ -14,11 +14,11 @@ import (
 
 // ViewsHealth says how the counting of views keeps its numbers.
 func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObject) (spec.ViewsHealthResponseObject, error) {
-	h, err := s.Tally.Health(ctx)
+	h, err := s.ViewsStore.ViewsHealth(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.Tally.SitesOf(ctx, principal(ctx).WorkspaceID)
+	own, err := s.ViewsStore.CountedSites(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +47,14 @@ func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObjec
 // EraseViews forgets a site's counts, or one visitor.
 func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject) (spec.EraseViewsResponseObject, error) {
 	who := principal(ctx)
-	own, err := s.Tally.SitesOf(ctx, who.WorkspaceID)
+	own, err := s.ViewsStore.CountedSites(ctx, who.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(own, r.Body.SiteId) {
 		return nil, apperr.NotFound("site")
 	}
-	e := flush.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, By: who.UserID}
+	e := flush.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, RequestedBy: who.UserID}
 	if text := value(r.Body.VisitorHash); text != "" {
 		if e.Visitor.Hash, err = strconv.ParseUint(text, 16, 64); err != nil {
 			return nil, apperr.InvalidFields(apperr.FieldError{Field: "visitor_hash", Code: "invalid", Message: "Write 16 hexadecimal digits."})
@@ -64,13 +64,13 @@ func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject)
 	if r.Body.VisitorId != nil {
 		e.Visitor.ID, e.OfVisitor = uint32(*r.Body.VisitorId), true //nolint:gosec // bounded by openapi.yaml
 	}
-	e, err = s.Tally.Erase(ctx, e)
+	e, err = s.ViewsStore.CreateViewErasure(ctx, e)
 	return spec.EraseViews202JSONResponse(erasureJSON(e)), err
 }
 
 // GetViewErasure says whether an erasure is done.
 func (s *Server) GetViewErasure(ctx context.Context, r spec.GetViewErasureRequestObject) (spec.GetViewErasureResponseObject, error) {
-	e, err := s.Tally.Erasure(ctx, principal(ctx).WorkspaceID, r.Id)
+	e, err := s.ViewsStore.ViewErasure(ctx, principal(ctx).WorkspaceID, r.Id)
 	return spec.GetViewErasure200JSONResponse(erasureJSON(e)), err
 }
 

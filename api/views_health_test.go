@@ -18,17 +18,17 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// tallies is the store, where a workspace has the site of its links only.
-type tallies struct{ *postgres.Store }
+// fakeViewsStore is the store, where a workspace has the site of its links only.
+type fakeViewsStore struct{ *postgres.Store }
 
-func (tallies) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+func (fakeViewsStore) CountedSites(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{workspace}, nil
 }
 
 // flush brings to the database what was counted.
 func (s *server) flush() {
 	s.t.Helper()
-	k := &flush.Keeper{Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	k := &flush.Flusher{Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 	done, err := k.Flush(s.t.Context(), func() {})
 	if s.Must(err); done.Busy {
 		s.t.Error("somebody else flushes")
@@ -47,8 +47,8 @@ func TestTheHealthOfCountingIsSaid(t *testing.T) {
 	s.flush()
 	s.Must(enginetest.RedisClient(t, s.RedisURL).FlushAll(t.Context()).Err())
 	s.flush()
-	page := shortlink.PageOf(l.Code)
-	s.Must(s.Store.NoteViewCheck(t.Context(), flush.Check{StartedAt: time.Now(), Compared: 3, Differing: 2, Missing: 4,
+	page := shortlink.PageName(l.Code)
+	s.Must(s.Store.RecordViewCheck(t.Context(), flush.Check{StartedAt: time.Now(), Compared: 3, Differing: 2, Missing: 4,
 		Examples: []flush.Difference{{Site: s.Workspace.ID, Page: page, Kind: counter.Click, Shown: 1, Stored: 2}, {Site: uuid.New(), Page: "another workspace's"}}}))
 	a := s.send("GET", "/api/v1/views/health", nil)
 	s.decode(a, 200, &h)

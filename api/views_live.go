@@ -14,11 +14,11 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// livePages is how many pages a stream shows that asks for none.
-const livePages = 10
+// defaultLivePages is how many pages a stream shows that asks for none.
+const defaultLivePages = 10
 
-// liveCandidates is how many pages are looked at to find those.
-const liveCandidates = 50
+// maxLiveCandidates is how many pages are looked at to find those.
+const maxLiveCandidates = 50
 
 // LiveViews streams the numbers of pages as they change.
 func (s *Server) LiveViews(ctx context.Context, r spec.LiveViewsRequestObject) (spec.LiveViewsResponseObject, error) {
@@ -48,13 +48,13 @@ func (v viewStream) VisitLiveViewsResponse(w http.ResponseWriter) error {
 		return nil
 	}
 	// Listening begins before the first look, so that nothing falls between.
-	changed := v.views.Pulses.Listen(v.ctx, v.site.ID)
+	changed := v.views.Signals.Listen(v.ctx, v.site.ID)
 	ping, look := time.NewTicker(streamPing), time.NewTicker(streamLook)
 	defer ping.Stop()
 	defer look.Stop()
 	var before []byte
 	for {
-		now, err := v.look()
+		now, err := v.readStats()
 		if err != nil {
 			return nil // the status is sent; the reader comes back
 		}
@@ -77,11 +77,11 @@ func (v viewStream) VisitLiveViewsResponse(w http.ResponseWriter) error {
 	}
 }
 
-func (v viewStream) look() ([]byte, error) {
+func (v viewStream) readStats() ([]byte, error) {
 	pages := v.pages
 	if len(pages) == 0 {
 		// The ranking remembers bursts for longer than the last minutes.
-		most, err := v.views.Counts.Trending(v.ctx, v.site.ID, counter.TrendingNow, liveCandidates)
+		most, err := v.views.Counts.Trending(v.ctx, v.site.ID, counter.TrendingNow, maxLiveCandidates)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (v viewStream) look() ([]byte, error) {
 			pages = append(pages, one.Page)
 		}
 	}
-	counts, err := v.views.Counts.Recent(v.ctx, v.site.ID, pages)
+	counts, err := v.views.Counts.RecentViews(v.ctx, v.site.ID, pages)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,11 @@ func (v viewStream) look() ([]byte, error) {
 		recent[page] = counts[i]
 	}
 	if len(v.pages) == 0 {
-		pages = beingRead(pages, recent)
+		pages = topByRecentViews(pages, recent)
 	}
 	var stats []counter.Stats
 	if len(pages) > 0 {
-		if stats, err = v.views.Counts.StatsOf(v.ctx, v.site, pages); err != nil {
+		if stats, err = v.views.Counts.PageStats(v.ctx, v.site, pages); err != nil {
 			return nil, err
 		}
 	}
@@ -114,10 +114,10 @@ func (v viewStream) look() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// beingRead returns the first livePages by recent views, without those that have
+// topByRecentViews returns the first livePages by recent views, without those that have
 // none.
-func beingRead(pages []string, recent map[string]int64) []string {
+func topByRecentViews(pages []string, recent map[string]int64) []string {
 	pages = slices.DeleteFunc(pages, func(page string) bool { return recent[page] == 0 })
 	slices.SortStableFunc(pages, func(a, b string) int { return cmp.Compare(recent[b], recent[a]) })
-	return pages[:min(livePages, len(pages))]
+	return pages[:min(defaultLivePages, len(pages))]
 }

@@ -20,9 +20,9 @@ func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	all := []counter.Site{site.OfPosts(who.WorkspaceID)}
+	all := []counter.Site{site.PostsSite(who.WorkspaceID)}
 	for _, one := range sites {
-		v, err := one.Counted()
+		v, err := one.CounterSite()
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (
 
 // addStats adds what one site has counted of a page.
 func (s *Server) addStats(ctx context.Context, one counter.Site, page string, out *spec.PostStats) error {
-	stats, err := s.Views.Counts.StatsOf(ctx, one, []string{page})
+	stats, err := s.Views.Counts.PageStats(ctx, one, []string{page})
 	if err != nil {
 		return err
 	}
@@ -51,21 +51,21 @@ func (s *Server) addStats(ctx context.Context, one counter.Site, page string, ou
 	if err != nil {
 		return err
 	}
-	filtered, err := s.Views.Counts.FilteredOf(ctx, one.ID, page)
+	filtered, err := s.Views.Counts.FilteredCounts(ctx, one.ID, page)
 	if err != nil {
 		return err
 	}
 	for _, got := range stats {
 		out.Views += got.Views
 		out.Clicks += got.Clicks
-		out.Converts += got.Converts
+		out.Converts += got.Conversions
 		out.Uniques.Day += got.Uniques.Day
 		out.Uniques.Week += got.Uniques.Week
 		out.Uniques.AllTime += got.Uniques.AllTime
 	}
 	out.Funnel.Views += funnel.Views
 	out.Funnel.Clicks += funnel.Clicks
-	out.Funnel.Converts += funnel.Converts
+	out.Funnel.Converts += funnel.Conversions
 	addCounts(out.Country, dimensions.Country)
 	addCounts(out.Device, dimensions.Device)
 	addCounts(out.Referrer, dimensions.Referrer)

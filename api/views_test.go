@@ -91,7 +91,7 @@ func TestSites(t *testing.T) {
 	if got := s.Count("select count(*) from audit_log where action like 'site.%'"); got != 4 {
 		t.Errorf("%d lines in the audit log", got)
 	}
-	bitmap, _ := s.Site(func(w *site.Site) { w.Uniques, w.MaxID = counter.Bitmap, 1000 })
+	bitmap, _ := s.Site(func(w *site.Site) { w.UniqueMethod, w.MaxID = counter.Bitmap, 1000 })
 	s.refused(s.send("PATCH", "/api/v1/sites/"+bitmap.ID.String(), object{"max_id": 999}), 422, "invalid_request", "max_id")
 }
 
@@ -111,7 +111,7 @@ func TestViewsAreShown(t *testing.T) {
 		t.Errorf("%s %s", batch.Status, batch.body)
 	}
 	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
-	s.Must(viewCounter.Fold(t.Context()))
+	s.Must(viewCounter.Aggregate(t.Context()))
 	base := "/api/v1/sites/" + w.ID.String()
 
 	var list spec.PageStatsList
@@ -156,7 +156,7 @@ func TestHitsAreMetered(t *testing.T) {
 	met := &meter{}
 	c := s.CountViews(io.Discard)
 	metered := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Meter: met, Log: slog.New(slog.DiscardHandler),
-		Views: &api.Views{Sites: s.Sites, Counts: c.Counts, Pulses: c.Pulses, Intake: c.Intake},
+		Views: &api.Views{Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Page:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") })}
 	h, err := metered.Handler()
 	s.Must(err)
@@ -179,7 +179,7 @@ func TestClicksOnPosts(t *testing.T) {
 	s.Connect("desk")
 	p := s.Schedule()
 	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
-	_, err := viewCounter.Count(t.Context(), []counter.Hit{{Site: site.OfPosts(s.Workspace.ID), Page: p.ID.String(), Kind: counter.Click, Visitor: counter.Visitor{Hash: 7}, At: time.Now()}})
+	_, err := viewCounter.Count(t.Context(), []counter.Hit{{Site: site.PostsSite(s.Workspace.ID), Page: p.ID.String(), Kind: counter.Click, Visitor: counter.Visitor{Hash: 7}, At: time.Now()}})
 	s.Must(err)
 	var stats spec.PostStats
 	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
@@ -197,7 +197,7 @@ func TestTrending(t *testing.T) {
 	for i := range 6 {
 		s.hit(w.WriteKey, []string{"/a", "/a", "/a", "/b", "/b", "/c"}[i], fmt.Sprint(i))
 	}
-	s.Must(counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}).Fold(t.Context()))
+	s.Must(counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}).Aggregate(t.Context()))
 	ask := func(query string) (pages []string) {
 		t.Helper()
 		var list spec.TrendingList
@@ -256,7 +256,7 @@ func TestLiveViews(t *testing.T) {
 		}
 		before := next()
 		s.hit(w.WriteKey, "/live", "reader of "+query)
-		s.Must(counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}).Fold(t.Context()))
+		s.Must(counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}).Aggregate(t.Context()))
 		want := int64(1)
 		if len(before.Pages) > 0 {
 			want += before.Pages[0].Views
@@ -270,7 +270,7 @@ func TestLiveViews(t *testing.T) {
 func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site()
-	one, err := w.Counted()
+	one, err := w.CounterSite()
 	s.Must(err)
 	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
 	at := func(page string, visitor uint64, ago time.Duration) counter.Hit {
@@ -279,7 +279,7 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	_, err = viewCounter.Count(t.Context(), []counter.Hit{at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute), at("/before", 3, 10*time.Minute),
 		at("/now", 1, 10*time.Minute), at("/now", 2, 10*time.Minute), at("/now", 3, 0)})
 	s.Must(err)
-	s.Must(viewCounter.Fold(t.Context()))
+	s.Must(viewCounter.Aggregate(t.Context()))
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+"/live", http.NoBody)

@@ -12,43 +12,43 @@ import (
 )
 
 const (
-	// trendingAge is how old a ranking may be that is shown.
-	trendingAge = 30 * time.Second
+	// trendingTTL is how old a ranking may be that is shown.
+	trendingTTL = 30 * time.Second
 	// trendingDepth is how much of it is kept.
-	trendingDepth = 100
-	mostRankings  = 10_000
+	trendingDepth     = 100
+	maxCachedRankings = 10_000
 )
 
-// rankings keeps the rankings that were read lately.
-type rankings struct {
-	mu    sync.Mutex
-	known map[rankingOf]ranked
+// rankingCache keeps the rankings that were read lately.
+type rankingCache struct {
+	mu      sync.Mutex
+	entries map[rankingKey]cachedRanking
 }
 
-type rankingOf struct {
+type rankingKey struct {
 	site    uuid.UUID
 	ranking counter.Ranking
 }
 
-type ranked struct {
-	pages []counter.Ranked
+type cachedRanking struct {
+	pages []counter.RankedPage
 	at    time.Time
 }
 
-func (k *rankings) get(of rankingOf, now time.Time) ([]counter.Ranked, bool) {
+func (k *rankingCache) get(of rankingKey, now time.Time) ([]counter.RankedPage, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	there, ok := k.known[of]
-	return there.pages, ok && now.Sub(there.at) < trendingAge
+	there, ok := k.entries[of]
+	return there.pages, ok && now.Sub(there.at) < trendingTTL
 }
 
-func (k *rankings) put(of rankingOf, pages []counter.Ranked, now time.Time) {
+func (k *rankingCache) put(of rankingKey, pages []counter.RankedPage, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.known == nil || len(k.known) >= mostRankings {
-		k.known = map[rankingOf]ranked{}
+	if k.entries == nil || len(k.entries) >= maxCachedRankings {
+		k.entries = map[rankingKey]cachedRanking{}
 	}
-	k.known[of] = ranked{pages, now}
+	k.entries[of] = cachedRanking{pages, now}
 }
 
 // Trending lists the pages that are viewed most.
@@ -61,7 +61,7 @@ func (s *Server) Trending(ctx context.Context, r spec.TrendingRequestObject) (sp
 	if value(r.Params.Rising) {
 		ranking = counter.Rising
 	}
-	of, now := rankingOf{one.ID, ranking}, time.Now()
+	of, now := rankingKey{one.ID, ranking}, time.Now()
 	pages, ok := s.Views.trending.get(of, now)
 	if !ok {
 		if pages, err = s.Views.Counts.Trending(ctx, one.ID, ranking, trendingDepth); err != nil {

@@ -44,7 +44,7 @@ func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequ
 	return e, nil
 }
 
-func parsePlace(text string) (p post.Place, err error) {
+func parsePlace(text string) (p post.EventCursor, err error) {
 	tx, id, _ := strings.Cut(text, "-")
 	if p.Tx, err = strconv.ParseUint(tx, 10, 64); err == nil {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
@@ -55,7 +55,7 @@ func parsePlace(text string) (p post.Place, err error) {
 	return p, nil
 }
 
-func placeText(p post.Place) string {
+func placeText(p post.EventCursor) string {
 	return strconv.FormatUint(p.Tx, 10) + "-" + strconv.FormatInt(p.ID, 10)
 }
 
@@ -63,7 +63,7 @@ type workspaceStream struct {
 	ctx    context.Context
 	server *Server
 	filter post.EventFilter
-	after  post.Place
+	after  post.EventCursor
 }
 
 // VisitWorkspaceEventsResponse writes events until the reader goes away. An id
@@ -127,7 +127,7 @@ func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", placeText(event.Place), event.Type, raw); err != nil {
+			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", placeText(event.Cursor), event.Type, raw); err != nil {
 				return false, err
 			}
 		}

@@ -35,10 +35,10 @@ type Options struct {
 // maxOptions bounds the file of an operator.
 const maxOptions = 1 << 20
 
-// Read takes an operator's settings, a JSON object with an object for each
+// Decode takes an operator's settings, a JSON object with an object for each
 // network that is to differ. A name that means nothing is an error: it would be
 // believed to work.
-func (o *Options) Read(r io.Reader) error {
+func (o *Options) Decode(r io.Reader) error {
 	decoder := json.NewDecoder(io.LimitReader(r, maxOptions))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(o); err != nil {
@@ -72,16 +72,16 @@ func (o *Options) central() map[string]central {
 	}
 }
 
-// UseSandbox tells the networks where the sandbox plays them.
-func (o *Options) UseSandbox(address func(network string) string) {
+// SetSandbox tells the networks where the sandbox plays them.
+func (o *Options) SetSandbox(address func(network string) string) {
 	for name, c := range o.central() {
 		*c.sandbox = address(name)
 	}
 }
 
-// UseApp sets the operator's application at a network. false: the network wants
+// SetApp sets the operator's application at a network. false: the network wants
 // none.
-func (o *Options) UseApp(network, clientID string, clientSecret secret.Text) bool {
+func (o *Options) SetApp(network, clientID string, clientSecret secret.Text) bool {
 	c := o.central()[network]
 	if c.clientID == nil {
 		return false

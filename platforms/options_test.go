@@ -10,7 +10,7 @@ import (
 
 func TestOperatorsChangeWhatTheyName(t *testing.T) {
 	var o platforms.Options
-	if err := o.Read(strings.NewReader(`{"linkedin": {"version": "202611"}, "x": {"max_characters": 4000, "post_price": -1}}`)); err != nil {
+	if err := o.Decode(strings.NewReader(`{"linkedin": {"version": "202611"}, "x": {"max_characters": 4000, "post_price": -1}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if o.LinkedIn.Version != "202611" || o.X.MaxCharacters != 4000 || o.X.PostPrice != -1 || o.X.API != "" {
@@ -18,7 +18,7 @@ func TestOperatorsChangeWhatTheyName(t *testing.T) {
 	}
 	for _, wrong := range []string{``, `[]`, `{"twitter": {}}`, `{"x": {"max_chars": 1}}`, `{"x": {"max_characters": "many"}}`, `{} {}`,
 		`{"x": {"client_secret": "s"}}`, `{"x": {"Sandbox": "http://a"}}`} {
-		if err := new(platforms.Options).Read(strings.NewReader(wrong)); err == nil {
+		if err := new(platforms.Options).Decode(strings.NewReader(wrong)); err == nil {
 			t.Errorf("%s is taken", wrong)
 		}
 	}
@@ -27,14 +27,14 @@ func TestOperatorsChangeWhatTheyName(t *testing.T) {
 func TestApplicationsAndSandboxGoToTheNetworksThatHaveThem(t *testing.T) {
 	var o platforms.Options
 	for name, want := range map[string]bool{"x": true, "facebook": true, "instagram": true, "threads": true, "linkedin": true, "telegram": false, "mastodon": false, "elsewhere": false} {
-		if got := o.UseApp(name, "id of "+name, secret.NewText("secret")); got != want {
+		if got := o.SetApp(name, "id of "+name, secret.NewText("secret")); got != want {
 			t.Errorf("%s takes an application: %v", name, got)
 		}
 	}
 	if o.X.ClientID != "id of x" || o.LinkedIn.ClientSecret.Reveal() != "secret" {
 		t.Errorf("%+v", o)
 	}
-	o.UseSandbox(func(name string) string { return "http://127.0.0.1:1/" + name })
+	o.SetSandbox(func(name string) string { return "http://127.0.0.1:1/" + name })
 	if o.X.Sandbox != "http://127.0.0.1:1/x" || o.Bluesky.Sandbox != "http://127.0.0.1:1/bluesky" || o.Telegram.Sandbox != "http://127.0.0.1:1/telegram" {
 		t.Errorf("%+v", o)
 	}

@@ -62,9 +62,9 @@ func (r Registry) Connector(name string) (network.Connector, bool) {
 	return c, ok
 }
 
-// Form finds how accounts of a network are connected by what a person types in;
+// FormConnector finds how accounts of a network are connected by what a person types in;
 // false for networks that only use OAuth, and for unknown ones.
-func (r Registry) Form(name string) (network.FormConnector, bool) {
+func (r Registry) FormConnector(name string) (network.FormConnector, bool) {
 	c, ok := r.networks[name].(network.FormConnector)
 	return c, ok
 }

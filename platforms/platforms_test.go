@@ -24,7 +24,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%s has no connector", name)
 		}
 	}
-	if _, ok := r.Form("bluesky"); !ok {
+	if _, ok := r.FormConnector("bluesky"); !ok {
 		t.Error("bluesky has no form")
 	}
 	if _, ok := r.Get("nowhere"); ok {

@@ -48,7 +48,7 @@ func RegisterCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{Name: workflows.RebuildURLFilterWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{Name: workflows.DeleteOldPageVersionsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ReadArticles, workflow.RegisterOptions{Name: workflows.ReadArticlesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{Name: workflows.ExtractArticlesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
 }
 
@@ -66,7 +66,7 @@ func crawlSchedules() []client.ScheduleOptions {
 	}
 	return []client.ScheduleOptions{
 		every(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
-		every(workflows.ReadArticlesSchedule, workflows.ReadArticlesWorkflow, time.Minute, 0, true),
+		every(workflows.ExtractArticlesSchedule, workflows.ExtractArticlesWorkflow, time.Minute, 0, true),
 		every(workflows.RebuildURLFilterSchedule, workflows.RebuildURLFilterWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
 		every(workflows.DeleteOldPageVersionsSchedule, workflows.DeleteOldPageVersionsWorkflow, 24*time.Hour, 20*time.Hour, false),
 	}

@@ -80,7 +80,7 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 		echo(http.MethodPost, use.Token.Reveal())
 		n.publish(post.Failed, a)
 		if a.Renewable {
-			sent := use.Refresh.Reveal()
+			sent := use.RefreshToken.Reveal()
 			if _, ok := n.Networks.Connector(a.Network); ok {
 				sent += " " + network.SandboxApp("", "").ClientSecret.Reveal()
 			}
@@ -101,14 +101,14 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 	const wrong = "a-secret-that-was-never-good"
 	for name, field := range map[string]string{"bluesky": "app_password", "discord": "bot_token", "telegram": "bot_token"} {
 		values := map[string]secret.Text{"handle": secret.NewText("desk.test"), "channel_id": secret.NewText("12345678901234567"), "chat": secret.NewText("@desk")}
-		form, _ := n.Networks.Form(name)
+		form, _ := n.Networks.FormConnector(name)
 		for given := range values {
-			if !slices.ContainsFunc(form.Fields(), func(f network.Field) bool { return f.Name == given }) {
+			if !slices.ContainsFunc(form.Fields(), func(f network.FormField) bool { return f.Name == given }) {
 				delete(values, given)
 			}
 		}
 		values[field] = secret.NewText(wrong)
-		if _, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Place{Network: name, Sandbox: true}, values); err == nil {
+		if _, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Instance{Network: name, Sandbox: true}, values); err == nil {
 			t.Errorf("%s: a wrong secret connected something", name)
 		} else {
 			n.Desk.Log.Info("refused as it should be", "error", err)

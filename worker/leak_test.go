@@ -142,7 +142,7 @@ func TestNoSecretIsFoundAnywhere(t *testing.T) {
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 422, Path: "/api/v1/statuses", Body: string(echo)}))
 	n.publish(post.Failed)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 400, Path: "/oauth/token",
-		Body: `{"error":"invalid_grant","error_description":"No such refresh token ` + use.Refresh.Reveal() + `"}`}))
+		Body: `{"error":"invalid_grant","error_description":"No such refresh token ` + use.RefreshToken.Reveal() + `"}`}))
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/statuses", Count: -1}))
 	n.publish(post.Failed)
 	n.Fake.ClearFaults()

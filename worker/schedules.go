@@ -79,13 +79,13 @@ func viewSchedules() []client.ScheduleOptions {
 		// Redis may have come back empty: what readers see is filled in at once.
 		TriggerImmediately: true,
 	}, {
-		ID:            workflows.TendViewsSchedule,
+		ID:            workflows.MaintainViewsSchedule,
 		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}},
 		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
 		CatchupWindow: time.Minute,
 		Action: &client.ScheduleWorkflowAction{
-			ID:        workflows.TendViewsSchedule,
-			Workflow:  workflows.TendViewsWorkflow,
+			ID:        workflows.MaintainViewsSchedule,
+			Workflow:  workflows.MaintainViewsWorkflow,
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,

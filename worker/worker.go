@@ -123,7 +123,7 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	posts.RegisterActivityWithOptions(a.Archive, activity.RegisterOptions{})
 	if a.Views != nil {
 		posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
-		posts.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
+		posts.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
 		posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
 	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{

@@ -38,11 +38,11 @@ func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
 		_, err := c.ScheduleClient().GetHandle(t.Context(), id).Describe(t.Context())
 		return err == nil
 	}
-	if !there(workflows.FlushViewsSchedule) || !there(workflows.TendViewsSchedule) {
+	if !there(workflows.FlushViewsSchedule) || !there(workflows.MaintainViewsSchedule) {
 		t.Fatal("the schedules were not made")
 	}
 	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).putSchedules(t.Context())
-	if there(workflows.FlushViewsSchedule) || there(workflows.TendViewsSchedule) || !there(workflows.ReconcileSchedule) {
+	if there(workflows.FlushViewsSchedule) || there(workflows.MaintainViewsSchedule) || !there(workflows.ReconcileSchedule) {
 		t.Error("a worker that counts no readers left their schedules, or has none of its own")
 	}
 }
@@ -127,10 +127,10 @@ type rows struct {
 	flushed, compared, tended atomic.Bool
 }
 
-func (r *rows) Flush(_ context.Context, beat func()) (flush.Flushed, error) {
+func (r *rows) Flush(_ context.Context, beat func()) (flush.Result, error) {
 	beat()
 	r.flushed.Store(true)
-	return flush.Flushed{}, nil
+	return flush.Result{}, nil
 }
 
 func (r *rows) CheckIfDue(_ context.Context, beat func()) (c flush.Check, done bool, err error) {
@@ -139,10 +139,10 @@ func (r *rows) CheckIfDue(_ context.Context, beat func()) (c flush.Check, done b
 	return c, true, nil
 }
 
-func (r *rows) Tend(_ context.Context, beat func()) (flush.Tended, error) {
+func (r *rows) Maintain(_ context.Context, beat func()) (flush.MaintenanceResult, error) {
 	beat()
 	r.tended.Store(true)
-	return flush.Tended{}, nil
+	return flush.MaintenanceResult{}, nil
 }
 
 // Sweep deletes what nothing needs, which is nothing.
@@ -223,7 +223,7 @@ func TestRun(t *testing.T) {
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Views:      &activities.Views{Tally: missing},
+		Views:      &activities.Views{Flusher: missing},
 		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -283,7 +283,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Views:      &activities.Views{Tally: missing},
+		Views:      &activities.Views{Flusher: missing},
 		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -11,12 +11,12 @@ import (
 
 // Names by which the workflows of articles are started.
 const (
-	ReadArticlesWorkflow   = "ReadArticles"
-	LearnSelectorsWorkflow = "LearnSelectors"
+	ExtractArticlesWorkflow = "ReadArticles"
+	LearnSelectorsWorkflow  = "LearnSelectors"
 )
 
-// ReadArticlesSchedule is the id of its schedule.
-const ReadArticlesSchedule = "read-articles"
+// ExtractArticlesSchedule is the id of its schedule.
+const ExtractArticlesSchedule = "read-articles"
 
 // LearnSelectorsID is the workflow id of what is done about a site's selectors:
 // one thing at a time.
@@ -27,36 +27,36 @@ type LearnSelectorsInput struct {
 	Domain string
 }
 
-// ReadArticlesResult is what a ReadArticles workflow did.
-type ReadArticlesResult struct {
+// ExtractArticlesResult is what a ReadArticles workflow did.
+type ExtractArticlesResult struct {
 	Pages, Articles, Others, Failed, Later int
 }
 
-// roundsPerRun is how many rounds a ReadArticles does before it ends and the
+// batchesPerRun is how many rounds a ReadArticles does before it ends and the
 // schedule starts the next: about an hour.
-const roundsPerRun = 15
+const batchesPerRun = 15
 
-// ReadArticles reads what the crawler stores. A schedule sees to it that it runs. A round goes on for some minutes and looks for new pages all the
+// ExtractArticles reads what the crawler stores. A schedule sees to it that it runs. A round goes on for some minutes and looks for new pages all the
 // time, so a page waits for seconds; where many wait, more readers share them.
-func ReadArticles(ctx workflow.Context) (ReadArticlesResult, error) {
+func ExtractArticles(ctx workflow.Context) (ExtractArticlesResult, error) {
 	var a *activities.Articles
-	var total ReadArticlesResult
-	for rounds := 0; rounds < roundsPerRun && !workflow.GetInfo(ctx).GetContinueAsNewSuggested(); rounds++ {
+	var total ExtractArticlesResult
+	for rounds := 0; rounds < batchesPerRun && !workflow.GetInfo(ctx).GetContinueAsNewSuggested(); rounds++ {
 		var readers int
-		if err := workflow.ExecuteLocalActivity(rows(ctx, "Counts waiting pages"), a.PlanReading).Get(ctx, &readers); err != nil {
+		if err := workflow.ExecuteLocalActivity(rows(ctx, "Counts waiting pages"), a.PlanExtraction).Get(ctx, &readers); err != nil {
 			return total, err
 		}
 		all := make([]workflow.Future, readers)
 		for i := range all {
-			all[i] = workflow.ExecuteActivity(crawling(ctx, "Reads pages"), a.ReadPages)
+			all[i] = workflow.ExecuteActivity(crawling(ctx, "Reads pages"), a.ExtractPages)
 		}
 		for _, one := range all {
-			var did pipeline.Drained
+			var did pipeline.Stats
 			if err := one.Get(ctx, &did); err != nil {
 				return total, err
 			}
-			total.Pages, total.Articles, total.Others = total.Pages+did.Pages, total.Articles+did.Articles, total.Others+did.Others
-			total.Failed, total.Later = total.Failed+did.Failed, total.Later+did.Later
+			total.Pages, total.Articles, total.Others = total.Pages+did.Pages, total.Articles+did.Articles, total.Others+did.NonArticles
+			total.Failed, total.Later = total.Failed+did.Failed, total.Later+did.Deferred
 		}
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages read, %d articles, %d pages are none, %d cannot be read", total.Pages, total.Articles, total.Others, total.Failed))
 	}
@@ -65,7 +65,7 @@ func ReadArticles(ctx workflow.Context) (ReadArticlesResult, error) {
 
 // LearnSelectors does about a site's selectors what its monitor asks for. What
 // that is, stands in the database: a run that comes twice does nothing.
-func LearnSelectors(ctx workflow.Context, in LearnSelectorsInput) (out pipeline.Learnt, err error) {
+func LearnSelectors(ctx workflow.Context, in LearnSelectorsInput) (out pipeline.LearnResult, err error) {
 	var a *activities.Articles
 	err = workflow.ExecuteActivity(learning(ctx, "Selectors of "+in.Domain), a.LearnSelectors, activities.LearnInput(in)).Get(ctx, &out)
 	return out, err

@@ -54,12 +54,12 @@ func (s *site) ExportPages(context.Context, activities.ExportInput) (activities.
 }
 
 func (s *site) PlanReading(context.Context) (int, error) { return 2, nil }
-func (s *site) ReadPages(context.Context) (pipeline.Drained, error) {
-	return pipeline.Drained{Pages: 3, Articles: 2, Others: 1}, nil
+func (s *site) ReadPages(context.Context) (pipeline.Stats, error) {
+	return pipeline.Stats{Pages: 3, Articles: 2, NonArticles: 1}, nil
 }
 
-func (s *site) LearnSelectors(context.Context, activities.LearnInput) (pipeline.Learnt, error) {
-	return pipeline.Learnt{Action: "learned", Version: 2, Why: "the site may have changed its template"}, nil
+func (s *site) LearnSelectors(context.Context, activities.LearnInput) (pipeline.LearnResult, error) {
+	return pipeline.LearnResult{Action: "learned", Version: 2, Reason: "the site may have changed its template"}, nil
 }
 
 func (s *site) asked() []crawl.Command {
@@ -101,7 +101,7 @@ func registerCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{Name: workflows.RebuildURLFilterWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{Name: workflows.DeleteOldPageVersionsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.ReadArticles, workflow.RegisterOptions{Name: workflows.ReadArticlesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{Name: workflows.ExtractArticlesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
 }
 
@@ -145,7 +145,7 @@ func crawlStories() map[string]*crawlStory {
 		}, done(-1)),
 		"rebuild_seen":    {site: &site{}, name: workflows.RebuildURLFilterWorkflow},
 		"sweep_pages":     {site: &site{}, name: workflows.DeleteOldPageVersionsWorkflow},
-		"read_articles":   {site: &site{}, name: workflows.ReadArticlesWorkflow},
+		"read_articles":   {site: &site{}, name: workflows.ExtractArticlesWorkflow},
 		"learn_selectors": {site: &site{}, name: workflows.LearnSelectorsWorkflow, input: workflows.LearnSelectorsInput{Domain: "news.example"}},
 		"export_pages": {site: &site{}, name: workflows.ExportPagesWorkflow, input: workflows.ExportPagesInput{Domain: "news.example",
 			From: time.Unix(0, 0).UTC(), To: time.Unix(1e9, 0).UTC(), Key: "exports/news.example/1.warc.gz"}},

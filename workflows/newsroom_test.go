@@ -232,8 +232,8 @@ func (n *newsroom) CheckViews(context.Context) (activities.CheckResult, error) {
 }
 
 // TendViews is the activity of that name.
-func (n *newsroom) TendViews(context.Context) (activities.TendResultOfViews, error) {
-	return activities.TendResultOfViews{Sketched: 300}, nil
+func (n *newsroom) TendViews(context.Context) (activities.MaintainViewsResult, error) {
+	return activities.MaintainViewsResult{Sketched: 300}, nil
 }
 
 // AttemptDelivery is the activity of that name.

@@ -233,7 +233,7 @@ func TestRecord(t *testing.T) {
 		}
 		keep(t, c, "reconcile_posts", run)
 	})
-	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "tend_views": workflows.TendViewsWorkflow} {
+	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "tend_views": workflows.MaintainViewsWorkflow} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			room := newRoom("mastodon")
@@ -302,7 +302,7 @@ func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.MaintainViews, workflow.RegisterOptions{Name: workflows.MaintainViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	registerCrawl(r)

@@ -24,8 +24,8 @@ const IndexArticlesSchedule = "index-articles"
 // ReindexArticlesID is the workflow id of a rebuild: there is one at a time.
 const ReindexArticlesID = "reindex-articles"
 
-// watchesPerRun is how often an IndexArticles run watches before it continues as new.
-const watchesPerRun = 100
+// syncsPerRun is how often an IndexArticles run watches before it continues as new.
+const syncsPerRun = 100
 
 // IndexArticles follows what changes of the articles into the index of the
 // search, for ever: an activity watches for minutes, so that little is written
@@ -33,8 +33,8 @@ const watchesPerRun = 100
 // stands in the database. A schedule starts it where it does not run.
 func IndexArticles(ctx workflow.Context) error {
 	var s *activities.Search
-	for range watchesPerRun {
-		if err := workflow.ExecuteActivity(watching(ctx, "Follows the articles"), s.FollowArticles).Get(ctx, nil); err != nil {
+	for range syncsPerRun {
+		if err := workflow.ExecuteActivity(syncOptions(ctx, "Follows the articles"), s.SyncIndex).Get(ctx, nil); err != nil {
 			return err
 		}
 	}
@@ -48,9 +48,9 @@ func ReindexArticles(ctx workflow.Context) (articles int, err error) {
 	return articles, err
 }
 
-// watching is for an activity that watches for work. Its errors are of the
+// syncOptions is for an activity that watches for work. Its errors are of the
 // database or of the engine, and pass.
-func watching(ctx workflow.Context, summary string) workflow.Context {
+func syncOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute,
 		HeartbeatTimeout:    time.Minute,

@@ -11,14 +11,14 @@ import (
 
 // Names of the workflows that keep the counts of views.
 const (
-	FlushViewsWorkflow = "FlushViews"
-	TendViewsWorkflow  = "TendViews"
+	FlushViewsWorkflow    = "FlushViews"
+	MaintainViewsWorkflow = "TendViews"
 )
 
 // Ids of the schedules that run them.
 const (
-	FlushViewsSchedule = "flush-views"
-	TendViewsSchedule  = "tend-views"
+	FlushViewsSchedule    = "flush-views"
+	MaintainViewsSchedule = "tend-views"
 )
 
 // FlushViewsResult is what a round did.
@@ -32,28 +32,28 @@ type FlushViewsResult struct {
 // one finds; so there is nothing to decide but to go on.
 func FlushViews(ctx workflow.Context) (result FlushViewsResult, err error) {
 	var views *activities.Views
-	if err := workflow.ExecuteActivity(tallying(ctx, "Brings the counts to the database"), views.FlushViews).Get(ctx, &result.Flush); err != nil {
+	if err := workflow.ExecuteActivity(viewsActivityOptions(ctx, "Brings the counts to the database"), views.FlushViews).Get(ctx, &result.Flush); err != nil {
 		return result, err
 	}
 	if result.Flush.Busy {
 		return result, nil // somebody else is at it
 	}
-	err = workflow.ExecuteActivity(tallying(ctx, "Compares Redis with the database, once an hour"), views.CheckViews).Get(ctx, &result.Check)
+	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Compares Redis with the database, once an hour"), views.CheckViews).Get(ctx, &result.Check)
 	return result, err
 }
 
-// TendViews rolls hours up to days and months, and drops what is too old. A
+// MaintainViews rolls hours up to days and months, and drops what is too old. A
 // schedule runs it every hour.
-func TendViews(ctx workflow.Context) (result activities.TendResultOfViews, err error) {
+func MaintainViews(ctx workflow.Context) (result activities.MaintainViewsResult, err error) {
 	var views *activities.Views
-	err = workflow.ExecuteActivity(tallying(ctx, "Rolls up hours and days"), views.TendViews).Get(ctx, &result)
+	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Rolls up hours and days"), views.MaintainViews).Get(ctx, &result)
 	return result, err
 }
 
-// tallying is for work on counts: short as a rule, long after a loss of Redis,
+// viewsActivityOptions is for work on counts: short as a rule, long after a loss of Redis,
 // when every page is filled in again. Each attempt goes on where the last one
 // was.
-func tallying(ctx workflow.Context, summary string) workflow.Context {
+func viewsActivityOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour,
 		HeartbeatTimeout:    30 * time.Second,

@@ -47,7 +47,7 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 		if err != nil {
 			return err
 		}
-		if err := e.measure(ctx, &folding, func() error { return viewCounter.Fold(ctx) }); err != nil {
+		if err := e.measure(ctx, &folding, func() error { return viewCounter.Aggregate(ctx) }); err != nil {
 			return err
 		}
 		if second == 0 { // all is new then

@@ -97,7 +97,7 @@ type oneSite struct{ *site.Active }
 
 func (s oneSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
 func (s oneSite) BySecret(string) (*site.Active, bool)  { return nil, false }
-func (s oneSite) AnyOwns(string) bool                   { return true }
+func (s oneSite) AnyAllows(string) bool                   { return true }
 
 const writeKey = "dlw_benchbenchbench1"
 
@@ -111,11 +111,11 @@ func newIntake(ctx context.Context, e *engine, one counter.Site, viewCounter *co
 		return nil, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: writeKey, RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}, Views: one,
-		Visitor: visitor.Site{ID: one.ID, Zone: one.Zone}}
-	return &ingest.Intake{Sites: oneSite{active}, Counter: batcher, Ledger: viewCounter, Listeners: pubsub.NewPulses(e.Client, log),
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Robots: robots, Rates: botfilter.NewRates(ctx, e.Client), Referrers: dimensions.NewReferrers(),
-		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker}, nil
+	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: writeKey, RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}, CounterSite: one,
+		VisitorSite: visitor.Site{ID: one.ID, Zone: one.Zone}}
+	return &ingest.Handler{Sites: oneSite{active}, Counter: batcher, Bulk: viewCounter, Notifier: pubsub.NewSiteSignals(e.Client, log),
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(ctx, e.Client), Referrers: dimensions.NewReferrers(),
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker}, nil
 }
 
 // newNaive is a handler as tutorials have it.

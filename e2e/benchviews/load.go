@@ -21,7 +21,7 @@ type readers struct {
 
 func newSite() (counter.Site, error) {
 	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
-	return counter.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, Uniques: counter.HyperLogLog}, err
+	return counter.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}, err
 }
 
 // newPages are posts: their names are UUIDs.

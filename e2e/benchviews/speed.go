@@ -157,7 +157,7 @@ func (e *engine) batcher(ctx context.Context, o options, site counter.Site, page
 	// What was counted and waits to be folded belongs to what its counting costs.
 	var rest used
 	start := time.Now()
-	err = e.measure(context.WithoutCancel(ctx), &rest, func() error { return viewCounter.Fold(context.WithoutCancel(ctx)) })
+	err = e.measure(context.WithoutCancel(ctx), &rest, func() error { return viewCounter.Aggregate(context.WithoutCancel(ctx)) })
 	counted := float64(t.count)
 	t.perS = counted / (counted/t.perS + time.Since(start).Seconds())
 	t.redis += rest.redis * 1e6 / counted

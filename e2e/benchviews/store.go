@@ -40,7 +40,7 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 			return err
 		}
 	}
-	if err := viewCounter.Fold(ctx); err != nil {
+	if err := viewCounter.Aggregate(ctx); err != nil {
 		return err
 	}
 	for _, ranking := range []counter.Ranking{counter.TrendingDay, counter.TrendingHour, counter.Rising, counter.TrendingNow} {
@@ -93,7 +93,7 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 	now := start
 	viewCounter := counter.New(e.Client, counter.Options{Now: func() time.Time { return now }})
 	for shard := range viewCounter.Shards() {
-		if err := viewCounter.Seeded(ctx, shard); err != nil {
+		if err := viewCounter.MarkSeeded(ctx, shard); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func (e *engine) expire(ctx context.Context, now time.Time) error {
 
 // flush folds, and does what the flush does to Redis.
 func flush(ctx context.Context, c *counter.Counter) error {
-	if err := c.Fold(ctx); err != nil {
+	if err := c.Aggregate(ctx); err != nil {
 		return err
 	}
 	for shard := range c.Shards() {

@@ -106,7 +106,7 @@ func (s *stage) ours(pages int) float64 {
 	s.Helper()
 	s.seed(crawl.Home)
 	// The links of articles are read too, as Colly reads them.
-	s.exec("update seeds set depth = 2, allow = '{.html$}'")
+	s.exec("update seeds set max_depth = 2, allow = '{.html$}'")
 	s.hire(0)
 	if s.Profile != "" {
 		s.must(profileFor(10*time.Second, s.Profile+".sites"))

@@ -32,20 +32,20 @@ import (
 // alsoSearch has a worker process read what it stores and index what it reads,
 // as production does: looking for it every second, whatever the factor.
 func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
-	sites := &pipeline.Sites{Store: rig.Store, Redis: rig.Redis, Log: log}
+	sites := &pipeline.SiteCache{Store: rig.Store, Redis: rig.Redis, Log: log}
 	rig.Activities.Articles = &activities.Articles{Waiting: rig.Store,
-		Drainer: &pipeline.Drainer{Store: rig.Store, Reader: &pipeline.Reader{Pages: rig.Pages, Sites: sites},
+		Consumer: &pipeline.Consumer{Store: rig.Store, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites},
 			Learners: &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
 		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
 	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
 	return worker.NewSearch(c, &activities.Search{Prepare: engine.Prepare,
-		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Live: pubsub.NewBus(rig.Redis, log), Log: log}}).Start()
+		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Events: pubsub.NewBus(rig.Redis, log), Log: log}}).Start()
 }
 
 // readAndIndex starts what schedules start in production.
 func (s *stage) readAndIndex() {
 	s.Helper()
-	for id, one := range map[string]struct{ name, queue string }{workflows.ReadArticlesSchedule: {workflows.ReadArticlesWorkflow, workflows.CrawlQueue},
+	for id, one := range map[string]struct{ name, queue string }{workflows.ExtractArticlesSchedule: {workflows.ExtractArticlesWorkflow, workflows.CrawlQueue},
 		workflows.IndexArticlesSchedule: {workflows.IndexArticlesWorkflow, workflows.SearchQueue}} {
 		_, err := s.temporal.ExecuteWorkflow(s.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: one.queue}, one.name)
 		s.must(err)

@@ -12,19 +12,19 @@ func (p *parts) languageModel() (*llm.Client, error) {
 	if p.cfg.ModelURL == "" || p.cfg.ModelTokens == 0 {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
-	return llm.New(llm.Options{URL: p.cfg.ModelURL, Name: p.cfg.ModelName, Key: secret.NewText(p.cfg.ModelKey), Context: p.cfg.ModelContext,
-		PerDay: int64(p.cfg.ModelTokens), Timeout: p.cfg.ModelTimeout}, p.store, llm.RedisCache{Redis: p.redis})
+	return llm.New(llm.Options{URL: p.cfg.ModelURL, Model: p.cfg.ModelName, APIKey: secret.NewText(p.cfg.ModelKey), MaxContextTokens: p.cfg.ModelContext,
+		MaxTokensPerDay: int64(p.cfg.ModelTokens), Timeout: p.cfg.ModelTimeout}, p.store, llm.RedisCache{Redis: p.redis})
 }
 
 // articleWorker reads what the crawler stores.
 func (p *parts) articleWorker() *activities.Articles {
-	reader := &pipeline.Reader{Pages: p.crawl.pages, Sites: p.crawl.sites}
+	reader := &pipeline.Extractor{Pages: p.crawl.pages, Sites: p.crawl.sites}
 	learner := &pipeline.Learner{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles, Log: p.log}
 	if p.crawl.model != nil {
 		reader.Fallback, learner.Finder = p.crawl.model, p.crawl.model
 	}
 	return &activities.Articles{Learner: learner, Waiting: p.store,
-		Drainer: &pipeline.Drainer{Store: p.store, Reader: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
+		Consumer: &pipeline.Consumer{Store: p.store, Extractor: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
 }
 
 // articles is what members do with articles.

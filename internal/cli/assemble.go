@@ -68,7 +68,7 @@ type parts struct {
 	batcher  *counter.Batcher
 	running  *activities.Running
 	archives *archive.Archives
-	counting *counting   // nil: readers are not counted
+	audience *audience   // nil: readers are not counted
 	crawl    *crawlParts // nil: switched off
 	search   *searching  // nil: the crawl is switched off
 
@@ -175,7 +175,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if cfg.Views {
 		p.counter = counter.New(p.redis, counter.Options{Now: p.clock.Now, Meter: p.telemetry.Views})
 		p.batcher = counter.NewBatcher(p.counter)
-		if p.counting, err = p.openCounting(ctx); err != nil {
+		if p.audience, err = p.openAudience(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -218,7 +218,7 @@ func (p *parts) close() {
 	if p.stopLimits != nil {
 		p.stopLimits()
 	}
-	p.counting.close()
+	p.audience.close()
 	if p.batcher != nil {
 		p.batcher.Close()
 	}
@@ -261,12 +261,12 @@ func (p *parts) server(page web.Page) *api.Server {
 	p.startFolding()
 	page.Bucket, page.Base = p.bucketOrigin, pathOf(p.cfg.PublicURL)
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
-		Media:    p.media,
-		Exports:  p.archives,
-		Views:    p.views(),
-		Links:    &shortlink.Service{Store: p.store, Base: p.cfg.LinkBase()},
-		Redirect: p.redirect(),
-		Tally:    tallies{p.store}, System: p.watch(), Dashboard: page.Built(),
+		Media:      p.media,
+		Exports:    p.archives,
+		Views:      p.views(),
+		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
+		Redirect:   p.redirect(),
+		ViewsStore: viewsStore{p.store}, System: p.watch(), Dashboard: page.Built(),
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
@@ -294,10 +294,10 @@ func pathOf(address string) string {
 
 // redirect follows short links. Where readers are counted, it tells robots from
 // them by the same rules.
-func (p *parts) redirect() *shortlink.Redirect {
-	r := &shortlink.Redirect{Finder: p.store, Log: p.log, Now: p.clock.Now}
-	if p.counting != nil {
-		r.Counter, r.Reader = p.batcher, p.counting.intake
+func (p *parts) redirect() *shortlink.Redirector {
+	r := &shortlink.Redirector{Finder: p.store, Log: p.log, Now: p.clock.Now}
+	if p.audience != nil {
+		r.Counter, r.Classifier = p.batcher, p.audience.ingest
 	}
 	return r
 }
@@ -319,13 +319,13 @@ func (p *parts) checks() map[string]api.Check {
 	}
 }
 
-// tallies is the store, which also tells whose counts are whose.
-type tallies struct{ *postgres.Store }
+// viewsStore is the store, which also tells whose counts are whose.
+type viewsStore struct{ *postgres.Store }
 
-// SitesOf lists the sites of a workspace, first that of its posts and links,
+// CountedSites lists the sites of a workspace, first that of its posts and links,
 // which bears the workspace's id.
-func (t tallies) SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
-	ids := []uuid.UUID{site.OfPosts(workspace).ID}
+func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+	ids := []uuid.UUID{site.PostsSite(workspace).ID}
 	own, err := t.Sites(ctx, workspace)
 	for _, s := range own {
 		ids = append(ids, s.ID)
@@ -349,7 +349,7 @@ func (p *parts) worker() *worker.Worker {
 		Crawler:    p.crawlWorker(),
 		Search:     p.searchWorker(),
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
-		Views:      p.viewsWorker(),
+		Views:      p.viewsActivities(),
 	}, worker.Surroundings{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})

@@ -16,20 +16,20 @@ import (
 	"dateline/internal/notify/pubsub"
 )
 
-// counting is what a process needs that counts readers.
-type counting struct {
+// audience is what a process needs that counts readers.
+type audience struct {
 	directory *site.Directory
 	countries *dimensions.Countries
-	pulses    *pubsub.Pulses
-	intake    *ingest.Intake
+	signals   *pubsub.SiteSignals
+	ingest    *ingest.Handler
 
-	stop  context.CancelFunc
-	loops sync.WaitGroup
+	stop       context.CancelFunc
+	background sync.WaitGroup
 }
 
-// openCounting makes the parts of the counting. Nothing of it runs yet.
-func (p *parts) openCounting(ctx context.Context) (_ *counting, err error) {
-	c := &counting{pulses: pubsub.NewPulses(p.redis, p.log),
+// openAudience makes the parts of the counting. Nothing of it runs yet.
+func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
+	c := &audience{signals: pubsub.NewSiteSignals(p.redis, p.log),
 		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
 	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoFile); err != nil {
 		return nil, fmt.Errorf("DATELINE_GEO_FILE: %w", err)
@@ -49,15 +49,15 @@ func (p *parts) openCounting(ctx context.Context) (_ *counting, err error) {
 	// Beyond ctx: what is under way is counted also while the process stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
-	c.intake = &ingest.Intake{Sites: c.directory, Counter: p.batcher, Ledger: p.counter, Listeners: c.pulses,
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Robots: robots, Rates: botfilter.NewRates(lasting, p.redis),
-		Referrers: dimensions.NewReferrers(), Countries: c.countries, Trusted: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
+	c.ingest = &ingest.Handler{Sites: c.directory, Counter: p.batcher, Bulk: p.counter, Notifier: c.signals,
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(lasting, p.redis),
+		Referrers: dimensions.NewReferrers(), Countries: c.countries, TrustedProxies: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
 	return c, nil
 }
 
-// startCounting reads the sites and begins to keep them up to date. The database must have been migrated.
-func (p *parts) startCounting(ctx context.Context) error {
-	c := p.counting
+// startAudience reads the sites and begins to keep them up to date. The database must have been migrated.
+func (p *parts) startAudience(ctx context.Context) error {
+	c := p.audience
 	if c == nil {
 		return nil
 	}
@@ -67,24 +67,24 @@ func (p *parts) startCounting(ctx context.Context) error {
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	earlier := c.stop
 	c.stop = func() { stop(); earlier() }
-	c.loops.Go(func() { c.directory.Run(lasting) })
+	c.background.Go(func() { c.directory.Run(lasting) })
 	return nil
 }
 
-func (c *counting) close() {
+func (c *audience) close() {
 	if c == nil {
 		return
 	}
 	if c.stop != nil {
 		c.stop()
 	}
-	c.loops.Wait()
+	c.background.Wait()
 	_ = c.countries.Close()
 }
 
 // views is what of it the API shows.
 func (p *parts) views() *api.Views {
-	c := p.counting
+	c := p.audience
 	if c == nil {
 		return nil
 	}
@@ -93,14 +93,14 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a change of a site is not in force here yet", "error", err)
 		}
 	}
-	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: flush.Counts{Counter: p.counter, Filtered: flush.Filtered{Counter: p.counter, Store: p.store}}, Pulses: c.pulses, Intake: c.intake}
+	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}}, Signals: c.signals, Ingest: c.ingest}
 }
 
-// viewsWorker is what the worker does for it; nil: readers are not counted.
-func (p *parts) viewsWorker() *activities.Views {
+// viewsActivities is what the worker does for it; nil: readers are not counted.
+func (p *parts) viewsActivities() *activities.Views {
 	if p.counter == nil {
 		return nil
 	}
-	return &activities.Views{Tally: meteredTally{&flush.Keeper{Counter: p.counter, Store: p.store, Settle: flush.Settle, Log: p.log, Now: p.clock.Now,
+	return &activities.Views{Flusher: meteredFlusher{&flush.Flusher{Counter: p.counter, Store: p.store, SyncDelay: flush.AOFSyncDelay, Log: p.log, Now: p.clock.Now,
 		Retention: flush.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}, p.telemetry.Views}}
 }

@@ -13,9 +13,9 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/config"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/testing/crawltest"
 	"dateline/internal/news/crawl/fetch"
 	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/testing/crawltest"
 )
 
 // demoWeb is the small web of --demo: news sites on this machine that publish

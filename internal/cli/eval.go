@@ -25,24 +25,24 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 		_, _ = fmt.Fprintln(p.Stderr, "dateline eval articles: name the folder of the pages: --data DIR")
 		return errUsage
 	}
-	sets, others, err := eval.Sets(*dir)
+	sets, others, err := eval.FindDatasets(*dir)
 	if err != nil {
 		return err
 	}
 	for _, o := range others {
 		_, _ = fmt.Fprintf(p.Stdout, "%s has no ground-truth.json: there is nothing to compare with\n", o)
 	}
-	all := eval.Result{Set: "all"}
+	all := eval.Result{Dataset: "all"}
 	for _, s := range sets {
-		r, err := eval.Set(ctx, s, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
+		r, err := eval.Evaluate(ctx, s, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
 		_, _ = fmt.Fprint(p.Stderr, "\n")
 		if err != nil {
 			return err
 		}
 		p.show(r)
-		all.Join(r)
+		all.Merge(r)
 		if len(sets) == 1 {
-			all.Set = r.Set
+			all.Dataset = r.Dataset
 		} else if err := p.line(r); err != nil {
 			return err
 		}
@@ -55,16 +55,16 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 
 // show prints figures for people.
 func (p *Program) show(r eval.Result) {
-	_, _ = fmt.Fprintf(p.Stdout, "\n%s, %d pages%26s%17s\n", r.Set, r.Own.Body.Pages, "Dateline", "go-trafilatura")
+	_, _ = fmt.Fprintf(p.Stdout, "\n%s, %d pages%26s%17s\n", r.Dataset, r.Own.Body.Pages, "Dateline", "go-trafilatura")
 	row := func(name, own, baseline string) {
 		_, _ = fmt.Fprintf(p.Stdout, "  %-28s%10s%17s\n", name, own, baseline)
 	}
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
-	share := func(s eval.Share) string {
-		if s.Of == 0 {
+	share := func(s eval.Ratio) string {
+		if s.Total == 0 {
 			return "-"
 		}
-		return fmt.Sprintf("%d of %d", s.Right, s.Of)
+		return fmt.Sprintf("%d of %d", s.Right, s.Total)
 	}
 	own, base := r.Own, r.Baseline
 	row("F1 of the body", number(own.Body.F1()), number(base.Body.F1()))
@@ -85,7 +85,7 @@ func (p *Program) show(r eval.Result) {
 // line prints figures for programs; null: people wrote nothing down to compare with.
 func (p *Program) line(r eval.Result) error {
 	round := func(f float64) float64 { return math.Round(f*1e4) / 1e4 }
-	rounded := func(s eval.Share) *float64 {
+	rounded := func(s eval.Ratio) *float64 {
 		v := s.Value()
 		if v != nil {
 			*v = round(*v)
@@ -108,7 +108,7 @@ func (p *Program) line(r eval.Result) error {
 		BaselineFilled    int      `json:"empty_that_baseline_fills"`
 		PagesPerS         float64  `json:"pages_per_s"`
 		BaselinePagesPerS float64  `json:"baseline_pages_per_s"`
-	}{r.Set, r.Own.Body.Pages, round(r.Own.Body.F1()), round(r.Baseline.Body.F1()), rounded(r.Own.Title), rounded(r.Own.Author), rounded(r.Own.Date),
+	}{r.Dataset, r.Own.Body.Pages, round(r.Own.Body.F1()), round(r.Baseline.Body.F1()), rounded(r.Own.Title), rounded(r.Own.Author), rounded(r.Own.Date),
 		rounded(r.Baseline.Title), rounded(r.Baseline.Author), rounded(r.Baseline.Date), rounded(r.Own.Minute), r.Own.Empty, r.BaselineFilled,
 		round(r.Own.PerSecond()), round(r.Baseline.PerSecond())})
 }

@@ -17,8 +17,8 @@ import (
 	"dateline/internal/ops/hoststats"
 )
 
-// observeReaders registers how the counts of readers are kept.
-func (p *parts) observeReaders() error {
+// observeAudience registers how the counts of readers are kept.
+func (p *parts) observeAudience() error {
 	if !p.cfg.Views {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (p *parts) observeReaders() error {
 			return nil, err
 		}
 		all := telemetry.Readings{"dateline_view_counts_differing": telemetry.One(float64(state.Differing))}
-		waiting, err := p.counter.Waiting(ctx)
+		waiting, err := p.counter.PendingEntries(ctx)
 		if err != nil {
 			return all, nil //nolint:nilerr // dateline_engine_up says that Redis is away
 		}
@@ -186,7 +186,7 @@ func parseInfo(text string) map[string]float64 {
 // observeSurroundings registers what the process and its host may use.
 func (p *parts) observeSurroundings() error {
 	t := p.telemetry
-	certificates := &hoststats.Certificates{Places: hoststats.Places(p.cfg)}
+	certificates := &hoststats.Certificates{Places: hoststats.TLSEndpoints(p.cfg)}
 	return errors.Join(
 		t.Observe("dateline_memory_limit_bytes", func(context.Context) ([]telemetry.Reading, error) {
 			limit, ok := hoststats.MemoryLimit()
@@ -225,16 +225,16 @@ func (p *parts) observeSurroundings() error {
 	)
 }
 
-// meteredTally tells the meter of flushes.
-type meteredTally struct {
-	*flush.Keeper
+// meteredFlusher tells the meter of flushes.
+type meteredFlusher struct {
+	*flush.Flusher
 	meter *telemetry.Views
 }
 
 // Flush brings the counts of readers to the database.
-func (t meteredTally) Flush(ctx context.Context, beat func()) (flush.Flushed, error) {
+func (t meteredFlusher) Flush(ctx context.Context, beat func()) (flush.Result, error) {
 	start := time.Now()
-	done, err := t.Keeper.Flush(ctx, beat)
+	done, err := t.Flusher.Flush(ctx, beat)
 	result := "ok"
 	switch {
 	case err != nil:

@@ -48,14 +48,14 @@ func (p *Program) quarantine(ctx context.Context, args []string) error {
 			return fmt.Errorf("%q: id must be a UUID, see `dateline quarantine list`", text)
 		}
 	}
-	var run func(*flush.Keeper) error
+	var run func(*flush.Flusher) error
 	switch {
 	case what == "list" && len(ids) == 0:
-		run = func(k *flush.Keeper) error { return p.listQuarantine(ctx, k) }
+		run = func(k *flush.Flusher) error { return p.listQuarantine(ctx, k) }
 	case what == "replay":
-		run = func(k *flush.Keeper) error { return p.replayQuarantine(ctx, k, ids) }
+		run = func(k *flush.Flusher) error { return p.replayQuarantine(ctx, k, ids) }
 	case what == "discard" && *all != (len(ids) > 0):
-		run = func(k *flush.Keeper) error {
+		run = func(k *flush.Flusher) error {
 			done, err := k.DiscardQuarantined(ctx, ids)
 			return p.told(err, "discarded %d records", done.Discarded)
 		}
@@ -72,7 +72,7 @@ func (p *Program) quarantine(ctx context.Context, args []string) error {
 
 // withQuarantine connects to the engines that are set, or those of a `dateline
 // up` beside.
-func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run func(*flush.Keeper) error) (err error) {
+func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run func(*flush.Flusher) error) (err error) {
 	database, address := cfg.DatabaseURL, cfg.RedisURL
 	if database == "" {
 		if database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
@@ -94,10 +94,10 @@ func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run fu
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	return run(&flush.Keeper{Counter: counter.New(client, counter.Options{}), Store: s, Log: p.logger(cfg)})
+	return run(&flush.Flusher{Counter: counter.New(client, counter.Options{}), Store: s, Log: p.logger(cfg)})
 }
 
-func (p *Program) listQuarantine(ctx context.Context, k *flush.Keeper) error {
+func (p *Program) listQuarantine(ctx context.Context, k *flush.Flusher) error {
 	records, err := k.Quarantine(ctx)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *Program) listQuarantine(ctx context.Context, k *flush.Keeper) error {
 	return table.Flush()
 }
 
-func (p *Program) replayQuarantine(ctx context.Context, k *flush.Keeper, ids []uuid.UUID) error {
+func (p *Program) replayQuarantine(ctx context.Context, k *flush.Flusher, ids []uuid.UUID) error {
 	done, err := k.Replay(ctx, ids)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (p *Program) replayQuarantine(ctx context.Context, k *flush.Keeper, ids []u
 		n    int
 		says string
 	}{
-		{done.Counted, "%d had been counted with their batch and were removed"},
+		{done.AlreadyCounted, "%d had been counted with their batch and were removed"},
 		{done.Pending, "%d wait for their batch to be flushed; replay them again in a minute"},
 		{done.Unknown, "%d cannot be read by this version either and stay"},
 	} {

@@ -39,7 +39,7 @@ func TestQuarantine_FromTheCommandLine(t *testing.T) {
 	if err := client.RPush(t.Context(), "{v00}log", "1", "not a record").Err(); err != nil {
 		t.Fatal(err)
 	}
-	n.Must(c.Counter.Fold(t.Context()))
+	n.Must(c.Counter.Aggregate(t.Context()))
 	listed := run(0, "list")
 	for _, want := range []string{"REPLAY", "log", " no ", "the format is not known"} {
 		contains(listed, want)

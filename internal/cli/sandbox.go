@@ -137,14 +137,14 @@ func networkOptions(cfg *config.Config, box *sandbox) (o platforms.Options, err 
 			return o, fmt.Errorf("DATELINE_NETWORKS_FILE: %w", err)
 		}
 		defer func() { _ = file.Close() }()
-		if err := o.Read(file); err != nil {
+		if err := o.Decode(file); err != nil {
 			return o, fmt.Errorf("DATELINE_NETWORKS_FILE: %w", err)
 		}
 	}
 	for name, app := range cfg.NetworkApps {
-		o.UseApp(name, app.ClientID, secret.NewText(app.ClientSecret))
+		o.SetApp(name, app.ClientID, secret.NewText(app.ClientSecret))
 	}
-	o.UseSandbox(box.network)
+	o.SetSandbox(box.network)
 	return o, nil
 }
 

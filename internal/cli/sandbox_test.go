@@ -35,7 +35,7 @@ func (s *sandboxed) start() error {
 	client, err := call.NewClient(box.allowed())
 	s.Must(err)
 	var options platforms.Options
-	options.UseSandbox(box.network)
+	options.SetSandbox(box.network)
 	s.Accounts.Connectors, s.Accounts.Sandbox = platforms.New(client, options), box.network
 	return box.connect(s.T.Context(), &parts{store: s.Store, accounts: s.Accounts, log: slog.New(slog.DiscardHandler)}, s.Owner)
 }

@@ -30,15 +30,15 @@ func (p *parts) assembleSearch() error {
 	}
 	var embedder search.Embedder
 	if p.cfg.EmbeddingsURL != "" {
-		embedder = &embed.Client{URL: p.cfg.EmbeddingsURL, Key: secret.NewText(p.cfg.EmbeddingsKey), Model: p.cfg.EmbeddingsModel, Length: p.cfg.EmbeddingsDimensions, HTTP: &http.Client{}}
+		embedder = &embed.Client{URL: p.cfg.EmbeddingsURL, Key: secret.NewText(p.cfg.EmbeddingsKey), Model: p.cfg.EmbeddingsModel, VectorLength: p.cfg.EmbeddingsDimensions, HTTP: &http.Client{}}
 	}
 	s := &searching{}
 	if p.cfg.Search == config.SearchMeilisearch {
-		own, err := meili.OwnEmbedder(p.cfg.MeilisearchEmbedder)
+		own, err := meili.ParseServerEmbedder(p.cfg.MeilisearchEmbedder)
 		if err != nil {
 			return err
 		}
-		s.engine = meili.New(meili.Options{URL: p.cfg.MeilisearchURL, Key: p.cfg.MeilisearchKey, Index: p.cfg.MeilisearchIndex, Embedder: embedder, Own: own, Log: p.log})
+		s.engine = meili.New(meili.Options{URL: p.cfg.MeilisearchURL, Key: p.cfg.MeilisearchKey, Index: p.cfg.MeilisearchIndex, Embedder: embedder, ServerEmbedder: own, Log: p.log})
 	} else {
 		e := pgsearch.New(p.store.Pool(), pgsearch.Options{Embedder: embedder, Model: p.cfg.EmbeddingsModel, Log: p.log})
 		s.engine = e
@@ -46,7 +46,7 @@ func (p *parts) assembleSearch() error {
 			s.missing = e.EmbedMissing
 		}
 	}
-	s.service = &savedsearch.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, Meaning: embedder != nil || p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != ""}
+	s.service = &savedsearch.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, SemanticAvailable: embedder != nil || p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != ""}
 	p.search = s
 	return nil
 }
@@ -56,8 +56,8 @@ func (p *parts) searchWorker() *activities.Search {
 	if p.search == nil {
 		return nil
 	}
-	return &activities.Search{Prepare: p.search.engine.Prepare, Missing: p.search.missing,
-		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Live: p.bus, Meter: p.telemetry.Crawl, Log: p.log}}
+	return &activities.Search{Prepare: p.search.engine.Prepare, EmbedMissing: p.search.missing,
+		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Events: p.bus, Meter: p.telemetry.Crawl, Log: p.log}}
 }
 
 // reindex has a worker rebuild the index: one of the engines of the settings, or

@@ -76,7 +76,7 @@ func (p *Program) api(ctx context.Context, args []string) error {
 		return err
 	}
 	defer parts.close()
-	if err := parts.startCounting(ctx); err != nil {
+	if err := parts.startAudience(ctx); err != nil {
 		return err
 	}
 	handler, err := parts.server(web.Page{TemporalUI: parts.cfg.TemporalUIURL}).Handler()

@@ -37,7 +37,7 @@ func (p *parts) observe(version string) error {
 			return all, nil
 		}),
 		p.observeQueues(),
-		p.observeReaders(),
+		p.observeAudience(),
 		p.observeCrawl(),
 		p.observeEngines(),
 		p.observeSurroundings(),

@@ -139,7 +139,7 @@ func (r *running) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := parts.startCounting(ctx); err != nil {
+	if err := parts.startAudience(ctx); err != nil {
 		return err
 	}
 	handler, err := parts.server(web.Page{TemporalUI: r.cfg.TemporalUIURL, Sandbox: box.url()}).Handler()

@@ -23,7 +23,7 @@ func refusal(res *call.Response, method string) *network.Error {
 	if strings.ContainsFunc(f.Error, func(r rune) bool { return !isAlnum(r) && r != '_' }) {
 		f.Message, f.Error = strings.TrimSpace(f.Error+" "+f.Message), "" // that is no name of an error
 	}
-	e := res.Error(f.Error, f.Message)
+	e := res.StatusError(f.Error, f.Message)
 	e.Rates = rates(res, method)
 	switch {
 	case res.Status == http.StatusTooManyRequests:
@@ -39,7 +39,7 @@ func refusal(res *call.Response, method string) *network.Error {
 	case res.Status == http.StatusBadRequest && f.Error == "BlobNotFound":
 		// actor-store/blob/transactor.ts looks for the blobs of a record before
 		// it commits anything.
-		e.Class, e.Code = network.Transient, network.CodeMediaGone
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 		e.Message = "The server has dropped the uploaded attachment: it must be uploaded again."
 	}
 	return e

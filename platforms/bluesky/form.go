@@ -27,8 +27,8 @@ const invalidHandle = "handle.invalid"
 const fullAccess = "com.atproto.access"
 
 // Fields asks for a name and an app password.
-func (b *Bluesky) Fields() []network.Field {
-	return []network.Field{
+func (b *Bluesky) Fields() []network.FormField {
+	return []network.FormField{
 		{Name: fieldHandle, Label: "Handle", Help: "The account's name, such as desk.bsky.social or news.example."},
 		{Name: fieldPassword, Label: "App password", Secret: true,
 			Help: "Make one in Bluesky under Settings, Privacy and security, App passwords; it is not kept."},
@@ -51,7 +51,7 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 	}
 	found := identity{server: server}
 	// The entryway has no posts of its own: it knows which server has.
-	if server == "" || server == b.Instance() {
+	if server == "" || server == b.DefaultInstance() {
 		var err error
 		if found, err = b.locate(ctx, b.fullName(name)); err != nil {
 			return nil, err
@@ -84,9 +84,9 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 	return []network.Account{account}, nil
 }
 
-// Instance is the entryway, through which the servers of those are found who name
+// DefaultInstance is the entryway, through which the servers of those are found who name
 // none.
-func (b *Bluesky) Instance() string { return b.options.Entryway }
+func (b *Bluesky) DefaultInstance() string { return b.options.Entryway }
 
 // Identify asks whose session this is (com.atproto.server.getSession).
 func (b *Bluesky) Identify(ctx context.Context, account network.Account) (network.Account, error) {
@@ -102,7 +102,7 @@ func (b *Bluesky) Identify(ctx context.Context, account network.Account) (networ
 		return account, err
 	}
 	if !isDID(answer.DID) {
-		return account, res.Unreadable("it has no identity")
+		return account, res.MalformedError("it has no identity")
 	}
 	account.RemoteID = answer.DID
 	if answer.Handle != "" && answer.Handle != invalidHandle {

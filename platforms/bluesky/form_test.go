@@ -21,7 +21,7 @@ func TestConnectSandbox(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	if account.Handle != "@desk.test" || account.Name != "Desk" || !strings.HasPrefix(account.RemoteID, "did:plc:") || account.BaseURL != server.URL()+"/bluesky" ||
-		account.ExpiresAt.IsZero() || account.RefreshExpiresAt.IsZero() || len(account.Scopes) != 1 {
+		account.TokenExpiresAt.IsZero() || account.RefreshTokenExpiresAt.IsZero() || len(account.Scopes) != 1 {
 		t.Errorf("connected %+v", account)
 	}
 	if names := b.Fields(); len(names) != 3 || names[0].Name != "handle" || !names[1].Secret || !names[2].Optional {

@@ -98,7 +98,7 @@ func (b *Bluesky) resolveAt(ctx context.Context, server, name string, request ca
 		return "", err
 	}
 	if !isDID(answer.DID) {
-		return "", res.Unreadable("it has no identity")
+		return "", res.MalformedError("it has no identity")
 	}
 	return answer.DID, nil
 }
@@ -130,7 +130,7 @@ func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error)
 		return didDocument{}, err
 	}
 	if !res.OK() {
-		e := res.Error("", "The account's identity "+did+" could not be looked up.")
+		e := res.StatusError("", "The account's identity "+did+" could not be looked up.")
 		e.Field = fieldHandle
 		return didDocument{}, e
 	}
@@ -139,7 +139,7 @@ func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error)
 		return didDocument{}, err
 	}
 	if document.ID != did {
-		return didDocument{}, res.Unreadable("it is about another identity")
+		return didDocument{}, res.MalformedError("it is about another identity")
 	}
 	return document, nil
 }

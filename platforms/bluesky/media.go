@@ -50,7 +50,7 @@ func (u upload) staged(checkAfter time.Duration, expires time.Time) (network.Sta
 // Stage uploads one attachment: a picture to the account's server
 // (com.atproto.repo.uploadBlob), a video to the video service.
 func (b *Bluesky) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
-	u := upload{Video: rules.Timed(media.MediaInfo), Alt: media.AltText}
+	u := upload{Video: rules.IsVideoOrAudio(media.MediaInfo), Alt: media.AltText}
 	if media.Width > 0 && media.Height > 0 {
 		u.Ratio = &ratio{media.Width, media.Height}
 	}
@@ -92,7 +92,7 @@ func lengthOf(media network.Media) int64 {
 	return -1
 }
 
-func (b *Bluesky) uploadBlob(ctx context.Context, account network.Account, body *call.Body, timeout time.Duration) (blob, []network.Rate, error) {
+func (b *Bluesky) uploadBlob(ctx context.Context, account network.Account, body *call.Body, timeout time.Duration) (blob, []network.RateStatus, error) {
 	res, err := b.do(ctx, account.BaseURL, methodUpload, nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Timeout: timeout})
 	if err != nil {
 		return blob{}, nil, err
@@ -104,7 +104,7 @@ func (b *Bluesky) uploadBlob(ctx context.Context, account network.Account, body 
 		return blob{}, nil, err
 	}
 	if answer.Blob.Ref.Link == "" {
-		return blob{}, nil, res.Unreadable("it has no blob")
+		return blob{}, nil, res.MalformedError("it has no blob")
 	}
 	return answer.Blob, rates(res, methodUpload), nil
 }

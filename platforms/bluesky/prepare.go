@@ -70,7 +70,7 @@ func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri stri
 		return nil, err
 	}
 	if found.CID == "" {
-		return nil, &network.Error{Class: network.Transient, Code: "unreadable_answer", Message: "The server did not say which version of the post this one answers."}
+		return nil, &network.Error{Class: network.Transient, Code: "malformed_response", Message: "The server did not say which version of the post this one answers."}
 	}
 	if parent.Reply != nil && parent.Reply.Root.URI != "" {
 		return &reply{Root: parent.Reply.Root, Parent: found}, nil

@@ -35,7 +35,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 		return network.Receipt{}, err
 	}
 	if want := (recordAt{account.RemoteID, collection, h.Key}); made.URI != want.String() {
-		return network.Receipt{}, res.Unreadable("it does not name the record that was made")
+		return network.Receipt{}, res.MalformedError("it does not name the record that was made")
 	}
 	return network.Receipt{
 		RemoteID:  made.URI,

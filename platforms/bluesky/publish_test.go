@@ -166,11 +166,11 @@ func TestMentionOutage(t *testing.T) {
 func TestRates(t *testing.T) {
 	for name, row := range map[string]struct {
 		rate fake.Rate
-		want network.Rate
+		want network.RateStatus
 	}{
-		"calls":       {fake.Rate{Requests: 50, Per: 5 * time.Minute}, network.Rate{Bucket: "calls", Scope: network.ScopeApp, Limit: 50, Remaining: 49, Per: 5 * time.Minute}},
-		"writes_hour": {fake.Rate{Requests: 30, Per: time.Hour}, network.Rate{Bucket: "writes_hour", Scope: network.ScopeAccount, Limit: 30, Remaining: 27, Per: time.Hour}},
-		"writes_day":  {fake.Rate{Requests: 40, Per: 24 * time.Hour}, network.Rate{Bucket: "writes_day", Scope: network.ScopeAccount, Limit: 40, Remaining: 37, Per: 24 * time.Hour}},
+		"calls":       {fake.Rate{Requests: 50, Per: 5 * time.Minute}, network.RateStatus{Bucket: "calls", Scope: network.ScopeApp, Limit: 50, Remaining: 49, Per: 5 * time.Minute}},
+		"writes_hour": {fake.Rate{Requests: 30, Per: time.Hour}, network.RateStatus{Bucket: "writes_hour", Scope: network.ScopeAccount, Limit: 30, Remaining: 27, Per: time.Hour}},
+		"writes_day":  {fake.Rate{Requests: 40, Per: 24 * time.Hour}, network.RateStatus{Bucket: "writes_day", Scope: network.ScopeAccount, Limit: 40, Remaining: 37, Per: 24 * time.Hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := startFake(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"bluesky": {name: row.rate}}})

@@ -27,14 +27,16 @@ const (
 // in it. https://docs.bsky.app/docs/advanced-guides/rate-limits
 func (b *Bluesky) quotas() []network.Quota {
 	o := b.options
-	uses := func(points int) map[network.Use]int { return map[network.Use]int{network.UsePublish: points} }
+	uses := func(points int) map[network.CallKind]int {
+		return map[network.CallKind]int{network.CallPublish: points}
+	}
 	return []network.Quota{
 		{Bucket: bucketCalls, Scope: network.ScopeApp, Requests: o.CallsPer5Min, Per: 5 * time.Minute, Default: true,
-			Costs: map[network.Use]int{network.UsePublish: 1, network.UseUpload: 1}},
+			Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallUpload: 1}},
 		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: uses(createPoints)},
 		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: uses(createPoints)},
 		{Bucket: bucketUploadsDay, Scope: network.ScopeApp, Requests: o.UploadsPerDay, Per: 24 * time.Hour, Default: true,
-			Costs: map[network.Use]int{network.UseUpload: 1}},
+			Costs: map[network.CallKind]int{network.CallUpload: 1}},
 	}
 }
 
@@ -60,15 +62,15 @@ func bucketOf(method, window string) (bucket string, scope network.Scope) {
 
 // rates reads the headers of an answer: those of the fullest limit that the
 // call fell in (xrpc-server/src/rate-limiter.ts).
-func rates(res *call.Response, method string) []network.Rate {
+func rates(res *call.Response, method string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("RateLimit-Remaining"))
 	bucket, scope := bucketOf(method, policyWindow(res.Header.Get("RateLimit-Policy")))
 	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
 		return nil
 	}
-	return []network.Rate{{Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res),
-		Per: call.Window(res.Header.Get("RateLimit-Policy"))}}
+	return []network.RateStatus{{Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res),
+		Per: call.PolicyWindow(res.Header.Get("RateLimit-Policy"))}}
 }
 
 // rateReset reads RateLimit-Reset, which counts seconds since 1970.
@@ -77,7 +79,7 @@ func rateReset(res *call.Response) time.Time {
 	if err != nil || seconds < 1 {
 		return time.Time{}
 	}
-	return res.Local(time.Unix(seconds, 0))
+	return res.LocalTime(time.Unix(seconds, 0))
 }
 
 // policyWindow finds the seconds in a policy such as "5000;w=3600".

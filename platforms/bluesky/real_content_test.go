@@ -120,8 +120,8 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 	lost := strings.Replace(staged[0], pictures.Images[0].Image.Ref.Link, "bafkreibjfgx2gprinfvicegelk5kosd6y2frmqpqzwqkg7usac74l3t2v4", 1)
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), MediaIDs: []string{lost}})
 	_, err = b.Publish(t.Context(), account, sub)
-	if e := wantClass(t, err, network.Transient, ""); e.Code != network.CodeMediaGone {
-		t.Errorf("code %s, want %s", e.Code, network.CodeMediaGone)
+	if e := wantClass(t, err, network.Transient, ""); e.Code != network.CodeMediaExpired {
+		t.Errorf("code %s, want %s", e.Code, network.CodeMediaExpired)
 	}
 }
 

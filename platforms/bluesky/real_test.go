@@ -27,10 +27,10 @@ func TestRealServer(t *testing.T) {
 	if account.RemoteID != did || account.Handle != "@"+handle || account.BaseURL != d.PDS || account.Name != handle {
 		t.Errorf("connected %+v, want %s", account, did)
 	}
-	if left := time.Until(account.ExpiresAt); left < time.Hour || left > 3*time.Hour {
+	if left := time.Until(account.TokenExpiresAt); left < time.Hour || left > 3*time.Hour {
 		t.Errorf("the session ends in %v", left)
 	}
-	if left := time.Until(account.RefreshExpiresAt); left < 24*time.Hour {
+	if left := time.Until(account.RefreshTokenExpiresAt); left < 24*time.Hour {
 		t.Errorf("renewing ends in %v", left)
 	}
 	s := subject(t, b, client, account)
@@ -223,22 +223,22 @@ func testRealRefresh(t *testing.T, b *bluesky.Bluesky, account network.Account, 
 	through := account
 	through.BaseURL = lossy.address
 	_, err := b.Refresh(t.Context(), app, through)
-	wantClass(t, err, network.Transient, "", account.Refresh.Reveal(), account.Token.Reveal())
+	wantClass(t, err, network.Transient, "", account.RefreshToken.Reveal(), account.Token.Reveal())
 	renewed, err := b.Refresh(t.Context(), app, account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if renewed.RemoteID != account.RemoteID || renewed.Refresh.Reveal() == account.Refresh.Reveal() || renewed.ExpiresAt.Before(account.ExpiresAt) {
+	if renewed.RemoteID != account.RemoteID || renewed.RefreshToken.Reveal() == account.RefreshToken.Reveal() || renewed.TokenExpiresAt.Before(account.TokenExpiresAt) {
 		t.Errorf("renewed as %+v", renewed)
 	}
 	publish(t, b, renewed, network.Submission{Key: rand.Text(), Text: "Renewed"})
 
 	crossed := account
-	crossed.Token = account.Refresh
+	crossed.Token = account.RefreshToken
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "Never"})
 	_, err = b.Publish(t.Context(), crossed, sub)
-	wantClass(t, err, network.Auth, "", account.Refresh.Reveal())
-	crossed.Refresh = secret.NewText("no.such.token")
+	wantClass(t, err, network.Auth, "", account.RefreshToken.Reveal())
+	crossed.RefreshToken = secret.NewText("no.such.token")
 	_, err = b.Refresh(t.Context(), app, crossed)
 	wantClass(t, err, network.Auth, "")
 

@@ -113,10 +113,10 @@ func (b *Bluesky) getRecord(ctx context.Context, account network.Account, at rec
 		return ref{}, err
 	}
 	if answer.URI == "" || len(answer.Value) == 0 {
-		return ref{}, res.Unreadable("it has no record")
+		return ref{}, res.MalformedError("it has no record")
 	}
 	if err := json.Unmarshal(answer.Value, value); err != nil {
-		return ref{}, res.Unreadable("the record is none that Dateline knows")
+		return ref{}, res.MalformedError("the record is none that Dateline knows")
 	}
 	return answer.ref, nil
 }

@@ -26,15 +26,15 @@ func sessionAccount(res *call.Response, account network.Account) (network.Accoun
 		return account, err
 	}
 	if !isDID(answer.DID) || answer.AccessJWT == "" || answer.RefreshJWT == "" {
-		return account, res.Unreadable("it has no identity or no tokens")
+		return account, res.MalformedError("it has no identity or no tokens")
 	}
 	access, refresh := readClaims(answer.AccessJWT), readClaims(answer.RefreshJWT)
 	account.RemoteID = answer.DID
 	if answer.Handle != "" && (answer.Handle != invalidHandle || account.Handle == "") {
 		account.Handle = "@" + answer.Handle
 	}
-	account.Token, account.Refresh = secret.NewText(answer.AccessJWT), secret.NewText(answer.RefreshJWT)
-	account.ExpiresAt, account.RefreshExpiresAt = access.expiry(res), refresh.expiry(res)
+	account.Token, account.RefreshToken = secret.NewText(answer.AccessJWT), secret.NewText(answer.RefreshJWT)
+	account.TokenExpiresAt, account.RefreshTokenExpiresAt = access.expiry(res), refresh.expiry(res)
 	account.Scopes = strings.Fields(access.Scope)
 	return account, nil
 }
@@ -64,7 +64,7 @@ func (c claims) expiry(res *call.Response) time.Time {
 	if c.Expires < 1 {
 		return time.Time{}
 	}
-	return res.Local(time.Unix(c.Expires, 0)).UTC()
+	return res.LocalTime(time.Unix(c.Expires, 0)).UTC()
 }
 
 // Refresh renews both tokens (com.atproto.server.refreshSession). The old
@@ -73,7 +73,7 @@ func (c claims) expiry(res *call.Response) time.Time {
 // reason to be careful.
 func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.refreshSession", nil,
-		call.Request{Method: http.MethodPost, Token: account.Refresh, Secrets: []secret.Text{account.Token}})
+		call.Request{Method: http.MethodPost, Token: account.RefreshToken, Secrets: []secret.Text{account.Token}})
 	if err != nil {
 		return account, err
 	}
@@ -91,7 +91,7 @@ func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Ac
 // server about an access token that is out: it ends by itself, within two hours.
 func (b *Bluesky) Revoke(ctx context.Context, _ network.App, account network.Account) error {
 	_, err := b.do(ctx, account.BaseURL, "com.atproto.server.deleteSession", nil,
-		call.Request{Method: http.MethodPost, Token: account.Refresh, Secrets: []secret.Text{account.Token}})
+		call.Request{Method: http.MethodPost, Token: account.RefreshToken, Secrets: []secret.Text{account.Token}})
 	if e := network.AsError(err); e != nil && e.Class != network.Auth {
 		return e
 	}

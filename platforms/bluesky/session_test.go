@@ -23,13 +23,13 @@ func TestRefresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := b.Refresh(t.Context(), app, account)
-	wantClass(t, err, network.Transient, "", account.Refresh.Reveal(), account.Token.Reveal())
+	wantClass(t, err, network.Transient, "", account.RefreshToken.Reveal(), account.Token.Reveal())
 	first, err := b.Refresh(t.Context(), app, account)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, err := b.Refresh(t.Context(), app, account)
-	if err != nil || again.Refresh.Reveal() != first.Refresh.Reveal() {
+	if err != nil || again.RefreshToken.Reveal() != first.RefreshToken.Reveal() {
 		t.Fatalf("the same token gave another successor: %v", err)
 	}
 

@@ -41,16 +41,16 @@ func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, erro
 func (b *Bluesky) Count(text string, _ network.Limits) int { return uniseg.GraphemeClusterCount(text) }
 
 // Check lists what the server would refuse.
-func (b *Bluesky) Check(content network.Content, limits network.Limits) []network.Problem {
+func (b *Bluesky) Check(content network.Content, limits network.Limits) []network.Violation {
 	count := b.Count(content.Text, limits)
 	problems := rules.Check("Bluesky", content, limits, count)
 	if most := b.options.MaxTextBytes; len(content.Text) > most && count <= limits.MaxCharacters {
-		problems = append(problems, network.Problem{Field: "content", Code: "too_long", Message: fmt.Sprintf(
+		problems = append(problems, network.Violation{Field: "content", Code: "too_long", Message: fmt.Sprintf(
 			"The text takes %d bytes, because its characters are made of many parts each; Bluesky allows %d.", len(content.Text), most)})
 	}
 	for i, media := range content.Media {
-		if n := utf8.RuneCountInString(media.AltText); rules.Timed(media) && n > maxVideoAlt && n <= limits.MaxAltText {
-			problems = append(problems, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "alt_text_too_long", Message: fmt.Sprintf(
+		if n := utf8.RuneCountInString(media.AltText); rules.IsVideoOrAudio(media) && n > maxVideoAlt && n <= limits.MaxAltText {
+			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "alt_text_too_long", Message: fmt.Sprintf(
 				"The description of attachment %d has %d characters; Bluesky allows %d for a video.", i+1, n, maxVideoAlt)})
 		}
 	}

@@ -67,7 +67,7 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 		return network.Staged{}, videoRefusal(res)
 	}
 	if !ok {
-		return network.Staged{}, res.Unreadable("it has no job")
+		return network.Staged{}, res.MalformedError("it has no job")
 	}
 	u.Job = state.ID
 	if state.State == jobCompleted && state.Blob == nil {
@@ -81,7 +81,7 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 func (b *Bluesky) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	var u upload
 	if err := json.Unmarshal([]byte(staged.RemoteID), &u); err != nil || u.Blob == nil && u.Job == "" {
-		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaGone, Message: "The upload is not known any more.", Err: err}
+		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "The upload is not known any more.", Err: err}
 	}
 	if u.Blob != nil {
 		staged.Ready, staged.CheckAfter = true, 0
@@ -95,13 +95,13 @@ func (b *Bluesky) StageStatus(ctx context.Context, account network.Account, stag
 	if !res.OK() {
 		e := videoRefusal(res)
 		if res.Status == http.StatusNotFound || res.Status == http.StatusBadRequest {
-			e.Class, e.Code, e.Message = network.Transient, network.CodeMediaGone, "The video service does not know the upload any more."
+			e.Class, e.Code, e.Message = network.Transient, network.CodeMediaExpired, "The video service does not know the upload any more."
 		}
 		return staged, e
 	}
 	state, ok := readJob(res)
 	if !ok {
-		return staged, res.Unreadable("it has no job")
+		return staged, res.MalformedError("it has no job")
 	}
 	return b.videoState(res, state, u, staged.ExpiresAt)
 }
@@ -172,7 +172,7 @@ func (b *Bluesky) servicePass(ctx context.Context, account network.Account) (sec
 		return secret.Text{}, err
 	}
 	if answer.Token == "" {
-		return secret.Text{}, res.Unreadable("it has no token")
+		return secret.Text{}, res.MalformedError("it has no token")
 	}
 	return secret.NewText(answer.Token), nil
 }

@@ -63,9 +63,9 @@ type Response struct {
 	secrets []secret.Text
 }
 
-// Skew is how far the server's clock is ahead of ours, to the second; zero
+// ClockSkew is how far the server's clock is ahead of ours, to the second; zero
 // when the server does not tell.
-func (r *Response) Skew() time.Duration {
+func (r *Response) ClockSkew() time.Duration {
 	if r.Date.IsZero() {
 		return 0
 	}
@@ -124,17 +124,17 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 	})
 	req, err := newRequest(traced, request)
 	if err != nil {
-		return nil, failure(request, network.NotSent, "bad_request", "The request could not be built", err)
+		return nil, newError(request, network.NotSent, "bad_request", "The request could not be built", err)
 	}
 	res, err := c.client.Do(req)
 	if err != nil {
 		// A request that was cancelled just as it was being written may be on
 		// its way although the trace did not say so yet.
 		left := wrote.Load() || connected.Load() && ctx.Err() != nil
-		return nil, lost(request, left, err)
+		return nil, noResponseError(request, left, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	answer, err := read(request, res)
+	answer, err := readResponse(request, res)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func newRequest(ctx context.Context, request Request) (*http.Request, error) {
 	return req, nil
 }
 
-func read(request Request, res *http.Response) (*Response, error) {
+func readResponse(request Request, res *http.Response) (*Response, error) {
 	answer := &Response{
 		Status:    res.StatusCode,
 		Header:    res.Header,
@@ -211,15 +211,15 @@ func read(request Request, res *http.Response) (*Response, error) {
 	}
 	// A refusal is clear from its status; only a success needs its body.
 	if err != nil && answer.Status < 300 {
-		e := lost(request, true, err)
+		e := noResponseError(request, true, err)
 		e.Status, e.RequestID = answer.Status, answer.RequestID
 		return nil, e
 	}
 	return answer, nil
 }
 
-// lost classifies a call that got no complete answer.
-func lost(request Request, left bool, err error) *network.Error {
+// noResponseError classifies a call that got no complete answer.
+func noResponseError(request Request, left bool, err error) *network.Error {
 	code := "connection_failed"
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -235,15 +235,15 @@ func lost(request Request, left bool, err error) *network.Error {
 	}
 	switch {
 	case !left:
-		return failure(request, network.NotSent, code, "The request never reached "+host, err)
+		return newError(request, network.NotSent, code, "The request never reached "+host, err)
 	case request.Create:
-		return failure(request, network.Ambiguous, code, "No answer came from "+host+": it may have acted", err)
+		return newError(request, network.Ambiguous, code, "No answer came from "+host+": it may have acted", err)
 	default:
-		return failure(request, network.Transient, code, "No answer came from "+host, err)
+		return newError(request, network.Transient, code, "No answer came from "+host, err)
 	}
 }
 
-func failure(request Request, class network.Class, code, message string, err error) *network.Error {
+func newError(request Request, class network.Class, code, message string, err error) *network.Error {
 	// url.Error repeats the whole URL, query included.
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -253,14 +253,14 @@ func failure(request Request, class network.Class, code, message string, err err
 	return &network.Error{
 		Class:   class,
 		Code:    code,
-		Message: Redact(fmt.Sprintf("%s: %s.", message, cause(err)), secrets...),
-		Err:     quiet{err, secrets},
+		Message: Redact(fmt.Sprintf("%s: %s.", message, describeCause(err)), secrets...),
+		Err:     redactedError{err, secrets},
 	}
 }
 
-// cause says why a connection failed, without the addresses that a name
+// describeCause says why a connection failed, without the addresses that a name
 // resolved to: people see it, and those may be of the operator's own network.
-func cause(err error) string {
+func describeCause(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
@@ -277,14 +277,14 @@ func cause(err error) string {
 	}
 }
 
-// quiet is an error whose text has no secrets in it.
-type quiet struct {
+// redactedError is an error whose text has no secrets in it.
+type redactedError struct {
 	error
 	secrets []secret.Text
 }
 
-func (q quiet) Error() string { return Redact(q.error.Error(), q.secrets...) }
-func (q quiet) Unwrap() error { return q.error }
+func (q redactedError) Error() string { return Redact(q.error.Error(), q.secrets...) }
+func (q redactedError) Unwrap() error { return q.error }
 
 // Redact replaces secrets in text that came from elsewhere.
 func Redact(text string, secrets ...secret.Text) string {

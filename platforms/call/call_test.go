@@ -252,7 +252,7 @@ func TestRedirects(t *testing.T) {
 	if err != nil || res.Status != http.StatusTemporaryRedirect {
 		t.Fatalf("%+v, %v: a POST must not be redirected", res, err)
 	}
-	if e := res.Error("", ""); e.Class != network.Rejected || e.Code != "moved" {
+	if e := res.StatusError("", ""); e.Class != network.Rejected || e.Code != "moved" {
 		t.Errorf("%v", e)
 	}
 	res, err = caller.Do(t.Context(), call.Request{Method: http.MethodGet, URL: address})
@@ -284,10 +284,10 @@ func TestClocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if skew := res.Skew(); skew < 88*time.Second || skew > 91*time.Second {
+	if skew := res.ClockSkew(); skew < 88*time.Second || skew > 91*time.Second {
 		t.Errorf("skew %v", skew)
 	}
-	e := res.Error("", "")
+	e := res.StatusError("", "")
 	if wait := time.Until(e.RetryAt); e.Class != network.Transient || wait < 28*time.Second || wait > 31*time.Second {
 		t.Errorf("%v, retry in %v", e, wait)
 	}

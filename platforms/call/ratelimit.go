@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// ResetAt reads when a rate limit is whole again, by our clock; zero when the
+// ParseReset reads when a rate limit is whole again, by our clock; zero when the
 // value tells nothing. Servers of one API disagree about its form: Mastodon and
 // GoToSocial send ISO 8601, others seconds since 1970, some milliseconds, and the
 // RateLimit headers of the IETF seconds from now
 // (draft-ietf-httpapi-ratelimit-headers, section 2).
-func (r *Response) ResetAt(value string) time.Time {
+func (r *Response) ParseReset(value string) time.Time {
 	value = strings.TrimSpace(value)
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04:05 MST", http.TimeFormat} {
 		if at, err := time.Parse(layout, value); err == nil {
-			return r.Local(at)
+			return r.LocalTime(at)
 		}
 	}
 	n, err := strconv.ParseFloat(value, 64)
@@ -26,9 +26,9 @@ func (r *Response) ResetAt(value string) time.Time {
 	case err != nil || math.IsNaN(n) || n < 0 || n > 1e14:
 		return time.Time{}
 	case n >= 1e11:
-		return r.Local(time.UnixMilli(int64(n)))
+		return r.LocalTime(time.UnixMilli(int64(n)))
 	case n >= 1e9:
-		return r.Local(time.UnixMilli(int64(n * 1000)))
+		return r.LocalTime(time.UnixMilli(int64(n * 1000)))
 	case n > year:
 		return time.Time{} // neither a date nor a wait that anybody would ask for
 	default:
@@ -36,9 +36,9 @@ func (r *Response) ResetAt(value string) time.Time {
 	}
 }
 
-// Window finds the period in a policy such as "300;w=300"; zero when it names
+// PolicyWindow finds the period in a policy such as "300;w=300"; zero when it names
 // none (draft-ietf-httpapi-ratelimit-headers, section 3).
-func Window(policy string) time.Duration {
+func PolicyWindow(policy string) time.Duration {
 	for _, part := range strings.Split(policy, ";")[1:] {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		seconds, err := strconv.Atoi(strings.TrimRight(strings.TrimSpace(value), ","))

@@ -31,14 +31,14 @@ func TestResetAt_ReadsEveryForm(t *testing.T) {
 		"1e300":                         {},
 	} {
 		r := &call.Response{Received: received}
-		if got := r.ResetAt(value); !got.Equal(want) {
+		if got := r.ParseReset(value); !got.Equal(want) {
 			t.Errorf("%q: got %v, want %v", value, got, want)
 		}
 	}
 	// A server whose clock is an hour ahead says its own time.
 	ahead := &call.Response{Received: received, Date: received.Add(time.Hour)}
 	for value, want := range map[string]time.Time{"2026-11-22T13:05:00Z": at, "1795352700": at, "300": at} {
-		if got := ahead.ResetAt(value); !got.Equal(want) {
+		if got := ahead.ParseReset(value); !got.Equal(want) {
 			t.Errorf("an hour ahead, %q: got %v, want %v", value, got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestWindow_ReadsPolicies(t *testing.T) {
 		"300;w=300": 5 * time.Minute, "5000; w=3600;comment=\"x\"": time.Hour, `"default";q=100;w=10`: 10 * time.Second,
 		"": 0, "300": 0, "300;w=": 0, "300;w=-5": 0, "300;w=x": 0,
 	} {
-		if got := call.Window(policy); got != want {
+		if got := call.PolicyWindow(policy); got != want {
 			t.Errorf("%q: got %s, want %s", policy, got, want)
 		}
 	}

@@ -22,18 +22,18 @@ func (r *Response) OK() bool { return r.Status >= 200 && r.Status < 300 }
 // a Create call Ambiguous: the network acted, or something between did not.
 func (r *Response) Decode(into any) error {
 	if err := json.Unmarshal(r.Body, into); err != nil {
-		return r.Unreadable(err.Error())
+		return r.MalformedError(err.Error())
 	}
 	return nil
 }
 
-// Unreadable is the error for a success that lacks what it must hold.
-func (r *Response) Unreadable(why string) *network.Error {
+// MalformedError is the error for a success that lacks what it must hold.
+func (r *Response) MalformedError(why string) *network.Error {
 	class := network.Transient
 	if r.create {
 		class = network.Ambiguous
 	}
-	return r.NewError(class, "unreadable_answer", "The network's answer cannot be read: "+why+".")
+	return r.NewError(class, "malformed_response", "The network's answer cannot be read: "+why+".")
 }
 
 // NewError makes an error that carries the answer's status and request id.
@@ -47,12 +47,12 @@ func (r *Response) NewError(class network.Class, code, message string) *network.
 	}
 }
 
-// Error classifies a refusal by its status alone, with code and message as the
+// StatusError classifies a refusal by its status alone, with code and message as the
 // network gave them. Adapters refine it where the network says more.
 //
 // A refusal of class 4xx is never tried again, apart from 429: networks were
 // seen to answer 400 to something that they had done.
-func (r *Response) Error(code, message string) *network.Error {
+func (r *Response) StatusError(code, message string) *network.Error {
 	if code == "" {
 		code = "http_" + strconv.Itoa(r.Status)
 	}
@@ -92,9 +92,9 @@ func (r *Response) RetryAfter() time.Time {
 	case at.IsZero():
 		return r.Received.Add(wait)
 	default:
-		return r.Local(at)
+		return r.LocalTime(at)
 	}
 }
 
-// Local turns a time by the server's clock into one by ours.
-func (r *Response) Local(at time.Time) time.Time { return at.Add(-r.Skew()) }
+// LocalTime turns a time by the server's clock into one by ours.
+func (r *Response) LocalTime(at time.Time) time.Time { return at.Add(-r.ClockSkew()) }

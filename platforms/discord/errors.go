@@ -37,7 +37,7 @@ func refusal(res *call.Response) *network.Error {
 	if f.Code != 0 {
 		code = strconv.Itoa(f.Code)
 	}
-	e := res.Error(code, f.Message)
+	e := res.StatusError(code, f.Message)
 	e.Rates = rates(res)
 	switch {
 	case res.Status == http.StatusTooManyRequests:
@@ -63,17 +63,17 @@ const bucket = "messages"
 
 func quotas() []network.Quota {
 	return []network.Quota{{Bucket: bucket, Scope: network.ScopeAccount, Requests: 5, Per: 5 * time.Second, Default: true,
-		Costs: map[network.Use]int{network.UsePublish: 1}}}
+		Costs: map[network.CallKind]int{network.CallPublish: 1}}}
 }
 
 // rates reads the headers of https://docs.discord.com/developers/topics/rate-limits.
-func rates(res *call.Response) []network.Rate {
+func rates(res *call.Response) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("X-RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("X-RateLimit-Remaining"))
 	after, errAfter := strconv.ParseFloat(res.Header.Get("X-RateLimit-Reset-After"), 64)
 	if errLimit != nil || errRemaining != nil || errAfter != nil || limit < 1 || remaining < 0 || after < 0 || after > 1e6 {
 		return nil
 	}
-	return []network.Rate{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
+	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
 		ResetAt: res.Received.Add(time.Duration(after * float64(time.Second)))}}
 }

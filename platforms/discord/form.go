@@ -14,8 +14,8 @@ import (
 )
 
 // Fields asks for a webhook, or for a bot and its channel.
-func (d *Discord) Fields() []network.Field {
-	return []network.Field{
+func (d *Discord) Fields() []network.FormField {
+	return []network.FormField{
 		{Name: "webhook_url", Label: "Webhook address", Secret: true, Optional: true,
 			Help: "Channel settings, Integrations, Webhooks, Copy URL. Enough by itself, but a post whose answer is lost cannot be looked for."},
 		{Name: "bot_token", Label: "Bot token", Secret: true, Optional: true,
@@ -58,7 +58,7 @@ func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) (
 	if parts == nil {
 		return nil, invalid("webhook_url", "This is no webhook address: it looks like https://discord.com/api/webhooks/123/abc.")
 	}
-	account := network.Account{BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]), Kind: network.Channel}
+	account := network.Account{BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]), Kind: network.KindChannel}
 	account, err = d.named(ctx, account)
 	if err != nil {
 		return nil, aboutField(err, "webhook_url", "Discord does not know this webhook.")
@@ -111,7 +111,7 @@ func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string
 	if strings.ContainsAny(token, " \t\r\n") {
 		return nil, invalid("bot_token", "A bot's token has no spaces.")
 	}
-	account := network.Account{BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.Channel}
+	account := network.Account{BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.KindChannel}
 	if err := d.self(ctx, account); err != nil {
 		return nil, aboutField(err, "bot_token", "Discord does not know this bot token.")
 	}

@@ -92,7 +92,7 @@ func (d *Discord) Publish(ctx context.Context, account network.Account, submissi
 		return network.Receipt{}, err
 	}
 	if made.ID == "" {
-		return network.Receipt{}, res.Unreadable("it has no message id")
+		return network.Receipt{}, res.MalformedError("it has no message id")
 	}
 	receipt := d.receipt(ctx, account, made)
 	receipt.SentAt, receipt.Rates = res.Sent, rates(res)

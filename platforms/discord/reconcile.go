@@ -47,7 +47,7 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 			}
 		}
 	}
-	return search.Finding(from, complete, ""), nil
+	return search.Result(from, complete, ""), nil
 }
 
 // whoAndWhen asks for the bot's user id, and how far Discord's clock is ahead.
@@ -63,9 +63,9 @@ func (d *Discord) whoAndWhen(ctx context.Context, account network.Account) (auth
 		return "", 0, err
 	}
 	if me.ID == "" {
-		return "", 0, res.Unreadable("it has no user id")
+		return "", 0, res.MalformedError("it has no user id")
 	}
-	return me.ID, res.Skew(), nil
+	return me.ID, res.ClockSkew(), nil
 }
 
 func compare(receipt network.Receipt, m message, s network.Submission, wanted *matching.Comparer) matching.Post {
@@ -73,7 +73,7 @@ func compare(receipt network.Receipt, m message, s network.Submission, wanted *m
 	if m.Reference != nil {
 		replyTo = m.Reference.MessageID
 	}
-	return matching.Post{Receipt: receipt, Text: wanted.Text(m.Content), Media: len(m.Attachments) == len(s.Media), ReplyTo: replyTo == s.ReplyTo}
+	return matching.Post{Receipt: receipt, Verdict: wanted.Compare(m.Content), MediaCountEqual: len(m.Attachments) == len(s.Media), ReplyTargetEqual: replyTo == s.ReplyTo}
 }
 
 // snowflake is the smallest id of a time.

@@ -35,14 +35,14 @@ func (d *Discord) Count(text string, _ network.Limits) int {
 }
 
 // Check lists what Discord would refuse.
-func (d *Discord) Check(content network.Content, limits network.Limits) []network.Problem {
+func (d *Discord) Check(content network.Content, limits network.Limits) []network.Violation {
 	problems := rules.Check("Discord", content, limits, d.Count(content.Text, limits))
 	all := int64(0)
 	for _, m := range content.Media {
 		all += m.Bytes
 	}
 	if most := d.options.MaxRequestBytes; all > most {
-		problems = append(problems, network.Problem{Field: "attachments", Code: "too_large",
+		problems = append(problems, network.Violation{Field: "attachments", Code: "too_large",
 			Message: fmt.Sprintf("The attachments have %.1f MiB together; Discord allows %.0f in one message.", float64(all)/(1<<20), float64(most)/(1<<20))})
 	}
 	return problems

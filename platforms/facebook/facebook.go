@@ -81,7 +81,7 @@ func (o *Options) fill() {
 type Facebook struct {
 	api     *graph.API
 	options Options
-	place   graph.Place
+	service graph.Service
 }
 
 var (
@@ -100,7 +100,7 @@ func New(client *http.Client, options Options) *Facebook {
 			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
 		}),
 		options: options,
-		place:   graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+		service: graph.Service{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
 	}
 }
 
@@ -109,7 +109,7 @@ func (*Facebook) Name() string { return Name }
 
 // do makes a call in the name of an account: c.URL is the path below the version.
 func (f *Facebook) do(ctx context.Context, account network.Account, host string, c graph.Call) (*call.Response, error) {
-	root, err := f.place.Host(account.BaseURL, host)
+	root, err := f.service.Host(account.BaseURL, host)
 	if err != nil {
 		if c.Body != nil && c.Body.Closer != nil {
 			_ = c.Body.Closer.Close()
@@ -135,7 +135,7 @@ func (f *Facebook) get(ctx context.Context, account network.Account, path string
 // permalink is where people find a post, comment or video of a Page. The ids of
 // posts and comments have an underscore: page_post, post_comment.
 func (f *Facebook) permalink(account network.Account, id, replyTo string) string {
-	host, _ := f.place.Host(account.BaseURL, f.options.WebHost)
+	host, _ := f.service.Host(account.BaseURL, f.options.WebHost)
 	first, second, two := strings.Cut(id, "_")
 	switch {
 	case replyTo != "":
@@ -153,8 +153,8 @@ func (f *Facebook) permalink(account network.Account, id, replyTo string) string
 
 // refine corrects what the codes mean for Pages.
 // https://developers.facebook.com/docs/graph-api/guides/error-handling
-func refine(failure graph.Failure, create bool, e *network.Error) {
-	is := func(code int) bool { return failure.Is(code, 0) || failure.Is(0, code) }
+func refine(failure graph.ErrorObject, create bool, e *network.Error) {
+	is := func(code int) bool { return failure.Matches(code, 0) || failure.Matches(0, code) }
 	switch {
 	case is(1363047), is(1609010): // temporarily unavailable
 		e.Class = network.Transient

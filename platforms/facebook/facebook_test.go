@@ -32,7 +32,7 @@ func startFake(t *testing.T, options fake.Options) newsroom {
 	page := platformtest.Add(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: person.ID, Name: "dateline"})
 	client := platformtest.Client(t)
 	n := newsroom{server: server, base: server.URL() + "/facebook", client: client}
-	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.Page, Token: secret.NewText(page.Token)}
+	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.KindPage, Token: secret.NewText(page.Token)}
 	return n
 }
 

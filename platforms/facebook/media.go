@@ -27,7 +27,7 @@ func (f *Facebook) Stage(ctx context.Context, account network.Account, media net
 		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
 			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
 	}
-	if rules.Timed(media.MediaInfo) {
+	if rules.IsVideoOrAudio(media.MediaInfo) {
 		defer func() { _ = data.Close() }()
 		return f.stageVideo(ctx, account, media, data)
 	}
@@ -46,7 +46,7 @@ func (f *Facebook) Stage(ctx context.Context, account network.Account, media net
 	if err != nil {
 		return network.Staged{}, err
 	}
-	id, err := graph.ID(res)
+	id, err := graph.CreatedID(res)
 	return network.Staged{RemoteID: id, Ready: err == nil, ExpiresAt: f.photoEnds()}, err
 }
 
@@ -92,13 +92,13 @@ func (f *Facebook) stageVideo(ctx context.Context, account network.Account, medi
 		return network.Staged{}, err
 	}
 	if begun.Session == "" || begun.Video == "" {
-		return network.Staged{}, res.Unreadable("it has no video id or upload session")
+		return network.Staged{}, res.MalformedError("it has no video id or upload session")
 	}
 	part, sent := begun.offsets, int64(0)
 	for n := 0; part.Start < part.End; n++ {
 		size := min(part.End-part.Start, maxPart)
 		if part.Start != sent || n == maxParts {
-			return network.Staged{}, res.Unreadable("it asks for a part of the video out of order")
+			return network.Staged{}, res.MalformedError("it asks for a part of the video out of order")
 		}
 		held := make([]byte, size)
 		if _, err := io.ReadFull(data, held); err != nil {
@@ -185,7 +185,7 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 	}
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &answer)
 	if gone(err) {
-		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaGone, Message: "Facebook has dropped the attachment.", Err: err}
+		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook has dropped the attachment.", Err: err}
 	}
 	if err != nil {
 		return staged, err

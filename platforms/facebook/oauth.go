@@ -19,13 +19,13 @@ const scopes = "pages_show_list,pages_manage_posts,pages_read_engagement,pages_m
 
 // Register gives the operator's app, or the sandbox's.
 func (f *Facebook) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
-	return f.place.Register(baseURL, redirectURI)
+	return f.service.Register(baseURL, redirectURI)
 }
 
 // AuthorizeURL is the dialog where the person allows access and chooses Pages.
 // https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow
 func (f *Facebook) AuthorizeURL(app network.App, state, _ string) string {
-	host, _ := f.place.Host(app.BaseURL, f.options.WebHost)
+	host, _ := f.service.Host(app.BaseURL, f.options.WebHost)
 	return host + "/" + f.options.Version + "/dialog/oauth?" + url.Values{
 		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {scopes}, "state": {state},
 	}.Encode()
@@ -43,14 +43,14 @@ func (f *Facebook) Exchange(ctx context.Context, app network.App, code, _ string
 	if err != nil {
 		return network.Account{}, err
 	}
-	account.RefreshExpiresAt = time.Now().UTC().AddDate(0, 0, f.options.AccessDays)
+	account.RefreshTokenExpiresAt = time.Now().UTC().AddDate(0, 0, f.options.AccessDays)
 	account.Scopes, err = f.granted(ctx, account)
 	return account, err
 }
 
 // token asks the token endpoint, in a form: so no secret stands in an address.
 func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, secrets ...secret.Text) (network.Account, error) {
-	host, err := f.place.Host(app.BaseURL, f.options.GraphHost)
+	host, err := f.service.Host(app.BaseURL, f.options.GraphHost)
 	if err != nil {
 		return network.Account{}, err
 	}
@@ -71,11 +71,11 @@ func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, 
 		return network.Account{}, err
 	}
 	if answer.AccessToken == "" {
-		return network.Account{}, res.Unreadable("it has no access token")
+		return network.Account{}, res.MalformedError("it has no access token")
 	}
 	account := network.Account{BaseURL: app.BaseURL, Token: secret.NewText(answer.AccessToken)}
 	if answer.ExpiresIn > 0 {
-		account.ExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second).UTC()
+		account.TokenExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second).UTC()
 	}
 	return account, nil
 }
@@ -111,7 +111,7 @@ func (f *Facebook) Identify(ctx context.Context, account network.Account) (netwo
 		return account, err
 	}
 	if me.ID == "" || me.Name == "" {
-		return account, res.Unreadable("it does not say who this is")
+		return account, res.MalformedError("it does not say who this is")
 	}
 	account.RemoteID, account.Name, account.Handle = me.ID, me.Name, me.Name
 	if me.Username != "" {
@@ -145,17 +145,17 @@ func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]net
 				continue
 			}
 			page := account
-			page.RemoteID, page.Name, page.Handle, page.Kind = p.ID, p.Name, p.Name, network.Page
+			page.RemoteID, page.Name, page.Handle, page.Kind = p.ID, p.Name, p.Name, network.KindPage
 			if p.Username != "" {
 				page.Handle = "@" + p.Username
 			}
-			page.Token, page.ExpiresAt = secret.NewText(p.Token), time.Time{}
+			page.Token, page.TokenExpiresAt = secret.NewText(p.Token), time.Time{}
 			found = append(found, page)
 		}
-		if answer.After() == "" {
+		if answer.NextCursor() == "" {
 			break
 		}
-		query.Set("after", answer.After())
+		query.Set("after", answer.NextCursor())
 	}
 	if len(found) == 0 {
 		return nil, &network.Error{Class: network.Rejected, Code: "no_pages",

@@ -31,7 +31,7 @@ func TestConnectPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	account, err := f.Exchange(t.Context(), app, n.approve(t, f.AuthorizeURL(app, "s", "")).Get("code"), "")
-	if err != nil || !slices.Contains(account.Scopes, "pages_manage_posts") || time.Until(account.ExpiresAt) < 59*24*time.Hour {
+	if err != nil || !slices.Contains(account.Scopes, "pages_manage_posts") || time.Until(account.TokenExpiresAt) < 59*24*time.Hour {
 		t.Fatalf("%+v, %v", account, err)
 	}
 	found, err := f.Accounts(t.Context(), account)
@@ -41,7 +41,7 @@ func TestConnectPages(t *testing.T) {
 	tokens := map[string]bool{}
 	for _, page := range found {
 		// Tokens of Pages do not expire; the person's consent does.
-		if days := time.Until(page.RefreshExpiresAt).Hours() / 24; page.Kind != network.Page || !page.ExpiresAt.IsZero() || days < 89 || days > 90 {
+		if days := time.Until(page.RefreshTokenExpiresAt).Hours() / 24; page.Kind != network.KindPage || !page.TokenExpiresAt.IsZero() || days < 89 || days > 90 {
 			t.Errorf("page %+v", page)
 		}
 		tokens[page.Token.Reveal()] = true

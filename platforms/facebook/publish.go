@@ -47,7 +47,7 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	if err != nil {
 		return network.Receipt{}, dropped(err, submission.MediaIDs)
 	}
-	id, err := graph.ID(res)
+	id, err := graph.CreatedID(res)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -77,7 +77,7 @@ func dropped(err error, mediaIDs []string) error {
 	}
 	for _, id := range mediaIDs {
 		if id != "" && strings.Contains(e.Message, "'"+id+"'") {
-			e.Class, e.Code = network.Transient, network.CodeMediaGone
+			e.Class, e.Code = network.Transient, network.CodeMediaExpired
 		}
 	}
 	return e
@@ -101,7 +101,7 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 		return network.Receipt{}, err
 	}
 	if !answer.Success {
-		return network.Receipt{}, res.Unreadable("it does not say that the video is published")
+		return network.Receipt{}, res.MalformedError("it does not say that the video is published")
 	}
 	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }

@@ -60,9 +60,9 @@ func TestRefusals(t *testing.T) {
 		"Abusive":         {failure(1346003, 0, "words"), "1346003", network.Rejected},
 		"LostRole":        {failure(190, 492, "words"), "190/492", network.Auth},
 		"TooFast":         {failure(368, 1390008, "words"), "368/1390008", network.Throttled},
-		"PhotoGone":       {failure(100, 33, "Object with ID '55' does not exist"), "media_gone", network.Transient},
+		"PhotoGone":       {failure(100, 33, "Object with ID '55' does not exist"), "media_expired", network.Transient},
 		"PageGone":        {failure(100, 33, "Object with ID '7' does not exist"), "100/33", network.Rejected},
-		"UnreadableReply": {`{"success":true}`, "unreadable_answer", network.Ambiguous},
+		"UnreadableReply": {`{"success":true}`, "malformed_response", network.Ambiguous},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status := 400
@@ -149,7 +149,7 @@ func TestAPhotoThatIsNoneIsRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err := f.StageStatus(t.Context(), n.page, network.Staged{RemoteID: "123"})
-	if e := network.AsError(err); e == nil || e.Class != network.Transient || e.Code != network.CodeMediaGone {
+	if e := network.AsError(err); e == nil || e.Class != network.Transient || e.Code != network.CodeMediaExpired {
 		t.Errorf("%v", err)
 	}
 }

@@ -96,7 +96,7 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 		same := slices.Equal(l.media(), wanted)
 		return matching.Post{
 			Receipt: network.Receipt{RemoteID: l.ID, URL: f.permalink(account, l.ID, replyTo), CreatedAt: l.Created.Time},
-			Text:    compare.Text(l.Message), Media: same, ReplyTo: true, Proof: same && len(wanted) > 0,
+			Verdict: compare.Compare(l.Message), MediaCountEqual: same, ReplyTargetEqual: true, HasUploadedMedia: same && len(wanted) > 0,
 		}, replyTo == "" || l.From.ID == account.RemoteID
 	}}
 	for range maxPages {
@@ -108,14 +108,14 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 		if s.read(page, res) {
 			break
 		}
-		query.Set("after", page.After())
+		query.Set("after", page.NextCursor())
 	}
 	late := ""
 	if replyTo != "" && len(wanted) == 0 {
 		// A second post with the same words or photos is refused; a comment is not.
 		late = "Facebook may list a comment minutes late, and does not refuse a second one."
 	}
-	return s.posts.Finding(s.from, s.complete, late), nil
+	return s.posts.Result(s.from, s.complete, late), nil
 }
 
 // search goes through pages, newest first.
@@ -131,10 +131,10 @@ type search struct {
 func (s *search) read(page graph.Page[listed], res *call.Response) bool {
 	// A clock that is behind dates posts before we sent them. The window only
 	// ever grows: a post missed is a post made twice.
-	if earlier := s.window.From.Add(res.Skew()).Truncate(time.Second); earlier.Before(s.from) {
+	if earlier := s.window.From.Add(res.ClockSkew()).Truncate(time.Second); earlier.Before(s.from) {
 		s.from = earlier
 	}
-	s.complete = page.After() == ""
+	s.complete = page.NextCursor() == ""
 	for _, l := range page.Data {
 		if l.Created.Before(s.from) || l.ID == s.window.SinceID {
 			s.complete = true

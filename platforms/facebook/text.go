@@ -19,7 +19,7 @@ const settingCard = "link_card"
 // Facebook says when it is too much.
 // https://developers.facebook.com/docs/graph-api/overview/rate-limiting
 func (f *Facebook) Limits(_ context.Context, account network.Account) (network.Limits, error) {
-	if _, err := f.place.Host(account.BaseURL, ""); err != nil {
+	if _, err := f.service.Host(account.BaseURL, ""); err != nil {
 		return network.Limits{}, err
 	}
 	o := f.options
@@ -50,7 +50,7 @@ func (*Facebook) Count(text string, _ network.Limits) int {
 
 // Check lists what Facebook would refuse. A reply is a comment, which takes one
 // photo at most.
-func (f *Facebook) Check(content network.Content, limits network.Limits) []network.Problem {
+func (f *Facebook) Check(content network.Content, limits network.Limits) []network.Violation {
 	if content.Reply {
 		limits.AllowedBy = "Facebook in a comment"
 		limits.MaxCharacters = min(limits.MaxCharacters, f.options.CommentCharacters)
@@ -67,12 +67,12 @@ func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Pr
 		p.Notes = append(p.Notes, "On Facebook, this stands as a comment under the post.")
 		return p
 	}
-	p.FoldAt = rules.Fold(content.Text, f.options.Fold, f.options.FoldLines)
+	p.FoldAt = rules.FoldOffset(content.Text, f.options.Fold, f.options.FoldLines)
 	if links := rules.Links(content.Text); len(links) > 0 && len(content.Media) == 0 {
 		p.Card = links[0].Target
 	}
 	for _, media := range content.Media {
-		if rules.Timed(media) {
+		if rules.IsVideoOrAudio(media) {
 			p.Notes = append(p.Notes, "Facebook shows a video when it has processed it, which may be minutes after the post's time.")
 			if media.AltText != "" {
 				p.Notes = append(p.Notes, "Facebook keeps no description of a video.")

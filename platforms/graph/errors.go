@@ -9,13 +9,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// blockedFor is how long an account rests that Meta has blocked for going too
+// blockedRetryAfter is how long an account rests that Meta has blocked for going too
 // fast (code 368): trying earlier makes such blocks longer.
-const blockedFor = time.Hour
+const blockedRetryAfter = time.Hour
 
-// Failure is the error object of a Graph API.
+// ErrorObject is the error object of a Graph API.
 // https://developers.facebook.com/docs/graph-api/guides/error-handling
-type Failure struct {
+type ErrorObject struct {
 	Message     string `json:"message"`
 	Type        string `json:"type"`
 	Code        int    `json:"code"`
@@ -26,13 +26,13 @@ type Failure struct {
 	Trace       string `json:"fbtrace_id"`
 }
 
-// Is says whether a failure has the code and the subcode; 0 is any.
-func (f Failure) Is(code, subcode int) bool {
+// Matches says whether a failure has the code and the subcode; 0 is any.
+func (f ErrorObject) Matches(code, subcode int) bool {
 	return (code == 0 || f.Code == code) && (subcode == 0 || f.Subcode == subcode)
 }
 
-// code is how a failure is named: 100, or 100/33 with its subcode.
-func (f Failure) code() string {
+// errorCode is how a failure is named: 100, or 100/33 with its subcode.
+func (f ErrorObject) errorCode() string {
 	switch {
 	case f.Code == 0:
 		return ""
@@ -43,8 +43,8 @@ func (f Failure) code() string {
 	}
 }
 
-// words prefers what Meta wrote for people.
-func (f Failure) words() string {
+// userMessage prefers what Meta wrote for people.
+func (f ErrorObject) userMessage() string {
 	switch {
 	case f.UserMessage != "" && f.Title != "":
 		return f.Title + ": " + f.UserMessage
@@ -55,10 +55,10 @@ func (f Failure) words() string {
 	}
 }
 
-// read finds the failure in an answer. Besides the error object there are two
+// parseError finds the failure in an answer. Besides the error object there are two
 // other forms: of uploads (rupload.facebook.com: debug_info), and of Instagram's
 // token endpoint (api.instagram.com: error_type, error_message).
-func read(body []byte) Failure {
+func parseError(body []byte) ErrorObject {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"error_message"`
@@ -70,9 +70,9 @@ func read(body []byte) Failure {
 		} `json:"debug_info"`
 	}
 	_ = json.Unmarshal(body, &answer) // an error page is no reason to lose the status
-	f := Failure{Message: answer.Message, Type: answer.Type}
+	f := ErrorObject{Message: answer.Message, Type: answer.Type}
 	if answer.Debug.Message != "" || answer.Debug.Type != "" {
-		f = Failure{Message: answer.Debug.Message, Type: answer.Debug.Type, Transient: answer.Debug.Retriable}
+		f = ErrorObject{Message: answer.Debug.Message, Type: answer.Debug.Type, Transient: answer.Debug.Retriable}
 	}
 	_ = json.Unmarshal(answer.Error, &f)
 	return f
@@ -82,18 +82,18 @@ func read(body []byte) Failure {
 // most come with status 400 whatever they mean, and by the status where there
 // is no code.
 func (a *API) refusal(res *call.Response, create bool) *network.Error {
-	f := read(res.Body)
+	f := parseError(res.Body)
 	if f.Trace != "" {
 		res.RequestID = f.Trace
 	}
-	e := res.Error(f.code(), f.words())
+	e := res.StatusError(f.errorCode(), f.userMessage())
 	switch {
-	case f.throttles():
+	case f.isRateLimit():
 		e.Class, e.Scope, e.RetryAt = network.Throttled, f.scope(), res.RetryAfter()
-	case f.Is(368, 4854002): // until the person confirms who they are, no waiting helps
+	case f.Matches(368, 4854002): // until the person confirms who they are, no waiting helps
 		e.Class = network.Rejected
 	case f.Code == 368:
-		e.Class, e.RetryAt = network.Throttled, res.Received.Add(blockedFor)
+		e.Class, e.RetryAt = network.Throttled, res.Received.Add(blockedRetryAfter)
 	case f.Code == 190, f.Code == 102:
 		e.Class = network.Auth
 	case f.Code == 506:
@@ -113,16 +113,16 @@ func (a *API) refusal(res *call.Response, create bool) *network.Error {
 		if e.Scope == "" {
 			e.Scope = network.ScopeAccount
 		}
-		if at := res.Received.Add(UsageOf(res.Header).Regain); at.After(e.RetryAt) && at.After(res.Received) {
+		if at := res.Received.Add(ParseUsage(res.Header).RegainIn); at.After(e.RetryAt) && at.After(res.Received) {
 			e.RetryAt = at
 		}
 	}
 	return e
 }
 
-// throttles knows the codes of rate limits.
+// isRateLimit knows the codes of rate limits.
 // https://developers.facebook.com/docs/graph-api/overview/rate-limiting
-func (f Failure) throttles() bool {
+func (f ErrorObject) isRateLimit() bool {
 	switch f.Code {
 	case 4, 17, 32, 341, 613:
 		return true
@@ -131,7 +131,7 @@ func (f Failure) throttles() bool {
 }
 
 // scope says whose limit a code is about: 4 and 341 are the app's.
-func (f Failure) scope() network.Scope {
+func (f ErrorObject) scope() network.Scope {
 	if f.Code == 4 || f.Code == 341 {
 		return network.ScopeApp
 	}

@@ -27,7 +27,7 @@ type Options struct {
 	ReadTimeout   time.Duration // for calls that may be repeated; 0: 30 s
 	// Refine corrects the class of a refusal by what one network alone knows of
 	// its codes; nil: nothing to correct.
-	Refine func(f Failure, create bool, e *network.Error)
+	Refine func(f ErrorObject, create bool, e *network.Error)
 }
 
 // API calls one network's Graph API.
@@ -80,7 +80,7 @@ func (a *API) Do(ctx context.Context, c Call) (*call.Response, error) {
 		request.Token = secret.Text{}
 		request.Header.Set("Authorization", c.Scheme+" "+c.Token.Reveal())
 	}
-	query, form := cloned(c.Query), cloned(c.Form)
+	query, form := cloneValues(c.Query), cloneValues(c.Form)
 	parameters := query
 	if c.Form != nil {
 		parameters = form
@@ -90,7 +90,7 @@ func (a *API) Do(ctx context.Context, c Call) (*call.Response, error) {
 		parameters.Set("access_token", c.Token.Reveal())
 	}
 	if !c.AppSecret.Empty() && !c.Token.Empty() {
-		proof := Proof(c.Token, c.AppSecret)
+		proof := AppSecretProof(c.Token, c.AppSecret)
 		request.Secrets = append(request.Secrets, secret.NewText(proof))
 		parameters.Set("appsecret_proof", proof)
 	}
@@ -120,22 +120,22 @@ func (a *API) Do(ctx context.Context, c Call) (*call.Response, error) {
 	return res, nil
 }
 
-func cloned(values url.Values) url.Values {
+func cloneValues(values url.Values) url.Values {
 	if values == nil {
 		return url.Values{}
 	}
 	return maps.Clone(values)
 }
 
-// Proof is what Meta calls appsecret_proof.
-func Proof(token, appSecret secret.Text) string {
+// AppSecretProof is what Meta calls appsecret_proof.
+func AppSecretProof(token, appSecret secret.Text) string {
 	sum := hmac.New(sha256.New, []byte(appSecret.Reveal()))
 	_, _ = sum.Write([]byte(token.Reveal())) // never fails
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// ID reads the id of what a call has made.
-func ID(res *call.Response) (string, error) {
+// CreatedID reads the id of what a call has made.
+func CreatedID(res *call.Response) (string, error) {
 	var answer struct {
 		ID string `json:"id"`
 	}
@@ -143,7 +143,7 @@ func ID(res *call.Response) (string, error) {
 		return "", err
 	}
 	if answer.ID == "" {
-		return "", res.Unreadable("it has no id")
+		return "", res.MalformedError("it has no id")
 	}
 	return answer.ID, nil
 }
@@ -154,19 +154,19 @@ type Page[T any] struct {
 	Data   []T `json:"data"`
 	Paging struct {
 		Cursors struct {
-			After string `json:"after"`
+			NextCursor string `json:"after"`
 		} `json:"cursors"`
 		Next string `json:"next"`
 	} `json:"paging"`
 }
 
-// After is the cursor of the next page; empty on the last. Only the cursor is
+// NextCursor is the cursor of the next page; empty on the last. Only the cursor is
 // taken from an answer: its addresses would have the token in them.
-func (p Page[T]) After() string {
+func (p Page[T]) NextCursor() string {
 	if p.Paging.Next == "" {
 		return ""
 	}
-	return p.Paging.Cursors.After
+	return p.Paging.Cursors.NextCursor
 }
 
 // Time is a time as the Graph APIs write it: 2026-11-21T20:06:30+0000, which is

@@ -125,8 +125,8 @@ func TestThrottledSaysUntilWhen(t *testing.T) {
 
 func TestRefine(t *testing.T) {
 	address := answering(t, 400, failure(4, 2207051, ""))
-	api := graph.New(http.DefaultClient, graph.Options{Refine: func(f graph.Failure, create bool, e *network.Error) {
-		if create && f.Is(4, 2207051) && f.Is(0, 2207051) && !f.Is(4, 1) {
+	api := graph.New(http.DefaultClient, graph.Options{Refine: func(f graph.ErrorObject, create bool, e *network.Error) {
+		if create && f.Matches(4, 2207051) && f.Matches(0, 2207051) && !f.Matches(4, 1) {
 			e.Class = network.Ambiguous
 		}
 	}})
@@ -143,7 +143,7 @@ func TestRefine(t *testing.T) {
 func TestTheTokenIsNotInTheAddress(t *testing.T) {
 	const proof = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
 	token, appSecret := secret.NewText("what do ya want for nothing?"), secret.NewText("Jefe")
-	if got := graph.Proof(token, appSecret); got != proof {
+	if got := graph.AppSecretProof(token, appSecret); got != proof {
 		t.Fatalf("proof %s", got)
 	}
 	var last *http.Request
@@ -216,11 +216,11 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := time.Date(2026, 11, 21, 20, 6, 30, 0, time.UTC)
-	if !page.Data[0].At.Equal(want) || !page.Data[1].At.Equal(want) || !page.Data[2].At.IsZero() || !page.Data[3].At.IsZero() || page.After() != "b" {
+	if !page.Data[0].At.Equal(want) || !page.Data[1].At.Equal(want) || !page.Data[2].At.IsZero() || !page.Data[3].At.IsZero() || page.NextCursor() != "b" {
 		t.Errorf("%+v", page)
 	}
 	page.Paging.Next = ""
-	if page.After() != "" {
+	if page.NextCursor() != "" {
 		t.Error("the last page has another after it")
 	}
 	api := graph.New(http.DefaultClient, graph.Options{})
@@ -229,7 +229,7 @@ func TestAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := graph.ID(res)
+		id, err := graph.CreatedID(res)
 		if id != want || want == "" && network.AsError(err).Class != network.Ambiguous {
 			t.Errorf("%s: %q, %v", body, id, err)
 		}
@@ -238,7 +238,7 @@ func TestAnswers(t *testing.T) {
 
 func TestPlace(t *testing.T) {
 	const sandbox, back = "http://127.0.0.1:8090/instagram", "https://desk.example/cb"
-	p := graph.Place{Network: "Instagram", Sandbox: sandbox}
+	p := graph.Service{Network: "Instagram", Sandbox: sandbox}
 	for base, want := range map[string]string{"": "https://real", sandbox: sandbox, "https://evil.example": "", sandbox + "/": ""} {
 		host, err := p.Host(base, "https://real")
 		if host != want || want == "" && network.AsError(err).Code != "bad_address" {
@@ -251,7 +251,7 @@ func TestPlace(t *testing.T) {
 	if _, err := p.Address("https://evil.example", "https://real", "v1.0"); network.AsError(err).Code != "bad_address" {
 		t.Errorf("%v", err)
 	}
-	if _, err := (graph.Place{}).Host(sandbox, "https://real"); err == nil {
+	if _, err := (graph.Service{}).Host(sandbox, "https://real"); err == nil {
 		t.Error("a sandbox that is not there was taken")
 	}
 	if _, err := p.Register("", back); network.AsError(err).Code != network.CodeNotConfigured {
@@ -273,8 +273,8 @@ func FuzzUsage(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		u := graph.UsageOf(http.Header{"X-App-Usage": {value}, "X-Business-Use-Case-Usage": {value}})
-		if u.Regain < 0 || u.Regain > 24*time.Hour || u.Percent < 0 {
+		u := graph.ParseUsage(http.Header{"X-App-Usage": {value}, "X-Business-Use-Case-Usage": {value}})
+		if u.RegainIn < 0 || u.RegainIn > 24*time.Hour || u.Percent < 0 {
 			t.Fatalf("%+v", u)
 		}
 	})

@@ -7,18 +7,18 @@ import (
 	"dateline/platforms/network"
 )
 
-// Allowance is how many posts an account may still publish.
-type Allowance struct {
+// PublishingQuota is how many posts an account may still publish.
+type PublishingQuota struct {
 	Used, Total int
 	Per         time.Duration
 }
 
-// Rate says it of a bucket; none where the network did not say how many.
-func (a Allowance) Rate(bucket string) []network.Rate {
+// RateStatus says it of a bucket; none where the network did not say how many.
+func (a PublishingQuota) RateStatus(bucket string) []network.RateStatus {
 	if a.Total < 1 {
 		return nil
 	}
-	return []network.Rate{{Bucket: bucket, Scope: network.ScopeAccount, Limit: a.Total, Remaining: min(max(a.Total-a.Used, 0), a.Total)}}
+	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: a.Total, Remaining: min(max(a.Total-a.Used, 0), a.Total)}}
 }
 
 type quotaConfig struct {
@@ -26,15 +26,15 @@ type quotaConfig struct {
 	Duration int64 `json:"quota_duration"` // seconds
 }
 
-func (c quotaConfig) allowance(used int) Allowance {
-	return Allowance{Used: used, Total: c.Total, Per: time.Duration(min(max(c.Duration, 0), 366*24*3600)) * time.Second}
+func (c quotaConfig) quota(used int) PublishingQuota {
+	return PublishingQuota{Used: used, Total: c.Total, Per: time.Duration(min(max(c.Duration, 0), 366*24*3600)) * time.Second}
 }
 
-// Allowances reads what content_publishing_limit (Instagram) and
+// ParseQuotas reads what content_publishing_limit (Instagram) and
 // threads_publishing_limit answer.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/content_publishing_limit
 // https://developers.facebook.com/docs/threads/troubleshooting#retrieve-publishing-quota-limit
-func Allowances(res *call.Response) (posts, replies Allowance, err error) {
+func ParseQuotas(res *call.Response) (posts, replies PublishingQuota, err error) {
 	var answer Page[struct {
 		Used         int         `json:"quota_usage"`
 		Config       quotaConfig `json:"config"`
@@ -42,11 +42,11 @@ func Allowances(res *call.Response) (posts, replies Allowance, err error) {
 		RepliesLimit quotaConfig `json:"reply_config"`
 	}]
 	if err := res.Decode(&answer); err != nil {
-		return Allowance{}, Allowance{}, err
+		return PublishingQuota{}, PublishingQuota{}, err
 	}
 	if len(answer.Data) == 0 {
-		return Allowance{}, Allowance{}, nil
+		return PublishingQuota{}, PublishingQuota{}, nil
 	}
 	said := answer.Data[0]
-	return said.Config.allowance(said.Used), said.RepliesLimit.allowance(said.RepliesUsed), nil
+	return said.Config.quota(said.Used), said.RepliesLimit.quota(said.RepliesUsed), nil
 }

@@ -16,8 +16,8 @@ import (
 // https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token
 // https://developers.facebook.com/docs/threads/get-started/long-lived-tokens
 const (
-	longLife = 60 * 24 * time.Hour
-	minAge   = 24 * time.Hour
+	longLivedTTL  = 60 * 24 * time.Hour
+	minRefreshAge = 24 * time.Hour
 )
 
 // LongLived exchanges a token, or renews one: grant is the network's name of
@@ -42,20 +42,20 @@ func (a *API) LongLived(ctx context.Context, host, path, grant string, app netwo
 		return network.Account{}, err
 	}
 	if answer.AccessToken == "" {
-		return network.Account{}, res.Unreadable("it has no access token")
+		return network.Account{}, res.MalformedError("it has no access token")
 	}
-	left := longLife
-	if answer.ExpiresIn > 0 && answer.ExpiresIn < int64(longLife/time.Second) {
+	left := longLivedTTL
+	if answer.ExpiresIn > 0 && answer.ExpiresIn < int64(longLivedTTL/time.Second) {
 		left = time.Duration(answer.ExpiresIn) * time.Second
 	}
 	account.Token = secret.NewText(answer.AccessToken)
-	account.Refresh = account.Token
-	account.ExpiresAt = res.Received.Add(left).UTC()
-	account.RefreshExpiresAt = account.ExpiresAt
+	account.RefreshToken = account.Token
+	account.TokenExpiresAt = res.Received.Add(left).UTC()
+	account.RefreshTokenExpiresAt = account.TokenExpiresAt
 	return account, nil
 }
 
-// TooYoung says that a token cannot be renewed yet, and need not be.
-func TooYoung(account network.Account) bool {
-	return time.Until(account.ExpiresAt) > longLife-minAge
+// IsTooNewToRefresh says that a token cannot be renewed yet, and need not be.
+func IsTooNewToRefresh(account network.Account) bool {
+	return time.Until(account.TokenExpiresAt) > longLivedTTL-minRefreshAge
 }

@@ -74,7 +74,7 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 	if err != nil || len(limits.Quotas) != 1 {
 		t.Fatalf("%+v, %v", limits, err)
 	}
-	if q := limits.Quotas[0]; q.Requests != 2 || q.Per != 24*time.Hour || q.Default || q.Cost(network.UsePublish) != 1 || q.Cost(network.UseReply) != 0 {
+	if q := limits.Quotas[0]; q.Requests != 2 || q.Per != 24*time.Hour || q.Default || q.Cost(network.CallPublish) != 1 || q.Cost(network.CallReply) != 0 {
 		t.Errorf("%+v", q)
 	}
 	pic, _ := graphtest.Picture(t, 640, 640, "")
@@ -147,7 +147,7 @@ func TestCheck(t *testing.T) {
 			if row.code == "" && len(problems) == 0 {
 				return
 			}
-			if !slices.ContainsFunc(problems, func(p network.Problem) bool { return p.Code == row.code && p.Message != "" }) {
+			if !slices.ContainsFunc(problems, func(p network.Violation) bool { return p.Code == row.code && p.Message != "" }) {
 				t.Errorf("%+v, want %q", problems, row.code)
 			}
 		})

@@ -45,7 +45,7 @@ func TestCodes(t *testing.T) {
 		t.Run(fmt.Sprintf("%d_%d", row.code, row.subcode), func(t *testing.T) {
 			code := ""
 			if row.gone {
-				code = network.CodeMediaGone
+				code = network.CodeMediaExpired
 			}
 			s := graphtest.Submission("Codes "+rand.Text(), pic)
 			d.inject(t, graphtest.Says(account+"/media", row.code, row.subcode))

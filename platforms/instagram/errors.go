@@ -32,7 +32,7 @@ const quotaPause = time.Hour
 
 // refine classifies what Instagram alone says. create is the publishing call;
 // all others may be repeated.
-func refine(f graph.Failure, create bool, e *network.Error) {
+func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	switch f.Subcode {
 	case suspectedSpam:
 		// Posts were live all the same that were refused so.
@@ -46,7 +46,7 @@ func refine(f graph.Failure, create bool, e *network.Error) {
 			e.Class = network.Ambiguous
 		}
 	case mediaExpired:
-		e.Class, e.Code = network.Transient, network.CodeMediaGone
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	case notReady, containerEarly:
 		// Of the very container that was named, so it was not published.
 		e.Class, e.RetryAt = network.Transient, time.Now().Add(5*time.Second)

@@ -87,7 +87,7 @@ func (o *Options) fill() {
 
 // Instagram implements network.Network and the ways to connect its accounts.
 type Instagram struct {
-	graph.Login
+	graph.OAuth
 	options Options
 
 	mu     sync.Mutex
@@ -106,13 +106,13 @@ var (
 func New(client *http.Client, options Options) *Instagram {
 	options.fill()
 	return &Instagram{
-		Login: graph.Login{
+		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
 			}),
-			Place:         graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+			Service:       graph.Service{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
 			AuthorizeHost: options.AuthorizeHost, TokenHost: options.TokenHost, GraphHost: options.GraphHost,
-			Scopes: scopes, Grants: "ig", Timeout: options.ReadTimeout,
+			Scopes: scopes, GrantPrefix: "ig", Timeout: options.ReadTimeout,
 		},
 		options: options,
 		limits:  map[string]known{},
@@ -124,7 +124,7 @@ func (*Instagram) Name() string { return Name }
 
 // address is where the Graph API of an account has a node or edge.
 func (i *Instagram) address(account network.Account, parts ...string) (string, error) {
-	return i.Place.Address(account.BaseURL, i.options.GraphHost, i.options.Version, parts...)
+	return i.Service.Address(account.BaseURL, i.options.GraphHost, i.options.Version, parts...)
 }
 
 // get reads a node or edge.

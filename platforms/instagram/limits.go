@@ -13,14 +13,14 @@ const bucketPosts = "posts"
 
 // known is what an account may publish, as it said.
 type known struct {
-	allowance graph.Allowance
+	allowance graph.PublishingQuota
 	until     time.Time
 }
 
 // Limits are Instagram's, with the account's own number of posts a day: sources
 // differ between 25 and 100, so the account is asked.
 func (i *Instagram) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
-	if err := i.Place.Unidentified(account); err != nil {
+	if err := i.Service.RequireRemoteID(account); err != nil {
 		return network.Limits{}, err
 	}
 	i.mu.Lock()
@@ -38,15 +38,15 @@ func (i *Instagram) Limits(ctx context.Context, account network.Account) (networ
 
 // allowance asks how much of its quota an account has used. One that is not told
 // gets the documented quota.
-func (i *Instagram) allowance(ctx context.Context, account network.Account) (graph.Allowance, error) {
+func (i *Instagram) allowance(ctx context.Context, account network.Account) (graph.PublishingQuota, error) {
 	res, err := i.get(ctx, account, url.Values{"fields": {"quota_usage,config"}}, account.RemoteID, "content_publishing_limit")
 	if err != nil && !rejected(err) {
-		return graph.Allowance{}, err
+		return graph.PublishingQuota{}, err
 	}
-	var allowance graph.Allowance
+	var allowance graph.PublishingQuota
 	if err == nil {
-		if allowance, _, err = graph.Allowances(res); err != nil {
-			return graph.Allowance{}, err
+		if allowance, _, err = graph.ParseQuotas(res); err != nil {
+			return graph.PublishingQuota{}, err
 		}
 	}
 	i.mu.Lock()
@@ -55,9 +55,9 @@ func (i *Instagram) allowance(ctx context.Context, account network.Account) (gra
 	return allowance, nil
 }
 
-func (o Options) limits(said graph.Allowance) network.Limits {
+func (o Options) limits(said graph.PublishingQuota) network.Limits {
 	posts := network.Quota{Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: o.PostsPerDay, Per: 24 * time.Hour, Default: true,
-		Costs: map[network.Use]int{network.UsePublish: 1, network.UseReply: 0}}
+		Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}}
 	if said.Total > 0 && said.Per > 0 {
 		posts.Requests, posts.Per, posts.Default = said.Total, said.Per, false
 	}

@@ -24,11 +24,11 @@ const taken = "with_container"
 
 // Stage makes sure that Instagram can get at an attachment. It makes no call.
 func (i *Instagram) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
-	if _, err := i.Place.Host(account.BaseURL, ""); err != nil {
+	if _, err := i.Service.Host(account.BaseURL, ""); err != nil {
 		return network.Staged{}, err
 	}
-	if media.URL == nil && !rules.Timed(media.MediaInfo) {
-		return network.Staged{}, graph.NotFetchable(title, media, "it has no address on the internet")
+	if media.URL == nil && !rules.IsVideoOrAudio(media.MediaInfo) {
+		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
 	}
 	return network.Staged{RemoteID: taken, Ready: true}, nil
 }
@@ -39,26 +39,26 @@ func (*Instagram) StageStatus(_ context.Context, _ network.Account, staged netwo
 	return staged, nil
 }
 
-// maker makes the containers of one submission.
-type maker struct {
+// builder makes the containers of one submission.
+type builder struct {
 	instagram  *Instagram
 	account    network.Account
 	submission network.Submission
 }
 
-var _ container.Maker = maker{}
+var _ container.Builder = builder{}
 
-// Item makes the container of one attachment of a carousel.
-func (m maker) Item(ctx context.Context, i int) (string, bool, error) {
+// CreateItem makes the container of one attachment of a carousel.
+func (m builder) CreateItem(ctx context.Context, i int) (string, bool, error) {
 	form := url.Values{"is_carousel_item": {"true"}}
-	if rules.Timed(m.submission.Media[i].MediaInfo) {
+	if rules.IsVideoOrAudio(m.submission.Media[i].MediaInfo) {
 		form.Set("media_type", "VIDEO")
 	}
-	return m.make(ctx, form, i)
+	return m.createFromMedia(ctx, form, i)
 }
 
-// Whole makes the container that is published: a picture, a reel, a carousel.
-func (m maker) Whole(ctx context.Context, items []string) (string, bool, error) {
+// CreateMain makes the container that is published: a picture, a reel, a carousel.
+func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, error) {
 	form := url.Values{}
 	if m.submission.Text != "" {
 		form.Set("caption", m.submission.Text)
@@ -66,31 +66,31 @@ func (m maker) Whole(ctx context.Context, items []string) (string, bool, error) 
 	if len(items) > 0 {
 		form.Set("media_type", "CAROUSEL")
 		form["children"] = []string{join(items)}
-		id, err := m.post(ctx, form, nil)
+		id, err := m.create(ctx, form, nil)
 		return id, false, err
 	}
-	if rules.Timed(m.submission.Media[0].MediaInfo) {
+	if rules.IsVideoOrAudio(m.submission.Media[0].MediaInfo) {
 		form.Set("media_type", "REELS")
 		form.Set("share_to_feed", "true")
 	}
-	return m.make(ctx, form, 0)
+	return m.createFromMedia(ctx, form, 0)
 }
 
-// make makes the container of one attachment: by its address, or, of a video
+// createFromMedia makes the container of one attachment: by its address, or, of a video
 // without one, for an upload. Pictures have no upload.
 // https://developers.facebook.com/docs/instagram-platform/content-publishing/resumable-uploads
-func (m maker) make(ctx context.Context, form url.Values, i int) (id string, upload bool, err error) {
+func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (id string, upload bool, err error) {
 	media := m.submission.Media[i]
-	video := rules.Timed(media.MediaInfo)
+	video := rules.IsVideoOrAudio(media.MediaInfo)
 	if !video && media.AltText != "" {
 		form.Set("alt_text", media.AltText)
 	}
 	life := time.Duration(m.instagram.options.FetchSeconds) * time.Second
-	address, err := graph.FetchAddress(ctx, title, m.account, media, life)
+	address, err := graph.FetchURL(ctx, title, m.account, media, life)
 	switch {
 	case video && err != nil && network.AsError(err).Code == graph.CodeNotFetchable:
 		form.Set("upload_type", "resumable")
-		id, err := m.post(ctx, form, nil)
+		id, err := m.create(ctx, form, nil)
 		return id, true, err
 	case err != nil:
 		return "", false, err
@@ -100,11 +100,11 @@ func (m maker) make(ctx context.Context, form url.Values, i int) (id string, upl
 		form.Set("image_url", address)
 	}
 	// Whoever has the address may fetch the attachment.
-	id, err = m.post(ctx, form, []secret.Text{secret.NewText(address)})
+	id, err = m.create(ctx, form, []secret.Text{secret.NewText(address)})
 	return id, false, err
 }
 
-func (m maker) post(ctx context.Context, form url.Values, secrets []secret.Text) (string, error) {
+func (m builder) create(ctx context.Context, form url.Values, secrets []secret.Text) (string, error) {
 	address, err := m.instagram.address(m.account, m.account.RemoteID, "media")
 	if err != nil {
 		return "", err
@@ -113,11 +113,11 @@ func (m maker) post(ctx context.Context, form url.Values, secrets []secret.Text)
 	if err != nil {
 		return "", err
 	}
-	return graph.ID(res)
+	return graph.CreatedID(res)
 }
 
 // Status asks how far a container is.
-func (m maker) Status(ctx context.Context, id string) (container.Status, error) {
+func (m builder) Status(ctx context.Context, id string) (container.Status, error) {
 	res, err := m.instagram.get(ctx, m.account, url.Values{"fields": {"status_code,status"}}, id)
 	if err != nil {
 		return container.Status{}, err
@@ -130,9 +130,9 @@ func (m maker) Status(ctx context.Context, id string) (container.Status, error) 
 		return container.Status{}, err
 	}
 	if answer.Code == "" {
-		return container.Status{}, res.Unreadable("it has no status")
+		return container.Status{}, res.MalformedError("it has no status")
 	}
-	return container.Status{State: answer.Code, Why: answer.Status, Retry: anew(answer.Status)}, nil
+	return container.Status{State: answer.Code, Detail: answer.Status, Retryable: anew(answer.Status)}, nil
 }
 
 // uploads is how often a video is sent on from another place.
@@ -140,9 +140,9 @@ const uploads = 4
 
 // Upload sends the bytes of a video, from where an earlier attempt ended. They
 // are streamed, so that a large video takes no memory.
-func (m maker) Upload(ctx context.Context, i int, id string) error {
+func (m builder) Upload(ctx context.Context, i int, id string) error {
 	media := m.submission.Media[i]
-	offset, err := m.offset(ctx, id)
+	offset, err := m.uploadedBytes(ctx, id)
 	for n := 0; err == nil && offset < media.Bytes; n++ {
 		if err = m.uploadFrom(ctx, media, id, offset); err == nil {
 			return nil
@@ -151,7 +151,7 @@ func (m maker) Upload(ctx context.Context, i int, id string) error {
 		if e := network.AsError(err); e.Status != http.StatusBadRequest || n == uploads {
 			return err
 		}
-		now, asked := m.offset(ctx, id)
+		now, asked := m.uploadedBytes(ctx, id)
 		if asked != nil || now == offset {
 			return err
 		}
@@ -160,7 +160,7 @@ func (m maker) Upload(ctx context.Context, i int, id string) error {
 	return err
 }
 
-func (m maker) uploadFrom(ctx context.Context, media network.Media, id string, offset int64) error {
+func (m builder) uploadFrom(ctx context.Context, media network.Media, id string, offset int64) error {
 	data, err := media.Open(ctx)
 	if err == nil {
 		_, err = io.CopyN(io.Discard, data, offset)
@@ -172,7 +172,7 @@ func (m maker) uploadFrom(ctx context.Context, media network.Media, id string, o
 		return &network.Error{Class: network.NotSent, Code: "media_unreadable",
 			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
 	}
-	host, err := m.instagram.Place.Host(m.account.BaseURL, m.instagram.options.UploadHost)
+	host, err := m.instagram.Service.Host(m.account.BaseURL, m.instagram.options.UploadHost)
 	if err != nil {
 		_ = data.Close()
 		return err
@@ -186,8 +186,8 @@ func (m maker) uploadFrom(ctx context.Context, media network.Media, id string, o
 	return err
 }
 
-// offset asks how much of an upload Instagram has.
-func (m maker) offset(ctx context.Context, id string) (int64, error) {
+// uploadedBytes asks how much of an upload Instagram has.
+func (m builder) uploadedBytes(ctx context.Context, id string) (int64, error) {
 	res, err := m.instagram.get(ctx, m.account, url.Values{"fields": {"video_status"}}, id)
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ const scopes = "instagram_business_basic,instagram_business_content_publish,inst
 
 // Exchange turns the code into a token of an hour, and that into one of 60 days.
 func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
-	res, err := i.Redeem(ctx, app, code)
+	res, err := i.ExchangeCode(ctx, app, code)
 	if err != nil {
 		return network.Account{}, err
 	}
@@ -25,7 +25,7 @@ func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ strin
 	if err != nil {
 		return network.Account{}, err
 	}
-	return i.Extend(ctx, app, token, granted)
+	return i.ExchangeLongLived(ctx, app, token, granted)
 }
 
 // shortToken reads the token and what was allowed, which has been seen as a list
@@ -47,7 +47,7 @@ func shortToken(res *call.Response) (secret.Text, []string, error) {
 		a = outer.Data[0]
 	}
 	if a.AccessToken == "" {
-		return secret.Text{}, nil, res.Unreadable("it has no access token")
+		return secret.Text{}, nil, res.MalformedError("it has no access token")
 	}
 	granted := strings.Split(scopes, ",")
 	var list []string
@@ -84,7 +84,7 @@ func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]ne
 		a = outer.Data[0]
 	}
 	if a.ID == "" || a.Username == "" {
-		return nil, res.Unreadable("it has no account id or user name")
+		return nil, res.MalformedError("it has no account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = a.ID, "@"+a.Username, a.Name
 	if account.Name == "" {

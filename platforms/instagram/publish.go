@@ -28,21 +28,21 @@ func (i *Instagram) Prepare(ctx context.Context, account network.Account, submis
 	if submission.ReplyTo != "" {
 		return network.Prepared{Handle: commentHandle, Ready: true}, attachless(submission)
 	}
-	if err := i.Place.Unidentified(account); err != nil {
+	if err := i.Service.RequireRemoteID(account); err != nil {
 		return network.Prepared{}, err
 	}
 	if len(submission.Media) == 0 || len(submission.Media) != len(submission.MediaIDs) {
 		return network.Prepared{}, &network.Error{Class: network.Rejected, Code: "too_few_attachments", Field: "attachments",
 			Message: "Instagram takes no post without a picture or video."}
 	}
-	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media), maker{i, account, submission})
+	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media), builder{i, account, submission})
 	if err != nil || !prepared.Ready {
 		return prepared, err
 	}
 	// Only what is said close to the call is worth hearing. That it is not said
 	// keeps no post back.
 	if allowance, err := i.allowance(ctx, account); err == nil {
-		prepared.Rates = allowance.Rate(bucketPosts)
+		prepared.Rates = allowance.RateStatus(bucketPosts)
 	}
 	return prepared, nil
 }
@@ -68,7 +68,7 @@ func (i *Instagram) Publish(ctx context.Context, account network.Account, submis
 	receipt, err := i.send(ctx, account, url.Values{"creation_id": {id}}, account.RemoteID, "media_publish")
 	if err != nil {
 		if e := network.AsError(err); unsettled(e) {
-			return network.Receipt{}, container.Settle(ctx, title, maker{i, account, submission}, id, e)
+			return network.Receipt{}, container.ResolveRefusal(ctx, title, builder{i, account, submission}, id, e)
 		}
 		return network.Receipt{}, err
 	}
@@ -123,7 +123,7 @@ func (i *Instagram) send(ctx context.Context, account network.Account, form url.
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	id, err := graph.ID(res)
+	id, err := graph.CreatedID(res)
 	if err != nil {
 		return network.Receipt{}, err
 	}

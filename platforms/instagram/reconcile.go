@@ -15,14 +15,14 @@ import (
 // the account's list. Comments have no container: they are looked for under the
 // post that they answer.
 func (i *Instagram) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
-	if err := i.Place.Unidentified(account); err != nil {
+	if err := i.Service.RequireRemoteID(account); err != nil {
 		return network.Finding{}, err
 	}
 	if submission.ReplyTo != "" {
 		return container.Search(ctx, submission, window, i.comments(account, submission),
 			"Instagram may list a comment late, and does not refuse a second one.")
 	}
-	return container.Reconcile(ctx, title, maker{i, account, submission}, submission, window, i.posts(account))
+	return container.Reconcile(ctx, title, builder{i, account, submission}, submission, window, i.posts(account))
 }
 
 // entry is one of a list, of posts or of comments.
@@ -43,12 +43,12 @@ type entry struct {
 
 // posts lists the account's own.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
-func (i *Instagram) posts(account network.Account) container.List {
-	return func(ctx context.Context, after string) ([]container.Listed, string, *call.Response, error) {
+func (i *Instagram) posts(account network.Account) container.ListFunc {
+	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
 		entries, next, res, err := i.list(ctx, account, after, "id,caption,permalink,timestamp,media_type,children", account.RemoteID, "media")
-		posts := make([]container.Listed, len(entries))
+		posts := make([]container.ListedPost, len(entries))
 		for n, e := range entries {
-			posts[n] = container.Listed{ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: 1}
+			posts[n] = container.ListedPost{ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: 1}
 			if e.Type == "CAROUSEL_ALBUM" {
 				posts[n].Media = len(e.Children.Data)
 			}
@@ -60,14 +60,14 @@ func (i *Instagram) posts(account network.Account) container.List {
 // comments lists those under the post that a submission answers, newest first,
 // without other people's.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media/comments
-func (i *Instagram) comments(account network.Account, submission network.Submission) container.List {
+func (i *Instagram) comments(account network.Account, submission network.Submission) container.ListFunc {
 	parent, own := target(submission), strings.TrimPrefix(account.Handle, "@")
-	return func(ctx context.Context, after string) ([]container.Listed, string, *call.Response, error) {
+	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
 		entries, next, res, err := i.list(ctx, account, after, "id,text,timestamp,username", parent, "comments")
-		var posts []container.Listed
+		var posts []container.ListedPost
 		for _, e := range entries {
 			if e.Username == "" || strings.EqualFold(e.Username, own) {
-				posts = append(posts, container.Listed{ID: e.ID, Text: e.Text, At: e.Timestamp.Time, ReplyTo: submission.ReplyTo})
+				posts = append(posts, container.ListedPost{ID: e.ID, Text: e.Text, At: e.Timestamp.Time, ReplyTo: submission.ReplyTo})
 			}
 		}
 		return posts, next, res, err
@@ -87,5 +87,5 @@ func (i *Instagram) list(ctx context.Context, account network.Account, after, fi
 	if err := res.Decode(&page); err != nil {
 		return nil, "", nil, err
 	}
-	return page.Data, page.After(), res, nil
+	return page.Data, page.NextCursor(), res, nil
 }

@@ -16,10 +16,10 @@ func (*Instagram) Count(text string, _ network.Limits) int { return utf8.RuneCou
 
 // Check lists what Instagram would refuse.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
-func (i *Instagram) Check(content network.Content, limits network.Limits) []network.Problem {
-	var problems []network.Problem
+func (i *Instagram) Check(content network.Content, limits network.Limits) []network.Violation {
+	var problems []network.Violation
 	add := func(field, code, format string, args ...any) {
-		problems = append(problems, network.Problem{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+		problems = append(problems, network.Violation{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	if content.Reply {
 		// What answers a post is a comment.
@@ -114,7 +114,7 @@ func (*Instagram) Preview(content network.Content, _ network.Limits) network.Pre
 		note("This goes out as a comment under the post that it answers.")
 		return p
 	}
-	if len(content.Media) == 1 && rules.Timed(content.Media[0]) {
+	if len(content.Media) == 1 && rules.IsVideoOrAudio(content.Media[0]) {
 		note("The video goes out as a reel, which is shown in the feed too.")
 	}
 	if len(content.Media) > 1 {
@@ -122,11 +122,11 @@ func (*Instagram) Preview(content network.Content, _ network.Limits) network.Pre
 	}
 	for i, m := range content.Media {
 		switch {
-		case rules.Timed(m) && m.AltText != "":
+		case rules.IsVideoOrAudio(m) && m.AltText != "":
 			note("Instagram takes no description of a video; that of attachment %d is left out.", i+1)
-		case !rules.Timed(m) && m.Width > 1440:
+		case !rules.IsVideoOrAudio(m) && m.Width > 1440:
 			note("Instagram scales attachment %d from %d down to 1440 pixels of width.", i+1, m.Width)
-		case !rules.Timed(m) && m.Width > 0 && m.Width < 320:
+		case !rules.IsVideoOrAudio(m) && m.Width > 0 && m.Width < 320:
 			note("Instagram scales attachment %d from %d up to 320 pixels of width.", i+1, m.Width)
 		}
 	}

@@ -40,11 +40,11 @@ func TestRefusals(t *testing.T) {
 		"Sunset":        {426, `{"status":426,"code":"NONEXISTENT_VERSION","message":"Requested version 20260701 is not active"}`, "version_sunset", "", network.Rejected},
 		"NoVersion":     {400, `{"status":400,"code":"VERSION_MISSING","message":"A version must be present."}`, "version_sunset", "", network.Rejected},
 		"Gateway":       {504, `<html>`, "http_504", "", network.Ambiguous},
-		"NoID":          {201, ``, "unreadable_answer", "", network.Ambiguous},
+		"NoID":          {201, ``, "malformed_response", "", network.Ambiguous},
 		"OddDetails":    {422, `{"status":422,"errorDetails":"none","message":"m"}`, "http_422", "", network.Rejected},
 		"VideoNotReady": {400, `{"status":400,"code":"MEDIA_ASSET_WAITING_UPLOAD","message":"Media asset is waiting upload"}`, "media_not_ready", video, network.Transient},
-		"ImageLost":     {400, `{"status":400,"code":"MEDIA_ASSET_WAITING_UPLOAD","message":"Media asset is waiting upload"}`, "media_gone", image, network.Transient},
-		"ImageUnknown":  {400, `{"status":400,"code":"INVALID_URN_ID","message":"This URN Id is invalid"}`, "media_gone", image, network.Transient},
+		"ImageLost":     {400, `{"status":400,"code":"MEDIA_ASSET_WAITING_UPLOAD","message":"Media asset is waiting upload"}`, "media_expired", image, network.Transient},
+		"ImageUnknown":  {400, `{"status":400,"code":"INVALID_URN_ID","message":"This URN Id is invalid"}`, "media_expired", image, network.Transient},
 		"AuthorUnknown": {400, `{"status":400,"code":"INVALID_URN_ID","message":"This URN Id is invalid"}`, "INVALID_URN_ID", "", network.Rejected},
 		"Unprocessable": {400, `{"status":400,"code":"MEDIA_ASSET_PROCESSING_FAILED","message":"failed"}`, "MEDIA_ASSET_PROCESSING_FAILED", image, network.Rejected},
 	} {
@@ -117,10 +117,10 @@ func TestDuplicateNamesTheEarlierPost(t *testing.T) {
 	})
 	_, err := l.Publish(t.Context(), account, network.Submission{Text: "t"})
 	e := network.AsError(err)
-	if e.Class != network.Duplicate || e.Earlier == nil || e.Earlier.RemoteID != "urn:li:share:7141138937766391808" {
+	if e.Class != network.Duplicate || e.Existing == nil || e.Existing.RemoteID != "urn:li:share:7141138937766391808" {
 		t.Fatalf("%+v", e)
 	}
-	if e.Earlier.CreatedAt.Format(time.DateOnly) != "2023-12-14" || e.Earlier.URL != account.BaseURL+"/feed/update/urn:li:share:7141138937766391808" {
-		t.Errorf("earlier %+v", e.Earlier)
+	if e.Existing.CreatedAt.Format(time.DateOnly) != "2023-12-14" || e.Existing.URL != account.BaseURL+"/feed/update/urn:li:share:7141138937766391808" {
+		t.Errorf("earlier %+v", e.Existing)
 	}
 }

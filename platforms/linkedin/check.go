@@ -16,7 +16,7 @@ func (l *LinkedIn) Count(text string, _ network.Limits) int { return units(text)
 
 // Check lists what LinkedIn would refuse. A reply is a comment, which takes less
 // text and one picture at most.
-func (l *LinkedIn) Check(content network.Content, limits network.Limits) []network.Problem {
+func (l *LinkedIn) Check(content network.Content, limits network.Limits) []network.Violation {
 	if content.Reply {
 		limits.MaxCharacters = min(limits.MaxCharacters, l.options.Text.Comment)
 		limits.AllowedBy = "LinkedIn in a comment"
@@ -25,8 +25,8 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 	}
 	problems := rules.Check("LinkedIn", content, limits, l.Count(content.Text, limits))
 	for i, media := range content.Media {
-		if least := l.options.Media.MinVideoBytes; rules.Timed(media) && media.Bytes > 0 && media.Bytes < least {
-			problems = append(problems, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_small",
+		if least := l.options.Media.MinVideoBytes; rules.IsVideoOrAudio(media) && media.Bytes > 0 && media.Bytes < least {
+			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_small",
 				Message: fmt.Sprintf("Attachment %d has %d bytes; LinkedIn takes no video of less than %d.", i+1, media.Bytes, least)})
 		}
 	}
@@ -46,9 +46,9 @@ func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Pr
 		}
 		return p
 	}
-	p.FoldAt = rules.Fold(content.Text, l.options.Text.Fold, l.options.Text.FoldLines)
+	p.FoldAt = rules.FoldOffset(content.Text, l.options.Text.Fold, l.options.Text.FoldLines)
 	for _, media := range content.Media {
-		if rules.Timed(media) && media.AltText != "" {
+		if rules.IsVideoOrAudio(media) && media.AltText != "" {
 			p.Notes = append(p.Notes, "LinkedIn keeps no description of a video.")
 		}
 	}

@@ -105,7 +105,7 @@ func (l *LinkedIn) comment(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, err
 	}
 	if _, _, ok := splitComment(made.URN); !ok {
-		return network.Receipt{}, res.Unreadable("it has no URN of the comment")
+		return network.Receipt{}, res.MalformedError("it has no URN of the comment")
 	}
 	receipt := made.receipt(l, account)
 	receipt.SentAt, receipt.RequestID = res.Sent, res.RequestID

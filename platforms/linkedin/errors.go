@@ -54,14 +54,14 @@ const codeDuplicate = "DUPLICATE_POST"
 // refusal classifies an answer that is no success.
 func (l *LinkedIn) refusal(res *call.Response) *network.Error {
 	f := read(res)
-	e := res.Error(f.Code, f.Message)
+	e := res.StatusError(f.Code, f.Message)
 	switch {
 	case res.Status == http.StatusUpgradeRequired, f.Code == "NONEXISTENT_VERSION", f.Code == "VERSION_MISSING":
 		e.Class, e.Code = network.Rejected, codeVersionSunset
 		e.Message = fmt.Sprintf("LinkedIn does not answer version %s of its API any more: the operator has to set a newer one.", l.options.Version)
 	case f.Code == codeDuplicate:
 		e.Class = network.Duplicate
-		e.Earlier = earlier(f.Message)
+		e.Existing = earlier(f.Message)
 	case res.Status == http.StatusForbidden && strings.Contains(f.Message, "Not enough permissions"):
 		// The token lacks a right, so that connecting anew helps; any other 403
 		// is about this author or content.
@@ -84,8 +84,8 @@ func throttled(e *network.Error, res *call.Response, message string) {
 		e.Scope = network.ScopeApp
 	}
 	if e.RetryAt.IsZero() && strings.Contains(message, "DAY") {
-		now := res.Received.Add(res.Skew())
-		e.RetryAt = res.Local(now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour))
+		now := res.Received.Add(res.ClockSkew())
+		e.RetryAt = res.LocalTime(now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour))
 	}
 }
 
@@ -126,10 +126,10 @@ func lost(e *network.Error, mediaIDs []string) {
 		// Videos are refused so while they are processed (Videos API).
 		e.Class, e.Code, e.RetryAt = network.Transient, "media_not_ready", time.Now().Add(notReadyFor)
 		if !isVideo(mediaIDs[0]) {
-			e.Code, e.RetryAt = network.CodeMediaGone, time.Time{}
+			e.Code, e.RetryAt = network.CodeMediaExpired, time.Time{}
 		}
 	case "INVALID_URN_ID", "INVALID_VIDEO_ID", "INVALID_IMAGE_ID":
-		e.Class, e.Code = network.Transient, network.CodeMediaGone
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	}
 }
 

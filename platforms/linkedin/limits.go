@@ -104,10 +104,10 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 // (API concepts, Rate limiting).
 func (l *LinkedIn) quotas() []network.Quota {
 	const day = 24 * time.Hour
-	posts := map[network.Use]int{network.UsePublish: 1, network.UseReply: 0}
-	comments := map[network.Use]int{network.UseReply: 1}
-	daily := func(bucket string, scope network.Scope, requests int, costs map[network.Use]int) network.Quota {
-		return network.Quota{Bucket: bucket, Scope: scope, Requests: requests, Per: day, Fixed: true, Default: true, Costs: costs}
+	posts := map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}
+	comments := map[network.CallKind]int{network.CallReply: 1}
+	daily := func(bucket string, scope network.Scope, requests int, costs map[network.CallKind]int) network.Quota {
+		return network.Quota{Bucket: bucket, Scope: scope, Requests: requests, Per: day, FixedWindow: true, Default: true, Costs: costs}
 	}
 	q := l.options.Quotas
 	return []network.Quota{

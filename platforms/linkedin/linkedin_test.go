@@ -34,7 +34,7 @@ func startFake(t *testing.T, options fake.Options) newsroom {
 	n := newsroom{server: server, base: server.URL() + "/linkedin", client: client}
 	n.member = network.Account{BaseURL: n.base, RemoteID: "urn:li:person:" + person.ID, Handle: "Desk", Name: "Desk", Token: secret.NewText(person.Token)}
 	n.organization = n.member
-	n.organization.RemoteID, n.organization.Kind = "urn:li:organization:"+page.ID, network.Organization
+	n.organization.RemoteID, n.organization.Kind = "urn:li:organization:"+page.ID, network.KindOrganization
 	return n
 }
 

@@ -37,7 +37,7 @@ func (l *LinkedIn) Stage(ctx context.Context, account network.Account, media net
 		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
 			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
 	}
-	if rules.Timed(media.MediaInfo) {
+	if rules.IsVideoOrAudio(media.MediaInfo) {
 		defer func() { _ = data.Close() }()
 		return l.stageVideo(ctx, account, media, data)
 	}
@@ -90,7 +90,7 @@ func (l *LinkedIn) action(ctx context.Context, account network.Account, path str
 		return err
 	}
 	if !complete() {
-		return res.Unreadable("it has no upload address")
+		return res.MalformedError("it has no upload address")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, medi
 func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part instruction, data io.Reader) (string, error) {
 	size := part.LastByte - part.FirstByte + 1
 	if size < 1 || size > maxPart {
-		return "", &network.Error{Class: network.Transient, Code: "unreadable_answer", Message: "LinkedIn asks for a part of the video that has no sensible size."}
+		return "", &network.Error{Class: network.Transient, Code: "malformed_response", Message: "LinkedIn asks for a part of the video that has no sensible size."}
 	}
 	held := make([]byte, size)
 	if _, err := io.ReadFull(data, held); err != nil {
@@ -171,7 +171,7 @@ func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part in
 			if tag := strings.Trim(res.Header.Get("Etag"), `"`); tag != "" {
 				return tag, nil
 			}
-			return "", res.Unreadable("the part has no ETag")
+			return "", res.MalformedError("the part has no ETag")
 		}
 		e := network.AsError(err)
 		if try == partTries || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
@@ -196,7 +196,7 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 			staged.Ready = true
 			return staged, nil
 		case http.StatusNotFound:
-			e.Class, e.Code = network.Transient, network.CodeMediaGone
+			e.Class, e.Code = network.Transient, network.CodeMediaExpired
 		}
 	}
 	if err != nil {
@@ -217,10 +217,10 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 	case "PROCESSING", "UPLOADING":
 		return staged, nil
 	case "WAITING_UPLOAD":
-		return staged, res.NewError(network.Transient, network.CodeMediaGone, "LinkedIn has not received the attachment.")
+		return staged, res.NewError(network.Transient, network.CodeMediaExpired, "LinkedIn has not received the attachment.")
 	case "PROCESSING_FAILED":
 		return staged, res.NewError(network.Rejected, "processing_failed", strings.TrimSpace("LinkedIn cannot process the attachment. "+answer.Failure))
 	default:
-		return staged, res.Unreadable("it does not say how the processing goes")
+		return staged, res.MalformedError("it does not say how the processing goes")
 	}
 }

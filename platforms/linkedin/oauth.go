@@ -109,15 +109,15 @@ func (a *answer) into(account *network.Account) error {
 		return err
 	}
 	if t.AccessToken == "" {
-		return a.res.Unreadable("it has no access token")
+		return a.res.MalformedError("it has no access token")
 	}
 	account.Token = secret.NewText(t.AccessToken)
-	account.ExpiresAt = a.in(t.ExpiresIn)
+	account.TokenExpiresAt = a.in(t.ExpiresIn)
 	if t.RefreshToken != "" {
-		account.Refresh = secret.NewText(t.RefreshToken)
+		account.RefreshToken = secret.NewText(t.RefreshToken)
 	}
 	if t.RefreshExpires > 0 {
-		account.RefreshExpiresAt = a.in(t.RefreshExpires)
+		account.RefreshTokenExpiresAt = a.in(t.RefreshExpires)
 	}
 	if t.Scope != "" { // with commas, though the standard says spaces
 		account.Scopes = strings.FieldsFunc(t.Scope, func(r rune) bool { return r == ' ' || r == ',' })
@@ -135,12 +135,12 @@ func (a *answer) in(seconds int64) time.Time {
 // Refresh renews the token (Refresh Tokens with OAuth 2.0). The refresh token
 // stays the same and lives no longer for it, so this may be repeated.
 func (l *LinkedIn) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
-	if account.Refresh.Empty() {
+	if account.RefreshToken.Empty() {
 		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token",
 			Message: "LinkedIn gives this app no means to renew access: connect the account anew."}
 	}
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.Refresh.Reveal()}}
-	res, err := l.token(ctx, app, form, call.Request{Secrets: []secret.Text{account.Refresh, account.Token}})
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
+	res, err := l.token(ctx, app, form, call.Request{Secrets: []secret.Text{account.RefreshToken, account.Token}})
 	var e *network.Error
 	if errors.As(err, &e) && e.Class == network.Rejected && (e.Code == "invalid_grant" ||
 		e.Code == "invalid_request" && (strings.Contains(e.Message, "refresh token") || strings.Contains(e.Message, "revoked"))) {
@@ -173,10 +173,10 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 		return nil, err
 	}
 	if person.Sub == "" || person.Name == "" {
-		return nil, res.Unreadable("it has no id or name of the member")
+		return nil, res.MalformedError("it has no id or name of the member")
 	}
 	member := account
-	member.RemoteID, member.Kind = "urn:li:person:"+person.Sub, network.Person
+	member.RemoteID, member.Kind = "urn:li:person:"+person.Sub, network.KindPerson
 	member.Name, member.Handle = person.Name, person.Name // its address is not told
 	found := []network.Account{member}
 	if !slices.ContainsFunc(account.Scopes, func(s string) bool { return s == "rw_organization_admin" || s == "r_organization_admin" }) {
@@ -231,7 +231,7 @@ func (l *LinkedIn) organizations(ctx context.Context, account network.Account) (
 	found := make([]network.Account, len(ids))
 	for i, id := range ids {
 		one, known := account, names.Results[id]
-		one.RemoteID, one.Kind = "urn:li:organization:"+id, network.Organization
+		one.RemoteID, one.Kind = "urn:li:organization:"+id, network.KindOrganization
 		one.Name, one.Handle = known.Name, "linkedin.com/company/"+known.Vanity
 		if known.Name == "" {
 			one.Name = "Organization " + id

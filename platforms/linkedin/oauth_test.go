@@ -26,24 +26,24 @@ func TestConnectMemberAndOrganization(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Apps of no partner programme get 60 days and nothing to renew them with.
-	if days := time.Until(account.ExpiresAt).Hours() / 24; days < 59.9 || days > 60 || !account.Refresh.Empty() || !slices.Contains(account.Scopes, "w_organization_social") {
+	if days := time.Until(account.TokenExpiresAt).Hours() / 24; days < 59.9 || days > 60 || !account.RefreshToken.Empty() || !slices.Contains(account.Scopes, "w_organization_social") {
 		t.Errorf("account %+v", account)
 	}
 	found, err := l.Accounts(t.Context(), account)
 	if err != nil || len(found) != 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	if m := found[0]; m.RemoteID != n.member.RemoteID || m.Kind != network.Person || m.Name != "Desk" {
+	if m := found[0]; m.RemoteID != n.member.RemoteID || m.Kind != network.KindPerson || m.Name != "Desk" {
 		t.Errorf("member %+v", m)
 	}
-	if o := found[1]; o.RemoteID != n.organization.RemoteID || o.Kind != network.Organization || o.Name != "Dateline" || o.Handle != "linkedin.com/company/dateline" {
+	if o := found[1]; o.RemoteID != n.organization.RemoteID || o.Kind != network.KindOrganization || o.Name != "Dateline" || o.Handle != "linkedin.com/company/dateline" {
 		t.Errorf("organization %+v", o)
 	}
 	_, err = l.Refresh(t.Context(), app, found[0])
 	if e := network.AsError(err); e == nil || e.Class != network.Auth {
 		t.Errorf("renewed with nothing: %v", err)
 	}
-	found[0].Refresh = secret.NewText("made-up")
+	found[0].RefreshToken = secret.NewText("made-up")
 	_, err = l.Refresh(t.Context(), app, found[0])
 	if e := network.AsError(err); e == nil || e.Class != network.Auth || strings.Contains(e.Error(), "made-up") {
 		t.Errorf("renewed with a made-up token: %v", err)

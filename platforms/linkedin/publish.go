@@ -137,7 +137,7 @@ func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submiss
 	}
 	urn := res.Header.Get("X-Restli-Id")
 	if !strings.HasPrefix(urn, "urn:li:") {
-		return network.Receipt{}, res.Unreadable("it has no x-restli-id")
+		return network.Receipt{}, res.MalformedError("it has no x-restli-id")
 	}
 	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: bornAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
@@ -152,33 +152,33 @@ func (l *LinkedIn) refused(ctx context.Context, account network.Account, submiss
 	if e.Class == network.Throttled {
 		e.Rates = l.spent(e, submission)
 	}
-	if e.Earlier == nil {
+	if e.Existing == nil {
 		return e
 	}
-	e.Earlier.URL = l.permalink(account, e.Earlier.RemoteID)
+	e.Existing.URL = l.permalink(account, e.Existing.RemoteID)
 	// LinkedIn remembers posts for longer than it has them, and was seen to name
 	// ones that never were. Organisations can look; a member's token may not.
 	if organization(account) {
-		_, err := l.rest(ctx, account, "/rest/posts/"+escape(e.Earlier.RemoteID), call.Request{Method: http.MethodGet})
+		_, err := l.rest(ctx, account, "/rest/posts/"+escape(e.Existing.RemoteID), call.Request{Method: http.MethodGet})
 		if found := network.AsError(err); found != nil && found.Status == http.StatusNotFound {
-			e.Earlier = nil
+			e.Existing = nil
 		}
 	}
 	return e
 }
 
 // spent says that a day's quota is used up, where that is what was refused.
-func (l *LinkedIn) spent(e *network.Error, submission network.Submission) []network.Rate {
+func (l *LinkedIn) spent(e *network.Error, submission network.Submission) []network.RateStatus {
 	if e.RetryAt.IsZero() {
 		return nil
 	}
-	use := network.UsePublish
+	use := network.CallPublish
 	if submission.ReplyTo != "" {
-		use = network.UseReply
+		use = network.CallReply
 	}
 	for _, q := range l.quotas() {
 		if q.Scope == e.Scope && q.Cost(use) > 0 {
-			return []network.Rate{{Bucket: q.Bucket, Scope: q.Scope, Limit: q.Requests, ResetAt: e.RetryAt}}
+			return []network.RateStatus{{Bucket: q.Bucket, Scope: q.Scope, Limit: q.Requests, ResetAt: e.RetryAt}}
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func TestALostAnswerIsFoundBySendingAgain(t *testing.T) {
 		t.Fatalf("published %+v", posts)
 	}
 	e := network.AsError(err)
-	if e.Class != network.Duplicate || e.Earlier == nil || e.Earlier.RemoteID != posts[0].ID || e.Earlier.URL != posts[0].URL || !e.Earlier.CreatedAt.Equal(posts[0].CreatedAt) {
+	if e.Class != network.Duplicate || e.Existing == nil || e.Existing.RemoteID != posts[0].ID || e.Existing.URL != posts[0].URL || !e.Existing.CreatedAt.Equal(posts[0].CreatedAt) {
 		t.Errorf("%+v, want %s", e, posts[0].ID)
 	}
 	if len(sent.bodies) != 2 || !bytes.Equal(sent.bodies[0], sent.bodies[1]) {
@@ -94,7 +94,7 @@ func TestAGhostIsNoProof(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = l.Publish(t.Context(), row.account, sub)
-			if e := network.AsError(err); e == nil || e.Class != network.Duplicate || (e.Earlier != nil) != row.named {
+			if e := network.AsError(err); e == nil || e.Class != network.Duplicate || (e.Existing != nil) != row.named {
 				t.Errorf("%+v", e)
 			}
 		})

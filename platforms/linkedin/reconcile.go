@@ -69,7 +69,7 @@ func search(ctx context.Context, next page, sorted bool, wanted candidate, windo
 		}
 		// A clock that is behind dates posts before we sent them. The window only
 		// ever grows: a post missed is a post made twice.
-		if skew := res.Skew(); skew < 0 && window.From.Add(skew).Before(from) {
+		if skew := res.ClockSkew(); skew < 0 && window.From.Add(skew).Before(from) {
 			from = window.From.Add(skew)
 		}
 		complete = !more
@@ -82,10 +82,10 @@ func search(ctx context.Context, next page, sorted bool, wanted candidate, windo
 				continue
 			}
 			same := slices.Equal(c.media, wanted.media)
-			posts.Add(matching.Post{Receipt: c.receipt, Text: compare.Text(c.text), Media: same, ReplyTo: true, Proof: same && len(wanted.media) > 0})
+			posts.Add(matching.Post{Receipt: c.receipt, Verdict: compare.Compare(c.text), MediaCountEqual: same, ReplyTargetEqual: true, HasUploadedMedia: same && len(wanted.media) > 0})
 		}
 	}
-	return posts.Finding(from, complete, late), nil
+	return posts.Result(from, complete, late), nil
 }
 
 // listed holds what is used of a list (API concepts, Pagination).

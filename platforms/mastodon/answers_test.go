@@ -35,10 +35,10 @@ func TestRefusals(t *testing.T) {
 		"Disabled":      {403, `{"error":"Your login is currently disabled"}`, "http_403", network.Auth},
 		"NotPermitted":  {403, `{"error":"This action is not allowed"}`, "http_403", network.Rejected},
 		"NotReady":      {422, `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`, "media_not_ready", network.Transient},
-		"MediaGone":     {422, `{"error":"Media 1, 2 not found or already attached to another post"}`, "media_gone", network.Transient},
+		"MediaGone":     {422, `{"error":"Media 1, 2 not found or already attached to another post"}`, "media_expired", network.Transient},
 		"TooLarge":      {413, `<html>Request Entity Too Large</html>`, "http_413", network.Rejected},
-		"EmptyObject":   {200, `{}`, "unreadable_answer", network.Ambiguous},
-		"NoContent":     {204, ``, "unreadable_answer", network.Ambiguous},
+		"EmptyObject":   {200, `{}`, "malformed_response", network.Ambiguous},
+		"NoContent":     {204, ``, "malformed_response", network.Ambiguous},
 		"OAuthWords":    {400, `{"error":"invalid_grant","error_description":"It expired."}`, "invalid_grant", network.Rejected},
 		"LongErrorPage": {418, `{"error":"` + strings.Repeat("long ", 1000) + `"}`, "http_418", network.Rejected},
 	} {

@@ -40,6 +40,6 @@ func (m *Mastodon) Count(text string, limits network.Limits) int {
 }
 
 // Check lists what the instance would refuse.
-func (m *Mastodon) Check(content network.Content, limits network.Limits) []network.Problem {
+func (m *Mastodon) Check(content network.Content, limits network.Limits) []network.Violation {
 	return rules.Check("Mastodon", content, limits, m.Count(content.Text, limits))
 }

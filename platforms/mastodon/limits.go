@@ -148,5 +148,5 @@ func between[N int | int64](value, fallback, most N) N {
 	return value
 }
 
-// UsualLimits are Mastodon's own defaults, which instances may change.
-func (m *Mastodon) UsualLimits() network.Limits { return instanceAnswer{}.limits("Mastodon") }
+// DefaultLimits are Mastodon's own defaults, which instances may change.
+func (m *Mastodon) DefaultLimits() network.Limits { return instanceAnswer{}.limits("Mastodon") }

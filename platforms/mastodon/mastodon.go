@@ -47,14 +47,14 @@ type Mastodon struct {
 }
 
 var (
-	_ network.Network       = (*Mastodon)(nil)
-	_ network.Connector     = (*Mastodon)(nil)
-	_ network.FormConnector = (*Mastodon)(nil)
-	_ network.Refresher     = (*Mastodon)(nil)
-	_ network.Revoker       = (*Mastodon)(nil)
-	_ network.Federated     = (*Mastodon)(nil)
-	_ network.Identifier    = (*Mastodon)(nil)
-	_ network.Introducer    = (*Mastodon)(nil)
+	_ network.Network         = (*Mastodon)(nil)
+	_ network.Connector       = (*Mastodon)(nil)
+	_ network.FormConnector   = (*Mastodon)(nil)
+	_ network.Refresher       = (*Mastodon)(nil)
+	_ network.Revoker         = (*Mastodon)(nil)
+	_ network.Federated       = (*Mastodon)(nil)
+	_ network.Identifier      = (*Mastodon)(nil)
+	_ network.LimitsDefaulter = (*Mastodon)(nil)
 )
 
 // New makes the adapter. client should refuse private addresses (see
@@ -156,14 +156,14 @@ type failure struct {
 }
 
 // refusal classifies an answer that is no success.
-func refusal(res *call.Response, said []network.Rate) *network.Error {
+func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 	var f failure
 	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
 	code, message := "", f.Error
 	if f.Description != "" {
 		code, message = f.Error, f.Description
 	}
-	e := res.Error(code, message)
+	e := res.StatusError(code, message)
 	e.Rates = said
 	switch {
 	case res.Status == http.StatusTooManyRequests:
@@ -179,7 +179,7 @@ func refusal(res *call.Response, said []network.Rate) *network.Error {
 		e.Class, e.Code = network.Transient, "media_not_ready"
 	case res.Status == http.StatusUnprocessableEntity && strings.Contains(f.Error, "not found or already attached"):
 		// The same check, for media that was vacuumed (or belongs to a post).
-		e.Class, e.Code = network.Transient, network.CodeMediaGone
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	}
 	return e
 }

@@ -59,7 +59,7 @@ func (m *Mastodon) StageStatus(ctx context.Context, account network.Account, sta
 		call.Request{Method: http.MethodGet, Token: account.Token})
 	var e *network.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
-		e.Class, e.Code = network.Transient, network.CodeMediaGone
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	}
 	if err != nil {
 		return staged, err
@@ -80,7 +80,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 		return network.Staged{}, err
 	}
 	if answer.ID == "" {
-		return network.Staged{}, res.Unreadable("it has no media id")
+		return network.Staged{}, res.MalformedError("it has no media id")
 	}
 	staged := network.Staged{RemoteID: answer.ID, Ready: res.Status == http.StatusOK}
 	if !staged.Ready {

@@ -40,7 +40,7 @@ func (m *Mastodon) Register(ctx context.Context, baseURL, redirectURI string) (n
 		return network.App{}, err
 	}
 	if answer.ClientID == "" || answer.ClientSecret == "" {
-		return network.App{}, res.Unreadable("it has no client id or secret")
+		return network.App{}, res.MalformedError("it has no client id or secret")
 	}
 	return network.App{
 		BaseURL:      base,
@@ -82,8 +82,8 @@ func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier
 // not; its OAuth library gives refresh tokens, which work once, where it is told
 // to (Doorkeeper, use_refresh_token).
 func (m *Mastodon) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.Refresh.Reveal()}}
-	fresh, err := m.grant(ctx, app, account, form, account.Refresh)
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
+	fresh, err := m.grant(ctx, app, account, form, account.RefreshToken)
 	var refused *network.Error
 	if errors.As(err, &refused) {
 		// RFC 6749, 5.2: of the refusals, this one alone is about the refresh token.
@@ -121,21 +121,21 @@ func (m *Mastodon) grant(ctx context.Context, app network.App, account network.A
 		return network.Account{}, err
 	}
 	if answer.AccessToken == "" {
-		return network.Account{}, res.Unreadable("it has no access token")
+		return network.Account{}, res.MalformedError("it has no access token")
 	}
-	account.Token, account.Refresh = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
+	account.Token, account.RefreshToken = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
 	account.Scopes = strings.Fields(answer.Scope)
-	account.ExpiresAt = time.Time{}
+	account.TokenExpiresAt = time.Time{}
 	if answer.ExpiresIn > 0 {
-		account.ExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
+		account.TokenExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
 	}
 	return account, nil
 }
 
 // Fields asks for an access token, for those who made one at their instance
 // (Preferences, Development).
-func (m *Mastodon) Fields() []network.Field {
-	return []network.Field{{Name: "access_token", Label: "Access token", Secret: true,
+func (m *Mastodon) Fields() []network.FormField {
+	return []network.FormField{{Name: "access_token", Label: "Access token", Secret: true,
 		Help: "Your instance makes one under Preferences, Development, New application."}}
 }
 
@@ -173,7 +173,7 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 		return account, err
 	}
 	if answer.ID == "" || answer.Username == "" {
-		return account, res.Unreadable("it has no account id or user name")
+		return account, res.MalformedError("it has no account id or user name")
 	}
 	// The domain of handles may differ from the host of the API.
 	home, err := m.instance(ctx, account.BaseURL)
@@ -199,5 +199,5 @@ func (m *Mastodon) Revoke(ctx context.Context, app network.App, account network.
 	return err
 }
 
-// Instance says that accounts must name theirs.
-func (m *Mastodon) Instance() string { return "" }
+// DefaultInstance says that accounts must name theirs.
+func (m *Mastodon) DefaultInstance() string { return "" }

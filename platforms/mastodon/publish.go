@@ -64,7 +64,7 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, err
 	}
 	if made.ID == "" {
-		return network.Receipt{}, res.Unreadable("it has no status id")
+		return network.Receipt{}, res.MalformedError("it has no status id")
 	}
 	if base, err := m.base(account.BaseURL); err == nil {
 		m.learnReplay(base, made, res)

@@ -23,10 +23,10 @@ const (
 // (app/lib/rate_limiter.rb, rack-attack's cache keys).
 func quotas() []network.Quota {
 	return []network.Quota{
-		{Bucket: bucketStatuses, Scope: network.ScopeAccount, Requests: 300, Per: 3 * time.Hour, Fixed: true, Default: true,
-			Costs: map[network.Use]int{network.UsePublish: 1}},
-		{Bucket: bucketMedia, Scope: network.ScopeAccount, Requests: 30, Per: 30 * time.Minute, Fixed: true, Default: true,
-			Costs: map[network.Use]int{network.UseUpload: 1}},
+		{Bucket: bucketStatuses, Scope: network.ScopeAccount, Requests: 300, Per: 3 * time.Hour, FixedWindow: true, Default: true,
+			Costs: map[network.CallKind]int{network.CallPublish: 1}},
+		{Bucket: bucketMedia, Scope: network.ScopeAccount, Requests: 30, Per: 30 * time.Minute, FixedWindow: true, Default: true,
+			Costs: map[network.CallKind]int{network.CallUpload: 1}},
 	}
 }
 
@@ -49,17 +49,17 @@ func bucketOf(method, path string) string {
 // Servers that speak Mastodon's API have limits of their own: GoToSocial counts
 // all calls together, 300 in 5 minutes from the first one, under the same headers
 // (internal/middleware/ratelimit.go).
-func rates(res *call.Response, bucket string) []network.Rate {
+func rates(res *call.Response, bucket string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(header(res, "Limit"))
 	remaining, errRemaining := strconv.Atoi(header(res, "Remaining"))
 	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
 		return nil
 	}
-	return []network.Rate{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
-		ResetAt: rateReset(res), Per: call.Window(header(res, "Policy"))}}
+	return []network.RateStatus{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
+		ResetAt: rateReset(res), Per: call.PolicyWindow(header(res, "Policy"))}}
 }
 
-func rateReset(res *call.Response) time.Time { return res.ResetAt(header(res, "Reset")) }
+func rateReset(res *call.Response) time.Time { return res.ParseReset(header(res, "Reset")) }
 
 // header reads one of the headers by Mastodon's name or by that of the IETF's
 // draft, which newer proxies send. Its limit may be a list, of which the first is

@@ -46,7 +46,7 @@ func TestRatesAreWhatTheHeadersSay(t *testing.T) {
 	want(t, e.Rates, "statuses", 5, 0, rates.Statuses.Per)
 }
 
-func want(t *testing.T, rates []network.Rate, bucket string, limit, remaining int, per time.Duration) {
+func want(t *testing.T, rates []network.RateStatus, bucket string, limit, remaining int, per time.Duration) {
 	t.Helper()
 	if len(rates) != 1 || rates[0].Bucket != bucket || rates[0].Limit != limit || rates[0].Remaining != remaining || rates[0].Scope != network.ScopeAccount {
 		t.Errorf("rates %+v, want %d of %d in %s", rates, remaining, limit, bucket)

@@ -40,7 +40,7 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 		}
 		// An instance whose clock is behind dates its posts before we sent them.
 		// The window only ever grows: a post missed is a post made twice.
-		if skew := res.Skew(); skew < 0 && window.From.Add(skew).Before(from) {
+		if skew := res.ClockSkew(); skew < 0 && window.From.Add(skew).Before(from) {
 			from = window.From.Add(skew)
 		}
 		complete = len(list) == 0
@@ -52,10 +52,10 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 				break
 			}
 			search.Add(matching.Post{
-				Receipt: s.receipt(res.RequestID),
-				Text:    compare.Text(normal(plain(s.Content))),
-				Media:   len(s.Media) == len(submission.MediaIDs),
-				ReplyTo: s.ReplyTo == submission.ReplyTo,
+				Receipt:          s.receipt(res.RequestID),
+				Verdict:          compare.Compare(normal(plain(s.Content))),
+				MediaCountEqual:  len(s.Media) == len(submission.MediaIDs),
+				ReplyTargetEqual: s.ReplyTo == submission.ReplyTo,
 			})
 		}
 	}
@@ -63,7 +63,7 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 	if !server.software.listsAtOnce() {
 		late = "It is not known whether " + server.software.String() + " lists a new post at once."
 	}
-	return search.Finding(from, complete, late), nil
+	return search.Result(from, complete, late), nil
 }
 
 // ownStatuses lists one page, newest first.

@@ -132,7 +132,7 @@ func (m *Mastodon) learnReplay(base string, made status, res *call.Response) {
 	if made.CreatedAt.IsZero() || res.Sent.IsZero() {
 		return
 	}
-	age := res.Sent.Add(res.Skew()).Sub(made.CreatedAt)
+	age := res.Sent.Add(res.ClockSkew()).Sub(made.CreatedAt)
 	if age < minReplayAge {
 		return
 	}

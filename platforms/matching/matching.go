@@ -28,13 +28,13 @@ func Key(s network.Submission) []byte {
 
 // Post is one listed post, compared with the submission.
 type Post struct {
-	Receipt network.Receipt
-	Text    Verdict
-	Media   bool // the number of attachments is equal
-	ReplyTo bool // the reply target is equal
-	// Proof says that the post has an attachment that was uploaded for this
+	Receipt          network.Receipt
+	Verdict          Verdict
+	MediaCountEqual  bool // the number of attachments is equal
+	ReplyTargetEqual bool // the reply target is equal
+	// HasUploadedMedia says that the post has an attachment that was uploaded for this
 	// submission alone.
-	Proof bool
+	HasUploadedMedia bool
 }
 
 // Search collects the posts of a listing.
@@ -54,22 +54,22 @@ func (s *Search) Add(p Post) {
 	s.seen++
 	switch {
 	case s.window.Known[p.Receipt.RemoteID]:
-	case p.Proof:
+	case p.HasUploadedMedia:
 		s.proven = append(s.proven, p.Receipt)
-	case p.Text == Same && p.Media && p.ReplyTo:
+	case p.Verdict == Same && p.MediaCountEqual && p.ReplyTargetEqual:
 		s.matches = append(s.matches, p.Receipt)
-	case p.Text == Different, !p.Media && !p.ReplyTo:
+	case p.Verdict == Different, !p.MediaCountEqual && !p.ReplyTargetEqual:
 	default:
 		s.unclear = append(s.unclear, p.Receipt)
 	}
 }
 
-// Finding decides. complete says that the whole window was listed. late, where
+// Result decides. complete says that the whole window was listed. late, where
 // it is not empty, is a sentence that says why a post that is not listed may
 // exist all the same; its absence then proves nothing.
-func (s *Search) Finding(from time.Time, complete bool, late string) network.Finding {
+func (s *Search) Result(from time.Time, complete bool, late string) network.Finding {
 	since := from.UTC().Format(time.RFC3339)
-	slices.SortFunc(s.matches, older)
+	slices.SortFunc(s.matches, compareAge)
 	pending := max(s.window.Pending, 1)
 	switch {
 	case len(s.proven) == 1:
@@ -77,18 +77,18 @@ func (s *Search) Finding(from time.Time, complete bool, late string) network.Fin
 			s.seen, since, s.proven[0].RemoteID))
 	case len(s.proven) > 1:
 		return network.Finding{Similar: len(s.proven), Evidence: fmt.Sprintf(
-			"%d posts have the attachments that were uploaded for this post (%s).", len(s.proven), ids(s.proven))}
-	case len(s.matches) > pending || len(s.matches) > 0 && s.window.Mixed:
+			"%d posts have the attachments that were uploaded for this post (%s).", len(s.proven), joinIDs(s.proven))}
+	case len(s.matches) > pending || len(s.matches) > 0 && s.window.Unassignable:
 		return network.Finding{Similar: len(s.matches), Evidence: fmt.Sprintf(
 			"%d posts have the same text, number of attachments and reply target (%s). It cannot be determined which of them is this post.",
-			len(s.matches), ids(s.matches))}
-	case s.window.Place < len(s.matches):
-		match := s.matches[s.window.Place]
+			len(s.matches), joinIDs(s.matches))}
+	case s.window.Position < len(s.matches):
+		match := s.matches[s.window.Position]
 		return found(match, fmt.Sprintf("Among %d posts of the account since %s, %s has the same text, attachments and reply target.",
 			s.seen, since, match.RemoteID))
 	case len(s.unclear) > 0:
 		return network.Finding{Similar: len(s.unclear), Evidence: fmt.Sprintf(
-			"%d of %d posts of the account since %s may be this post in other words (%s).", len(s.unclear), s.seen, since, ids(s.unclear))}
+			"%d of %d posts of the account since %s may be this post in other words (%s).", len(s.unclear), s.seen, since, joinIDs(s.unclear))}
 	}
 	evidence := fmt.Sprintf("None of %d posts of the account since %s has the same text, attachments and reply target.", s.seen, since)
 	switch {
@@ -104,11 +104,11 @@ func found(receipt network.Receipt, evidence string) network.Finding {
 	return network.Finding{Found: true, Conclusive: true, Receipt: receipt, Evidence: evidence}
 }
 
-func older(a, b network.Receipt) int {
+func compareAge(a, b network.Receipt) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(len(a.RemoteID), len(b.RemoteID)), cmp.Compare(a.RemoteID, b.RemoteID))
 }
 
-func ids(receipts []network.Receipt) string {
+func joinIDs(receipts []network.Receipt) string {
 	list := make([]string, min(len(receipts), 5))
 	for i := range list {
 		list[i] = receipts[i].RemoteID

@@ -20,17 +20,17 @@ const (
 	Same
 )
 
-// differentBelow is the similarity below which two texts are clearly different.
+// minSimilarity is the similarity below which two texts are clearly different.
 // Of pairs of headlines of different articles, about three in a thousand are more
 // similar.
-const differentBelow = 0.35
+const minSimilarity = 0.35
 
-// gram is the number of letters and digits that are compared at a time.
-const gram = 4
+// gramLength is the number of letters and digits that are compared at a time.
+const gramLength = 4
 
-// shortText is the number of letters and digits up to which a text is too short
+// shortTextLimit is the number of letters and digits up to which a text is too short
 // for a clear difference from a text without any.
-const shortText = 20
+const shortTextLimit = 20
 
 // Comparer compares texts that a server lists with one that was sent. It is safe
 // for one goroutine.
@@ -47,13 +47,13 @@ func NewComparer(sent string) *Comparer {
 	return c
 }
 
-// Text compares the text that was sent with the text that a server lists. Same
+// Compare compares the text that was sent with the text that a server lists. Same
 // means that both are equal in canonical form: HTML entities, Markdown and its
 // escapes, list and quote markers, typographic punctuation, the scheme and the
 // last slash of links, Unicode normalization, invisible characters and white
 // space make no difference. Different means that they share less than a third of
 // their letters in sequence.
-func (c *Comparer) Text(listed string) Verdict {
+func (c *Comparer) Compare(listed string) Verdict {
 	if c.canonical == c.rewrites.canonical(listed) {
 		return Same
 	}
@@ -62,11 +62,11 @@ func (c *Comparer) Text(listed string) Verdict {
 	case len(a) == 0 && len(b) == 0:
 		return Unclear // emoji or punctuation, which servers rewrite freely
 	case len(a) == 0 || len(b) == 0:
-		if len(a)+len(b) > shortText {
+		if len(a)+len(b) > shortTextLimit {
 			return Different
 		}
 		return Unclear
-	case similarity(a, b) < differentBelow:
+	case similarity(a, b) < minSimilarity:
 		return Different
 	default:
 		return Unclear
@@ -158,7 +158,7 @@ func similarity(a, b []rune) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	n := min(gram, len(a))
+	n := min(gramLength, len(a))
 	have := map[string]int{}
 	for i := 0; i+n <= len(b); i++ {
 		have[string(b[i:i+n])]++

@@ -43,10 +43,10 @@ func TestText_Verdict(t *testing.T) {
 		"PartlyTheSameInChinese": {"河内大雨多条街道被淹没", "河内大雨多条街道被淹", matching.Unclear},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := matching.NewComparer(row.sent).Text(row.listed); got != row.want {
+			if got := matching.NewComparer(row.sent).Compare(row.listed); got != row.want {
 				t.Errorf("Text(%q, %q): got %d, want %d", row.sent, row.listed, got, row.want)
 			}
-			if got, want := matching.NewComparer(row.listed).Text(row.sent), row.want; got != want {
+			if got, want := matching.NewComparer(row.listed).Compare(row.sent), row.want; got != want {
 				t.Errorf("Text(%q, %q): got %d, want %d", row.listed, row.sent, got, want)
 			}
 		})
@@ -76,10 +76,10 @@ func FuzzText(f *testing.F) {
 		f.Add(s, s+"x")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if matching.NewComparer(a).Text(a) != matching.Same {
+		if matching.NewComparer(a).Compare(a) != matching.Same {
 			t.Fatalf("%q is not the same as itself", a)
 		}
-		if there, back := matching.NewComparer(a).Text(b), matching.NewComparer(b).Text(a); there != back {
+		if there, back := matching.NewComparer(a).Compare(b), matching.NewComparer(b).Compare(a); there != back {
 			t.Fatalf("Text(%q, %q) = %d, the other way %d", a, b, there, back)
 		}
 	})

@@ -30,7 +30,7 @@ type Connector interface {
 // app password.
 type FormConnector interface {
 	// Fields are what the form asks for.
-	Fields() []Field
+	Fields() []FormField
 
 	// ConnectForm tries the values, which Fields names, and lists whom they may
 	// post as, identified and with tokens. A Rejected or Auth error is about the
@@ -38,8 +38,8 @@ type FormConnector interface {
 	ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]Account, error)
 }
 
-// Field is one line of a FormConnector's form.
-type Field struct {
+// FormField is one line of a FormConnector's form.
+type FormField struct {
 	Name     string // stable, lower case
 	Label    string
 	Help     string // one sentence: where to find it
@@ -66,8 +66,8 @@ type Revoker interface {
 // is Account.BaseURL. Dateline keeps what Register gives there; the applications
 // of other networks are the operator's, and are asked for anew each time.
 type Federated interface {
-	// Instance is where accounts are that name no instance; empty: they must.
-	Instance() string
+	// DefaultInstance is where accounts are that name no instance; empty: they must.
+	DefaultInstance() string
 }
 
 // Identifier is a Network that can be asked who an account is that is connected
@@ -78,11 +78,11 @@ type Identifier interface {
 	Identify(ctx context.Context, account Account) (Account, error)
 }
 
-// Introducer is a Network that can say what it usually allows before any
+// LimitsDefaulter is a Network that can say what it usually allows before any
 // account is connected.
-type Introducer interface {
-	// UsualLimits does no input or output.
-	UsualLimits() Limits
+type LimitsDefaulter interface {
+	// DefaultLimits does no input or output.
+	DefaultLimits() Limits
 }
 
 // App is Dateline's registration at one network or instance.

@@ -28,10 +28,10 @@ const (
 	Duplicate Class = "duplicate"
 )
 
-// CodeMediaGone together with Transient says that the network does not have (any more)
+// CodeMediaExpired together with Transient says that the network does not have (any more)
 // what was staged and therefore published nothing: stage it again. Where an
 // earlier send of the same post is unclear, that one may have taken it.
-const CodeMediaGone = "media_gone"
+const CodeMediaExpired = "media_expired"
 
 // CodeUnsupported says that a network has no such call.
 const CodeUnsupported = "unsupported"
@@ -43,16 +43,16 @@ const CodeNotConfigured = "not_configured"
 // Error is the only error type that adapters return.
 type Error struct {
 	Class     Class
-	Code      string    // the network's own code, or ours when it has none
-	Message   string    // a sentence for people, without secrets
-	Status    int       // HTTP status; 0 when there was none
-	RetryAt   time.Time // Throttled and Transient; zero: the caller's backoff
-	Scope     Scope     // Throttled: whose limit it was
-	Rates     []Rate    // what the answer said of rate limits, if anything
-	RequestID string    // the network's id of the call
-	Earlier   *Receipt  // Duplicate: the earlier post, where the network names it
-	Field     string    // of a form or of content, where the error is about one
-	Err       error     // cause; may be nil
+	Code      string       // the network's own code, or ours when it has none
+	Message   string       // a sentence for people, without secrets
+	Status    int          // HTTP status; 0 when there was none
+	RetryAt   time.Time    // Throttled and Transient; zero: the caller's backoff
+	Scope     Scope        // Throttled: whose limit it was
+	Rates     []RateStatus // what the answer said of rate limits, if anything
+	RequestID string       // the network's id of the call
+	Existing  *Receipt     // Duplicate: the earlier post, where the network names it
+	Field     string       // of a form or of content, where the error is about one
+	Err       error        // cause; may be nil
 }
 
 // Error says class, code and message in one line.

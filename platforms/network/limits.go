@@ -33,9 +33,9 @@ type Limits struct {
 	Quotas              []Quota
 }
 
-// Problem is one reason why a network would refuse content. Code is stable,
+// Violation is one reason why a network would refuse content. Code is stable,
 // Message is for people and complete without context.
-type Problem struct {
+type Violation struct {
 	Field   string // content, attachments, attachments[0] …
 	Code    string // too_long, empty, too_many_attachments, unsupported_type …
 	Message string

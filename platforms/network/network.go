@@ -32,7 +32,7 @@ type Network interface {
 
 	// Check counts and validates content as the network itself would. It does
 	// no input or output. No problems means that the network should take it.
-	Check(content Content, limits Limits) []Problem
+	Check(content Content, limits Limits) []Violation
 
 	// Stage hands the network one attachment ahead of the post. Staging twice
 	// publishes nothing. A network that takes attachments with the post only
@@ -74,7 +74,7 @@ type Prepared struct {
 	Ready      bool          `json:"ready"`
 	CheckAfter time.Duration `json:"check_after,omitempty"` // wait this long before Prepare
 	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: does not expire
-	Rates      []Rate        `json:"-"`                     // what the answer said of rate limits, if anything
+	Rates      []RateStatus  `json:"-"`                     // what the answer said of rate limits, if anything
 }
 
 // Account is what an adapter needs to act for one connected account. Its
@@ -89,9 +89,9 @@ type Account struct {
 	Token    secret.Text
 	Scopes   []string
 
-	Refresh          secret.Text // for Refresher; empty: the token cannot be renewed
-	ExpiresAt        time.Time   // of Token; zero: not known to expire
-	RefreshExpiresAt time.Time   // when nothing but connecting anew helps; zero: not known
+	RefreshToken          secret.Text // for Refresher; empty: the token cannot be renewed
+	TokenExpiresAt        time.Time   // of Token; zero: not known to expire
+	RefreshTokenExpiresAt time.Time   // when nothing but connecting anew helps; zero: not known
 
 	// Settings are what people chose for this account, by the names that the
 	// adapter documents, such as "tier" of X. Without secrets.
@@ -103,10 +103,10 @@ type Kind string
 
 // The kinds of account.
 const (
-	Person       Kind = "person"
-	Page         Kind = "page"
-	Organization Kind = "organization"
-	Channel      Kind = "channel" // a place that a bot writes to
+	KindPerson       Kind = "person"
+	KindPage         Kind = "page"
+	KindOrganization Kind = "organization"
+	KindChannel      Kind = "channel" // a place that a bot writes to
 )
 
 // Content is what a person wrote, before any of it is uploaded.
@@ -142,7 +142,7 @@ type Staged struct {
 	Ready      bool          `json:"ready"`
 	CheckAfter time.Duration `json:"check_after,omitempty"` // wait this long before StageStatus
 	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: does not expire
-	Rates      []Rate        `json:"-"`                     // what the answer said of rate limits, if anything
+	Rates      []RateStatus  `json:"-"`                     // what the answer said of rate limits, if anything
 }
 
 // Submission is one irreversible call, fixed before it is first made: every
@@ -161,11 +161,11 @@ type Submission struct {
 // Receipt proves that the post exists.
 type Receipt struct {
 	RemoteID  string
-	URL       string    // permalink for people
-	CreatedAt time.Time // by the network's clock; zero when it did not say
-	SentAt    time.Time // when the call left, by our clock; zero when it is not known
-	RequestID string    // the network's id of the call, for its support
-	Rates     []Rate    // what the answer said of rate limits, if anything
+	URL       string       // permalink for people
+	CreatedAt time.Time    // by the network's clock; zero when it did not say
+	SentAt    time.Time    // when the call left, by our clock; zero when it is not known
+	RequestID string       // the network's id of the call, for its support
+	Rates     []RateStatus // what the answer said of rate limits, if anything
 }
 
 // Window bounds the search for a lost post.
@@ -182,9 +182,9 @@ type Window struct {
 	// 1. Place is the place of this call among them by time, from 0: the oldest
 	// post that is found belongs to the oldest call. Mixed says that they differ
 	// in something that a listing does not show, so that no post can be assigned.
-	Pending int
-	Place   int
-	Mixed   bool
+	Pending      int
+	Position     int
+	Unassignable bool
 }
 
 // Finding is what Reconcile found out.

@@ -12,14 +12,14 @@ const (
 	ScopeApp     Scope = "app"
 )
 
-// Use is a kind of call that rate limits count.
-type Use string
+// CallKind is a kind of call that rate limits count.
+type CallKind string
 
 // The uses. A quota that says nothing of replies counts them as posts.
 const (
-	UsePublish Use = "publish"
-	UseReply   Use = "reply" // a post that answers another
-	UseUpload  Use = "upload"
+	CallPublish CallKind = "publish"
+	CallReply   CallKind = "reply" // a post that answers another
+	CallUpload  CallKind = "upload"
 )
 
 // Quota is a rate limit as the network documents it. Every bucket that a Rate
@@ -29,25 +29,25 @@ type Quota struct {
 	Scope    Scope
 	Requests int // per Per; 0: unknown until the network reports it
 	Per      time.Duration
-	// Fixed: counted anew at the multiples of Per since 1970 (UTC), and not over
+	// FixedWindow: counted anew at the multiples of Per since 1970 (UTC), and not over
 	// a period that moves along.
-	Fixed bool
+	FixedWindow bool
 	// Default: what most instances allow, while each sets its own and reports it.
 	// Forecasts believe it until then; no post waits for it.
 	Default bool
-	Costs   map[Use]int // what one call takes; absent: it is not counted here
+	Costs   map[CallKind]int // what one call takes; absent: it is not counted here
 }
 
 // Cost is what one call takes from the bucket.
-func (q Quota) Cost(use Use) int {
-	if cost, ok := q.Costs[use]; ok || use != UseReply {
+func (q Quota) Cost(use CallKind) int {
+	if cost, ok := q.Costs[use]; ok || use != CallReply {
 		return cost
 	}
-	return q.Costs[UsePublish]
+	return q.Costs[CallPublish]
 }
 
-// Rate is how a bucket stands, as the network said with its answer.
-type Rate struct {
+// RateStatus is how a bucket stands, as the network said with its answer.
+type RateStatus struct {
 	Bucket    string
 	Scope     Scope
 	Limit     int           // in a whole period

@@ -42,5 +42,5 @@ type Pricer interface {
 // Price is an amount of US dollars in millionths.
 type Price struct {
 	MicroUSD int64
-	Why      string // a sentence for people
+	Reason   string // a sentence for people
 }

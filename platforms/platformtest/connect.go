@@ -65,12 +65,12 @@ func testConnect(t *testing.T, s Subject) {
 // testRenewal: where tokens can be renewed, the new ones are good, and revoking
 // ends them.
 func testRenewal(t *testing.T, s Subject, app network.App) {
-	if refresher, ok := s.Network.(network.Refresher); ok && (!s.Account.Refresh.Empty() || !s.Account.ExpiresAt.IsZero()) {
+	if refresher, ok := s.Network.(network.Refresher); ok && (!s.Account.RefreshToken.Empty() || !s.Account.TokenExpiresAt.IsZero()) {
 		renewed, err := refresher.Refresh(t.Context(), app, s.Account)
 		if err != nil {
 			t.Fatalf("Refresh: %v", err)
 		}
-		if renewed.Token.Empty() || renewed.RemoteID != s.Account.RemoteID || renewed.ExpiresAt.Before(time.Now()) {
+		if renewed.Token.Empty() || renewed.RemoteID != s.Account.RemoteID || renewed.TokenExpiresAt.Before(time.Now()) {
 			t.Errorf("renewed as %+v", renewed)
 		}
 		s.Account = renewed

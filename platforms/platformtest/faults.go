@@ -118,8 +118,8 @@ func testMediaFaults(t *testing.T, s Subject) {
 			return
 		}
 		inject(t, s, fake.Fault{Kind: fake.MediaExpired, For: 20 * time.Millisecond, Count: -1})
-		if e := wantError(t, unready(t, s), network.Transient, s.Account.Token); e.Code != network.CodeMediaGone {
-			t.Errorf("code %s, want %s", e.Code, network.CodeMediaGone)
+		if e := wantError(t, unready(t, s), network.Transient, s.Account.Token); e.Code != network.CodeMediaExpired {
+			t.Errorf("code %s, want %s", e.Code, network.CodeMediaExpired)
 		}
 	})
 	plain := s
@@ -137,8 +137,8 @@ func testMediaFaults(t *testing.T, s Subject) {
 		sub = prepared(t, s, sub)
 		time.Sleep(3500 * time.Millisecond)
 		_, err := s.Network.Publish(t.Context(), s.Account, sub)
-		if e := wantError(t, err, network.Transient, s.Account.Token); e.Code != network.CodeMediaGone {
-			t.Errorf("code %s, want %s", e.Code, network.CodeMediaGone)
+		if e := wantError(t, err, network.Transient, s.Account.Token); e.Code != network.CodeMediaExpired {
+			t.Errorf("code %s, want %s", e.Code, network.CodeMediaExpired)
 		}
 		if posts := published(s, sub); len(posts) != 0 {
 			t.Errorf("published %+v", posts)
@@ -223,6 +223,6 @@ func testThrottled(t *testing.T, s Subject) {
 	if e.Scope != network.ScopeAccount && e.Scope != network.ScopeApp {
 		t.Errorf("throttled with scope %q", e.Scope)
 	}
-	wantRates(t, s, network.UsePublish, e.Rates, 0)
+	wantRates(t, s, network.CallPublish, e.Rates, 0)
 	publish(t, s, sub)
 }

@@ -71,7 +71,7 @@ func stage(t *testing.T, s Subject, media network.Media) network.Staged {
 		t.Fatalf("Stage: %v", err)
 	}
 	if !s.TakesMediaAtOnce {
-		wantRates(t, s, network.UseUpload, staged.Rates, 1)
+		wantRates(t, s, network.CallUpload, staged.Rates, 1)
 	}
 	for range 30 {
 		if staged.Ready {

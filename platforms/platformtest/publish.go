@@ -55,7 +55,7 @@ func testPublish(t *testing.T, s Subject) {
 		if receipt.RequestID == "" && !s.NoRequestID {
 			t.Error("receipt without the network's request id")
 		}
-		wantRates(t, s, network.UsePublish, receipt.Rates, 1)
+		wantRates(t, s, network.CallPublish, receipt.Rates, 1)
 	}
 	limits, err := s.Network.Limits(t.Context(), s.Account)
 	if err != nil {
@@ -65,8 +65,8 @@ func testPublish(t *testing.T, s Subject) {
 		return
 	}
 	again, err := s.Network.Publish(t.Context(), s.Account, prepared(t, s, sub))
-	if e := network.AsError(err); e != nil && e.Class == network.Duplicate && e.Earlier != nil {
-		again = *e.Earlier
+	if e := network.AsError(err); e != nil && e.Class == network.Duplicate && e.Existing != nil {
+		again = *e.Existing
 	} else if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func testPublish(t *testing.T, s Subject) {
 // wantRates checks what an answer said of rate limits, where the network says
 // it at all: every bucket must be one of the declared ones, because nobody asks
 // for a permit from another.
-func wantRates(t *testing.T, s Subject, use network.Use, rates []network.Rate, atLeast int) {
+func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.RateStatus, atLeast int) {
 	t.Helper()
 	if s.ReportsRates && len(rates) == 0 {
 		t.Error("the answer's word on rate limits is lost")

@@ -65,7 +65,7 @@ func testWorstCase(t *testing.T, s Subject) {
 		sub := submission(t, s, "Twice at the same second")
 		from := time.Now().Add(-time.Second)
 		for place := range 2 {
-			if finding := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Place: place}); finding.Found {
+			if finding := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Position: place}); finding.Found {
 				t.Errorf("found before anything was sent: %+v", finding)
 			}
 		}
@@ -75,11 +75,11 @@ func testWorstCase(t *testing.T, s Subject) {
 		twin.Key += "2"
 		second := publish(t, s, twin)
 		for place, want := range []string{first.RemoteID, second.RemoteID} {
-			if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Place: place}); got.Receipt.RemoteID != want {
+			if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Position: place}); got.Receipt.RemoteID != want {
 				t.Errorf("place %d: got %+v, want %s", place, got, want)
 			}
 		}
-		if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Mixed: true}); got.Found || got.Conclusive {
+		if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Unassignable: true}); got.Found || got.Conclusive {
 			t.Errorf("two posts that differ in what is not listed: got %+v, want nothing concluded", got)
 		}
 	})

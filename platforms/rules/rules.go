@@ -15,7 +15,7 @@ import (
 // Check lists what a network that is called name would refuse of content, going
 // by its limits. count is what the text takes of Limits.MaxCharacters. Adapters
 // add what is theirs alone.
-func Check(name string, content network.Content, limits network.Limits, count int) []network.Problem {
+func Check(name string, content network.Content, limits network.Limits, count int) []network.Violation {
 	c := &checker{name: name, who: limits.AllowedBy, limits: limits}
 	if c.who == "" {
 		c.who = name
@@ -31,11 +31,11 @@ func Check(name string, content network.Content, limits network.Limits, count in
 type checker struct {
 	name, who string
 	limits    network.Limits
-	problems  []network.Problem
+	problems  []network.Violation
 }
 
 func (c *checker) add(field, code, format string, args ...any) {
-	c.problems = append(c.problems, network.Problem{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, network.Violation{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) text(content network.Content, count int) {
@@ -57,7 +57,7 @@ func (c *checker) attachments(media []network.MediaInfo) {
 	if len(media) < c.limits.MinMedia {
 		c.add("attachments", "too_few_attachments", "%s takes no post without a picture or video.", c.name)
 	}
-	if !c.limits.MixedMedia && len(media) > 1 && slices.ContainsFunc(media, Timed) {
+	if !c.limits.MixedMedia && len(media) > 1 && slices.ContainsFunc(media, IsVideoOrAudio) {
 		c.add("attachments", "mixed_attachments", "%s takes a video or audio file only as the single attachment of a post.", c.name)
 	}
 }
@@ -68,16 +68,16 @@ func (c *checker) attachment(i int, media network.MediaInfo) {
 		c.add(field, "unsupported_type", "Attachment %d is of type %s, which %s does not take.", n, media.MIMEType, c.who)
 	}
 	most := l.MaxImageBytes
-	if Timed(media) {
+	if IsVideoOrAudio(media) {
 		most = l.MaxVideoBytes
 	}
 	if most > 0 && media.Bytes > most {
-		c.add(field, "too_large", "Attachment %d has %s; %s allows %s.", n, size(media.Bytes), c.who, size(most))
+		c.add(field, "too_large", "Attachment %d has %s; %s allows %s.", n, formatSize(media.Bytes), c.who, formatSize(most))
 	}
 	if count := utf8.RuneCountInString(media.AltText); l.MaxAltText > 0 && count > l.MaxAltText {
 		c.add(field, "alt_text_too_long", "The description of attachment %d has %d characters; %s allows %d.", n, count, c.who, l.MaxAltText)
 	}
-	if Timed(media) {
+	if IsVideoOrAudio(media) {
 		c.video(field, n, media)
 	} else {
 		c.image(field, n, media)
@@ -116,12 +116,12 @@ func (c *checker) video(field string, n int, media network.MediaInfo) {
 	}
 }
 
-// Timed says whether media plays; an animated GIF counts as an image.
-func Timed(media network.MediaInfo) bool {
+// IsVideoOrAudio says whether media plays; an animated GIF counts as an image.
+func IsVideoOrAudio(media network.MediaInfo) bool {
 	return strings.HasPrefix(media.MIMEType, "video/") || strings.HasPrefix(media.MIMEType, "audio/")
 }
 
-func size(bytes int64) string {
+func formatSize(bytes int64) string {
 	if bytes < 1<<20 {
 		return fmt.Sprintf("%d bytes", bytes)
 	}

@@ -15,7 +15,7 @@ import (
 // with http:// or https://, and hashtags. In order, not overlapping.
 func Spans(text string) []network.Span {
 	links := Links(text)
-	spans := slices.Concat(links, tags(text, links))
+	spans := slices.Concat(links, hashtags(text, links))
 	slices.SortFunc(spans, func(a, b network.Span) int { return a.Start - b.Start })
 	return spans
 }
@@ -31,7 +31,7 @@ func Links(text string) []network.Span {
 		}
 		i += at
 		at = i + len("://")
-		start := schemeBefore(text, i)
+		start := schemeStart(text, i)
 		if start < 0 {
 			continue
 		}
@@ -43,16 +43,16 @@ func Links(text string) []network.Span {
 			}
 			end += n
 		}
-		if end = trimmed(text, start, end); end > at {
+		if end = trimEnd(text, start, end); end > at {
 			found = append(found, network.Span{Start: start, End: end, Kind: network.SpanLink, Target: text[start:end]})
 			at = end
 		}
 	}
 }
 
-// schemeBefore gives where http or https begins that ends at i; -1 when neither
+// schemeStart gives where http or https begins that ends at i; -1 when neither
 // does, or when it is a part of a longer word.
-func schemeBefore(text string, i int) int {
+func schemeStart(text string, i int) int {
 	for _, scheme := range []string{"https", "http"} {
 		start := i - len(scheme)
 		if start < 0 || !strings.EqualFold(text[start:i], scheme) {
@@ -66,7 +66,7 @@ func schemeBefore(text string, i int) int {
 	return -1
 }
 
-func trimmed(text string, start, end int) int {
+func trimEnd(text string, start, end int) int {
 	for end > start {
 		r, n := utf8.DecodeLastRuneInString(text[start:end])
 		switch {
@@ -81,21 +81,21 @@ func trimmed(text string, start, end int) int {
 	return end
 }
 
-// tags finds hashtags outside of links: a # that follows no word, and letters,
+// hashtags finds hashtags outside of links: a # that follows no word, and letters,
 // digits and underscores with a letter among them.
-func tags(text string, links []network.Span) []network.Span {
+func hashtags(text string, links []network.Span) []network.Span {
 	var found []network.Span
 	for i := 0; i < len(text); i++ {
 		if text[i] != '#' || slices.ContainsFunc(links, func(l network.Span) bool { return i >= l.Start && i < l.End }) {
 			continue
 		}
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (wordRune(before) || strings.ContainsRune("#&/", before)) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (isWordRune(before) || strings.ContainsRune("#&/", before)) {
 			continue
 		}
 		end, letter := i+1, false
 		for end < len(text) {
 			r, n := utf8.DecodeRuneInString(text[end:])
-			if !wordRune(r) {
+			if !isWordRune(r) {
 				break
 			}
 			letter = letter || unicode.IsLetter(r)
@@ -109,14 +109,14 @@ func tags(text string, links []network.Span) []network.Span {
 	return found
 }
 
-func wordRune(r rune) bool {
+func isWordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// Fold gives the byte after which a network hides the rest of a text: after so
+// FoldOffset gives the byte after which a network hides the rest of a text: after so
 // many characters as people see them, or before the line break that ends so many
 // lines, whatever comes first. 0: all is shown.
-func Fold(text string, characters, lines int) int {
+func FoldOffset(text string, characters, lines int) int {
 	seen, breaks, state := 0, 0, -1
 	for at := 0; at < len(text); {
 		if characters > 0 && seen == characters {

@@ -50,7 +50,7 @@ func TestFold(t *testing.T) {
 		{"a\nb\nc\n", 100, 3, ""},
 		{"", 1, 1, ""},
 	} {
-		if got := row.text[:rules.Fold(row.text, row.characters, row.lines)]; got != row.want {
+		if got := row.text[:rules.FoldOffset(row.text, row.characters, row.lines)]; got != row.want {
 			t.Errorf("Fold(%q, %d, %d) shows %q, want %q", row.text, row.characters, row.lines, got, row.want)
 		}
 	}
@@ -67,7 +67,7 @@ func FuzzSpans(f *testing.F) {
 			}
 			at = s.End
 		}
-		if fold := rules.Fold(text, 5, 2); fold < 0 || fold > len(text) {
+		if fold := rules.FoldOffset(text, 5, 2); fold < 0 || fold > len(text) {
 			t.Fatalf("%q folds at %d", text, fold)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // refusal classifies an answer that is no success. Telegram has no codes of its
 // own: the status and the wording tell.
 func refusal(res *call.Response, got answer) *network.Error {
-	e := res.Error("", sentence(got.Description))
+	e := res.StatusError("", sentence(got.Description))
 	switch {
 	case res.Status == http.StatusTooManyRequests:
 		e.Scope = network.ScopeAccount

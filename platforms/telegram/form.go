@@ -21,8 +21,8 @@ type chat struct {
 }
 
 // Fields asks for a bot and the chat that it is to write to.
-func (t *Telegram) Fields() []network.Field {
-	return []network.Field{
+func (t *Telegram) Fields() []network.FormField {
+	return []network.FormField{
 		{Name: "bot_token", Label: "Bot token", Secret: true, Help: "@BotFather gives it to you when you make a bot with /newbot."},
 		{Name: "chat", Label: "Channel or group", Help: "@name of a public channel, or the number of a private one, such as -1001234567890. The bot must be an administrator there that may post."},
 	}
@@ -30,7 +30,7 @@ func (t *Telegram) Fields() []network.Field {
 
 // ConnectForm finds the chat and checks that the bot may write to it.
 func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
-	account := network.Account{BaseURL: baseURL, Token: secret.NewText(strings.TrimSpace(values["bot_token"].Reveal())), Kind: network.Channel}
+	account := network.Account{BaseURL: baseURL, Token: secret.NewText(strings.TrimSpace(values["bot_token"].Reveal())), Kind: network.KindChannel}
 	if strings.ContainsAny(account.Token.Reveal(), "/?#% \t\n") {
 		return nil, &network.Error{Class: network.Rejected, Code: "invalid", Field: "bot_token", Message: "This is no bot token: it looks like 123456:ABC-DEF."}
 	}

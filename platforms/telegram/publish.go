@@ -57,7 +57,7 @@ func (t *Telegram) Publish(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, err
 	}
 	if len(sent) == 0 || sent[0].ID == 0 {
-		return network.Receipt{}, res.Unreadable("it has no message id")
+		return network.Receipt{}, res.MalformedError("it has no message id")
 	}
 	receipt := network.Receipt{RemoteID: sent.remoteID(), URL: t.permalink(account, sent[0]), SentAt: res.Sent}
 	if sent[0].Date > 0 {
@@ -106,7 +106,7 @@ func shape(ctx context.Context, s network.Submission, fields map[string]string) 
 	for i, media := range s.Media {
 		name := "file" + strconv.Itoa(i)
 		kind := "photo"
-		if rules.Timed(media.MediaInfo) {
+		if rules.IsVideoOrAudio(media.MediaInfo) {
 			kind = "video"
 		}
 		album[i] = map[string]string{"type": kind, "media": "attach://" + name}
@@ -129,7 +129,7 @@ func single(media network.MediaInfo) (method, field string) {
 	switch {
 	case media.MIMEType == "image/gif":
 		return "sendAnimation", "animation"
-	case rules.Timed(media):
+	case rules.IsVideoOrAudio(media):
 		return "sendVideo", "video"
 	default:
 		return "sendPhoto", "photo"

@@ -118,10 +118,10 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 		return res, err
 	}
 	if !got.OK {
-		return res, res.Unreadable("it is no success, and no refusal either")
+		return res, res.MalformedError("it is no success, and no refusal either")
 	}
 	if err := json.Unmarshal(got.Result, into); err != nil {
-		return res, res.Unreadable(err.Error())
+		return res, res.MalformedError(err.Error())
 	}
 	return res, nil
 }

@@ -30,7 +30,7 @@ func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account,
 
 func TestConformance(t *testing.T) {
 	tg, server, account, client := connected(t)
-	if account.RemoteID != "-1001234567890" || account.Handle != "@bantin" || account.Name != "Bantin" || account.Kind != network.Channel {
+	if account.RemoteID != "-1001234567890" || account.Handle != "@bantin" || account.Name != "Bantin" || account.Kind != network.KindChannel {
 		t.Errorf("connected as %+v", account)
 	}
 	limits, err := tg.Limits(t.Context(), account)

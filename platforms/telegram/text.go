@@ -28,7 +28,7 @@ func (t *Telegram) Limits(_ context.Context, account network.Account) (network.L
 		MinImageRatio: 1.0 / 20, MaxImageRatio: 20,
 		// https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
 		Quotas: []network.Quota{{Bucket: "chat", Scope: network.ScopeAccount, Requests: o.PerMinute, Per: time.Minute, Default: true,
-			Costs: map[network.Use]int{network.UsePublish: 1}}},
+			Costs: map[network.CallKind]int{network.CallPublish: 1}}},
 	}, nil
 }
 
@@ -45,19 +45,19 @@ func (t *Telegram) Count(text string, _ network.Limits) int {
 
 // Check lists what Telegram would refuse. Text beside attachments is a caption,
 // which is shorter.
-func (t *Telegram) Check(content network.Content, limits network.Limits) []network.Problem {
+func (t *Telegram) Check(content network.Content, limits network.Limits) []network.Violation {
 	if len(content.Media) > 0 && limits.MaxCharacters > t.options.MaxCaption {
 		limits.MaxCharacters = t.options.MaxCaption
 	}
 	problems := rules.Check("Telegram", content, limits, t.Count(content.Text, limits))
 	for i, media := range content.Media {
-		if !rules.Timed(media) && media.Width+media.Height > 10000 {
-			problems = append(problems, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_many_pixels",
+		if !rules.IsVideoOrAudio(media) && media.Width+media.Height > 10000 {
+			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_many_pixels",
 				Message: fmt.Sprintf("Attachment %d has %d × %d pixels; Telegram allows 10000 for width and height together.", i+1, media.Width, media.Height)})
 		}
 	}
 	if len(content.Media) > 1 && slices.ContainsFunc(content.Media, func(m network.MediaInfo) bool { return m.MIMEType == "image/gif" }) {
-		problems = append(problems, network.Problem{Field: "attachments", Code: "mixed_attachments",
+		problems = append(problems, network.Violation{Field: "attachments", Code: "mixed_attachments",
 			Message: "Telegram takes a GIF only as the single attachment of a post."})
 	}
 	return problems

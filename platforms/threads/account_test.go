@@ -31,8 +31,8 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 		t.Fatalf("%+v, %v", limits, err)
 	}
 	posts, replies := limits.Quotas[0], limits.Quotas[1]
-	if posts.Requests != 1 || posts.Cost(network.UsePublish) != 1 || posts.Cost(network.UseReply) != 0 ||
-		replies.Requests != 7 || replies.Cost(network.UsePublish) != 0 || replies.Cost(network.UseReply) != 1 || replies.Per != 24*time.Hour {
+	if posts.Requests != 1 || posts.Cost(network.CallPublish) != 1 || posts.Cost(network.CallReply) != 0 ||
+		replies.Requests != 7 || replies.Cost(network.CallPublish) != 0 || replies.Cost(network.CallReply) != 1 || replies.Per != 24*time.Hour {
 		t.Errorf("%+v, %+v", posts, replies)
 	}
 	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("Post")))
@@ -87,7 +87,7 @@ func TestCheck(t *testing.T) {
 			if row.code == "" && len(problems) == 0 {
 				return
 			}
-			if !slices.ContainsFunc(problems, func(p network.Problem) bool { return p.Code == row.code && p.Message != "" }) {
+			if !slices.ContainsFunc(problems, func(p network.Violation) bool { return p.Code == row.code && p.Message != "" }) {
 				t.Errorf("%+v, want %q", problems, row.code)
 			}
 		})

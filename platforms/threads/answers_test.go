@@ -81,7 +81,7 @@ func TestNotFoundIsAskedAbout(t *testing.T) {
 	s = d.prepared(t, graphtest.Submission("Late"))
 	ahead.Store(int64(25 * time.Hour))
 	_, err = d.Publish(t.Context(), d.account, s)
-	graphtest.WantClass(t, err, network.Transient, network.CodeMediaGone)
+	graphtest.WantClass(t, err, network.Transient, network.CodeMediaExpired)
 	unknown := s
 	unknown.Handle = `{"whole":{"id":"1"},"made":"2026-11-21T00:00:00Z"}`
 	_, err = d.Publish(t.Context(), d.account, unknown)

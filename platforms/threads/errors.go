@@ -23,7 +23,7 @@ const quotaPause = time.Hour
 
 // refine classifies what Threads alone says. create is the publishing call; all
 // others may be repeated.
-func refine(f graph.Failure, create bool, e *network.Error) {
+func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	switch f.Subcode {
 	case mediaNotFound:
 		// Not there yet, gone, or published: Publish asks.

@@ -16,13 +16,13 @@ const (
 
 // known is what an account may publish, as it said.
 type known struct {
-	posts, replies graph.Allowance
+	posts, replies graph.PublishingQuota
 	until          time.Time
 }
 
 // Limits are Threads', with the account's own numbers of posts and replies a day.
 func (t *Threads) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
-	if err := t.Place.Unidentified(account); err != nil {
+	if err := t.Service.RequireRemoteID(account); err != nil {
 		return network.Limits{}, err
 	}
 	t.mu.Lock()
@@ -49,7 +49,7 @@ func (t *Threads) allowances(ctx context.Context, account network.Account) (know
 	case err != nil:
 		return known{}, err
 	default:
-		if said.posts, said.replies, err = graph.Allowances(res); err != nil {
+		if said.posts, said.replies, err = graph.ParseQuotas(res); err != nil {
 			return known{}, err
 		}
 	}
@@ -60,7 +60,7 @@ func (t *Threads) allowances(ctx context.Context, account network.Account) (know
 }
 
 func (o Options) limits(said known) network.Limits {
-	quota := func(bucket string, requests int, allowance graph.Allowance, costs map[network.Use]int) network.Quota {
+	quota := func(bucket string, requests int, allowance graph.PublishingQuota, costs map[network.CallKind]int) network.Quota {
 		q := network.Quota{Bucket: bucket, Scope: network.ScopeAccount, Requests: requests, Per: 24 * time.Hour, Costs: costs}
 		if allowance.Total > 0 && allowance.Per > 0 {
 			q.Requests, q.Per = allowance.Total, allowance.Per
@@ -83,8 +83,8 @@ func (o Options) limits(said known) network.Limits {
 		MaxAltText:       o.AltText,
 		SupportsReply:    true,
 		Quotas: []network.Quota{
-			quota(bucketPosts, o.PostsPerDay, said.posts, map[network.Use]int{network.UsePublish: 1, network.UseReply: 0}),
-			quota(bucketReplies, o.RepliesPerDay, said.replies, map[network.Use]int{network.UseReply: 1}),
+			quota(bucketPosts, o.PostsPerDay, said.posts, map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}),
+			quota(bucketReplies, o.RepliesPerDay, said.replies, map[network.CallKind]int{network.CallReply: 1}),
 		},
 	}
 }

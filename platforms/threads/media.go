@@ -22,11 +22,11 @@ const taken = "with_container"
 // Stage makes sure that Threads can get at an attachment. It makes no call:
 // Threads has no uploads, it only fetches.
 func (t *Threads) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
-	if _, err := t.Place.Host(account.BaseURL, ""); err != nil {
+	if _, err := t.Service.Host(account.BaseURL, ""); err != nil {
 		return network.Staged{}, err
 	}
 	if media.URL == nil {
-		return network.Staged{}, graph.NotFetchable(title, media, "it has no address on the internet")
+		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
 	}
 	return network.Staged{RemoteID: taken, Ready: true}, nil
 }
@@ -37,25 +37,25 @@ func (*Threads) StageStatus(_ context.Context, _ network.Account, staged network
 	return staged, nil
 }
 
-// maker makes the containers of one submission.
-type maker struct {
+// builder makes the containers of one submission.
+type builder struct {
 	threads    *Threads
 	account    network.Account
 	submission network.Submission
 }
 
-var _ container.Maker = maker{}
+var _ container.Builder = builder{}
 
-// Item makes the container of one attachment of a carousel.
-func (m maker) Item(ctx context.Context, i int) (string, bool, error) {
-	id, err := m.make(ctx, url.Values{"is_carousel_item": {"true"}}, i)
+// CreateItem makes the container of one attachment of a carousel.
+func (m builder) CreateItem(ctx context.Context, i int) (string, bool, error) {
+	id, err := m.createFromMedia(ctx, url.Values{"is_carousel_item": {"true"}}, i)
 	return id, false, err
 }
 
-// Whole makes the container that is published. Texts alone have one too, so that
+// CreateMain makes the container that is published. Texts alone have one too, so that
 // nothing but one call is left for their time.
 // https://developers.facebook.com/docs/threads/reference/publishing
-func (m maker) Whole(ctx context.Context, items []string) (string, bool, error) {
+func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, error) {
 	form := url.Values{}
 	for name, value := range map[string]string{"text": m.submission.Text, "reply_to_id": m.submission.ReplyTo} {
 		if value != "" {
@@ -68,26 +68,26 @@ func (m maker) Whole(ctx context.Context, items []string) (string, bool, error) 
 	case len(items) > 0:
 		form.Set("media_type", "CAROUSEL")
 		form.Set("children", strings.Join(items, ","))
-		id, err = m.post(ctx, form, nil)
+		id, err = m.create(ctx, form, nil)
 	case len(m.submission.Media) == 1:
-		id, err = m.make(ctx, form, 0)
+		id, err = m.createFromMedia(ctx, form, 0)
 	default:
 		form.Set("media_type", "TEXT")
-		id, err = m.post(ctx, form, nil)
+		id, err = m.create(ctx, form, nil)
 	}
 	return id, false, err
 }
 
-func (m maker) make(ctx context.Context, form url.Values, i int) (string, error) {
+func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (string, error) {
 	media := m.submission.Media[i]
-	address, err := graph.FetchAddress(ctx, title, m.account, media, time.Duration(m.threads.options.FetchSeconds)*time.Second)
+	address, err := graph.FetchURL(ctx, title, m.account, media, time.Duration(m.threads.options.FetchSeconds)*time.Second)
 	if err != nil {
 		return "", err
 	}
 	if media.AltText != "" {
 		form.Set("alt_text", media.AltText)
 	}
-	if rules.Timed(media.MediaInfo) {
+	if rules.IsVideoOrAudio(media.MediaInfo) {
 		form.Set("media_type", "VIDEO")
 		form.Set("video_url", address)
 	} else {
@@ -95,22 +95,22 @@ func (m maker) make(ctx context.Context, form url.Values, i int) (string, error)
 		form.Set("image_url", address)
 	}
 	// Whoever has the address may fetch the attachment.
-	return m.post(ctx, form, []secret.Text{secret.NewText(address)})
+	return m.create(ctx, form, []secret.Text{secret.NewText(address)})
 }
 
-func (m maker) post(ctx context.Context, form url.Values, secrets []secret.Text) (string, error) {
+func (m builder) create(ctx context.Context, form url.Values, secrets []secret.Text) (string, error) {
 	res, err := m.threads.do(ctx, m.account, graph.Call{Method: http.MethodPost, Form: form, Secrets: secrets}, m.account.RemoteID, "threads")
 	if err != nil {
 		return "", err
 	}
-	return graph.ID(res)
+	return graph.CreatedID(res)
 }
 
 // Upload is never asked for.
-func (maker) Upload(context.Context, int, string) error { return nil }
+func (builder) Upload(context.Context, int, string) error { return nil }
 
 // Status asks how far a container is.
-func (m maker) Status(ctx context.Context, id string) (container.Status, error) {
+func (m builder) Status(ctx context.Context, id string) (container.Status, error) {
 	res, err := m.threads.get(ctx, m.account, "status,error_message", id)
 	if err != nil {
 		return container.Status{}, err
@@ -123,7 +123,7 @@ func (m maker) Status(ctx context.Context, id string) (container.Status, error) 
 		return container.Status{}, err
 	}
 	if answer.Status == "" {
-		return container.Status{}, res.Unreadable("it has no status")
+		return container.Status{}, res.MalformedError("it has no status")
 	}
-	return container.Status{State: answer.Status, Why: answer.Message, Retry: anew(answer.Message)}, nil
+	return container.Status{State: answer.Status, Detail: answer.Message, Retryable: anew(answer.Message)}, nil
 }

@@ -16,7 +16,7 @@ const scopes = "threads_basic,threads_content_publish,threads_manage_replies,thr
 // The answer does not say what was allowed: it is all that was asked for, because
 // the page offers no choice of it.
 func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
-	res, err := t.Redeem(ctx, app, code)
+	res, err := t.ExchangeCode(ctx, app, code)
 	if err != nil {
 		return network.Account{}, err
 	}
@@ -27,9 +27,9 @@ func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string)
 		return network.Account{}, err
 	}
 	if answer.AccessToken == "" {
-		return network.Account{}, res.Unreadable("it has no access token")
+		return network.Account{}, res.MalformedError("it has no access token")
 	}
-	return t.Extend(ctx, app, secret.NewText(answer.AccessToken), strings.Split(scopes, ","))
+	return t.ExchangeLongLived(ctx, app, secret.NewText(answer.AccessToken), strings.Split(scopes, ","))
 }
 
 // Accounts gives the one account of a token.
@@ -48,7 +48,7 @@ func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]netw
 		return nil, err
 	}
 	if answer.ID == "" || answer.Username == "" {
-		return nil, res.Unreadable("it has no account id or user name")
+		return nil, res.MalformedError("it has no account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = answer.ID, "@"+answer.Username, answer.Name
 	if account.Name == "" {

@@ -19,23 +19,23 @@ const permalinkTimeout = 10 * time.Second
 // Prepare makes the containers of a post and waits until Threads has processed
 // them.
 func (t *Threads) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
-	if err := t.Place.Unidentified(account); err != nil {
+	if err := t.Service.RequireRemoteID(account); err != nil {
 		return network.Prepared{}, err
 	}
 	if len(submission.Media) != len(submission.MediaIDs) {
 		return network.Prepared{}, &network.Error{Class: network.Rejected, Code: "missing_attachments", Field: "attachments",
 			Message: "An attachment of the post is missing in storage."}
 	}
-	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media), maker{t, account, submission})
+	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media), builder{t, account, submission})
 	if err != nil || !prepared.Ready {
 		return prepared, err
 	}
 	// Only what is said close to the call is worth hearing. That it is not said
 	// keeps no post back.
 	if said, err := t.allowances(ctx, account); err == nil {
-		prepared.Rates = said.posts.Rate(bucketPosts)
+		prepared.Rates = said.posts.RateStatus(bucketPosts)
 		if submission.ReplyTo != "" {
-			prepared.Rates = said.replies.Rate(bucketReplies)
+			prepared.Rates = said.replies.RateStatus(bucketReplies)
 		}
 	}
 	return prepared, nil
@@ -51,12 +51,12 @@ func (t *Threads) Publish(ctx context.Context, account network.Account, submissi
 		account.RemoteID, "threads_publish")
 	if err != nil {
 		if e := network.AsError(err); e.Status != 0 && strings.HasSuffix(e.Code, "/4279009") {
-			return network.Receipt{}, container.Settle(ctx, title, maker{t, account, submission}, id, e)
+			return network.Receipt{}, container.ResolveRefusal(ctx, title, builder{t, account, submission}, id, e)
 		}
 		return network.Receipt{}, err
 	}
 	receipt := network.Receipt{SentAt: res.Sent, RequestID: res.RequestID}
-	if receipt.RemoteID, err = graph.ID(res); err != nil {
+	if receipt.RemoteID, err = graph.CreatedID(res); err != nil {
 		return network.Receipt{}, err
 	}
 	receipt.URL, receipt.CreatedAt = t.permalink(ctx, account, receipt.RemoteID)

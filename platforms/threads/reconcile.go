@@ -14,21 +14,21 @@ import (
 // Reconcile asks the container whether it was published, and finds the post in
 // the account's list.
 func (t *Threads) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
-	if err := t.Place.Unidentified(account); err != nil {
+	if err := t.Service.RequireRemoteID(account); err != nil {
 		return network.Finding{}, err
 	}
-	return container.Reconcile(ctx, title, maker{t, account, submission}, submission, window, t.posts(account, submission.ReplyTo != ""))
+	return container.Reconcile(ctx, title, builder{t, account, submission}, submission, window, t.posts(account, submission.ReplyTo != ""))
 }
 
 // posts lists the account's own: replies stand in a list of their own.
 // https://developers.facebook.com/docs/threads/threads-media
 // https://developers.facebook.com/docs/threads/reply-management#a-user-s-replies
-func (t *Threads) posts(account network.Account, replies bool) container.List {
+func (t *Threads) posts(account network.Account, replies bool) container.ListFunc {
 	edge := "threads"
 	if replies {
 		edge = "replies"
 	}
-	return func(ctx context.Context, after string) ([]container.Listed, string, *call.Response, error) {
+	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
 		query := url.Values{"fields": {"id,text,timestamp,permalink,media_type,children,replied_to"}, "limit": {"50"}}
 		if after != "" {
 			query.Set("after", after)
@@ -54,9 +54,9 @@ func (t *Threads) posts(account network.Account, replies bool) container.List {
 		if err := res.Decode(&page); err != nil {
 			return nil, "", nil, err
 		}
-		posts := make([]container.Listed, len(page.Data))
+		posts := make([]container.ListedPost, len(page.Data))
 		for i, p := range page.Data {
-			posts[i] = container.Listed{ID: p.ID, Text: p.Text, URL: p.Permalink, At: p.Timestamp.Time, ReplyTo: p.RepliedTo.ID, Media: 1}
+			posts[i] = container.ListedPost{ID: p.ID, Text: p.Text, URL: p.Permalink, At: p.Timestamp.Time, ReplyTo: p.RepliedTo.ID, Media: 1}
 			switch p.Type {
 			case "TEXT_POST", "":
 				posts[i].Media = 0
@@ -64,6 +64,6 @@ func (t *Threads) posts(account network.Account, replies bool) container.List {
 				posts[i].Media = len(p.Children.Data)
 			}
 		}
-		return posts, page.After(), res, nil
+		return posts, page.NextCursor(), res, nil
 	}
 }

@@ -63,7 +63,7 @@ func basicEmoji(r rune) bool {
 }
 
 // Check lists what Threads would refuse.
-func (t *Threads) Check(content network.Content, limits network.Limits) []network.Problem {
+func (t *Threads) Check(content network.Content, limits network.Limits) []network.Violation {
 	problems := rules.Check(title, content, limits, t.Count(content.Text, limits))
 	var links []string
 	for _, e := range entities(content.Text) {
@@ -72,7 +72,7 @@ func (t *Threads) Check(content network.Content, limits network.Limits) []networ
 		}
 	}
 	if most := limits.MaxLinks; most > 0 && len(links) > most {
-		problems = append(problems, network.Problem{Field: "content", Code: "too_many_links",
+		problems = append(problems, network.Violation{Field: "content", Code: "too_many_links",
 			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), most)})
 	}
 	return problems
@@ -183,7 +183,7 @@ func (*Threads) Preview(content network.Content, _ network.Limits) network.Previ
 	}
 	for i, m := range content.Media {
 		switch {
-		case rules.Timed(m):
+		case rules.IsVideoOrAudio(m):
 		case m.Width > 1440:
 			p.Notes = append(p.Notes, fmt.Sprintf("Threads scales attachment %d from %d down to 1440 pixels of width.", i+1, m.Width))
 		case m.Width > 0 && m.Width < 320:

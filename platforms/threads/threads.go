@@ -81,7 +81,7 @@ func (o *Options) fill() {
 
 // Threads implements network.Network and the ways to connect its accounts.
 type Threads struct {
-	graph.Login
+	graph.OAuth
 	options Options
 
 	mu     sync.Mutex
@@ -100,13 +100,13 @@ var (
 func New(client *http.Client, options Options) *Threads {
 	options.fill()
 	return &Threads{
-		Login: graph.Login{
+		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
 			}),
-			Place:         graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+			Service:       graph.Service{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
 			AuthorizeHost: options.AuthorizeHost, TokenHost: options.GraphHost, GraphHost: options.GraphHost,
-			Scopes: scopes, Grants: "th", Timeout: options.ReadTimeout,
+			Scopes: scopes, GrantPrefix: "th", Timeout: options.ReadTimeout,
 		},
 		options: options,
 		limits:  map[string]known{},
@@ -118,7 +118,7 @@ func (*Threads) Name() string { return Name }
 
 // do calls a node or edge.
 func (t *Threads) do(ctx context.Context, account network.Account, c graph.Call, parts ...string) (*call.Response, error) {
-	address, err := t.Place.Address(account.BaseURL, t.options.GraphHost, t.options.Version, parts...)
+	address, err := t.Service.Address(account.BaseURL, t.options.GraphHost, t.options.Version, parts...)
 	if err != nil {
 		return nil, err
 	}

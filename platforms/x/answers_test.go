@@ -25,7 +25,7 @@ func answering(t *testing.T, handler http.HandlerFunc) (*x.X, network.Account) {
 	}
 	t.Cleanup(client.CloseIdleConnections)
 	return x.New(client, x.Options{Sandbox: server.URL, SegmentPause: time.Millisecond}),
-		network.Account{BaseURL: server.URL, RemoteID: "1", Handle: "@desk", Token: secret.NewText("secret-token"), Refresh: secret.NewText("secret-refresh")}
+		network.Account{BaseURL: server.URL, RemoteID: "1", Handle: "@desk", Token: secret.NewText("secret-token"), RefreshToken: secret.NewText("secret-refresh")}
 }
 
 func saying(t *testing.T, status int, body string) (*x.X, network.Account) {
@@ -56,13 +56,13 @@ func TestRefusals(t *testing.T) {
 		"NoCredits":       {402, "", `{"title":"CreditsDepleted","type":"https://api.x.com/2/problems/credits"}`, network.Rejected, "no_credits"},
 		"Invalid":         {400, "", `{"title":"Invalid Request","detail":"d","type":"https://api.x.com/2/problems/invalid-request"}`, network.Rejected, "invalid-request"},
 		"MediaGone": {400, "", `{"errors":[{"parameters":{"media.media_ids":["1"]},"message":"Your media IDs are invalid."}],"title":"Invalid Request",` +
-			`"detail":"One or more parameters to your request was invalid.","type":"https://api.x.com/2/problems/invalid-request"}`, network.Transient, "media_gone"},
+			`"detail":"One or more parameters to your request was invalid.","type":"https://api.x.com/2/problems/invalid-request"}`, network.Transient, "media_expired"},
 		"Internal":       {500, "", `{"type":"https://api.x.com/2/problems/internal-error","title":"e","detail":"d"}`, network.Ambiguous, "internal-error"},
 		"Unavailable":    {503, "9", `upstream connect error`, network.Ambiguous, "http_503"},
-		"ErrorsNoData":   {200, "", `{"errors":[{"title":"Not Found Error","detail":"gone","type":"https://api.x.com/2/problems/resource-not-found"}]}`, network.Ambiguous, "unreadable_answer"},
-		"EmptyObject":    {201, "", `{}`, network.Ambiguous, "unreadable_answer"},
-		"NoNumber":       {201, "", `{"data":{"id":"new","text":""}}`, network.Ambiguous, "unreadable_answer"},
-		"NoBody":         {204, "", ``, network.Ambiguous, "unreadable_answer"},
+		"ErrorsNoData":   {200, "", `{"errors":[{"title":"Not Found Error","detail":"gone","type":"https://api.x.com/2/problems/resource-not-found"}]}`, network.Ambiguous, "malformed_response"},
+		"EmptyObject":    {201, "", `{}`, network.Ambiguous, "malformed_response"},
+		"NoNumber":       {201, "", `{"data":{"id":"new","text":""}}`, network.Ambiguous, "malformed_response"},
+		"NoBody":         {204, "", ``, network.Ambiguous, "malformed_response"},
 		"OlderForm":      {400, "", `{"code":32,"message":"Could not read."}`, network.Rejected, "http_400"},
 		"NoProblemAtAll": {418, "", `<html>`, network.Rejected, "http_418"},
 	} {
@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 			n, account := saying(t, row.status, row.body)
 			_, err := n.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t", ReplyTo: row.replyTo})
 			e := network.AsError(err)
-			if err == nil || e.Class != row.class || e.Code != row.code || e.Status != row.status || e.Message == "" || e.RequestID != "7a" || e.Earlier != nil {
+			if err == nil || e.Class != row.class || e.Code != row.code || e.Status != row.status || e.Message == "" || e.RequestID != "7a" || e.Existing != nil {
 				t.Errorf("%+v, want %s %s", e, row.class, row.code)
 			}
 		})

@@ -92,10 +92,10 @@ func (p problem) text() string {
 }
 
 // refusal classifies an answer that is no success.
-func refusal(res *call.Response, said []network.Rate) *network.Error {
+func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 	p := problemOf(res.Body)
 	text := p.text()
-	e := res.Error(p.code(), text)
+	e := res.StatusError(p.code(), text)
 	e.Rates = said
 	switch {
 	case res.Status == http.StatusTooManyRequests:
@@ -107,7 +107,7 @@ func refusal(res *call.Response, said []network.Rate) *network.Error {
 		e.Class, e.Code = network.Duplicate, "duplicate_content"
 	case res.Status == http.StatusBadRequest && strings.Contains(text, "media IDs are invalid"):
 		// Checked before anything is made.
-		e.Class, e.Code = network.Transient, network.CodeMediaGone
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	}
 	return e
 }
@@ -124,9 +124,9 @@ func threadRefused(e *network.Error) bool {
 func partial(res *call.Response, what string) *network.Error {
 	p := problemOf(res.Body)
 	if len(p.Errors) == 0 {
-		return res.Unreadable("it has no " + what)
+		return res.MalformedError("it has no " + what)
 	}
-	e := res.Unreadable("it has no " + what + " but errors: " + p.text())
+	e := res.MalformedError("it has no " + what + " but errors: " + p.text())
 	if e.Class == network.Ambiguous { // of a call that publishes
 		return e
 	}

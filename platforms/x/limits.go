@@ -41,18 +41,18 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 }
 
 // Check lists what X would refuse.
-func (x *X) Check(content network.Content, limits network.Limits) []network.Problem {
+func (x *X) Check(content network.Content, limits network.Limits) []network.Violation {
 	stills := content
 	stills.Media = make([]network.MediaInfo, len(content.Media))
-	var own []network.Problem
+	var own []network.Violation
 	for i, media := range content.Media {
 		if media.MIMEType == gif {
 			if media.Bytes > x.options.MaxGIFBytes {
-				own = append(own, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_large", Message: fmt.Sprintf(
+				own = append(own, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_large", Message: fmt.Sprintf(
 					"Attachment %d has %.1f MiB; X allows a GIF %.1f MiB.", i+1, float64(media.Bytes)/(1<<20), float64(x.options.MaxGIFBytes)/(1<<20))})
 			}
 			if len(content.Media) > 1 {
-				own = append(own, network.Problem{Field: "attachments", Code: "mixed_attachments",
+				own = append(own, network.Violation{Field: "attachments", Code: "mixed_attachments",
 					Message: "X takes a GIF only as the single attachment of a post."})
 			}
 			media.Bytes = 0 // the limit of images is not its own
@@ -61,11 +61,11 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Prob
 	}
 	problems := append(rules.Check("X", stills, limits, x.Count(content.Text, limits)), own...)
 	if strings.ContainsFunc(content.Text, invalidChar) {
-		problems = append(problems, network.Problem{Field: "content", Code: "invalid_text",
+		problems = append(problems, network.Violation{Field: "content", Code: "invalid_text",
 			Message: "The text holds a character that X takes in no post (U+FEFF, U+FFFE or U+FFFF)."})
 	}
 	if n := cashtags(content.Text); x.options.MaxCashtags >= 0 && n > x.options.MaxCashtags {
-		problems = append(problems, network.Problem{Field: "content", Code: "too_many_cashtags", Message: fmt.Sprintf(
+		problems = append(problems, network.Violation{Field: "content", Code: "too_many_cashtags", Message: fmt.Sprintf(
 			"The text has %d cashtags such as $NYSE; X allows %d.", n, x.options.MaxCashtags)})
 	}
 	return problems
@@ -73,9 +73,9 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Prob
 
 // Price is what X bills for a post (https://docs.x.com/x-api/getting-started/pricing).
 func (x *X) Price(content network.Content) network.Price {
-	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Why: "X bills every post."}
+	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Reason: "X bills every post."}
 	if len(links([]rune(norm.NFC.String(content.Text)))) > 0 {
-		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Why: "X bills a post with a link more than one without."}
+		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Reason: "X bills a post with a link more than one without."}
 	}
 	described := int64(0)
 	for _, media := range content.Media {
@@ -85,7 +85,7 @@ func (x *X) Price(content network.Content) network.Price {
 	}
 	if each := max(x.options.AltTextPrice, 0); described > 0 && each > 0 {
 		price.MicroUSD += described * each
-		price.Why += " Descriptions of attachments are billed as well."
+		price.Reason += " Descriptions of attachments are billed as well."
 	}
 	return price
 }

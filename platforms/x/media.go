@@ -77,7 +77,7 @@ func unreadable(media network.Media, err error) *network.Error {
 }
 
 // initialize opens an upload (POST /2/media/upload/initialize).
-func (x *X) initialize(ctx context.Context, account network.Account, media network.Media) (string, []network.Rate, error) {
+func (x *X) initialize(ctx context.Context, account network.Account, media network.Media) (string, []network.RateStatus, error) {
 	res, err := x.post(ctx, account, "/media/upload/initialize", map[string]any{
 		"media_type": media.MIMEType, "total_bytes": media.Bytes, "media_category": category(media.MIMEType),
 	})
@@ -133,7 +133,7 @@ func (x *X) StageStatus(ctx context.Context, account network.Account, staged net
 func gone(err error) error {
 	var e *network.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
-		e.Class, e.Code = network.Transient, network.CodeMediaGone
+		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	}
 	return err
 }

@@ -186,7 +186,7 @@ func TestUploadsThatFail(t *testing.T) {
 	wants("shorter than said", err, network.NotSent, "media_unreadable")
 
 	_, err = n.StageStatus(t.Context(), account, network.Staged{RemoteID: "404"})
-	wants("unknown", err, network.Transient, network.CodeMediaGone)
+	wants("unknown", err, network.Transient, network.CodeMediaExpired)
 
 	// All tries of a segment fail.
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 503, Path: "/x/2/media/upload/", Nth: 2, Count: -1}); err != nil {
@@ -214,5 +214,5 @@ func TestUploadsThatFail(t *testing.T) {
 	}
 	gone, account := saying(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
 	_, err = gone.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
-	wants("gone", err, network.Transient, network.CodeMediaGone)
+	wants("gone", err, network.Transient, network.CodeMediaExpired)
 }

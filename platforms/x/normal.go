@@ -20,7 +20,7 @@ func compare(l listed, wanted *matching.Comparer, account network.Account) match
 		unfolding.URLs = append(unfolding.URLs, l.Entities.URLs...) // of attachments
 	}
 	got := normal(unfold(text, unfolding))
-	if verdict := wanted.Text(got); verdict == matching.Same {
+	if verdict := wanted.Compare(got); verdict == matching.Same {
 		return verdict
 	}
 	// X may put the name of whom a post answers before its text; in a thread that
@@ -29,7 +29,7 @@ func compare(l listed, wanted *matching.Comparer, account network.Account) match
 	if l.replyTo() != "" && strings.EqualFold(name, account.Handle) {
 		got = rest
 	}
-	return wanted.Text(got)
+	return wanted.Compare(got)
 }
 
 // unfold turns a listed text back into what was written: X escapes three

@@ -67,11 +67,11 @@ func (x *X) Exchange(ctx context.Context, app network.App, code, verifier string
 // the answer is lost the old pair is as good as lost, too: X names no period of
 // grace.
 func (x *X) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
-	if account.Refresh.Empty() {
+	if account.RefreshToken.Empty() {
 		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token", Message: "X gave no refresh token: connect the account again."}
 	}
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.Refresh.Reveal()}}
-	renewed, err := x.tokens(ctx, app, form, account, account.Refresh)
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
+	renewed, err := x.tokens(ctx, app, form, account, account.RefreshToken)
 	if e := network.AsError(err); e != nil && e.Status == http.StatusBadRequest &&
 		(e.Code == "invalid_grant" || e.Code == "invalid_request" && strings.Contains(e.Message, "token was invalid")) {
 		// X says invalid_request where RFC 6749 §5.2 has invalid_grant.
@@ -98,12 +98,12 @@ func (x *X) tokens(ctx context.Context, app network.App, form url.Values, accoun
 		return account, err
 	}
 	if answer.AccessToken == "" {
-		return account, res.Unreadable("it has no access token")
+		return account, res.MalformedError("it has no access token")
 	}
-	account.Token, account.Refresh = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
-	account.ExpiresAt = time.Time{}
+	account.Token, account.RefreshToken = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
+	account.TokenExpiresAt = time.Time{}
 	if answer.ExpiresIn > 0 {
-		account.ExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
+		account.TokenExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
 	}
 	if answer.Scope != "" {
 		account.Scopes = strings.Fields(answer.Scope)
@@ -136,7 +136,7 @@ func (x *X) authenticated(ctx context.Context, app network.App, path string, for
 // Revoke ends both tokens (POST /2/oauth2/revoke). One that X does not know any
 // more is no error, RFC 7009 §2.2.
 func (x *X) Revoke(ctx context.Context, app network.App, account network.Account) error {
-	for hint, token := range map[string]secret.Text{"refresh_token": account.Refresh, "access_token": account.Token} {
+	for hint, token := range map[string]secret.Text{"refresh_token": account.RefreshToken, "access_token": account.Token} {
 		if token.Empty() {
 			continue
 		}

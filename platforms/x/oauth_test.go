@@ -36,25 +36,25 @@ func connectBy(t *testing.T, n *x.X, base string, client *http.Client) (network.
 func TestRefreshRotates(t *testing.T) {
 	_, n, made, client := startFake(t, fake.Options{AutoApprove: true})
 	app, first := connectBy(t, n, made.BaseURL, client)
-	if first.Refresh.Empty() || time.Until(first.ExpiresAt) < 110*time.Minute || time.Until(first.ExpiresAt) > 2*time.Hour {
-		t.Fatalf("expires at %v", first.ExpiresAt)
+	if first.RefreshToken.Empty() || time.Until(first.TokenExpiresAt) < 110*time.Minute || time.Until(first.TokenExpiresAt) > 2*time.Hour {
+		t.Fatalf("expires at %v", first.TokenExpiresAt)
 	}
 	first.ID, first.Settings = "ours", map[string]string{"tier": "premium"}
 	second, err := n.Refresh(t.Context(), app, first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second.Refresh.Reveal() == first.Refresh.Reveal() || second.Token.Reveal() == first.Token.Reveal() || second.ID != "ours" || second.Settings["tier"] != "premium" {
+	if second.RefreshToken.Reveal() == first.RefreshToken.Reveal() || second.Token.Reveal() == first.Token.Reveal() || second.ID != "ours" || second.Settings["tier"] != "premium" {
 		t.Errorf("renewed as %+v", second)
 	}
 	_, err = n.Refresh(t.Context(), app, first)
-	if e := network.AsError(err); e == nil || e.Class != network.Auth || strings.Contains(e.Error(), first.Refresh.Reveal()) {
+	if e := network.AsError(err); e == nil || e.Class != network.Auth || strings.Contains(e.Error(), first.RefreshToken.Reveal()) {
 		t.Errorf("a used refresh token: %v", err)
 	}
 	if _, err := n.Refresh(t.Context(), app, second); err != nil {
 		t.Errorf("the new one: %v", err)
 	}
-	first.Refresh = secret.Text{}
+	first.RefreshToken = secret.Text{}
 	if _, err := n.Refresh(t.Context(), app, first); network.AsError(err).Class != network.Auth {
 		t.Errorf("without a refresh token: %v", err)
 	}
@@ -85,7 +85,7 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 			if e == nil || e.Class != row.class {
 				t.Fatalf("%v, want %s", err, row.class)
 			}
-			for _, hidden := range []secret.Text{account.Refresh, app.ClientSecret} {
+			for _, hidden := range []secret.Text{account.RefreshToken, app.ClientSecret} {
 				if strings.Contains(e.Error(), hidden.Reveal()) {
 					t.Errorf("an error tells a secret: %v", e)
 				}
@@ -115,7 +115,7 @@ func TestPublicClient(t *testing.T) {
 	})
 	app := network.App{BaseURL: account.BaseURL, ClientID: "public", RedirectURI: redirectURI}
 	renewed, err := n.Refresh(t.Context(), app, account)
-	if err != nil || renewed.Token.Reveal() != "new" || renewed.Refresh.Reveal() != "newer" {
+	if err != nil || renewed.Token.Reveal() != "new" || renewed.RefreshToken.Reveal() != "newer" {
 		t.Errorf("renewed as %+v, %v", renewed, err)
 	}
 	if header != "" || form != "client_id=public&grant_type=refresh_token&refresh_token=secret-refresh" {

@@ -18,13 +18,13 @@ const (
 
 // quotas are those of https://docs.x.com/x-api/fundamentals/rate-limits.
 func (x *X) quotas() []network.Quota {
-	post := map[network.Use]int{network.UsePublish: 1}
+	post := map[network.CallKind]int{network.CallPublish: 1}
 	return []network.Quota{
 		{Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: x.options.PostsPer15Min, Per: 15 * time.Minute, Costs: post},
 		{Bucket: bucketPostsDay, Scope: network.ScopeAccount, Per: 24 * time.Hour, Costs: post},
 		{Bucket: bucketPostsApp, Scope: network.ScopeApp, Requests: x.options.AppPostsPerDay, Per: 24 * time.Hour, Costs: post},
 		{Bucket: bucketUploads, Scope: network.ScopeAccount, Requests: x.options.UploadsPer15Min, Per: 15 * time.Minute,
-			Costs: map[network.Use]int{network.UseUpload: 1}},
+			Costs: map[network.CallKind]int{network.CallUpload: 1}},
 	}
 }
 
@@ -42,8 +42,8 @@ func bucketOf(method, path string) string {
 // rates reads the headers of an answer: the limit of the call per account, and
 // of posts also those of a day, which plans with a daily limit report
 // (x-app-limit-24hour-*, x-user-limit-24hour-*).
-func rates(res *call.Response, bucket string) []network.Rate {
-	var said []network.Rate
+func rates(res *call.Response, bucket string) []network.RateStatus {
+	var said []network.RateStatus
 	add := func(prefix, bucket string, scope network.Scope) {
 		if r, ok := rateOf(res, prefix); ok {
 			r.Bucket, r.Scope = bucket, scope
@@ -61,15 +61,15 @@ func rates(res *call.Response, bucket string) []network.Rate {
 }
 
 // rateOf reads three headers; the reset is in seconds since 1970 by X's clock.
-func rateOf(res *call.Response, prefix string) (network.Rate, bool) {
+func rateOf(res *call.Response, prefix string) (network.RateStatus, bool) {
 	limit, errLimit := strconv.Atoi(res.Header.Get(prefix + "Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get(prefix + "Remaining"))
 	if errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
-		return network.Rate{}, false
+		return network.RateStatus{}, false
 	}
-	rate := network.Rate{Limit: limit, Remaining: min(remaining, limit)}
+	rate := network.RateStatus{Limit: limit, Remaining: min(remaining, limit)}
 	if reset, err := strconv.ParseInt(res.Header.Get(prefix+"Reset"), 10, 64); err == nil && reset > 0 {
-		rate.ResetAt = res.Local(time.Unix(reset, 0))
+		rate.ResetAt = res.LocalTime(time.Unix(reset, 0))
 	}
 	return rate, true
 }

@@ -72,24 +72,24 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 		}
 		// Where X's clock is behind, posts are dated before we sent them. The
 		// window only ever grows: a post missed is a post made twice.
-		if skew := res.Skew(); skew < 0 && window.From.Add(skew).Before(from) {
+		if skew := res.ClockSkew(); skew < 0 && window.From.Add(skew).Before(from) {
 			from = window.From.Add(skew)
 		}
 		complete, next = token == "", token
 		for _, l := range list {
 			id, err := strconv.ParseUint(l.ID, 10, 64)
 			if err != nil {
-				return network.Finding{}, res.Unreadable("a post has the id " + strconv.Quote(l.ID))
+				return network.Finding{}, res.MalformedError("a post has the id " + strconv.Quote(l.ID))
 			}
 			if timeOf(id).Before(from) {
 				complete = true
 				break
 			}
 			search.Add(matching.Post{
-				Receipt: network.Receipt{RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID},
-				Text:    compare(l, wanted, account),
-				Media:   len(l.Attachments.MediaKeys) == len(submission.MediaIDs),
-				ReplyTo: l.replyTo() == submission.ReplyTo,
+				Receipt:          network.Receipt{RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID},
+				Verdict:          compare(l, wanted, account),
+				MediaCountEqual:  len(l.Attachments.MediaKeys) == len(submission.MediaIDs),
+				ReplyTargetEqual: l.replyTo() == submission.ReplyTo,
 			})
 		}
 	}
@@ -98,7 +98,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 		// Of posts without attachments, X refuses a second one with the same words.
 		late = "X may list a post late, and does not refuse a second one with attachments."
 	}
-	return search.Finding(from, complete, late), nil
+	return search.Result(from, complete, late), nil
 }
 
 // ownPosts lists one page, newest first, without reposts.

@@ -24,13 +24,13 @@ func newAutomaton(tokens []string) *automaton {
 	for upper := 'A'; upper <= 'Z'; upper++ {
 		a.classes[upper] = a.classes[upper-'A'+'a']
 	}
-	a.grow()
+	a.addState()
 	for i, token := range tokens {
 		state := int32(0)
 		for _, b := range []byte(token) {
 			at := int(state)*a.width + int(a.classes[b])
 			if a.next[at] == 0 {
-				a.next[at] = a.grow()
+				a.next[at] = a.addState()
 			}
 			state = a.next[at]
 		}
@@ -40,7 +40,7 @@ func newAutomaton(tokens []string) *automaton {
 	return a
 }
 
-func (a *automaton) grow() int32 {
+func (a *automaton) addState() int32 {
 	a.next = append(a.next, make([]int32, a.width)...)
 	a.found = append(a.found, nil)
 	return int32(len(a.found) - 1) //nolint:gosec // some thousands
@@ -72,9 +72,9 @@ func (a *automaton) link() {
 	}
 }
 
-// each calls hit with every token that stands in text, in upper or lower case,
+// eachMatch calls hit with every token that stands in text, in upper or lower case,
 // and with where it ends.
-func (a *automaton) each(text string, hit func(token int32, end int)) {
+func (a *automaton) eachMatch(text string, hit func(token int32, end int)) {
 	state := int32(0)
 	for i := range len(text) {
 		state = a.next[int(state)*a.width+int(a.classes[text[i]])]

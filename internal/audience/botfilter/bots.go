@@ -38,9 +38,9 @@ func Reasons() []Reason {
 var tokenFile string
 
 type token struct {
-	text   string
-	reason Reason
-	except []string // words in which it means nothing
+	text       string
+	reason     Reason
+	exceptions []string // words in which it means nothing
 }
 
 // Matcher knows programs by what they call themselves. It is safe for
@@ -54,7 +54,7 @@ type Matcher struct {
 
 // New reads the tokens.
 func New() (*Matcher, error) {
-	m := &Matcher{cache: cache{most: cacheEntries},
+	m := &Matcher{cache: cache{maxEntries: cacheEntries},
 		// A product of an ordinary browser that is followed by where to complain.
 		contact: regexp.MustCompile(`(?i)\b[a-z0-9-]+\.(?:com|net|org|io|fr|de|ru)(?:/|\)|$)`)}
 	var texts []string
@@ -68,41 +68,41 @@ func New() (*Matcher, error) {
 		if !ok || text == "" {
 			return nil, fmt.Errorf("bots: %q is no rule", line)
 		}
-		m.tokens = append(m.tokens, token{text: text, reason: Reason(reason), except: strings.Fields(exceptions)})
+		m.tokens = append(m.tokens, token{text: text, reason: Reason(reason), exceptions: strings.Fields(exceptions)})
 		texts = append(texts, text)
 	}
 	m.finder = newAutomaton(texts)
 	return m, nil
 }
 
-// agentLimit is how much of an agent is looked at: the longest of real browsers
+// maxAgentLength is how much of an agent is looked at: the longest of real browsers
 // have some 600 bytes, those with lists of modules.
-const agentLimit = 1024
+const maxAgentLength = 1024
 
-// Agent says what a User-Agent header is a program by; empty: nothing.
-func (m *Matcher) Agent(agent string) Reason {
-	if len(agent) > agentLimit {
-		agent = agent[:agentLimit]
+// MatchAgent says what a User-Agent header is a program by; empty: nothing.
+func (m *Matcher) MatchAgent(agent string) Reason {
+	if len(agent) > maxAgentLength {
+		agent = agent[:maxAgentLength]
 	}
 	if reason, ok := m.cache.get(agent); ok {
 		return reason
 	}
-	reason := m.judge(agent)
+	reason := m.classify(agent)
 	m.cache.put(strings.Clone(agent), reason)
 	return reason
 }
 
-func (m *Matcher) judge(agent string) Reason {
+func (m *Matcher) classify(agent string) Reason {
 	best := int32(-1)
-	m.finder.each(agent, func(i int32, end int) {
-		if (best < 0 || len(m.tokens[i].text) > len(m.tokens[best].text)) && !m.excepted(agent, i, end) {
+	m.finder.eachMatch(agent, func(i int32, end int) {
+		if (best < 0 || len(m.tokens[i].text) > len(m.tokens[best].text)) && !m.isException(agent, i, end) {
 			best = i
 		}
 	})
 	switch {
 	case best >= 0:
 		return m.tokens[best].reason
-	case !builtAsBrowsers(agent):
+	case !looksLikeBrowser(agent):
 		return NoBrowser
 	case strings.Contains(agent, ".") && m.contact.MatchString(afterEngine(agent)):
 		return Crawler
@@ -110,10 +110,10 @@ func (m *Matcher) judge(agent string) Reason {
 	return ""
 }
 
-// excepted looks whether the token that ends there is part of a word in which it
+// isException looks whether the token that ends there is part of a word in which it
 // means nothing: CUBOT makes phones.
-func (m *Matcher) excepted(agent string, i int32, end int) bool {
-	for _, word := range m.tokens[i].except {
+func (m *Matcher) isException(agent string, i int32, end int) bool {
+	for _, word := range m.tokens[i].exceptions {
 		at := strings.Index(word, m.tokens[i].text)
 		from := end - len(m.tokens[i].text) - at
 		if from >= 0 && from+len(word) <= len(agent) && strings.EqualFold(agent[from:from+len(word)], word) {
@@ -135,9 +135,9 @@ func afterEngine(agent string) string {
 	return ""
 }
 
-// builtAsBrowsers: all browsers since 1995 begin with Mozilla and what system
+// looksLikeBrowser: all browsers since 1995 begin with Mozilla and what system
 // they run on, and name an engine, but for those of some phones of before.
-func builtAsBrowsers(agent string) bool {
+func looksLikeBrowser(agent string) bool {
 	for _, phone := range []string{"Opera/", "UCWEB/", "Nokia", "SAMSUNG-", "SonyEricsson", "BlackBerry", "LG-"} {
 		if strings.HasPrefix(agent, phone) {
 			return true

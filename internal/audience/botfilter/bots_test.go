@@ -65,7 +65,7 @@ func TestKnownRobotsAreCaught(t *testing.T) {
 	agents := known(t)
 	var missed []string
 	for _, agent := range agents {
-		if m.Agent(agent) == "" {
+		if m.MatchAgent(agent) == "" {
 			missed = append(missed, agent)
 		}
 	}
@@ -83,7 +83,7 @@ func TestPeopleArePassed(t *testing.T) {
 	}
 	lost := 0
 	for _, agent := range agents {
-		if reason := m.Agent(agent); reason != "" {
+		if reason := m.MatchAgent(agent); reason != "" {
 			lost++
 			t.Logf("%s: %s", reason, agent)
 		}
@@ -114,7 +114,7 @@ func TestReasons(t *testing.T) {
 		chrome + " Pingdom.com_bot_version": botfilter.Monitor,
 	} {
 		for range 2 { // the second time from memory
-			if got := m.Agent(agent); got != want {
+			if got := m.MatchAgent(agent); got != want {
 				t.Errorf("%q is %q, not %q", agent, got, want)
 			}
 		}
@@ -150,7 +150,7 @@ func TestHeadersOfPrograms(t *testing.T) {
 		{person("CF-Worker", "scraper.example"), botfilter.DataCenter},
 		{person("User-Agent", "Wget/1.21"), botfilter.Library},
 	} {
-		if got := m.Request(c.headers); got != c.want {
+		if got := m.MatchRequest(c.headers); got != c.want {
 			t.Errorf("%v: %q, not %q", c.headers, got, c.want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestHeadersOfPrograms(t *testing.T) {
 		name, value string
 		out         bool
 	}{{"Sec-GPC", "1", true}, {"DNT", "1", true}, {"DNT", "0", false}, {"Cookie", "a=b; dateline_optout=1", true}, {"Cookie", "dateline_optout2=1", false}, {"X", "1", false}} {
-		if got := botfilter.OptedOut(person(c.name, c.value)); got != c.out {
+		if got := botfilter.HasOptedOut(person(c.name, c.value)); got != c.out {
 			t.Errorf("%s: %s: opted out is %v", c.name, c.value, got)
 		}
 	}
@@ -173,7 +173,7 @@ func TestMoreAgentsThanAreRemembered(t *testing.T) {
 		if i%3 == 0 {
 			agent += " Examplebot"
 		}
-		if got := m.Agent(agent[:min(len(agent), 1500)]); (got == botfilter.Crawler) != (i%3 == 0 && len(agent) <= 1024) && len(agent) <= 1024 {
+		if got := m.MatchAgent(agent[:min(len(agent), 1500)]); (got == botfilter.Crawler) != (i%3 == 0 && len(agent) <= 1024) && len(agent) <= 1024 {
 			t.Fatalf("%q is %q", agent, got)
 		}
 	}
@@ -186,11 +186,11 @@ func FuzzAgent(f *testing.F) {
 	}
 	f.Add("Mozilla/5.0 ((((bot\xff\x00CUBOTbot")
 	f.Fuzz(func(t *testing.T, agent string) {
-		got := m.Agent(agent)
+		got := m.MatchAgent(agent)
 		if got != "" && !slices.Contains(botfilter.Reasons(), got) {
 			t.Errorf("%q is %q", agent, got)
 		}
-		if again := newMatcher(t).Agent(agent); again != got {
+		if again := newMatcher(t).MatchAgent(agent); again != got {
 			t.Errorf("%q is %q, and then %q", agent, got, again)
 		}
 	})
@@ -213,7 +213,7 @@ func BenchmarkAgent(b *testing.B) {
 				for round := range 2 {
 					for _, agent := range agents {
 						from := time.Now()
-						m.Agent(agent)
+						m.MatchAgent(agent)
 						if (round == 1) == c.seen {
 							took = append(took, time.Since(from))
 						}

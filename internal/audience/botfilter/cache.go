@@ -10,7 +10,7 @@ const cacheEntries = 8192
 // that what is used stays. Agents are kept in memory only.
 type cache struct {
 	mu           sync.RWMutex
-	most         int
+	maxEntries   int
 	newer, older map[string]Reason
 }
 
@@ -32,8 +32,8 @@ func (c *cache) get(agent string) (Reason, bool) {
 func (c *cache) put(agent string, reason Reason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.newer == nil || len(c.newer) >= c.most {
-		c.newer, c.older = make(map[string]Reason, c.most/8), c.newer
+	if c.newer == nil || len(c.newer) >= c.maxEntries {
+		c.newer, c.older = make(map[string]Reason, c.maxEntries/8), c.newer
 	}
 	c.newer[agent] = reason
 }

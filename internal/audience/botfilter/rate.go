@@ -19,17 +19,17 @@ import (
 var rateScript string
 
 const (
-	// atOnce is how many hits are asked for together.
-	atOnce = 100
-	// slots of a cluster, over which the visitors are spread: the keys of one
+	// maxRateBatch is how many hits are asked for together.
+	maxRateBatch = 100
+	// clusterSlots of a cluster, over which the visitors are spread: the keys of one
 	// script call must share one.
-	slots = 16
+	clusterSlots = 16
 )
 
 // Limit is how many hits of one kind a visitor may make within a time.
 type Limit struct {
-	Most   int
-	Within time.Duration
+	Max    int
+	Window time.Duration
 }
 
 // Source is who makes hits: a visitor of a site, and what they do.
@@ -39,58 +39,58 @@ type Source struct {
 	Kind    byte
 }
 
-// Rates counts the hits of each visitor in Redis, those of concurrent requests
+// RateLimiter counts the hits of each visitor in Redis, those of concurrent requests
 // in one call. A visitor's first hit of a while in a process is not told to
 // Redis before the second: each process may let one hit more pass.
 // It is safe for concurrent use.
-type Rates struct {
+type RateLimiter struct {
 	redis   redis.UniversalClient
 	script  *redis.Script
-	asks    *batch.Batcher[ask, reply]
-	recent  *recent
+	batcher *batch.Batcher[rateRequest, rateReply]
+	recent  *recentSources
 	cluster bool
 }
 
-type ask struct {
+type rateRequest struct {
 	source Source
-	within time.Duration
+	window time.Duration
 	hits   int
 }
 
-type reply struct {
+type rateReply struct {
 	count int64
 	err   error
 }
 
-// NewRates uses a Redis client that the caller closes; it ends with ctx.
-func NewRates(ctx context.Context, client redis.UniversalClient) *Rates {
-	r := &Rates{redis: client, script: redis.NewScript(rateScript), recent: newRecent()}
+// NewRateLimiter uses a Redis client that the caller closes; it ends with ctx.
+func NewRateLimiter(ctx context.Context, client redis.UniversalClient) *RateLimiter {
+	r := &RateLimiter{redis: client, script: redis.NewScript(rateScript), recent: newRecentSources()}
 	_, r.cluster = client.(*redis.ClusterClient)
-	r.asks = batch.New(ctx, atOnce, 2, r.countAll)
+	r.batcher = batch.New(ctx, maxRateBatch, 2, r.countAll)
 	return r
 }
 
 // Allow counts a hit, and says whether it is within the limit. The window begins
 // with a source's first hit.
-func (r *Rates) Allow(ctx context.Context, s Source, l Limit) (bool, error) {
-	hits := r.recent.note(s, l.Within, time.Now())
+func (r *RateLimiter) Allow(ctx context.Context, s Source, l Limit) (bool, error) {
+	hits := r.recent.record(s, l.Window, time.Now())
 	if hits == 0 {
 		return true, nil
 	}
-	got, err := r.asks.Do(ctx, ask{s, l.Within, hits})
+	got, err := r.batcher.Do(ctx, rateRequest{s, l.Window, hits})
 	if err == nil {
 		err = got.err
 	}
 	if err != nil {
 		return false, fmt.Errorf("the rate of a visitor: %w", err)
 	}
-	return got.count <= int64(l.Most), nil
+	return got.count <= int64(l.Max), nil
 }
 
 // countAll never fails as a whole: what is counted must not be counted again
 // because another slot does not answer.
-func (r *Rates) countAll(ctx context.Context, asks []ask) ([]reply, error) {
-	out := make([]reply, len(asks))
+func (r *RateLimiter) countAll(ctx context.Context, asks []rateRequest) ([]rateReply, error) {
+	out := make([]rateReply, len(asks))
 	if !r.cluster {
 		all := make([]int, len(asks))
 		for i := range all {
@@ -99,9 +99,9 @@ func (r *Rates) countAll(ctx context.Context, asks []ask) ([]reply, error) {
 		r.count(ctx, asks, all, out)
 		return out, nil
 	}
-	var bySlot [slots][]int
+	var bySlot [clusterSlots][]int
 	for i, a := range asks {
-		slot := a.source.Visitor % slots
+		slot := a.source.Visitor % clusterSlots
 		bySlot[slot] = append(bySlot[slot], i)
 	}
 	var wait sync.WaitGroup
@@ -115,11 +115,11 @@ func (r *Rates) countAll(ctx context.Context, asks []ask) ([]reply, error) {
 }
 
 // count counts the asks with these indexes.
-func (r *Rates) count(ctx context.Context, asks []ask, these []int, out []reply) {
+func (r *RateLimiter) count(ctx context.Context, asks []rateRequest, these []int, out []rateReply) {
 	keys, args := make([]string, len(these)), make([]any, 0, 2*len(these))
 	for i, at := range these {
 		keys[i] = r.key(asks[at].source)
-		args = append(args, asks[at].within.Milliseconds(), asks[at].hits)
+		args = append(args, asks[at].window.Milliseconds(), asks[at].hits)
 	}
 	counts, err := r.script.Run(ctx, r.redis, keys, args...).Int64Slice()
 	if err == nil && len(counts) != len(these) {
@@ -134,14 +134,14 @@ func (r *Rates) count(ctx context.Context, asks []ask, these []int, out []reply)
 	}
 }
 
-func (r *Rates) key(s Source) string {
+func (r *RateLimiter) key(s Source) string {
 	var raw [25]byte
 	copy(raw[:16], s.Site[:])
 	binary.BigEndian.PutUint64(raw[16:24], s.Visitor)
 	raw[24] = s.Kind
 	text := base64.RawURLEncoding.EncodeToString(raw[:])
 	if r.cluster {
-		return fmt.Sprintf("views:rate:{r%02d}:%s", s.Visitor%slots, text)
+		return fmt.Sprintf("views:rate:{r%02d}:%s", s.Visitor%clusterSlots, text)
 	}
 	return "views:rate:" + text
 }

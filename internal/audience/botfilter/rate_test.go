@@ -28,11 +28,11 @@ func TestRate(t *testing.T) {
 
 func rate(t *testing.T, n int) {
 	url := enginetest.Redis(t)
-	var processes []*botfilter.Rates
+	var processes []*botfilter.RateLimiter
 	for range n {
-		processes = append(processes, botfilter.NewRates(t.Context(), enginetest.RedisClient(t, url)))
+		processes = append(processes, botfilter.NewRateLimiter(t.Context(), enginetest.RedisClient(t, url)))
 	}
-	limit := botfilter.Limit{Most: 5, Within: time.Hour}
+	limit := botfilter.Limit{Max: 5, Window: time.Hour}
 	site := uuid.New()
 	sources := []botfilter.Source{{Site: site, Visitor: 1, Kind: 'v'}, {Site: site, Visitor: 2, Kind: 'v'}, {Site: site, Visitor: 1, Kind: 'c'}, {Site: uuid.New(), Visitor: 1, Kind: 'v'}}
 	allowed := make([]atomic.Int64, len(sources))
@@ -68,7 +68,7 @@ func rate(t *testing.T, n int) {
 	}
 	// When the window is over, they may again.
 	short := botfilter.Source{Site: site, Visitor: 9}
-	limit.Within = time.Millisecond
+	limit.Window = time.Millisecond
 	for range 20 {
 		time.Sleep(2 * time.Millisecond)
 		if ok, err := processes[0].Allow(t.Context(), short, limit); !ok || err != nil {
@@ -81,8 +81,8 @@ func rate(t *testing.T, n int) {
 // limit all the same, also across processes.
 func TestRateInACluster(t *testing.T) {
 	client := enginetest.RedisCluster(t)
-	processes := []*botfilter.Rates{botfilter.NewRates(t.Context(), client), botfilter.NewRates(t.Context(), client)}
-	limit := botfilter.Limit{Most: 5, Within: time.Hour}
+	processes := []*botfilter.RateLimiter{botfilter.NewRateLimiter(t.Context(), client), botfilter.NewRateLimiter(t.Context(), client)}
+	limit := botfilter.Limit{Max: 5, Window: time.Hour}
 	site := uuid.New()
 	const visitors = 100
 	allowed := make([]atomic.Int64, visitors)
@@ -122,9 +122,9 @@ func TestRateInACluster(t *testing.T) {
 
 func TestRateWithoutRedis(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
-	r := botfilter.NewRates(t.Context(), enginetest.RedisClient(t, url))
+	r := botfilter.NewRateLimiter(t.Context(), enginetest.RedisClient(t, url))
 	stop()
-	limit := botfilter.Limit{Most: 5, Within: time.Hour}
+	limit := botfilter.Limit{Max: 5, Window: time.Hour}
 	if ok, err := r.Allow(t.Context(), botfilter.Source{Visitor: 1}, limit); !ok || err != nil {
 		t.Errorf("the first is allowed: %v, %v", ok, err)
 	}

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Request says what a request of a tracker or a pixel is not a person's by, from
+// MatchRequest says what a request of a tracker or a pixel is not a person's by, from
 // its headers; empty: nothing.
-func (m *Matcher) Request(h http.Header) Reason {
-	if reason := m.Agent(h.Get("User-Agent")); reason != "" {
+func (m *Matcher) MatchRequest(h http.Header) Reason {
+	if reason := m.MatchAgent(h.Get("User-Agent")); reason != "" {
 		return reason
 	}
 	switch {
-	case ahead(h):
+	case isPrefetch(h):
 		return Prefetch
-	case sentByPrograms(h):
+	case hasProgramHeaders(h):
 		return DataCenter
 	case h.Get("Accept-Language") == "":
 		return NoLanguage
@@ -22,10 +22,10 @@ func (m *Matcher) Request(h http.Header) Reason {
 	return ""
 }
 
-// ahead: the page is fetched before anybody asked for it. Sec-Purpose is of the
+// isPrefetch: the page is fetched before anybody asked for it. Sec-Purpose is of the
 // Fetch standard (fetch.spec.whatwg.org, "Sec-Purpose header"); browsers before
 // it said Purpose (Chrome, Safari) and X-Moz (Firefox).
-func ahead(h http.Header) bool {
+func isPrefetch(h http.Header) bool {
 	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		value := strings.ToLower(h.Get(name))
 		if strings.Contains(value, "prefetch") || strings.Contains(value, "prerender") || strings.Contains(value, "preview") {
@@ -35,11 +35,11 @@ func ahead(h http.Header) bool {
 	return false
 }
 
-// sentByPrograms knows headers that no browser sends: From, "a robotic user agent
+// hasProgramHeaders knows headers that no browser sends: From, "a robotic user agent
 // SHOULD send" it (RFC 9110, 10.1.2); CF-Worker, which Cloudflare adds to the
 // requests of its customers' programs; Signature-Agent of signed robots
 // (draft-meunier-web-bot-auth-architecture).
-func sentByPrograms(h http.Header) bool {
+func hasProgramHeaders(h http.Header) bool {
 	for _, name := range []string{"From", "Cf-Worker", "Signature-Agent"} {
 		if len(h[name]) > 0 {
 			return true
@@ -51,10 +51,10 @@ func sentByPrograms(h http.Header) bool {
 // OptOutCookie is set, to anything, by who does not want to be counted.
 const OptOutCookie = "dateline_optout"
 
-// OptedOut says that whoever sends these headers does not want to be counted:
+// HasOptedOut says that whoever sends these headers does not want to be counted:
 // by Global Privacy Control (w3.org/TR/gpc, 3.2), by Do Not Track
 // (w3.org/TR/tracking-dnt, 5.2), or by our own cookie.
-func OptedOut(h http.Header) bool {
+func HasOptedOut(h http.Header) bool {
 	if h.Get("Sec-Gpc") == "1" || h.Get("Dnt") == "1" {
 		return true
 	}

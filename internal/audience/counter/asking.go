@@ -7,15 +7,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// asking gathers questions about pages for one round trip. Their answers are
+// pageQueries gathers questions about pages for one round trip. Their answers are
 // there after run.
-type asking struct{ pipe redis.Pipeliner }
+type pageQueries struct{ pipe redis.Pipeliner }
 
-type number func() int64
+type lazyCount func() int64
 
-func (c *Counter) ask() asking { return asking{c.redis.Pipeline()} }
+func (c *Counter) newPageQueries() pageQueries { return pageQueries{c.redis.Pipeline()} }
 
-func (q asking) run(ctx context.Context) error {
+func (q pageQueries) run(ctx context.Context) error {
 	if q.pipe.Len() == 0 {
 		return nil
 	}
@@ -31,29 +31,29 @@ func (q asking) run(ctx context.Context) error {
 	return err
 }
 
-// day asks how many different visitors a page had on a day.
-func (q asking) day(ctx context.Context, page string, w Way, d Day) number {
-	return q.size(ctx, w, page+dayKey(d, w.letter()))
+// dayUniques asks how many different visitors a page had on a day.
+func (q pageQueries) dayUniques(ctx context.Context, page string, w UniqueMethod, d Day) lazyCount {
+	return q.cardinality(ctx, w, page+dayKey(d, w.letter()))
 }
 
-// week asks how many a page has had since Monday.
-func (q asking) week(ctx context.Context, page string, w Way, d Day) number {
+// weekUniques asks how many a page has had since Monday.
+func (q pageQueries) weekUniques(ctx context.Context, page string, w UniqueMethod, d Day) lazyCount {
 	if w != HyperLogLog {
-		return q.size(ctx, w, page+weekKey(d, w.letter()))
+		return q.cardinality(ctx, w, page+weekKey(d, w.letter()))
 	}
 	var days []string
 	for _, day := range d.weekdays() {
 		days = append(days, page+dayKey(day, w.letter()))
 	}
-	return q.size(ctx, w, days...)
+	return q.cardinality(ctx, w, days...)
 }
 
-// allTime asks how many a page has had. Days of HyperLogLogs that may not have
+// allTimeUniques asks how many a page has had. Days of HyperLogLogs that may not have
 // been merged are counted with the others: the page's newest, and today.
-func (q asking) allTime(ctx context.Context, page string, w Way, days ...Day) number {
+func (q pageQueries) allTimeUniques(ctx context.Context, page string, w UniqueMethod, days ...Day) lazyCount {
 	switch w {
 	case SetPerDay:
-		return q.field(ctx, page, visitsField)
+		return q.field(ctx, page, dailyUniquesField)
 	case Set, Bitmap: // who they were is forgotten
 		return q.field(ctx, page, uniquesField)
 	}
@@ -61,11 +61,11 @@ func (q asking) allTime(ctx context.Context, page string, w Way, days ...Day) nu
 	for _, day := range days {
 		keys = append(keys, page+dayKey(day, w.letter()))
 	}
-	before, since := q.field(ctx, page, uniquesField), q.size(ctx, w, keys...)
+	before, since := q.field(ctx, page, uniquesField), q.cardinality(ctx, w, keys...)
 	return func() int64 { return before() + since() }
 }
 
-func (q asking) size(ctx context.Context, w Way, keys ...string) number {
+func (q pageQueries) cardinality(ctx context.Context, w UniqueMethod, keys ...string) lazyCount {
 	switch w {
 	case HyperLogLog:
 		return q.pipe.PFCount(ctx, keys...).Val
@@ -76,7 +76,7 @@ func (q asking) size(ctx context.Context, w Way, keys ...string) number {
 	}
 }
 
-func (q asking) field(ctx context.Context, page, name string) number {
+func (q pageQueries) field(ctx context.Context, page, name string) lazyCount {
 	cmd := q.pipe.HGet(ctx, page+totalsKey, name)
 	return func() int64 {
 		n, _ := cmd.Int64() // nothing is none

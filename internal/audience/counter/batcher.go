@@ -12,16 +12,16 @@ import (
 var ErrClosed = errors.New("the counting has ended")
 
 const (
-	// mostWaiting is how many hits wait at most; more wait outside.
-	mostWaiting = 10_000
-	// flushers is how many script calls are under way at most. While Redis does
+	// maxQueued is how many hits wait at most; more wait outside.
+	maxQueued = 10_000
+	// maxInFlight is how many script calls are under way at most. While Redis does
 	// one, the next is on its way: it never waits for this process.
-	flushers = 2
-	// company is how many hits must wait for a call to be sent beside another:
+	maxInFlight = 2
+	// minSecondBatch is how many hits must wait for a call to be sent beside another:
 	// few share its cost, and who waits is not far from the front.
-	company = 16
-	// patience is how long Redis may take.
-	patience = 10 * time.Second
+	minSecondBatch = 16
+	// redisTimeout is how long Redis may take.
+	redisTimeout = 10 * time.Second
 )
 
 // Batcher gathers concurrent hits into few script calls. It never waits for
@@ -29,38 +29,38 @@ const (
 // into the next. Whoever calls is answered when the hit is in Redis. It is safe
 // for concurrent use.
 type Batcher struct {
-	counter *Counter
-	room    chan struct{} // one for each hit that waits
-	work    chan struct{} // a sign that something waits
-	ended   sync.WaitGroup
+	counter    *Counter
+	queueSlots chan struct{} // one for each hit that waits
+	ready      chan struct{} // a sign that something waits
+	senders    sync.WaitGroup
 
-	answered sync.Pool // of waiting
+	pool sync.Pool // of waiting
 
 	mu       sync.Mutex
-	queue    []*waiting
-	underWay int // calls
+	queue    []*countRequest
+	inFlight int // calls
 	closed   bool
 	done     chan struct{}
 }
 
-// waiting is a hit whose caller waits.
-type waiting struct {
-	ctx     context.Context //nolint:containedctx // of the caller, who may leave
-	hit     Hit
-	refused *FilteredHit // instead of hit
-	answer  chan answer
+// countRequest is a hit whose caller waits.
+type countRequest struct {
+	ctx      context.Context //nolint:containedctx // of the caller, who may leave
+	hit      Hit
+	filtered *FilteredHit // instead of hit
+	result   chan countResult
 }
 
-type answer struct {
+type countResult struct {
 	outcome Outcome
 	err     error
 }
 
 // NewBatcher starts a batcher; end it with Close.
 func NewBatcher(c *Counter) *Batcher {
-	b := &Batcher{counter: c, room: make(chan struct{}, mostWaiting), work: make(chan struct{}, 1), done: make(chan struct{})}
-	for range flushers {
-		b.ended.Go(b.flush)
+	b := &Batcher{counter: c, queueSlots: make(chan struct{}, maxQueued), ready: make(chan struct{}, 1), done: make(chan struct{})}
+	for range maxInFlight {
+		b.senders.Go(b.runSender)
 	}
 	return b
 }
@@ -68,41 +68,41 @@ func NewBatcher(c *Counter) *Batcher {
 // Count counts one hit together with whatever else is waiting. When ctx ends
 // first, the hit may be counted nevertheless.
 func (b *Batcher) Count(ctx context.Context, h Hit) (Outcome, error) {
-	if err := b.counter.Check(h); err != nil {
+	if err := b.counter.Validate(h); err != nil {
 		return Outcome{}, err
 	}
-	w := b.waiting(ctx)
+	w := b.newRequest(ctx)
 	w.hit = h
-	return b.do(ctx, w)
+	return b.submit(ctx, w)
 }
 
-// Filtered counts a hit that the filter refused.
-func (b *Batcher) Filtered(ctx context.Context, h FilteredHit) error {
-	if h.Page == "" || len(h.Page) > longestPage {
+// CountFiltered counts a hit that the filter refused.
+func (b *Batcher) CountFiltered(ctx context.Context, h FilteredHit) error {
+	if h.Page == "" || len(h.Page) > maxPageLength {
 		return ErrPage
 	}
-	w := b.waiting(ctx)
-	w.refused = &h
-	_, err := b.do(ctx, w)
+	w := b.newRequest(ctx)
+	w.filtered = &h
+	_, err := b.submit(ctx, w)
 	return err
 }
 
-// waiting takes one that was answered, or makes a new one.
-func (b *Batcher) waiting(ctx context.Context) *waiting {
-	w, ok := b.answered.Get().(*waiting)
+// newRequest takes one that was answered, or makes a new one.
+func (b *Batcher) newRequest(ctx context.Context) *countRequest {
+	w, ok := b.pool.Get().(*countRequest)
 	if !ok {
-		w = &waiting{answer: make(chan answer, 1)}
+		w = &countRequest{result: make(chan countResult, 1)}
 	}
 	w.ctx = ctx
 	return w
 }
 
-func (b *Batcher) do(ctx context.Context, w *waiting) (Outcome, error) {
+func (b *Batcher) submit(ctx context.Context, w *countRequest) (Outcome, error) {
 	select {
-	case b.room <- struct{}{}:
+	case b.queueSlots <- struct{}{}:
 	default:
 		select {
-		case b.room <- struct{}{}:
+		case b.queueSlots <- struct{}{}:
 		case <-ctx.Done():
 			return Outcome{}, ctx.Err()
 		case <-b.done:
@@ -112,16 +112,16 @@ func (b *Batcher) do(ctx context.Context, w *waiting) (Outcome, error) {
 	b.mu.Lock()
 	if b.closed {
 		b.mu.Unlock()
-		<-b.room
+		<-b.queueSlots
 		return Outcome{}, ErrClosed
 	}
 	b.queue = append(b.queue, w)
-	b.wake()
+	b.wakeSender()
 	b.mu.Unlock()
 	select {
-	case a := <-w.answer:
-		*w = waiting{answer: w.answer}
-		b.answered.Put(w)
+	case a := <-w.result:
+		*w = countRequest{result: w.result}
+		b.pool.Put(w)
 		return a.outcome, a.err
 	case <-ctx.Done():
 		return Outcome{}, ctx.Err() // somebody may still answer
@@ -137,71 +137,71 @@ func (b *Batcher) Close() {
 		close(b.done)
 	}
 	b.mu.Unlock()
-	b.ended.Wait()
+	b.senders.Wait()
 }
 
-func (b *Batcher) flush() {
+func (b *Batcher) runSender() {
 	for {
 		// Those who have just been answered, or are about to ask, go first: what
 		// they bring belongs in this call.
 		runtime.Gosched()
-		batch, closed := b.take()
+		batch, closed := b.takeBatch()
 		switch {
 		case len(batch) > 0:
-			b.count(batch)
+			b.sendBatch(batch)
 			b.mu.Lock()
-			b.underWay--
+			b.inFlight--
 			b.mu.Unlock()
 		case closed:
 			return
 		default:
 			select {
-			case <-b.work:
+			case <-b.ready:
 			case <-b.done:
 			}
 		}
 	}
 }
 
-// take takes what waits, if it is worth a call; else whoever is under way comes
+// takeBatch takes what waits, if it is worth a call; else whoever is under way comes
 // back for it.
-func (b *Batcher) take() (batch []*waiting, closed bool) {
+func (b *Batcher) takeBatch() (batch []*countRequest, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.worth() {
+	if !b.shouldSend() {
 		return nil, b.closed
 	}
-	n := min(len(b.queue), mostHits)
+	n := min(len(b.queue), maxHitsPerCall)
 	batch = append(batch, b.queue[:n]...)
 	rest := copy(b.queue, b.queue[n:])
 	clear(b.queue[rest:])
 	b.queue = b.queue[:rest]
 	for range n {
-		<-b.room
+		<-b.queueSlots
 	}
-	b.underWay++
-	b.wake()
+	b.inFlight++
+	b.wakeSender()
 	return batch, b.closed
 }
 
-// worth says whether what waits is worth a call.
-func (b *Batcher) worth() bool {
-	return len(b.queue) > 0 && (b.underWay == 0 || len(b.queue) >= company)
+// shouldSend says whether what waits is worth a call.
+func (b *Batcher) shouldSend() bool {
+	return len(b.queue) > 0 && (b.inFlight == 0 || len(b.queue) >= minSecondBatch)
 }
 
-// wake wakes a flusher that has something to do.
-func (b *Batcher) wake() {
-	if !b.worth() || b.underWay == flushers {
+// wakeSender wakes a flusher that has something to do.
+func (b *Batcher) wakeSender() {
+	if !b.shouldSend() || b.inFlight == maxInFlight {
 		return
 	}
 	select {
-	case b.work <- struct{}{}:
+	case b.ready <- struct{}{}:
 	default: // one is being woken
 	}
 }
 
-func (b *Batcher) count(batch []*waiting) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (b *Batcher) sendBatch(batch []*countRequest) {
+	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
 	calls := b.counter.newBatch()
 	present := batch[:0]
@@ -209,8 +209,8 @@ func (b *Batcher) count(batch []*waiting) {
 		switch {
 		case w.ctx.Err() != nil:
 			continue
-		case w.refused != nil:
-			calls.addFiltered(w.refused)
+		case w.filtered != nil:
+			calls.addFiltered(w.filtered)
 		default:
 			calls.add(&w.hit)
 		}
@@ -218,10 +218,10 @@ func (b *Batcher) count(batch []*waiting) {
 	}
 	outcomes, err := calls.run(ctx)
 	for i, w := range present {
-		a := answer{err: err}
+		a := countResult{err: err}
 		if err == nil {
 			a.outcome = outcomes[i]
 		}
-		w.answer <- a
+		w.result <- a
 	}
 }

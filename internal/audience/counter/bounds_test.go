@@ -71,7 +71,7 @@ func TestDimensionsAreBounded(t *testing.T) {
 		for n := range 100 {
 			refused = append(refused, counter.FilteredHit{Site: site, Page: "a", Reason: fmt.Sprint("reason", n), At: clock.Now()})
 		}
-		if err := c.Filtered(t.Context(), refused); err != nil {
+		if err := c.CountFiltered(t.Context(), refused); err != nil {
 			t.Fatal(err)
 		}
 		fold(t, c)
@@ -99,7 +99,7 @@ func TestWhatWasSeen(t *testing.T) {
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
 		c := counter.New(client, counter.Options{Now: clock.Now})
-		for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.Bitmap} {
+		for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.Bitmap} {
 			site := newSite(t, w)
 			h := view(site, "a", 1<<63+5, clock.Now())
 			h.Visitor.ID = 5
@@ -108,12 +108,12 @@ func TestWhatWasSeen(t *testing.T) {
 				visitor counter.Visitor
 				want    bool
 			}{{h.Visitor, true}, {counter.Visitor{Hash: 6, ID: 6}, false}, {counter.Visitor{}, false}} {
-				if got := must[bool](t)(c.Seen(t.Context(), site, "a", row.visitor)); got != row.want {
+				if got := must[bool](t)(c.HasSeen(t.Context(), site, "a", row.visitor)); got != row.want {
 					t.Errorf("%s: seen by %v: %v", w, row.visitor, got)
 				}
 			}
 		}
-		if _, err := c.Seen(t.Context(), newSite(t, counter.HyperLogLog), "a", counter.Visitor{Hash: 1}); err == nil {
+		if _, err := c.HasSeen(t.Context(), newSite(t, counter.HyperLogLog), "a", counter.Visitor{Hash: 1}); err == nil {
 			t.Error("HyperLogLog told a single visitor")
 		}
 	})
@@ -124,7 +124,7 @@ func TestWhatWasSeen(t *testing.T) {
 func TestVisitorsAreForgotten(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
-	for _, w := range []counter.Way{counter.Set, counter.Bitmap} {
+	for _, w := range []counter.UniqueMethod{counter.Set, counter.Bitmap} {
 		clock := newClock()
 		c := counter.New(client, counter.Options{Now: clock.Now})
 		site := newSite(t, w)
@@ -139,7 +139,7 @@ func TestVisitorsAreForgotten(t *testing.T) {
 			clock.add(24 * time.Hour)
 			reader(2)
 			fold(t, c)
-			for _, key := range must[[]string](t)(client.Keys(t.Context(), "*:a:*u"+map[counter.Way]string{counter.Set: "S", counter.Bitmap: "B"}[w]).Result()) {
+			for _, key := range must[[]string](t)(client.Keys(t.Context(), "*:a:*u"+map[counter.UniqueMethod]string{counter.Set: "S", counter.Bitmap: "B"}[w]).Result()) {
 				if left := must[time.Duration](t)(client.TTL(t.Context(), key).Result()); left <= 0 || left > 30*24*time.Hour {
 					t.Errorf("%s, day %d: %q is kept for %s", w, day, key, left)
 				}
@@ -149,7 +149,7 @@ func TestVisitorsAreForgotten(t *testing.T) {
 			t.Errorf("%s: after 14 days %+v is new, of %d", w, o, all())
 		}
 		clock.add(45 * 24 * time.Hour)
-		if seen := must[bool](t)(c.Seen(t.Context(), site, "a", counter.Visitor{Hash: 1, ID: 1})); seen {
+		if seen := must[bool](t)(c.HasSeen(t.Context(), site, "a", counter.Visitor{Hash: 1, ID: 1})); seen {
 			t.Errorf("%s: a visitor is remembered for more than 30 days", w)
 		}
 		if o := reader(1); !o.New || all() != 3 {
@@ -168,7 +168,7 @@ func TestEveryKeyExpires(t *testing.T) {
 	c := counter.New(client, counter.Options{Now: clock.Now})
 	markWhole(t, c)
 	for range 3 { // days
-		for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
+		for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 			site := newSite(t, w)
 			hit := func(n uint32) counter.Hit {
 				h := view(site, "a", uint64(n), clock.Now())
@@ -181,7 +181,7 @@ func TestEveryKeyExpires(t *testing.T) {
 			count(t, c, before, hit(2), hit(3)) // both days in one fold
 			site.Window = time.Hour
 			count(t, c, hit(4))
-			if err := c.Filtered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
+			if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
 				t.Fatal(err)
 			}
 			fold(t, c)
@@ -219,7 +219,7 @@ func TestForgottenPages(t *testing.T) {
 	clock := newClock()
 	c := counter.New(client, counter.Options{Now: clock.Now})
 	markWhole(t, c)
-	for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
+	for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 		site := newSite(t, w)
 		for range 3 {
 			h := view(site, "secret", 1, clock.Now())
@@ -231,7 +231,7 @@ func TestForgottenPages(t *testing.T) {
 		takeAll(t, c)
 		clock.add(2 * time.Hour)
 		fold(t, c)
-		if err := c.Forget(context.Background(), counter.PageID{Site: site.ID, Page: "secret"}); err != nil {
+		if err := c.ErasePage(context.Background(), counter.PageID{Site: site.ID, Page: "secret"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -65,7 +65,7 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 	read(after, each, 2*each)
 	var death killedRemoving
 	cluster.AddHook(&death)
-	if err := after.Fold(ctx); err == nil || !death.killed.Load() {
+	if err := after.Aggregate(ctx); err == nil || !death.killed.Load() {
 		t.Fatalf("nothing was on its way to another shard: %v", err)
 	}
 	fold(t, after) // of another process

@@ -11,19 +11,19 @@ import (
 
 func samplePage() string {
 	site, page := uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000001"), "a:b;c{d}"
-	return pageKey(shardOf(pageSum(site, page), 16), site, page)
+	return pageKey(shardOf(hashPage(site, page), 16), site, page)
 }
 
 func TestPageKeys(t *testing.T) {
 	site := uuid.New()
-	for _, page := range []string{"a", "/tin/giá-vàng", ":t", "x:20778dH", "{v01}", strings.Repeat("z", longestPage)} {
-		id, err := splitPageKey(pageKey(shardOf(pageSum(site, page), 16), site, page))
+	for _, page := range []string{"a", "/tin/giá-vàng", ":t", "x:20778dH", "{v01}", strings.Repeat("z", maxPageLength)} {
+		id, err := splitPageKey(pageKey(shardOf(hashPage(site, page), 16), site, page))
 		if err != nil || id != (PageID{site, page}) {
 			t.Errorf("%q became %v (%v)", page, id, err)
 		}
 	}
 	// Where counts lie must never change.
-	if got := shardOf(pageSum(uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000001"), "a"), 16); got != 5 {
+	if got := shardOf(hashPage(uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000001"), "a"), 16); got != 5 {
 		t.Errorf("shard %d", got)
 	}
 }
@@ -41,35 +41,35 @@ func TestWeeksBeginOnMonday(t *testing.T) {
 	}
 }
 
-func sampleLog(h heading, records ...record) string {
-	var l logging
+func sampleLog(h recordHeader, records ...record) string {
+	var l logEncoder
 	site := uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000001")
 	for i, r := range records {
 		page := []string{"a:b;c{d}", "a", "a:b"}[i%3]
-		sum := pageSum(site, page)
+		sum := hashPage(site, page)
 		l.add(h, l.page(sum, shardOf(sum, 16), site, page), r)
 	}
 	return string(l.encode(h))
 }
 
 func FuzzLogged(f *testing.F) {
-	f.Add("301-", sampleLog(heading{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", device: "mobile", referrer: "t.co", visitor: 1 << 63},
+	f.Add("301-", sampleLog(recordHeader{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", device: "mobile", referrer: "t.co", visitor: 1 << 63},
 		record{unix: 1_794_999_999, visitor: 1}, record{unix: 1_795_000_007, device: "other"}, record{unix: 1_795_000_000, country: "US"}))
-	f.Add("0", sampleLog(heading{filtered, noWay, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "bot"}))
-	f.Add("1", sampleLog(heading{'c', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000}))
+	f.Add("0", sampleLog(recordHeader{filtered, noMethod, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "bot"}))
+	f.Add("1", sampleLog(recordHeader{'c', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000}))
 	f.Fuzz(func(t *testing.T, said, text string) {
-		var first, second changes
-		if first.addLogged(said, text) != nil {
+		var first, second summaries
+		if first.addLog(said, text) != nil {
 			return
 		}
-		l, err := parseLogged(text)
+		l, err := newLogDecoder(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Written again, the hits add up to the same.
-		var again logging
+		var again logEncoder
 		for i, page := range l.pages {
-			again.pages = append(again.pages, onPage{sum: uint64(i), hash: page + totalsKey})
+			again.pages = append(again.pages, pageRef{sum: uint64(i), hash: page + totalsKey})
 		}
 		again.base = l.base
 		for range l.hits {
@@ -80,26 +80,26 @@ func FuzzLogged(f *testing.F) {
 			if again.hits == 0 && r.unix != l.base {
 				return // written by nobody
 			}
-			again.add(l.heading, page, r)
+			again.add(l.recordHeader, page, r)
 		}
-		if err := second.addLogged(said, string(again.encode(l.heading))); err != nil {
+		if err := second.addLog(said, string(again.encode(l.recordHeader))); err != nil {
 			t.Fatalf("what was written is not read: %v", err)
 		}
-		if a, b := string(encodeChanges(first.list, true)), string(encodeChanges(second.list, true)); a != b {
+		if a, b := string(encodeSummaries(first.list, true)), string(encodeSummaries(second.list, true)); a != b {
 			t.Errorf("%q came back as %q", a, b)
 		}
 	})
 }
 
 func TestRecords_OfAnotherVersionAreNotRead(t *testing.T) {
-	log := sampleLog(heading{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
-	var all changes
-	if err := all.addLogged("1", log); err != nil {
+	log := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
+	var all summaries
+	if err := all.addLog("1", log); err != nil {
 		t.Fatal(err)
 	}
-	delta := string(encodeChanges(all.list, true))
+	delta := string(encodeSummaries(all.list, true))
 	for name, err := range map[string]error{
-		"log": all.addLogged("1", "2"+log[1:]), "delta": all.read("2" + delta[1:]), "nothing": all.read(""),
+		"log": all.addLog("1", "2"+log[1:]), "delta": all.decode("2" + delta[1:]), "nothing": all.decode(""),
 	} {
 		if !errors.Is(err, errFormat) {
 			t.Errorf("%s: %v", name, err)
@@ -111,41 +111,41 @@ func TestRecords_OfAnotherVersionAreNotRead(t *testing.T) {
 }
 
 func TestTheLogSaysWhatCounted(t *testing.T) {
-	text := sampleLog(heading{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN"}, record{unix: 1_795_000_001, country: "VN"},
+	text := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN"}, record{unix: 1_795_000_001, country: "VN"},
 		record{unix: 1_795_000_002, country: "VN"}, record{unix: 1_795_000_003, country: "US"})
-	var all changes
-	if err := all.addLogged("3-01", text); err != nil {
+	var all summaries
+	if err := all.addLog("3-01", text); err != nil {
 		t.Fatal(err)
 	}
-	if len(all.list) != 2 || all.list[0].page != samplePage() || all.list[0].hours[0].count != 2 || all.list[0].hours[0].steps != 2 || all.list[0].firsts != 1 ||
-		len(all.list[0].values) != 2 || all.list[1].hours[0].count != 1 || all.list[1].hours[0].steps != 0 {
+	if len(all.list) != 2 || all.list[0].page != samplePage() || all.list[0].hours[0].count != 2 || all.list[0].hours[0].funnel != 2 || all.list[0].newVisitors != 1 ||
+		len(all.list[0].values) != 2 || all.list[1].hours[0].count != 1 || all.list[1].hours[0].funnel != 0 {
 		t.Errorf("%+v", all.list)
 	}
 	for _, wrong := range [][2]string{{"3-0", text}, {"3-01", text[:len(text)-1]}, {"3-01", text + "x"}, {"3-04", text}} {
-		if err := all.addLogged(wrong[0], wrong[1]); err == nil {
+		if err := all.addLog(wrong[0], wrong[1]); err == nil {
 			t.Errorf("%q was read", wrong)
 		}
 	}
 }
 
 func FuzzChanges(f *testing.F) {
-	var all changes
-	c := all.of(samplePage())
-	c.add(heading{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", visitor: 5, step: true, first: true})
-	c.add(heading{'c', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000})
-	c.add(heading{filtered, noWay, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "rate"})
-	f.Add(string(encodeChanges(all.list, true)))
-	f.Add(string(encodeChanges(all.list, false)))
+	var all summaries
+	c := all.page(samplePage())
+	c.addRecord(recordHeader{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", visitor: 5, isFunnelStep: true, isFirstToday: true})
+	c.addRecord(recordHeader{'c', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000})
+	c.addRecord(recordHeader{filtered, noMethod, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "rate"})
+	f.Add(string(encodeSummaries(all.list, true)))
+	f.Add(string(encodeSummaries(all.list, false)))
 	f.Fuzz(func(t *testing.T, s string) {
-		var first, second changes
-		if first.read(s) != nil {
+		var first, second summaries
+		if first.decode(s) != nil {
 			return
 		}
-		written := string(encodeChanges(first.list, true))
-		if err := second.read(written); err != nil {
+		written := string(encodeSummaries(first.list, true))
+		if err := second.decode(written); err != nil {
 			t.Fatalf("what was written is not read: %v", err)
 		}
-		if again := string(encodeChanges(second.list, true)); again != written {
+		if again := string(encodeSummaries(second.list, true)); again != written {
 			t.Errorf("%q came back as %q", written, again)
 		}
 	})
@@ -154,40 +154,40 @@ func FuzzChanges(f *testing.F) {
 // What cannot be is refused before anything of it is added: Postgres or a script
 // would fail with it, and with all that lies beside it.
 func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
-	good := heading{'v', 'S', 1_994_444, 20_775}
+	good := recordHeader{'v', 'S', 1_994_444, 20_775}
 	r := record{unix: 1_795_000_000, country: "VN"}
 	for name, text := range map[string]string{
-		"Kind":   sampleLog(heading{'z', 'S', 1_994_444, 20_775}, r),
-		"Way":    sampleLog(heading{'v', 'Z', 1_994_444, 20_775}, r),
-		"Day":    sampleLog(heading{'v', 'S', 1_994_444, 2_000_000_000}, r),
-		"Hour":   sampleLog(heading{'v', 'S', 5, 20_775}, r),
+		"Kind":   sampleLog(recordHeader{'z', 'S', 1_994_444, 20_775}, r),
+		"Way":    sampleLog(recordHeader{'v', 'Z', 1_994_444, 20_775}, r),
+		"Day":    sampleLog(recordHeader{'v', 'S', 1_994_444, 2_000_000_000}, r),
+		"Hour":   sampleLog(recordHeader{'v', 'S', 5, 20_775}, r),
 		"Moment": sampleLog(good, record{unix: 1 << 40}),
 		"Second": sampleLog(good, r, record{unix: 5}),
 		"Page":   strings.Replace(sampleLog(good, r), "{v", "{w", 1),
 	} {
-		var all changes
-		if err := all.addLogged("11"[:1+strings.Count(name, "Second")], text); err == nil || len(all.list) != 0 {
+		var all summaries
+		if err := all.addLog("11"[:1+strings.Count(name, "Second")], text); err == nil || len(all.list) != 0 {
 			t.Errorf("%s: got %d pages and error %v, want an error and nothing added", name, len(all.list), err)
 		}
 	}
-	var one changes
-	c := one.of(samplePage())
-	c.add(good, r)
-	for name, spoil := range map[string]func(c *change){
-		"Way":    func(c *change) { c.way = 'Z' },
-		"Day":    func(c *change) { c.hours[0].day = 2_000_000_000 },
-		"Hour":   func(c *change) { c.hours[0].quarters = 5 },
-		"Letter": func(c *change) { c.values[0].letter = 'q' },
-		"Value":  func(c *change) { c.values[0].day = 2_000_000_000 },
-		"Minute": func(c *change) { c.minutes[0].last = 1 << 40 },
-		"Seen":   func(c *change) { c.seen = []seen{{2_000_000_000, []uint64{1}}} },
-		"Page":   func(c *change) { c.page = "{v05}short" },
+	var one summaries
+	c := one.page(samplePage())
+	c.addRecord(good, r)
+	for name, spoil := range map[string]func(c *pageSummary){
+		"Way":    func(c *pageSummary) { c.method = 'Z' },
+		"Day":    func(c *pageSummary) { c.hours[0].day = 2_000_000_000 },
+		"Hour":   func(c *pageSummary) { c.hours[0].quarters = 5 },
+		"Letter": func(c *pageSummary) { c.values[0].letter = 'q' },
+		"Value":  func(c *pageSummary) { c.values[0].day = 2_000_000_000 },
+		"Minute": func(c *pageSummary) { c.minutes[0].last = 1 << 40 },
+		"Seen":   func(c *pageSummary) { c.dayVisitors = []dayVisitors{{2_000_000_000, []uint64{1}}} },
+		"Page":   func(c *pageSummary) { c.page = "{v05}short" },
 	} {
 		spoiled := *c
 		spoiled.hours, spoiled.values, spoiled.minutes = slices.Clone(c.hours), slices.Clone(c.values), slices.Clone(c.minutes)
 		spoil(&spoiled)
-		var all changes
-		if err := all.read(string(encodeChanges([]*change{c, &spoiled}, true))); err == nil || len(all.list) != 0 {
+		var all summaries
+		if err := all.decode(string(encodeSummaries([]*pageSummary{c, &spoiled}, true))); err == nil || len(all.list) != 0 {
 			t.Errorf("%s: got %d pages and error %v, want an error and nothing added", name, len(all.list), err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
 // The log is a list of pairs; what is broken in it does not take what follows.
 func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 	c := New(nil, Options{})
-	text := sampleLog(heading{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
+	text := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
 	for name, row := range map[string]struct {
 		lines              []string
 		views, bad, unread int
@@ -210,10 +210,10 @@ func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 		"SecondIsToCome": {[]string{"1", text, "1"}, 1, 0, 1},
 		"OtherNumber":    {[]string{"11", text, "1", text}, 1, 1, 0},
 	} {
-		var all changes
+		var all summaries
 		rest, bad := row.lines, 0
 		for len(rest) > 0 {
-			used, q := c.logEntry(&all, rest)
+			used, q := c.addLogEntry(&all, rest)
 			if q != nil {
 				bad++
 			}
@@ -233,19 +233,19 @@ func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 }
 
 func TestChangesAddUp(t *testing.T) {
-	var one, both changes
-	c := one.of(samplePage())
-	c.add(heading{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", step: true, first: true})
-	written := string(encodeChanges(one.list, true))
+	var one, both summaries
+	c := one.page(samplePage())
+	c.addRecord(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", isFunnelStep: true, isFirstToday: true})
+	written := string(encodeSummaries(one.list, true))
 	for range 2 {
-		if err := both.read(written); err != nil {
+		if err := both.decode(written); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := both.of(samplePage()); len(both.list) != 1 || got.hours[0].count != 2 || got.hours[0].steps != 2 || got.values[0].count != 2 || got.firsts != 2 || got.minutes[0].views != 2 {
+	if got := both.page(samplePage()); len(both.list) != 1 || got.hours[0].count != 2 || got.hours[0].funnel != 2 || got.values[0].count != 2 || got.newVisitors != 2 || got.minutes[0].views != 2 {
 		t.Errorf("%+v", got)
 	}
-	if err := both.read(written[:len(written)-1]); err == nil {
+	if err := both.decode(written[:len(written)-1]); err == nil {
 		t.Error("a delta that was cut off was read")
 	}
 }

@@ -59,14 +59,14 @@ func TestHitsThatCannotBeCounted(t *testing.T) {
 		"NoPage":    {func(h *counter.Hit) { h.Page = "" }, counter.ErrPage},
 		"LongPage":  {func(h *counter.Hit) { h.Page = string(make([]byte, 201)) }, counter.ErrPage},
 		"NoKind":    {func(h *counter.Hit) { h.Kind = "scroll" }, counter.ErrKind},
-		"NoWay":     {func(h *counter.Hit) { h.Site.Uniques = "guess" }, counter.ErrWay},
-		"LargeID":   {func(h *counter.Hit) { h.Visitor.ID = 1<<20 + 1 }, counter.ErrID},
-		"HugeSite":  {func(h *counter.Hit) { h.Site.MaxID, h.Visitor.ID = 1<<31, counter.LargestID+1 }, counter.ErrID},
+		"NoWay":     {func(h *counter.Hit) { h.Site.UniqueMethod = "guess" }, counter.ErrUniqueMethod},
+		"LargeID":   {func(h *counter.Hit) { h.Visitor.ID = 1<<20 + 1 }, counter.ErrVisitorID},
+		"HugeSite":  {func(h *counter.Hit) { h.Site.MaxID, h.Visitor.ID = 1<<31, counter.MaxVisitorID+1 }, counter.ErrVisitorID},
 		"LargestID": {func(h *counter.Hit) { h.Visitor.ID = 1 << 20 }, nil},
 	} {
 		h := good
 		row.spoil(&h)
-		if err := c.Check(h); !errors.Is(err, row.want) {
+		if err := c.Validate(h); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", name, err, row.want)
 		}
 	}

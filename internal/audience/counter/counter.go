@@ -15,13 +15,13 @@ import (
 var countSource string
 
 //go:embed fold.lua
-var foldSource string
+var aggregateSource string
 
 //go:embed sweep.lua
 var sweepSource string
 
 //go:embed flush.lua
-var flushSource string
+var shardSource string
 
 //go:embed seed.lua
 var seedSource string
@@ -30,28 +30,28 @@ var seedSource string
 // on one node of a Redis Cluster.
 const DefaultShards = 16
 
-// longestPage is how long the name of a page may be, in bytes.
-const longestPage = 200
+// maxPageLength is how long the name of a page may be, in bytes.
+const maxPageLength = 200
 
-// LargestID is the largest visitor id that a site may declare: a page's bitmap
+// MaxVisitorID is the largest visitor id that a site may declare: a page's bitmap
 // takes an eighth of it in bytes.
-const LargestID = 10_000_000
+const MaxVisitorID = 10_000_000
 
-// mostHits is how many hits one script call counts. Nothing else runs in Redis
+// maxHitsPerCall is how many hits one script call counts. Nothing else runs in Redis
 // meanwhile: about a millisecond.
-const mostHits = 100
+const maxHitsPerCall = 100
 
 // What a hit is refused for before anything is written.
 var (
-	ErrPage = errors.New("a page's name has 1 to 200 bytes")
-	ErrKind = errors.New("a hit is a view, a click or a convert")
-	ErrWay  = errors.New("there is no such way of counting different visitors")
-	ErrID   = errors.New("the visitor's id is larger than the site declared")
+	ErrPage         = errors.New("a page's name has 1 to 200 bytes")
+	ErrKind         = errors.New("a hit is a view, a click or a convert")
+	ErrUniqueMethod = errors.New("there is no such way of counting different visitors")
+	ErrVisitorID    = errors.New("the visitor's id is larger than the site declared")
 )
 
-// errAnswer should never be seen: it says that the scripts and this code
+// errBadReply should never be seen: it says that the scripts and this code
 // disagree.
-var errAnswer = errors.New("a counting script gave an answer that makes no sense")
+var errBadReply = errors.New("a counting script gave an answer that makes no sense")
 
 // Options for a Counter.
 type Options struct {
@@ -62,13 +62,13 @@ type Options struct {
 
 // Counter counts in Redis. It is safe for concurrent use.
 type Counter struct {
-	redis   redis.UniversalClient
-	spread  bool // over the nodes of a cluster: a script sees one shard only
-	options Options
+	redis     redis.UniversalClient
+	isCluster bool // over the nodes of a cluster: a script sees one shard only
+	options   Options
 
-	count, fold, sweep, flush, seed *redis.Script
+	countScript, aggregateScript, sweepScript, shardScript, seedScript *redis.Script
 
-	sweeps sweeps
+	lastSweep sweepState
 }
 
 // FilteredHit is a hit that was not counted, and why.
@@ -85,14 +85,14 @@ func New(client redis.UniversalClient, o Options) *Counter {
 	if o.Shards <= 0 {
 		o.Shards = DefaultShards
 	}
-	o.Shards = min(o.Shards, mostShards)
+	o.Shards = min(o.Shards, maxShards)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	_, spread := client.(*redis.ClusterClient)
-	return &Counter{redis: client, spread: spread, options: o,
-		count: redis.NewScript(countSource), fold: redis.NewScript(foldSource), sweep: redis.NewScript(sweepSource),
-		flush: redis.NewScript(flushSource), seed: redis.NewScript(seedSource)}
+	return &Counter{redis: client, isCluster: spread, options: o,
+		countScript: redis.NewScript(countSource), aggregateScript: redis.NewScript(aggregateSource), sweepScript: redis.NewScript(sweepSource),
+		shardScript: redis.NewScript(shardSource), seedScript: redis.NewScript(seedSource)}
 }
 
 // Shards is how many parts the keys are divided into; they are numbered from 0.
@@ -100,24 +100,24 @@ func (c *Counter) Shards() int { return c.options.Shards }
 
 // Shard is the part that a page belongs to.
 func (c *Counter) Shard(site uuid.UUID, page string) int {
-	return shardOf(pageSum(site, page), c.options.Shards)
+	return shardOf(hashPage(site, page), c.options.Shards)
 }
 
 func (c *Counter) pageKey(site uuid.UUID, page string) string {
 	return pageKey(c.Shard(site, page), site, page)
 }
 
-// Check says whether a hit can be counted.
-func (c *Counter) Check(h Hit) error {
+// Validate says whether a hit can be counted.
+func (c *Counter) Validate(h Hit) error {
 	switch {
-	case h.Page == "" || len(h.Page) > longestPage:
+	case h.Page == "" || len(h.Page) > maxPageLength:
 		return ErrPage
 	case h.Kind.letter() == 0:
 		return ErrKind
-	case h.Site.Uniques.letter() == 0:
-		return ErrWay
-	case h.Site.Uniques == Bitmap && h.Visitor.ID > min(h.Site.MaxID, LargestID):
-		return ErrID
+	case h.Site.UniqueMethod.letter() == 0:
+		return ErrUniqueMethod
+	case h.Site.UniqueMethod == Bitmap && h.Visitor.ID > min(h.Site.MaxID, MaxVisitorID):
+		return ErrVisitorID
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (c *Counter) Check(h Hit) error {
 // counted again.
 func (c *Counter) Count(ctx context.Context, hits []Hit) ([]Outcome, error) {
 	for i, h := range hits {
-		if err := c.Check(h); err != nil {
+		if err := c.Validate(h); err != nil {
 			return nil, fmt.Errorf("hit %d: %w", i, err)
 		}
 	}
@@ -139,11 +139,11 @@ func (c *Counter) Count(ctx context.Context, hits []Hit) ([]Outcome, error) {
 	return b.run(ctx)
 }
 
-// Filtered counts hits that the filter refused, by page, day and reason.
-func (c *Counter) Filtered(ctx context.Context, hits []FilteredHit) error {
+// CountFiltered counts hits that the filter refused, by page, day and reason.
+func (c *Counter) CountFiltered(ctx context.Context, hits []FilteredHit) error {
 	b := c.newBatch()
 	for i := range hits {
-		if hits[i].Page == "" || len(hits[i].Page) > longestPage {
+		if hits[i].Page == "" || len(hits[i].Page) > maxPageLength {
 			return fmt.Errorf("hit %d: %w", i, ErrPage)
 		}
 		b.addFiltered(&hits[i])
@@ -158,9 +158,9 @@ type scriptCall struct {
 	args []any
 }
 
-// runAll calls a script several times in one round trip. A node that does not
+// runScripts calls a script several times in one round trip. A node that does not
 // know the script, because it has been started or promoted since, is given it.
-func (c *Counter) runAll(ctx context.Context, script *redis.Script, calls []scriptCall) ([]*redis.Cmd, error) {
+func (c *Counter) runScripts(ctx context.Context, script *redis.Script, calls []scriptCall) ([]*redis.Cmd, error) {
 	if len(calls) == 1 {
 		cmd := script.Run(ctx, c.redis, []string{calls[0].key}, calls[0].args...)
 		return []*redis.Cmd{cmd}, cmd.Err()

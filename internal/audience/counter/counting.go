@@ -13,109 +13,109 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// settings are what the hits of a group have in common.
-type settings struct {
-	heading
-	class   int64
-	stretch int64
-	slot    int64
-	window  int64
+// groupKey are what the hits of a group have in common.
+type groupKey struct {
+	recordHeader
+	epochLength int64
+	epoch       int64
+	slot        int64
+	window      int64
 }
 
 const (
 	filtered = 'f' // the letter of hits that were refused
-	noWay    = '-' // and their way
+	noMethod = '-' // and their way
 )
 
-// tells says whether single visitors are told apart by these hits.
-func (s settings) tells() bool {
-	return s.kind == View.letter() && s.way != HyperLogLog.letter()
+// tracksVisitors says whether single visitors are told apart by these hits.
+func (s groupKey) tracksVisitors() bool {
+	return s.kind == View.letter() && s.method != HyperLogLog.letter()
 }
 
-// oneBatch is what one call of Count or of the batcher counts.
-type oneBatch struct {
+// hitBatch is what one call of Count or of the batcher counts.
+type hitBatch struct {
 	counter *Counter
 	now     time.Time
 	hits    int
 	reasons map[string]int // of the hits that were refused
-	calls   []*callOf
-	open    map[int]*callOf // by shard; 0 for all where one node has them all
+	calls   []*shardCall
+	open    map[int]*shardCall // by shard; 0 for all where one node has them all
 }
 
-// callOf is one script call in the making.
-type callOf struct {
-	tag    string // of the shard that remembers the visits
-	id     bool   // a resend is not known by its fingerprints
-	groups []*group
-	hits   int
+// shardCall is one script call in the making.
+type shardCall struct {
+	tag     string // of the shard that remembers the visits
+	needsID bool   // a resend is not known by its fingerprints
+	groups  []*hitGroup
+	hits    int
 }
 
-type group struct {
-	settings settings
-	hits     []int // which of the batch's they are
-	log      logging
+type hitGroup struct {
+	key  groupKey
+	hits []int // which of the batch's they are
+	log  logEncoder
 	// What the script is to know of each.
-	prints, octal, pageOf []byte
-	visitors              []any
+	fingerprints, octalHashes, pageIndexes []byte
+	visitors                               []any
 }
 
-func (c *Counter) newBatch() *oneBatch {
-	return &oneBatch{counter: c, now: c.options.Now(), open: map[int]*callOf{}}
+func (c *Counter) newBatch() *hitBatch {
+	return &hitBatch{counter: c, now: c.options.Now(), open: map[int]*shardCall{}}
 }
 
-// moment is a point in time on a site's clock.
-type moment struct {
+// siteTime is a point in time on a site's clock.
+type siteTime struct {
 	unix     int64
 	quarters int64 // start of the hour
 	day      Day
 }
 
-// at is when a hit happened: by the site's clock, and never in the future.
-func (b *oneBatch) at(at time.Time, zone *time.Location) moment {
+// clampedTime is when a hit happened: by the site's clock, and never in the future.
+func (b *hitBatch) clampedTime(at time.Time, zone *time.Location) siteTime {
 	if at.After(b.now) {
 		at = b.now
 	}
-	return momentOf(at, zone)
+	return siteTimeOf(at, zone)
 }
 
-func momentOf(at time.Time, zone *time.Location) moment {
+func siteTimeOf(at time.Time, zone *time.Location) siteTime {
 	if zone == nil {
 		zone = time.UTC
 	}
 	unix := max(at.Unix(), 0)
 	_, offset := at.In(zone).Zone()
 	local := unix + int64(offset)
-	return moment{unix: unix, quarters: (unix - local%3600) / quarter, day: Day(local / 86400)} //nolint:gosec // days fit for millions of years
+	return siteTime{unix: unix, quarters: (unix - local%3600) / quarterSeconds, day: Day(local / 86400)} //nolint:gosec // days fit for millions of years
 }
 
 // add puts a hit that Check accepts into the batch.
-func (b *oneBatch) add(h *Hit) {
-	m := b.at(h.At, h.Site.Zone)
-	s := settings{heading: heading{h.Kind.letter(), h.Site.Uniques.letter(), m.quarters, m.day}, class: stretchLength(h.Site.Window)}
-	slots := s.class / slotsOfStretch
-	s.stretch, s.slot = m.unix/s.class, m.unix/slots%128
+func (b *hitBatch) add(h *Hit) {
+	m := b.clampedTime(h.At, h.Site.Zone)
+	s := groupKey{recordHeader: recordHeader{h.Kind.letter(), h.Site.UniqueMethod.letter(), m.quarters, m.day}, epochLength: epochLengthFor(h.Site.Window)}
+	slots := s.epochLength / slotsPerEpoch
+	s.epoch, s.slot = m.unix/s.epochLength, m.unix/slots%128
 	s.window = -1
 	if h.Site.Window > 0 {
 		s.window = (int64(h.Site.Window/time.Second) + slots - 1) / slots
 	}
-	sum := pageSum(h.Site.ID, h.Page)
+	sum := hashPage(h.Site.ID, h.Page)
 	shard := shardOf(sum, b.counter.options.Shards)
-	call := b.call(shard)
-	call.id = call.id || s.window < 0
-	g := call.group(s, b.hits)
-	by := visit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)
+	call := b.callFor(shard)
+	call.needsID = call.needsID || s.window < 0
+	g := call.groupFor(s, b.hits)
+	by := hashVisit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)
 	page := g.log.page(sum, shard, h.Site.ID, h.Page)
-	g.pageOf = append(g.pageOf, byte(page+1))                          //nolint:gosec // at most mostHits
-	g.prints = binary.BigEndian.AppendUint32(g.prints, uint32(by>>32)) //nolint:gosec // the upper half
-	g.octal = appendOctal(g.octal, by)
+	g.pageIndexes = append(g.pageIndexes, byte(page+1))                            //nolint:gosec // at most mostHits
+	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(by>>32)) //nolint:gosec // the upper half
+	g.octalHashes = appendOctal(g.octalHashes, by)
 	r := record{unix: m.unix}
 	if h.Kind == View {
-		r.country, r.device, r.referrer, r.visitor = country(h.Country), device(h.Device), referrer(h.Referrer), h.Visitor.Hash
+		r.country, r.device, r.referrer, r.visitor = normalizeCountry(h.Country), normalizeDevice(h.Device), normalizeReferrer(h.Referrer), h.Visitor.Hash
 	}
-	g.log.add(s.heading, page, r)
+	g.log.add(s.recordHeader, page, r)
 	switch {
-	case !s.tells():
-	case h.Site.Uniques == Bitmap:
+	case !s.tracksVisitors():
+	case h.Site.UniqueMethod == Bitmap:
 		g.visitors = append(g.visitors, h.Visitor.ID)
 	default:
 		g.visitors = append(g.visitors, int64(h.Visitor.Hash)) //nolint:gosec // a set of signed integers is the smallest
@@ -123,86 +123,86 @@ func (b *oneBatch) add(h *Hit) {
 	b.hits++
 }
 
-func (b *oneBatch) addFiltered(h *FilteredHit) {
-	m := b.at(h.At, h.Site.Zone)
-	sum := pageSum(h.Site.ID, h.Page)
+func (b *hitBatch) addFiltered(h *FilteredHit) {
+	m := b.clampedTime(h.At, h.Site.Zone)
+	sum := hashPage(h.Site.ID, h.Page)
 	shard := shardOf(sum, b.counter.options.Shards)
-	r := record{unix: m.unix, reason: reason(h.Reason)}
+	r := record{unix: m.unix, reason: normalizeReason(h.Reason)}
 	if b.reasons == nil {
 		b.reasons = map[string]int{}
 	}
 	b.reasons[r.reason]++
-	call := b.call(shard)
-	call.id = true
-	s := settings{heading: heading{filtered, noWay, m.quarters, m.day}}
-	g := call.group(s, b.hits)
-	g.log.add(s.heading, g.log.page(sum, shard, h.Site.ID, h.Page), r)
+	call := b.callFor(shard)
+	call.needsID = true
+	s := groupKey{recordHeader: recordHeader{filtered, noMethod, m.quarters, m.day}}
+	g := call.groupFor(s, b.hits)
+	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), r)
 	b.hits++
 }
 
-// call is the script call that takes the next hit of a shard.
-func (b *oneBatch) call(shard int) *callOf {
+// callFor is the script call that takes the next hit of a shard.
+func (b *hitBatch) callFor(shard int) *shardCall {
 	// Where one node has all shards, what is known of the last hours' visitors
 	// lies together: a call looks it up at once. That is all that is forgotten
 	// when one node becomes a cluster.
 	at := 0
-	if b.counter.spread {
+	if b.counter.isCluster {
 		at = shard
 	}
 	call := b.open[at]
-	if call == nil || call.hits == mostHits {
-		call = &callOf{tag: tag(at)}
+	if call == nil || call.hits == maxHitsPerCall {
+		call = &shardCall{tag: tag(at)}
 		b.open[at] = call
 		b.calls = append(b.calls, call)
 	}
 	return call
 }
 
-// group is the one that takes the next hit. It keeps the order of hits that
+// groupFor is the one that takes the next hit. It keeps the order of hits that
 // have their settings in common; others do not touch what they count.
-func (c *callOf) group(s settings, hit int) *group {
+func (c *shardCall) groupFor(s groupKey, hit int) *hitGroup {
 	c.hits++
 	for _, g := range c.groups {
-		if g.settings == s {
+		if g.key == s {
 			g.hits = append(g.hits, hit)
 			return g
 		}
 	}
-	g := &group{settings: s, hits: []int{hit}}
+	g := &hitGroup{key: s, hits: []int{hit}}
 	c.groups = append(c.groups, g)
 	return g
 }
 
-const slotsOfStretch = 60
+const slotsPerEpoch = 60
 
-// stretchLength is how many seconds of visits lie together, for a window: at
+// epochLengthFor is how many seconds of visits lie together, for a window: at
 // least the hour of the funnel, in whole slots.
-func stretchLength(window time.Duration) int64 {
+func epochLengthFor(window time.Duration) int64 {
 	seconds := max(int64(window/time.Second), 3600)
-	return (seconds + slotsOfStretch - 1) / slotsOfStretch * slotsOfStretch
+	return (seconds + slotsPerEpoch - 1) / slotsPerEpoch * slotsPerEpoch
 }
 
-func (c *callOf) args() []any {
+func (c *shardCall) args() []any {
 	args := make([]any, 0, 1+17*len(c.groups)+2*c.hits)
 	id := ""
-	if c.id {
+	if c.needsID {
 		id = c.tag + "did:" + uuid.NewString()
 	}
 	args = append(args, id)
 	for _, g := range c.groups {
-		s := g.settings
-		args = append(args, string(rune(s.kind)), len(g.hits), g.log.encode(s.heading))
+		s := g.key
+		args = append(args, string(rune(s.kind)), len(g.hits), g.log.encode(s.recordHeader))
 		if s.kind == filtered {
 			continue
 		}
 		var way, day, week, month, earlier string
 		if s.kind == View.letter() {
-			way, day, week = string(rune(s.way)), dayKey(s.day, s.way), weekKey(s.day, s.way)
-			month, earlier = halfMonthKey(s.day, s.way), halfMonthKey(s.day-halfMonth, s.way)
+			way, day, week = string(rune(s.method)), dayKey(s.day, s.method), weekKey(s.day, s.method)
+			month, earlier = halfMonthKey(s.day, s.method), halfMonthKey(s.day-halfMonth, s.method)
 		}
 		// A stretch is of use until the next one is over.
-		args = append(args, way, c.stretch(s, 0), c.stretch(s, -1), 2*s.class+60, s.slot, s.window, day, week, month, earlier,
-			g.prints, g.octal, g.pageOf, len(g.log.pages))
+		args = append(args, way, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, month, earlier,
+			g.fingerprints, g.octalHashes, g.pageIndexes, len(g.log.pages))
 		for _, page := range g.log.pages {
 			args = append(args, page.hash)
 		}
@@ -211,26 +211,26 @@ func (c *callOf) args() []any {
 	return args
 }
 
-// stretch is what the keys of a stretch begin with.
-func (c *callOf) stretch(s settings, later int64) string {
-	return c.tag + "d" + strconv.FormatInt(s.class, 10) + ":" + strconv.FormatInt(s.stretch+later, 10) + ":"
+// epochKey is what the keys of a stretch begin with.
+func (c *shardCall) epochKey(s groupKey, later int64) string {
+	return c.tag + "d" + strconv.FormatInt(s.epochLength, 10) + ":" + strconv.FormatInt(s.epoch+later, 10) + ":"
 }
 
 // send counts the batch.
-func (b *oneBatch) send(ctx context.Context) ([]Outcome, error) {
+func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
 	calls := make([]scriptCall, len(b.calls))
 	for i, call := range b.calls {
 		calls[i] = scriptCall{call.tag + "log", call.args()}
 	}
-	cmds, err := b.counter.runAll(ctx, b.counter.count, calls)
+	cmds, err := b.counter.runScripts(ctx, b.counter.countScript, calls)
 	if err != nil {
 		return nil, fmt.Errorf("count: %w", err)
 	}
 	outcomes := make([]Outcome, b.hits)
 	for i, cmd := range cmds {
-		answers, err := answersOf(cmd)
+		answers, err := parseReplies(cmd)
 		if err != nil || len(answers) != b.calls[i].hits {
-			return nil, fmt.Errorf("count: %w", errors.Join(errAnswer, err))
+			return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
 		}
 		for _, g := range b.calls[i].groups {
 			for at, hit := range g.hits {
@@ -243,8 +243,8 @@ func (b *oneBatch) send(ctx context.Context) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// answersOf reads numbers, or the text of them that is kept for a resend.
-func answersOf(cmd *redis.Cmd) ([]int64, error) {
+// parseReplies reads numbers, or the text of them that is kept for a resend.
+func parseReplies(cmd *redis.Cmd) ([]int64, error) {
 	var text string
 	switch answer := cmd.Val().(type) {
 	case int64: // miniredis answers one number so

@@ -51,30 +51,30 @@ func compare(t *testing.T, c *counter.Counter, m *model, clock *clock, site coun
 		page := fmt.Sprintf("/bài/%d", n)
 		want := m.page(site.ID, page)
 		got := must[counter.Stats](t)(c.Stats(t.Context(), site, page))
-		totals := map[counter.Kind]int64{counter.View: got.Views, counter.Click: got.Clicks, counter.Convert: got.Converts}
+		totals := map[counter.Kind]int64{counter.View: got.Views, counter.Click: got.Clicks, counter.Conversion: got.Conversions}
 		for kind, total := range totals {
 			if total != want.totals[kind] {
-				t.Errorf("%s %s: %d %ss, want %d", site.Uniques, page, total, kind, want.totals[kind])
+				t.Errorf("%s %s: %d %ss, want %d", site.UniqueMethod, page, total, kind, want.totals[kind])
 			}
 			compareSeries(t, c, want, site, page, kind)
 		}
 		f := must[counter.Funnel](t)(c.Funnel(t.Context(), site, page))
-		if f != (counter.Funnel{Views: want.funnel[counter.View], Clicks: want.funnel[counter.Click], Converts: want.funnel[counter.Convert]}) {
-			t.Errorf("%s %s: funnel %+v, want %v", site.Uniques, page, f, want.funnel)
+		if f != (counter.Funnel{Views: want.funnel[counter.View], Clicks: want.funnel[counter.Click], Conversions: want.funnel[counter.Conversion]}) {
+			t.Errorf("%s %s: funnel %+v, want %v", site.UniqueMethod, page, f, want.funnel)
 		}
 		compareValues(t, c, want, site, page)
 		if filtered := filteredOf(t, c, site, page); !maps.Equal(filtered, want.filtered) {
-			t.Errorf("%s %s: filtered %v, want %v", site.Uniques, page, filtered, want.filtered)
+			t.Errorf("%s %s: filtered %v, want %v", site.UniqueMethod, page, filtered, want.filtered)
 		}
 		allTime := len(want.all)
-		if site.Uniques == counter.SetPerDay {
+		if site.UniqueMethod == counter.SetPerDay {
 			allTime = 0
 			for _, day := range want.day {
 				allTime += len(day)
 			}
 		}
 		uniques := counter.Uniques{Day: int64(len(want.day[local.Format(time.DateOnly)])), Week: int64(len(want.week[fmt.Sprint(year, week)])), AllTime: int64(allTime)}
-		if site.Uniques == counter.HyperLogLog {
+		if site.UniqueMethod == counter.HyperLogLog {
 			errs += off(got.Uniques.AllTime, uniques.AllTime) + off(got.Uniques.Week, uniques.Week) + off(got.Uniques.Day, uniques.Day)
 			pages += 3
 			missed := func(got, want int64) bool { // of few visitors, one or two may fall together
@@ -84,7 +84,7 @@ func compare(t *testing.T, c *counter.Counter, m *model, clock *clock, site coun
 				t.Errorf("%s: uniques %+v, want %+v", page, got.Uniques, uniques)
 			}
 		} else if got.Uniques != uniques {
-			t.Errorf("%s %s: uniques %+v, want %+v", site.Uniques, page, got.Uniques, uniques)
+			t.Errorf("%s %s: uniques %+v, want %+v", site.UniqueMethod, page, got.Uniques, uniques)
 		}
 	}
 	if pages > 0 && errs/float64(pages) > precision {
@@ -103,7 +103,7 @@ func compareSeries(t *testing.T, c *counter.Counter, want *modelPage, site count
 	t.Helper()
 	for unit, layout := range map[counter.Unit]string{counter.ByHour: "2006-01-02 15", counter.ByDay: time.DateOnly} {
 		series := must[[]counter.Bucket](t)(c.Series(t.Context(), site, page, kind, unit, 100))
-		if most := map[counter.Unit]int{counter.ByHour: counter.MostHours, counter.ByDay: counter.MostDays}[unit]; len(series) != most {
+		if most := map[counter.Unit]int{counter.ByHour: counter.MaxHours, counter.ByDay: counter.MaxDays}[unit]; len(series) != most {
 			t.Fatalf("%d buckets by %s, want %d", len(series), unit, most)
 		}
 		from := want.hours
@@ -112,7 +112,7 @@ func compareSeries(t *testing.T, c *counter.Counter, want *modelPage, site count
 		}
 		for _, bucket := range series {
 			if n := from[bucket.Start.Format(layout)+string(kind)]; bucket.Count != n {
-				t.Errorf("%s %s: %d %ss in the %s of %s, want %d", site.Uniques, page, bucket.Count, kind, unit, bucket.Start, n)
+				t.Errorf("%s %s: %d %ss in the %s of %s, want %d", site.UniqueMethod, page, bucket.Count, kind, unit, bucket.Start, n)
 			}
 		}
 	}
@@ -128,6 +128,6 @@ func compareValues(t *testing.T, c *counter.Counter, want *modelPage, site count
 		}
 	}
 	if !maps.Equal(got, want.values) {
-		t.Errorf("%s %s: dimensions %v, want %v", site.Uniques, page, got, want.values)
+		t.Errorf("%s %s: dimensions %v, want %v", site.UniqueMethod, page, got, want.values)
 	}
 }

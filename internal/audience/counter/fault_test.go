@@ -45,7 +45,7 @@ func TestRedisIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
 				for range 3 {
 					before := answered.Load()
 					for answered.Load() < before+2000 && answered.Load() < 12_000 {
-						_ = c.Fold(context.Background()) // fails while Redis is away
+						_ = c.Aggregate(context.Background()) // fails while Redis is away
 						time.Sleep(time.Millisecond)
 					}
 					server.Kill()
@@ -91,7 +91,7 @@ func readers(t *testing.T, n int, read func(int), happens func()) {
 func markWhole(t testing.TB, c *counter.Counter) {
 	t.Helper()
 	for shard := range c.Shards() {
-		if err := c.Seeded(context.Background(), shard); err != nil {
+		if err := c.MarkSeeded(context.Background(), shard); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -193,7 +193,7 @@ func TestResentCallsCountOnce(t *testing.T) {
 		t.Errorf("a call that was sent twice gave %+v, want the second view", got)
 	}
 	lost.lose.Store(true)
-	if err := c.Filtered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: time.Now()}}); err != nil {
+	if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}
 	fold(t, c)

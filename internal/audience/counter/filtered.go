@@ -14,17 +14,17 @@ import (
 // PendingFiltered is how many hits on a page were filtered, by reason, as far as
 // a flush has not brought them to Postgres.
 type PendingFiltered struct {
-	Takes   string // changes whenever a batch is taken
-	Untaken map[string]int64
-	Batches map[uuid.UUID]map[string]int64 // taken and not dropped
+	TakeCount string // changes whenever a batch is taken
+	Current   map[string]int64
+	Batches   map[uuid.UUID]map[string]int64 // taken and not dropped
 }
 
-// IDs names the batches.
-func (p PendingFiltered) IDs() []uuid.UUID { return slices.Collect(maps.Keys(p.Batches)) }
+// BatchIDs names the batches.
+func (p PendingFiltered) BatchIDs() []uuid.UUID { return slices.Collect(maps.Keys(p.Batches)) }
 
 // AddTo adds everything but what is of the batches given.
 func (p PendingFiltered) AddTo(counts map[string]int64, except []uuid.UUID) {
-	for reason, n := range p.Untaken {
+	for reason, n := range p.Current {
 		counts[reason] += n
 	}
 	for batch, reasons := range p.Batches {
@@ -40,16 +40,16 @@ func (p PendingFiltered) AddTo(counts map[string]int64, except []uuid.UUID) {
 // PendingFiltered reads what was filtered on a page, all at one moment.
 func (c *Counter) PendingFiltered(ctx context.Context, id PageID) (PendingFiltered, error) {
 	shard := c.Shard(id.Site, id.Page)
-	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + listDeltas, []any{"refused", pageKey(shard, id.Site, id.Page)}}})
+	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + listDeltas, []any{"refused", pageKey(shard, id.Site, id.Page)}}})
 	if err != nil {
 		return PendingFiltered{}, fmt.Errorf("read filtered views: %w", err)
 	}
 	said, err := cmds[0].StringSlice()
 	if err != nil || len(said) < 2 || len(said)%2 != 0 {
-		return PendingFiltered{}, fmt.Errorf("read filtered views: %w", errors.Join(errAnswer, err))
+		return PendingFiltered{}, fmt.Errorf("read filtered views: %w", errors.Join(errBadReply, err))
 	}
-	p := PendingFiltered{Takes: said[0], Batches: map[uuid.UUID]map[string]int64{}}
-	if p.Untaken, err = reasonsOf(said[1]); err != nil {
+	p := PendingFiltered{TakeCount: said[0], Batches: map[uuid.UUID]map[string]int64{}}
+	if p.Current, err = parseReasons(said[1]); err != nil {
 		return p, fmt.Errorf("read filtered views: %w", err)
 	}
 	for i := 2; i < len(said); i += 2 {
@@ -57,15 +57,15 @@ func (c *Counter) PendingFiltered(ctx context.Context, id PageID) (PendingFilter
 		if err != nil {
 			continue // its name goes to the quarantine
 		}
-		if p.Batches[batch], err = reasonsOf(said[i+1]); err != nil {
+		if p.Batches[batch], err = parseReasons(said[i+1]); err != nil {
 			return p, fmt.Errorf("read filtered views: %w", err)
 		}
 	}
 	return p, nil
 }
 
-// reasonsOf reads what fold.lua wrote: its numbers may have an exponent.
-func reasonsOf(text string) (map[string]int64, error) {
+// parseReasons reads what fold.lua wrote: its numbers may have an exponent.
+func parseReasons(text string) (map[string]int64, error) {
 	var numbers map[string]float64
 	if err := json.Unmarshal([]byte(text), &numbers); err != nil {
 		return nil, err

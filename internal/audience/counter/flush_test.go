@@ -34,7 +34,7 @@ func TestABatchHasEachHitOnce(t *testing.T) {
 		click := view(site, "a", 1, clock.Now())
 		click.Kind = counter.Click
 		count(t, c, first, first, click)
-		if err := c.Filtered(ctx, []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
+		if err := c.CountFiltered(ctx, []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.TakeBatch(ctx, shard, batch); !errors.Is(err, counter.ErrLost) {
@@ -49,12 +49,12 @@ func TestABatchHasEachHitOnce(t *testing.T) {
 		count(t, c, view(site, "a", 2, clock.Now()))
 		got := must[counter.Batch](t)(c.ReadBatch(ctx, shard, batch)).Deltas
 		day := counter.Day(monday().Unix() / 86400)
-		want := []counter.Delta{{PageID: counter.PageID{Site: site.ID, Page: "a"}, Way: counter.Set,
+		want := []counter.Delta{{PageID: counter.PageID{Site: site.ID, Page: "a"}, UniqueMethod: counter.Set,
 			Hours:      []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 1}, {Kind: counter.Click, Hour: monday(), Day: day, Count: 1}},
 			Funnel:     []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 1}, {Kind: counter.Click, Hour: monday(), Day: day, Count: 1}},
 			Dimensions: []counter.DimensionDelta{{Day: day, Dimension: "country", Value: "VN", Count: 1}, {Day: day, Dimension: "device", Value: "mobile", Count: 1}, {Day: day, Dimension: "referrer", Value: "facebook.com", Count: 1}},
 			Filtered:   []counter.FilteredDelta{{Day: day, Reason: "bot", Count: 1}},
-			Uniques:    []counter.DayUniques{{Day: day, Uniques: 2, WeekToTheDay: 2}}, AllTime: 2}}
+			Uniques:    []counter.DayUniques{{Day: day, Uniques: 2, WeekToDate: 2}}, AllTime: 2}}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("the batch is\n%+v, want\n%+v", got, want)
 		}
@@ -101,7 +101,7 @@ func TestFlushesWhileCounting(t *testing.T) {
 	for _, c := range []*counter.Counter{c, other} {
 		beside.Go(func() {
 			for ctx.Err() == nil {
-				if err := c.Fold(context.Background()); err != nil {
+				if err := c.Aggregate(context.Background()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -177,7 +177,7 @@ func TestCountsGoOnAfterALoss(t *testing.T) {
 		ctx := t.Context()
 		clock := newClock()
 		c := counter.New(client, counter.Options{Now: clock.Now})
-		for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
+		for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 			site := newSite(t, w)
 			visitor := func(n int, page string) counter.Hit {
 				h := view(site, page, uint64(n)*0x9e3779b97f4a7c15, clock.Now())
@@ -196,7 +196,7 @@ func TestCountsGoOnAfterALoss(t *testing.T) {
 				t.Fatalf("%s: sketches %v", w, sketches)
 			}
 			emptyRedis(t, client)
-			if lost := must[[]int](t)(c.Lost(ctx)); len(lost) != c.Shards() {
+			if lost := must[[]int](t)(c.LostShards(ctx)); len(lost) != c.Shards() {
 				t.Fatalf("%d shards are lost, want all", len(lost))
 			}
 			// People read on, the first 50 of before among them.
@@ -206,15 +206,15 @@ func TestCountsGoOnAfterALoss(t *testing.T) {
 			}
 			fold(t, c)
 			day := counter.Day(monday().Unix() / 86400)
-			total := counter.Total{PageID: a, Way: w, Views: 100, Clicks: 7, Funnel: counter.Funnel{Views: 90, Clicks: 6}, Uniques: 100, Sketch: sketches[0],
-				Hours: []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 100}}, Days: []counter.DayTotal{{Kind: counter.View, Day: day, Count: 100}}}
+			total := counter.PageTotals{PageID: a, UniqueMethod: w, Views: 100, Clicks: 7, Funnel: counter.Funnel{Views: 90, Clicks: 6}, Uniques: 100, Sketch: sketches[0],
+				Hours: []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 100}}, Days: []counter.DayCount{{Kind: counter.View, Day: day, Count: 100}}}
 			for range 2 { // the second is a retry
-				if err := c.Seed(ctx, []counter.Total{total}); err != nil {
+				if err := c.Seed(ctx, []counter.PageTotals{total}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			markWhole(t, c)
-			if err := c.Seed(ctx, []counter.Total{{PageID: counter.PageID{Site: site.ID, Page: "b"}, Way: w, Views: 1000}}); err != nil {
+			if err := c.Seed(ctx, []counter.PageTotals{{PageID: counter.PageID{Site: site.ID, Page: "b"}, UniqueMethod: w, Views: 1000}}); err != nil {
 				t.Fatal(err)
 			}
 			s := must[counter.Stats](t)(c.Stats(ctx, site, "a"))

@@ -24,11 +24,11 @@ type PageID struct {
 // Delta is what a batch adds to one page.
 type Delta struct {
 	PageID
-	Way        Way // of counting uniques
-	Hours      []HourDelta
-	Funnel     []HourDelta // as Hours, of hits that were steps of the funnel
-	Dimensions []DimensionDelta
-	Filtered   []FilteredDelta
+	UniqueMethod UniqueMethod // of counting uniques
+	Hours        []HourDelta
+	Funnel       []HourDelta // as Hours, of hits that were steps of the funnel
+	Dimensions   []DimensionDelta
+	Filtered     []FilteredDelta
 	// Uniques is not a difference but how many there are now; with Postgres,
 	// the larger number is right.
 	Uniques []DayUniques
@@ -73,9 +73,9 @@ type FilteredDelta struct {
 
 // DayUniques is how many different visitors a page had on a day.
 type DayUniques struct {
-	Day          Day
-	Uniques      int64
-	WeekToTheDay int64 // of its week, from Monday
+	Day        Day
+	Uniques    int64
+	WeekToDate int64 // of its week, from Monday
 }
 
 // TakeBatch moves what was counted in a shard since the last batch aside, under
@@ -84,13 +84,13 @@ type DayUniques struct {
 // empty. It fails with ErrLost where the shard is to be seeded first.
 func (c *Counter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bool, error) {
 	// Whoever folds beside may have what was counted last in hand.
-	for all, tries := false, 0; !all && tries < mostTries; tries++ {
+	for all, tries := false, 0; !all && tries < maxAttempts; tries++ {
 		var err error
-		if all, err = c.foldShards(ctx, []int{shard}); err != nil {
+		if all, err = c.aggregateShards(ctx, []int{shard}); err != nil {
 			return false, err
 		}
 	}
-	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", []any{"take", batch.String()}}})
+	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + "deltas", []any{"take", batch.String()}}})
 	if err != nil {
 		return false, fmt.Errorf("take a batch: %w", err)
 	}
@@ -104,8 +104,8 @@ func (c *Counter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bo
 	}
 }
 
-// mostTries is how often a flush folds before it leaves the rest to the next.
-const mostTries = 20
+// maxAttempts is how often a flush folds before it leaves the rest to the next.
+const maxAttempts = 20
 
 // Batches lists what was taken from a shard and not dropped, oldest first.
 func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
@@ -117,7 +117,7 @@ func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
 	for _, name := range names {
 		batch, err := uuid.Parse(name)
 		if err != nil {
-			if err := c.quarantine(ctx, shard, listBatches, c.newQuarantined(listBatches, name, err)); err != nil {
+			if err := c.quarantine(ctx, shard, listBatches, c.newQuarantineRecord(listBatches, name, err)); err != nil {
 				return nil, err
 			}
 			continue
@@ -129,7 +129,7 @@ func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
 
 // DropBatch forgets a batch that is safe in Postgres.
 func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) error {
-	if _, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", []any{"drop", batch.String()}}}); err != nil {
+	if _, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + "deltas", []any{"drop", batch.String()}}}); err != nil {
 		return fmt.Errorf("drop a batch: %w", err)
 	}
 	return nil
@@ -138,15 +138,15 @@ func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) err
 // Batch is what was taken from a shard at once.
 type Batch struct {
 	Deltas []Delta // one per page
-	// LeftOut are the records that could not be read and are in the quarantine
+	// Skipped are the records that could not be read and are in the quarantine
 	// now. The ledger notes them with the batch: another process may have read the
 	// batch with them.
-	LeftOut []uuid.UUID
+	Skipped []uuid.UUID
 }
 
 // ReadBatch reads a batch that was taken. A batch that is not there is empty.
 func (c *Counter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (Batch, error) {
-	for range mostTries {
+	for range maxAttempts {
 		read, all, err := c.readBatch(ctx, shard, batch)
 		if err != nil {
 			return Batch{}, fmt.Errorf("read a batch: %w", err)
@@ -155,7 +155,7 @@ func (c *Counter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (Ba
 			return read, nil
 		}
 	}
-	return Batch{}, fmt.Errorf("read a batch: %w", errDelta)
+	return Batch{}, fmt.Errorf("read a batch: %w", errSummary)
 }
 
 // readBatch reads a batch, unless something of it had to go to the quarantine
@@ -172,11 +172,11 @@ func (c *Counter) readBatch(ctx context.Context, shard int, batch uuid.UUID) (_ 
 	}); err != nil {
 		return Batch{}, false, err
 	}
-	var all changes
-	var bad []Quarantined
+	var all summaries
+	var bad []QuarantinedRecord
 	for _, line := range found.Val() {
-		if err := all.read(line); err != nil {
-			q := c.newQuarantined(listDeltas, line, err)
+		if err := all.decode(line); err != nil {
+			q := c.newQuarantineRecord(listDeltas, line, err)
 			q.Batch = batch
 			bad = append(bad, q)
 		}
@@ -187,7 +187,7 @@ func (c *Counter) readBatch(ctx context.Context, shard int, batch uuid.UUID) (_ 
 	var out Batch
 	for _, id := range left.Val() {
 		if id, err := uuid.Parse(id); err == nil {
-			out.LeftOut = append(out.LeftOut, id)
+			out.Skipped = append(out.Skipped, id)
 		}
 	}
 	deltas := make([]Delta, len(all.list))
@@ -196,9 +196,9 @@ func (c *Counter) readBatch(ctx context.Context, shard int, batch uuid.UUID) (_ 
 			return Batch{}, false, err
 		}
 	}
-	for from := 0; from < len(deltas); from += mostAtOnce {
-		to := min(from+mostAtOnce, len(deltas))
-		if err := c.complete(ctx, all.list[from:to], deltas[from:to]); err != nil {
+	for from := 0; from < len(deltas); from += maxPagesPerQuery {
+		to := min(from+maxPagesPerQuery, len(deltas))
+		if err := c.addUniques(ctx, all.list[from:to], deltas[from:to]); err != nil {
 			return Batch{}, false, err
 		}
 	}
@@ -206,21 +206,21 @@ func (c *Counter) readBatch(ctx context.Context, shard int, batch uuid.UUID) (_ 
 	return out, true, nil
 }
 
-// mostAtOnce is how many pages are asked about in one round trip.
-const mostAtOnce = 500
+// maxPagesPerQuery is how many pages are asked about in one round trip.
+const maxPagesPerQuery = 500
 
 // delta is a change as the flush wants it.
-func (c *change) delta() (Delta, error) {
+func (c *pageSummary) delta() (Delta, error) {
 	id, err := splitPageKey(c.page)
 	if err != nil {
 		return Delta{}, err
 	}
-	d := Delta{PageID: id, Way: wayOf(c.way)}
+	d := Delta{PageID: id, UniqueMethod: methodFor(c.method)}
 	for _, h := range c.hours {
-		hour := HourDelta{Kind: kindOf(h.kind), Hour: time.Unix(h.quarters*quarter, 0).UTC(), Day: h.day, Count: h.count}
+		hour := HourDelta{Kind: kindFor(h.kind), Hour: time.Unix(h.quarters*quarterSeconds, 0).UTC(), Day: h.day, Count: h.count}
 		d.Hours = append(d.Hours, hour)
-		if h.steps > 0 {
-			hour.Count = h.steps
+		if h.funnel > 0 {
+			hour.Count = h.funnel
 			d.Funnel = append(d.Funnel, hour)
 		}
 	}
@@ -245,20 +245,20 @@ func dimensionOf(letter byte) string {
 	}
 }
 
-// complete adds what Redis knows now: uniques, and which referrers are frequent
+// addUniques adds what Redis knows now: uniques, and which referrers are frequent
 // enough to have a name.
-func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delta) error {
-	q := c.ask()
-	asked := make([]completion, len(changes))
+func (c *Counter) addUniques(ctx context.Context, changes []*pageSummary, deltas []Delta) error {
+	q := c.newPageQueries()
+	asked := make([]uniquesQuery, len(changes))
 	for i, change := range changes {
-		asked[i] = q.fields(ctx, change.page, &deltas[i])
+		asked[i] = q.hashFields(ctx, change.page, &deltas[i])
 	}
 	if err := q.run(ctx); err != nil {
 		return err
 	}
 	for i, change := range changes {
-		asked[i].read()
-		asked[i].visitors(ctx, q, change.page, &deltas[i])
+		asked[i].readHash()
+		asked[i].queryVisitors(ctx, q, change.page, &deltas[i])
 	}
 	if err := q.run(ctx); err != nil {
 		return err
@@ -266,16 +266,16 @@ func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delt
 	for i := range deltas {
 		d, a := &deltas[i], asked[i]
 		for j := range d.Uniques {
-			d.Uniques[j].Uniques, d.Uniques[j].WeekToTheDay = a.days[j](), a.weeks[j]()
+			d.Uniques[j].Uniques, d.Uniques[j].WeekToDate = a.days[j](), a.weeks[j]()
 		}
 		d.AllTime = a.total + a.allTime()
-		d.Dimensions = mergeRare(d.Dimensions, a.known)
+		d.Dimensions = mergeRareReferrers(d.Dimensions, a.knownReferrers)
 	}
 	return nil
 }
 
-// mergeRare puts referrers that a page has no room for under Other.
-func mergeRare(all []DimensionDelta, known map[string]bool) []DimensionDelta {
+// mergeRareReferrers puts referrers that a page has no room for under Other.
+func mergeRareReferrers(all []DimensionDelta, known map[string]bool) []DimensionDelta {
 	kept := all[:0]
 	rare := map[Day]int64{}
 	for _, d := range all {
@@ -291,7 +291,7 @@ func mergeRare(all []DimensionDelta, known map[string]bool) []DimensionDelta {
 	return kept
 }
 
-func containsDay(all []DayUniques, d Day) bool {
+func hasDay(all []DayUniques, d Day) bool {
 	for _, u := range all {
 		if u.Day == d {
 			return true

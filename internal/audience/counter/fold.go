@@ -11,28 +11,28 @@ import (
 )
 
 const (
-	// foldEvery is how far hours, dimensions and rankings may be behind the
+	// aggregateInterval is how far hours, dimensions and rankings may be behind the
 	// totals; foldSeldom is, while so much comes that folding it takes long: the
 	// views of a page are folded together, and the more there are of them, the
 	// less each costs.
-	foldEvery, foldSeldom = 2 * time.Second, 6 * time.Second
-	// foldShare is how much of the time may go into folding before it is done
+	aggregateInterval, maxAggregateInterval = 2 * time.Second, 6 * time.Second
+	// aggregateTimeShare is how much of the time may go into folding before it is done
 	// less often.
-	foldShare = 10
-	// readAtOnce is how many entries of a log, which are of up to a hundred hits
+	aggregateTimeShare = 10
+	// logReadSize is how many entries of a log, which are of up to a hundred hits
 	// each, are read at a time, and mostEntries how many are added up: the more,
 	// the less there is to fold for each.
-	readAtOnce, mostEntries = 1_000, 30_000
-	// mostPages is how many pages one script call folds; nothing else runs in
+	logReadSize, maxLogEntries = 1_000, 30_000
+	// maxPagesPerCall is how many pages one script call folds; nothing else runs in
 	// Redis meanwhile: one to three milliseconds.
-	mostPages = 50
-	// folders is how many shards are folded at a time. While Redis folds one, the
+	maxPagesPerCall = 50
+	// aggregateWorkers is how many shards are folded at a time. While Redis folds one, the
 	// next is prepared.
-	folders = 2
-	// mostDeltas is how many deltas wait for the flush before they are made one.
-	mostDeltas = 100
-	// ranked is how many pages of a site a ranking keeps in each shard.
-	ranked = 8000
+	aggregateWorkers = 2
+	// maxDeltas is how many deltas wait for the flush before they are made one.
+	maxDeltas = 100
+	// maxRankedPages is how many pages of a site a ranking keeps in each shard.
+	maxRankedPages = 8000
 )
 
 // Half-lives of the rankings.
@@ -45,7 +45,7 @@ const (
 // two to six seconds, until ctx ends, and gives every error to failed. Any number of
 // processes may run it; what none has reached waits in Redis.
 func (c *Counter) Run(ctx context.Context, failed func(error)) {
-	timer := time.NewTimer(foldEvery)
+	timer := time.NewTimer(aggregateInterval)
 	defer timer.Stop()
 	for {
 		select {
@@ -53,26 +53,26 @@ func (c *Counter) Run(ctx context.Context, failed func(error)) {
 			return
 		case <-timer.C:
 			start := time.Now()
-			if err := c.Fold(ctx); err != nil && ctx.Err() == nil {
+			if err := c.Aggregate(ctx); err != nil && ctx.Err() == nil {
 				failed(err)
 			}
-			timer.Reset(min(max(foldEvery, foldShare*time.Since(start)), foldSeldom))
+			timer.Reset(min(max(aggregateInterval, aggregateTimeShare*time.Since(start)), maxAggregateInterval))
 		}
 	}
 }
 
-// Fold does once what Run does again and again.
-func (c *Counter) Fold(ctx context.Context) error {
-	_, err := c.foldShards(ctx, c.allShards())
-	return errors.Join(err, c.sweepAll(ctx))
+// Aggregate does once what Run does again and again.
+func (c *Counter) Aggregate(ctx context.Context) error {
+	_, err := c.aggregateShards(ctx, c.allShards())
+	return errors.Join(err, c.sweepRankings(ctx))
 }
 
-// foldShards folds what lies in the shards now. What it does is done by scripts
+// aggregateShards folds what lies in the shards now. What it does is done by scripts
 // that do nothing when another process came between them and what they were
 // told; then something may be left, and all is false.
-func (c *Counter) foldShards(ctx context.Context, shards []int) (all bool, err error) {
+func (c *Counter) aggregateShards(ctx context.Context, shards []int) (all bool, err error) {
 	logs := shards
-	if !c.spread { // any log may have hits of any shard
+	if !c.isCluster { // any log may have hits of any shard
 		logs = c.allShards()
 	}
 	waiting, away := make([]*redis.IntCmd, len(logs)), make([]*redis.IntCmd, len(logs))
@@ -84,18 +84,18 @@ func (c *Counter) foldShards(ctx context.Context, shards []int) (all bool, err e
 	})
 	all = true
 	for i := 0; err == nil && i < len(logs); i++ {
-		for n, mine := waiting[i].Val()/2, true; n > 0 && mine && err == nil; n -= mostEntries {
-			mine, err = c.gather(ctx, logs[i])
+		for n, mine := waiting[i].Val()/2, true; n > 0 && mine && err == nil; n -= maxLogEntries {
+			mine, err = c.summarizeLog(ctx, logs[i])
 			all = all && mine
 		}
-		if err == nil && (away[i].Val() > 0 || c.spread && waiting[i].Val() > 0) {
-			err = c.carry(ctx, logs[i])
+		if err == nil && (away[i].Val() > 0 || c.isCluster && waiting[i].Val() > 0) {
+			err = c.transferSummaries(ctx, logs[i])
 		}
 	}
 	if err != nil {
 		return false, fmt.Errorf("add up what was counted: %w", err)
 	}
-	mine, err := c.foldSums(ctx, shards)
+	mine, err := c.applySummaries(ctx, shards)
 	if err != nil {
 		return false, fmt.Errorf("fold what was added up: %w", err)
 	}
@@ -110,8 +110,8 @@ func (c *Counter) allShards() []int {
 	return shards
 }
 
-// foldSums folds those of the shards that have sums, some at a time.
-func (c *Counter) foldSums(ctx context.Context, shards []int) (mine bool, err error) {
+// applySummaries folds those of the shards that have sums, some at a time.
+func (c *Counter) applySummaries(ctx context.Context, shards []int) (mine bool, err error) {
 	sums := make([]*redis.IntCmd, len(shards))
 	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, shard := range shards {
@@ -131,12 +131,12 @@ func (c *Counter) foldSums(ctx context.Context, shards []int) (mine bool, err er
 	folded := make([]struct {
 		failed    error
 		disturbed bool
-	}, min(folders, len(next)))
+	}, min(aggregateWorkers, len(next)))
 	var all sync.WaitGroup
 	for i := range folded {
 		all.Go(func() {
 			for shard := range next {
-				mine, err := c.foldShard(ctx, shard)
+				mine, err := c.applyShardSummaries(ctx, shard)
 				folded[i].failed = errors.Join(folded[i].failed, err)
 				folded[i].disturbed = folded[i].disturbed || !mine
 			}
@@ -150,8 +150,8 @@ func (c *Counter) foldSums(ctx context.Context, shards []int) (mine bool, err er
 	return mine, err
 }
 
-// foldShard folds the sums of a shard. It is not mine when somebody else does.
-func (c *Counter) foldShard(ctx context.Context, shard int) (mine bool, err error) {
+// applyShardSummaries folds the sums of a shard. It is not mine when somebody else does.
+func (c *Counter) applyShardSummaries(ctx context.Context, shard int) (mine bool, err error) {
 	var number *redis.StringCmd
 	var sums *redis.StringSliceCmd
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -165,12 +165,12 @@ func (c *Counter) foldShard(ctx context.Context, shard int) (mine bool, err erro
 	}
 	change, deltas := atoi(number.Val()), 0
 	for _, sum := range sums.Val() {
-		args, err := c.foldArgs(change, sum)
+		args, err := c.aggregateArgs(change, sum)
 		if err != nil {
 			// What follows it is folded from a list without it.
-			return false, c.quarantine(ctx, shard, listSums, c.newQuarantined(listSums, sum, err))
+			return false, c.quarantine(ctx, shard, listSummaries, c.newQuarantineRecord(listSummaries, sum, err))
 		}
-		cmds, err := c.runAll(ctx, c.fold, []scriptCall{{tag(shard) + "sums", args}})
+		cmds, err := c.runScripts(ctx, c.aggregateScript, []scriptCall{{tag(shard) + "sums", args}})
 		if err != nil {
 			return false, err
 		}
@@ -179,7 +179,7 @@ func (c *Counter) foldShard(ctx context.Context, shard int) (mine bool, err erro
 		}
 		change++
 	}
-	if deltas > mostDeltas {
+	if deltas > maxDeltas {
 		return true, c.compact(ctx, shard)
 	}
 	return true, nil
@@ -199,12 +199,12 @@ func (c *Counter) compact(ctx context.Context, shard int) error {
 	if err != nil {
 		return err
 	}
-	var all changes
+	var all summaries
 	for _, delta := range deltas.Val() {
-		if err := all.read(delta); err != nil {
-			return c.quarantine(ctx, shard, listDeltas, c.newQuarantined(listDeltas, delta, err))
+		if err := all.decode(delta); err != nil {
+			return c.quarantine(ctx, shard, listDeltas, c.newQuarantineRecord(listDeltas, delta, err))
 		}
 	}
-	_, err = c.runAll(ctx, c.flush, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), encodeChanges(all.list, false)}}})
+	_, err = c.runScripts(ctx, c.shardScript, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), encodeSummaries(all.list, false)}}})
 	return err
 }

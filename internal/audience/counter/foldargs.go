@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// foldArgs turns a sum into the arguments that fold.lua describes.
-func (c *Counter) foldArgs(number int64, sum string) ([]any, error) {
-	var all changes
-	if err := all.read(sum); err != nil {
+// aggregateArgs turns a sum into the arguments that fold.lua describes.
+func (c *Counter) aggregateArgs(number int64, sum string) ([]any, error) {
+	var all summaries
+	if err := all.decode(sum); err != nil {
 		return nil, err
 	}
 	now := c.options.Now().Unix()
 	args := []any{number, now,
-		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), ranked, keptReferrers, keptReasons}
+		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), maxRankedPages, maxReferrers, maxReasons}
 	for len(all.list) > 0 {
-		site, hour := siteOf(all.list[0].page), int64(0)
+		site, hour := siteKeyOf(all.list[0].page), int64(0)
 		n := 0
-		for ; n < len(all.list) && siteOf(all.list[n].page) == site; n++ {
+		for ; n < len(all.list) && siteKeyOf(all.list[n].page) == site; n++ {
 			for _, h := range all.list[n].hours {
 				hour = max(hour, h.quarters)
 			}
 		}
-		args = append(args, site, thisHour(now, hour), n)
+		args = append(args, site, currentHour(now, hour), n)
 		for _, change := range all.list[:n] {
 			args = change.appendArgs(args)
 		}
@@ -33,29 +33,29 @@ func (c *Counter) foldArgs(number int64, sum string) ([]any, error) {
 	return args, nil
 }
 
-// thisHour is the start of the hour now, for a site whose hours begin as the
+// currentHour is the start of the hour now, for a site whose hours begin as the
 // one given does. Both are in quarters.
-func thisHour(unix, hour int64) int64 {
-	hours := unix/quarter - hour
+func currentHour(unix, hour int64) int64 {
+	hours := unix/quarterSeconds - hour
 	return hour + hours - (hours%4+4)%4
 }
 
-func siteOf(page string) string { return page[:siteLength] }
+func siteKeyOf(page string) string { return page[:siteLength] }
 
-func (c *change) appendArgs(args []any) []any {
+func (c *pageSummary) appendArgs(args []any) []any {
 	var days []int64
 	var fields increments
 	refused := []any{0}
 	for _, h := range c.hours {
-		k := kindOf(h.kind)
+		k := kindFor(h.kind)
 		fields.add(hourField(h.quarters, k), h.count)
 		fields.add(dayField(h.day, k), h.count)
-		fields.add("f"+string(h.kind), h.steps)
+		fields.add("f"+string(h.kind), h.funnel)
 		if k == View && !slices.Contains(days, int64(h.day)) {
 			days = append(days, int64(h.day))
 		}
 	}
-	for _, v := range c.frequent() {
+	for _, v := range c.boundedValues() {
 		switch v.letter {
 		case filtered:
 			refused = append(refused, v.value, v.count)
@@ -65,17 +65,17 @@ func (c *change) appendArgs(args []any) []any {
 			fields.add(string(v.letter)+v.value, v.count)
 		}
 	}
-	if c.way == SetPerDay.letter() {
-		fields.add(visitsField, c.firsts)
+	if c.method == SetPerDay.letter() {
+		fields.add(dailyUniquesField, c.newVisitors)
 	}
 	refused[0] = len(refused) / 2
 	slices.Sort(days)
-	args = append(args, c.page, string(c.way), len(days))
+	args = append(args, c.page, string(c.method), len(days))
 	for _, day := range days {
 		args = append(args, day)
 	}
-	args = append(args, len(c.seen))
-	for _, s := range c.seen {
+	args = append(args, len(c.dayVisitors))
+	for _, s := range c.dayVisitors {
 		visitors := make([]byte, 0, 8*len(s.visitors))
 		for _, v := range s.visitors {
 			visitors = binary.BigEndian.AppendUint64(visitors, v)
@@ -96,11 +96,11 @@ func (c *change) appendArgs(args []any) []any {
 	return append(args, refused...)
 }
 
-// frequent are the values without referrers that a page has no room for: they
+// boundedValues are the values without referrers that a page has no room for: they
 // are counted under Other. The flush asks which ones have room.
-func (c *change) frequent() []valueChange {
-	var referrers []valueChange
-	var rest []valueChange
+func (c *pageSummary) boundedValues() []valueCount {
+	var referrers []valueCount
+	var rest []valueCount
 	for _, v := range c.values {
 		if v.letter == referrerLetter {
 			referrers = append(referrers, v)
@@ -108,12 +108,12 @@ func (c *change) frequent() []valueChange {
 			rest = append(rest, v)
 		}
 	}
-	if len(referrers) > 2*keptReferrers {
-		slices.SortStableFunc(referrers, func(a, b valueChange) int { return cmp.Compare(b.count, a.count) })
-		for _, v := range referrers[2*keptReferrers:] {
-			rest = append(rest, valueChange{valueKey{referrerLetter, v.day, Other}, v.count})
+	if len(referrers) > 2*maxReferrers {
+		slices.SortStableFunc(referrers, func(a, b valueCount) int { return cmp.Compare(b.count, a.count) })
+		for _, v := range referrers[2*maxReferrers:] {
+			rest = append(rest, valueCount{valueKey{referrerLetter, v.day, Other}, v.count})
 		}
-		referrers = referrers[:2*keptReferrers]
+		referrers = referrers[:2*maxReferrers]
 	}
 	return append(rest, referrers...)
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ForgetVisitor takes a visitor out of the sets and bitmaps of a page, and says
+// EraseVisitor takes a visitor out of the sets and bitmaps of a page, and says
 // how many entries there were. Whether they did the same lately is forgotten by
 // itself, with the dedup window; a HyperLogLog holds nobody who could be taken
 // out. Totals stay: they name nobody.
-func (c *Counter) ForgetVisitor(ctx context.Context, page PageID, v Visitor) (removed int64, err error) {
+func (c *Counter) EraseVisitor(ctx context.Context, page PageID, v Visitor) (removed int64, err error) {
 	key := c.pageKey(page.Site, page.Page)
-	latest, err := c.redis.HGet(ctx, key+totalsKey, latestField).Int64()
+	latest, err := c.redis.HGet(ctx, key+totalsKey, latestDayField).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return 0, fmt.Errorf("forget a visitor: %w", err)
 	}
@@ -23,10 +23,10 @@ func (c *Counter) ForgetVisitor(ctx context.Context, page PageID, v Visitor) (re
 	for d := today - 10; d <= today+1; d++ {     // keys of days and weeks expire after nine
 		days[d] = true
 	}
-	months := halfMonths(today)
+	months := recentHalfMonths(today)
 	var entries []*redis.IntCmd
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, w := range []Way{Set, SetPerDay, Bitmap} {
+		for _, w := range []UniqueMethod{Set, SetPerDay, Bitmap} {
 			keys := map[string]bool{}
 			for _, d := range months {
 				keys[key+halfMonthKey(d, w.letter())] = true
@@ -54,8 +54,8 @@ func (c *Counter) ForgetVisitor(ctx context.Context, page PageID, v Visitor) (re
 	return removed, nil
 }
 
-// halfMonths has a day of each half month whose visitors may be remembered.
-func halfMonths(today Day) []Day {
+// recentHalfMonths has a day of each half month whose visitors may be remembered.
+func recentHalfMonths(today Day) []Day {
 	return []Day{today + 1, today, today - halfMonth, today - 2*halfMonth}
 }
 

@@ -11,19 +11,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// gather adds up the beginning of a log by page, and puts the sums on the lists
+// summarizeLog adds up the beginning of a log by page, and puts the sums on the lists
 // of their shards. It is not mine when somebody else gathers.
-func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) {
-	var all changes
-	var bad []Quarantined
+func (c *Counter) summarizeLog(ctx context.Context, shard int) (mine bool, err error) {
+	var all summaries
+	var bad []QuarantinedRecord
 	number, used := "", 0 // lines
-	for used < 2*mostEntries {
+	for used < 2*maxLogEntries {
 		var state *redis.StringCmd
 		var lines *redis.StringSliceCmd
 		_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 			// In this order: nothing is gathered from a log that is newer than the number.
 			state = p.HGet(ctx, tag(shard)+"state", "log")
-			lines = p.LRange(ctx, tag(shard)+"log", int64(used), int64(used+2*readAtOnce-1))
+			lines = p.LRange(ctx, tag(shard)+"log", int64(used), int64(used+2*logReadSize-1))
 			return nil
 		})
 		if err != nil && !errors.Is(err, redis.Nil) {
@@ -35,7 +35,7 @@ func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) 
 		number = state.Val()
 		rest := lines.Val()
 		for len(rest) > 0 {
-			n, unreadable := c.logEntry(&all, rest)
+			n, unreadable := c.addLogEntry(&all, rest)
 			if unreadable != nil {
 				bad = append(bad, *unreadable)
 			}
@@ -44,7 +44,7 @@ func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) 
 			}
 			used, rest = used+n, rest[n:]
 		}
-		if len(lines.Val()) < 2*readAtOnce {
+		if len(lines.Val()) < 2*logReadSize {
 			break
 		}
 	}
@@ -52,9 +52,9 @@ func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) 
 		return true, nil
 	}
 	args := []any{"gather", atoi(number), used, maxQuarantined}
-	for _, s := range all.sums() {
-		if c.spread && s.tag != tag(shard) {
-			args = append(args, listAway, uuid.NewString()+s.tag+s.text)
+	for _, s := range all.encodeByShard() {
+		if c.isCluster && s.tag != tag(shard) {
+			args = append(args, listTransfers, uuid.NewString()+s.tag+s.text)
 			continue
 		}
 		args = append(args, s.tag, s.text)
@@ -66,7 +66,7 @@ func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) 
 		}
 		args = append(args, "quarantine", raw)
 	}
-	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + listDeltas, args}})
+	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + listDeltas, args}})
 	if err != nil {
 		return false, err
 	}
@@ -74,45 +74,45 @@ func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) 
 	if err != nil || n < 0 {
 		return false, err
 	}
-	c.countQuarantined(ctx, int64(len(bad)), n)
+	c.meterQuarantined(ctx, int64(len(bad)), n)
 	return true, nil
 }
 
-// sum is what one call of the script folds.
-type sum struct{ tag, text string }
+// encodedSummaries is what one call of the script folds.
+type encodedSummaries struct{ tag, text string }
 
-// sums divides changes into such as one call folds, each of one shard.
-func (cs *changes) sums() []sum {
-	slices.SortStableFunc(cs.list, func(a, b *change) int { return strings.Compare(siteOf(a.page), siteOf(b.page)) })
-	var sums []sum
+// encodeByShard divides changes into such as one call folds, each of one shard.
+func (cs *summaries) encodeByShard() []encodedSummaries {
+	slices.SortStableFunc(cs.list, func(a, b *pageSummary) int { return strings.Compare(siteKeyOf(a.page), siteKeyOf(b.page)) })
+	var sums []encodedSummaries
 	for rest := cs.list; len(rest) > 0; {
 		n, tag := 0, rest[0].page[:tagLength]
-		for n < len(rest) && n < mostPages && rest[n].page[:tagLength] == tag {
+		for n < len(rest) && n < maxPagesPerCall && rest[n].page[:tagLength] == tag {
 			n++
 		}
-		sums = append(sums, sum{tag, string(encodeChanges(rest[:n], true))})
+		sums = append(sums, encodedSummaries{tag, string(encodeSummaries(rest[:n], true))})
 		rest = rest[n:]
 	}
 	return sums
 }
 
-// carry brings sums to their shards. On one node a log has hits of all shards;
+// transferSummaries brings sums to their shards. On one node a log has hits of all shards;
 // what it still had when that became a cluster lies on the wrong node. A sum has
 // an id by which its shard knows that it has come.
-func (c *Counter) carry(ctx context.Context, shard int) error {
+func (c *Counter) transferSummaries(ctx context.Context, shard int) error {
 	away, err := c.redis.LRange(ctx, tag(shard)+"away", 0, -1).Result()
 	if err != nil {
 		return err
 	}
 	for _, one := range away {
-		id, to, text, ok := c.splitAway(one)
+		id, to, text, ok := c.parseTransfer(one)
 		if !ok {
-			if err := c.quarantine(ctx, shard, listAway, c.newQuarantined(listAway, one, errDelta)); err != nil {
+			if err := c.quarantine(ctx, shard, listTransfers, c.newQuarantineRecord(listTransfers, one, errSummary)); err != nil {
 				return err
 			}
 			continue
 		}
-		if _, err := c.runAll(ctx, c.flush, []scriptCall{{to + "deltas", []any{"receive", id, text}}}); err != nil {
+		if _, err := c.runScripts(ctx, c.shardScript, []scriptCall{{to + "deltas", []any{"receive", id, text}}}); err != nil {
 			return err
 		}
 		if err := c.redis.LRem(ctx, tag(shard)+"away", 1, one).Err(); err != nil {
@@ -122,9 +122,9 @@ func (c *Counter) carry(ctx context.Context, shard int) error {
 	return nil
 }
 
-// splitAway divides a sum that is on its way: its id, the shard it is for, and
+// parseTransfer divides a sum that is on its way: its id, the shard it is for, and
 // what it says.
-func (c *Counter) splitAway(one string) (id, to, text string, ok bool) {
+func (c *Counter) parseTransfer(one string) (id, to, text string, ok bool) {
 	const idLength = 36 // of a UUID's text
 	if len(one) < idLength+tagLength {
 		return "", "", "", false

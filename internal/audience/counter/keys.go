@@ -43,16 +43,16 @@ import (
 // have neither ':' nor ';' among them, and what follows the page's name has no
 // ':' but its first letter.
 
-// mostShards is what two digits can tell.
-const mostShards = 100
+// maxShards is what two digits can tell.
+const maxShards = 100
 
 // tagLength is len("{v07}"); the scripts cut it off page keys.
 const tagLength = 5
 
 func tag(shard int) string { return fmt.Sprintf("{v%02d}", shard) }
 
-// pageSum and shardOf must never change: they say where the counts are.
-func pageSum(site uuid.UUID, page string) uint64 {
+// hashPage and shardOf must never change: they say where the counts are.
+func hashPage(site uuid.UUID, page string) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(0)
 	_, _ = d.Write(site[:])
@@ -64,8 +64,8 @@ func shardOf(sum uint64, shards int) int {
 	return int(sum % uint64(shards)) //nolint:gosec // less than shards
 }
 
-// visit is the hash by which the same visitor doing the same again is known.
-func visit(site uuid.UUID, page string, kind Kind, visitor uint64) uint64 {
+// hashVisit is the hash by which the same visitor doing the same again is known.
+func hashVisit(site uuid.UUID, page string, kind Kind, visitor uint64) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(visitor)
 	_, _ = d.Write(site[:])
@@ -83,8 +83,8 @@ func pageKey(shard int, site uuid.UUID, page string) string {
 	return string(appendPageKey(make([]byte, 0, tagLength+23+len(page)), shard, site, page))
 }
 
-// pageHash is the key of a page's hash.
-func pageHash(shard int, site uuid.UUID, page string) string {
+// pageTotalsKey is the key of a page's hash.
+func pageTotalsKey(shard int, site uuid.UUID, page string) string {
 	b := make([]byte, 0, tagLength+23+len(page)+len(totalsKey))
 	return string(append(appendPageKey(b, shard, site, page), totalsKey...))
 }
@@ -119,7 +119,7 @@ func splitPageKey(key string) (PageID, error) {
 // from Redis is checked so: a key that Postgres, or a script, cannot take would
 // keep all others from being flushed.
 func isWellFormed(key string) bool {
-	if !isPageKey(key) || len(key) > siteLength+1+longestPage {
+	if !isPageKey(key) || len(key) > siteLength+1+maxPageLength {
 		return false
 	}
 	if n, err := strconv.Atoi(key[2:4]); err != nil || n < 0 || key[:tagLength] != tag(n) {
@@ -163,7 +163,7 @@ func (d Day) weekdays() []Day {
 }
 
 // letter stands for a way in keys and records.
-func (w Way) letter() byte {
+func (w UniqueMethod) letter() byte {
 	switch w {
 	case Set:
 		return 'S'
@@ -177,8 +177,8 @@ func (w Way) letter() byte {
 	return 0
 }
 
-func wayOf(letter byte) Way {
-	for _, w := range []Way{Set, SetPerDay, HyperLogLog, Bitmap} {
+func methodFor(letter byte) UniqueMethod {
+	for _, w := range []UniqueMethod{Set, SetPerDay, HyperLogLog, Bitmap} {
 		if w.letter() == letter {
 			return w
 		}
@@ -187,7 +187,7 @@ func wayOf(letter byte) Way {
 }
 
 // kinds are in the order of their codes.
-func kinds() [3]Kind { return [3]Kind{View, Click, Convert} }
+func kinds() [3]Kind { return [3]Kind{View, Click, Conversion} }
 
 // letter is the kind's total in the hash of a page.
 func (k Kind) letter() byte {
@@ -196,7 +196,7 @@ func (k Kind) letter() byte {
 		return 'v'
 	case Click:
 		return 'c'
-	case Convert:
+	case Conversion:
 		return 'x'
 	}
 	return 0
@@ -204,7 +204,7 @@ func (k Kind) letter() byte {
 
 func (k Kind) code() int { return strings.IndexByte("vcx", k.letter()) }
 
-func kindOf(letter byte) Kind {
+func kindFor(letter byte) Kind {
 	if i := strings.IndexByte("vcx", letter); i >= 0 {
 		return kinds()[i]
 	}
@@ -215,10 +215,10 @@ func kindOf(letter byte) Kind {
 // of the funnel, hours and days as numbers, dimensions by a letter and the
 // value, and these.
 const (
-	seededField  = "s"
-	uniquesField = "u" // all-time uniques of sets and bitmaps; of others, what they began with when they were seeded
-	visitsField  = "p" // SetPerDay: the sum of the days' uniques
-	latestField  = "D" // the newest day with views
+	seededField       = "s"
+	uniquesField      = "u" // all-time uniques of sets and bitmaps; of others, what they began with when they were seeded
+	dailyUniquesField = "p" // SetPerDay: the sum of the days' uniques
+	latestDayField    = "D" // the newest day with views
 )
 
 // Letters of the dimensions.
@@ -228,8 +228,8 @@ const (
 	referrerLetter = 'r'
 )
 
-// quarter is what hours are numbered by: some zones' hours begin at a quarter.
-const quarter = 900
+// quarterSeconds is what hours are numbered by: some zones' hours begin at a quarter.
+const quarterSeconds = 900
 
 // hourField and dayField are integers, which Redis keeps in a few bytes.
 func hourField(quarters int64, k Kind) string {

@@ -50,9 +50,9 @@ func hanoi(t testing.TB) *time.Location {
 	return zone
 }
 
-func newSite(t testing.TB, w counter.Way) counter.Site {
+func newSite(t testing.TB, w counter.UniqueMethod) counter.Site {
 	t.Helper()
-	return counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute, Uniques: w, MaxID: 1 << 20}
+	return counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute, UniqueMethod: w, MaxID: 1 << 20}
 }
 
 // engines runs a test on everything that counts can lie in.
@@ -91,7 +91,7 @@ func filteredOf(t testing.TB, c *counter.Counter, site counter.Site, page string
 
 func fold(t testing.TB, c *counter.Counter) {
 	t.Helper()
-	if err := c.Fold(context.Background()); err != nil {
+	if err := c.Aggregate(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ type Meter interface {
 }
 
 // run counts the batch and tells the meter.
-func (b *oneBatch) run(ctx context.Context) ([]Outcome, error) {
+func (b *hitBatch) run(ctx context.Context) ([]Outcome, error) {
 	if b.hits == 0 {
 		return nil, nil
 	}
@@ -35,21 +35,21 @@ func (b *oneBatch) run(ctx context.Context) ([]Outcome, error) {
 	case err != nil:
 		meter.BatchFailed(ctx, time.Since(start))
 	default:
-		counted, repeated := b.kinds(outcomes)
+		counted, repeated := b.countByKind(outcomes)
 		meter.Batch(ctx, b.hits, time.Since(start), counted, repeated, b.reasons)
 	}
 	return outcomes, err
 }
 
-// kinds adds up what became of the hits that were not refused.
-func (b *oneBatch) kinds(outcomes []Outcome) (counted, repeated map[string]int) {
+// countByKind adds up what became of the hits that were not refused.
+func (b *hitBatch) countByKind(outcomes []Outcome) (counted, repeated map[string]int) {
 	counted, repeated = map[string]int{}, map[string]int{}
 	for _, call := range b.calls {
 		for _, g := range call.groups {
-			if g.settings.kind == filtered {
+			if g.key.kind == filtered {
 				continue
 			}
-			kind := string(kindOf(g.settings.kind))
+			kind := string(kindFor(g.key.kind))
 			for _, hit := range g.hits {
 				if outcomes[hit].Counted {
 					counted[kind]++
@@ -62,9 +62,9 @@ func (b *oneBatch) kinds(outcomes []Outcome) (counted, repeated map[string]int) 
 	return counted, repeated
 }
 
-// Waiting is how many entries Redis has for the next flush, those of flushes
+// PendingEntries is how many entries Redis has for the next flush, those of flushes
 // that did not end with them.
-func (c *Counter) Waiting(ctx context.Context) (entries int64, err error) {
+func (c *Counter) PendingEntries(ctx context.Context) (entries int64, err error) {
 	var lengths []*redis.IntCmd
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for shard := range c.Shards() {

@@ -50,19 +50,19 @@ func TestWhatBecomesOfHitsIsMetered(t *testing.T) {
 		click, other := hit, hit
 		click.Kind, other.Visitor.Hash = counter.Click, 8
 		count(t, c, hit, other, click, hit)
-		if err := c.Filtered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "crawler", At: clock.Now()}}); err != nil {
+		if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "crawler", At: clock.Now()}}); err != nil {
 			t.Fatal(err)
 		}
 		if m.hits != 5 || m.failed != 0 || !maps.Equal(m.counted, map[string]int{"view": 2, "click": 1}) ||
 			!maps.Equal(m.repeated, map[string]int{"view": 1}) || !maps.Equal(m.filtered, map[string]int{"crawler": 1}) {
 			t.Errorf("%+v", m)
 		}
-		waiting := func() int64 { return must[int64](t)(c.Waiting(t.Context())) }
+		waiting := func() int64 { return must[int64](t)(c.PendingEntries(t.Context())) }
 		if waiting() == 0 {
 			t.Error("nothing waits for the flush")
 		}
 		for shard := range c.Shards() {
-			if err := c.Seeded(t.Context(), shard); err != nil {
+			if err := c.MarkSeeded(t.Context(), shard); err != nil {
 				t.Fatal(err)
 			}
 			batch := uuid.New()

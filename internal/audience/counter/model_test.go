@@ -76,12 +76,12 @@ func (m *model) count(h counter.Hit) counter.Outcome {
 		p.values[value]++
 	}
 	visitor := h.Visitor.Hash
-	if h.Site.Uniques == counter.Bitmap {
+	if h.Site.UniqueMethod == counter.Bitmap {
 		visitor = uint64(h.Visitor.ID)
 	}
 	year, week := local.ISOWeek()
 	sets := []map[uint64]bool{of(p.day, day), of(p.week, fmt.Sprint(year, week)), p.all}
-	switch h.Site.Uniques {
+	switch h.Site.UniqueMethod {
 	case counter.SetPerDay:
 		outcome.New = !sets[1][visitor]
 	default:
@@ -110,7 +110,7 @@ type traffic struct {
 
 func newTraffic(t *testing.T) *traffic {
 	tr := &traffic{random: rand.New(rand.NewPCG(1, 2))}
-	for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
+	for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 		tr.sites = append(tr.sites, newSite(t, w))
 	}
 	tr.sites[1].Zone = must[*time.Location](t)(time.LoadLocation("Asia/Kolkata")) // half an hour off
@@ -135,7 +135,7 @@ func (tr *traffic) hit(at time.Time) counter.Hit {
 	kind := counter.View
 	switch n := tr.random.IntN(20); {
 	case n == 0:
-		kind = counter.Convert
+		kind = counter.Conversion
 	case n < 4:
 		kind = counter.Click
 	}
@@ -176,7 +176,7 @@ func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock 
 			h := tr.refused(at)
 			m.page(h.Site.ID, h.Page).filtered[h.Reason]++
 			wait.Go(func() {
-				if err := b.Filtered(t.Context(), h); err != nil {
+				if err := b.CountFiltered(t.Context(), h); err != nil {
 					t.Error(err)
 				}
 			})
@@ -195,11 +195,11 @@ func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock 
 			before := m.last[fmt.Sprint(h.Site.ID, h.Visitor.Hash, h.Kind, h.Page)]
 			want := m.count(h)
 			got[i].Total, want.Total = 0, 0 // depends on the order
-			if h.Site.Uniques == counter.HyperLogLog {
+			if h.Site.UniqueMethod == counter.HyperLogLog {
 				got[i].New, want.New = false, false // does not know for sure
 			}
 			if got[i] != want {
-				t.Fatalf("%s %s of %x at %s, counted last at %s: %+v, want %+v", h.Site.Uniques, h.Kind, h.Visitor.Hash, h.At, before, got[i], want)
+				t.Fatalf("%s %s of %x at %s, counted last at %s: %+v, want %+v", h.Site.UniqueMethod, h.Kind, h.Visitor.Hash, h.At, before, got[i], want)
 			}
 		}
 		if t.Failed() {

@@ -14,30 +14,30 @@ import (
 
 // Lists of a shard whose entries may turn out to be unreadable.
 const (
-	listLog     = "log"
-	listSums    = "sums"
-	listAway    = "away"
-	listDeltas  = "deltas"
-	listBatches = "batches"
+	listLog       = "log"
+	listSummaries = "sums"
+	listTransfers = "away"
+	listDeltas    = "deltas"
+	listBatches   = "batches"
 )
 
 const (
 	// maxQuarantined is how many records a shard's quarantine keeps; the oldest
 	// are discarded first.
 	maxQuarantined = 10_000
-	// QuarantineAge is how long a record is kept.
-	QuarantineAge = 30 * 24 * time.Hour
+	// QuarantineRetention is how long a record is kept.
+	QuarantineRetention = 30 * 24 * time.Hour
 )
 
-// Quarantined is a record that could not be read when it was to be folded or
+// QuarantinedRecord is a record that could not be read when it was to be folded or
 // flushed. It waits in Redis, beside the others of its shard, for a program that
 // can read it, or for a person who discards it.
-type Quarantined struct {
+type QuarantinedRecord struct {
 	ID    uuid.UUID `json:"id"`
 	At    time.Time `json:"at"`
 	List  string    `json:"list"`            // where it was: log, sums, away, deltas or batches
 	Batch uuid.UUID `json:"batch,omitempty"` // that it was left out of; zero: of none
-	Said  []byte    `json:"said,omitempty"`  // log: what Redis noted of the hits
+	Flags []byte    `json:"said,omitempty"`  // log: what Redis noted of the hits
 	Text  []byte    `json:"text,omitempty"`
 	Error string    `json:"error"`
 
@@ -45,18 +45,18 @@ type Quarantined struct {
 	raw   string // as it is in the list
 }
 
-// newQuarantined makes a record of an entry that cannot be read.
-func (c *Counter) newQuarantined(list, text string, why error) Quarantined {
-	return Quarantined{ID: uuid.New(), At: c.options.Now().UTC(), List: list, Text: []byte(text), Error: why.Error()}
+// newQuarantineRecord makes a record of an entry that cannot be read.
+func (c *Counter) newQuarantineRecord(list, text string, why error) QuarantinedRecord {
+	return QuarantinedRecord{ID: uuid.New(), At: c.options.Now().UTC(), List: list, Text: []byte(text), Error: why.Error()}
 }
 
-func (q Quarantined) encode() (string, error) {
+func (q QuarantinedRecord) encode() (string, error) {
 	raw, err := json.Marshal(q)
 	return string(raw), err
 }
 
 // quarantine moves entries of a list to the quarantine of its shard.
-func (c *Counter) quarantine(ctx context.Context, shard int, list string, entries ...Quarantined) error {
+func (c *Counter) quarantine(ctx context.Context, shard int, list string, entries ...QuarantinedRecord) error {
 	of := ""
 	args := []any{"quarantine", list, "", maxQuarantined}
 	for _, q := range entries {
@@ -70,19 +70,19 @@ func (c *Counter) quarantine(ctx context.Context, shard int, list string, entrie
 		args = append(args, string(q.Text), q.ID.String(), raw)
 	}
 	args[2] = of
-	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + listDeltas, args}})
+	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + listDeltas, args}})
 	if err != nil {
 		return fmt.Errorf("quarantine what cannot be read: %w", err)
 	}
 	counts, err := cmds[0].Int64Slice()
 	if err != nil || len(counts) != 2 {
-		return fmt.Errorf("quarantine what cannot be read: %w", errors.Join(errAnswer, err))
+		return fmt.Errorf("quarantine what cannot be read: %w", errors.Join(errBadReply, err))
 	}
-	c.countQuarantined(ctx, counts[0], counts[1])
+	c.meterQuarantined(ctx, counts[0], counts[1])
 	return nil
 }
 
-func (c *Counter) countQuarantined(ctx context.Context, moved, discarded int64) {
+func (c *Counter) meterQuarantined(ctx context.Context, moved, discarded int64) {
 	if c.options.Meter == nil {
 		return
 	}
@@ -95,16 +95,16 @@ func (c *Counter) countQuarantined(ctx context.Context, moved, discarded int64) 
 }
 
 // Quarantine lists the records of a shard's quarantine, oldest first.
-func (c *Counter) Quarantine(ctx context.Context, shard int) ([]Quarantined, error) {
+func (c *Counter) Quarantine(ctx context.Context, shard int) ([]QuarantinedRecord, error) {
 	lines, err := c.redis.LRange(ctx, tag(shard)+"quarantine", 0, -1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("list the quarantine: %w", err)
 	}
-	records := make([]Quarantined, len(lines))
+	records := make([]QuarantinedRecord, len(lines))
 	for i, line := range lines {
 		q := &records[i]
 		if err := json.Unmarshal([]byte(line), q); err != nil {
-			*q = Quarantined{Error: "the record in the quarantine cannot be read itself: " + err.Error()}
+			*q = QuarantinedRecord{Error: "the record in the quarantine cannot be read itself: " + err.Error()}
 		}
 		q.Shard, q.raw = shard, line
 	}
@@ -136,25 +136,25 @@ var ErrUnknownFormat = errors.New("this version of the program cannot read the r
 // again is false when somebody else has replayed or discarded it. What was left
 // out of a batch must not be replayed before the ledger says that the batch was
 // applied without it.
-func (c *Counter) Replay(ctx context.Context, q Quarantined) (again bool, err error) {
-	entries, ok := q.readable()
+func (c *Counter) Replay(ctx context.Context, q QuarantinedRecord) (again bool, err error) {
+	entries, ok := q.replayEntries()
 	if !ok {
 		return false, ErrUnknownFormat
 	}
-	return c.endQuarantine(ctx, q, append([]any{q.List}, entries...)...)
+	return c.removeQuarantined(ctx, q, append([]any{q.List}, entries...)...)
 }
 
 // Discard forgets a record of the quarantine.
-func (c *Counter) Discard(ctx context.Context, q Quarantined) error {
-	ended, err := c.endQuarantine(ctx, q)
+func (c *Counter) Discard(ctx context.Context, q QuarantinedRecord) error {
+	ended, err := c.removeQuarantined(ctx, q)
 	if ended {
-		c.countQuarantined(ctx, 0, 1)
+		c.meterQuarantined(ctx, 0, 1)
 	}
 	return err
 }
 
-func (c *Counter) endQuarantine(ctx context.Context, q Quarantined, to ...any) (ended bool, err error) {
-	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(q.Shard) + listDeltas, append([]any{"replay", q.raw}, to...)}})
+func (c *Counter) removeQuarantined(ctx context.Context, q QuarantinedRecord, to ...any) (ended bool, err error) {
+	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(q.Shard) + listDeltas, append([]any{"replay", q.raw}, to...)}})
 	if err != nil {
 		return false, fmt.Errorf("take a record out of the quarantine: %w", err)
 	}
@@ -163,23 +163,23 @@ func (c *Counter) endQuarantine(ctx context.Context, q Quarantined, to ...any) (
 }
 
 // CanReplay says whether this program can read a record.
-func (q Quarantined) CanReplay() bool {
-	_, ok := q.readable()
+func (q QuarantinedRecord) CanReplay() bool {
+	_, ok := q.replayEntries()
 	return ok
 }
 
-// readable gives the entries that a record stands for, in the format of this
+// replayEntries gives the entries that a record stands for, in the format of this
 // program.
-func (q Quarantined) readable() (entries []any, ok bool) {
+func (q QuarantinedRecord) replayEntries() (entries []any, ok bool) {
 	for _, known := range formats() {
 		text := known(string(q.Text))
 		switch q.List {
 		case listLog:
-			if new(changes).addLogged(string(q.Said), text) == nil {
-				return []any{string(q.Said), text}, true
+			if new(summaries).addLog(string(q.Flags), text) == nil {
+				return []any{string(q.Flags), text}, true
 			}
-		case listSums, listDeltas:
-			if new(changes).read(text) == nil {
+		case listSummaries, listDeltas:
+			if new(summaries).decode(text) == nil {
 				return []any{text}, true
 			}
 		}
@@ -203,7 +203,7 @@ func (c *Counter) ExpireQuarantine(ctx context.Context, shard int) (expired int,
 	if err != nil {
 		return 0, err
 	}
-	before := c.options.Now().Add(-QuarantineAge)
+	before := c.options.Now().Add(-QuarantineRetention)
 	for _, q := range records {
 		if q.At.IsZero() || !q.At.Before(before) {
 			continue
@@ -216,34 +216,34 @@ func (c *Counter) ExpireQuarantine(ctx context.Context, shard int) (expired int,
 	return expired, nil
 }
 
-// logEntry adds the hits of the entry of the log that begins with the first line.
+// addLogEntry adds the hits of the entry of the log that begins with the first line.
 // An entry has two lines. Where one cannot be read, bad is what is to be put
 // aside, and used how many lines that is; the next one that can be read is found
 // again behind it. used is 0 where the second line has not come yet.
-func (c *Counter) logEntry(all *changes, lines []string) (used int, bad *Quarantined) {
-	aside := func(used int, said, text string, why error) (int, *Quarantined) {
-		q := c.newQuarantined(listLog, text, why)
-		q.Said = []byte(said)
+func (c *Counter) addLogEntry(all *summaries, lines []string) (used int, bad *QuarantinedRecord) {
+	aside := func(used int, said, text string, why error) (int, *QuarantinedRecord) {
+		q := c.newQuarantineRecord(listLog, text, why)
+		q.Flags = []byte(said)
 		return used, &q
 	}
 	switch {
-	case !isSaid(lines[0]):
-		return aside(1, "", lines[0], errRecord)
+	case !isFlags(lines[0]):
+		return aside(1, "", lines[0], errLogEntry)
 	case len(lines) == 1:
 		return 0, nil
 	}
-	err := all.addLogged(lines[0], lines[1])
+	err := all.addLog(lines[0], lines[1])
 	switch {
 	case err == nil:
 		return 2, nil
-	case isSaid(lines[1]):
-		return aside(1, lines[0], "", errRecord)
+	case isFlags(lines[1]):
+		return aside(1, lines[0], "", errLogEntry)
 	default:
 		return aside(2, lines[0], lines[1], err)
 	}
 }
 
-// isSaid says whether a line of the log is what Redis notes of hits.
-func isSaid(line string) bool {
+// isFlags says whether a line of the log is what Redis notes of hits.
+func isFlags(line string) bool {
 	return line != "" && strings.Trim(line, "-0123") == ""
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrCannotTell is the answer when a site's way of counting different visitors
+// ErrNoMembership is the answer when a site's way of counting different visitors
 // does not know single ones.
-var ErrCannotTell = errors.New("HyperLogLog cannot tell single visitors")
+var ErrNoMembership = errors.New("HyperLogLog cannot tell single visitors")
 
 // Stats is what is known about a page now. Totals have every hit that was
 // answered; hours, days and the uniques of HyperLogLog follow within about two
 // seconds.
 type Stats struct {
-	Page                    string
-	Views, Clicks, Converts int64
-	Uniques                 Uniques
-	Today                   []Bucket // hours of today, in the site's zone, that have views; oldest first
-	Days                    []Bucket // of the last 35 those that have views; oldest first
+	Page                       string
+	Views, Clicks, Conversions int64
+	Uniques                    Uniques
+	Today                      []Bucket // hours of today, in the site's zone, that have views; oldest first
+	Days                       []Bucket // of the last 35 those that have views; oldest first
 }
 
 // Uniques are numbers of different visitors.
@@ -51,12 +51,12 @@ const (
 
 // How far series go back, now included.
 const (
-	MostHours = 48
-	MostDays  = 35
+	MaxHours = 48
+	MaxDays  = 35
 )
 
 // Funnel says how many went how far. A visitor counts once per step and hour.
-type Funnel struct{ Views, Clicks, Converts int64 }
+type Funnel struct{ Views, Clicks, Conversions int64 }
 
 // Dimensions are the views of a page by country, device and referrer. What is
 // too rare to be kept by itself is counted under Other.
@@ -64,18 +64,18 @@ type Dimensions struct{ Country, Device, Referrer map[string]int64 }
 
 // Stats reads one page's numbers.
 func (c *Counter) Stats(ctx context.Context, site Site, page string) (Stats, error) {
-	all, err := c.StatsOf(ctx, site, []string{page})
+	all, err := c.PageStats(ctx, site, []string{page})
 	if err != nil {
 		return Stats{}, err
 	}
 	return all[0], nil
 }
 
-// StatsOf reads many pages' numbers at once; a page that nobody saw has zeros.
-func (c *Counter) StatsOf(ctx context.Context, site Site, pages []string) ([]Stats, error) {
+// PageStats reads many pages' numbers at once; a page that nobody saw has zeros.
+func (c *Counter) PageStats(ctx context.Context, site Site, pages []string) ([]Stats, error) {
 	all := make([]Stats, 0, len(pages))
-	for part := range slices.Chunk(pages, mostAtOnce) {
-		stats, err := c.statsOf(ctx, site, part)
+	for part := range slices.Chunk(pages, maxPagesPerQuery) {
+		stats, err := c.readStats(ctx, site, part)
 		if err != nil {
 			return nil, fmt.Errorf("read views: %w", err)
 		}
@@ -84,9 +84,9 @@ func (c *Counter) StatsOf(ctx context.Context, site Site, pages []string) ([]Sta
 	return all, nil
 }
 
-func (c *Counter) statsOf(ctx context.Context, site Site, pages []string) ([]Stats, error) {
-	today := momentOf(c.options.Now(), site.Zone).day
-	q := c.ask()
+func (c *Counter) readStats(ctx context.Context, site Site, pages []string) ([]Stats, error) {
+	today := siteTimeOf(c.options.Now(), site.Zone).day
+	q := c.newPageQueries()
 	totals := make([]*redis.MapStringStringCmd, len(pages))
 	for i, page := range pages {
 		totals[i] = q.pipe.HGetAll(ctx, c.pageKey(site.ID, page)+totalsKey)
@@ -95,20 +95,20 @@ func (c *Counter) statsOf(ctx context.Context, site Site, pages []string) ([]Sta
 		return nil, err
 	}
 	all := make([]Stats, len(pages))
-	uniques := make([][3]number, len(pages))
+	uniques := make([][3]lazyCount, len(pages))
 	for i, page := range pages {
-		all[i] = statsFrom(totals[i].Val(), zoneOf(site), today)
+		all[i] = parseStats(totals[i].Val(), zoneOf(site), today)
 		all[i].Page = page
-		key, latest := c.pageKey(site.ID, page), Day(atoi(totals[i].Val()[latestField])) //nolint:gosec // a day
-		uniques[i] = [3]number{q.day(ctx, key, site.Uniques, today), q.week(ctx, key, site.Uniques, today),
-			q.allTime(ctx, key, site.Uniques, latest, today)}
+		key, latest := c.pageKey(site.ID, page), Day(atoi(totals[i].Val()[latestDayField])) //nolint:gosec // a day
+		uniques[i] = [3]lazyCount{q.dayUniques(ctx, key, site.UniqueMethod, today), q.weekUniques(ctx, key, site.UniqueMethod, today),
+			q.allTimeUniques(ctx, key, site.UniqueMethod, latest, today)}
 	}
 	if err := q.run(ctx); err != nil {
 		return nil, err
 	}
 	for i := range all {
 		u := Uniques{Day: uniques[i][0](), Week: uniques[i][1](), AllTime: uniques[i][2]()}
-		if site.Uniques == HyperLogLog {
+		if site.UniqueMethod == HyperLogLog {
 			// An estimate may be one percent too high, and then there would be
 			// more readers than views.
 			u = Uniques{Day: min(u.Day, all[i].Views), Week: min(u.Week, all[i].Views), AllTime: min(u.AllTime, all[i].Views)}
@@ -125,21 +125,21 @@ func zoneOf(site Site) *time.Location {
 	return site.Zone
 }
 
-func statsFrom(fields map[string]string, zone *time.Location, today Day) Stats {
-	s := Stats{Views: atoi(fields["v"]), Clicks: atoi(fields["c"]), Converts: atoi(fields["x"])}
+func parseStats(fields map[string]string, zone *time.Location, today Day) Stats {
+	s := Stats{Views: atoi(fields["v"]), Clicks: atoi(fields["c"]), Conversions: atoi(fields["x"])}
 	for field, value := range fields {
 		code, err := strconv.ParseInt(field, 10, 64)
 		if err != nil || code%4 != int64(View.code()) {
 			continue
 		}
 		if code < firstHourField {
-			if day := Day(code / 4); day > today-MostDays { //nolint:gosec // less than firstHourField
-				s.Days = append(s.Days, Bucket{day.in(zone), atoi(value)})
+			if day := Day(code / 4); day > today-MaxDays { //nolint:gosec // less than firstHourField
+				s.Days = append(s.Days, Bucket{day.startIn(zone), atoi(value)})
 			}
 			continue
 		}
-		start := time.Unix(code/4*quarter, 0)
-		if momentOf(start, zone).day == today {
+		start := time.Unix(code/4*quarterSeconds, 0)
+		if siteTimeOf(start, zone).day == today {
 			s.Today = append(s.Today, Bucket{start.In(zone), atoi(value)})
 		}
 	}
@@ -149,8 +149,8 @@ func statsFrom(fields map[string]string, zone *time.Location, today Day) Stats {
 	return s
 }
 
-// in is the day's beginning in a zone.
-func (d Day) in(zone *time.Location) time.Time {
+// startIn is the day's beginning in a zone.
+func (d Day) startIn(zone *time.Location) time.Time {
 	year, month, day := d.Time().Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, zone)
 }
@@ -168,11 +168,11 @@ func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind,
 	if kind.letter() == 0 {
 		return nil, ErrKind
 	}
-	now := momentOf(c.options.Now(), site.Zone)
+	now := siteTimeOf(c.options.Now(), site.Zone)
 	zone := zoneOf(site)
-	most := MostHours
+	most := MaxHours
 	if unit == ByDay {
-		most = MostDays
+		most = MaxDays
 	}
 	buckets = min(buckets, most)
 	if buckets <= 0 {
@@ -183,11 +183,11 @@ func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind,
 		ago := buckets - 1 - i
 		if unit == ByDay {
 			day := now.day - Day(ago) //nolint:gosec // at most MostDays
-			series[i].Start, fields[i] = day.in(zone), dayField(day, kind)
+			series[i].Start, fields[i] = day.startIn(zone), dayField(day, kind)
 			continue
 		}
-		hour := now.quarters - int64(ago)*3600/quarter
-		series[i].Start, fields[i] = time.Unix(hour*quarter, 0).In(zone), hourField(hour, kind)
+		hour := now.quarters - int64(ago)*3600/quarterSeconds
+		series[i].Start, fields[i] = time.Unix(hour*quarterSeconds, 0).In(zone), hourField(hour, kind)
 	}
 	values, err := c.redis.HMGet(ctx, c.pageKey(site.ID, page)+totalsKey, fields...).Result()
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *Counter) Dimensions(ctx context.Context, site Site, page string) (Dimen
 		case countryLetter:
 			d.Country[field[1:]] = n
 		case deviceLetter:
-			d.Device[deviceOf(field[1])] = n
+			d.Device[deviceFromCode(field[1])] = n
 		case referrerLetter:
 			d.Referrer[field[1:]] = n
 		}
@@ -239,16 +239,16 @@ func (c *Counter) Dimensions(ctx context.Context, site Site, page string) (Dimen
 	return d, nil
 }
 
-// Seen says whether a visitor has viewed a page, as far back as the site's way
+// HasSeen says whether a visitor has viewed a page, as far back as the site's way
 // remembers: Set and Bitmap for 15 to 30 days, SetPerDay since Monday.
-func (c *Counter) Seen(ctx context.Context, site Site, page string, v Visitor) (bool, error) {
+func (c *Counter) HasSeen(ctx context.Context, site Site, page string, v Visitor) (bool, error) {
 	key := c.pageKey(site.ID, page)
-	today := momentOf(c.options.Now(), site.Zone).day
-	w := site.Uniques
+	today := siteTimeOf(c.options.Now(), site.Zone).day
+	w := site.UniqueMethod
 	keys := []string{key + halfMonthKey(today, w.letter()), key + halfMonthKey(today-halfMonth, w.letter())}
 	switch {
 	case w == HyperLogLog:
-		return false, ErrCannotTell
+		return false, ErrNoMembership
 	case w == SetPerDay:
 		keys = []string{key + weekKey(today, w.letter())}
 	case w == Bitmap && v.ID == 0:

@@ -19,10 +19,10 @@ const format = '1'
 
 var errFormat = errors.New("the format is not known: another version of the program wrote it")
 
-// heading is what hits that lie together in the log have in common.
-type heading struct {
+// recordHeader is what hits that lie together in the log have in common.
+type recordHeader struct {
 	kind     byte // a Kind's letter, or filtered
-	way      byte // of the site; noWay where hits were refused
+	method   byte // of the site; noWay where hits were refused
 	quarters int64
 	day      Day
 }
@@ -35,44 +35,44 @@ type record struct {
 	reason                    string // of a hit that was refused
 	// What Redis says of it: that it was a step of the funnel, and its visitor's
 	// first view of the day.
-	step, first bool
+	isFunnelStep, isFirstToday bool
 }
 
-// sketched says whether records have a visitor.
-func (h heading) sketched() bool {
-	return h.kind == View.letter() && h.way == HyperLogLog.letter()
+// hasVisitors says whether records have a visitor.
+func (h recordHeader) hasVisitors() bool {
+	return h.kind == View.letter() && h.method == HyperLogLog.letter()
 }
 
-// onPage is a page in the log, by the key of its hash.
-type onPage struct {
+// pageRef is a page in the log, by the key of its hash.
+type pageRef struct {
 	sum  uint64
 	site uuid.UUID
 	hash string
 }
 
-func (p onPage) name() string { return p.hash[siteLength+1 : len(p.hash)-len(totalsKey)] }
+func (p pageRef) name() string { return p.hash[siteLength+1 : len(p.hash)-len(totalsKey)] }
 
-// logging writes the records of a group of hits. Redis puts a letter for each of
+// logEncoder writes the records of a group of hits. Redis puts a letter for each of
 // them beside it: uncounted, or what it says of it.
-type logging struct {
-	pages []onPage
+type logEncoder struct {
+	pages []pageRef
 	base  int64
 	hits  int
 	text  []byte
 }
 
 // page numbers the pages of the group.
-func (l *logging) page(sum uint64, shard int, site uuid.UUID, name string) int {
+func (l *logEncoder) page(sum uint64, shard int, site uuid.UUID, name string) int {
 	for i, p := range l.pages {
 		if p.sum == sum && p.site == site && p.name() == name {
 			return i
 		}
 	}
-	l.pages = append(l.pages, onPage{sum, site, pageHash(shard, site, name)})
+	l.pages = append(l.pages, pageRef{sum, site, pageTotalsKey(shard, site, name)})
 	return len(l.pages) - 1
 }
 
-func (l *logging) add(h heading, page int, r record) {
+func (l *logEncoder) add(h recordHeader, page int, r record) {
 	if l.hits == 0 {
 		l.base = r.unix
 	}
@@ -84,30 +84,30 @@ func (l *logging) add(h heading, page int, r record) {
 		l.text = appendText(l.text, r.reason)
 	case View.letter():
 		l.text = appendText(l.text, r.country)
-		l.text = append(l.text, letterOf(r.device))
+		l.text = append(l.text, deviceCode(r.device))
 		l.text = appendText(l.text, r.referrer)
-		if h.sketched() {
+		if h.hasVisitors() {
 			l.text = binary.BigEndian.AppendUint64(l.text, r.visitor)
 		}
 	}
 }
 
 // encode gives what parseLogged reads.
-func (l *logging) encode(h heading) []byte {
-	b := append(make([]byte, 0, 64+48*len(l.pages)+len(l.text)), format, h.kind, h.way)
+func (l *logEncoder) encode(h recordHeader) []byte {
+	b := append(make([]byte, 0, 64+48*len(l.pages)+len(l.text)), format, h.kind, h.method)
 	b = appendNumbers(b, l.base, h.quarters, int64(h.day), int64(len(l.pages)))
 	last := ""
 	for _, p := range l.pages {
 		key := strings.TrimSuffix(p.hash, totalsKey)
-		shared := sharedBytes(last, key)
+		shared := commonPrefix(last, key)
 		b = appendText(appendNumbers(b, int64(shared)), key[shared:])
 		last = key
 	}
 	return append(appendNumbers(b, int64(l.hits)), l.text...)
 }
 
-// sharedBytes is how many bytes two texts begin with alike.
-func sharedBytes(a, b string) int {
+// commonPrefix is how many bytes two texts begin with alike.
+func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {
@@ -117,47 +117,47 @@ func sharedBytes(a, b string) int {
 	return n
 }
 
-// logged are records that lie together in the log.
-type logged struct {
-	heading
+// logDecoder are records that lie together in the log.
+type logDecoder struct {
+	recordHeader
 	base  int64
 	pages []string // their keys
 	hits  int64
 	decoder
 }
 
-var errRecord = errors.New("the log holds something that is not a hit")
+var errLogEntry = errors.New("the log holds something that is not a hit")
 
-func parseLogged(s string) (logged, error) {
-	l := logged{decoder: decoder{rest: s}}
+func newLogDecoder(s string) (logDecoder, error) {
+	l := logDecoder{decoder: decoder{rest: s}}
 	if l.letter() != format {
-		return logged{}, errFormat
+		return logDecoder{}, errFormat
 	}
-	l.kind, l.way = l.letter(), l.letter()
+	l.kind, l.method = l.letter(), l.letter()
 	l.base, l.quarters, l.day = l.number(), l.number(), l.date()
 	last := ""
 	for n := l.number(); n > 0 && !l.failed; n-- {
 		shared := l.number()
 		if shared > int64(len(last)) {
-			return logged{}, errRecord
+			return logDecoder{}, errLogEntry
 		}
 		last = last[:shared] + l.text()
 		if !isWellFormed(last) {
-			return logged{}, errRecord
+			return logDecoder{}, errLogEntry
 		}
 		l.pages = append(l.pages, last)
 	}
 	l.hits = l.number()
-	refused := l.kind == filtered && l.way == noWay
-	counted := strings.IndexByte("vcx", l.kind) >= 0 && wayOf(l.way) != ""
-	if l.failed || !refused && !counted || !plausible(l.day, l.quarters*quarter) {
-		return logged{}, errRecord
+	refused := l.kind == filtered && l.method == noMethod
+	counted := strings.IndexByte("vcx", l.kind) >= 0 && methodFor(l.method) != ""
+	if l.failed || !refused && !counted || !isPlausible(l.day, l.quarters*quarterSeconds) {
+		return logDecoder{}, errLogEntry
 	}
 	return l, nil
 }
 
 // next reads the next record and the number of its page.
-func (l *logged) next() (page int, r record, err error) {
+func (l *logDecoder) next() (page int, r record, err error) {
 	page, r.unix = int(l.number()), l.base+l.difference()
 	switch l.kind {
 	case filtered:
@@ -165,40 +165,40 @@ func (l *logged) next() (page int, r record, err error) {
 	case View.letter():
 		r.country, r.device, r.referrer = l.text(), "", ""
 		if letter := l.letter(); letter != 0 {
-			r.device = deviceOf(letter)
+			r.device = deviceFromCode(letter)
 		}
 		r.referrer = l.text()
-		if l.sketched() {
+		if l.hasVisitors() {
 			r.visitor = l.hash()
 		}
 	}
-	if l.failed || page >= len(l.pages) || !plausible(l.day, r.unix) {
-		return 0, record{}, errRecord
+	if l.failed || page >= len(l.pages) || !isPlausible(l.day, r.unix) {
+		return 0, record{}, errLogEntry
 	}
 	return page, r, nil
 }
 
-// uncounted is what Redis says of a hit that did not count; of others it says a
+// flagDuplicate is what Redis says of a hit that did not count; of others it says a
 // digit, 1 for a step of the funnel, 2 for a visitor's first view of the day.
-const uncounted = '-'
+const flagDuplicate = '-'
 
-// plausible says whether a moment is of a day, in some zone. Postgres has no
+// isPlausible says whether a moment is of a day, in some zone. Postgres has no
 // partition for what is not, and rankings no weight.
-func plausible(d Day, unix int64) bool {
+func isPlausible(d Day, unix int64) bool {
 	const longest = 200 * 366 // days
 	since := unix - int64(d)*86400
 	return d >= 0 && d <= longest && since >= -86400 && since <= 2*86400
 }
 
-// addLogged adds the hits of an entry of the log that counted, which says so and
+// addLog adds the hits of an entry of the log that counted, which says so and
 // what they are. It adds all or, with an error, nothing.
-func (cs *changes) addLogged(said, text string) error {
-	l, err := parseLogged(text)
+func (cs *summaries) addLog(said, text string) error {
+	l, err := newLogDecoder(text)
 	if err != nil {
 		return err
 	}
 	if l.hits != int64(len(said)) {
-		return errRecord
+		return errLogEntry
 	}
 	cs.records = cs.records[:0]
 	for i := range len(said) {
@@ -206,24 +206,24 @@ func (cs *changes) addLogged(said, text string) error {
 		if err != nil {
 			return err
 		}
-		if said[i] != uncounted && (said[i] < '0' || said[i] > '3') {
-			return errRecord
+		if said[i] != flagDuplicate && (said[i] < '0' || said[i] > '3') {
+			return errLogEntry
 		}
-		r.step, r.first = (said[i]-'0')&1 != 0, (said[i]-'0')&2 != 0
+		r.isFunnelStep, r.isFirstToday = (said[i]-'0')&1 != 0, (said[i]-'0')&2 != 0
 		cs.records = append(cs.records, pageRecord{page, r})
 	}
 	if l.rest != "" {
-		return errRecord
+		return errLogEntry
 	}
-	touched := make([]*change, len(l.pages))
+	touched := make([]*pageSummary, len(l.pages))
 	for i, one := range cs.records {
-		if said[i] == uncounted {
+		if said[i] == flagDuplicate {
 			continue
 		}
 		if touched[one.page] == nil {
-			touched[one.page] = cs.of(l.pages[one.page])
+			touched[one.page] = cs.page(l.pages[one.page])
 		}
-		touched[one.page].add(l.heading, one.record)
+		touched[one.page].addRecord(l.recordHeader, one.record)
 	}
 	return nil
 }
@@ -245,8 +245,8 @@ type decoder struct {
 	failed bool
 }
 
-// largest is more than any number in a record: a moment takes 33 bits.
-const largest = 1 << 48
+// maxNumber is more than any number in a record: a moment takes 33 bits.
+const maxNumber = 1 << 48
 
 func (d *decoder) number() int64 {
 	var n uint64
@@ -255,7 +255,7 @@ func (d *decoder) number() int64 {
 		n |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
 			d.rest = d.rest[i+1:]
-			if n >= largest {
+			if n >= maxNumber {
 				break
 			}
 			return int64(n) //nolint:gosec // less than largest

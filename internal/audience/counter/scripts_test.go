@@ -482,7 +482,7 @@ func TestReplay_HappensOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	fold(t, c)
-	records := must[[]counter.Quarantined](t)(c.Quarantine(t.Context(), 0))
+	records := must[[]counter.QuarantinedRecord](t)(c.Quarantine(t.Context(), 0))
 	if n := must[int64](t)(c.QuarantineSize(t.Context())); n != 1 || len(records) != 1 {
 		t.Fatalf("got %d records, want 1", n)
 	}

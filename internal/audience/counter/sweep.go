@@ -10,20 +10,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// sweeps is when this process swept last.
-type sweeps struct {
+// sweepState is when this process swept last.
+type sweepState struct {
 	mu     sync.Mutex
 	minute int64
 }
 
-// sweepAll takes out of the rankings what has left their windows, once a
+// sweepRankings takes out of the rankings what has left their windows, once a
 // minute. Several processes may do it at once: every step is a script that
 // another can repeat.
-func (c *Counter) sweepAll(ctx context.Context) error {
+func (c *Counter) sweepRankings(ctx context.Context) error {
 	now := c.options.Now().Unix()
-	c.sweeps.mu.Lock()
-	defer c.sweeps.mu.Unlock()
-	if c.sweeps.minute == now/60 {
+	c.lastSweep.mu.Lock()
+	defer c.lastSweep.mu.Unlock()
+	if c.lastSweep.minute == now/60 {
 		return nil
 	}
 	for shard := range c.Shards() {
@@ -36,26 +36,26 @@ func (c *Counter) sweepAll(ctx context.Context) error {
 				return fmt.Errorf("sweep the rankings: %w", err)
 			}
 		}
-		idle := strconv.FormatInt(now/60-idleMinutes, 10)
+		idle := strconv.FormatInt(now/60-siteIdleMinutes, 10)
 		if err := c.redis.ZRemRangeByScore(ctx, tag(shard)+"sites", "-inf", idle).Err(); err != nil {
 			return fmt.Errorf("sweep the rankings: %w", err)
 		}
 	}
-	c.sweeps.minute = now / 60
+	c.lastSweep.minute = now / 60
 	return nil
 }
 
-// idleMinutes is after how long a site without views is not swept any more: its
+// siteIdleMinutes is after how long a site without views is not swept any more: its
 // rankings have expired.
-const idleMinutes = 3 * 24 * 60
+const siteIdleMinutes = 3 * 24 * 60
 
-// sweptAtOnce is how many pages one script call reckons anew.
-const sweptAtOnce = 200
+// sweepBatchSize is how many pages one script call reckons anew.
+const sweepBatchSize = 200
 
 func (c *Counter) sweepSite(ctx context.Context, shard int, site string, now int64) error {
 	route := tag(shard) + "log"
 	for more := int64(1); more > 0; {
-		cmds, err := c.runAll(ctx, c.sweep, []scriptCall{{route, []any{"minutes", site, now / 60}}})
+		cmds, err := c.runScripts(ctx, c.sweepScript, []scriptCall{{route, []any{"minutes", site, now / 60}}})
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (c *Counter) sweepSite(ctx context.Context, shard int, site string, now int
 	if !ok {
 		return nil
 	}
-	hour := thisHour(now, atoi(known))
+	hour := currentHour(now, atoi(known))
 	if swept, ok := meta[1].(string); ok && atoi(swept) >= hour {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (c *Counter) sweepSite(ctx context.Context, shard int, site string, now int
 // left it.
 func (c *Counter) sweepDay(ctx context.Context, route, site string, hour int64) error {
 	for cursor := uint64(0); ; {
-		members, next, err := c.redis.ZScan(ctx, site+";day", cursor, "", sweptAtOnce).Result()
+		members, next, err := c.redis.ZScan(ctx, site+";day", cursor, "", sweepBatchSize).Result()
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
@@ -94,7 +94,7 @@ func (c *Counter) sweepDay(ctx context.Context, route, site string, hour int64) 
 			args = append(args, members[i])
 		}
 		if len(args) > 3 {
-			if _, err := c.runAll(ctx, c.sweep, []scriptCall{{route, args}}); err != nil {
+			if _, err := c.runScripts(ctx, c.sweepScript, []scriptCall{{route, args}}); err != nil {
 				return err
 			}
 		}

@@ -29,8 +29,8 @@ const (
 // ErrRanking says that there is no such ranking.
 var ErrRanking = errors.New("rankings are now, hour, day and rising")
 
-// Ranked is a page's place in a ranking.
-type Ranked struct {
+// RankedPage is a page's place in a ranking.
+type RankedPage struct {
 	Page string
 	// Score is, by TrendingNow, the views, those of ten minutes ago by half; by
 	// TrendingHour and TrendingDay, the views; by Rising, about how many times
@@ -39,7 +39,7 @@ type Ranked struct {
 }
 
 // Trending reads the first pages of a ranking, best first.
-func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit int) ([]Ranked, error) {
+func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit int) ([]RankedPage, error) {
 	ending := map[Ranking]string{TrendingNow: ";now", TrendingHour: ";hour", TrendingDay: ";day", Rising: ";rise"}[r]
 	if ending == "" {
 		return nil, ErrRanking
@@ -55,19 +55,19 @@ func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit
 	for i := range shards {
 		shards[i] = i
 	}
-	var all []Ranked
+	var all []RankedPage
 	for len(shards) > 0 {
-		parts, err := c.rankings(ctx, site, r, ending, shards, few, now)
+		parts, err := c.readRankings(ctx, site, r, ending, shards, few, now)
 		if err != nil {
 			return nil, fmt.Errorf("read what trends: %w", err)
 		}
 		for _, part := range parts {
 			all = append(all, part...)
 		}
-		slices.SortFunc(all, func(a, b Ranked) int {
+		slices.SortFunc(all, func(a, b RankedPage) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Page, b.Page))
 		})
-		all = slices.CompactFunc(all, func(a, b Ranked) bool { return a.Page == b.Page })
+		all = slices.CompactFunc(all, func(a, b RankedPage) bool { return a.Page == b.Page })
 		if few == limit {
 			break
 		}
@@ -75,7 +75,7 @@ func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit
 		for i, part := range parts {
 			if len(part) == few && (len(all) < limit || part[few-1].Score >= all[limit-1].Score) {
 				again = append(again, shards[i])
-				all = slices.DeleteFunc(all, func(r Ranked) bool { return c.Shard(site, r.Page) == shards[i] })
+				all = slices.DeleteFunc(all, func(r RankedPage) bool { return c.Shard(site, r.Page) == shards[i] })
 			}
 		}
 		shards, few = again, limit
@@ -87,10 +87,10 @@ func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit
 // included.
 const RecentMinutes = 5
 
-// Recent returns how many views each page had in the last RecentMinutes.
-func (c *Counter) Recent(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error) {
+// RecentViews returns how many views each page had in the last RecentMinutes.
+func (c *Counter) RecentViews(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error) {
 	minute := c.options.Now().Unix() / 60
-	q := c.ask()
+	q := c.newPageQueries()
 	counts := make([][RecentMinutes]*redis.StringCmd, len(pages))
 	for i, page := range pages {
 		key := siteKey(c.Shard(site, page), site)
@@ -110,8 +110,8 @@ func (c *Counter) Recent(ctx context.Context, site uuid.UUID, pages []string) ([
 	return recent, nil
 }
 
-// rankings reads the first n of a ranking in each of some shards.
-func (c *Counter) rankings(ctx context.Context, site uuid.UUID, r Ranking, ending string, shards []int, n int, now time.Time) ([][]Ranked, error) {
+// readRankings reads the first n of a ranking in each of some shards.
+func (c *Counter) readRankings(ctx context.Context, site uuid.UUID, r Ranking, ending string, shards []int, n int, now time.Time) ([][]RankedPage, error) {
 	landmarks := make([]*redis.SliceCmd, len(shards))
 	pages := make([]*redis.ZSliceCmd, len(shards))
 	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -126,22 +126,22 @@ func (c *Counter) rankings(ctx context.Context, site uuid.UUID, r Ranking, endin
 	}); err != nil {
 		return nil, err
 	}
-	parts := make([][]Ranked, len(shards))
+	parts := make([][]RankedPage, len(shards))
 	for i := range shards {
 		factor := 1.0
 		if landmarks[i] != nil {
-			factor = weight(r, landmarks[i].Val(), now)
+			factor = scoreFactor(r, landmarks[i].Val(), now)
 		}
 		for _, z := range pages[i].Val() {
 			page, _ := z.Member.(string)
-			parts[i] = append(parts[i], Ranked{page, z.Score * factor})
+			parts[i] = append(parts[i], RankedPage{page, z.Score * factor})
 		}
 	}
 	return parts, nil
 }
 
-// weight turns a score, which is reckoned from landmarks, into one as of now.
-func weight(r Ranking, landmarks []any, now time.Time) float64 {
+// scoreFactor turns a score, which is reckoned from landmarks, into one as of now.
+func scoreFactor(r Ranking, landmarks []any, now time.Time) float64 {
 	since := func(i int, half time.Duration) float64 {
 		if i >= len(landmarks) {
 			return 0

@@ -31,7 +31,7 @@ func TestRankings(t *testing.T) {
 		expect := func(r counter.Ranking, want ...string) {
 			t.Helper()
 			var got []string
-			for _, p := range must[[]counter.Ranked](t)(c.Trending(t.Context(), site.ID, r, 3)) {
+			for _, p := range must[[]counter.RankedPage](t)(c.Trending(t.Context(), site.ID, r, 3)) {
 				score := math.Round(p.Score)
 				if r == counter.Rising {
 					got = append(got, p.Page)
@@ -84,7 +84,7 @@ func TestRankingsForYears(t *testing.T) {
 		second := view(site, "a", uint64(2*n+1)*0x9e3779b97f4a7c15, clock.Now())
 		count(t, c, first, second, view(site, "b", uint64(n)*0x9e3779b97f4a7c15, clock.Now()))
 		fold(t, c)
-		got := must[[]counter.Ranked](t)(c.Trending(t.Context(), site.ID, counter.TrendingNow, 2))
+		got := must[[]counter.RankedPage](t)(c.Trending(t.Context(), site.ID, counter.TrendingNow, 2))
 		if len(got) != 2 || got[0].Page != "a" || math.Abs(got[0].Score-2) > 0.01 || math.Abs(got[1].Score-1) > 0.01 {
 			t.Fatalf("after %d steps: %v, want a with 2 views and b with 1", n, got)
 		}
@@ -118,7 +118,7 @@ func TestTrendingMergesShards(t *testing.T) {
 	}
 	count(t, c, hits...)
 	fold(t, c)
-	got := must[[]counter.Ranked](t)(c.Trending(t.Context(), site.ID, counter.TrendingHour, 30))
+	got := must[[]counter.RankedPage](t)(c.Trending(t.Context(), site.ID, counter.TrendingHour, 30))
 	if len(got) != 30 {
 		t.Fatalf("%d pages, want 30", len(got))
 	}
@@ -140,7 +140,7 @@ func TestRecent_CountsTheLastFiveMinutesOnly(t *testing.T) {
 		site := newSite(t, counter.Set)
 		expect := func(want ...int64) {
 			t.Helper()
-			if got := must[[]int64](t)(c.Recent(t.Context(), site.ID, []string{"a", "b", "nobody"})); fmt.Sprint(got) != fmt.Sprint(want) {
+			if got := must[[]int64](t)(c.RecentViews(t.Context(), site.ID, []string{"a", "b", "nobody"})); fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("at %s: got %v, want %v", clock.Now().Format("15:04:05"), got, want)
 			}
 		}

@@ -7,10 +7,10 @@ const Other = "other"
 
 // Bounds of what hits can make dimensions grow to.
 const (
-	longestReferrer = 60 // bytes; the longer ones are cut at the front
-	longestReason   = 32
-	keptReferrers   = 50 // of a page; there may be twice as many for a while
-	keptReasons     = 20
+	maxReferrerLength = 60 // bytes; the longer ones are cut at the front
+	maxReasonLength   = 32
+	maxReferrers      = 50 // of a page; there may be twice as many for a while
+	maxReasons        = 20
 )
 
 // countries are all codes of ISO 3166-1 alpha-2.
@@ -21,8 +21,8 @@ const countries = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE B
 	"NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN " +
 	"SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
 
-// country gives a code of the list, Other, or nothing.
-func country(s string) string {
+// normalizeCountry gives a code of the list, Other, or nothing.
+func normalizeCountry(s string) string {
 	if s == "" {
 		return ""
 	}
@@ -35,7 +35,7 @@ func country(s string) string {
 	return Other
 }
 
-func device(s string) string {
+func normalizeDevice(s string) string {
 	switch s {
 	case "", "desktop", "mobile", "tablet":
 		return s
@@ -43,33 +43,33 @@ func device(s string) string {
 	return Other
 }
 
-// referrer gives a host in lower case; of a long one the end, which says whose
+// normalizeReferrer gives a host in lower case; of a long one the end, which says whose
 // it is.
-func referrer(s string) string {
+func normalizeReferrer(s string) string {
 	s = strings.TrimSuffix(strings.ToLower(s), ".")
-	if len(s) > longestReferrer {
-		s = s[len(s)-longestReferrer:]
+	if len(s) > maxReferrerLength {
+		s = s[len(s)-maxReferrerLength:]
 	}
 	return s
 }
 
-func reason(s string) string {
+func normalizeReason(s string) string {
 	if s == "" {
 		return Other
 	}
-	return s[:min(len(s), longestReason)]
+	return s[:min(len(s), maxReasonLength)]
 }
 
-// letterOf is a device in the log; 0 where it is not known.
-func letterOf(device string) byte {
+// deviceCode is a device in the log; 0 where it is not known.
+func deviceCode(device string) byte {
 	if device == "" {
 		return 0
 	}
 	return device[0]
 }
 
-// deviceOf undoes the letter that a page's hash, or the log, has for a device.
-func deviceOf(letter byte) string {
+// deviceFromCode undoes the letter that a page's hash, or the log, has for a device.
+func deviceFromCode(letter byte) string {
 	switch letter {
 	case 'd':
 		return "desktop"

@@ -18,32 +18,32 @@ type Kind string
 
 // The steps of the funnel, in order.
 const (
-	View    Kind = "view"
-	Click   Kind = "click"
-	Convert Kind = "convert"
+	View       Kind = "view"
+	Click      Kind = "click"
+	Conversion Kind = "convert"
 )
 
-// Way is how a site tells how many different visitors a page had.
-type Way string
+// UniqueMethod is how a site tells how many different visitors a page had.
+type UniqueMethod string
 
 // The four ways. Set, SetPerDay and Bitmap are exact and can tell whether a
 // visitor has seen a page; HyperLogLog errs by about 1 % and takes no more than
 // 14 kB a page.
 const (
-	Set         Way = "set"
-	SetPerDay   Way = "set_per_day"
-	HyperLogLog Way = "hyperloglog"
-	Bitmap      Way = "bitmap" // for dense integer ids that the site gives
+	Set         UniqueMethod = "set"
+	SetPerDay   UniqueMethod = "set_per_day"
+	HyperLogLog UniqueMethod = "hyperloglog"
+	Bitmap      UniqueMethod = "bitmap" // for dense integer ids that the site gives
 )
 
 // Site is a web site whose pages are counted, with its settings.
 type Site struct {
-	ID        uuid.UUID
-	Workspace uuid.UUID
-	Zone      *time.Location // days and hours are reckoned in it
-	Window    time.Duration  // a visitor who comes back to a page within it is not counted again
-	Uniques   Way
-	MaxID     uint32 // Bitmap: the largest visitor id that is accepted, at most LargestID
+	ID           uuid.UUID
+	Workspace    uuid.UUID
+	Zone         *time.Location // days and hours are reckoned in it
+	Window       time.Duration  // a visitor who comes back to a page within it is not counted again
+	UniqueMethod UniqueMethod
+	MaxID        uint32 // Bitmap: the largest visitor id that is accepted, at most LargestID
 }
 
 // Visitor is somebody who cannot be named: a hash, or an id that the site gives

@@ -40,8 +40,8 @@ func (c *Countries) Close() error {
 	return c.file.Close()
 }
 
-// Of gives the country of an address by ISO 3166-1 alpha-2, or nothing.
-func (c *Countries) Of(a netip.Addr) string {
+// Lookup gives the country of an address by ISO 3166-1 alpha-2, or nothing.
+func (c *Countries) Lookup(a netip.Addr) string {
 	if c == nil || !a.IsValid() {
 		return ""
 	}

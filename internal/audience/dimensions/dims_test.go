@@ -52,18 +52,18 @@ func TestCountries(t *testing.T) {
 	defer func() { _ = c.Close() }()
 	for address, want := range map[string]string{"203.0.113.9": "VN", "::ffff:203.0.113.9": "VN", "198.51.100.1": "FR", "2001:db8:1:ffff::1": "JP",
 		"2001:db8:2::1": "", "192.0.2.1": "", "10.0.0.1": ""} {
-		if got := c.Of(netip.MustParseAddr(address)); got != want {
+		if got := c.Lookup(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s is in %q, not %q", address, got, want)
 		}
 	}
-	if got := c.Of(netip.Addr{}); got != "" {
+	if got := c.Lookup(netip.Addr{}); got != "" {
 		t.Errorf("no address is in %q", got)
 	}
 }
 
 func TestNoCountries(t *testing.T) {
 	c, err := dimensions.OpenCountries("")
-	if err != nil || c.Of(netip.MustParseAddr("203.0.113.9")) != "" || c.Close() != nil {
+	if err != nil || c.Lookup(netip.MustParseAddr("203.0.113.9")) != "" || c.Close() != nil {
 		t.Errorf("%v, %v", c, err)
 	}
 	text := filepath.Join(t.TempDir(), "text.mmdb")
@@ -125,7 +125,7 @@ func TestReferrers(t *testing.T) {
 		"":                                            "",
 		"://":                                         "",
 	} {
-		if got := r.Of(address, "", own); got != want {
+		if got := r.Resolve(address, "", own); got != want {
 			t.Errorf("%q is of %q, not %q", address, got, want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestReferrers(t *testing.T) {
 		"Mozilla/5.0 (Linux) Mobile Safari/537.36 Zalo android/481":                                           "zalo.me",
 		"Mozilla/5.0 (Linux) Mobile Safari/537.36":                                                            "",
 	} {
-		if got := r.Of("", agent, own); got != want {
+		if got := r.Resolve("", agent, own); got != want {
 			t.Errorf("%q comes from %q, not %q", agent, got, want)
 		}
 	}
@@ -145,7 +145,7 @@ func FuzzReferrer(f *testing.F) {
 	f.Add("https://l.facebook.com/l.php?u=x")
 	f.Add("android-app://com.zing.zalo/")
 	f.Fuzz(func(t *testing.T, address string) {
-		got := r.Of(address, "", func(string) bool { return false })
+		got := r.Resolve(address, "", func(string) bool { return false })
 		if len(got) > 253 || got != strings.ToLower(got) || strings.ContainsAny(got, " /\x00:@") {
 			t.Errorf("%q is of %q", address, got)
 		}

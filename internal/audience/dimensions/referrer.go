@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// family is one site with several names; what ends in one of them, at a dot,
+// knownSite is one site with several names; what ends in one of them, at a dot,
 // belongs to it.
-type family struct {
+type knownSite struct {
 	name  string
 	hosts []string
 	apps  []string // Android packages, which browsers name as android-app://…
 	agent string   // what its app's browser has in its User-Agent
 }
 
-func families() []family {
-	return []family{
+func knownSites() []knownSite {
+	return []knownSite{
 		{"facebook.com", []string{"facebook.com", "fb.com", "fb.me", "messenger.com"}, []string{"com.facebook."}, "FBAN/"},
 		{"facebook.com", nil, nil, "FB_IAB/"},
 		{"instagram.com", []string{"instagram.com"}, []string{"com.instagram."}, "Instagram "},
@@ -44,13 +44,13 @@ func families() []family {
 type Referrers struct {
 	hosts  map[string]string
 	apps   map[string]string // by beginning
-	agents []family
+	agents []knownSite
 }
 
 // NewReferrers makes the table.
 func NewReferrers() *Referrers {
 	r := &Referrers{hosts: map[string]string{}, apps: map[string]string{}}
-	for _, f := range families() {
+	for _, f := range knownSites() {
 		for _, h := range f.hosts {
 			r.hosts[h] = f.name
 		}
@@ -67,10 +67,10 @@ func NewReferrers() *Referrers {
 // hostLimit is how long a name in the domain name system can be (RFC 1035, 2.3.4).
 const hostLimit = 253
 
-// Of gives the site that an address belongs to: that of a family, or its host.
+// Resolve gives the site that an address belongs to: that of a family, or its host.
 // Readers who come from one of the own hosts, or from nowhere, come from "",
 // unless their browser is part of an app that hides it.
-func (r *Referrers) Of(address, agent string, own func(host string) bool) string {
+func (r *Referrers) Resolve(address, agent string, own func(host string) bool) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return r.inApp(agent)

@@ -36,7 +36,7 @@ func BenchmarkFlush(b *testing.B) {
 			_, err := r.counter.Count(b.Context(), hits)
 			r.must(err)
 		}
-		r.must(r.counter.Fold(b.Context()))
+		r.must(r.counter.Aggregate(b.Context()))
 	}
 	count()
 	r.flush() // all rows are new
@@ -74,8 +74,8 @@ type timedStore struct {
 	took *atomic.Int64
 }
 
-func (s timedStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
+func (s timedStore) ApplyViewBatch(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
 	start := time.Now()
 	defer func() { s.took.Add(int64(time.Since(start))) }()
-	return s.Store.ApplyViews(ctx, shard, batch, deltas)
+	return s.Store.ApplyViewBatch(ctx, shard, batch, deltas)
 }

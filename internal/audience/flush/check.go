@@ -31,24 +31,24 @@ type Difference struct {
 }
 
 const (
-	checkEvery    = time.Hour
-	checkPages    = 20_000 // at most, at once; the next check goes on behind them
-	checkChunk    = 500
-	checkExamples = 20
+	checkInterval    = time.Hour
+	maxCheckedPages  = 20_000 // at most, at once; the next check goes on behind them
+	checkChunkSize   = 500
+	maxCheckExamples = 20
 )
 
 // CheckIfDue compares Redis and Postgres when the last comparison is an hour
 // old.
-func (k *Keeper) CheckIfDue(ctx context.Context, beat func()) (c Check, done bool, err error) {
+func (k *Flusher) CheckIfDue(ctx context.Context, beat func()) (c Check, done bool, err error) {
 	last, found, err := k.Store.LastViewCheck(ctx)
-	if err != nil || found && k.now().Sub(last.StartedAt) < checkEvery {
+	if err != nil || found && k.now().Sub(last.StartedAt) < checkInterval {
 		return Check{}, false, err
 	}
 	return k.check(ctx, last.Next, beat)
 }
 
 // Check compares some pages at once, from the beginning.
-func (k *Keeper) Check(ctx context.Context, beat func()) (c Check, done bool, err error) {
+func (k *Flusher) Check(ctx context.Context, beat func()) (c Check, done bool, err error) {
 	return k.check(ctx, counter.PageID{}, beat)
 }
 
@@ -56,26 +56,26 @@ func (k *Keeper) Check(ctx context.Context, beat func()) (c Check, done bool, er
 // has after the flush has to lie between both: whatever was counted before the
 // flush is in Postgres, and whatever is in Postgres was counted. So readers may
 // come meanwhile, and only real differences are found.
-func (k *Keeper) check(ctx context.Context, from counter.PageID, beat func()) (c Check, done bool, err error) {
-	done, err = k.Store.Flushing(ctx, func(ctx context.Context) error {
+func (k *Flusher) check(ctx context.Context, from counter.PageID, beat func()) (c Check, done bool, err error) {
+	done, err = k.Store.WithFlushLock(ctx, func(ctx context.Context) error {
 		c = Check{StartedAt: k.now().UTC(), Examples: []Difference{}}
 		pages, err := k.pagesFrom(ctx, from, &c)
 		if err != nil {
 			return err
 		}
-		before, err := k.shown(ctx, pages, beat)
+		before, err := k.redisTotals(ctx, pages, beat)
 		if err != nil {
 			return err
 		}
-		var flushed Flushed
+		var flushed Result
 		if err := k.flush(ctx, beat, &flushed); err != nil {
 			return err
 		}
-		stored, err := k.stored(ctx, pages, beat)
+		stored, err := k.storedTotals(ctx, pages, beat)
 		if err != nil {
 			return err
 		}
-		after, err := k.shown(ctx, pages, beat)
+		after, err := k.redisTotals(ctx, pages, beat)
 		if err != nil {
 			return err
 		}
@@ -83,15 +83,15 @@ func (k *Keeper) check(ctx context.Context, from counter.PageID, beat func()) (c
 			c.compare(p, before[i], stored[i], after[i])
 		}
 		c.EndedAt = k.now().UTC()
-		return k.Store.NoteViewCheck(ctx, c)
+		return k.Store.RecordViewCheck(ctx, c)
 	})
 	if err == nil && done {
-		k.tell(c)
+		k.logCheck(c)
 	}
 	return c, done, err
 }
 
-func (k *Keeper) tell(c Check) {
+func (k *Flusher) logCheck(c Check) {
 	if c.Differing == 0 {
 		k.Log.Info("the counts of views agree", "compared", c.Compared)
 		return
@@ -100,15 +100,15 @@ func (k *Keeper) tell(c Check) {
 }
 
 // pagesFrom lists pages to compare, and notes where the next check goes on.
-func (k *Keeper) pagesFrom(ctx context.Context, from counter.PageID, c *Check) ([]counter.PageID, error) {
+func (k *Flusher) pagesFrom(ctx context.Context, from counter.PageID, c *Check) ([]counter.PageID, error) {
 	var pages []counter.PageID
-	for after := from; len(pages) < checkPages; {
-		more, err := k.Store.ViewPageNames(ctx, after, checkChunk)
+	for after := from; len(pages) < maxCheckedPages; {
+		more, err := k.Store.ViewPageIDs(ctx, after, checkChunkSize)
 		if err != nil {
 			return nil, err
 		}
 		pages = append(pages, more...)
-		if len(more) < checkChunk {
+		if len(more) < checkChunkSize {
 			return pages, nil // c.Next: at the beginning
 		}
 		after = more[len(more)-1]
@@ -117,37 +117,37 @@ func (k *Keeper) pagesFrom(ctx context.Context, from counter.PageID, c *Check) (
 	return pages, nil
 }
 
-// shown reads what readers see.
-func (k *Keeper) shown(ctx context.Context, pages []counter.PageID, beat func()) ([]Totals, error) {
+// redisTotals reads what readers see.
+func (k *Flusher) redisTotals(ctx context.Context, pages []counter.PageID, beat func()) ([]Totals, error) {
 	out := make([]Totals, 0, len(pages))
 	for len(pages) > 0 {
 		beat()
 		n := 1
-		for n < min(len(pages), checkChunk) && pages[n].Site == pages[0].Site {
+		for n < min(len(pages), checkChunkSize) && pages[n].Site == pages[0].Site {
 			n++
 		}
 		names := make([]string, n)
 		for i, p := range pages[:n] {
 			names[i] = p.Page
 		}
-		stats, err := k.Counter.StatsOf(ctx, counter.Site{ID: pages[0].Site, Zone: time.UTC, Uniques: counter.HyperLogLog}, names)
+		stats, err := k.Counter.PageStats(ctx, counter.Site{ID: pages[0].Site, Zone: time.UTC, UniqueMethod: counter.HyperLogLog}, names)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range stats {
-			out = append(out, Totals{s.Views, s.Clicks, s.Converts})
+			out = append(out, Totals{s.Views, s.Clicks, s.Conversions})
 		}
 		pages = pages[n:]
 	}
 	return out, nil
 }
 
-func (k *Keeper) stored(ctx context.Context, pages []counter.PageID, beat func()) ([]Totals, error) {
+func (k *Flusher) storedTotals(ctx context.Context, pages []counter.PageID, beat func()) ([]Totals, error) {
 	out := make([]Totals, 0, len(pages))
 	for len(pages) > 0 {
 		beat()
-		n := min(len(pages), checkChunk)
-		found, err := k.Store.ViewTotalsOf(ctx, pages[:n])
+		n := min(len(pages), checkChunkSize)
+		found, err := k.Store.ViewTotals(ctx, pages[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -160,8 +160,8 @@ func (k *Keeper) stored(ctx context.Context, pages []counter.PageID, beat func()
 }
 
 func (c *Check) compare(p counter.PageID, before, stored, after Totals) {
-	for _, kind := range []counter.Kind{counter.View, counter.Click, counter.Convert} {
-		had, has, has2 := before.of(kind), stored.of(kind), after.of(kind)
+	for _, kind := range []counter.Kind{counter.View, counter.Click, counter.Conversion} {
+		had, has, has2 := before.byKind(kind), stored.byKind(kind), after.byKind(kind)
 		c.Compared++
 		switch {
 		case had > has:
@@ -172,7 +172,7 @@ func (c *Check) compare(p counter.PageID, before, stored, after Totals) {
 			continue
 		}
 		c.Differing++
-		if len(c.Examples) < checkExamples {
+		if len(c.Examples) < maxCheckExamples {
 			c.Examples = append(c.Examples, Difference{Site: p.Site, Page: p.Page, Kind: kind, Shown: has2, Stored: has, Pending: max(has2-had, 0)})
 		}
 	}

@@ -47,7 +47,7 @@ func crash(at string) (code int) {
 	if _, err := fmt.Sscanf(at, "after round trip %d", &last); err == nil {
 		client.AddHook(&mortalTrips{last: last})
 	}
-	k := &flush.Keeper{Counter: mortalCounter{counter.New(client, counter.Options{Shards: shards}), m}, Store: mortalStore{s, m}, Log: slog.New(slog.DiscardHandler)}
+	k := &flush.Flusher{Counter: mortalCounter{counter.New(client, counter.Options{Shards: shards}), m}, Store: mortalStore{s, m}, Log: slog.New(slog.DiscardHandler)}
 	if _, err := k.Flush(ctx, func() {}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -124,15 +124,15 @@ func (c mortalCounter) DropBatch(ctx context.Context, shard int, batch uuid.UUID
 	return err
 }
 
-func (c mortalCounter) Seed(ctx context.Context, totals []counter.Total) error {
+func (c mortalCounter) Seed(ctx context.Context, totals []counter.PageTotals) error {
 	c.here("before pages are filled in")
 	err := c.Counter.Seed(ctx, totals)
 	c.here("after pages were filled in")
 	return err
 }
 
-func (c mortalCounter) Seeded(ctx context.Context, shard int) error {
-	err := c.Counter.Seeded(ctx, shard)
+func (c mortalCounter) MarkSeeded(ctx context.Context, shard int) error {
+	err := c.Counter.MarkSeeded(ctx, shard)
 	c.here("after a shard was filled in")
 	return err
 }
@@ -142,8 +142,8 @@ type mortalStore struct {
 	mortal
 }
 
-func (s mortalStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
-	applied, err := s.Store.ApplyViews(ctx, shard, batch, deltas)
+func (s mortalStore) ApplyViewBatch(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
+	applied, err := s.Store.ApplyViewBatch(ctx, shard, batch, deltas)
 	s.here("after a batch was applied")
 	return applied, err
 }
@@ -221,7 +221,7 @@ func TestAWorkerMayBeKilledWhileATransactionIsOpen(t *testing.T) {
 	blocker, err := pgx.Connect(ctx, r.databaseURL)
 	r.must(err)
 	defer func() { _ = blocker.Close(context.WithoutCancel(ctx)) }()
-	r.must(r.store.ViewPartitionsAhead(ctx, time.Now()))
+	r.must(r.store.CreateViewPartitions(ctx, time.Now()))
 	tx, err := blocker.Begin(ctx)
 	r.must(err)
 	_, err = tx.Exec(ctx, "lock table view_hours_due in exclusive mode") // the last thing that a batch writes

@@ -13,13 +13,13 @@ import (
 
 func (r *room) erase(e flush.Erasure) flush.Erasure {
 	r.t.Helper()
-	e.ID, e.By = uuid.New(), uuid.New()
-	_, err := r.store.Erase(r.t.Context(), e)
+	e.ID, e.RequestedBy = uuid.New(), uuid.New()
+	_, err := r.store.CreateViewErasure(r.t.Context(), e)
 	r.must(err)
 	if done := r.flush(); done.Erased != 1 {
 		r.t.Errorf("%+v", done)
 	}
-	got, err := r.store.Erasure(r.t.Context(), e.Workspace, e.ID)
+	got, err := r.store.ViewErasure(r.t.Context(), e.Workspace, e.ID)
 	if r.must(err); got.DoneAt == nil || got.Visitor != (counter.Visitor{}) {
 		r.t.Errorf("%+v", got)
 	}
@@ -68,10 +68,10 @@ func (r *room) workspace() uuid.UUID {
 func TestAVisitorIsForgotten(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	workspace := r.workspace()
-	for way, v := range map[counter.Way]counter.Visitor{counter.Set: {Hash: 77}, counter.SetPerDay: {Hash: 77}, counter.Bitmap: {ID: 77}} {
+	for way, v := range map[counter.UniqueMethod]counter.Visitor{counter.Set: {Hash: 77}, counter.SetPerDay: {Hash: 77}, counter.Bitmap: {ID: 77}} {
 		t.Run(string(way), func(t *testing.T) {
 			r.t = t
-			r.site.ID, r.site.Uniques, r.site.MaxID = uuid.New(), way, 1000
+			r.site.ID, r.site.UniqueMethod, r.site.MaxID = uuid.New(), way, 1000
 			other := counter.Visitor{Hash: v.Hash * 2, ID: v.ID * 2}
 			for _, one := range []counter.Visitor{v, other} {
 				if one.Hash == 0 {
@@ -84,9 +84,9 @@ func TestAVisitorIsForgotten(t *testing.T) {
 			if e := r.erase(flush.Erasure{Workspace: workspace, Site: r.site.ID, OfVisitor: true, Visitor: v}); e.Removed == 0 {
 				t.Errorf("%+v", e)
 			}
-			seen, err := r.counter.Seen(t.Context(), r.site, "post", v)
+			seen, err := r.counter.HasSeen(t.Context(), r.site, "post", v)
 			r.must(err)
-			still, err := r.counter.Seen(t.Context(), r.site, "post", other)
+			still, err := r.counter.HasSeen(t.Context(), r.site, "post", other)
 			if r.must(err); seen || !still {
 				t.Errorf("the visitor is known: %v; another one: %v", seen, still)
 			}

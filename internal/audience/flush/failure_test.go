@@ -28,53 +28,53 @@ func (s failingStore) fails(call string) error {
 	return nil
 }
 
-func (s failingStore) ApplyViews(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (bool, error) {
+func (s failingStore) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (bool, error) {
 	if err := s.fails("ApplyViews"); err != nil {
 		return false, err
 	}
-	return s.Store.ApplyViews(ctx, shard, id, batch)
+	return s.Store.ApplyViewBatch(ctx, shard, id, batch)
 }
 
-func (s failingStore) ViewSeeds(ctx context.Context, after counter.PageID, limit int) ([]counter.Total, error) {
+func (s failingStore) ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error) {
 	if err := s.fails("ViewSeeds"); err != nil {
 		return nil, err
 	}
-	return s.Store.ViewSeeds(ctx, after, limit)
+	return s.Store.ViewPageTotals(ctx, after, limit)
 }
 
-func (s failingStore) OpenViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
+func (s failingStore) PendingViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
 	if err := s.fails("OpenViewErasures"); err != nil {
 		return nil, err
 	}
-	return s.Store.OpenViewErasures(ctx, limit)
+	return s.Store.PendingViewErasures(ctx, limit)
 }
 
-func (s failingStore) NoteViewLoss(ctx context.Context, shard int, pages int64) error {
+func (s failingStore) RecordViewLoss(ctx context.Context, shard int, pages int64) error {
 	if err := s.fails("NoteViewLoss"); err != nil {
 		return err
 	}
-	return s.Store.NoteViewLoss(ctx, shard, pages)
+	return s.Store.RecordViewLoss(ctx, shard, pages)
 }
 
-func (s failingStore) ViewTotalsOf(ctx context.Context, pages []counter.PageID) (map[counter.PageID]flush.Totals, error) {
+func (s failingStore) ViewTotals(ctx context.Context, pages []counter.PageID) (map[counter.PageID]flush.Totals, error) {
 	if err := s.fails("ViewTotalsOf"); err != nil {
 		return nil, err
 	}
-	return s.Store.ViewTotalsOf(ctx, pages)
+	return s.Store.ViewTotals(ctx, pages)
 }
 
-func (s failingStore) ViewPageNames(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
+func (s failingStore) ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
 	if err := s.fails("ViewPageNames"); err != nil {
 		return nil, err
 	}
-	return s.Store.ViewPageNames(ctx, after, limit)
+	return s.Store.ViewPageIDs(ctx, after, limit)
 }
 
-func (s failingStore) ViewBatchLeftOut(ctx context.Context, id uuid.UUID) ([]uuid.UUID, bool, error) {
+func (s failingStore) SkippedViewRecords(ctx context.Context, id uuid.UUID) ([]uuid.UUID, bool, error) {
 	if err := s.fails("ViewBatchLeftOut"); err != nil {
 		return nil, false, err
 	}
-	return s.Store.ViewBatchLeftOut(ctx, id)
+	return s.Store.SkippedViewRecords(ctx, id)
 }
 
 // failingCounter likewise.
@@ -113,32 +113,32 @@ func (c failingCounter) DropBatch(ctx context.Context, shard int, batch uuid.UUI
 	return c.Counter.DropBatch(ctx, shard, batch)
 }
 
-func (c failingCounter) Lost(ctx context.Context) ([]int, error) {
+func (c failingCounter) LostShards(ctx context.Context) ([]int, error) {
 	if err := c.fails("Lost"); err != nil {
 		return nil, err
 	}
-	return c.Counter.Lost(ctx)
+	return c.Counter.LostShards(ctx)
 }
 
-func (c failingCounter) Seed(ctx context.Context, totals []counter.Total) error {
+func (c failingCounter) Seed(ctx context.Context, totals []counter.PageTotals) error {
 	if err := c.fails("Seed"); err != nil {
 		return err
 	}
 	return c.Counter.Seed(ctx, totals)
 }
 
-func (c failingCounter) Seeded(ctx context.Context, shard int) error {
+func (c failingCounter) MarkSeeded(ctx context.Context, shard int) error {
 	if err := c.fails("Seeded"); err != nil {
 		return err
 	}
-	return c.Counter.Seeded(ctx, shard)
+	return c.Counter.MarkSeeded(ctx, shard)
 }
 
-func (c failingCounter) StatsOf(ctx context.Context, site counter.Site, pages []string) ([]counter.Stats, error) {
+func (c failingCounter) PageStats(ctx context.Context, site counter.Site, pages []string) ([]counter.Stats, error) {
 	if err := c.fails("StatsOf"); err != nil {
 		return nil, err
 	}
-	return c.Counter.StatsOf(ctx, site, pages)
+	return c.Counter.PageStats(ctx, site, pages)
 }
 
 // A flush in which one engine fails says so, and the next one brings every
@@ -153,13 +153,13 @@ func TestFlush_FailuresLoseNothing(t *testing.T) {
 				r.must(r.redis.FlushAll(t.Context()).Err())
 			}
 			r.readAll(4, 3)
-			k := *r.Keeper
+			k := *r.Flusher
 			k.Store, k.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
 			if done, err := k.Flush(t.Context(), func() {}); !errors.Is(err, errAway) || done.Busy {
 				t.Fatalf("got %+v, %v, want the error of %s", done, err, call)
 			}
 			r.agree("after the failure")
-			if done := r.flush(); done.Batches != 0 || done.Again != 0 || done.Seeded != 0 {
+			if done := r.flush(); done.Batches != 0 || done.AlreadyApplied != 0 || done.Seeded != 0 {
 				t.Errorf("a flush with nothing new: got %+v, want none", done)
 			}
 		})
@@ -172,7 +172,7 @@ func TestCheck_FailuresAreReported(t *testing.T) {
 	r.readAll(3, 2)
 	r.flush()
 	for _, call := range []string{"ViewPageNames", "StatsOf", "ViewTotalsOf", "TakeBatch"} {
-		k := *r.Keeper
+		k := *r.Flusher
 		k.Store, k.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
 		r.readAll(3, 1)
 		if c, _, err := k.Check(t.Context(), func() {}); !errors.Is(err, errAway) {

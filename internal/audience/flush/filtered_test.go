@@ -21,12 +21,12 @@ func (r *room) refuse(page, reason string, n int) {
 	for i := range hits {
 		hits[i] = counter.FilteredHit{Site: r.site, Page: page, Reason: reason, At: time.Now()}
 	}
-	r.must(r.counter.Filtered(r.t.Context(), hits))
+	r.must(r.counter.CountFiltered(r.t.Context(), hits))
 }
 
 func (r *room) wantFiltered(when, page string, want map[string]int64) {
 	r.t.Helper()
-	got, err := flush.Filtered{Counter: r.counter, Store: r.store}.FilteredOf(r.t.Context(), r.site.ID, page)
+	got, err := flush.FilteredReader{Counter: r.counter, Store: r.store}.FilteredCounts(r.t.Context(), r.site.ID, page)
 	r.must(err)
 	if !maps.Equal(got, want) {
 		r.t.Errorf("%s: got %v, want %v", when, got, want)
@@ -35,7 +35,7 @@ func (r *room) wantFiltered(when, page string, want map[string]int64) {
 
 func (r *room) fold() {
 	r.t.Helper()
-	r.must(r.counter.Fold(r.t.Context()))
+	r.must(r.counter.Aggregate(r.t.Context()))
 }
 
 func TestFiltered_SurvivesALossOfRedis(t *testing.T) {
@@ -79,7 +79,7 @@ func TestFiltered_IsExactWhereverAFlushDies(t *testing.T) {
 	r.wantFiltered("after the batch was taken", "post", want)
 	read, err := r.counter.ReadBatch(t.Context(), shard, batch)
 	r.must(err)
-	_, err = r.store.ApplyViews(t.Context(), shard, batch, read)
+	_, err = r.store.ApplyViewBatch(t.Context(), shard, batch, read)
 	r.must(err)
 	r.wantFiltered("after it was applied", "post", want)
 	r.must(r.counter.DropBatch(t.Context(), shard, batch))
@@ -104,7 +104,7 @@ func TestFiltered_NeverFallsWhileFlushesGoOn(t *testing.T) {
 		for range 40 {
 			r.refuse("post", "crawler", 3)
 			counted.Add(3)
-			if err := r.counter.Fold(t.Context()); err != nil {
+			if err := r.counter.Aggregate(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if _, err := r.Flush(t.Context(), func() {}); err != nil {
@@ -112,14 +112,14 @@ func TestFiltered_NeverFallsWhileFlushesGoOn(t *testing.T) {
 			}
 		}
 	})
-	filtered, last := flush.Filtered{Counter: r.counter, Store: r.store}, int64(0)
+	filtered, last := flush.FilteredReader{Counter: r.counter, Store: r.store}, int64(0)
 	for done := false; !done; {
 		select {
 		case <-stop:
 			done = true
 		default:
 		}
-		got, err := filtered.FilteredOf(t.Context(), r.site.ID, "post")
+		got, err := filtered.FilteredCounts(t.Context(), r.site.ID, "post")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,26 +13,26 @@ import (
 	"dateline/internal/infra/retry"
 )
 
-// Flushed says what a flush did.
-type Flushed struct {
-	Batches int   // that were brought to Postgres
-	Again   int   // that had been brought before, by somebody who did not live to drop them
-	Pages   int64 // with something new, counted per batch
-	Seeded  int64 // pages that were filled in after a loss
-	Erased  int   // requests to forget that were carried out
-	Busy    bool  // somebody else was at it; nothing was done
+// Result says what a flush did.
+type Result struct {
+	Batches        int   // that were brought to Postgres
+	AlreadyApplied int   // that had been brought before, by somebody who did not live to drop them
+	Pages          int64 // with something new, counted per batch
+	Seeded         int64 // pages that were filled in after a loss
+	Erased         int   // requests to forget that were carried out
+	Busy           bool  // somebody else was at it; nothing was done
 }
 
-func (f *Flushed) add(other Flushed) {
+func (f *Result) add(other Result) {
 	f.Batches += other.Batches
-	f.Again += other.Again
+	f.AlreadyApplied += other.AlreadyApplied
 	f.Pages += other.Pages
 }
 
 // Flush brings to Postgres what was counted, fills Redis in where it has lost
 // its totals, and forgets what is to be forgotten. beat is called now and then.
-func (k *Keeper) Flush(ctx context.Context, beat func()) (done Flushed, err error) {
-	ok, err := k.Store.Flushing(ctx, func(ctx context.Context) error {
+func (k *Flusher) Flush(ctx context.Context, beat func()) (done Result, err error) {
+	ok, err := k.Store.WithFlushLock(ctx, func(ctx context.Context) error {
 		if err := k.flush(ctx, beat, &done); err != nil {
 			return err
 		}
@@ -43,35 +43,35 @@ func (k *Keeper) Flush(ctx context.Context, beat func()) (done Flushed, err erro
 }
 
 // flush does all shards; one in trouble does not keep the others.
-func (k *Keeper) flush(ctx context.Context, beat func(), done *Flushed) error {
+func (k *Flusher) flush(ctx context.Context, beat func(), done *Result) error {
 	var unsafe error
 	for shard := range k.Counter.Shards() {
 		beat()
-		if err := k.leftovers(ctx, shard, done); err != nil {
+		if err := k.applyLeftovers(ctx, shard, done); err != nil {
 			unsafe = errors.Join(unsafe, fmt.Errorf("what an earlier flush of shard %d left: %w", shard, err))
 		}
 	}
 	if unsafe != nil {
 		return unsafe // until these are in Postgres, nothing may be seeded from there
 	}
-	if err := k.seed(ctx, beat, done); err != nil {
+	if err := k.reseed(ctx, beat, done); err != nil {
 		return fmt.Errorf("filling Redis in again: %w", err)
 	}
-	taken, failed := k.take(ctx, beat)
+	taken, failed := k.takeBatches(ctx, beat)
 	if len(taken) > 0 {
-		if err := k.settle(ctx, beat); err != nil {
+		if err := k.waitForSync(ctx, beat); err != nil {
 			return err // the next flush finds them
 		}
 	}
-	return errors.Join(failed, k.bringAll(ctx, taken, beat, done))
+	return errors.Join(failed, k.applyBatches(ctx, taken, beat, done))
 }
 
-// bringers is how many batches are brought at a time: while Postgres writes one,
+// applyWorkers is how many batches are brought at a time: while Postgres writes one,
 // the next is read from Redis.
-const bringers = 2
+const applyWorkers = 2
 
-// bringAll brings the batches of shards.
-func (k *Keeper) bringAll(ctx context.Context, taken map[int]uuid.UUID, beat func(), done *Flushed) error {
+// applyBatches brings the batches of shards.
+func (k *Flusher) applyBatches(ctx context.Context, taken map[int]uuid.UUID, beat func(), done *Result) error {
 	type job struct {
 		shard int
 		batch uuid.UUID
@@ -84,11 +84,11 @@ func (k *Keeper) bringAll(ctx context.Context, taken map[int]uuid.UUID, beat fun
 	var mu sync.Mutex // of failed, done and beat
 	var failed error
 	var all sync.WaitGroup
-	for range bringers {
+	for range applyWorkers {
 		all.Go(func() {
 			for j := range jobs {
-				var one Flushed
-				err := k.bring(ctx, j.shard, j.batch, &one)
+				var one Result
+				err := k.applyBatch(ctx, j.shard, j.batch, &one)
 				mu.Lock()
 				beat()
 				done.add(one)
@@ -103,8 +103,8 @@ func (k *Keeper) bringAll(ctx context.Context, taken map[int]uuid.UUID, beat fun
 	return failed
 }
 
-// take moves aside what every shard has counted.
-func (k *Keeper) take(ctx context.Context, beat func()) (taken map[int]uuid.UUID, failed error) {
+// takeBatches moves aside what every shard has counted.
+func (k *Flusher) takeBatches(ctx context.Context, beat func()) (taken map[int]uuid.UUID, failed error) {
 	taken = map[int]uuid.UUID{}
 	for shard := range k.Counter.Shards() {
 		beat()
@@ -124,40 +124,40 @@ func (k *Keeper) take(ctx context.Context, beat func()) (taken map[int]uuid.UUID
 	return taken, failed
 }
 
-// Settle is how long it takes until what Redis was told is in its append-only
+// AOFSyncDelay is how long it takes until what Redis was told is in its append-only
 // file: with appendfsync everysec, Redis holds a write back for two seconds at
 // most while the disk is busy (redis.conf, "appendfsync").
-const Settle = 3 * time.Second
+const AOFSyncDelay = 3 * time.Second
 
-// settle waits until Redis would remember the batches after a crash. If it came
+// waitForSync waits until Redis would remember the batches after a crash. If it came
 // back as it was before they were taken, with their counts still in place, what
 // is in Postgres by then would be taken, and added, again.
-func (k *Keeper) settle(ctx context.Context, beat func()) error {
+func (k *Flusher) waitForSync(ctx context.Context, beat func()) error {
 	beat()
-	return retry.Sleep(ctx, k.Settle)
+	return retry.Sleep(ctx, k.SyncDelay)
 }
 
-// leftovers brings the batches of flushes that did not end.
-func (k *Keeper) leftovers(ctx context.Context, shard int, done *Flushed) error {
+// applyLeftovers brings the batches of flushes that did not end.
+func (k *Flusher) applyLeftovers(ctx context.Context, shard int, done *Result) error {
 	batches, err := k.Counter.Batches(ctx, shard)
 	if err != nil {
 		return err
 	}
 	for _, batch := range batches {
-		if err := k.bring(ctx, shard, batch, done); err != nil {
+		if err := k.applyBatch(ctx, shard, batch, done); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bring applies a batch, and drops it once it is in Postgres.
-func (k *Keeper) bring(ctx context.Context, shard int, batch uuid.UUID, done *Flushed) error {
+// applyBatch applies a batch, and drops it once it is in Postgres.
+func (k *Flusher) applyBatch(ctx context.Context, shard int, batch uuid.UUID, done *Result) error {
 	read, err := k.Counter.ReadBatch(ctx, shard, batch)
 	if err != nil {
 		return err
 	}
-	applied, err := k.Store.ApplyViews(ctx, shard, batch, read)
+	applied, err := k.Store.ApplyViewBatch(ctx, shard, batch, read)
 	if err != nil {
 		return err
 	}
@@ -165,17 +165,17 @@ func (k *Keeper) bring(ctx context.Context, shard int, batch uuid.UUID, done *Fl
 		done.Batches++
 		done.Pages += int64(len(read.Deltas))
 	} else {
-		done.Again++
+		done.AlreadyApplied++
 	}
 	return k.Counter.DropBatch(ctx, shard, batch)
 }
 
-// seedPages is how many pages are filled in at once.
-const seedPages = 500
+// seedBatchSize is how many pages are filled in at once.
+const seedBatchSize = 500
 
-// seed fills shards in that have lost their totals, or never had any.
-func (k *Keeper) seed(ctx context.Context, beat func(), done *Flushed) error {
-	shards, err := k.Counter.Lost(ctx)
+// reseed fills shards in that have lost their totals, or never had any.
+func (k *Flusher) reseed(ctx context.Context, beat func(), done *Result) error {
+	shards, err := k.Counter.LostShards(ctx)
 	if err != nil || len(shards) == 0 {
 		return err
 	}
@@ -184,12 +184,12 @@ func (k *Keeper) seed(ctx context.Context, beat func(), done *Flushed) error {
 		pages[shard] = 0
 	}
 	for after := (counter.PageID{}); ; {
-		all, err := k.Store.ViewSeeds(ctx, after, seedPages)
+		all, err := k.Store.ViewPageTotals(ctx, after, seedBatchSize)
 		if err != nil {
 			return err
 		}
 		beat()
-		var totals []counter.Total
+		var totals []counter.PageTotals
 		for _, t := range all {
 			shard := k.Counter.Shard(t.Site, t.Page)
 			if n, lost := pages[shard]; lost {
@@ -201,13 +201,13 @@ func (k *Keeper) seed(ctx context.Context, beat func(), done *Flushed) error {
 				return err
 			}
 		}
-		if len(all) < seedPages {
+		if len(all) < seedBatchSize {
 			break
 		}
 		after = all[len(all)-1].PageID
 	}
 	for _, shard := range shards {
-		if err := k.Counter.Seeded(ctx, shard); err != nil {
+		if err := k.Counter.MarkSeeded(ctx, shard); err != nil {
 			return err
 		}
 		if pages[shard] == 0 {
@@ -215,7 +215,7 @@ func (k *Keeper) seed(ctx context.Context, beat func(), done *Flushed) error {
 		}
 		done.Seeded += pages[shard]
 		k.Log.WarnContext(ctx, "Redis had lost its counts; they were filled in again from the database", "shard", shard, "pages", pages[shard])
-		if err := k.Store.NoteViewLoss(ctx, shard, pages[shard]); err != nil {
+		if err := k.Store.RecordViewLoss(ctx, shard, pages[shard]); err != nil {
 			return err
 		}
 	}

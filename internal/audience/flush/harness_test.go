@@ -31,7 +31,7 @@ const shards = 2
 
 // room is a counter with everything around it, and what should be in it.
 type room struct {
-	*flush.Keeper
+	*flush.Flusher
 	t           testing.TB
 	store       *postgres.Store
 	databaseURL string
@@ -46,10 +46,10 @@ type room struct {
 func open(t testing.TB, redisURL string) *room {
 	t.Helper()
 	r := &room{t: t, redisURL: redisURL, redis: enginetest.RedisClient(t, redisURL), want: map[string]int64{}, visitors: &atomic.Uint64{},
-		site: counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute, Uniques: counter.HyperLogLog}}
+		site: counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}}
 	r.store, r.databaseURL = enginetest.StoreAndURL(t)
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards})
-	r.Keeper = &flush.Keeper{Counter: r.counter, Store: r.store, Log: slog.New(slog.DiscardHandler)}
+	r.Flusher = &flush.Flusher{Counter: r.counter, Store: r.store, Log: slog.New(slog.DiscardHandler)}
 	return r
 }
 
@@ -80,7 +80,7 @@ func (r *room) readAll(pages, n int) {
 	}
 }
 
-func (r *room) flush() flush.Flushed {
+func (r *room) flush() flush.Result {
 	r.t.Helper()
 	done, err := r.Flush(r.t.Context(), func() {})
 	r.must(err)
@@ -97,7 +97,7 @@ func (r *room) shown(page string) counter.Stats {
 
 func (r *room) stored(page string) int64 {
 	r.t.Helper()
-	all, err := r.store.ViewTotalsOf(r.t.Context(), []counter.PageID{{Site: r.site.ID, Page: page}})
+	all, err := r.store.ViewTotals(r.t.Context(), []counter.PageID{{Site: r.site.ID, Page: page}})
 	r.must(err)
 	return all[counter.PageID{Site: r.site.ID, Page: page}].Views
 }

@@ -11,17 +11,17 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// Replayed says what became of records of the quarantine.
-type Replayed struct {
-	Replayed  int // they are counted with the next flush
-	Counted   int // had been counted with their batch, and were removed
-	Pending   int // their batch is not flushed yet; they stay
-	Unknown   int // cannot be read by this version either; they stay
-	Discarded int
+// ReplayResult says what became of records of the quarantine.
+type ReplayResult struct {
+	Replayed       int // they are counted with the next flush
+	AlreadyCounted int // had been counted with their batch, and were removed
+	Pending        int // their batch is not flushed yet; they stay
+	Unknown        int // cannot be read by this version either; they stay
+	Discarded      int
 }
 
 // Quarantine lists the records that could not be read, of all shards.
-func (k *Keeper) Quarantine(ctx context.Context) (all []counter.Quarantined, err error) {
+func (k *Flusher) Quarantine(ctx context.Context) (all []counter.QuarantinedRecord, err error) {
 	for shard := range k.Counter.Shards() {
 		records, err := k.Counter.Quarantine(ctx, shard)
 		if err != nil {
@@ -35,15 +35,15 @@ func (k *Keeper) Quarantine(ctx context.Context) (all []counter.Quarantined, err
 // ErrNotQuarantined says that there is no record of an id.
 var ErrNotQuarantined = errors.New("no record of this id is in the quarantine")
 
-// chosen are the records of some ids; without ids, all.
-func (k *Keeper) chosen(ctx context.Context, ids []uuid.UUID) ([]counter.Quarantined, error) {
+// selectRecords are the records of some ids; without ids, all.
+func (k *Flusher) selectRecords(ctx context.Context, ids []uuid.UUID) ([]counter.QuarantinedRecord, error) {
 	all, err := k.Quarantine(ctx)
 	if err != nil || len(ids) == 0 {
 		return all, err
 	}
-	var out []counter.Quarantined
+	var out []counter.QuarantinedRecord
 	for _, id := range ids {
-		at := slices.IndexFunc(all, func(q counter.Quarantined) bool { return q.ID == id })
+		at := slices.IndexFunc(all, func(q counter.QuarantinedRecord) bool { return q.ID == id })
 		if at < 0 {
 			return nil, fmt.Errorf("%s: %w", id, ErrNotQuarantined)
 		}
@@ -55,8 +55,8 @@ func (k *Keeper) chosen(ctx context.Context, ids []uuid.UUID) ([]counter.Quarant
 // Replay puts records of the quarantine back where they were, as far as this
 // version can read them; without ids, all. Nothing is counted twice: a record
 // that was left out of a batch is put back only if the ledger says so.
-func (k *Keeper) Replay(ctx context.Context, ids []uuid.UUID) (done Replayed, err error) {
-	records, err := k.chosen(ctx, ids)
+func (k *Flusher) Replay(ctx context.Context, ids []uuid.UUID) (done ReplayResult, err error) {
+	records, err := k.selectRecords(ctx, ids)
 	if err != nil {
 		return done, err
 	}
@@ -65,7 +65,7 @@ func (k *Keeper) Replay(ctx context.Context, ids []uuid.UUID) (done Replayed, er
 			done.Unknown++
 			continue
 		}
-		pending, counted, err := k.fate(ctx, q)
+		pending, counted, err := k.batchState(ctx, q)
 		switch {
 		case err != nil:
 			return done, err
@@ -75,7 +75,7 @@ func (k *Keeper) Replay(ctx context.Context, ids []uuid.UUID) (done Replayed, er
 			if err := k.Counter.Discard(ctx, q); err != nil {
 				return done, err
 			}
-			done.Counted++
+			done.AlreadyCounted++
 		default:
 			again, err := k.Counter.Replay(ctx, q)
 			if err != nil {
@@ -89,14 +89,14 @@ func (k *Keeper) Replay(ctx context.Context, ids []uuid.UUID) (done Replayed, er
 	return done, nil
 }
 
-// fate says what is known of a record that was left out of a batch: whether the
+// batchState says what is known of a record that was left out of a batch: whether the
 // batch still has to be flushed, and whether the record was counted with it by a
 // process that could read it.
-func (k *Keeper) fate(ctx context.Context, q counter.Quarantined) (pending, counted bool, err error) {
+func (k *Flusher) batchState(ctx context.Context, q counter.QuarantinedRecord) (pending, counted bool, err error) {
 	if q.Batch == uuid.Nil {
 		return false, false, nil
 	}
-	leftOut, applied, err := k.Store.ViewBatchLeftOut(ctx, q.Batch)
+	leftOut, applied, err := k.Store.SkippedViewRecords(ctx, q.Batch)
 	if err != nil {
 		return false, false, err
 	}
@@ -108,8 +108,8 @@ func (k *Keeper) fate(ctx context.Context, q counter.Quarantined) (pending, coun
 }
 
 // DiscardQuarantined forgets records of the quarantine; without ids, all.
-func (k *Keeper) DiscardQuarantined(ctx context.Context, ids []uuid.UUID) (done Replayed, err error) {
-	records, err := k.chosen(ctx, ids)
+func (k *Flusher) DiscardQuarantined(ctx context.Context, ids []uuid.UUID) (done ReplayResult, err error) {
+	records, err := k.selectRecords(ctx, ids)
 	if err != nil {
 		return done, err
 	}

@@ -35,14 +35,14 @@ func (r *room) metered() *meterOf {
 	return m
 }
 
-func (r *room) quarantine() []counter.Quarantined {
+func (r *room) quarantine() []counter.QuarantinedRecord {
 	r.t.Helper()
 	all, err := r.Quarantine(r.t.Context())
 	r.must(err)
 	return all
 }
 
-func (r *room) replay(ids ...uuid.UUID) flush.Replayed {
+func (r *room) replay(ids ...uuid.UUID) flush.ReplayResult {
 	r.t.Helper()
 	done, err := r.Replay(r.t.Context(), ids)
 	r.must(err)
@@ -85,7 +85,7 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 		old += r.withoutFormat(fmt.Sprintf("{v%02d}flush:%s", shard, batch), false)
 	}
 	r.readAll(6, 3)
-	r.must(r.counter.Fold(t.Context()))
+	r.must(r.counter.Aggregate(t.Context()))
 	for shard := range shards {
 		old += r.withoutFormat(fmt.Sprintf("{v%02d}deltas", shard), false)
 	}
@@ -115,7 +115,7 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 	if done := r.replay(); done.Replayed != old {
 		t.Errorf("got %+v, want %d replayed", done, old)
 	}
-	if done := r.replay(); done != (flush.Replayed{}) || len(r.quarantine()) != 0 {
+	if done := r.replay(); done != (flush.ReplayResult{}) || len(r.quarantine()) != 0 {
 		t.Errorf("the second replay did %+v", done)
 	}
 	r.agree("after the replay")
@@ -170,7 +170,7 @@ func TestQuarantine_ACompactionGoesOnWithoutTheUnreadable(t *testing.T) {
 	r.flush()
 	for i := range 130 {
 		r.read("post", 1)
-		r.must(r.counter.Fold(t.Context()))
+		r.must(r.counter.Aggregate(t.Context()))
 		if i == 50 {
 			for shard := range shards {
 				r.must(r.redis.RPush(t.Context(), fmt.Sprintf("{v%02d}deltas", shard), spoiled).Err())
@@ -201,25 +201,25 @@ func TestQuarantine_ReplayAsksTheLedgerOfTheBatch(t *testing.T) {
 			r.withoutFormat(list, false)
 			older, err := r.counter.ReadBatch(t.Context(), shard, batch)
 			r.must(err)
-			if len(older.Deltas) != 0 || len(older.LeftOut) != 1 {
+			if len(older.Deltas) != 0 || len(older.Skipped) != 1 {
 				t.Fatalf("the older read %+v", older)
 			}
 			if done := r.replay(); done.Pending != 1 {
 				t.Errorf("before the batch is applied: %+v, want it to wait", done)
 			}
 			if newer {
-				_, err := r.store.ApplyViews(t.Context(), shard, batch, read)
+				_, err := r.store.ApplyViewBatch(t.Context(), shard, batch, read)
 				r.must(err)
 			}
 			done := r.flush()
-			if newer != (done.Again == 1) {
+			if newer != (done.AlreadyApplied == 1) {
 				t.Errorf("the flush did %+v", done)
 			}
 			got := r.replay()
-			if want := (flush.Replayed{Counted: 1}); newer && got != want {
+			if want := (flush.ReplayResult{AlreadyCounted: 1}); newer && got != want {
 				t.Errorf("got %+v, want %+v: it was counted with its batch", got, want)
 			}
-			if want := (flush.Replayed{Replayed: 1}); !newer && got != want {
+			if want := (flush.ReplayResult{Replayed: 1}); !newer && got != want {
 				t.Errorf("got %+v, want %+v: it was left out of its batch", got, want)
 			}
 			r.agree("in the end")
@@ -244,9 +244,9 @@ func TestQuarantine_IsBounded(t *testing.T) {
 	}
 	_, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{r.quarantine()[0].ID})
 	r.must(err)
-	later := counter.New(r.redis, counter.Options{Shards: shards, Meter: m, Now: func() time.Time { return time.Now().Add(counter.QuarantineAge + time.Hour) }})
+	later := counter.New(r.redis, counter.Options{Shards: shards, Meter: m, Now: func() time.Time { return time.Now().Add(counter.QuarantineRetention + time.Hour) }})
 	r.Counter = later
-	done, err := r.Tend(t.Context(), func() {})
+	done, err := r.Maintain(t.Context(), func() {})
 	if r.must(err); done.Expired != most-1 || len(r.quarantine()) != 0 {
 		t.Errorf("%d expired, %d are left; want %d, 0", done.Expired, len(r.quarantine()), most-1)
 	}
@@ -265,7 +265,7 @@ func TestQuarantine_KeepsTheLedgerOfItsBatches(t *testing.T) {
 	r.withoutFormat(fmt.Sprintf("{v%02d}flush:%s", shard, batch), false)
 	r.flush()
 	r.number("with old as (update view_batches set applied_at = now() - interval '1 year' returning 1) select count(*) from old")
-	_, err = r.Tend(t.Context(), func() {})
+	_, err = r.Maintain(t.Context(), func() {})
 	r.must(err)
 	if n := r.number("select count(*) from view_batches where id = $1", batch); n != 1 {
 		t.Errorf("the ledger has %d lines of the batch, want 1", n)

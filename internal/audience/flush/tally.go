@@ -29,48 +29,48 @@ type Counter interface {
 	ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (counter.Batch, error)
 	DropBatch(ctx context.Context, shard int, batch uuid.UUID) error
 	Sketches(ctx context.Context, pages []counter.PageID) ([][]byte, error)
-	Lost(ctx context.Context) ([]int, error)
-	Seed(ctx context.Context, totals []counter.Total) error
-	Seeded(ctx context.Context, shard int) error
-	Forget(ctx context.Context, page counter.PageID) error
-	ForgetVisitor(ctx context.Context, page counter.PageID, v counter.Visitor) (removed int64, err error)
-	StatsOf(ctx context.Context, site counter.Site, pages []string) ([]counter.Stats, error)
+	LostShards(ctx context.Context) ([]int, error)
+	Seed(ctx context.Context, totals []counter.PageTotals) error
+	MarkSeeded(ctx context.Context, shard int) error
+	ErasePage(ctx context.Context, page counter.PageID) error
+	EraseVisitor(ctx context.Context, page counter.PageID, v counter.Visitor) (removed int64, err error)
+	PageStats(ctx context.Context, site counter.Site, pages []string) ([]counter.Stats, error)
 
-	Quarantine(ctx context.Context, shard int) ([]counter.Quarantined, error)
-	Replay(ctx context.Context, q counter.Quarantined) (again bool, err error)
-	Discard(ctx context.Context, q counter.Quarantined) error
+	Quarantine(ctx context.Context, shard int) ([]counter.QuarantinedRecord, error)
+	Replay(ctx context.Context, q counter.QuarantinedRecord) (again bool, err error)
+	Discard(ctx context.Context, q counter.QuarantinedRecord) error
 	ExpireQuarantine(ctx context.Context, shard int) (expired int, err error)
 }
 
 // Store keeps counts in Postgres.
 type Store interface {
-	// Flushing runs f unless somebody else is at it, on whatever host; then ok is
+	// WithFlushLock runs f unless somebody else is at it, on whatever host; then ok is
 	// false.
-	Flushing(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error)
-	// ApplyViews adds a batch, and notes which records were left out of it. applied
+	WithFlushLock(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error)
+	// ApplyViewBatch adds a batch, and notes which records were left out of it. applied
 	// is false when it was added before.
-	ApplyViews(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error)
-	// ViewBatchLeftOut gives the records that were left out of a batch when it was
+	ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error)
+	// SkippedViewRecords gives the records that were left out of a batch when it was
 	// applied. applied is false when it was not.
-	ViewBatchLeftOut(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error)
-	ViewSeeds(ctx context.Context, after counter.PageID, limit int) ([]counter.Total, error)
-	NoteViewLoss(ctx context.Context, shard int, pages int64) error
+	SkippedViewRecords(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error)
+	ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error)
+	RecordViewLoss(ctx context.Context, shard int, pages int64) error
 
-	ViewPageNames(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error)
-	ViewTotalsOf(ctx context.Context, pages []counter.PageID) (map[counter.PageID]Totals, error)
-	NoteViewCheck(ctx context.Context, c Check) error
+	ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error)
+	ViewTotals(ctx context.Context, pages []counter.PageID) (map[counter.PageID]Totals, error)
+	RecordViewCheck(ctx context.Context, c Check) error
 	LastViewCheck(ctx context.Context) (c Check, found bool, err error)
 
 	RollUpViews(ctx context.Context) (more bool, err error)
-	SketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error)
-	PutSketches(ctx context.Context, pages []counter.PageID, sketches [][]byte) error
-	ViewPartitionsAhead(ctx context.Context, now time.Time) error
-	DropOldViews(ctx context.Context, now time.Time, r Retention, keep []uuid.UUID) error
+	ViewSketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error)
+	SaveViewSketches(ctx context.Context, pages []counter.PageID, sketches [][]byte) error
+	CreateViewPartitions(ctx context.Context, now time.Time) error
+	DropExpiredViews(ctx context.Context, now time.Time, r Retention, keep []uuid.UUID) error
 
-	OpenViewErasures(ctx context.Context, limit int) ([]Erasure, error)
-	FinishViewErasure(ctx context.Context, id uuid.UUID, removed int64) error
-	ViewPagesOfSite(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error)
-	EraseViewsOfSite(ctx context.Context, site uuid.UUID) (removed int64, err error)
+	PendingViewErasures(ctx context.Context, limit int) ([]Erasure, error)
+	CompleteViewErasure(ctx context.Context, id uuid.UUID, removed int64) error
+	ViewSitePages(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error)
+	EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int64, err error)
 }
 
 // Retention is how long counts are kept, by how fine they are; 0: for ever.
@@ -80,17 +80,17 @@ type Retention struct {
 	Days  time.Duration // also dimensions, uniques and what was filtered
 }
 
-// Keeper keeps Redis and Postgres in step.
-type Keeper struct {
+// Flusher keeps Redis and Postgres in step.
+type Flusher struct {
 	Counter   Counter
 	Store     Store
 	Retention Retention
-	Settle    time.Duration // between taking counts in Redis and writing them to Postgres; see the constant
+	SyncDelay time.Duration // between taking counts in Redis and writing them to Postgres; see the constant
 	Log       *slog.Logger
 	Now       func() time.Time // the database's time; nil: this host's
 }
 
-func (k *Keeper) now() time.Time {
+func (k *Flusher) now() time.Time {
 	if k.Now == nil {
 		return time.Now()
 	}
@@ -98,16 +98,16 @@ func (k *Keeper) now() time.Time {
 }
 
 // Totals are the running totals of a page.
-type Totals struct{ Views, Clicks, Converts int64 }
+type Totals struct{ Views, Clicks, Conversions int64 }
 
-func (t Totals) of(k counter.Kind) int64 {
+func (t Totals) byKind(k counter.Kind) int64 {
 	switch k {
 	case counter.View:
 		return t.Views
 	case counter.Click:
 		return t.Clicks
 	default:
-		return t.Converts
+		return t.Conversions
 	}
 }
 

@@ -18,7 +18,7 @@ func TestAFlushBringsEverythingOnce(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.readAll(20, 5) // before anybody has flushed
 	r.agree("at first")
-	if done := r.flush(); done.Batches != 0 || done.Again != 0 || done.Seeded != 0 {
+	if done := r.flush(); done.Batches != 0 || done.AlreadyApplied != 0 || done.Seeded != 0 {
 		t.Errorf("nothing was new: %+v", done)
 	}
 	r.readAll(3, 2)
@@ -48,11 +48,11 @@ func TestBatchesMayComeOutOfOrder(t *testing.T) {
 	last := len(taken) - 1
 	deltas, err := r.counter.ReadBatch(t.Context(), last%shards, taken[last])
 	r.must(err)
-	applied, err := r.store.ApplyViews(t.Context(), last%shards, taken[last], deltas)
+	applied, err := r.store.ApplyViewBatch(t.Context(), last%shards, taken[last], deltas)
 	if r.must(err); !applied {
 		t.Error("it was not applied")
 	}
-	if done := r.flush(); done.Again != 1 || done.Batches < shards {
+	if done := r.flush(); done.AlreadyApplied != 1 || done.Batches < shards {
 		t.Errorf("%+v", done)
 	}
 	r.agree("in the end")
@@ -81,7 +81,7 @@ func wiped(t *testing.T) *room {
 	r := open(t, enginetest.Redis(t))
 	r.readAll(10, 100)
 	r.agree("before")
-	_, err := r.Tend(t.Context(), func() {})
+	_, err := r.Maintain(t.Context(), func() {})
 	r.must(err)
 	r.must(r.redis.FlushAll(t.Context()).Err())
 	return r
@@ -107,7 +107,7 @@ func TestTotalsGoOnFromTheDatabaseWhenRedisIsWiped(t *testing.T) {
 	if days != r.want["post 3"] {
 		t.Errorf("the days have %d views of %d", days, r.want["post 3"])
 	}
-	h, err := r.store.Health(t.Context())
+	h, err := r.store.ViewsHealth(t.Context())
 	if r.must(err); h.Loss == nil || h.Loss.Pages != 10 || time.Since(h.Loss.FoundAt) > time.Minute || h.Check == nil || h.Check.Differing != 0 {
 		t.Errorf("%+v", h)
 	}
@@ -189,7 +189,7 @@ func TestTheComparisonSaysWhatDiffers(t *testing.T) {
 	if _, again, err := r.CheckIfDue(t.Context(), func() {}); again || err != nil {
 		t.Errorf("it was compared again at once: %v", err)
 	}
-	h, err := r.store.Health(t.Context())
+	h, err := r.store.ViewsHealth(t.Context())
 	if r.must(err); h.Check == nil || h.Check.Surplus != 5 || fmt.Sprint(h.Check.Examples) != fmt.Sprint(c.Examples) {
 		t.Errorf("%+v", h.Check)
 	}

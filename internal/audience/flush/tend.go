@@ -16,24 +16,24 @@ type Erasure struct {
 	Site        uuid.UUID
 	OfVisitor   bool
 	Visitor     counter.Visitor // until it is done
-	By          uuid.UUID
+	RequestedBy uuid.UUID
 	RequestedAt time.Time
 	DoneAt      *time.Time
 	Removed     int64
 }
 
-// Tended says what a round of housekeeping did.
-type Tended struct {
+// MaintenanceResult says what a round of housekeeping did.
+type MaintenanceResult struct {
 	Sketched int64 // pages whose HyperLogLog was kept
 	Expired  int   // records of the quarantine that were too old
 }
 
-const sketchPages = 200
+const sketchBatchSize = 200
 
-// Tend rolls hours up to days and days to months, keeps the HyperLogLogs, makes
+// Maintain rolls hours up to days and days to months, keeps the HyperLogLogs, makes
 // partitions ahead and drops what is older than it may be.
-func (k *Keeper) Tend(ctx context.Context, beat func()) (done Tended, err error) {
-	if err := k.Store.ViewPartitionsAhead(ctx, k.now()); err != nil {
+func (k *Flusher) Maintain(ctx context.Context, beat func()) (done MaintenanceResult, err error) {
+	if err := k.Store.CreateViewPartitions(ctx, k.now()); err != nil {
 		return done, err
 	}
 	for more := true; more; {
@@ -42,7 +42,7 @@ func (k *Keeper) Tend(ctx context.Context, beat func()) (done Tended, err error)
 			return done, err
 		}
 	}
-	if err := k.sketch(ctx, beat, &done); err != nil {
+	if err := k.saveSketches(ctx, beat, &done); err != nil {
 		return done, err
 	}
 	// The ledger remembers every batch that Redis still has.
@@ -72,14 +72,14 @@ func (k *Keeper) Tend(ctx context.Context, beat func()) (done Tended, err error)
 	if done.Expired > 0 {
 		k.Log.WarnContext(ctx, "records of readers' counts that could not be read were discarded: they were too old", "records", done.Expired)
 	}
-	return done, k.Store.DropOldViews(ctx, k.now(), k.Retention, keep)
+	return done, k.Store.DropExpiredViews(ctx, k.now(), k.Retention, keep)
 }
 
-// sketch keeps the HyperLogLogs of pages that had visitors, so that a loss of
+// saveSketches keeps the HyperLogLogs of pages that had visitors, so that a loss of
 // Redis costs the uniques of an hour at most.
-func (k *Keeper) sketch(ctx context.Context, beat func(), done *Tended) error {
+func (k *Flusher) saveSketches(ctx context.Context, beat func(), done *MaintenanceResult) error {
 	for after := (counter.PageID{}); ; {
-		pages, err := k.Store.SketchesDue(ctx, after, sketchPages)
+		pages, err := k.Store.ViewSketchesDue(ctx, after, sketchBatchSize)
 		if err != nil || len(pages) == 0 {
 			return err
 		}
@@ -88,7 +88,7 @@ func (k *Keeper) sketch(ctx context.Context, beat func(), done *Tended) error {
 		if err != nil {
 			return err
 		}
-		if err := k.Store.PutSketches(ctx, pages, sketches); err != nil {
+		if err := k.Store.SaveViewSketches(ctx, pages, sketches); err != nil {
 			return err
 		}
 		done.Sketched += int64(len(pages))
@@ -97,23 +97,23 @@ func (k *Keeper) sketch(ctx context.Context, beat func(), done *Tended) error {
 }
 
 const (
-	erasuresAtOnce = 100
-	erasePages     = 500
+	maxErasures    = 100
+	erasePageBatch = 500
 )
 
 // erase carries out what is to be forgotten. It runs right after a flush, and
 // nobody else flushes meanwhile, so no batch of before can bring it back.
-func (k *Keeper) erase(ctx context.Context, beat func(), done *Flushed) error {
-	open, err := k.Store.OpenViewErasures(ctx, erasuresAtOnce)
+func (k *Flusher) erase(ctx context.Context, beat func(), done *Result) error {
+	open, err := k.Store.PendingViewErasures(ctx, maxErasures)
 	if err != nil {
 		return err
 	}
 	for _, e := range open {
-		removed, err := k.forget(ctx, e, beat)
+		removed, err := k.erasePages(ctx, e, beat)
 		if err != nil {
 			return err
 		}
-		if err := k.Store.FinishViewErasure(ctx, e.ID, removed); err != nil {
+		if err := k.Store.CompleteViewErasure(ctx, e.ID, removed); err != nil {
 			return err
 		}
 		done.Erased++
@@ -122,26 +122,26 @@ func (k *Keeper) erase(ctx context.Context, beat func(), done *Flushed) error {
 	return nil
 }
 
-func (k *Keeper) forget(ctx context.Context, e Erasure, beat func()) (removed int64, err error) {
+func (k *Flusher) erasePages(ctx context.Context, e Erasure, beat func()) (removed int64, err error) {
 	for after := ""; ; {
-		pages, err := k.Store.ViewPagesOfSite(ctx, e.Site, after, erasePages)
+		pages, err := k.Store.ViewSitePages(ctx, e.Site, after, erasePageBatch)
 		if err != nil {
 			return removed, err
 		}
 		for _, page := range pages {
 			id := counter.PageID{Site: e.Site, Page: page}
 			if e.OfVisitor {
-				n, err := k.Counter.ForgetVisitor(ctx, id, e.Visitor)
+				n, err := k.Counter.EraseVisitor(ctx, id, e.Visitor)
 				if err != nil {
 					return removed, err
 				}
 				removed += n
-			} else if err := k.Counter.Forget(ctx, id); err != nil {
+			} else if err := k.Counter.ErasePage(ctx, id); err != nil {
 				return removed, err
 			}
 		}
 		beat()
-		if len(pages) < erasePages {
+		if len(pages) < erasePageBatch {
 			break
 		}
 		after = pages[len(pages)-1]
@@ -149,5 +149,5 @@ func (k *Keeper) forget(ctx context.Context, e Erasure, beat func()) (removed in
 	if e.OfVisitor {
 		return removed, nil // nothing in Postgres is of a visitor
 	}
-	return k.Store.EraseViewsOfSite(ctx, e.Site)
+	return k.Store.EraseSiteViews(ctx, e.Site)
 }

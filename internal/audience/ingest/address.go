@@ -34,7 +34,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		return netip.Addr{} // a socket of the machine
 	}
 	address := peer.Addr().Unmap()
-	if !within(address, trusted) {
+	if !containsAddress(address, trusted) {
 		return address
 	}
 	hops := r.Header["X-Forwarded-For"]
@@ -48,7 +48,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 				return address // what stands before is not to be believed
 			}
 			address = hop.Unmap()
-			if !within(address, trusted) {
+			if !containsAddress(address, trusted) {
 				return address
 			}
 		}
@@ -56,7 +56,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return address
 }
 
-func within(a netip.Addr, networks []netip.Prefix) bool {
+func containsAddress(a netip.Addr, networks []netip.Prefix) bool {
 	for _, p := range networks {
 		if p.Contains(a) {
 			return true

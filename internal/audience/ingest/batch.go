@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	batchLimit = 2 << 20 // bytes
-	mostHits   = 1000
-	// oldest is how far back a hit may claim to be: as long as salts are kept.
-	oldest = 48 * time.Hour
+	maxBatchBytes = 2 << 20 // bytes
+	maxBatchHits  = 1000
+	// maxHitAge is how far back a hit may claim to be: as long as salts are kept.
+	maxHitAge = 48 * time.Hour
 )
 
 // serverHit is what a server sends of one reader.
@@ -36,21 +36,21 @@ type serverHit struct {
 	Time      *time.Time `json:"time"`
 }
 
-// summary says what became of a batch.
-type summary struct {
+// batchResult says what became of a batch.
+type batchResult struct {
 	Accepted int            `json:"accepted"` // in Redis
 	Counted  int            `json:"counted"`  // of these, for the first time within the window
 	Filtered map[string]int `json:"filtered"` // by reason
-	Rejected []rejected     `json:"rejected"` // wrong, and left out
+	Rejected []rejectedRow  `json:"rejected"` // wrong, and left out
 }
 
-type rejected struct {
-	Index  int            `json:"index"`
-	Errors []fieldProblem `json:"errors"`
+type rejectedRow struct {
+	Index  int          `json:"index"`
+	Errors []fieldError `json:"errors"`
 }
 
-// batch answers POST /v1/batch: hits of many readers that a server has seen.
-func (in *Intake) batch(w http.ResponseWriter, r *http.Request) {
+// handleBatch answers POST /v1/batch: hits of many readers that a server has seen.
+func (in *Handler) handleBatch(w http.ResponseWriter, r *http.Request) {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="dateline"`)
@@ -67,9 +67,9 @@ func (in *Intake) batch(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	out, err := in.takeAll(r, s, rows)
+	out, err := in.countRows(r, s, rows)
 	if err != nil {
-		in.fail(w, r, err)
+		in.writeError(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -86,7 +86,7 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 			apperr.FieldError{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or application/x-ndjson."})
 		return nil, false
 	}
-	raw, ok := readAll(w, r, batchLimit)
+	raw, ok := readBody(w, r, maxBatchBytes)
 	if !ok {
 		return nil, false
 	}
@@ -102,66 +102,66 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 			apperr.FieldError{Field: "body", Code: "not_json", Message: "Send a JSON array of hits, or one hit a line as application/x-ndjson."})
 		return nil, false
 	}
-	if len(rows) == 0 || len(rows) > mostHits {
-		writeInvalid(w, apperr.FieldError{Field: "body", Code: "too_many", Message: fmt.Sprintf("Send from 1 to %d hits.", mostHits)})
+	if len(rows) == 0 || len(rows) > maxBatchHits {
+		writeInvalid(w, apperr.FieldError{Field: "body", Code: "too_many", Message: fmt.Sprintf("Send from 1 to %d hits.", maxBatchHits)})
 		return nil, false
 	}
 	return rows, true
 }
 
-func (in *Intake) takeAll(r *http.Request, s *site.Active, rows []json.RawMessage) (summary, error) {
-	out := summary{Filtered: map[string]int{}, Rejected: []rejected{}}
+func (in *Handler) countRows(r *http.Request, s *site.Active, rows []json.RawMessage) (batchResult, error) {
+	out := batchResult{Filtered: map[string]int{}, Rejected: []rejectedRow{}}
 	var hits []counter.Hit
 	var refused []counter.FilteredHit
 	now := in.now()
 	for i, raw := range rows {
-		h, reason, problems := in.fromRow(s, raw, now)
+		h, reason, problems := in.parseRow(s, raw, now)
 		if len(problems) == 0 {
-			h.page = in.nameOf(h)
+			h.page = in.pageName(h)
 		}
 		var counted counter.Hit
 		if len(problems) == 0 && reason == "" {
 			var err error
-			if counted, err = in.hit(r.Context(), h); err != nil {
-				if problems = problemsOf(err); problems == nil {
-					return summary{}, err
+			if counted, err = in.buildHit(r.Context(), h); err != nil {
+				if problems = requestErrors(err); problems == nil {
+					return batchResult{}, err
 				}
 			}
 		}
 		switch {
 		case len(problems) > 0:
-			out.Rejected = append(out.Rejected, rejected{i, fields(problems)})
+			out.Rejected = append(out.Rejected, rejectedRow{i, fieldErrors(problems)})
 		case reason != "":
-			refused = append(refused, counter.FilteredHit{Site: s.Views, Page: h.page, Reason: string(reason), At: h.at})
+			refused = append(refused, counter.FilteredHit{Site: s.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
 			out.Filtered[string(reason)]++
 		default:
 			hits = append(hits, counted)
 		}
 	}
 	if len(refused) > 0 {
-		if err := in.Ledger.Filtered(r.Context(), refused); err != nil {
-			return summary{}, err
+		if err := in.Bulk.CountFiltered(r.Context(), refused); err != nil {
+			return batchResult{}, err
 		}
 	}
 	if len(hits) > 0 {
-		outcomes, err := in.Ledger.Count(r.Context(), hits)
+		outcomes, err := in.Bulk.Count(r.Context(), hits)
 		if err != nil {
-			return summary{}, err
+			return batchResult{}, err
 		}
 		for _, o := range outcomes {
 			if o.Counted {
 				out.Counted++
 			}
 		}
-		in.Listeners.Pulse(s.ID)
+		in.Notifier.Notify(s.ID)
 	}
 	out.Accepted = len(hits)
 	return out, nil
 }
 
-// fromRow reads one hit. Its server has seen the reader; what it says of them is
+// parseRow reads one hit. Its server has seen the reader; what it says of them is
 // believed, but for the time.
-func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, reason botfilter.Reason, problems []apperr.FieldError) {
+func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, reason botfilter.Reason, problems []apperr.FieldError) {
 	var row serverHit
 	if problem := decode(raw, &row); problem != nil {
 		return h, "", []apperr.FieldError{*problem}
@@ -170,18 +170,18 @@ func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, rea
 	if m.Type == "" {
 		m.Type = string(counter.View)
 	}
-	h, problems = in.fromMessage(&http.Request{}, s, m)
+	h, problems = in.parseMessage(&http.Request{}, s, m)
 	if !isKind(m.Type) {
 		problems = append(problems, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."})
 	}
-	h.at, h.traits.Agent = now, row.UserAgent
+	h.at, h.traits.UserAgent = now, row.UserAgent
 	if row.Time != nil {
 		h.at = *row.Time
 		if h.at.After(now) {
 			h.at = now
 		}
-		if h.at.Before(now.Add(-oldest)) {
-			h.at = now.Add(-oldest)
+		if h.at.Before(now.Add(-maxHitAge)) {
+			h.at = now.Add(-maxHitAge)
 		}
 	}
 	if row.Address != "" {
@@ -191,7 +191,7 @@ func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, rea
 		}
 		h.traits.Address = a
 	}
-	named := row.User != "" || row.Visitor != "" && s.Visitor.Cookies
+	named := row.User != "" || row.Visitor != "" && s.VisitorSite.UseCookie
 	if !named && row.Address == "" {
 		problems = append(problems, apperr.FieldError{Field: "address", Code: "required", Message: "Send user, visitor or address, or nobody can be told apart."})
 	}
@@ -199,7 +199,7 @@ func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, rea
 	case row.OptOut:
 		reason = botfilter.OptOut
 	case row.UserAgent != "":
-		reason = in.Robots.Agent(row.UserAgent)
+		reason = in.Bots.MatchAgent(row.UserAgent)
 	}
 	return h, reason, problems
 }

@@ -52,7 +52,7 @@ func (s *syncBuffer) String() string {
 // desk is the intake on loopback, behind a proxy that says where readers are.
 type desk struct {
 	*newsroomtest.Newsroom
-	*newsroomtest.Counting
+	*newsroomtest.Audience
 	t   *testing.T
 	url string
 	log *syncBuffer
@@ -61,9 +61,9 @@ type desk struct {
 func open(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{Newsroom: newsroomtest.Open(t), t: t, log: &syncBuffer{}}
-	d.Counting = d.CountViews(d.log)
-	d.Intake.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	server := httptest.NewServer(d.Intake)
+	d.Audience = d.CountViews(d.log)
+	d.Ingest.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	server := httptest.NewServer(d.Ingest)
 	t.Cleanup(server.Close)
 	d.url = server.URL
 	return d
@@ -106,9 +106,9 @@ func (d *desk) view(s site.Site, page string, headers ...string) {
 
 func (d *desk) stats(s site.Site, page string) counter.Stats {
 	d.t.Helper()
-	v, err := s.Counted()
+	v, err := s.CounterSite()
 	d.Must(err)
-	d.Must(d.Counter.Fold(d.t.Context()))
+	d.Must(d.Counter.Aggregate(d.t.Context()))
 	got, err := d.Counter.Stats(d.t.Context(), v, page)
 	d.Must(err)
 	return got
@@ -116,8 +116,8 @@ func (d *desk) stats(s site.Site, page string) counter.Stats {
 
 func (d *desk) filtered(s site.Site, page string) map[string]int64 {
 	d.t.Helper()
-	d.Must(d.Counter.Fold(d.t.Context()))
-	got, err := d.Counts.FilteredOf(d.t.Context(), s.ID, page)
+	d.Must(d.Counter.Aggregate(d.t.Context()))
+	got, err := d.Counts.FilteredCounts(d.t.Context(), s.ID, page)
 	d.Must(err)
 	return got
 }

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-const hitLimit = 16 << 10 // bytes of a hit's body
+const maxHitBytes = 16 << 10 // bytes of a hit's body
 
 // message is what the tracker sends.
 type message struct {
@@ -29,9 +29,9 @@ type message struct {
 	Webdriver bool   `json:"webdriver"` // a program drives the browser
 }
 
-// view answers POST /v1/view.
-func (in *Intake) view(w http.ResponseWriter, r *http.Request) {
-	in.accept(w, r, func(m *message) *apperr.FieldError {
+// handleView answers POST /v1/view.
+func (in *Handler) handleView(w http.ResponseWriter, r *http.Request) {
+	in.handleHit(w, r, func(m *message) *apperr.FieldError {
 		if m.Type != "" {
 			return &apperr.FieldError{Field: "type", Code: "unknown_field", Message: "This address counts views only; see /v1/event."}
 		}
@@ -40,9 +40,9 @@ func (in *Intake) view(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// event answers POST /v1/event.
-func (in *Intake) event(w http.ResponseWriter, r *http.Request) {
-	in.accept(w, r, func(m *message) *apperr.FieldError {
+// handleEvent answers POST /v1/event.
+func (in *Handler) handleEvent(w http.ResponseWriter, r *http.Request) {
+	in.handleHit(w, r, func(m *message) *apperr.FieldError {
 		if !isKind(m.Type) {
 			return &apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."}
 		}
@@ -52,14 +52,14 @@ func (in *Intake) event(w http.ResponseWriter, r *http.Request) {
 
 func isKind(text string) bool {
 	switch counter.Kind(text) {
-	case counter.View, counter.Click, counter.Convert:
+	case counter.View, counter.Click, counter.Conversion:
 		return true
 	default:
 		return false
 	}
 }
 
-func (in *Intake) accept(w http.ResponseWriter, r *http.Request, check func(*message) *apperr.FieldError) {
+func (in *Handler) handleHit(w http.ResponseWriter, r *http.Request, check func(*message) *apperr.FieldError) {
 	var m message
 	if !readHit(w, r, &m) {
 		return
@@ -68,17 +68,17 @@ func (in *Intake) accept(w http.ResponseWriter, r *http.Request, check func(*mes
 		writeInvalid(w, *problem)
 		return
 	}
-	s, ok := in.siteOf(w, r, m.Site)
+	s, ok := in.authorizeSite(w, r, m.Site)
 	if !ok {
 		return
 	}
-	h, problems := in.fromMessage(r, s, m)
+	h, problems := in.parseMessage(r, s, m)
 	if len(problems) > 0 {
 		writeInvalid(w, problems...)
 		return
 	}
-	if err := in.take(r.Context(), h, in.refusal(r.Header, m.Webdriver)); err != nil {
-		in.fail(w, r, err)
+	if err := in.countHit(r.Context(), h, in.filterReason(r.Header, m.Webdriver)); err != nil {
+		in.writeError(w, r, err)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
@@ -95,7 +95,7 @@ func readHit(w http.ResponseWriter, r *http.Request, into *message) bool {
 			apperr.FieldError{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or text/plain."})
 		return false
 	}
-	raw, ok := readAll(w, r, hitLimit)
+	raw, ok := readBody(w, r, maxHitBytes)
 	if !ok {
 		return false
 	}
@@ -106,7 +106,7 @@ func readHit(w http.ResponseWriter, r *http.Request, into *message) bool {
 	return true
 }
 
-func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -144,10 +144,10 @@ func decode(raw []byte, into any) *apperr.FieldError {
 	return &apperr.FieldError{Field: "body", Code: "not_json", Message: "Send one JSON object."}
 }
 
-// siteOf finds the site of a write key, and checks that the page that sends is
+// authorizeSite finds the site of a write key, and checks that the page that sends is
 // one of its own. It lets the page read the answer (fetch.spec.whatwg.org, "CORS
 // protocol").
-func (in *Intake) siteOf(w http.ResponseWriter, r *http.Request, key string) (*site.Active, bool) {
+func (in *Handler) authorizeSite(w http.ResponseWriter, r *http.Request, key string) (*site.Active, bool) {
 	if key == "" {
 		writeInvalid(w, apperr.FieldError{Field: "site", Code: "required", Message: "Send the site's write key."})
 		return nil, false
@@ -160,13 +160,13 @@ func (in *Intake) siteOf(w http.ResponseWriter, r *http.Request, key string) (*s
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		if referer := r.Header.Get("Referer"); referer != "" && !s.Allows(hostOf(referer)) {
-			writeForeign(w)
+			writeOriginNotAllowed(w)
 			return nil, false
 		}
 		return s, true
 	}
 	if !s.Allows(hostOf(origin)) {
-		writeForeign(w)
+		writeOriginNotAllowed(w)
 		return nil, false
 	}
 	h := w.Header()
@@ -175,7 +175,7 @@ func (in *Intake) siteOf(w http.ResponseWriter, r *http.Request, key string) (*s
 	return s, true
 }
 
-func writeForeign(w http.ResponseWriter) {
+func writeOriginNotAllowed(w http.ResponseWriter) {
 	writeProblem(w, http.StatusForbidden, "origin_not_allowed", "This page does not belong to the site. Its domains are among the site's settings.",
 		apperr.FieldError{Field: "Origin", Code: "not_allowed", Message: "Not one of the site's domains."})
 }
@@ -190,12 +190,12 @@ func hostOf(address string) string {
 }
 
 const (
-	nameLimit     = 200 // bytes of a visitor's and a user's name
-	referrerLimit = 4000
+	maxNameBytes     = 200 // bytes of a visitor's and a user's name
+	maxReferrerBytes = 4000
 )
 
-func (in *Intake) fromMessage(r *http.Request, s *site.Active, m message) (hit, []apperr.FieldError) {
-	h := hit{site: s, kind: counter.Kind(m.Type), referrer: m.Referrer, at: in.now(), traits: in.readerOf(r)}
+func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit, []apperr.FieldError) {
+	h := hit{site: s, kind: counter.Kind(m.Type), referrer: m.Referrer, at: in.now(), traits: in.traitsOf(r)}
 	h.traits.Login, h.traits.Cookie = m.User, m.Visitor
 	var problems []apperr.FieldError
 	name, field := m.Page, "page"
@@ -211,7 +211,7 @@ func (in *Intake) fromMessage(r *http.Request, s *site.Active, m message) (hit, 
 	for _, f := range []struct {
 		field, value string
 		most         int
-	}{{"user", m.User, nameLimit}, {"visitor", m.Visitor, nameLimit}, {"referrer", m.Referrer, referrerLimit}} {
+	}{{"user", m.User, maxNameBytes}, {"visitor", m.Visitor, maxNameBytes}, {"referrer", m.Referrer, maxReferrerBytes}} {
 		if len(f.value) > f.most {
 			problems = append(problems, apperr.FieldError{Field: f.field, Code: "too_long", Message: "It is too long."})
 		}
@@ -219,24 +219,24 @@ func (in *Intake) fromMessage(r *http.Request, s *site.Active, m message) (hit, 
 	return h, problems
 }
 
-// pixel answers GET /v1/pixel.gif: for pages without programs, and for mail.
-func (in *Intake) pixel(w http.ResponseWriter, r *http.Request) {
+// handlePixel answers GET /v1/pixel.gif: for pages without programs, and for mail.
+func (in *Handler) handlePixel(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	m := message{Site: query.Get("site"), Type: string(counter.View), Page: query.Get("page"), URL: query.Get("url"), Referrer: query.Get("referrer"), User: query.Get("user")}
 	if m.Page == "" && m.URL == "" {
 		m.URL = r.Header.Get("Referer")
 	}
-	s, ok := in.siteOf(w, r, m.Site)
+	s, ok := in.authorizeSite(w, r, m.Site)
 	if !ok {
 		return
 	}
-	h, problems := in.fromMessage(r, s, m)
+	h, problems := in.parseMessage(r, s, m)
 	if len(problems) > 0 {
 		writeInvalid(w, problems...)
 		return
 	}
-	if err := in.take(r.Context(), h, in.refusal(r.Header, false)); err != nil {
-		in.fail(w, r, err)
+	if err := in.countHit(r.Context(), h, in.filterReason(r.Header, false)); err != nil {
+		in.writeError(w, r, err)
 		return
 	}
 	head := w.Header()

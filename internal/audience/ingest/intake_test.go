@@ -47,10 +47,10 @@ func TestViewsAreCounted(t *testing.T) {
 		}
 	}
 	got := d.stats(s, "/a")
-	if got.Views != 4 || got.Clicks != 1 || got.Converts != 1 || got.Uniques.Day != 4 {
+	if got.Views != 4 || got.Clicks != 1 || got.Conversions != 1 || got.Uniques.Day != 4 {
 		t.Errorf("%+v", got)
 	}
-	v, err := s.Counted()
+	v, err := s.CounterSite()
 	d.Must(err)
 	dimensions, err := d.Counter.Dimensions(t.Context(), v, "/a")
 	d.Must(err)
@@ -118,7 +118,7 @@ func TestRateRule(t *testing.T) {
 func TestErrorsNameTheField(t *testing.T) {
 	d := open(t)
 	s, secret := d.Site(func(s *site.Site) { s.Domains = []string{"news.example"}; s.PublicCounts = false })
-	bitmap, _ := d.Site(func(s *site.Site) { s.Uniques, s.MaxID = counter.Bitmap, 1000 })
+	bitmap, _ := d.Site(func(s *site.Site) { s.UniqueMethod, s.MaxID = counter.Bitmap, 1000 })
 	right := `{"site":"` + s.WriteKey + `","page":"/a"`
 	const post, view, event, batch = "POST", "/v1/view", "/v1/event", "/v1/batch"
 	for _, c := range []struct {
@@ -196,7 +196,7 @@ func TestReaders(t *testing.T) {
 	d := open(t)
 	cookies, _ := d.Site(func(s *site.Site) { s.Visitors = site.Cookie })
 	none, _ := d.Site()
-	bitmap, _ := d.Site(func(s *site.Site) { s.Uniques, s.MaxID = counter.Bitmap, 1000 })
+	bitmap, _ := d.Site(func(s *site.Site) { s.UniqueMethod, s.MaxID = counter.Bitmap, 1000 })
 	send := func(s site.Site, more, address string) {
 		t.Helper()
 		if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"`+more+`}`, "X-Forwarded-For", address); a.StatusCode != http.StatusAccepted {
@@ -254,7 +254,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// The times are clamped: nothing is of the future, nothing of years ago.
-	v, err := s.Counted()
+	v, err := s.CounterSite()
 	d.Must(err)
 	days, err := d.Counter.Series(t.Context(), v, "/a", counter.View, counter.ByDay, 4)
 	d.Must(err)
@@ -275,7 +275,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
 	// The old key ends when there is a new one.
-	_, _, err = d.Sites.Rotate(t.Context(), d.Owner, s.ID)
+	_, _, err = d.Sites.RotateSecret(t.Context(), d.Owner, s.ID)
 	d.Must(err)
 	d.refused("an old key", d.send("POST", "/v1/batch", "[]", headers...), 401, "secret_invalid", "")
 }
@@ -295,7 +295,7 @@ func TestWithoutRedis(t *testing.T) {
 // A change of a site is in force in other processes soon after.
 func TestChangesReachOtherProcesses(t *testing.T) {
 	d := open(t)
-	other := &site.Directory{Store: d.Store, Sealer: d.Sealer, Log: d.Intake.Log}
+	other := &site.Directory{Store: d.Store, Sealer: d.Sealer, Log: d.Ingest.Log}
 	d.Must(other.Refresh(t.Context()))
 	go other.Run(t.Context())
 	await := func(what string, is func() bool) {
@@ -309,7 +309,7 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 	s, _ := d.Site()
 	await("the new site", func() bool { _, ok := other.ByKey(s.WriteKey); return ok })
 	hits := 77
-	_, err := d.Sites.Edit(t.Context(), d.Owner, s.ID, site.Change{RateHits: &hits})
+	_, err := d.Sites.Update(t.Context(), d.Owner, s.ID, site.Update{RateHits: &hits})
 	d.Must(err)
 	await("its new rate", func() bool { a, ok := other.ByKey(s.WriteKey); return ok && a.RateHits == 77 })
 	d.Must(d.Sites.Delete(t.Context(), d.Owner, s.ID))
@@ -320,7 +320,7 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 // Who follows a short link is told apart as a reader of a page is.
 func TestWhoFollowsALink(t *testing.T) {
 	d := open(t)
-	links := site.OfPosts(d.Workspace.ID)
+	links := site.PostsSite(d.Workspace.ID)
 	read := func(headers ...string) (counter.Hit, string) {
 		t.Helper()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/l/0123456789", http.NoBody)
@@ -332,7 +332,7 @@ func TestWhoFollowsALink(t *testing.T) {
 		for i := 0; i < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
 		}
-		h, reason, err := d.Intake.Read(t.Context(), r, links)
+		h, reason, err := d.Ingest.Classify(t.Context(), r, links)
 		d.Must(err)
 		return h, reason
 	}
@@ -352,7 +352,7 @@ func TestWhoFollowsALink(t *testing.T) {
 	if _, reason := read("DNT", "1"); reason != "opt_out" {
 		t.Errorf("who opts out is %q", reason)
 	}
-	for range site.DefaultHits {
+	for range site.DefaultRateHits {
 		_, reason = read()
 	}
 	if reason != "rate" {
@@ -364,7 +364,7 @@ func TestWhoFollowsALink(t *testing.T) {
 // are known go on by themselves.
 func TestASiteNamesSoManyPagesADay(t *testing.T) {
 	d := open(t)
-	d.Intake.MostPages = 3
+	d.Ingest.MaxPages = 3
 	s, secret := d.Site()
 	other, _ := d.Site()
 	for n := range 6 {

@@ -38,14 +38,14 @@ const servedKey = "dlw_killedkilledkille"
 
 // served is the one site that such a process counts for.
 func served() counter.Site {
-	return counter.Site{ID: uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000002"), Zone: time.UTC, Window: 30 * time.Minute, Uniques: counter.Set}
+	return counter.Site{ID: uuid.MustParse("0190a0f3-5f0e-7c00-8000-000000000002"), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.Set}
 }
 
 type servedSite struct{ *site.Active }
 
 func (s servedSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
 func (s servedSite) BySecret(string) (*site.Active, bool)  { return nil, false }
-func (s servedSite) AnyOwns(string) bool                   { return true }
+func (s servedSite) AnyAllows(string) bool                   { return true }
 
 // serve is an intake that says where it listens, until it is killed.
 func serve(redisURL string) error {
@@ -65,16 +65,16 @@ func serve(redisURL string) error {
 	}
 	viewCounter := counter.New(client, counter.Options{})
 	go viewCounter.Run(ctx, func(err error) { fmt.Fprintln(os.Stderr, err) })
-	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: servedKey, RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}, Views: one,
-		Visitor: visitor.Site{ID: one.ID, Zone: one.Zone}}
+	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: servedKey, RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}, CounterSite: one,
+		VisitorSite: visitor.Site{ID: one.ID, Zone: one.Zone}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Println(l.Addr())
-	return http.Serve(l, &ingest.Intake{Sites: servedSite{active}, Counter: counter.NewBatcher(viewCounter), Ledger: viewCounter, Listeners: pubsub.NewPulses(client, log),
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Robots: robots, Rates: botfilter.NewRates(ctx, client), Referrers: dimensions.NewReferrers(),
-		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker})
+	return http.Serve(l, &ingest.Handler{Sites: servedSite{active}, Counter: counter.NewBatcher(viewCounter), Bulk: viewCounter, Notifier: pubsub.NewSiteSignals(client, log),
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(ctx, client), Referrers: dimensions.NewReferrers(),
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker})
 }
 
 // startIntake starts a process and gives its address.
@@ -162,7 +162,7 @@ func TestTheAPIIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
 		t.Error("nobody noticed that the API was killed")
 	}
 	viewCounter := counter.New(enginetest.RedisClient(t, redisURL), counter.Options{})
-	if err := viewCounter.Fold(t.Context()); err != nil {
+	if err := viewCounter.Aggregate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for page := range pages {

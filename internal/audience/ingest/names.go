@@ -13,12 +13,12 @@ import (
 // and Postgres with names otherwise.
 const OtherPage = "(other)"
 
-// DefaultPages is how many pages a site may name in a day, in one process.
-const DefaultPages = 200_000
+// DefaultMaxPages is how many pages a site may name in a day, in one process.
+const DefaultMaxPages = 200_000
 
-// names remembers which pages the sites have named today, by hashes of eight
+// pageLimiter remembers which pages the sites have named today, by hashes of eight
 // bytes.
-type names struct {
+type pageLimiter struct {
 	seed maphash.Seed
 
 	mu   sync.Mutex
@@ -26,8 +26,8 @@ type names struct {
 	seen map[uuid.UUID]map[uint64]struct{}
 }
 
-// of gives the name that a page counts by.
-func (n *names) of(site uuid.UUID, page string, now time.Time, most int) string {
+// nameFor gives the name that a page counts by.
+func (n *pageLimiter) nameFor(site uuid.UUID, page string, now time.Time, most int) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if day := now.Unix() / 86400; n.seen == nil || day != n.day {

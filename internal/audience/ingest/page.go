@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pageLimit = 200  // bytes of a page's name, as the counters take it
-	rawLimit  = 4000 // of what it is made from
+	maxPageBytes    = 200  // bytes of a page's name, as the counters take it
+	maxRawPageBytes = 4000 // of what it is made from
 )
 
 // PageName makes a page's name: of an address its path, with what of its query
@@ -23,7 +23,7 @@ func PageName(text string) (string, *apperr.FieldError) {
 	switch {
 	case text == "":
 		return "", &apperr.FieldError{Code: "required", Message: "Name the page: its address, or an id of yours."}
-	case len(text) > rawLimit:
+	case len(text) > maxRawPageBytes:
 		return "", &apperr.FieldError{Code: "too_long", Message: "At most 4000 bytes."}
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "", &apperr.FieldError{Code: "invalid", Message: "It holds what is no text."}
@@ -33,12 +33,12 @@ func PageName(text string) (string, *apperr.FieldError) {
 		if err != nil {
 			return "", &apperr.FieldError{Code: "invalid", Message: "It is no address."}
 		}
-		text = pathOf(u)
+		text = normalizePath(u)
 	}
-	return shortened(text), nil
+	return truncateName(text), nil
 }
 
-func pathOf(u *url.URL) string {
+func normalizePath(u *url.URL) string {
 	path := u.Path
 	if path == "" {
 		path = "/"
@@ -47,22 +47,22 @@ func pathOf(u *url.URL) string {
 		path = "/" + strings.Trim(path, "/")
 	}
 	if u.RawQuery == "" {
-		return clean(path)
+		return sanitizePath(path)
 	}
 	query, _ := url.ParseQuery(u.RawQuery) // what cannot be read names no page
 	for name := range query {
-		if isTracking(name) {
+		if isTrackingParam(name) {
 			query.Del(name)
 		}
 	}
 	if len(query) == 0 {
-		return clean(path)
+		return sanitizePath(path)
 	}
-	return clean(path) + "?" + query.Encode() // sorted
+	return sanitizePath(path) + "?" + query.Encode() // sorted
 }
 
-// clean keeps what was behind percent signs and is no text out of names.
-func clean(path string) string {
+// sanitizePath keeps what was behind percent signs and is no text out of names.
+func sanitizePath(path string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
 			return '_'
@@ -71,8 +71,8 @@ func clean(path string) string {
 	}, path)
 }
 
-// isTracking knows parameters that say how a reader came, not what is read.
-func isTracking(name string) bool {
+// isTrackingParam knows parameters that say how a reader came, not what is read.
+func isTrackingParam(name string) bool {
 	name = strings.ToLower(name)
 	for _, beginning := range []string{"utm_", "mc_", "pk_", "mtm_", "hsa_", "_hs", "vero_", "fb_", "zarsrc"} {
 		if strings.HasPrefix(name, beginning) {
@@ -87,22 +87,22 @@ func isTracking(name string) bool {
 	return false
 }
 
-// shortened ends a long name with a hash of all of it, so that two pages stay two.
-func shortened(name string) string {
-	if len(name) <= pageLimit {
+// truncateName ends a long name with a hash of all of it, so that two pages stay two.
+func truncateName(name string) string {
+	if len(name) <= maxPageBytes {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
 	end := "~" + hex.EncodeToString(sum[:8])
-	cut := pageLimit - len(end)
+	cut := maxPageBytes - len(end)
 	for !utf8.RuneStart(name[cut]) {
 		cut--
 	}
 	return name[:cut] + end
 }
 
-// denseID reads the id of a reader whom the site counts by ids.
-func denseID(text string, most int64) (uint32, error) {
+// parseVisitorID reads the id of a reader whom the site counts by ids.
+func parseVisitorID(text string, most int64) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || n == 0 || int64(n) > most { //nolint:gosec // 32 bits
 		return 0, apperr.InvalidFields(apperr.FieldError{Field: "user", Code: "out_of_range",

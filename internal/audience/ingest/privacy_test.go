@@ -26,9 +26,9 @@ func TestNothingPersonalIsKept(t *testing.T) {
 	const secretAgent = "Mozilla/5.0 (Linux; Android 10; UnusualPhone77) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36"
 	four, six := netip.MustParseAddr("198.51.100.77"), netip.MustParseAddr("2001:db8:77:88:99aa:bbcc:ddee:ff01")
 	robot := "UnusualRobotbot/9.1"
-	for _, way := range []counter.Way{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
+	for _, way := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 		s, secret := d.Site(func(s *site.Site) {
-			s.Uniques, s.Visitors, s.RateHits = way, site.Cookie, 4
+			s.UniqueMethod, s.Visitors, s.RateHits = way, site.Cookie, 4
 			if way == counter.Bitmap {
 				s.MaxID = 1 << 20
 			}

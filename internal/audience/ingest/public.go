@@ -12,8 +12,8 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// public finds how often a page was viewed, where everybody may know.
-func (in *Intake) public(w http.ResponseWriter, r *http.Request) (page string, count int64, ok bool) {
+// publicCount finds how often a page was viewed, where everybody may know.
+func (in *Handler) publicCount(w http.ResponseWriter, r *http.Request) (page string, count int64, ok bool) {
 	query := r.URL.Query()
 	name, field := query.Get("page"), "page"
 	if name == "" && query.Get("url") != "" {
@@ -30,9 +30,9 @@ func (in *Intake) public(w http.ResponseWriter, r *http.Request) (page string, c
 		writeInvalid(w, apperr.FieldError{Field: "site", Code: "not_public", Message: "No site with public counts has this write key."})
 		return "", 0, false
 	}
-	stats, err := in.Ledger.StatsOf(r.Context(), s.Views, []string{page})
+	stats, err := in.Bulk.PageStats(r.Context(), s.CounterSite, []string{page})
 	if err != nil || len(stats) != 1 {
-		in.fail(w, r, fmt.Errorf("read a count: %w", err))
+		in.writeError(w, r, fmt.Errorf("read a count: %w", err))
 		return "", 0, false
 	}
 	h := w.Header()
@@ -43,9 +43,9 @@ func (in *Intake) public(w http.ResponseWriter, r *http.Request) (page string, c
 	return page, stats[0].Views, true
 }
 
-// countJSON answers GET /v1/count.json.
-func (in *Intake) countJSON(w http.ResponseWriter, r *http.Request) {
-	page, count, ok := in.public(w, r)
+// handleCountJSON answers GET /v1/count.json.
+func (in *Handler) handleCountJSON(w http.ResponseWriter, r *http.Request) {
+	page, count, ok := in.publicCount(w, r)
 	if !ok {
 		return
 	}
@@ -56,23 +56,23 @@ func (in *Intake) countJSON(w http.ResponseWriter, r *http.Request) {
 	}{page, count})
 }
 
-const labelLimit = 40 // characters
+const maxLabelLength = 40 // characters
 
-// badge answers GET /v1/badge.svg.
-func (in *Intake) badge(w http.ResponseWriter, r *http.Request) {
+// handleBadge answers GET /v1/badge.svg.
+func (in *Handler) handleBadge(w http.ResponseWriter, r *http.Request) {
 	label := r.URL.Query().Get("label")
 	switch {
 	case label == "":
 		label = "views"
-	case !utf8.ValidString(label) || utf8.RuneCountInString(label) > labelLimit:
+	case !utf8.ValidString(label) || utf8.RuneCountInString(label) > maxLabelLength:
 		writeInvalid(w, apperr.FieldError{Field: "label", Code: "too_long", Message: "At most 40 characters."})
 		return
 	}
-	_, count, ok := in.public(w, r)
+	_, count, ok := in.publicCount(w, r)
 	if !ok {
 		return
 	}
-	number := grouped(count)
+	number := groupDigits(count)
 	// Verdana 11 is about 7 wide; textLength makes the guess fit.
 	left, right := 10+7*utf8.RuneCountInString(label), 10+7*len(number)
 	w.Header().Set("Content-Type", "image/svg+xml")
@@ -81,11 +81,11 @@ func (in *Intake) badge(w http.ResponseWriter, r *http.Request) {
 		`<rect width="%[1]d" height="20" rx="3" fill="#555"/><path d="M%[4]d 0h%[5]da3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H%[4]dz" fill="#06c"/>`+
 		`<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">`+
 		`<text x="%[6]d" y="14" textLength="%[7]d">%[2]s</text><text x="%[8]d" y="14" textLength="%[9]d">%[3]s</text></g></svg>`,
-		left+right, html.EscapeString(printable(label)), number, left, right-3, left/2, left-10, left+right/2, right-10)
+		left+right, html.EscapeString(xmlText(label)), number, left, right-3, left/2, left-10, left+right/2, right-10)
 }
 
-// printable leaves out what XML 1.0 cannot hold (2.2).
-func printable(text string) string {
+// xmlText leaves out what XML 1.0 cannot hold (2.2).
+func xmlText(text string) string {
 	out := make([]rune, 0, len(text))
 	for _, r := range text {
 		if r >= ' ' && r != 0x7f && r != 0xfffe && r != 0xffff {
@@ -95,8 +95,8 @@ func printable(text string) string {
 	return string(out)
 }
 
-// grouped writes a number in groups of three digits.
-func grouped(n int64) string {
+// groupDigits writes a number in groups of three digits.
+func groupDigits(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -104,10 +104,10 @@ func grouped(n int64) string {
 	return digits
 }
 
-// countScript answers GET /v1/count.js: a script that puts the number where it
+// handleCountScript answers GET /v1/count.js: a script that puts the number where it
 // stands.
-func (in *Intake) countScript(w http.ResponseWriter, r *http.Request) {
-	_, count, ok := in.public(w, r)
+func (in *Handler) handleCountScript(w http.ResponseWriter, r *http.Request) {
+	_, count, ok := in.publicCount(w, r)
 	if !ok {
 		return
 	}
@@ -115,4 +115,4 @@ func (in *Intake) countScript(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `(function(s,e){e.className="dateline-count";e.textContent=(%d).toLocaleString(document.documentElement.lang||[]);s.parentNode.insertBefore(e,s)})(document.currentScript,document.createElement("span"))`, count) //nolint:gosec // a number
 }
 
-var _ Ledger = (*counter.Counter)(nil)
+var _ BulkCounter = (*counter.Counter)(nil)

@@ -18,38 +18,38 @@ import (
 const Prefix = "/v1/"
 
 // ServeHTTP answers the addresses below Prefix.
-func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
 			in.Log.ErrorContext(r.Context(), "panic in a request", "route", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 			writeProblem(w, http.StatusInternalServerError, "internal", "Something went wrong on our side. The log has the details under the X-Request-ID.")
 		}
 	}()
-	head(w.Header())
-	method, answer := http.MethodPost, in.view
+	setHeaders(w.Header())
+	method, answer := http.MethodPost, in.handleView
 	switch r.URL.Path {
 	case "/v1/view":
 	case "/v1/event":
-		answer = in.event
+		answer = in.handleEvent
 	case "/v1/batch":
-		answer = in.batch
+		answer = in.handleBatch
 	case "/v1/pixel.gif":
-		method, answer = http.MethodGet, in.pixel
+		method, answer = http.MethodGet, in.handlePixel
 	case "/v1/d.js":
 		method, answer = http.MethodGet, in.Tracker.serve
 	case "/v1/count.json":
-		method, answer = http.MethodGet, in.countJSON
+		method, answer = http.MethodGet, in.handleCountJSON
 	case "/v1/badge.svg":
-		method, answer = http.MethodGet, in.badge
+		method, answer = http.MethodGet, in.handleBadge
 	case "/v1/count.js":
-		method, answer = http.MethodGet, in.countScript
+		method, answer = http.MethodGet, in.handleCountScript
 	default:
 		writeProblem(w, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.")
 		return
 	}
 	switch {
 	case r.Method == http.MethodOptions:
-		in.preflight(w, r, method)
+		in.handlePreflight(w, r, method)
 		return
 	case r.Method != method:
 		w.Header().Set("Allow", method+", OPTIONS")
@@ -62,13 +62,13 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Overloaded answers a request that nobody has time for, with when to try again,
 // in seconds.
 func Overloaded(w http.ResponseWriter, comeBack string) {
-	head(w.Header())
+	setHeaders(w.Header())
 	w.Header().Set("Retry-After", comeBack)
 	writeProblem(w, http.StatusServiceUnavailable, "overloaded", "More comes in than can be counted right now; try again in a moment.")
 }
 
-// head sets what all answers of the API have, by their canonical names.
-func head(h http.Header) {
+// setHeaders sets what all answers of the API have, by their canonical names.
+func setHeaders(h http.Header) {
 	var id uuid.UUID                                     // version 4 (RFC 9562, 5.4): it names a request, and need not be secret
 	binary.NativeEndian.PutUint64(id[:8], rand.Uint64()) //nolint:gosec // see above
 	binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // see above
@@ -83,13 +83,13 @@ func head(h http.Header) {
 	h["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
 }
 
-// preflight answers a browser that asks whether a page of another origin may
+// handlePreflight answers a browser that asks whether a page of another origin may
 // send what is no simple request, such as JSON. The body, which names the site,
 // comes later; so any site's pages may.
-func (in *Intake) preflight(w http.ResponseWriter, r *http.Request, method string) {
+func (in *Handler) handlePreflight(w http.ResponseWriter, r *http.Request, method string) {
 	origin := r.Header.Get("Origin")
-	if origin == "" || !in.Sites.AnyOwns(hostOf(origin)) {
-		writeForeign(w)
+	if origin == "" || !in.Sites.AnyAllows(hostOf(origin)) {
+		writeOriginNotAllowed(w)
 		return
 	}
 	h := w.Header()
@@ -103,30 +103,30 @@ func (in *Intake) preflight(w http.ResponseWriter, r *http.Request, method strin
 
 // problem is a problem document (RFC 9457).
 type problem struct {
-	Type   string         `json:"type"`
-	Title  string         `json:"title"`
-	Status int            `json:"status"`
-	Code   string         `json:"code"`
-	Detail string         `json:"detail"`
-	Errors []fieldProblem `json:"errors,omitempty"`
+	Type   string       `json:"type"`
+	Title  string       `json:"title"`
+	Status int          `json:"status"`
+	Code   string       `json:"code"`
+	Detail string       `json:"detail"`
+	Errors []fieldError `json:"errors,omitempty"`
 }
 
-type fieldProblem struct {
+type fieldError struct {
 	Field   string `json:"field"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-func fields(problems []apperr.FieldError) []fieldProblem {
-	var out []fieldProblem
+func fieldErrors(problems []apperr.FieldError) []fieldError {
+	var out []fieldError
 	for _, one := range problems {
-		out = append(out, fieldProblem{one.Field, one.Code, one.Message})
+		out = append(out, fieldError{one.Field, one.Code, one.Message})
 	}
 	return out
 }
 
 func writeProblem(w http.ResponseWriter, status int, code, detail string, problems ...apperr.FieldError) {
-	raw, err := json.Marshal(problem{"about:blank", http.StatusText(status), status, code, detail, fields(problems)})
+	raw, err := json.Marshal(problem{"about:blank", http.StatusText(status), status, code, detail, fieldErrors(problems)})
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -141,9 +141,9 @@ func writeInvalid(w http.ResponseWriter, problems ...apperr.FieldError) {
 	writeProblem(w, http.StatusUnprocessableEntity, "invalid_request", "The request cannot be carried out as it is; see errors.", problems...)
 }
 
-// fail answers with what kept a hit from being counted. What is logged names
+// writeError answers with what kept a hit from being counted. What is logged names
 // neither the reader nor the page.
-func (in *Intake) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (in *Handler) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *apperr.Error
 	switch {
 	case errors.As(err, &refused):
@@ -157,8 +157,8 @@ func (in *Intake) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// problemsOf gives what is wrong with a request; nil when the fault is ours.
-func problemsOf(err error) []apperr.FieldError {
+// requestErrors gives what is wrong with a request; nil when the fault is ours.
+func requestErrors(err error) []apperr.FieldError {
 	var refused *apperr.Error
 	if errors.As(err, &refused) {
 		return refused.Fields

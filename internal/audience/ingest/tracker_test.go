@@ -121,7 +121,7 @@ func TestTrackerInABrowser(t *testing.T) {
 	w.awaits(map[string]int64{"/next": 1})
 	first := w.stats(w.site, "/first?id=7")
 	order := w.stats(w.site, "order-1")
-	if first.Clicks != 1 || first.Converts != 1 || order.Converts != 1 {
+	if first.Clicks != 1 || first.Conversions != 1 || order.Conversions != 1 {
 		t.Errorf("%+v %+v", first, order)
 	}
 }

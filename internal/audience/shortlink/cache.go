@@ -9,9 +9,9 @@ import (
 // on for so long at most; codes that somebody guesses take no more than their
 // share.
 const (
-	cacheLife    = 30 * time.Second
-	missLife     = 5 * time.Second
-	cacheEntries = 50_000
+	cacheTTL        = 30 * time.Second
+	missTTL         = 5 * time.Second
+	maxCacheEntries = 50_000
 )
 
 // cache remembers links by their code, in two generations: when the younger is
@@ -22,9 +22,9 @@ type cache struct {
 }
 
 type entry struct {
-	link  Link
-	found bool
-	until time.Time
+	link      Link
+	found     bool
+	expiresAt time.Time
 }
 
 func (c *cache) get(code string, now time.Time) (l Link, found, ok bool) {
@@ -33,27 +33,27 @@ func (c *cache) get(code string, now time.Time) (l Link, found, ok bool) {
 	e, ok := c.young[code]
 	if !ok {
 		if e, ok = c.old[code]; ok {
-			c.keep(code, e)
+			c.store(code, e)
 		}
 	}
-	if !ok || now.After(e.until) {
+	if !ok || now.After(e.expiresAt) {
 		return Link{}, false, false
 	}
 	return e.link, e.found, true
 }
 
 func (c *cache) put(code string, l Link, found bool, now time.Time) {
-	life := cacheLife
+	life := cacheTTL
 	if !found {
-		life = missLife
+		life = missTTL
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.keep(code, entry{link: l, found: found, until: now.Add(life)})
+	c.store(code, entry{link: l, found: found, expiresAt: now.Add(life)})
 }
 
-func (c *cache) keep(code string, e entry) {
-	if len(c.young) >= cacheEntries/2 || c.young == nil {
+func (c *cache) store(code string, e entry) {
+	if len(c.young) >= maxCacheEntries/2 || c.young == nil {
 		c.old, c.young = c.young, make(map[string]entry)
 	}
 	c.young[code] = e

@@ -11,13 +11,13 @@ func TestACodeIsRememberedForAWhile(t *testing.T) {
 	now := time.Now()
 	c.put("a", Link{URL: "https://a.example"}, true, now)
 	c.put("none", Link{}, false, now)
-	if l, found, ok := c.get("a", now.Add(cacheLife)); !ok || !found || l.URL != "https://a.example" {
+	if l, found, ok := c.get("a", now.Add(cacheTTL)); !ok || !found || l.URL != "https://a.example" {
 		t.Errorf("%+v %v %v", l, found, ok)
 	}
-	if _, found, ok := c.get("none", now.Add(missLife)); !ok || found {
+	if _, found, ok := c.get("none", now.Add(missTTL)); !ok || found {
 		t.Errorf("what is not there: %v %v", found, ok)
 	}
-	for code, life := range map[string]time.Duration{"a": cacheLife, "none": missLife, "never asked": -time.Second} {
+	for code, life := range map[string]time.Duration{"a": cacheTTL, "none": missTTL, "never asked": -time.Second} {
 		if _, _, ok := c.get(code, now.Add(life+time.Second)); ok {
 			t.Errorf("%s is remembered for too long", code)
 		}
@@ -29,14 +29,14 @@ func TestTheMemoryForCodesIsBounded(t *testing.T) {
 	var c cache
 	now := time.Now()
 	c.put("asked for", Link{}, true, now)
-	for i := range 3 * cacheEntries {
+	for i := range 3 * maxCacheEntries {
 		c.put(fmt.Sprint(i), Link{}, false, now)
 		if i%1000 == 0 {
 			if _, _, ok := c.get("asked for", now); !ok {
 				t.Fatalf("forgotten after %d guesses", i)
 			}
 		}
-		if n := len(c.young) + len(c.old); n > cacheEntries {
+		if n := len(c.young) + len(c.old); n > maxCacheEntries {
 			t.Fatalf("%d codes are remembered", n)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/linkcode"
 )
 
 // Path is where short links are served.
@@ -54,29 +54,30 @@ type Store interface {
 	LinkInWorkspace(ctx context.Context, workspace uuid.UUID, code string) (Link, error)
 	Links(ctx context.Context, f Filter) ([]Link, error)
 	SetLinkDisabled(ctx context.Context, workspace uuid.UUID, code string, disabled bool) (Link, error)
-	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
+	// CheckLinkPost returns a not-found error unless the post belongs to the workspace.
+	CheckLinkPost(ctx context.Context, workspace, post uuid.UUID) error
 }
 
 // Service makes links and looks after them.
 type Service struct {
-	Store Store
-	Base  string // what short links begin with, as https://go.example.org/l/
+	Store   Store
+	BaseURL string // what short links begin with, as https://go.example.org/l/
 }
 
-// New is a link as a person asks for it.
-type New struct {
+// Draft is a link as a person asks for it.
+type Draft struct {
 	URL, Title string
 	PostID     *uuid.UUID
 }
 
-// Short is the address of a link that people are given.
-func (s *Service) Short(l Link) string { return s.Base + l.Code }
+// ShortURL is the address of a link that people are given.
+func (s *Service) ShortURL(l Link) string { return s.BaseURL + l.Code }
 
-// maxTitle is the longest title, in characters.
-const maxTitle = 200
+// maxTitleLength is the longest title, in characters.
+const maxTitleLength = 200
 
 // Create makes a link.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, n New, key idempotency.Key) (l Link, replayed bool, err error) {
+func (s *Service) Create(ctx context.Context, who workspace.Principal, n Draft, key idempotency.Key) (l Link, replayed bool, err error) {
 	if err := s.check(ctx, who, n); err != nil {
 		return Link{}, false, err
 	}
@@ -85,7 +86,7 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, n New, ke
 		if err != nil {
 			return Link{}, false, err
 		}
-		l, replayed, taken, err := s.Store.CreateLink(ctx, Link{Code: CodeOf(id), WorkspaceID: who.WorkspaceID, UserID: &who.UserID, PostID: n.PostID,
+		l, replayed, taken, err := s.Store.CreateLink(ctx, Link{Code: CodeForID(id), WorkspaceID: who.WorkspaceID, UserID: &who.UserID, PostID: n.PostID,
 			URL: n.URL, Title: n.Title}, id, key)
 		if err != nil || !taken {
 			return l, replayed, err
@@ -93,21 +94,21 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, n New, ke
 	}
 }
 
-// CodeOf is the code of a link that was made by hand, under a random id.
-func CodeOf(id uuid.UUID) string {
+// CodeForID is the code of a link that was made by hand, under a random id.
+func CodeForID(id uuid.UUID) string {
 	sum := sha256.Sum256(id[:])
-	return post.LinkCode([16]byte(sum[:16]))
+	return linkcode.Encode([16]byte(sum[:16]))
 }
 
-func (s *Service) check(ctx context.Context, who workspace.Principal, n New) error {
+func (s *Service) check(ctx context.Context, who workspace.Principal, n Draft) error {
 	var problems []apperr.FieldError
 	switch {
-	case !post.Linkable(n.URL):
+	case !linkcode.IsValidTarget(n.URL):
 		problems = append(problems, apperr.FieldError{Field: "url", Code: "invalid", Message: "Write an address that begins with http:// or https:// and holds no user name or space, of at most 2048 bytes."})
-	case strings.HasPrefix(n.URL, s.Base):
+	case strings.HasPrefix(n.URL, s.BaseURL):
 		problems = append(problems, apperr.FieldError{Field: "url", Code: "circular", Message: "This is a short link already."})
 	}
-	if utf8.RuneCountInString(n.Title) > maxTitle || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
+	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
 		problems = append(problems, apperr.FieldError{Field: "title", Code: "invalid", Message: "Write a title of at most 200 characters."})
 	}
 	if len(problems) > 0 {
@@ -116,13 +117,12 @@ func (s *Service) check(ctx context.Context, who workspace.Principal, n New) err
 	if n.PostID == nil {
 		return nil
 	}
-	_, err := s.Store.PostInWorkspace(ctx, who.WorkspaceID, *n.PostID)
-	return err
+	return s.Store.CheckLinkPost(ctx, who.WorkspaceID, *n.PostID)
 }
 
 // Get reads a link.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, code string) (Link, error) {
-	if !wellFormed(code) {
+	if !linkcode.IsValid(code) {
 		return Link{}, apperr.NotFound("link")
 	}
 	return s.Store.LinkInWorkspace(ctx, who.WorkspaceID, code)
@@ -130,15 +130,15 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, code string)
 
 // List lists links, the newest first.
 func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
-	if f.BeforeCode != "" && !wellFormed(f.BeforeCode) {
+	if f.BeforeCode != "" && !linkcode.IsValid(f.BeforeCode) {
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Take next_cursor of the page before."})
 	}
 	return s.Store.Links(ctx, f)
 }
 
-// Disable makes a link lead nowhere, or lead on again.
-func (s *Service) Disable(ctx context.Context, who workspace.Principal, code string, disabled bool) (Link, error) {
-	if !wellFormed(code) {
+// SetDisabled makes a link lead nowhere, or lead on again.
+func (s *Service) SetDisabled(ctx context.Context, who workspace.Principal, code string, disabled bool) (Link, error) {
+	if !linkcode.IsValid(code) {
 		return Link{}, apperr.NotFound("link")
 	}
 	return s.Store.SetLinkDisabled(ctx, who.WorkspaceID, code, disabled)

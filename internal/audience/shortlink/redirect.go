@@ -9,7 +9,7 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/linkcode"
 )
 
 // Finder looks a code up.
@@ -21,23 +21,23 @@ type Finder interface {
 // Counter counts hits: views.Batcher.
 type Counter interface {
 	Count(ctx context.Context, h counter.Hit) (counter.Outcome, error)
-	Filtered(ctx context.Context, h counter.FilteredHit) error
+	CountFiltered(ctx context.Context, h counter.FilteredHit) error
 }
 
-// Reader tells who follows a link. reason says why it is not counted: a bot that
+// Classifier tells who follows a link. reason says why it is not counted: a bot that
 // makes a preview, a browser that only looks ahead, somebody who does not want
 // to be counted; "" for a person.
-type Reader interface {
-	Read(ctx context.Context, r *http.Request, site counter.Site) (h counter.Hit, reason string, err error)
+type Classifier interface {
+	Classify(ctx context.Context, r *http.Request, site counter.Site) (h counter.Hit, reason string, err error)
 }
 
-// Redirect leads readers on, and counts them on the way.
-type Redirect struct {
-	Finder  Finder
-	Counter Counter
-	Reader  Reader // nil: nobody can be told apart, and nothing is counted
-	Log     *slog.Logger
-	Now     func() time.Time // nil: this host's clock
+// Redirector leads readers on, and counts them on the way.
+type Redirector struct {
+	Finder     Finder
+	Counter    Counter
+	Classifier Classifier // nil: nobody can be told apart, and nothing is counted
+	Log        *slog.Logger
+	Now        func() time.Time // nil: this host's clock
 
 	cache cache
 }
@@ -46,19 +46,19 @@ type Redirect struct {
 // belongs to, whose funnel it feeds.
 const pagePrefix = "link/"
 
-// PageOf is the page under which the clicks on a link are counted.
-func PageOf(code string) string { return pagePrefix + code }
+// PageName is the page under which the clicks on a link are counted.
+func PageName(code string) string { return pagePrefix + code }
 
-// counting is how long a reader waits to be counted; where Redis does not
+// countTimeout is how long a reader waits to be counted; where Redis does not
 // answer, they are led on all the same.
-const counting = 500 * time.Millisecond
+const countTimeout = 500 * time.Millisecond
 
-// Refuse answers a request that leads nowhere.
-type Refuse func(status int, code, message string)
+// ErrorWriter answers a request that leads nowhere.
+type ErrorWriter func(status int, code, message string)
 
 // Serve answers a request for a code. Where it leads comes from the link's row
 // alone.
-func (s *Redirect) Serve(w http.ResponseWriter, r *http.Request, code string, refuse Refuse) {
+func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, refuse ErrorWriter) {
 	h := w.Header()
 	h.Set("Cache-Control", "private, no-store") // a reader who comes again is counted again
 	h.Set("X-Robots-Tag", "noindex")
@@ -72,7 +72,7 @@ func (s *Redirect) Serve(w http.ResponseWriter, r *http.Request, code string, re
 	case ok && l.DisabledAt != nil:
 		refuse(http.StatusGone, "link_disabled", "This link does not lead anywhere any more.")
 		return
-	case !ok || !post.Linkable(l.URL): // the database refuses what is not linkable; so does this
+	case !ok || !linkcode.IsValidTarget(l.URL): // the database refuses what is not linkable; so does this
 		refuse(http.StatusNotFound, "link_not_found", "There is no such link.")
 		return
 	}
@@ -85,19 +85,19 @@ func (s *Redirect) Serve(w http.ResponseWriter, r *http.Request, code string, re
 // count counts a click for the link, and for its post; one that is not a
 // person's by its reason. It delays nobody for long, and keeps nobody from being
 // led on.
-func (s *Redirect) count(r *http.Request, l Link) {
-	if s.Reader == nil || s.Counter == nil {
+func (s *Redirector) count(r *http.Request, l Link) {
+	if s.Classifier == nil || s.Counter == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), counting)
+	ctx, cancel := context.WithTimeout(r.Context(), countTimeout)
 	defer cancel()
-	of, at := site.OfPosts(l.WorkspaceID), s.now()
-	hit, reason, err := s.Reader.Read(ctx, r, of)
+	of, at := site.PostsSite(l.WorkspaceID), s.now()
+	hit, reason, err := s.Classifier.Classify(ctx, r, of)
 	if err != nil {
 		s.Log.Warn("a click was not counted", "code", l.Code, "error", err)
 		return
 	}
-	pages := []string{PageOf(l.Code)}
+	pages := []string{PageName(l.Code)}
 	if l.PostID != nil {
 		pages = append(pages, l.PostID.String())
 	}
@@ -107,7 +107,7 @@ func (s *Redirect) count(r *http.Request, l Link) {
 		both.Go(func() {
 			var err error
 			if reason != "" {
-				err = s.Counter.Filtered(ctx, counter.FilteredHit{Site: of, Page: page, Reason: reason, At: at})
+				err = s.Counter.CountFiltered(ctx, counter.FilteredHit{Site: of, Page: page, Reason: reason, At: at})
 			} else {
 				one := hit
 				one.Site, one.Page, one.Kind, one.At = of, page, counter.Click, at
@@ -121,7 +121,7 @@ func (s *Redirect) count(r *http.Request, l Link) {
 	both.Wait()
 }
 
-func (s *Redirect) now() time.Time {
+func (s *Redirector) now() time.Time {
 	if s.Now == nil {
 		return time.Now()
 	}
@@ -129,8 +129,8 @@ func (s *Redirect) now() time.Time {
 }
 
 // find reads a link, from memory if it was asked for lately.
-func (s *Redirect) find(ctx context.Context, code string) (Link, bool, error) {
-	if !wellFormed(code) {
+func (s *Redirector) find(ctx context.Context, code string) (Link, bool, error) {
+	if !linkcode.IsValid(code) {
 		return Link{}, false, nil
 	}
 	now := time.Now()
@@ -142,16 +142,4 @@ func (s *Redirect) find(ctx context.Context, code string) (Link, bool, error) {
 		s.cache.put(code, l, found, now)
 	}
 	return l, found, err
-}
-
-func wellFormed(code string) bool {
-	if len(code) != post.LinkCodeLength {
-		return false
-	}
-	for _, c := range []byte(code) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
 }

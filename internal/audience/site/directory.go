@@ -20,12 +20,12 @@ import (
 // Active is a site as hits are counted by it.
 type Active struct {
 	Site
-	Views   counter.Site
-	Visitor visitor.Site
+	CounterSite counter.Site
+	VisitorSite visitor.Site
 }
 
-// All is the database as the directory reads it.
-type All interface {
+// DirectoryStore is the database as the directory reads it.
+type DirectoryStore interface {
 	SitesVersion(ctx context.Context) (int64, error)
 	AllSites(ctx context.Context) ([]Site, error)
 }
@@ -33,27 +33,27 @@ type All interface {
 // Directory has all sites in memory, so that no hit waits for the database. It
 // is safe for concurrent use.
 type Directory struct {
-	Store  All
+	Store  DirectoryStore
 	Sealer *secret.Sealer
 	Log    *slog.Logger
 
-	reading sync.Mutex
-	now     atomic.Pointer[table]
+	refreshMu sync.Mutex
+	current   atomic.Pointer[siteIndex]
 }
 
-type table struct {
+type siteIndex struct {
 	version  int64
 	byKey    map[string]*Active
 	byID     map[uuid.UUID]*Active
 	bySecret map[string]*Active // by its hash
 }
 
-// look is how often the directory asks whether sites have changed elsewhere.
-const look = time.Second
+// refreshInterval is how often the directory asks whether sites have changed elsewhere.
+const refreshInterval = time.Second
 
 // Run keeps the directory up to date until ctx ends.
 func (d *Directory) Run(ctx context.Context) {
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(refreshInterval)
 	defer ticker.Stop()
 	failing := false
 	for {
@@ -72,21 +72,21 @@ func (d *Directory) Run(ctx context.Context) {
 
 // Refresh reads the sites if they have changed.
 func (d *Directory) Refresh(ctx context.Context) error {
-	d.reading.Lock()
-	defer d.reading.Unlock()
+	d.refreshMu.Lock()
+	defer d.refreshMu.Unlock()
 	// Asked before they are read: what changes in between is read again.
 	version, err := d.Store.SitesVersion(ctx)
 	if err != nil {
 		return err
 	}
-	if there := d.now.Load(); there != nil && there.version == version {
+	if there := d.current.Load(); there != nil && there.version == version {
 		return nil
 	}
 	sites, err := d.Store.AllSites(ctx)
 	if err != nil {
 		return err
 	}
-	t := &table{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites))}
+	t := &siteIndex{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites))}
 	for _, s := range sites {
 		a, err := d.activate(s)
 		if err != nil {
@@ -95,12 +95,12 @@ func (d *Directory) Refresh(ctx context.Context) error {
 		}
 		t.byKey[s.WriteKey], t.byID[s.ID], t.bySecret[string(s.SecretHash)] = a, a, a
 	}
-	d.now.Store(t)
+	d.current.Store(t)
 	return nil
 }
 
 func (d *Directory) activate(s Site) (*Active, error) {
-	v, err := s.Counted()
+	v, err := s.CounterSite()
 	if err != nil {
 		return nil, err
 	}
@@ -112,23 +112,23 @@ func (d *Directory) activate(s Site) (*Active, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its key is damaged: %w", err)
 	}
-	return &Active{Site: s, Views: v,
-		Visitor: visitor.Site{ID: s.ID, Zone: v.Zone, Key: key, Cookies: s.Visitors == Cookie, Weekly: s.WeeklyUniques}}, nil
+	return &Active{Site: s, CounterSite: v,
+		VisitorSite: visitor.Site{ID: s.ID, Zone: v.Zone, Key: key, UseCookie: s.Visitors == Cookie, IsWeekly: s.WeeklyUniques}}, nil
 }
 
-// Counted is the site as the counters know it.
-func (s *Site) Counted() (counter.Site, error) {
+// CounterSite is the site as the counters know it.
+func (s *Site) CounterSite() (counter.Site, error) {
 	zone, err := timezone.Load(s.TimeZone)
 	if err != nil {
 		return counter.Site{}, err
 	}
 	return counter.Site{ID: s.ID, Workspace: s.WorkspaceID, Zone: zone, Window: time.Duration(s.WindowSeconds) * time.Second,
-		Uniques: s.Uniques, MaxID: uint32(s.MaxID)}, nil //nolint:gosec // the database checks it
+		UniqueMethod: s.UniqueMethod, MaxID: uint32(s.MaxID)}, nil //nolint:gosec // the database checks it
 }
 
 // ByKey finds the site of a write key.
 func (d *Directory) ByKey(key string) (*Active, bool) {
-	t := d.now.Load()
+	t := d.current.Load()
 	if t == nil {
 		return nil, false
 	}
@@ -138,7 +138,7 @@ func (d *Directory) ByKey(key string) (*Active, bool) {
 
 // ByID finds a site.
 func (d *Directory) ByID(id uuid.UUID) (*Active, bool) {
-	t := d.now.Load()
+	t := d.current.Load()
 	if t == nil {
 		return nil, false
 	}
@@ -149,7 +149,7 @@ func (d *Directory) ByID(id uuid.UUID) (*Active, bool) {
 // BySecret finds the site of a key for servers. It is looked up by its hash, so
 // that comparing it leaks nothing through time.
 func (d *Directory) BySecret(secret string) (*Active, bool) {
-	t := d.now.Load()
+	t := d.current.Load()
 	if t == nil {
 		return nil, false
 	}
@@ -157,9 +157,9 @@ func (d *Directory) BySecret(secret string) (*Active, bool) {
 	return a, ok
 }
 
-// AnyOwns says whether a host belongs to any site.
-func (d *Directory) AnyOwns(host string) bool {
-	t := d.now.Load()
+// AnyAllows says whether a host belongs to any site.
+func (d *Directory) AnyAllows(host string) bool {
+	t := d.current.Load()
 	if t == nil {
 		return false
 	}

@@ -18,7 +18,7 @@ type Store interface {
 	CreateSite(ctx context.Context, s Site, most int, key idempotency.Key) (created Site, replayed bool, err error)
 	Sites(ctx context.Context, workspace uuid.UUID) ([]Site, error)
 	Site(ctx context.Context, workspace, id uuid.UUID) (Site, error)
-	ChangeSite(ctx context.Context, workspace, id uuid.UUID, change func(*Site) error) (Site, error)
+	UpdateSite(ctx context.Context, workspace, id uuid.UUID, change func(*Site) error) (Site, error)
 	RotateSiteSecret(ctx context.Context, workspace, id uuid.UUID, hash []byte) (Site, error)
 	DeleteSite(ctx context.Context, workspace, id uuid.UUID) error
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
@@ -28,23 +28,23 @@ type Store interface {
 type Service struct {
 	Store  Store
 	Sealer *secret.Sealer
-	// Changed, where it is set, is told of every change, so that this process
+	// OnChange, where it is set, is told of every change, so that this process
 	// counts by it at once.
-	Changed func(ctx context.Context)
+	OnChange func(ctx context.Context)
 }
 
-// mostSites of one workspace: every process has all sites in memory.
-const mostSites = 100
+// maxSites of one workspace: every process has all sites in memory.
+const maxSites = 100
 
-// Change is an edit: nil leaves a setting as it is.
-type Change struct {
+// Update is an edit: nil leaves a setting as it is.
+type Update struct {
 	Name          *string
 	Domains       *[]string
 	WindowSeconds *int
 	MaxID         *int64
 	RateHits      *int
 	RateSeconds   *int
-	Visitors      *Mode
+	Visitors      *VisitorMode
 	WeeklyUniques *bool
 	PublicCounts  *bool
 }
@@ -59,7 +59,7 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, draft Sit
 		}
 		draft.TimeZone = w.TimeZone
 	}
-	if problems := draft.check(); len(problems) > 0 {
+	if problems := draft.validate(); len(problems) > 0 {
 		return Site{}, secret.Text{}, false, apperr.InvalidFields(problems...)
 	}
 	draft.ID, draft.WorkspaceID = uuid.Must(uuid.NewV7()), who.WorkspaceID
@@ -71,10 +71,10 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, draft Sit
 	if draft.VisitorKey, err = s.Sealer.Seal(secret.NewText(hex.EncodeToString(raw)), SealName(draft.ID)); err != nil {
 		return Site{}, secret.Text{}, false, err
 	}
-	if made, replayed, err = s.Store.CreateSite(ctx, draft, mostSites, key); err != nil || replayed {
+	if made, replayed, err = s.Store.CreateSite(ctx, draft, maxSites, key); err != nil || replayed {
 		return made, secret.Text{}, replayed, err
 	}
-	s.changed(ctx)
+	s.notifyChange(ctx)
 	return made, secret.NewText(text), false, nil
 }
 
@@ -91,46 +91,46 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 	return s.Store.Site(ctx, who.WorkspaceID, id)
 }
 
-// Edit changes a site's settings.
-func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c Change) (Site, error) {
-	changed, err := s.Store.ChangeSite(ctx, who.WorkspaceID, id, func(e *Site) error {
+// Update changes a site's settings.
+func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c Update) (Site, error) {
+	changed, err := s.Store.UpdateSite(ctx, who.WorkspaceID, id, func(e *Site) error {
 		if c.MaxID != nil && *c.MaxID < e.MaxID {
 			return apperr.InvalidFields(apperr.FieldError{Field: "max_id", Code: "too_small", Message: "It can only grow: larger ids were counted already."})
 		}
-		set(&e.Name, c.Name)
-		set(&e.Domains, c.Domains)
-		set(&e.WindowSeconds, c.WindowSeconds)
-		set(&e.MaxID, c.MaxID)
-		set(&e.RateHits, c.RateHits)
-		set(&e.RateSeconds, c.RateSeconds)
-		set(&e.Visitors, c.Visitors)
-		set(&e.WeeklyUniques, c.WeeklyUniques)
-		set(&e.PublicCounts, c.PublicCounts)
-		if problems := e.check(); len(problems) > 0 {
+		setIfGiven(&e.Name, c.Name)
+		setIfGiven(&e.Domains, c.Domains)
+		setIfGiven(&e.WindowSeconds, c.WindowSeconds)
+		setIfGiven(&e.MaxID, c.MaxID)
+		setIfGiven(&e.RateHits, c.RateHits)
+		setIfGiven(&e.RateSeconds, c.RateSeconds)
+		setIfGiven(&e.Visitors, c.Visitors)
+		setIfGiven(&e.WeeklyUniques, c.WeeklyUniques)
+		setIfGiven(&e.PublicCounts, c.PublicCounts)
+		if problems := e.validate(); len(problems) > 0 {
 			return apperr.InvalidFields(problems...)
 		}
 		return nil
 	})
 	if err == nil {
-		s.changed(ctx)
+		s.notifyChange(ctx)
 	}
 	return changed, err
 }
 
-func set[T any](field *T, to *T) {
+func setIfGiven[T any](field *T, to *T) {
 	if to != nil {
 		*field = *to
 	}
 }
 
-// Rotate makes a new key for servers, shown this once. The old one ends at once.
-func (s *Service) Rotate(ctx context.Context, who workspace.Principal, id uuid.UUID) (Site, secret.Text, error) {
+// RotateSecret makes a new key for servers, shown this once. The old one ends at once.
+func (s *Service) RotateSecret(ctx context.Context, who workspace.Principal, id uuid.UUID) (Site, secret.Text, error) {
 	text := newKey(secretKeyPrefix, 32)
 	changed, err := s.Store.RotateSiteSecret(ctx, who.WorkspaceID, id, HashSecret(text))
 	if err != nil {
 		return Site{}, secret.Text{}, err
 	}
-	s.changed(ctx)
+	s.notifyChange(ctx)
 	return changed, secret.NewText(text), nil
 }
 
@@ -138,13 +138,13 @@ func (s *Service) Rotate(ctx context.Context, who workspace.Principal, id uuid.U
 func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
 	err := s.Store.DeleteSite(ctx, who.WorkspaceID, id)
 	if err == nil {
-		s.changed(ctx)
+		s.notifyChange(ctx)
 	}
 	return err
 }
 
-func (s *Service) changed(ctx context.Context) {
-	if s.Changed != nil {
-		s.Changed(ctx)
+func (s *Service) notifyChange(ctx context.Context) {
+	if s.OnChange != nil {
+		s.OnChange(ctx)
 	}
 }

@@ -20,13 +20,13 @@ import (
 	"dateline/internal/infra/timezone"
 )
 
-// Mode is how visitors are told apart who are not logged in.
-type Mode string
+// VisitorMode is how visitors are told apart who are not logged in.
+type VisitorMode string
 
 // The modes.
 const (
-	Cookie     Mode = "cookie"     // by a cookie of the site's own, which the tracker sets
-	Cookieless Mode = "cookieless" // by nothing that is kept with them
+	Cookie     VisitorMode = "cookie"     // by a cookie of the site's own, which the tracker sets
+	Cookieless VisitorMode = "cookieless" // by nothing that is kept with them
 )
 
 // Site is one web site. Its time zone and its way of counting uniques are for
@@ -37,11 +37,11 @@ type Site struct {
 	Domains         []string // hosts, with all below them; none: hits may come from everywhere
 	TimeZone        string
 	WindowSeconds   int
-	Uniques         counter.Way
+	UniqueMethod    counter.UniqueMethod
 	MaxID           int64 // views.Bitmap: the largest id of a reader
 	RateHits        int   // hits of a kind that a visitor may make …
 	RateSeconds     int   // … within this time
-	Visitors        Mode
+	Visitors        VisitorMode
 	WeeklyUniques   bool // the salt of cookieless visitors lasts a week, not a day
 	PublicCounts    bool // everybody may read how often a page was viewed
 	WriteKey        string
@@ -54,14 +54,14 @@ type Site struct {
 
 // Defaults of a site.
 const (
-	DefaultWindow = 30 * time.Minute
-	DefaultHits   = 5
-	DefaultWithin = 10 * time.Second
+	DefaultWindow     = 30 * time.Minute
+	DefaultRateHits   = 5
+	DefaultRateWindow = 10 * time.Second
 )
 
 const (
-	longestName = 200
-	mostDomains = 50
+	maxNameLength = 200
+	maxDomains    = 50
 	// The keys' beginnings tell people, and programs that look for leaked secrets,
 	// what they have before them.
 	writeKeyPrefix  = "dlw_"
@@ -100,8 +100,8 @@ func (s *Site) Owns(host string) bool {
 	return false
 }
 
-// check finds what is wrong with settings, and tidies them.
-func (s *Site) check() []apperr.FieldError {
+// validate finds what is wrong with settings, and tidies them.
+func (s *Site) validate() []apperr.FieldError {
 	var problems []apperr.FieldError
 	wrong := func(field, code, message string) {
 		problems = append(problems, apperr.FieldError{Field: field, Code: code, Message: message})
@@ -112,7 +112,7 @@ func (s *Site) check() []apperr.FieldError {
 		wrong("name", "required", "Give the site a name.")
 	case !utf8.ValidString(s.Name) || strings.ContainsRune(s.Name, 0):
 		wrong("name", "invalid", "The name holds bytes that are no characters.")
-	case utf8.RuneCountInString(s.Name) > longestName:
+	case utf8.RuneCountInString(s.Name) > maxNameLength:
 		wrong("name", "too_long", "The name is longer than 200 characters.")
 	}
 	domains := make([]string, 0, len(s.Domains))
@@ -126,7 +126,7 @@ func (s *Site) check() []apperr.FieldError {
 	}
 	slices.Sort(domains)
 	s.Domains = slices.Compact(domains)
-	if len(s.Domains) > mostDomains {
+	if len(s.Domains) > maxDomains {
 		wrong("domains", "too_many", "At most 50 domains.")
 	}
 	if _, err := timezone.Load(s.TimeZone); err != nil {
@@ -140,7 +140,7 @@ func (s *Site) check() []apperr.FieldError {
 	between("window_seconds", int64(s.WindowSeconds), 60, 86400, "From 60 (a minute) to 86400 (a day).")
 	between("rate_hits", int64(s.RateHits), 1, 100_000, "From 1 to 100000.")
 	between("rate_seconds", int64(s.RateSeconds), 1, 3600, "From 1 to 3600.")
-	switch s.Uniques {
+	switch s.UniqueMethod {
 	case counter.Bitmap:
 		between("max_id", s.MaxID, 1, math.MaxUint32, "The bitmap needs the largest id of a reader, from 1 to 4294967295.")
 	case counter.Set, counter.SetPerDay, counter.HyperLogLog:
@@ -163,8 +163,8 @@ func cleanHost(text string) (string, bool) {
 	return strings.ToLower(host), true
 }
 
-// OfPosts is the site under which a workspace's posts and short links are
+// PostsSite is the site under which a workspace's posts and short links are
 // counted. It bears the workspace's id.
-func OfPosts(workspace uuid.UUID) counter.Site {
-	return counter.Site{ID: workspace, Workspace: workspace, Zone: time.UTC, Window: DefaultWindow, Uniques: counter.HyperLogLog}
+func PostsSite(workspace uuid.UUID) counter.Site {
+	return counter.Site{ID: workspace, Workspace: workspace, Zone: time.UTC, Window: DefaultWindow, UniqueMethod: counter.HyperLogLog}
 }

@@ -22,8 +22,8 @@ import (
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func draft() site.Site {
-	return site.Site{Name: "News", TimeZone: "Asia/Ho_Chi_Minh", WindowSeconds: 1800, Uniques: counter.HyperLogLog,
-		RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}
+	return site.Site{Name: "News", TimeZone: "Asia/Ho_Chi_Minh", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog,
+		RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}
 }
 
 func TestHostsOfASite(t *testing.T) {
@@ -58,8 +58,8 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		"a window of days":      {func(s *site.Site) { s.WindowSeconds = 86401 }, "window_seconds"},
 		"no hits":               {func(s *site.Site) { s.RateHits = 0 }, "rate_hits"},
 		"no time":               {func(s *site.Site) { s.RateSeconds = 0 }, "rate_seconds"},
-		"a guess of uniques":    {func(s *site.Site) { s.Uniques = "guess" }, "uniques"},
-		"a bitmap without ids":  {func(s *site.Site) { s.Uniques = counter.Bitmap }, "max_id"},
+		"a guess of uniques":    {func(s *site.Site) { s.UniqueMethod = "guess" }, "uniques"},
+		"a bitmap without ids":  {func(s *site.Site) { s.UniqueMethod = counter.Bitmap }, "max_id"},
 		"ids without a bitmap":  {func(s *site.Site) { s.MaxID = 5 }, "max_id"},
 		"visitors by their eye": {func(s *site.Site) { s.Visitors = "iris" }, "visitors"},
 	} {
@@ -96,7 +96,7 @@ func TestASiteIsMade(t *testing.T) {
 	if !strings.HasPrefix(made.WriteKey, "dlw_") || !strings.HasPrefix(key.Reveal(), "dls_") || string(made.SecretHash) != string(site.HashSecret(key.Reveal())) {
 		t.Errorf("keys %s and %s", made.WriteKey, key.Reveal())
 	}
-	counted, err := made.Counted()
+	counted, err := made.CounterSite()
 	if n.Must(err); counted.ID != made.ID || counted.Workspace != n.Owner.WorkspaceID || counted.Window != site.DefaultWindow || counted.Zone.String() != made.TimeZone {
 		t.Errorf("%+v", counted)
 	}
@@ -110,16 +110,16 @@ func TestASiteIsMade(t *testing.T) {
 func TestEditsOfASite(t *testing.T) {
 	n := newsroomtest.Open(t)
 	s := draft()
-	s.Uniques, s.MaxID = counter.Bitmap, 1000
+	s.UniqueMethod, s.MaxID = counter.Bitmap, 1000
 	made, _, _, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
 	n.Must(err)
 	hits, more, fewer := 30, int64(2000), int64(10)
-	changed, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{RateHits: &hits, MaxID: &more})
+	changed, err := n.Sites.Update(t.Context(), n.Owner, made.ID, site.Update{RateHits: &hits, MaxID: &more})
 	if n.Must(err); changed.RateHits != 30 || changed.MaxID != 2000 || changed.Name != "News" || changed.WindowSeconds != 1800 {
 		t.Errorf("%+v", changed)
 	}
 	var refused *apperr.Error
-	if _, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{MaxID: &fewer}); !errors.As(err, &refused) || refused.Fields[0].Field != "max_id" {
+	if _, err := n.Sites.Update(t.Context(), n.Owner, made.ID, site.Update{MaxID: &fewer}); !errors.As(err, &refused) || refused.Fields[0].Field != "max_id" {
 		t.Errorf("ids that were counted are refused from now on: %v", err)
 	}
 }
@@ -132,7 +132,7 @@ func directory(n *newsroomtest.Newsroom) *site.Directory {
 func TestTheDirectoryFollowsChanges(t *testing.T) {
 	n := newsroomtest.Open(t)
 	d := directory(n)
-	if _, ok := d.ByKey("dlw_none"); ok || d.AnyOwns("news.example") {
+	if _, ok := d.ByKey("dlw_none"); ok || d.AnyAllows("news.example") {
 		t.Error("a directory that has not been read knows something")
 	}
 	n.Must(d.Refresh(t.Context()))
@@ -142,7 +142,7 @@ func TestTheDirectoryFollowsChanges(t *testing.T) {
 	}
 	n.Must(d.Refresh(t.Context()))
 	found, ok := d.ByKey(made.WriteKey)
-	if !ok || found.ID != made.ID || len(found.Visitor.Key) != 32 || found.Visitor.Cookies || found.Views.Uniques != counter.HyperLogLog {
+	if !ok || found.ID != made.ID || len(found.VisitorSite.Key) != 32 || found.VisitorSite.UseCookie || found.CounterSite.UniqueMethod != counter.HyperLogLog {
 		t.Fatalf("%v %+v", ok, found)
 	}
 	if byID, ok := d.ByID(made.ID); !ok || byID != found {
@@ -156,17 +156,17 @@ func TestTheDirectoryFollowsChanges(t *testing.T) {
 			t.Errorf("%q is a secret key", wrong)
 		}
 	}
-	if !d.AnyOwns("m.news.example") || d.AnyOwns("other.example") {
+	if !d.AnyAllows("m.news.example") || d.AnyAllows("other.example") {
 		t.Error("hosts are not known")
 	}
 
 	cookie := site.Cookie
-	_, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{Visitors: &cookie})
+	_, err := n.Sites.Update(t.Context(), n.Owner, made.ID, site.Update{Visitors: &cookie})
 	n.Must(err)
-	_, renewed, err := n.Sites.Rotate(t.Context(), n.Owner, made.ID)
+	_, renewed, err := n.Sites.RotateSecret(t.Context(), n.Owner, made.ID)
 	n.Must(err)
 	n.Must(d.Refresh(t.Context()))
-	if now, ok := d.BySecret(renewed.Reveal()); !ok || !now.Visitor.Cookies || string(now.Visitor.Key) != string(found.Visitor.Key) {
+	if now, ok := d.BySecret(renewed.Reveal()); !ok || !now.VisitorSite.UseCookie || string(now.VisitorSite.Key) != string(found.VisitorSite.Key) {
 		t.Error("what was changed is not in force, or its visitors are not known any more")
 	}
 	if _, ok := d.BySecret(secret); ok {
@@ -175,7 +175,7 @@ func TestTheDirectoryFollowsChanges(t *testing.T) {
 
 	n.Must(n.Sites.Delete(t.Context(), n.Owner, made.ID))
 	n.Must(d.Refresh(t.Context()))
-	if _, ok := d.ByKey(made.WriteKey); ok || d.AnyOwns("news.example") {
+	if _, ok := d.ByKey(made.WriteKey); ok || d.AnyAllows("news.example") {
 		t.Error("a deleted site is counted for")
 	}
 }

@@ -13,12 +13,12 @@ import (
 
 const (
 	saltBytes = 32
-	// keep is how long a salt outlives its day or week: hits that servers send
+	// saltRetention is how long a salt outlives its day or week: hits that servers send
 	// later are still of the visitors of their time. After it, nobody can try out
 	// which address a hash is of.
-	keep = 48 * time.Hour
-	// mostSalts bounds what is kept in memory: zones times days.
-	mostSalts = 256
+	saltRetention = 48 * time.Hour
+	// maxCachedSalts bounds what is kept in memory: zones times days.
+	maxCachedSalts = 256
 )
 
 // Salts gives all processes the same random salt for a day or week. It is made
@@ -32,8 +32,8 @@ type Salts struct {
 }
 
 type salt struct {
-	bytes []byte
-	until time.Time
+	bytes     []byte
+	expiresAt time.Time
 }
 
 // NewSalts uses a Redis client that the caller closes.
@@ -44,11 +44,11 @@ func NewSalts(client redis.UniversalClient) *Salts {
 // period is a day or a week of a zone, by its first day.
 type period struct {
 	zone   string
-	first  civil
+	first  date
 	weekly bool
 }
 
-type civil struct {
+type date struct {
 	year  int
 	month time.Month
 	day   int
@@ -62,7 +62,7 @@ func periodOf(zone *time.Location, at time.Time, weekly bool) (p period, end tim
 		days = 7
 	}
 	y, m, d := local.Date()
-	return period{zone.String(), civil{y, m, d}, weekly}, time.Date(y, m, d+days, 0, 0, 0, 0, zone)
+	return period{zone.String(), date{y, m, d}, weekly}, time.Date(y, m, d+days, 0, 0, 0, 0, zone)
 }
 
 func (p period) key() string {
@@ -73,8 +73,8 @@ func (p period) key() string {
 	return fmt.Sprintf("views:salt:%s:%04d-%02d-%02d:%s", kind, p.first.year, p.first.month, p.first.day, p.zone)
 }
 
-// Of gives the salt of the day, or week, in which a time lies.
-func (s *Salts) Of(ctx context.Context, zone *time.Location, at time.Time, weekly bool) ([]byte, error) {
+// Get gives the salt of the day, or week, in which a time lies.
+func (s *Salts) Get(ctx context.Context, zone *time.Location, at time.Time, weekly bool) ([]byte, error) {
 	p, end := periodOf(zone, at, weekly)
 	s.mu.RLock()
 	known, ok := s.known[p]
@@ -85,7 +85,7 @@ func (s *Salts) Of(ctx context.Context, zone *time.Location, at time.Time, weekl
 	fresh := make([]byte, saltBytes)
 	_, _ = rand.Read(fresh) // never fails, see crypto/rand
 	// One command, so that the first of several processes decides.
-	was, err := s.redis.SetArgs(ctx, p.key(), fresh, redis.SetArgs{Mode: "NX", Get: true, ExpireAt: end.Add(keep)}).Bytes()
+	was, err := s.redis.SetArgs(ctx, p.key(), fresh, redis.SetArgs{Mode: "NX", Get: true, ExpireAt: end.Add(saltRetention)}).Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
 		was = fresh
@@ -94,15 +94,15 @@ func (s *Salts) Of(ctx context.Context, zone *time.Location, at time.Time, weekl
 	case len(was) != saltBytes:
 		return nil, errors.New("the salt of visitors: Redis has something else there")
 	}
-	s.remember(p, salt{was, end.Add(keep)}, at)
+	s.cache(p, salt{was, end.Add(saltRetention)}, at)
 	return was, nil
 }
 
-func (s *Salts) remember(p period, one salt, now time.Time) {
+func (s *Salts) cache(p period, one salt, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for old, there := range s.known {
-		if there.until.Before(now) || len(s.known) >= mostSalts {
+		if there.expiresAt.Before(now) || len(s.known) >= maxCachedSalts {
 			delete(s.known, old)
 		}
 	}

@@ -24,17 +24,17 @@ type Site struct {
 	Zone *time.Location // salts change at its midnight
 	// Key is the site's secret: without it, nobody can tell from a hash which
 	// login it is of.
-	Key     []byte
-	Cookies bool // a cookie counts; without, only the hash of the moment
-	Weekly  bool // salts change on Mondays only, so that a week's visitors can be told apart
+	Key       []byte
+	UseCookie bool // a cookie counts; without, only the hash of the moment
+	IsWeekly  bool // salts change on Mondays only, so that a week's visitors can be told apart
 }
 
 // Traits are what a hit tells of its visitor.
 type Traits struct {
-	Login   string // the site's name for who is logged in
-	Cookie  string
-	Address netip.Addr
-	Agent   string
+	Login     string // the site's name for who is logged in
+	Cookie    string
+	Address   netip.Addr
+	UserAgent string
 }
 
 // Identifier tells visitors apart. It is safe for concurrent use.
@@ -53,26 +53,26 @@ const (
 func (i *Identifier) Hash(ctx context.Context, s Site, t Traits, at time.Time) (uint64, error) {
 	switch {
 	case t.Login != "":
-		return Named(s, t.Login), nil
-	case t.Cookie != "" && s.Cookies:
-		return sum(s.Key, byCookie, s.ID, t.Cookie, ""), nil
+		return LoginHash(s, t.Login), nil
+	case t.Cookie != "" && s.UseCookie:
+		return digest(s.Key, byCookie, s.ID, t.Cookie, ""), nil
 	}
-	salt, err := i.Salts.Of(ctx, s.Zone, at, s.Weekly)
+	salt, err := i.Salts.Get(ctx, s.Zone, at, s.IsWeekly)
 	if err != nil {
 		return 0, err
 	}
-	address := network(t.Address)
-	return sum(salt, byAddress, s.ID, string(address.AsSlice()), t.Agent), nil
+	address := networkOf(t.Address)
+	return digest(salt, byAddress, s.ID, string(address.AsSlice()), t.UserAgent), nil
 }
 
-// Named gives the visitor that a site calls so, at any time: whoever asks to be
+// LoginHash gives the visitor that a site calls so, at any time: whoever asks to be
 // forgotten is found by it.
-func Named(s Site, login string) uint64 { return sum(s.Key, byLogin, s.ID, login, "") }
+func LoginHash(s Site, login string) uint64 { return digest(s.Key, byLogin, s.ID, login, "") }
 
-// network is what of an address belongs to one connection: providers give each
+// networkOf is what of an address belongs to one connection: providers give each
 // of their customers at least a /64, in which devices change their addresses
 // every day (RFC 8981).
-func network(a netip.Addr) netip.Addr {
+func networkOf(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if !a.Is6() {
 		return a
@@ -84,7 +84,7 @@ func network(a netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-func sum(key []byte, by byte, site uuid.UUID, first, second string) uint64 {
+func digest(key []byte, by byte, site uuid.UUID, first, second string) uint64 {
 	h := hmac.New(sha256.New, key)
 	_, _ = h.Write([]byte{by})
 	_, _ = h.Write(site[:])

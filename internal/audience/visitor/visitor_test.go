@@ -36,14 +36,14 @@ func TestVisitors(t *testing.T) {
 	hanoi := zone(t, "Asia/Ho_Chi_Minh")
 	now := time.Now()
 	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, hanoi)
-	site := visitor.Site{ID: uuid.New(), Zone: hanoi, Key: []byte("key of the site"), Cookies: true}
+	site := visitor.Site{ID: uuid.New(), Zone: hanoi, Key: []byte("key of the site"), UseCookie: true}
 	of := func(i visitor.Identifier, s visitor.Site, tr visitor.Traits, at time.Time) uint64 {
 		t.Helper()
 		if tr.Address == (netip.Addr{}) {
 			tr.Address = netip.MustParseAddr("203.0.113.7")
 		}
-		if tr.Agent == "" {
-			tr.Agent = agent
+		if tr.UserAgent == "" {
+			tr.UserAgent = agent
 		}
 		h, err := i.Hash(t.Context(), s, tr, at)
 		if err != nil {
@@ -65,19 +65,19 @@ func TestVisitors(t *testing.T) {
 		"on the day before":                {base, of(one, site, visitor.Traits{}, noon.Add(-13*time.Hour)), false},
 		"with another address":             {base, of(one, site, address("203.0.113.8"), noon), false},
 		"with the address as IPv6":         {base, of(one, site, address("::ffff:203.0.113.7"), noon), true},
-		"with another browser":             {base, of(one, site, visitor.Traits{Agent: "Other"}, noon), false},
+		"with another browser":             {base, of(one, site, visitor.Traits{UserAgent: "Other"}, noon), false},
 		"on another site":                  {base, of(one, with(func(s *visitor.Site) { s.ID = uuid.New() }), visitor.Traits{}, noon), false},
 		"in the same /64":                  {v6, of(one, site, address("2001:db8:1:2:bbbb::2"), noon), true},
 		"in the same /64 with a zone":      {v6, of(one, site, address("2001:db8:1:2:bbbb::2%eth0"), noon), true},
 		"in the next /64":                  {v6, of(one, site, address("2001:db8:1:3:aaaa::1"), noon), false},
 		"with a cookie":                    {base, of(one, site, visitor.Traits{Cookie: "c1"}, noon), false},
-		"with a cookie where none counts":  {base, of(one, with(func(s *visitor.Site) { s.Cookies = false }), visitor.Traits{Cookie: "c1"}, noon), true},
-		"with the cookie a month later":    {of(one, site, visitor.Traits{Cookie: "c1"}, noon), of(other, site, visitor.Traits{Cookie: "c1", Agent: "Other"}, noon.AddDate(0, 1, 0)), true},
+		"with a cookie where none counts":  {base, of(one, with(func(s *visitor.Site) { s.UseCookie = false }), visitor.Traits{Cookie: "c1"}, noon), true},
+		"with the cookie a month later":    {of(one, site, visitor.Traits{Cookie: "c1"}, noon), of(other, site, visitor.Traits{Cookie: "c1", UserAgent: "Other"}, noon.AddDate(0, 1, 0)), true},
 		"logged in, on another device":     {of(one, site, visitor.Traits{Login: "42"}, noon), of(one, site, visitor.Traits{Login: "42", Cookie: "c1", Address: netip.MustParseAddr("198.51.100.1")}, noon.AddDate(1, 0, 0)), true},
 		"a cookie that is another's login": {of(one, site, visitor.Traits{Login: "42"}, noon), of(one, site, visitor.Traits{Cookie: "42"}, noon), false},
 		"a login with another key":         {of(one, site, visitor.Traits{Login: "42"}, noon), of(one, with(func(s *visitor.Site) { s.Key = []byte("other") }), visitor.Traits{Login: "42"}, noon), false},
-		"by name":                          {of(one, site, visitor.Traits{Login: "42"}, noon), visitor.Named(site, "42"), true},
-		"weekly, with the salt of the day": {base, of(one, with(func(s *visitor.Site) { s.Weekly = true }), visitor.Traits{}, noon), false},
+		"by name":                          {of(one, site, visitor.Traits{Login: "42"}, noon), visitor.LoginHash(site, "42"), true},
+		"weekly, with the salt of the day": {base, of(one, with(func(s *visitor.Site) { s.IsWeekly = true }), visitor.Traits{}, noon), false},
 		"the same day by another zone":     {base, of(one, with(func(s *visitor.Site) { s.Zone = time.UTC }), visitor.Traits{}, noon), false},
 	} {
 		if (c.a == c.b) != c.same {
@@ -109,7 +109,7 @@ func salts(t *testing.T, url string) map[string]time.Duration {
 func TestWeeklyVisitors(t *testing.T) {
 	one := visitor.Identifier{Salts: visitor.NewSalts(enginetest.RedisClient(t, enginetest.Redis(t)))}
 	hanoi := zone(t, "Asia/Ho_Chi_Minh")
-	site := visitor.Site{ID: uuid.New(), Zone: hanoi, Weekly: true}
+	site := visitor.Site{ID: uuid.New(), Zone: hanoi, IsWeekly: true}
 	monday := time.Date(2030, time.January, 7, 0, 0, 0, 0, hanoi)
 	seen := map[uint64][]string{}
 	for hours := -24; hours < 9*24; hours += 8 {
@@ -138,7 +138,7 @@ func TestSaltsAreForgotten(t *testing.T) {
 	s := visitor.NewSalts(enginetest.RedisClient(t, url))
 	y, m, d := time.Now().UTC().Date()
 	midnight := time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
-	if _, err := s.Of(t.Context(), time.UTC, midnight.Add(-time.Second), false); err != nil {
+	if _, err := s.Get(t.Context(), time.UTC, midnight.Add(-time.Second), false); err != nil {
 		t.Fatal(err)
 	}
 	for key, ttl := range salts(t, url) {
@@ -157,7 +157,7 @@ func TestSaltsAreMadeOnce(t *testing.T) {
 	for i := range got {
 		s := visitor.NewSalts(enginetest.RedisClient(t, url))
 		wait.Go(func() {
-			one, err := s.Of(context.WithoutCancel(t.Context()), time.UTC, now, false)
+			one, err := s.Get(context.WithoutCancel(t.Context()), time.UTC, now, false)
 			if err != nil {
 				t.Error(err)
 			}
@@ -178,7 +178,7 @@ func TestNoSaltWithoutRedis(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
 	s := visitor.NewSalts(enginetest.RedisClient(t, url))
 	stop()
-	if got, err := s.Of(t.Context(), time.UTC, time.Now(), false); err == nil {
+	if got, err := s.Get(t.Context(), time.UTC, time.Now(), false); err == nil {
 		t.Errorf("a salt of %x", got)
 	}
 }

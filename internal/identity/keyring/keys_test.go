@@ -70,11 +70,11 @@ func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 	t.Helper()
 	a := n.Allow("desk") // a registration, too
-	_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
+	_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	n.Must(err)
 	_, _, _, err = n.Webhooks.Create(t.Context(), n.Owner, "https://hooks.example/x", "", nil, idempotency.Key{})
 	n.Must(err)
-	_, _, _, err = n.Sites.Create(t.Context(), n.Owner, site.Site{Name: "News", WindowSeconds: 1800, Uniques: counter.HyperLogLog, RateHits: 5, RateSeconds: 10, Visitors: site.Cookie}, idempotency.Key{})
+	_, _, _, err = n.Sites.Create(t.Context(), n.Owner, site.Site{Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: 5, RateSeconds: 10, Visitors: site.Cookie}, idempotency.Key{})
 	n.Must(err)
 	n.Exec("insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at) values ('0192f1a0-7c00-7000-8000-000000000001', $1, $2, 'mastodon', '', '', '', now() + interval '15 minutes')",
 		n.Workspace.ID, n.Owner.UserID)

@@ -98,15 +98,15 @@ type Principal struct {
 // Actor names the principal in timelines.
 func (p Principal) Actor() string { return "user:" + p.UserID.String() }
 
-// Standing says whether a token is good.
-type Standing int
+// TokenStatus says whether a token is good.
+type TokenStatus int
 
 // The standings of tokens. Only who holds a token can learn more than Unknown.
 const (
-	Unknown Standing = iota // no such token, or nobody's any more
-	Good
-	Expired
-	Revoked
+	TokenUnknown TokenStatus = iota // no such token, or nobody's any more
+	TokenActive
+	TokenExpired
+	TokenRevoked
 )
 
 // Token is an API token as it is stored: only its hash.

@@ -30,8 +30,8 @@ func onlyOwn(who Principal) *uuid.UUID {
 	return &who.UserID
 }
 
-// TokenWish is what somebody wants an API token to be.
-type TokenWish struct {
+// TokenRequest is what somebody wants an API token to be.
+type TokenRequest struct {
 	Name   string
 	Scopes []Scope
 	Days   int  // until it expires; 0: as DefaultDays, or as long as the maker's
@@ -44,7 +44,7 @@ const DefaultDays = 90
 // CreateToken makes an API token, whose text is shown this once: a repetition of
 // the request is answered without it. No token can be made by one that may do
 // less or ends earlier.
-func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenWish, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
+func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenRequest, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
 	problems := checkName(&wish.Name)
 	for i, scope := range wish.Scopes {
 		if !who.Role.AtLeast(scope.MinRole()) {
@@ -68,7 +68,7 @@ func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenWish
 	return t, secret.NewText(text), false, nil
 }
 
-func expiryOf(who Principal, wish TokenWish, now time.Time) (*time.Time, []apperr.FieldError) {
+func expiryOf(who Principal, wish TokenRequest, now time.Time) (*time.Time, []apperr.FieldError) {
 	if wish.Never {
 		switch {
 		case who.Role != Owner:

@@ -43,7 +43,7 @@ func setSearch(c *Config, v string) error {
 }
 
 func setOwnEmbedder(c *Config, v string) error {
-	_, err := meili.OwnEmbedder(v)
+	_, err := meili.ParseServerEmbedder(v)
 	c.MeilisearchEmbedder = v
 	return err
 }

@@ -80,24 +80,24 @@ func (c *Crawl) Freshness(ctx context.Context, stage string, after time.Duration
 // Articles counts what is read of pages, and what is looked for among them.
 type Articles struct{ set *instruments }
 
-// Parsed notes a page that was read: selectors, generic, nothing or failed.
-func (a *Articles) Parsed(ctx context.Context, result string) {
+// PageExtracted notes a page that was read: selectors, generic, nothing or failed.
+func (a *Articles) PageExtracted(ctx context.Context, result string) {
 	a.set.add(ctx, "dateline_articles_parsed_total", 1, "result", result)
 }
 
-// Field notes how a site's selector for a field did: filled, empty or wrong.
-func (a *Articles) Field(ctx context.Context, field, result string) {
+// FieldExtracted notes how a site's selector for a field did: filled, empty or wrong.
+func (a *Articles) FieldExtracted(ctx context.Context, field, result string) {
 	a.set.add(ctx, "dateline_article_fields_total", 1, "field", field, "result", result)
 }
 
-// Selectors notes a change of a site's selectors: learned, relearned,
+// SelectorsChanged notes a change of a site's selectors: learned, relearned,
 // rolled_back or failed.
-func (a *Articles) Selectors(ctx context.Context, change string) {
+func (a *Articles) SelectorsChanged(ctx context.Context, change string) {
 	a.set.add(ctx, "dateline_selector_changes_total", 1, "change", change)
 }
 
-// Searched notes a search.
-func (a *Articles) Searched(ctx context.Context, mode, result string, took time.Duration) {
+// SearchDone notes a search.
+func (a *Articles) SearchDone(ctx context.Context, mode, result string, took time.Duration) {
 	a.set.add(ctx, "dateline_searches_total", 1, "mode", mode, "result", result)
 	a.set.note(ctx, "dateline_search_duration_seconds", took.Seconds(), "mode", mode)
 }

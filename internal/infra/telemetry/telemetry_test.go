@@ -100,10 +100,10 @@ func TestEveryInstrumentIsServedAsDeclared(t *testing.T) {
 	tel.Crawl.Page(ctx, "article", "new")
 	tel.Crawl.Links(ctx, 1, 2)
 	tel.Crawl.Freshness(ctx, "stored", time.Minute)
-	tel.Articles.Parsed(ctx, "selectors")
-	tel.Articles.Field(ctx, "title", "filled")
-	tel.Articles.Selectors(ctx, "learned")
-	tel.Articles.Searched(ctx, "keyword", "ok", time.Millisecond)
+	tel.Articles.PageExtracted(ctx, "selectors")
+	tel.Articles.FieldExtracted(ctx, "title", "filled")
+	tel.Articles.SelectorsChanged(ctx, "learned")
+	tel.Articles.SearchDone(ctx, "keyword", "ok", time.Millisecond)
 	for _, i := range Instruments() {
 		if i.Kind == "gauge" || i.Name == "dateline_engine_cpu_seconds_total" {
 			if err := tel.Observe(i.Name, func(context.Context) ([]Reading, error) {

@@ -292,9 +292,9 @@ func (s *Starter) StartWorkspaceExport(ctx context.Context, id uuid.UUID) error 
 	return nil
 }
 
-// StartLearning has the selectors of a site seen to. One that is at it reads
+// StartSelectorLearning has the selectors of a site seen to. One that is at it reads
 // from the database what is to be done.
-func (s *Starter) StartLearning(ctx context.Context, domain string) error {
+func (s *Starter) StartSelectorLearning(ctx context.Context, domain string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_, err := s.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{

@@ -18,7 +18,7 @@ const (
 	FromHTML      Source = "html"       // headings, bylines, time elements, the body itself
 	FromText      Source = "text"       // worked out from the words, such as the language
 	FromURL       Source = "url"        // the address of the page
-	FromModel     Source = "model"      // copied from the page by a language model, as the last resort
+	FromLLM       Source = "model"      // copied from the page by a language model, as the last resort
 )
 
 // Field names one field of an article, for sources, confidences, selectors and health scores.
@@ -65,9 +65,9 @@ type Article struct {
 	Origins   map[Field]Origin `json:"origins,omitempty"`
 	// DateOnly says that the page names the day of publication and no time of day.
 	DateOnly bool `json:"date_only,omitempty"`
-	// Listing says that the page is rather a list of other articles than one of its own: a
+	// IsListing says that the page is rather a list of other articles than one of its own: a
 	// front page, a section, the results of a search.
-	Listing bool `json:"listing,omitempty"`
+	IsListing bool `json:"listing,omitempty"`
 }
 
 // Has says whether a field was found.
@@ -101,8 +101,8 @@ func (a *Article) Has(f Field) bool {
 	return false
 }
 
-// Found notes where a field came from.
-func (a *Article) Found(f Field, s Source, confidence float64) {
+// SetOrigin notes where a field came from.
+func (a *Article) SetOrigin(f Field, s Source, confidence float64) {
 	if a.Origins == nil {
 		a.Origins = make(map[Field]Origin, 12)
 	}

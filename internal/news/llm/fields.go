@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	pathTokens = 800
-	readTokens = 4000
-	// mostPaths is how many paths of one field are looked at.
-	mostPaths = 3
+	pathTokens    = 800
+	articleTokens = 4000
+	// maxPathsPerField is how many paths of one field are looked at.
+	maxPathsPerField = 3
 	// minLetters of the page's own words make an article.
 	minLetters = 200
 )
@@ -27,7 +27,7 @@ const (
 // Fields asks what some fields of a page hold, and for XPath to them. Only
 // values that the page itself shows come back, and only expressions that a person
 // could have saved; whether they hold is for the caller to try.
-func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field]selector.Said, error) {
+func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field]selector.Suggestion, error) {
 	doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Fi
 		names[i] = string(f)
 		properties[string(f)] = one
 	}
-	raw, err := c.ask(ctx, question{name: "fields", page: Skeleton(doc.Root, c.room(pathTokens)), answer: pathTokens,
+	raw, err := c.complete(ctx, request{name: "fields", page: Skeleton(doc.Root, c.maxPageBytes(pathTokens)), maxTokens: pathTokens,
 		task: "For these fields of the article on this page, copy the value word for word as the page shows it, and give XPath 1.0 expressions that select it, the best first, " +
 			"at most three of each; an empty value and an empty list where the page does not have the field: " + strings.Join(names, ", ") + ". Name elements by id, itemprop or one " +
 			"name of their class, such as //span[contains(concat(' ',normalize-space(@class),' '),' byline ')]; never by position, and never by the text of this one article.",
@@ -52,18 +52,18 @@ func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Fi
 		Paths []string `json:"paths"`
 	}
 	if json.Unmarshal(raw, &said) != nil {
-		return nil, ErrAnswer
+		return nil, ErrInvalidResponse
 	}
-	page := visible(doc.Root)
-	out := map[article.Field]selector.Said{}
+	page := visibleText(doc.Root)
+	out := map[article.Field]selector.Suggestion{}
 	for _, f := range fields {
-		one := selector.Said{Value: clean(said[string(f)].Value)}
-		if d := dense(one.Value); d == "" || !strings.Contains(page, d) {
+		one := selector.Suggestion{Value: cleanText(said[string(f)].Value)}
+		if d := withoutSpaces(one.Value); d == "" || !strings.Contains(page, d) {
 			one.Value = ""
 		}
 		for _, path := range said[string(f)].Paths {
 			try := selector.Config{Variants: []selector.Variant{{Name: "asked", Body: []string{"//body"}, Fields: map[article.Field][]string{f: {path}}}}}
-			if len(one.Paths) < mostPaths && try.Validate() == nil {
+			if len(one.Paths) < maxPathsPerField && try.Validate() == nil {
 				one.Paths = append(one.Paths, path)
 			}
 		}
@@ -72,18 +72,18 @@ func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Fi
 	return out, nil
 }
 
-// Read has the model read an article. Only what the page itself says counts:
+// ExtractArticle has the model read an article. Only what the page itself says counts:
 // whatever the model adds, or the page makes it add, is dropped, and with less
 // than a few sentences left there is no article.
-func (c *Client) Read(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, error) {
-	page := visible(doc.Root)
+func (c *Client) ExtractArticle(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, error) {
+	page := visibleText(doc.Root)
 	if utf8.RuneCountInString(page) < minLetters {
 		return nil, extract.ErrNoArticle // nothing to ask about
 	}
 	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	one := map[string]any{"type": "string"}
 	names := []string{"title", "authors", "published", "paragraphs"}
-	raw, err := c.ask(ctx, question{name: "article", page: Skeleton(doc.Root, c.room(readTokens)), answer: readTokens,
+	raw, err := c.complete(ctx, request{name: "article", page: Skeleton(doc.Root, c.maxPageBytes(articleTokens)), maxTokens: articleTokens,
 		task: "Copy the article of this page, word for word: its headline, the names of its authors, the date of publication as the page writes it, and the paragraphs of its " +
 			"text without advertisements, teasers of other articles and comments. Leave empty what the page does not have. A page that is no news article has no paragraphs.",
 		schema: map[string]any{"type": "object", "properties": map[string]any{"title": one, "authors": list, "published": one, "paragraphs": list}, "required": names, "additionalProperties": false}})
@@ -97,30 +97,30 @@ func (c *Client) Read(ctx context.Context, doc *extract.Document, p extract.Page
 		Paragraphs []string `json:"paragraphs"`
 	}
 	if json.Unmarshal(raw, &said) != nil {
-		return nil, fmt.Errorf("%w (%w)", extract.ErrNoArticle, ErrAnswer)
+		return nil, fmt.Errorf("%w (%w)", extract.ErrNoArticle, ErrInvalidResponse)
 	}
-	holds := func(s string) bool { d := dense(s); return d != "" && strings.Contains(page, d) }
+	holds := func(s string) bool { d := withoutSpaces(s); return d != "" && strings.Contains(page, d) }
 	a := &article.Article{Canonical: p.URL}
-	found := func(f article.Field) { a.Found(f, article.FromModel, 0.5) }
-	if a.Title = clean(said.Title); holds(a.Title) {
+	found := func(f article.Field) { a.SetOrigin(f, article.FromLLM, 0.5) }
+	if a.Title = cleanText(said.Title); holds(a.Title) {
 		found(article.FieldTitle)
 	} else {
 		a.Title = ""
 	}
 	for _, name := range said.Authors {
-		if name = clean(name); holds(name) && utf8.RuneCountInString(name) <= 80 {
+		if name = cleanText(name); holds(name) && utf8.RuneCountInString(name) <= 80 {
 			a.Authors = append(a.Authors, name)
 			found(article.FieldAuthors)
 		}
 	}
 	if d, ok := dates.Parse(said.Published, doc.DateOptions(p)); ok && holds(said.Published) && (p.Now.IsZero() || !d.Time.After(p.Now)) {
-		a.Published, a.DateOnly = d.Time, !d.Clock
+		a.Published, a.DateOnly = d.Time, !d.HasTime
 		found(article.FieldPublished)
 	}
 	var kept, marked []string
 	letters := 0
 	for _, text := range said.Paragraphs {
-		if text = clean(text); holds(text) {
+		if text = cleanText(text); holds(text) {
 			kept, marked = append(kept, text), append(marked, "<p>"+html.EscapeString(text)+"</p>")
 			letters += utf8.RuneCountInString(text)
 		}
@@ -133,5 +133,5 @@ func (c *Client) Read(ctx context.Context, doc *extract.Document, p extract.Page
 	return a, nil
 }
 
-// clean writes what a model copied as text: some copy the page's entities.
-func clean(s string) string { return change.NormalizeText(html.UnescapeString(s)) }
+// cleanText writes what a model copied as text: some copy the page's entities.
+func cleanText(s string) string { return change.NormalizeText(html.UnescapeString(s)) }

@@ -13,8 +13,8 @@ import (
 // of every text. What does not fit has its texts shortened, ever more, before
 // anything is left out; then deep elements go, and last the end of the page.
 func Skeleton(root *html.Node, most int) string {
-	for _, l := range []limits{{texts: 4000, depth: 200}, {texts: 600, depth: 200}, {texts: 160, depth: 60}, {texts: 60, depth: 40}, {texts: 24, depth: 30}, {texts: 24, depth: 14}} {
-		w := writer{limits: l, most: most}
+	for _, l := range []limits{{textRunes: 4000, depth: 200}, {textRunes: 600, depth: 200}, {textRunes: 160, depth: 60}, {textRunes: 60, depth: 40}, {textRunes: 24, depth: 30}, {textRunes: 24, depth: 14}} {
+		w := skeletonWriter{limits: l, maxBytes: most}
 		w.node(root, 0)
 		if !w.full {
 			return w.b.String()
@@ -27,19 +27,19 @@ func Skeleton(root *html.Node, most int) string {
 }
 
 type limits struct {
-	texts int // runes of one text
-	depth int
+	textRunes int // runes of one text
+	depth     int
 }
 
-type writer struct {
+type skeletonWriter struct {
 	limits
-	b    strings.Builder
-	most int
-	full bool
+	b        strings.Builder
+	maxBytes int
+	full     bool
 }
 
-// silent are elements that say nothing about an article.
-func silent(name string) bool {
+// isIgnoredElement are elements that say nothing about an article.
+func isIgnoredElement(name string) bool {
 	switch name {
 	case "script", "style", "svg", "noscript", "template", "iframe", "form", "select", "button", "input", "link", "video", "audio", "canvas", "object":
 		return true
@@ -47,8 +47,8 @@ func silent(name string) bool {
 	return false
 }
 
-// telling are the attributes that a path may name, and what metadata says.
-func telling(key string) bool {
+// isUsefulAttribute are the attributes that a path may name, and what metadata says.
+func isUsefulAttribute(key string) bool {
 	switch key {
 	case "class", "id", "itemprop", "rel", "role", "datetime", "property", "name", "content", "data-role":
 		return true
@@ -56,29 +56,29 @@ func telling(key string) bool {
 	return false
 }
 
-func (w *writer) write(s string) {
-	if w.full = w.full || w.b.Len()+len(s) > w.most; !w.full {
+func (w *skeletonWriter) write(s string) {
+	if w.full = w.full || w.b.Len()+len(s) > w.maxBytes; !w.full {
 		w.b.WriteString(s)
 	}
 }
 
-func (w *writer) node(n *html.Node, depth int) {
+func (w *skeletonWriter) node(n *html.Node, depth int) {
 	if w.full || depth > w.depth {
 		return
 	}
 	switch n.Type {
 	case html.TextNode:
 		if t := change.NormalizeText(n.Data); t != "" {
-			w.write(escape(shorten(t, w.texts)))
+			w.write(escape(shorten(t, w.textRunes)))
 		}
 		return
 	case html.ElementNode:
-		if silent(n.Data) {
+		if isIgnoredElement(n.Data) {
 			return
 		}
 		w.write("<" + n.Data)
 		for _, a := range n.Attr {
-			if v := change.NormalizeText(a.Val); telling(a.Key) && v != "" {
+			if v := change.NormalizeText(a.Val); isUsefulAttribute(a.Key) && v != "" {
 				w.write(" " + a.Key + `="` + escape(shorten(v, 160)) + `"`)
 			}
 		}
@@ -110,17 +110,17 @@ func shorten(s string, most int) string {
 	return s
 }
 
-// visible is the text of a document without any white space: what it is looked
+// visibleText is the text of a document without any white space: what it is looked
 // for in, because a model breaks lines as it likes.
-func visible(root *html.Node) string {
+func visibleText(root *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
 		if n.Type == html.TextNode {
-			b.WriteString(dense(n.Data))
+			b.WriteString(withoutSpaces(n.Data))
 			return
 		}
-		if n.Type == html.ElementNode && silent(n.Data) {
+		if n.Type == html.ElementNode && isIgnoredElement(n.Data) {
 			return
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -131,4 +131,4 @@ func visible(root *html.Node) string {
 	return b.String()
 }
 
-func dense(s string) string { return strings.ReplaceAll(change.NormalizeText(s), " ", "") }
+func withoutSpaces(s string) string { return strings.ReplaceAll(change.NormalizeText(s), " ", "") }

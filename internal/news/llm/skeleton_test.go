@@ -59,6 +59,6 @@ func FuzzSkeleton(f *testing.F) {
 		if s := Skeleton(root, most); len(s) > most {
 			t.Errorf("%d bytes of %d", len(s), most)
 		}
-		visible(root)
+		visibleText(root)
 	})
 }

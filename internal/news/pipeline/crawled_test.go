@@ -33,24 +33,24 @@ func TestCrawledSitesBecomeArticles(t *testing.T) {
 	t.Cleanup(rig.Fetcher.Close)
 	workspace, err := crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, rig.Policy, crawl.Home, world.Site(0).Home(), world.Site(1).Home())
 	require.NoError(t, err)
-	sites := &pipeline.Sites{Store: s, Redis: redis, Log: log}
-	reader := &pipeline.Drainer{Store: s, Reader: &pipeline.Reader{Pages: rig.Pages, Sites: sites}, Log: log,
+	sites := &pipeline.SiteCache{Store: s, Redis: redis, Log: log}
+	reader := &pipeline.Consumer{Store: s, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites}, Log: log,
 		Learners: learners{&desk{learner: &pipeline.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
-		Pace:     pipeline.Pace{Look: 10 * time.Millisecond, Idle: 50 * time.Millisecond, Again: 10 * time.Millisecond}}
+		Timing:   pipeline.Timing{PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond}}
 	_, err = s.EnqueueDueSeeds(t.Context(), 100)
 	require.NoError(t, err)
 	for _, site := range world.Sites() {
 		_, err := rig.Crawler.Crawl(t.Context(), site.Host(), nil, func(crawler.Result) {})
 		require.NoError(t, err)
 	}
-	_, err = reader.Drain(t.Context(), nil, func(pipeline.Drained) {})
+	_, err = reader.Run(t.Context(), nil, func(pipeline.Stats) {})
 	require.NoError(t, err)
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	list, err := s.Articles(t.Context(), pipeline.Window{Workspace: workspace.ID, To: far, Before: far, Limit: 500})
+	list, err := s.Articles(t.Context(), pipeline.ArticleQuery{Workspace: workspace.ID, To: far, Before: far, Limit: 500})
 	require.NoError(t, err)
-	byURL := map[string]pipeline.Entry{}
+	byURL := map[string]pipeline.ArticleSummary{}
 	for _, e := range list {
-		byURL[e.Canonical] = e
+		byURL[e.CanonicalURL] = e
 	}
 	require.Len(t, byURL, len(list), "each article once")
 	for _, want := range world.Articles() {

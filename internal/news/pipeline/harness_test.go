@@ -35,10 +35,10 @@ type desk struct {
 	db        *pgx.Conn
 	redis     redis.UniversalClient
 	pages     *pagestore.Store
-	sites     *pipeline.Sites
-	reader    *pipeline.Reader
+	sites     *pipeline.SiteCache
+	reader    *pipeline.Extractor
 	learner   *pipeline.Learner
-	drainer   *pipeline.Drainer
+	drainer   *pipeline.Consumer
 	workspace workspace.Workspace
 	log       *slog.Logger
 	at        time.Time
@@ -47,7 +47,7 @@ type desk struct {
 // learners learn as soon as they are told.
 type learners struct{ d *desk }
 
-func (l learners) StartLearning(ctx context.Context, domain string) error {
+func (l learners) StartSelectorLearning(ctx context.Context, domain string) error {
 	_, err := l.d.learner.Learn(ctx, domain, func() {})
 	return err
 }
@@ -64,11 +64,11 @@ func newDesk(t *testing.T, hosts ...string) *desk {
 	t.Cleanup(func() { _ = d.db.Close(context.Background()) })
 	d.pages, err = pagestore.New(enginetest.S3(t))
 	d.must(err)
-	d.sites = &pipeline.Sites{Store: s, Redis: d.redis, Log: d.log}
-	d.reader = &pipeline.Reader{Pages: d.pages, Sites: d.sites}
+	d.sites = &pipeline.SiteCache{Store: s, Redis: d.redis, Log: d.log}
+	d.reader = &pipeline.Extractor{Pages: d.pages, Sites: d.sites}
 	d.learner = &pipeline.Learner{Store: s, Pages: d.pages, Sites: d.sites, Log: d.log}
-	d.drainer = &pipeline.Drainer{Store: s, Reader: d.reader, Learners: learners{d}, Log: d.log,
-		Pace: pipeline.Pace{Look: 10 * time.Millisecond, Idle: 50 * time.Millisecond, Again: 10 * time.Millisecond}}
+	d.drainer = &pipeline.Consumer{Store: s, Extractor: d.reader, Learners: learners{d}, Log: d.log,
+		Timing: pipeline.Timing{PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond}}
 	var seeds []string
 	for _, h := range hosts {
 		seeds = append(seeds, "https://"+h+"/")
@@ -96,15 +96,15 @@ func (d *desk) hand(address, html string) {
 	key := crawl.ObjectKey(domain.Name, crawl.URLID(u), pagestore.Hash([]byte(html)))
 	_, err = d.pages.Put(d.t.Context(), key, []byte(html))
 	d.must(err)
-	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, $3, $4, $5, $6, true)`,
+	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, $3, $4, $5, $6, true)`,
 		domain.ID, crawl.URLID(u), d.at, u.String(), key, d.at.Add(-time.Second))
 	d.must(err)
 }
 
 // read reads all that waits.
-func (d *desk) read() pipeline.Drained {
+func (d *desk) read() pipeline.Stats {
 	d.t.Helper()
-	did, err := d.drainer.Drain(d.t.Context(), nil, func(pipeline.Drained) {})
+	did, err := d.drainer.Run(d.t.Context(), nil, func(pipeline.Stats) {})
 	d.must(err)
 	return did
 }
@@ -117,12 +117,12 @@ func (d *desk) domain(name string) crawl.Domain {
 }
 
 // articles are all of a workspace, the oldest first.
-func (d *desk) articles(domain string) []pipeline.Stored {
+func (d *desk) articles(domain string) []pipeline.StoredArticle {
 	d.t.Helper()
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-	list, err := d.Articles(d.t.Context(), pipeline.Window{Workspace: d.workspace.ID, Domain: domain, To: far, Before: far, Limit: 500})
+	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{Workspace: d.workspace.ID, Domain: domain, To: far, Before: far, Limit: 500})
 	d.must(err)
-	out := make([]pipeline.Stored, len(list))
+	out := make([]pipeline.StoredArticle, len(list))
 	for i, e := range list {
 		out[len(list)-1-i], err = d.Article(d.t.Context(), d.workspace.ID, e.ID)
 		d.must(err)
@@ -141,8 +141,8 @@ func (d *desk) count(query string, args ...any) (n int) {
 type event struct {
 	Type, Actor string
 	Data        struct {
-		Domain, Field, Reason, Problem string
-		Version, Previous              int
+		Domain, FieldExtracted, Reason, Problem string
+		Version, Previous                       int
 	}
 }
 
@@ -251,7 +251,7 @@ func teasers() selector.Config {
 	return selector.Config{Variants: []selector.Variant{{Name: "wrong", Body: []string{"//div[contains(@class,'grid-below')]"}}}}
 }
 
-func ids(all []pipeline.Stored) []uuid.UUID {
+func ids(all []pipeline.StoredArticle) []uuid.UUID {
 	out := make([]uuid.UUID, len(all))
 	for i, a := range all {
 		out[i] = a.ID
@@ -260,11 +260,11 @@ func ids(all []pipeline.Stored) []uuid.UUID {
 }
 
 // readingOf reads a page that was taken, and does not keep it.
-func (d *desk) readingOf(c crawl.CrawledPage) pipeline.Read {
+func (d *desk) readingOf(c crawl.CrawledPage) pipeline.Extraction {
 	d.t.Helper()
 	page, rules, err := d.PageOf(d.t.Context(), c)
 	d.must(err)
-	r, err := d.reader.Read(d.t.Context(), page, rules)
+	r, err := d.reader.Extract(d.t.Context(), page, rules)
 	d.must(err)
 	return r
 }

@@ -50,10 +50,10 @@ func TestAHostilePageChangesNothingElse(t *testing.T) {
 				d.read()
 			}
 			require.Contains(t, strings.Join(e.asked, "\n"), "OBEY", "the model has seen the page")
-			versions, err := d.SelectorsOf(t.Context(), d.domain("paper.example").ID, 100, 10)
+			versions, err := d.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
 			require.NoError(t, err)
 			for _, v := range versions {
-				require.Equal(t, pipeline.Learned, v.Maker, "%+v", v.Config)
+				require.Equal(t, pipeline.CreatedByLearner, v.CreatedBy, "%+v", v.Config)
 				for _, variant := range v.Config.Variants {
 					require.NotContains(t, fmt.Sprint(variant.Fields), "evil")
 					require.Empty(t, variant.Fields[article.FieldAuthors])
@@ -87,7 +87,7 @@ func TestTwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 			e := newEndpoint(t, names)
 			d.learner.Finder = d.model(e)
 			domain := d.domain("paper.example")
-			d.must(d.SetReading(t.Context(), domain, d.workspace.ID, "", false))
+			d.must(d.UpdateExtractionSettings(t.Context(), domain, d.workspace.ID, "", false))
 			for i := range 12 {
 				who := []string{"Nora Reed", "Tom Vale", "Ida Moss"}[i%3]
 				extra := `<b class="desk">` + who + `</b> and a word.`
@@ -98,14 +98,14 @@ func TestTwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 				d.hand(s.url, s.html)
 				d.read()
 			}
-			d.must(d.WishSelectors(t.Context(), domain.ID, selector.Learn, "a test"))
+			d.must(d.RequestSelectorAction(t.Context(), domain.ID, selector.ActionLearn, "a test"))
 			did, err := d.learner.Learn(t.Context(), "paper.example", func() {})
 			require.NoError(t, err)
 			require.Equal(t, "learned", did.Action)
 			require.Contains(t, e.asked[0], "OBEY")
 			require.NotContains(t, e.asked[1], "OBEY")
 			require.Contains(t, e.asked[2], "OBEY")
-			versions, err := d.SelectorsOf(t.Context(), domain.ID, 100, 10)
+			versions, err := d.ListSelectors(t.Context(), domain.ID, 100, 10)
 			require.NoError(t, err)
 			require.Len(t, versions, 1)
 			for _, v := range versions[0].Config.Variants {

@@ -19,15 +19,15 @@ import (
 
 // Preview is what selectors take from one page.
 type Preview struct {
-	Page    Raw
-	Problem string // the page could not be read
+	Page    PageRef
+	Error   string // the page could not be read
 	Variant string // that fits; empty: none
 	Article *article.Article
-	Taken   []selector.Taken
+	Matches []selector.PathMatch
 }
 
-// previewPages is how many pages are shown where none are named.
-const previewPages = 3
+// defaultPreviewPages is how many pages are shown where none are named.
+const defaultPreviewPages = 3
 
 // Preview tries selectors on pages of a domain: those of the articles named, or
 // the newest. Nothing is stored.
@@ -40,11 +40,11 @@ func (s *Service) Preview(ctx context.Context, who workspace.Principal, domain s
 	if err != nil {
 		return nil, invalid(err)
 	}
-	h, err := s.Store.ReadingHealth(ctx, d.ID)
+	h, err := s.Store.ExtractionHealth(ctx, d.ID)
 	if err != nil {
 		return nil, err
 	}
-	pages, err := s.previewed(ctx, who, d, articles)
+	pages, err := s.previewRefs(ctx, who, d, articles)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +59,11 @@ func (s *Service) Preview(ctx context.Context, who workspace.Principal, domain s
 	return out, nil
 }
 
-func (s *Service) previewed(ctx context.Context, who workspace.Principal, d crawl.Domain, articles []uuid.UUID) ([]Raw, error) {
+func (s *Service) previewRefs(ctx context.Context, who workspace.Principal, d crawl.Domain, articles []uuid.UUID) ([]PageRef, error) {
 	if len(articles) == 0 {
-		return s.Store.PagesToLearn(ctx, d.ID, previewPages)
+		return s.Store.RecentArticlePages(ctx, d.ID, defaultPreviewPages)
 	}
-	var out []Raw
+	var out []PageRef
 	for i, id := range articles {
 		a, err := s.Store.Article(ctx, who.WorkspaceID, id)
 		if err != nil {
@@ -72,16 +72,16 @@ func (s *Service) previewed(ctx context.Context, who workspace.Principal, d craw
 		if a.DomainID != d.ID {
 			return nil, apperr.InvalidFields(apperr.FieldError{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article is of another domain."})
 		}
-		out = append(out, Raw{Article: a.ID, URL: a.URL, ObjectKey: a.ObjectKey, FetchedAt: a.FetchedAt})
+		out = append(out, PageRef{Article: a.ID, URL: a.URL, ObjectKey: a.ObjectKey, FetchedAt: a.FetchedAt})
 	}
 	return out, nil
 }
 
-func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw Raw, zone string) (Preview, error) {
+func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw PageRef, zone string) (Preview, error) {
 	out := Preview{Page: raw}
 	page, err := loadPage(ctx, s.Pages, raw, zone)
 	if errors.Is(err, blob.ErrNotFound) {
-		out.Problem = "the raw page is not stored any more"
+		out.Error = "the raw page is not stored any more"
 		return out, nil
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw Raw, 
 	}
 	doc, err := extract.Parse(ctx, page, extract.DefaultLimits())
 	if err == nil {
-		out.Taken = sel.Look(doc)
+		out.Matches = sel.Trace(doc)
 		var o selector.Outcome
 		out.Article, o, err = sel.Article(ctx, doc, page)
 		out.Variant = o.Variant
@@ -98,7 +98,7 @@ func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw Raw, 
 		return out, ctx.Err()
 	}
 	if err != nil {
-		out.Problem = err.Error()
+		out.Error = err.Error()
 	}
 	return out, nil
 }

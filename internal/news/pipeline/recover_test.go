@@ -30,12 +30,12 @@ func (d *desk) work() {
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, func(*client.Options) {})
 	d.drainer.Learners = &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	d.drainer.Pace = pipeline.Pace{Look: 10 * time.Millisecond, Again: 10 * time.Millisecond}
+	d.drainer.Timing = pipeline.Timing{PollInterval: 10 * time.Millisecond, RetryDelay: 10 * time.Millisecond}
 	w := worker.NewCrawl(c, worker.CrawlActivities{Crawl: &activities.Crawl{MaxDomains: 1}, Maintenance: &activities.CrawlMaintenance{},
-		Articles: &activities.Articles{Drainer: d.drainer, Learner: d.learner, Waiting: d.Store}})
+		Articles: &activities.Articles{Consumer: d.drainer, Learner: d.learner, Waiting: d.Store}})
 	d.must(w.Start())
 	t.Cleanup(w.Stop)
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.ReadArticlesSchedule, TaskQueue: workflows.CrawlQueue}, workflows.ReadArticlesWorkflow)
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.ExtractArticlesSchedule, TaskQueue: workflows.CrawlQueue}, workflows.ExtractArticlesWorkflow)
 	d.must(err)
 	t.Cleanup(func() { _ = c.TerminateWorkflow(context.Background(), run.GetID(), "", "the test is over") })
 }
@@ -49,7 +49,7 @@ func (d *desk) settled() {
 }
 
 // take hands a story over and gives the article that came of it.
-func (d *desk) take(s story) pipeline.Stored {
+func (d *desk) take(s story) pipeline.StoredArticle {
 	d.t.Helper()
 	d.hand(s.url, s.html)
 	d.settled()
@@ -60,7 +60,7 @@ func (d *desk) take(s story) pipeline.Stored {
 	return a
 }
 
-func bySelectors(a pipeline.Stored) bool {
+func bySelectors(a pipeline.StoredArticle) bool {
 	return a.Origins[article.FieldBody].Source == article.FromSelector
 }
 
@@ -94,23 +94,23 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	require.Len(t, events, 2)
 	require.Equal(t, "the site has no selectors yet", events[0].Data.Reason)
 	require.Equal(t, "selectors_learned", events[1].Type)
-	require.Equal(t, "body", events[1].Data.Field)
+	require.Equal(t, "body", events[1].Data.FieldExtracted)
 	require.Equal(t, "paper.example", events[1].Data.Domain)
 	require.Equal(t, []int{2, 1}, []int{events[1].Data.Version, events[1].Data.Previous})
 	require.Regexp(t, `the selectors of version 1 found the body on \d of the last \d+ pages; the site may have changed its template`, events[1].Data.Reason)
 	require.Equal(t, "dateline", events[1].Actor)
 	require.Equal(t, "domain.selectors_learned", webhook.TypeOf(events[1].Type))
-	versions, err := d.SelectorsOf(t.Context(), d.domain("paper.example").ID, 100, 10)
+	versions, err := d.ListSelectors(t.Context(), d.domain("paper.example").ID, 100, 10)
 	require.NoError(t, err)
 	require.Len(t, versions, 2)
 	require.Equal(t, []pipeline.State{pipeline.Active, pipeline.Retired}, []pipeline.State{versions[0].State, versions[1].State})
-	require.Contains(t, versions[1].Ended, "found the body on")
+	require.Contains(t, versions[1].EndReason, "found the body on")
 	require.Greater(t, versions[0].Scores[article.FieldBody], 0.9)
 
 	// A person saves selectors that take the teasers below the text.
 	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.drainer.Learners, Log: d.log}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
-	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.Draft{Config: teasers(), Note: "try this", Activate: true}, idempotency.Key{})
+	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.SelectorDraft{Config: teasers(), Note: "try this", Activate: true}, idempotency.Key{})
 	require.NoError(t, err)
 	require.Equal(t, 3, bad.Version)
 	pages := 0
@@ -129,7 +129,7 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	require.LessOrEqual(t, pages, 10)
 	require.Equal(t, "version 3 finds the body on 0 % of pages, version 2 before it found it on 100 %", last.Data.Reason)
 	require.Equal(t, []int{2, 3}, []int{last.Data.Version, last.Data.Previous})
-	bad, err = d.SelectorsAt(t.Context(), d.domain("paper.example").ID, 3)
+	bad, err = d.SelectorsVersion(t.Context(), d.domain("paper.example").ID, 3)
 	require.NoError(t, err)
 	require.Equal(t, pipeline.RolledBack, bad.State)
 	for range 3 {

@@ -23,20 +23,20 @@ import (
 type ServiceStore interface {
 	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
 	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
-	Article(ctx context.Context, workspace, id uuid.UUID) (Stored, error)
-	Articles(ctx context.Context, w Window) ([]Entry, error)
-	AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a Stored, limit int) ([]Similar, error)
+	Article(ctx context.Context, workspace, id uuid.UUID) (StoredArticle, error)
+	Articles(ctx context.Context, w ArticleQuery) ([]ArticleSummary, error)
+	AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a StoredArticle, limit int) ([]SimilarArticle, error)
 	Revisions(ctx context.Context, id uuid.UUID, before int64, limit int) ([]Revision, error)
-	Revision(ctx context.Context, id uuid.UUID, version int64) (Full, error)
-	ReadingHealth(ctx context.Context, domain int32) (Health, error)
-	SelectorsOf(ctx context.Context, domain int32, before, limit int) ([]Selectors, error)
-	SelectorsAt(ctx context.Context, domain int32, version int) (Selectors, error)
-	PagesToLearn(ctx context.Context, domain int32, limit int) ([]Raw, error)
+	Revision(ctx context.Context, id uuid.UUID, version int64) (RevisionContent, error)
+	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
+	ListSelectors(ctx context.Context, domain int32, before, limit int) ([]Selectors, error)
+	SelectorsVersion(ctx context.Context, domain int32, version int) (Selectors, error)
+	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
 	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (made Selectors, replayed bool, err error)
 	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, why string) (Selectors, error)
 	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back Selectors, done bool, err error)
-	SetReading(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error
-	WishSelectors(ctx context.Context, domain int32, what selector.Action, why string) error
+	UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error
+	RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why string) error
 }
 
 // Service is what members do with articles, and with how they are read. Articles
@@ -46,13 +46,13 @@ type ServiceStore interface {
 type Service struct {
 	Store    ServiceStore
 	Pages    Pages
-	Sites    *Sites
-	Learners Learners
+	Sites    *SiteCache
+	Learners LearningStarter
 	Log      *slog.Logger
 }
 
 // List lists articles, the newest first.
-func (s *Service) List(ctx context.Context, who workspace.Principal, w Window) ([]Entry, error) {
+func (s *Service) List(ctx context.Context, who workspace.Principal, w ArticleQuery) ([]ArticleSummary, error) {
 	w.Workspace = who.WorkspaceID
 	if w.Domain != "" {
 		if _, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, w.Domain); err != nil {
@@ -63,7 +63,7 @@ func (s *Service) List(ctx context.Context, who workspace.Principal, w Window) (
 }
 
 // Get reads an article.
-func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Stored, error) {
+func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (StoredArticle, error) {
 	return s.Store.Article(ctx, who.WorkspaceID, id)
 }
 
@@ -81,7 +81,7 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 		}
 		a.ObjectKey = r.ObjectKey
 	}
-	page, err := loadPage(ctx, s.Pages, Raw{ObjectKey: a.ObjectKey}, "")
+	page, err := loadPage(ctx, s.Pages, PageRef{ObjectKey: a.ObjectKey}, "")
 	if errors.Is(err, blob.ErrNotFound) {
 		err = apperr.NotFound("page")
 	}
@@ -89,7 +89,7 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 }
 
 // AlsoReportedBy lists other articles of the same story.
-func (s *Service) AlsoReportedBy(ctx context.Context, who workspace.Principal, id uuid.UUID, limit int) ([]Similar, error) {
+func (s *Service) AlsoReportedBy(ctx context.Context, who workspace.Principal, id uuid.UUID, limit int) ([]SimilarArticle, error) {
 	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *Service) Revisions(ctx context.Context, who workspace.Principal, id uui
 
 // Revision reads a version of an article, with what its text had that the
 // version before had not, and the other way round.
-func (s *Service) Revision(ctx context.Context, who workspace.Principal, id uuid.UUID, version int64) (r Full, added, removed []string, err error) {
+func (s *Service) Revision(ctx context.Context, who workspace.Principal, id uuid.UUID, version int64) (r RevisionContent, added, removed []string, err error) {
 	if _, err = s.Store.Article(ctx, who.WorkspaceID, id); err != nil {
 		return r, nil, nil, err
 	}
@@ -138,23 +138,23 @@ func missing(text, other string) (out []string) {
 	return out
 }
 
-// Reading says how the reading of a domain goes.
-func (s *Service) Reading(ctx context.Context, who workspace.Principal, domain string) (Health, error) {
+// Health says how the reading of a domain goes.
+func (s *Service) Health(ctx context.Context, who workspace.Principal, domain string) (Health, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return Health{}, err
 	}
-	return s.Store.ReadingHealth(ctx, d.ID)
+	return s.Store.ExtractionHealth(ctx, d.ID)
 }
 
-// SetReading sets the zone of a domain's dates, and whether selectors may be
+// UpdateSettings sets the zone of a domain's dates, and whether selectors may be
 // learned; nil leaves as it is.
-func (s *Service) SetReading(ctx context.Context, who workspace.Principal, domain string, zone *string, learning *bool) (Health, error) {
-	d, err := s.steered(ctx, who, domain)
+func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, domain string, zone *string, learning *bool) (Health, error) {
+	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Health{}, err
 	}
-	h, err := s.Store.ReadingHealth(ctx, d.ID)
+	h, err := s.Store.ExtractionHealth(ctx, d.ID)
 	if err != nil {
 		return h, err
 	}
@@ -165,12 +165,12 @@ func (s *Service) SetReading(ctx context.Context, who workspace.Principal, domai
 		h.Zone = *zone
 	}
 	if learning != nil {
-		h.Learning = *learning
+		h.LearningEnabled = *learning
 	}
-	if err := s.Store.SetReading(ctx, d, who.WorkspaceID, h.Zone, h.Learning); err != nil {
+	if err := s.Store.UpdateExtractionSettings(ctx, d, who.WorkspaceID, h.Zone, h.LearningEnabled); err != nil {
 		return h, err
 	}
-	s.Sites.Forget(ctx, d.ID)
+	s.Sites.Invalidate(ctx, d.ID)
 	return h, nil
 }
 
@@ -183,7 +183,7 @@ func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain 
 	if before <= 0 {
 		before = math.MaxInt32
 	}
-	return s.Store.SelectorsOf(ctx, d.ID, before, limit)
+	return s.Store.ListSelectors(ctx, d.ID, before, limit)
 }
 
 // Version reads one version of a domain's selectors.
@@ -192,19 +192,19 @@ func (s *Service) Version(ctx context.Context, who workspace.Principal, domain s
 	if err != nil {
 		return Selectors{}, err
 	}
-	return s.Store.SelectorsAt(ctx, d.ID, version)
+	return s.Store.SelectorsVersion(ctx, d.ID, version)
 }
 
-// Draft are selectors that a person wrote.
-type Draft struct {
+// SelectorDraft are selectors that a person wrote.
+type SelectorDraft struct {
 	Config   selector.Config
 	Note     string
 	Activate bool
 }
 
 // AddSelectors stores selectors that a person wrote, as a version of their own.
-func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, domain string, n Draft, key idempotency.Key) (Selectors, bool, error) {
-	d, err := s.steered(ctx, who, domain)
+func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, domain string, n SelectorDraft, key idempotency.Key) (Selectors, bool, error) {
+	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, false, err
 	}
@@ -222,22 +222,22 @@ func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, dom
 	if note == "" {
 		note = "written by a member"
 	}
-	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, Maker: Person, By: "user:" + who.UserID.String(), State: state, Reason: note}, key)
+	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, CreatedBy: CreatedByMember, Actor: "user:" + who.UserID.String(), State: state, Reason: note}, key)
 	if err == nil && n.Activate {
-		s.Sites.Forget(ctx, d.ID)
+		s.Sites.Invalidate(ctx, d.ID)
 	}
 	return made, replayed, err
 }
 
 // Activate takes a version into use.
 func (s *Service) Activate(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
-	d, err := s.steered(ctx, who, domain)
+	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
 	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version, "chosen by a member")
 	if err == nil {
-		s.Sites.Forget(ctx, d.ID)
+		s.Sites.Invalidate(ctx, d.ID)
 	}
 	return made, err
 }
@@ -245,7 +245,7 @@ func (s *Service) Activate(ctx context.Context, who workspace.Principal, domain 
 // RollBack takes the version before the one in use into use again; version 0 of
 // what comes back: there is none, and the site is read without selectors.
 func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain string) (Selectors, error) {
-	d, err := s.steered(ctx, who, domain)
+	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
@@ -254,28 +254,28 @@ func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain 
 		err = &apperr.Error{Kind: apperr.KindConflict, Code: "no_selectors", Message: "The site is read without selectors; there is nothing to take back."}
 	}
 	if err == nil {
-		s.Sites.Forget(ctx, d.ID)
+		s.Sites.Invalidate(ctx, d.ID)
 	}
 	return back, err
 }
 
 // Relearn has selectors learned anew.
 func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain string) error {
-	d, err := s.steered(ctx, who, domain)
+	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return err
 	}
-	if err := s.Store.WishSelectors(ctx, d.ID, selector.Learn, "a member asked for it"); err != nil {
+	if err := s.Store.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, "a member asked for it"); err != nil {
 		return err
 	}
-	if err := s.Learners.StartLearning(context.WithoutCancel(ctx), d.Name); err != nil {
+	if err := s.Learners.StartSelectorLearning(context.WithoutCancel(ctx), d.Name); err != nil {
 		s.Log.Warn("Temporal was not told; the reader tells it within minutes", "domain", d.Name, "error", err)
 	}
 	return nil
 }
 
-// steered reads a domain whose reading the workspace may change.
-func (s *Service) steered(ctx context.Context, who workspace.Principal, domain string) (crawl.Domain, error) {
+// editableDomain reads a domain whose reading the workspace may change.
+func (s *Service) editableDomain(ctx context.Context, who workspace.Principal, domain string) (crawl.Domain, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return d, err

@@ -18,7 +18,7 @@ func TestAPageBecomesAnArticle(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 1)
 	want := p.next()
 	d.hand(want.url, want.html)
-	require.Equal(t, pipeline.Drained{Pages: 1, Articles: 1}, d.read())
+	require.Equal(t, pipeline.Stats{Pages: 1, Articles: 1}, d.read())
 	got := d.articles("paper.example")
 	require.Len(t, got, 1)
 	a := got[0]
@@ -27,7 +27,7 @@ func TestAPageBecomesAnArticle(t *testing.T) {
 	require.True(t, want.published.Equal(*a.Published), "%s", a.Published)
 	require.Contains(t, a.Text, want.body)
 	require.Contains(t, a.HTML, "<p>")
-	require.Equal(t, want.url, a.Canonical)
+	require.Equal(t, want.url, a.CanonicalURL)
 	require.Equal(t, "en", a.Language)
 	require.Equal(t, "paper.example", a.Domain)
 	require.NotEmpty(t, a.Origins)
@@ -39,7 +39,7 @@ func TestAPageBecomesAnArticle(t *testing.T) {
 
 	// The same page once more, as after a worker's death, changes nothing.
 	d.hand(want.url, want.html)
-	require.Equal(t, pipeline.Drained{Pages: 1}, d.read())
+	require.Equal(t, pipeline.Stats{Pages: 1}, d.read())
 	require.Equal(t, 1, d.count("select count(*) from article_revisions"))
 	require.Equal(t, 1, d.count("select count(*) from article_changes"))
 	// Nobody else sees it.
@@ -90,7 +90,7 @@ func TestCanonicalURLs(t *testing.T) {
 	d.read()
 	first := d.articles("")
 	require.Len(t, first, 1)
-	require.Equal(t, main, first[0].Canonical)
+	require.Equal(t, main, first[0].CanonicalURL)
 	require.Equal(t, print, first[0].URL)
 	// Its own page is the same article.
 	d.hand(main, plain("The bridge is open", main, paras...))
@@ -109,8 +109,8 @@ func TestCanonicalURLs(t *testing.T) {
 	d.read()
 	got = d.articles("")
 	require.Len(t, got, 2)
-	i := slices.IndexFunc(got, func(a pipeline.Stored) bool { return a.Title == "A school is closed" })
-	require.Equal(t, other, got[i].Canonical)
+	i := slices.IndexFunc(got, func(a pipeline.StoredArticle) bool { return a.Title == "A school is closed" })
+	require.Equal(t, other, got[i].CanonicalURL)
 	// Nor does one of another site.
 	d.hand("https://paper.example/c.html", plain("A museum moves", "https://elsewhere.example/c", p.paragraphs(5)...))
 	d.read()
@@ -129,7 +129,7 @@ func TestCanonicalURLsThatComeLate(t *testing.T) {
 	got := d.articles("")
 	require.Len(t, got, 2)
 	require.Equal(t, got[0].Group, got[1].Group, "the same story")
-	gone := got[slices.IndexFunc(got, func(a pipeline.Stored) bool { return a.URL == amp })].ID
+	gone := got[slices.IndexFunc(got, func(a pipeline.StoredArticle) bool { return a.URL == amp })].ID
 	d.hand(amp, plain("The harbour freezes", main, paras...))
 	d.read()
 	got = d.articles("")
@@ -147,7 +147,7 @@ func TestAlsoReportedBy(t *testing.T) {
 		d.hand("https://"+h+"/agency.html", plain("Ferry service resumes", "", append(slices.Clone(paras), "Edited at desk "+h+".")...))
 		d.hand("https://"+h+"/own.html", plain("Our own story "+string(rune('A'+i)), "", p.paragraphs(14)...))
 	}
-	d.drainer.Parallel = 8
+	d.drainer.MaxParallel = 8
 	d.read()
 	groups := map[uuid.UUID]int{}
 	for _, a := range d.articles("") {
@@ -182,11 +182,11 @@ func TestWhatIsNoArticle(t *testing.T) {
 	d.hand("https://paper.example/gone", "<p>gone</p>")
 	_, err := d.db.Exec(t.Context(), "update crawled_pages set object_key = 'pages/none.zst' where url like '%/gone'")
 	require.NoError(t, err)
-	require.Equal(t, pipeline.Drained{Pages: 5, Articles: 1, Others: 2, Failed: 2}, d.read())
-	h, err := d.ReadingHealth(t.Context(), d.domain("paper.example").ID)
+	require.Equal(t, pipeline.Stats{Pages: 5, Articles: 1, NonArticles: 2, Failed: 2}, d.read())
+	h, err := d.ExtractionHealth(t.Context(), d.domain("paper.example").ID)
 	require.NoError(t, err)
-	require.EqualValues(t, []int64{1, 2, 2}, []int64{h.Articles, h.Others, h.Failed})
-	require.NotEmpty(t, h.LastProblem)
+	require.EqualValues(t, []int64{1, 2, 2}, []int64{h.Articles, h.NonArticles, h.Failed})
+	require.NotEmpty(t, h.LastError)
 }
 
 // Text that Postgres does not take is stored without what it does not take.
@@ -211,20 +211,20 @@ func TestALeaseThatWasLost(t *testing.T) {
 	fast, err := d.LeaseCrawledPages(t.Context(), 10, time.Minute)
 	require.NoError(t, err)
 	require.Len(t, fast, 1)
-	var kept [2]pipeline.Kept
+	var kept [2]pipeline.SaveResult
 	var all sync.WaitGroup
-	for i, c := range []pipeline.Read{d.readingOf(slow[0]), d.readingOf(fast[0])} {
+	for i, c := range []pipeline.Extraction{d.readingOf(slow[0]), d.readingOf(fast[0])} {
 		all.Go(func() {
 			var err error
-			kept[i], err = d.KeepReading(t.Context(), c)
+			kept[i], err = d.SaveExtraction(t.Context(), c)
 			if err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	require.True(t, kept[0].Lost)
-	require.False(t, kept[1].Lost)
+	require.True(t, kept[0].LeaseLost)
+	require.False(t, kept[1].LeaseLost)
 	require.Equal(t, 1, d.count("select count(*) from articles"))
 	require.Equal(t, 1, d.count("select pages::int from site_monitors"))
 }
@@ -239,10 +239,10 @@ func TestAPageThatKills(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, taken, 1)
 	}
-	require.Equal(t, pipeline.Drained{Pages: 1, Failed: 1}, d.read())
-	h, err := d.ReadingHealth(t.Context(), d.domain("paper.example").ID)
+	require.Equal(t, pipeline.Stats{Pages: 1, Failed: 1}, d.read())
+	h, err := d.ExtractionHealth(t.Context(), d.domain("paper.example").ID)
 	require.NoError(t, err)
-	require.Contains(t, h.LastProblem, "workers died")
+	require.Contains(t, h.LastError, "workers died")
 }
 
 // A time without a zone is the site's: that of its country, or the one that was
@@ -260,8 +260,8 @@ func TestTimesAreOfTheSite(t *testing.T) {
 	require.Equal(t, "2026-03-06T10:00:00Z", published("paper.example"))
 	require.Equal(t, "2026-03-06T03:00:00Z", published("bao.vn"))
 	for _, host := range []string{"paper.example", "bao.vn"} {
-		d.must(d.SetReading(t.Context(), d.domain(host), d.workspace.ID, "America/New_York", true))
-		d.sites.Forget(t.Context(), d.domain(host).ID)
+		d.must(d.UpdateExtractionSettings(t.Context(), d.domain(host), d.workspace.ID, "America/New_York", true))
+		d.sites.Invalidate(t.Context(), d.domain(host).ID)
 		require.Equal(t, "2026-03-06T15:00:00Z", published(host))
 	}
 }

@@ -11,19 +11,19 @@ import (
 
 // Token is one word of a text.
 type Token struct {
-	Word   string // in lower case, without diacritics, without the s of an English plural
-	Bare   string // the same with its s; what a prefix is compared with
-	Marked string // with its diacritics, in one spelling of them; equal to Bare where it has none
-	Start  int    // bytes in the text
-	End    int
-	Joined bool // no white space lies between this and the token before: 30/4, covid-19
+	Word     string // in lower case, without diacritics, without the s of an English plural
+	Bare     string // the same with its s; what a prefix is compared with
+	Marked   string // with its diacritics, in one spelling of them; equal to Bare where it has none
+	Start    int    // bytes in the text
+	End      int
+	Attached bool // no white space lies between this and the token before: 30/4, covid-19
 }
 
 // HasMarks says whether the word is written with diacritics.
 func (t Token) HasMarks() bool { return t.Marked != t.Bare }
 
-// longestWord is how many bytes of a word count: what is longer is no word.
-const longestWord = 64
+// maxWordBytes is how many bytes of a word count: what is longer is no word.
+const maxWordBytes = 64
 
 // Tokens reads the words of a text: letters and digits, in any script that puts
 // something between words.
@@ -42,7 +42,7 @@ func Tokens(text string) []Token {
 			}
 		default:
 			if start >= 0 {
-				out = add(out, text, start, i, joined)
+				out = appendToken(out, text, start, i, joined)
 				start, joined = -1, true
 			}
 			if unicode.IsSpace(r) {
@@ -52,7 +52,7 @@ func Tokens(text string) []Token {
 		i += size
 	}
 	if start >= 0 {
-		out = add(out, text, start, len(text), joined)
+		out = appendToken(out, text, start, len(text), joined)
 	}
 	return out
 }
@@ -64,12 +64,12 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
 }
 
-func add(out []Token, text string, start, end int, joined bool) []Token {
+func appendToken(out []Token, text string, start, end int, joined bool) []Token {
 	bare, marked := fold(text[start:end])
-	if bare == "" || len(bare) > longestWord || len(marked) > 2*longestWord {
+	if bare == "" || len(bare) > maxWordBytes || len(marked) > 2*maxWordBytes {
 		return out
 	}
-	return append(out, Token{Word: stem(bare), Bare: bare, Marked: marked, Start: start, End: end, Joined: joined && len(out) > 0})
+	return append(out, Token{Word: stem(bare), Bare: bare, Marked: marked, Start: start, End: end, Attached: joined && len(out) > 0})
 }
 
 // The tones of Vietnamese. Writers put one on either vowel of a pair (hòa, hoà),
@@ -79,18 +79,18 @@ const tones = "\u0300\u0301\u0303\u0309\u0323"
 // fold gives a word without case and diacritics, and one with its diacritics in
 // one spelling.
 func fold(word string) (bare, marked string) {
-	if ascii(word) {
+	if isASCII(word) {
 		bare = strings.ToLower(word)
 		return bare, bare
 	}
 	if bare, marked, ok := foldLatin(word); ok {
 		return bare, marked
 	}
-	return foldAny(word)
+	return foldUnicode(word)
 }
 
-// foldAny folds what is written in any way.
-func foldAny(word string) (bare, marked string) {
+// foldUnicode folds what is written in any way.
+func foldUnicode(word string) (bare, marked string) {
 	var plain, quality, tone strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(word)) {
 		switch {
@@ -100,40 +100,40 @@ func foldAny(word string) (bare, marked string) {
 			quality.WriteRune(r)
 		default:
 			quality.WriteRune(r)
-			plain.WriteString(base(r))
+			plain.WriteString(baseLetters(r))
 		}
 	}
 	return plain.String(), norm.NFC.String(quality.String()) + tone.String()
 }
 
-// latin holds what foldAny makes of each letter of the Latin blocks, which is all
+// latinTable holds what foldAny makes of each letter of the Latin blocks, which is all
 // that most words are written with: a search takes thousands of words apart to
 // show what it found.
-var latin = sync.OnceValue(func() *[latinEnd]folded { //nolint:gochecknoglobals // a table of Unicode's, made once
-	var table [latinEnd]folded
-	for r := range rune(latinEnd) {
+var latinTable = sync.OnceValue(func() *[latinLimit]foldedLetter { //nolint:gochecknoglobals // a table of Unicode's, made once
+	var table [latinLimit]foldedLetter
+	for r := range rune(latinLimit) {
 		if unicode.Is(unicode.Latin, r) || r < utf8.RuneSelf && isWord(r) {
-			bare, marked := foldAny(string(r))
+			bare, marked := foldUnicode(string(r))
 			quality := strings.TrimRight(marked, tones)
-			table[r] = folded{bare, quality, marked[len(quality):]}
+			table[r] = foldedLetter{bare, quality, marked[len(quality):]}
 		}
 	}
 	return &table
 })
 
-const latinEnd = 0x1F00 // behind Latin Extended Additional, which has Vietnamese
+const latinLimit = 0x1F00 // behind Latin Extended Additional, which has Vietnamese
 
-// folded is a letter without anything, with its marks but the tone, and the tone.
-type folded struct{ plain, quality, tone string }
+// foldedLetter is a letter without anything, with its marks but the tone, and the tone.
+type foldedLetter struct{ plain, quality, tone string }
 
 // foldLatin folds a word of single Latin letters; ok is false where another sign
 // stands among them, such as a mark of its own.
 func foldLatin(word string) (bare, marked string, ok bool) {
-	table := latin()
-	var plain, quality, tone [longestWord]byte
+	table := latinTable()
+	var plain, quality, tone [maxWordBytes]byte
 	p, q, t := plain[:0], quality[:0], tone[:0]
 	for _, r := range word {
-		if r >= latinEnd || table[r].plain == "" {
+		if r >= latinLimit || table[r].plain == "" {
 			return "", "", false
 		}
 		letter := &table[r]
@@ -142,8 +142,8 @@ func foldLatin(word string) (bare, marked string, ok bool) {
 	return string(p), string(append(q, t...)), true
 }
 
-// base gives the letters for one that Unicode does not take apart.
-func base(r rune) string {
+// baseLetters gives the letters for one that Unicode does not take apart.
+func baseLetters(r rune) string {
 	switch r {
 	case 'đ', 'ð':
 		return "d"
@@ -165,7 +165,7 @@ func base(r rune) string {
 	return string(r)
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -178,7 +178,7 @@ func ascii(s string) bool {
 // Effective Is Suffixing? (JASIS 42, 1991). No Vietnamese syllable ends with s.
 func stem(word string) string {
 	n := len(word)
-	if n < 4 || word[n-1] != 's' || !ascii(word) {
+	if n < 4 || word[n-1] != 's' || !isASCII(word) {
 		return word
 	}
 	switch {

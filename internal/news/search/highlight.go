@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Marker knows which words of a text were looked for.
-type Marker struct {
+// Highlighter knows which words of a text were looked for.
+type Highlighter struct {
 	words    map[string]struct{}
 	prefixes []string
 }
 
-// NewMarker marks the words of a query, and others that stand for them.
-func NewMarker(q Query, others ...string) Marker {
-	m := Marker{words: map[string]struct{}{}}
-	for _, t := range q.Wanted() {
+// NewHighlighter marks the words of a query, and others that stand for them.
+func NewHighlighter(q Query, others ...string) Highlighter {
+	m := Highlighter{words: map[string]struct{}{}}
+	for _, t := range q.Included() {
 		for i, w := range t.Words {
 			if t.Prefix && i == len(t.Words)-1 {
 				m.prefixes = append(m.prefixes, w.Bare)
@@ -31,7 +31,7 @@ func NewMarker(q Query, others ...string) Marker {
 	return m
 }
 
-func (m Marker) hits(t Token) bool {
+func (m Highlighter) isMatch(t Token) bool {
 	if _, ok := m.words[t.Word]; ok {
 		return true
 	}
@@ -43,10 +43,10 @@ func (m Marker) hits(t Token) bool {
 	return false
 }
 
-// All gives a whole text with its matches.
-func (m Marker) All(text string) []Fragment {
+// Highlight gives a whole text with its matches.
+func (m Highlighter) Highlight(text string) []Fragment {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return m.cut(text, Tokens(text))
+	return m.split(text, Tokens(text))
 }
 
 // snippetWords is how many words are shown of a text.
@@ -55,14 +55,14 @@ const snippetWords = 40
 // Snippet gives the part of the texts in which most of the words are, of the
 // first text that has any; without any, the beginning of the first that is not
 // empty.
-func (m Marker) Snippet(texts ...string) []Fragment {
+func (m Highlighter) Snippet(texts ...string) []Fragment {
 	var best []Token
 	var of string
 	most := 0
 	for _, text := range texts {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		tokens := Tokens(text)
-		from, n := m.densest(tokens)
+		from, n := m.densestWindow(tokens)
 		if (of == "" && len(tokens) > 0) || n > most {
 			of, best, most = text, tokens[from:min(from+snippetWords, len(tokens))], n
 		}
@@ -81,7 +81,7 @@ func (m Marker) Snippet(texts ...string) []Fragment {
 		end = len(of)
 	}
 	part := of[start:end]
-	out := m.cut(part, Tokens(part))
+	out := m.split(part, Tokens(part))
 	if lead != "" {
 		out = append([]Fragment{{Text: lead}}, out...)
 	}
@@ -91,14 +91,14 @@ func (m Marker) Snippet(texts ...string) []Fragment {
 	return out
 }
 
-// densest gives the window that has most different words, and how many.
-func (m Marker) densest(tokens []Token) (from, most int) {
+// densestWindow gives the window that has most different words, and how many.
+func (m Highlighter) densestWindow(tokens []Token) (from, most int) {
 	in := map[string]int{}
 	for i, t := range tokens {
-		if m.hits(t) {
+		if m.isMatch(t) {
 			in[t.Word]++
 		}
-		if out := i - snippetWords; out >= 0 && m.hits(tokens[out]) {
+		if out := i - snippetWords; out >= 0 && m.isMatch(tokens[out]) {
 			if in[tokens[out].Word]--; in[tokens[out].Word] == 0 {
 				delete(in, tokens[out].Word)
 			}
@@ -111,10 +111,10 @@ func (m Marker) densest(tokens []Token) (from, most int) {
 	return from, most
 }
 
-func (m Marker) cut(text string, tokens []Token) (out []Fragment) {
+func (m Highlighter) split(text string, tokens []Token) (out []Fragment) {
 	at := 0
 	for _, t := range tokens {
-		if !m.hits(t) {
+		if !m.isMatch(t) {
 			continue
 		}
 		// Two matches with only a space between are one: a word of two syllables.

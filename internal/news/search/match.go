@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Text is a document taken apart, to hold many queries against.
@@ -60,7 +61,7 @@ func (t Token) Strict() string {
 // there, as they are written.
 func (q Query) Matches(t *Text) bool {
 	for _, term := range q.Terms {
-		if !term.Filler && t.has(term) == term.Not {
+		if !term.StopWord && t.hasExact(term) == term.Excluded {
 			return false
 		}
 	}
@@ -71,7 +72,7 @@ func (q Query) Matches(t *Text) bool {
 // and none with a prefix that is excluded.
 func (q Query) HasPrefixes(t *Text) bool {
 	for _, term := range q.Terms {
-		if term.Prefix && t.has(term) == term.Not {
+		if term.Prefix && t.hasExact(term) == term.Excluded {
 			return false
 		}
 	}
@@ -81,7 +82,7 @@ func (q Query) HasPrefixes(t *Text) bool {
 // Has reports whether a text has a term in any spelling: diacritics may differ,
 // and words without diacritics may differ by a typo.
 func (t *Text) Has(term Term) bool {
-	if t.has(term) {
+	if t.hasExact(term) {
 		return true
 	}
 	if term.Quoted || term.Prefix {
@@ -95,32 +96,32 @@ func (t *Text) Has(term Term) bool {
 	return true
 }
 
-func (t *Text) has(term Term) bool {
+func (t *Text) hasExact(term Term) bool {
 	last := len(term.Words) - 1
 	if term.Prefix {
 		if last > 0 {
-			return t.phrase(term.Words[:last]) && t.begins(term.Words[last].Bare)
+			return t.hasPhrase(term.Words[:last]) && t.hasPrefix(term.Words[last].Bare)
 		}
-		return t.begins(term.Words[0].Bare)
+		return t.hasPrefix(term.Words[0].Bare)
 	}
-	return t.phrase(term.Words)
+	return t.hasPhrase(term.Words)
 }
 
-func (t *Text) begins(prefix string) bool {
+func (t *Text) hasPrefix(prefix string) bool {
 	i, _ := slices.BinarySearch(t.bare, prefix)
 	return i < len(t.bare) && strings.HasPrefix(t.bare[i], prefix)
 }
 
-func (t *Text) phrase(words []Token) bool {
+func (t *Text) hasPhrase(words []Token) bool {
 	for _, at := range t.words[words[0].Strict()] {
-		if t.follows(words[1:], at) {
+		if t.wordsFollow(words[1:], at) {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *Text) follows(words []Token, at int) bool {
+func (t *Text) wordsFollow(words []Token, at int) bool {
 	for i, w := range words {
 		if _, found := slices.BinarySearch(t.words[w.Strict()], at+i+1); !found {
 			return false
@@ -131,21 +132,74 @@ func (t *Text) follows(words []Token, at int) bool {
 
 // Matches says whether filters let a document through.
 func (f Filters) Matches(d Document) bool {
-	return (f.Within == nil || slices.Contains(f.Within, d.Domain)) &&
+	return (f.VisibleDomains == nil || slices.Contains(f.VisibleDomains, d.Domain)) &&
 		(len(f.Domains) == 0 || slices.Contains(f.Domains, d.Domain)) &&
 		(len(f.Languages) == 0 || slices.Contains(f.Languages, d.Language)) &&
-		(len(f.Sections) == 0 || anyKey(f.Sections, d.Section)) &&
-		(len(f.Tags) == 0 || anyKey(f.Tags, d.Tags...)) &&
-		(len(f.Authors) == 0 || anyKey(f.Authors, d.Authors...)) &&
+		(len(f.Sections) == 0 || matchesAnyKey(f.Sections, d.Section)) &&
+		(len(f.Tags) == 0 || matchesAnyKey(f.Tags, d.Tags...)) &&
+		(len(f.Authors) == 0 || matchesAnyKey(f.Authors, d.Authors...)) &&
 		(f.From.IsZero() || !d.Published.Before(f.From)) &&
 		(f.To.IsZero() || d.Published.Before(f.To))
 }
 
-// anyKey reports whether have holds a wanted value. A value without letters or
+// matchesAnyKey reports whether have holds a wanted value. A value without letters or
 // digits has no key, and matches nothing: not everything else without a key.
-func anyKey(wanted []string, have ...string) bool {
+func matchesAnyKey(wanted []string, have ...string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool {
 		key := Key(w)
 		return key != "" && slices.ContainsFunc(have, func(h string) bool { return Key(h) == key })
 	})
+}
+
+// The letters of a word from which one typo is forgiven, and two.
+const (
+	minLengthOneTypo  = 4
+	minLengthTwoTypos = 8
+)
+
+// TyposAllowed is how many typos are forgiven in a word.
+func TyposAllowed(word string) int {
+	switch {
+	case len(word) >= minLengthTwoTypos:
+		return 2
+	case len(word) >= minLengthOneTypo:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// isTypoOf reports whether a word of a text may have been meant.
+func (t Token) isTypoOf(word string) bool {
+	allowed := TyposAllowed(t.Word)
+	return allowed > 0 && !t.HasMarks() && isASCII(t.Word) && len(word)-len(t.Word) <= allowed && len(t.Word)-len(word) <= allowed && word[0] == t.Word[0] && Distance(t.Word, word) <= allowed
+}
+
+// Distance counts the letters to insert, drop, change or swap with the next
+// (optimal string alignment). Its words are ASCII;
+// others are far from all.
+func Distance(a, b string) int {
+	if utf8.RuneCountInString(a) != len(a) {
+		return len(a) + len(b)
+	}
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
 }

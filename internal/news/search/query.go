@@ -9,12 +9,12 @@ import (
 
 // Term is a part of a query.
 type Term struct {
-	Words  []Token // more than one: they must stand in this order, next to each other
-	Prefix bool    // the last word may go on
-	Not    bool    // articles that have it are not wanted
-	Quoted bool
-	// Filler says that the word is in nearly every text and says nothing.
-	Filler bool
+	Words    []Token // more than one: they must stand in this order, next to each other
+	Prefix   bool    // the last word may go on
+	Excluded bool    // articles that have it are not wanted
+	Quoted   bool
+	// StopWord says that the word is in nearly every text and says nothing.
+	StopWord bool
 }
 
 // Query is a text that somebody looks for: words, "a phrase", the beginning of
@@ -30,8 +30,8 @@ const maxTerms = 24
 // Parse reads a query. Every text is one.
 func Parse(text string) Query {
 	q := Query{Text: text}
-	if utf8.RuneCountInString(text) > MaxText {
-		text = string([]rune(text)[:MaxText])
+	if utf8.RuneCountInString(text) > MaxQueryLength {
+		text = string([]rune(text)[:MaxQueryLength])
 		q.Text = text
 	}
 	for rest := text; rest != "" && len(q.Terms) < maxTerms; {
@@ -40,18 +40,18 @@ func Parse(text string) Query {
 		var chunk string
 		if after, found := strings.CutPrefix(rest, "-"); found {
 			if r, _ := utf8.DecodeRuneInString(after); isWord(r) || isQuote(r) {
-				t.Not, rest = true, after
+				t.Excluded, rest = true, after
 			}
 		}
 		from := len(text) - len(rest)
 		if r, size := utf8.DecodeRuneInString(rest); isQuote(r) {
 			t.Quoted = true
 			from += size
-			chunk, rest = cutAt(rest[size:], isQuote)
+			chunk, rest = splitAt(rest[size:], isQuote)
 			_, size = utf8.DecodeRuneInString(rest)
 			rest = rest[size:]
 		} else {
-			chunk, rest = cutAt(rest, func(r rune) bool { return unicode.IsSpace(r) || isQuote(r) })
+			chunk, rest = splitAt(rest, func(r rune) bool { return unicode.IsSpace(r) || isQuote(r) })
 			t.Prefix = strings.HasSuffix(chunk, "*")
 		}
 		if t.Words = Tokens(chunk); len(t.Words) == 0 {
@@ -59,25 +59,25 @@ func Parse(text string) Query {
 		}
 		last := t.Words[len(t.Words)-1]
 		t.Prefix = t.Prefix && len(last.Bare) > 1 && !t.Quoted // one letter begins half of all words
-		t.Filler = !t.Quoted && !t.Not && !t.Prefix && len(t.Words) == 1 && isFiller(strings.ToLower(chunk[last.Start:last.End]))
+		t.StopWord = !t.Quoted && !t.Excluded && !t.Prefix && len(t.Words) == 1 && isStopWord(strings.ToLower(chunk[last.Start:last.End]))
 		for i := range t.Words {
 			t.Words[i].Start, t.Words[i].End = t.Words[i].Start+from, t.Words[i].End+from
 		}
 		q.Terms = append(q.Terms, t)
 	}
-	q.keepSome()
+	q.keepStopWordsIfAlone()
 	return q
 }
 
-// keepSome lets fillers count where there is nothing else to look for.
-func (q *Query) keepSome() {
+// keepStopWordsIfAlone lets fillers count where there is nothing else to look for.
+func (q *Query) keepStopWordsIfAlone() {
 	for _, t := range q.Terms {
-		if !t.Not && !t.Filler {
+		if !t.Excluded && !t.StopWord {
 			return
 		}
 	}
 	for i := range q.Terms {
-		q.Terms[i].Filler = false
+		q.Terms[i].StopWord = false
 	}
 }
 
@@ -85,20 +85,22 @@ func isQuote(r rune) bool {
 	return r == '"' || r == '“' || r == '”' || r == '„' || r == '«' || r == '»'
 }
 
-func cutAt(text string, stop func(rune) bool) (before, from string) {
+func splitAt(text string, stop func(rune) bool) (before, from string) {
 	if i := strings.IndexFunc(text, stop); i >= 0 {
 		return text[:i], text[i:]
 	}
 	return text, ""
 }
 
-// Wanted gives the terms that an article should have.
-func (q Query) Wanted() []Term { return q.some(func(t Term) bool { return !t.Not && !t.Filler }) }
+// Included gives the terms that an article should have.
+func (q Query) Included() []Term {
+	return q.filter(func(t Term) bool { return !t.Excluded && !t.StopWord })
+}
 
-// Unwanted gives those that it must not have.
-func (q Query) Unwanted() []Term { return q.some(func(t Term) bool { return t.Not }) }
+// Excluded gives those that it must not have.
+func (q Query) Excluded() []Term { return q.filter(func(t Term) bool { return t.Excluded }) }
 
-func (q Query) some(is func(Term) bool) (out []Term) {
+func (q Query) filter(is func(Term) bool) (out []Term) {
 	for _, t := range q.Terms {
 		if is(t) {
 			out = append(out, t)
@@ -107,18 +109,18 @@ func (q Query) some(is func(Term) bool) (out []Term) {
 	return out
 }
 
-// Plain says that the query has no operator.
-func (q Query) Plain() bool {
+// IsPlain says that the query has no operator.
+func (q Query) IsPlain() bool {
 	for _, t := range q.Terms {
-		if t.Not || t.Quoted || t.Prefix {
+		if t.Excluded || t.Quoted || t.Prefix {
 			return false
 		}
 	}
 	return true
 }
 
-// Prefixed reports whether the query has a prefix.
-func (q Query) Prefixed() bool {
+// HasPrefixTerm reports whether the query has a prefix.
+func (q Query) HasPrefixTerm() bool {
 	return slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Prefix })
 }
 
@@ -126,9 +128,9 @@ func (q Query) Prefixed() bool {
 // search. Who uses operators or looks for one name means the words; who asks a
 // question means its sense.
 func (q Query) SemanticRatio() float64 {
-	wanted := len(q.Wanted())
+	wanted := len(q.Included())
 	switch {
-	case !q.Plain() || wanted == 0:
+	case !q.IsPlain() || wanted == 0:
 		return 0
 	case strings.ContainsAny(q.Text, "?") || len(q.Terms) >= 8:
 		return 0.7
@@ -140,9 +142,9 @@ func (q Query) SemanticRatio() float64 {
 	return 0.5
 }
 
-// isFiller knows words that are in nearly every text. Vietnamese ones count only
+// isStopWord knows words that are in nearly every text. Vietnamese ones count only
 // with their diacritics: without, many are other words.
-func isFiller(word string) bool {
+func isStopWord(word string) bool {
 	switch word {
 	case "a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "is", "are", "was", "were", "be", "been", "by", "with", "from", "as",
 		"that", "this", "these", "those", "it", "its", "what", "how", "who", "why", "when", "where", "which", "do", "does", "did", "has", "have", "had", "will",

@@ -58,14 +58,14 @@ const (
 // Filters choose articles. Values of one field are alternatives; all fields
 // that are given must hold.
 type Filters struct {
-	// Within bounds what may be seen at all: the domains of a workspace. Nil: everything.
-	Within    []string
-	Domains   []string
-	Languages []string
-	Sections  []string
-	Tags      []string
-	Authors   []string
-	From, To  time.Time // of publication; To is not included; zero: open
+	// VisibleDomains bounds what may be seen at all: the domains of a workspace. Nil: everything.
+	VisibleDomains []string
+	Domains        []string
+	Languages      []string
+	Sections       []string
+	Tags           []string
+	Authors        []string
+	From, To       time.Time // of publication; To is not included; zero: open
 }
 
 // Request is a search.
@@ -82,13 +82,13 @@ type Request struct {
 
 // The bounds of a request.
 const (
-	MaxText   = 500  // characters
-	MaxLimit  = 100  // hits on a page
-	MaxOffset = 1000 // nobody reads further; narrow the search
+	MaxQueryLength = 500  // characters
+	MaxLimit       = 100  // hits on a page
+	MaxOffset      = 1000 // nobody reads further; narrow the search
 )
 
-// Answer is what was found.
-type Answer struct {
+// Response is what was found.
+type Response struct {
 	Hits []Hit
 	// Total is how many articles there are. Where Estimated, counting them all
 	// would have taken too long, and facets are of the newest.
@@ -157,14 +157,14 @@ type Engine interface {
 	Index(ctx context.Context, docs []Document) error
 	// Delete forgets documents; those that are not there too.
 	Delete(ctx context.Context, ids []uuid.UUID) error
-	Search(ctx context.Context, r Request) (Answer, error)
+	Search(ctx context.Context, r Request) (Response, error)
 
-	// BeginRebuild opens an index beside the one that answers, and gives its
+	// StartRebuild opens an index beside the one that answers, and gives its
 	// name. What was open before is dropped.
-	BeginRebuild(ctx context.Context) (rebuild string, err error)
-	// Fill stores documents in the index that is being built, Empty forgets some.
-	Fill(ctx context.Context, rebuild string, docs []Document) error
-	Empty(ctx context.Context, rebuild string, ids []uuid.UUID) error
+	StartRebuild(ctx context.Context) (rebuild string, err error)
+	// AddToRebuild stores documents in the index that is being built, Empty forgets some.
+	AddToRebuild(ctx context.Context, rebuild string, docs []Document) error
+	DeleteFromRebuild(ctx context.Context, rebuild string, ids []uuid.UUID) error
 	// FinishRebuild puts the new index in the place of the old one at once.
 	FinishRebuild(ctx context.Context, rebuild string) error
 }
@@ -179,20 +179,20 @@ type Embedder interface {
 // words, and the beginning of an article says what it is about.
 func EmbeddingText(d Document) string {
 	text := d.Title + "\n" + d.Lead + "\n" + d.Body
-	if len(text) <= embeddedBytes {
+	if len(text) <= maxEmbeddingBytes {
 		return text
 	}
-	end := embeddedBytes
+	end := maxEmbeddingBytes
 	for end > 0 && text[end]&0xc0 == 0x80 { // not inside of a character
 		end--
 	}
 	return text[:end]
 }
 
-const embeddedBytes = 2000
+const maxEmbeddingBytes = 2000
 
-// Bounded gives a request with its defaults and within its bounds.
-func (r Request) Bounded() Request {
+// WithDefaults gives a request with its defaults and within its bounds.
+func (r Request) WithDefaults() Request {
 	r.Offset, r.Limit = min(max(r.Offset, 0), MaxOffset), min(r.Limit, MaxLimit)
 	if r.Limit <= 0 {
 		r.Limit = 20

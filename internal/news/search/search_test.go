@@ -37,7 +37,7 @@ func terms(q search.Query) (out []string) {
 			words = append(words, q.Text[w.Start:w.End])
 		}
 		s := strings.Join(words, "+")
-		for mark, is := range map[string]bool{"-": t.Not, "*": t.Prefix, "~": t.Filler} {
+		for mark, is := range map[string]bool{"-": t.Excluded, "*": t.Prefix, "~": t.StopWord} {
 			if is {
 				s = mark + s
 			}
@@ -93,7 +93,7 @@ func TestASnippetIsWhereTheWordsAre(t *testing.T) {
 	body := strings.Repeat("một hai ba. ", 60) + "Giá vàng tăng mạnh. " + strings.Repeat("bốn năm sáu. ", 60)
 	var shown string
 	var marked []string
-	for _, f := range search.NewMarker(search.Parse("gia vang")).Snippet("A lead without it", body) {
+	for _, f := range search.NewHighlighter(search.Parse("gia vang")).Snippet("A lead without it", body) {
 		if shown += f.Text; f.Match {
 			marked = append(marked, f.Text)
 		}
@@ -101,7 +101,7 @@ func TestASnippetIsWhereTheWordsAre(t *testing.T) {
 	if !slices.Equal(marked, []string{"Giá vàng"}) || !strings.HasPrefix(shown, "… ") || !strings.HasSuffix(shown, " …") || len(shown) > 400 {
 		t.Errorf("%q is shown, %q is marked", shown, marked)
 	}
-	if f := search.NewMarker(search.Parse("nothing")).Snippet("", "Short text."); len(f) != 1 || f[0].Text != "Short text." {
+	if f := search.NewHighlighter(search.Parse("nothing")).Snippet("", "Short text."); len(f) != 1 || f[0].Text != "Short text." {
 		t.Errorf("%+v", f)
 	}
 }
@@ -119,7 +119,7 @@ func TestVietnameseIsMarkedAsItIsWritten(t *testing.T) {
 		{"ngu*", "Nguyễn nguội ngày", "[Nguyễn nguội] ngày"},
 	} {
 		var got strings.Builder
-		for _, f := range search.NewMarker(search.Parse(c.query)).All(c.text) {
+		for _, f := range search.NewHighlighter(search.Parse(c.query)).Highlight(c.text) {
 			if f.Match {
 				got.WriteString("[" + f.Text + "]")
 			} else {
@@ -146,9 +146,9 @@ func FuzzSearch(f *testing.F) {
 				}
 			}
 		}
-		m := search.NewMarker(q)
+		m := search.NewHighlighter(q)
 		var all strings.Builder
-		for _, part := range m.All(text) {
+		for _, part := range m.Highlight(text) {
 			all.WriteString(part.Text)
 		}
 		if want := strings.ToValidUTF8(text, "\uFFFD"); all.String() != want {
@@ -160,7 +160,7 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 		own := search.NewText(search.Document{Title: query})
-		if plain := search.Parse(strings.NewReplacer("-", " ", "\"", " ", "*", " ").Replace(query)); utf8.RuneCountInString(query) < search.MaxText && plain.Plain() && !plain.Matches(own) {
+		if plain := search.Parse(strings.NewReplacer("-", " ", "\"", " ", "*", " ").Replace(query)); utf8.RuneCountInString(query) < search.MaxQueryLength && plain.IsPlain() && !plain.Matches(own) {
 			t.Errorf("%q does not find itself", query)
 		}
 	})
@@ -168,7 +168,7 @@ func FuzzSearch(f *testing.F) {
 
 func TestFilters_ValueWithoutLettersMatchesNothing(t *testing.T) {
 	for name, f := range map[string]search.Filters{
-		"section": {Sections: []string{"—"}}, "tag": {Tags: []string{"😀"}}, "author": {Authors: []string{""}}, "no domains": {Within: []string{}},
+		"section": {Sections: []string{"—"}}, "tag": {Tags: []string{"😀"}}, "author": {Authors: []string{""}}, "no domains": {VisibleDomains: []string{}},
 	} {
 		for _, d := range []search.Document{{}, {Section: "***", Tags: []string{"…"}, Authors: []string{"?"}}} {
 			if f.Matches(d) {

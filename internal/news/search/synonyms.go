@@ -29,7 +29,7 @@ func Synonyms() [][]string {
 func SynonymsOf(terms []Term) (others []string, n int) {
 	var line []Token
 	for _, t := range terms {
-		if t.Quoted || t.Prefix || t.Not {
+		if t.Quoted || t.Prefix || t.Excluded {
 			break
 		}
 		line = append(line, t.Words...)

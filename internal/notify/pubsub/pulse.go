@@ -10,10 +10,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Pulses tells those who look at a site that something was counted there: at
+// SiteSignals tells those who look at a site that something was counted there: at
 // most a few times a second, however much that is. It is safe for concurrent
 // use.
-type Pulses struct {
+type SiteSignals struct {
 	bus *Bus
 
 	mu      sync.Mutex
@@ -21,9 +21,9 @@ type Pulses struct {
 	sending bool
 }
 
-// NewPulses uses a Redis client that the caller closes.
-func NewPulses(client redis.UniversalClient, log *slog.Logger) *Pulses {
-	return &Pulses{bus: NewBus(client, log)}
+// NewSiteSignals uses a Redis client that the caller closes.
+func NewSiteSignals(client redis.UniversalClient, log *slog.Logger) *SiteSignals {
+	return &SiteSignals{bus: NewBus(client, log)}
 }
 
 // beat is the time between two pulses of a site.
@@ -31,8 +31,8 @@ const beat = 250 * time.Millisecond
 
 func siteChannel(id uuid.UUID) string { return "dateline:site:" + id.String() }
 
-// Pulse says that something was counted for a site. It neither waits nor fails.
-func (p *Pulses) Pulse(site uuid.UUID) {
+// Notify says that something was counted for a site. It neither waits nor fails.
+func (p *SiteSignals) Notify(site uuid.UUID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, waiting := p.sites[site]; waiting || len(p.sites) >= atOnce {
@@ -49,7 +49,7 @@ func (p *Pulses) Pulse(site uuid.UUID) {
 }
 
 // send publishes until there is nothing left to tell.
-func (p *Pulses) send() {
+func (p *SiteSignals) send() {
 	for {
 		p.mu.Lock()
 		sites := p.sites
@@ -77,6 +77,6 @@ func (p *Pulses) send() {
 
 // Listen gives a channel that receives a value soon after each Pulse, until ctx
 // ends. Values may be merged, or missed while Redis is away.
-func (p *Pulses) Listen(ctx context.Context, site uuid.UUID) <-chan struct{} {
+func (p *SiteSignals) Listen(ctx context.Context, site uuid.UUID) <-chan struct{} {
 	return p.bus.listen(ctx, siteChannel(site))
 }

@@ -109,7 +109,7 @@ type Result struct {
 
 // Event is what happened, as the dispatcher reads it.
 type Event struct {
-	Place       post.Place
+	Place       post.EventCursor
 	WorkspaceID uuid.UUID
 	PostID      *uuid.UUID
 	TargetID    *uuid.UUID

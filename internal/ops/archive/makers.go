@@ -62,8 +62,8 @@ func (i *importer) sites(ctx context.Context) error {
 				return nil
 			}
 		}
-		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone, WindowSeconds: s.WindowSeconds, Uniques: counter.Way(s.Uniques),
-			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.Mode(s.Visitors), WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts}, idempotency.Key{})
+		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone, WindowSeconds: s.WindowSeconds, UniqueMethod: counter.UniqueMethod(s.Uniques),
+			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.VisitorMode(s.Visitors), WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts}, idempotency.Key{})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {
 			i.left("the site %s: %s", s.Name, refused.Message)
@@ -87,12 +87,12 @@ func (i *importer) seeds(ctx context.Context) error {
 			Title    string   `json:"title"`
 			Status   string   `json:"status"`
 			Priority int      `json:"priority"`
-			Min      int      `json:"min_seconds"`
-			Max      int      `json:"max_seconds"`
+			Min      int      `json:"min_interval_seconds"`
+			Max      int      `json:"max_interval_seconds"`
 			Allow    []string `json:"allow"`
 			Deny     []string `json:"deny"`
-			Depth    int      `json:"depth"`
-			Budget   int      `json:"budget"`
+			Depth    int      `json:"max_depth"`
+			Budget   int      `json:"daily_budget"`
 		}
 		if err := remarshal(row, &s); err != nil {
 			return err

@@ -21,7 +21,7 @@ const renewBefore = 14 * 24 * time.Hour
 // not answer is somebody else's finding.
 func certificates(ctx context.Context, o Options) []Finding {
 	var l list
-	ends := (&hoststats.Certificates{Places: hoststats.Places(o.Config)}).End(ctx)
+	ends := (&hoststats.Certificates{Places: hoststats.TLSEndpoints(o.Config)}).End(ctx)
 	const advice = "See docs/how-to/runbooks/engines.md#certificateends: something did not renew it."
 	for _, place := range slices.Sorted(maps.Keys(ends)) {
 		day := ends[place].UTC().Format(time.DateOnly)

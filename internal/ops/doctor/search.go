@@ -58,13 +58,13 @@ func searchEngine(ctx context.Context, o Options) []Finding {
 }
 
 func meilisearch(c *config.Config) (*meili.Engine, error) {
-	own, err := meili.OwnEmbedder(c.MeilisearchEmbedder)
+	own, err := meili.ParseServerEmbedder(c.MeilisearchEmbedder)
 	if err != nil {
 		return nil, err
 	}
-	options := meili.Options{URL: c.MeilisearchURL, Key: c.MeilisearchKey, Index: c.MeilisearchIndex, Own: own, Log: slog.New(slog.DiscardHandler)}
+	options := meili.Options{URL: c.MeilisearchURL, Key: c.MeilisearchKey, Index: c.MeilisearchIndex, ServerEmbedder: own, Log: slog.New(slog.DiscardHandler)}
 	if c.EmbeddingsURL != "" {
-		options.Embedder = &embed.Client{URL: c.EmbeddingsURL, Key: secret.NewText(c.EmbeddingsKey), Model: c.EmbeddingsModel, Length: c.EmbeddingsDimensions, HTTP: http.DefaultClient}
+		options.Embedder = &embed.Client{URL: c.EmbeddingsURL, Key: secret.NewText(c.EmbeddingsKey), Model: c.EmbeddingsModel, VectorLength: c.EmbeddingsDimensions, HTTP: http.DefaultClient}
 	}
 	return meili.New(options), nil
 }
@@ -92,7 +92,7 @@ func version(ctx context.Context, e *meili.Engine, l *list) {
 	switch {
 	case err != nil:
 		l.warn("meilisearch version", "See the log of Meilisearch.", "It cannot be read: %s", err)
-	case meili.TooOld(v):
+	case meili.IsTooOld(v):
 		l.fail("meilisearch version", "Update Meilisearch to "+meili.MinVersion+" or later.", "Meilisearch %s is too old.", v)
 	default:
 		l.ok("meilisearch version", "Meilisearch %s", v)

@@ -10,8 +10,8 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/meili"
 	"dateline/internal/news/search/meili/meilitest"
-	"dateline/internal/news/search/searchtest"
 	"dateline/internal/ops/doctor"
+	"dateline/internal/testing/searchtest"
 )
 
 func TestMeilisearch(t *testing.T) {
@@ -24,7 +24,7 @@ func TestMeilisearch(t *testing.T) {
 	c.Search, c.MeilisearchURL, c.MeilisearchKey, c.MeilisearchIndex = config.SearchMeilisearch, f.URL, meilitest.Key, "articles"
 	p.want("meilisearch index", doctor.Warning, "does not exist yet", "dateline reindex")
 
-	e := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, Poll: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	e := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, PollInterval: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
 	p.Must(e.Prepare(t.Context()))
 	p.want("meilisearch key", doctor.OK, "all actions", "")
 	p.want("meilisearch version", doctor.OK, "1.50.0", "")

@@ -12,7 +12,7 @@ import (
 // Certificates looks when certificates end that are shown at some places. It is
 // safe for concurrent use.
 type Certificates struct {
-	Places map[string]Place // by what they are called
+	Places map[string]TLSEndpoint // by what they are called
 
 	mu     sync.Mutex
 	looked time.Time
@@ -61,7 +61,7 @@ func (c *Certificates) End(ctx context.Context) map[string]time.Time {
 // certificateEnd asks for the certificate and hangs up. It trusts nobody with
 // anything, so it need not check whose certificate it is: one that has ended, or
 // that is not for this name, tells its end as well.
-func (p Place) certificateEnd(ctx context.Context) (time.Time, bool) {
+func (p TLSEndpoint) certificateEnd(ctx context.Context) (time.Time, bool) {
 	host, _, err := net.SplitHostPort(p.Address)
 	if err != nil {
 		return time.Time{}, false
@@ -75,7 +75,7 @@ func (p Place) certificateEnd(ctx context.Context) (time.Time, bool) {
 	if until, ok := ctx.Deadline(); ok {
 		_ = plain.SetDeadline(until)
 	}
-	if p.AsksFirst && !agreesToTLS(plain) {
+	if p.StartTLS && !agreesToTLS(plain) {
 		return time.Time{}, false
 	}
 	secured := tls.Client(plain, &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, NextProtos: p.protocols}) //nolint:gosec // see above

@@ -82,7 +82,7 @@ func TestChildren(t *testing.T) {
 func TestCertificates(t *testing.T) {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
-	c := &hoststats.Certificates{Places: map[string]hoststats.Place{"public": {Address: strings.TrimPrefix(server.URL, "https://")}, "gone": {Address: "127.0.0.1:1"}}}
+	c := &hoststats.Certificates{Places: map[string]hoststats.TLSEndpoint{"public": {Address: strings.TrimPrefix(server.URL, "https://")}, "gone": {Address: "127.0.0.1:1"}}}
 	ends := c.End(t.Context())
 	if len(ends) != 1 || !ends["public"].Equal(server.Certificate().NotAfter) {
 		t.Errorf("%v", ends)
@@ -100,17 +100,17 @@ func TestTheCertificateOfPostgres(t *testing.T) {
 	address, _ := enginetest.SecurePostgres(t, ends)
 	cfg := &config.Config{DatabaseURL: address + "?sslmode=require", S3Endpoint: "http://127.0.0.1:1", RedisURL: "rediss://cache.example", PublicURL: "https://dateline.example/desk",
 		TemporalAddress: "temporal.example:7233"}
-	places := hoststats.Places(cfg)
-	if len(places) != 3 || places["redis"].Address != "cache.example:6379" || places["public"].Address != "dateline.example:443" || !places["database"].AsksFirst {
+	places := hoststats.TLSEndpoints(cfg)
+	if len(places) != 3 || places["redis"].Address != "cache.example:6379" || places["public"].Address != "dateline.example:443" || !places["database"].StartTLS {
 		t.Fatalf("%+v", places)
 	}
-	found := (&hoststats.Certificates{Places: map[string]hoststats.Place{"database": places["database"]}}).End(t.Context())
+	found := (&hoststats.Certificates{Places: map[string]hoststats.TLSEndpoint{"database": places["database"]}}).End(t.Context())
 	if off := found["database"].Sub(ends).Abs(); len(found) != 1 || off > time.Minute {
 		t.Errorf("%v, want %v", found, ends)
 	}
 	for _, plain := range []string{address + "?sslmode=disable", "postgres:///dateline?host=/run/postgresql", ""} {
 		cfg.DatabaseURL = plain
-		if p, ok := hoststats.Places(cfg)["database"]; ok {
+		if p, ok := hoststats.TLSEndpoints(cfg)["database"]; ok {
 			t.Errorf("%s: %+v", plain, p)
 		}
 	}

@@ -61,7 +61,7 @@ func (s *Service) offer(ctx context.Context, who workspace.Principal, networkNam
 	for _, a := range found {
 		c.Accounts = append(c.Accounts, Candidate{RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind})
 		list = append(list, kept{BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes,
-			Settings: a.Settings, Tokens: tokens{Access: a.Token.Reveal(), Refresh: a.Refresh.Reveal()}, ExpiresAt: a.ExpiresAt, RefreshExpiresAt: a.RefreshExpiresAt})
+			Settings: a.Settings, Tokens: tokens{Access: a.Token.Reveal(), Refresh: a.RefreshToken.Reveal()}, ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt})
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
@@ -142,8 +142,8 @@ func (s *Service) choose(ctx context.Context, who workspace.Principal, pending P
 	var saved []Account
 	for _, k := range chosen {
 		a, err := s.save(ctx, who, pending.Network, pending.App, network.Account{BaseURL: k.BaseURL, RemoteID: k.RemoteID, Handle: k.Handle,
-			Name: k.Name, Kind: k.Kind, Scopes: k.Scopes, Settings: k.Settings, Token: secret.NewText(k.Tokens.Access), Refresh: secret.NewText(k.Tokens.Refresh),
-			ExpiresAt: k.ExpiresAt, RefreshExpiresAt: k.RefreshExpiresAt})
+			Name: k.Name, Kind: k.Kind, Scopes: k.Scopes, Settings: k.Settings, Token: secret.NewText(k.Tokens.Access), RefreshToken: secret.NewText(k.Tokens.Refresh),
+			TokenExpiresAt: k.ExpiresAt, RefreshTokenExpiresAt: k.RefreshExpiresAt})
 		if err != nil {
 			return nil, err // the choice stays: making it again stores the same
 		}

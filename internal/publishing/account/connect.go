@@ -24,8 +24,8 @@ const attemptLife = 10 * time.Minute
 // attemptName binds a verifier to its row, which holds the state's hash alone.
 func attemptName(stateHash []byte) string { return "attempt/" + hex.EncodeToString(stateHash) }
 
-// Place says at which copy of a network an account is.
-type Place struct {
+// Instance says at which copy of a network an account is.
+type Instance struct {
 	Network string
 	BaseURL string // of an instance; empty for central networks
 	Sandbox bool   // the sandbox's copy; BaseURL is empty then
@@ -39,7 +39,7 @@ type Connection struct {
 
 // ConnectWithToken connects the account that a token belongs to.
 func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal, networkName, baseURL string, token secret.Text) (Account, error) {
-	at := Place{Network: networkName, BaseURL: baseURL}
+	at := Instance{Network: networkName, BaseURL: baseURL}
 	connector, base, err := s.connector(at)
 	if err != nil {
 		return Account{}, err
@@ -58,8 +58,8 @@ func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal,
 }
 
 // ConnectForm connects what the values of a network's form may post as.
-func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at Place, values map[string]secret.Text) (Connection, error) {
-	form, ok := s.Connectors.Form(at.Network)
+func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at Instance, values map[string]secret.Text) (Connection, error) {
+	form, ok := s.Connectors.FormConnector(at.Network)
 	if !ok {
 		return Connection{}, invalid("network", "unknown", "There is no network of this name here whose accounts are connected by a form.")
 	}
@@ -77,7 +77,7 @@ func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at P
 	return s.settle(ctx, who, at.Network, "", found, "values")
 }
 
-func checkForm(fields []network.Field, values map[string]secret.Text) error {
+func checkForm(fields []network.FormField, values map[string]secret.Text) error {
 	var problems []apperr.FieldError
 	for _, f := range fields {
 		if !f.Optional && values[f.Name].Empty() {
@@ -85,7 +85,7 @@ func checkForm(fields []network.Field, values map[string]secret.Text) error {
 		}
 	}
 	for name := range values {
-		if !slices.ContainsFunc(fields, func(f network.Field) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(fields, func(f network.FormField) bool { return f.Name == name }) {
 			problems = append(problems, apperr.FieldError{Field: "values." + name, Code: "unknown_field", Message: "There is no such field in this form."})
 		}
 	}
@@ -96,8 +96,8 @@ func checkForm(fields []network.Field, values map[string]secret.Text) error {
 }
 
 // formRefusal names fields of the form as the request does.
-func formRefusal(err error, fields []network.Field) error {
-	if e := network.AsError(err); slices.ContainsFunc(fields, func(f network.Field) bool { return f.Name == e.Field }) {
+func formRefusal(err error, fields []network.FormField) error {
+	if e := network.AsError(err); slices.ContainsFunc(fields, func(f network.FormField) bool { return f.Name == e.Field }) {
 		named := *e
 		named.Field = "values." + e.Field
 		return refusal(&named, "values")
@@ -107,7 +107,7 @@ func formRefusal(err error, fields []network.Field) error {
 
 // Begin sends a person to the network's consent page; the answer comes to the
 // callback, see Complete.
-func (s *Service) Begin(ctx context.Context, who workspace.Principal, at Place) (authorizeURL string, err error) {
+func (s *Service) Begin(ctx context.Context, who workspace.Principal, at Instance) (authorizeURL string, err error) {
 	connector, base, err := s.connector(at)
 	if err != nil {
 		return "", err
@@ -235,7 +235,7 @@ func (s *Service) takeBack(ctx context.Context, who workspace.Principal, id uuid
 		came, want.Handle, want.Handle, came)}
 }
 
-func (s *Service) connector(at Place) (network.Connector, string, error) {
+func (s *Service) connector(at Instance) (network.Connector, string, error) {
 	connector, ok := s.Connectors.Connector(at.Network)
 	if !ok {
 		return nil, "", invalid("network", "unknown", "There is no network of this name here.")
@@ -245,7 +245,7 @@ func (s *Service) connector(at Place) (network.Connector, string, error) {
 }
 
 // base is the address of the copy of a network that is meant.
-func (s *Service) base(at Place) (string, error) {
+func (s *Service) base(at Instance) (string, error) {
 	given, box := strings.TrimSpace(at.BaseURL), s.sandbox(at.Network)
 	if at.Sandbox {
 		switch {
@@ -263,8 +263,8 @@ func (s *Service) base(at Place) (string, error) {
 		return box, nil
 	case given == "" && !many:
 		return "", nil
-	case given == "" && federated.Instance() != "":
-		return federated.Instance(), nil
+	case given == "" && federated.DefaultInstance() != "":
+		return federated.DefaultInstance(), nil
 	}
 	u, err := url.Parse(given)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {

@@ -163,8 +163,8 @@ func otherIdentity(a Account, came string) error {
 		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came)}
 }
 
-// Farewell is how a disconnection went.
-type Farewell struct {
+// DisconnectResult is how a disconnection went.
+type DisconnectResult struct {
 	Account Account
 	Revoked bool   // at the network; else its token is forgotten here only
 	Advice  string // what to do where it is not revoked
@@ -176,21 +176,21 @@ const revokePatience = 15 * time.Second
 // also where the network cannot be reached. Posts that wait for the account
 // stay: those that come due meanwhile wait as dead letters, and go out when it
 // is connected again.
-func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (Farewell, error) {
+func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (DisconnectResult, error) {
 	if _, err := s.Get(ctx, who, id); err != nil {
-		return Farewell{}, err
+		return DisconnectResult{}, err
 	}
 	a, use, err := s.Open(ctx, id)
 	if err != nil && a.ID == uuid.Nil {
-		return Farewell{}, err
+		return DisconnectResult{}, err
 	}
 	// A token that cannot be opened any more can still be forgotten.
 	opened := err == nil
 	if err := s.Store.DisconnectAccount(ctx, a, who.Actor()); err != nil {
-		return Farewell{}, err
+		return DisconnectResult{}, err
 	}
 	s.announce()
-	out := Farewell{Advice: "The network could not be told. Take Dateline's access back in the account's settings at the network."}
+	out := DisconnectResult{Advice: "The network could not be told. Take Dateline's access back in the account's settings at the network."}
 	switch {
 	case a.Status == Disconnected:
 		out.Advice = ""

@@ -155,7 +155,7 @@ func (p withPages) Accounts(_ context.Context, a network.Account) ([]network.Acc
 	var all []network.Account
 	for _, name := range []string{"desk", "sports", "weather"} {
 		one := a
-		one.RemoteID, one.Handle, one.Name, one.Kind, one.Token = name, "@"+name, name, network.Page, p.tokens[name]
+		one.RemoteID, one.Handle, one.Name, one.Kind, one.Token = name, "@"+name, name, network.KindPage, p.tokens[name]
 		all = append(all, one)
 	}
 	return all, nil
@@ -178,7 +178,7 @@ func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
 	n.Accounts.Connectors = registry{n.Networks, withPages{adapter.(*mastodon.Mastodon), tokens}}
 	begin := func() account.Choice {
 		t.Helper()
-		link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
+		link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 		n.Must(err)
 		back := newsroomtest.Consent(t, link)
 		made, err := n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
@@ -210,7 +210,7 @@ func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
 		t.Errorf("somebody who is not there: %+v", p)
 	}
 	made, err := n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "weather"})
-	if err != nil || len(made) != 2 || made[1].Handle != "@weather" || made[1].Kind != network.Page || !made[0].Default || made[1].Default {
+	if err != nil || len(made) != 2 || made[1].Handle != "@weather" || made[1].Kind != network.KindPage || !made[0].Default || made[1].Default {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	if _, use, err := n.Accounts.Open(t.Context(), made[1].ID); err != nil || use.Token.Reveal() != "token-3" {
@@ -237,7 +237,7 @@ func TestAFormConnectsItsAccount(t *testing.T) {
 	n := newsroomtest.Open(t)
 	there, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	at := account.Place{Network: "mastodon", Sandbox: true}
+	at := account.Instance{Network: "mastodon", Sandbox: true}
 	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
 	if err != nil || made.Choice != nil || made.Account.RemoteID != there.ID || !n.Accounts.InSandbox(made.Account) {
 		t.Errorf("%+v, %v", made, err)
@@ -288,7 +288,7 @@ func TestServersOfOnesOwnAreOffered(t *testing.T) {
 	}
 	_, err = n.Fake.Add(fake.Account{Network: "bluesky", Name: "desk"})
 	n.Must(err)
-	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Place{Network: "bluesky", BaseURL: n.Fake.NetworkURL("bluesky")},
+	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Instance{Network: "bluesky", BaseURL: n.Fake.NetworkURL("bluesky")},
 		map[string]secret.Text{"handle": secret.NewText("desk.test"), "app_password": secret.NewText(fake.BlueskyAppPassword)})
 	if err != nil || made.Account.BaseURL != n.Fake.NetworkURL("bluesky") {
 		t.Errorf("%+v, %v", made.Account, err)

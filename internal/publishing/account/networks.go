@@ -10,16 +10,16 @@ import (
 // Offer is a network as somebody who wants to connect an account sees it.
 type Offer struct {
 	Name       string
-	OAuth      bool            // see Begin
-	Fields     []network.Field // of its form, see ConnectForm; nil: it has none
-	Configured bool            // OAuth works as things are
-	Missing    string          // what the operator must set; a sentence
-	Sandbox    bool            // the sandbox plays it
-	Instances  bool            // accounts name the address of theirs
-	Instance   string          // where accounts are that name none
-	Renews     bool            // tokens that expire are renewed by themselves
-	Revokes    bool            // disconnecting takes them back at the network
-	Limits     *network.Limits // that it usually has; nil: not known before an account is connected
+	OAuth      bool                // see Begin
+	Fields     []network.FormField // of its form, see ConnectForm; nil: it has none
+	Configured bool                // OAuth works as things are
+	Missing    string              // what the operator must set; a sentence
+	Sandbox    bool                // the sandbox plays it
+	Instances  bool                // accounts name the address of theirs
+	Instance   string              // where accounts are that name none
+	Renews     bool                // tokens that expire are renewed by themselves
+	Revokes    bool                // disconnecting takes them back at the network
+	Limits     *network.Limits     // that it usually has; nil: not known before an account is connected
 }
 
 // Networks lists the networks and their ways to connect accounts.
@@ -38,16 +38,16 @@ func (s *Service) Networks(ctx context.Context) ([]Offer, error) {
 func (s *Service) offerOf(ctx context.Context, name string) (Offer, error) {
 	adapter, _ := s.Connectors.Get(name)
 	o := Offer{Name: name, Configured: true, Sandbox: s.sandbox(name) != ""}
-	if form, ok := s.Connectors.Form(name); ok {
+	if form, ok := s.Connectors.FormConnector(name); ok {
 		o.Fields = form.Fields()
 	}
 	if f, ok := adapter.(network.Federated); ok {
-		o.Instances, o.Instance = true, f.Instance()
+		o.Instances, o.Instance = true, f.DefaultInstance()
 	}
 	_, o.Renews = adapter.(network.Refresher)
 	_, o.Revokes = adapter.(network.Revoker)
-	if i, ok := adapter.(network.Introducer); ok {
-		limits := i.UsualLimits()
+	if i, ok := adapter.(network.LimitsDefaulter); ok {
+		limits := i.DefaultLimits()
 		o.Limits = &limits
 	}
 	connector, ok := s.Connectors.Connector(name)

@@ -138,10 +138,10 @@ func (s *Service) ask(ctx context.Context, refresher network.Refresher, app netw
 // keep stores a new pair. It is all there is of the account's access, so a
 // database that is away for a moment is waited for.
 func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, before secret.Text) (Renewal, error) {
-	if fresh.Refresh.Empty() {
-		fresh.Refresh = before // a network whose refresh tokens stay need not repeat them
-		if fresh.RefreshExpiresAt.IsZero() {
-			fresh.RefreshExpiresAt = a.RefreshExpiresAt
+	if fresh.RefreshToken.Empty() {
+		fresh.RefreshToken = before // a network whose refresh tokens stay need not repeat them
+		if fresh.RefreshTokenExpiresAt.IsZero() {
+			fresh.RefreshTokenExpiresAt = a.RefreshExpiresAt
 		}
 	}
 	sealed, err := s.seal(a.ID, fresh)
@@ -150,7 +150,7 @@ func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, be
 	}
 	next := a
 	next.SealedToken, next.Renewable = sealed, true
-	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.ExpiresAt, fresh.RefreshExpiresAt, refreshDue(fresh, time.Now())
+	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.TokenExpiresAt, fresh.RefreshTokenExpiresAt, refreshDue(fresh, time.Now())
 	if len(fresh.Scopes) > 0 {
 		next.Scopes = fresh.Scopes
 	}

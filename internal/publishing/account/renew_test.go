@@ -236,7 +236,7 @@ func TestTokensThatWereSealedBareStillOpen(t *testing.T) {
 	bare, err := n.Sealer.Seal(use.Token, "account/"+a.ID.String())
 	n.Must(err)
 	n.Exec("update accounts set token = $1", bare)
-	if _, again, err := n.Accounts.Open(t.Context(), a.ID); err != nil || again.Token.Reveal() != use.Token.Reveal() || !again.Refresh.Empty() {
+	if _, again, err := n.Accounts.Open(t.Context(), a.ID); err != nil || again.Token.Reveal() != use.Token.Reveal() || !again.RefreshToken.Empty() {
 		t.Errorf("opened with %v", err)
 	}
 	another, err := n.Sealer.Seal(secret.NewText("x"), "account/somebody")

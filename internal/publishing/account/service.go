@@ -47,7 +47,7 @@ type Store interface {
 type Connectors interface {
 	Get(name string) (network.Network, bool)
 	Connector(name string) (network.Connector, bool)
-	Form(name string) (network.FormConnector, bool)
+	FormConnector(name string) (network.FormConnector, bool)
 	Names() []string
 }
 
@@ -120,7 +120,7 @@ func (s *Service) log() *slog.Logger {
 func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
 	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
 		Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
-		Renewable: s.renewable(networkName, a), ExpiresAt: a.ExpiresAt, RefreshExpiresAt: a.RefreshExpiresAt}
+		Renewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt}
 	if row.Renewable {
 		row.RefreshDueAt = refreshDue(a, time.Now())
 	}
@@ -138,7 +138,7 @@ func (s *Service) save(ctx context.Context, who workspace.Principal, networkName
 // renewable says whether tokens can be renewed without their owner.
 func (s *Service) renewable(networkName string, a network.Account) bool {
 	_, ok := s.refresher(networkName)
-	return ok && !a.Refresh.Empty()
+	return ok && !a.RefreshToken.Empty()
 }
 
 func (s *Service) refresher(networkName string) (network.Refresher, bool) {

@@ -53,7 +53,7 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 	n := newsroomtest.Open(t)
 	there, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL() + "/"})
+	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL() + "/"})
 	n.Must(err)
 	asked, err := url.Parse(link)
 	n.Must(err)
@@ -88,7 +88,7 @@ func TestNothingSecretOfAConnectionIsStoredInTheOpen(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL()})
+	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
 	asked, err := url.Parse(link)
 	n.Must(err)
@@ -98,7 +98,7 @@ func TestNothingSecretOfAConnectionIsStoredInTheOpen(t *testing.T) {
 	if rows := n.Count("select count(*) from network_apps where client_id = $1", asked.Query().Get("client_id")); rows != 1 {
 		t.Errorf("%d registrations", rows)
 	}
-	_, err = n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL()})
+	_, err = n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
 	if rows := n.Count("select count(*) from network_apps"); rows != 1 {
 		t.Errorf("%d registrations after two connections", rows)
@@ -113,16 +113,16 @@ func TestAConnectionNeedsItsOwnStateAndCode(t *testing.T) {
 	if p := refusal(t, err); p.Field != "state" {
 		t.Errorf("%+v", p)
 	}
-	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL()})
+	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
 	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: allow(t, link).Get("state"), Code: "another code"})
 	if p := refusal(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}
 	// A code that was given to another connection lacks this one's verifier.
-	first, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL()})
+	first, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
-	second, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL()})
+	second, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
 	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: allow(t, first).Get("state"), Code: allow(t, second).Get("code")})
 	if p := refusal(t, err); p.Field != "code" {
@@ -161,12 +161,12 @@ func TestAddressesThatAreNoInstanceAreRefused(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for address, code := range map[string]string{"": "invalid", "social.example": "invalid", "ftp://social.example": "invalid", "https://": "invalid",
 		"https://user:pw@social.example": "invalid", "http://social.example": "rejected", "javascript:alert(1)": "invalid", "https://a b": "invalid"} {
-		_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: address})
+		_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
 		if p := refusal(t, err); p.Field != "base_url" || p.Code != code {
 			t.Errorf("%q: %+v", address, p)
 		}
 	}
-	_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "myspace", BaseURL: "https://social.example"})
+	_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "myspace", BaseURL: "https://social.example"})
 	if p := refusal(t, err); p.Field != "network" || p.Code != "unknown" {
 		t.Errorf("%+v", p)
 	}
@@ -182,7 +182,7 @@ func TestAnInstanceAtAPrivateAddressIsNeverAsked(t *testing.T) {
 	defer secure.Close()
 	for _, address := range []string{plain.URL, secure.URL, strings.Replace(plain.URL, "127.0.0.1", "localhost", 1), "https://169.254.169.254", "https://10.0.0.1",
 		"https://[::1]", "https://[::ffff:127.0.0.1]", "https://0.0.0.0"} {
-		_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: address})
+		_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
 		if p := refusal(t, err); p.Field != "base_url" {
 			t.Errorf("%s: %+v", address, p)
 		}

@@ -24,7 +24,7 @@ func tokenName(id uuid.UUID) string     { return "account/" + id.String() + "/to
 func bareTokenName(id uuid.UUID) string { return "account/" + id.String() }
 
 func (s *Service) seal(id uuid.UUID, a network.Account) ([]byte, error) {
-	raw, err := json.Marshal(tokens{Access: a.Token.Reveal(), Refresh: a.Refresh.Reveal()})
+	raw, err := json.Marshal(tokens{Access: a.Token.Reveal(), Refresh: a.RefreshToken.Reveal()})
 	if err != nil {
 		return nil, err
 	}
@@ -54,16 +54,16 @@ func (s *Service) unseal(a Account) (access, refresh secret.Text, err error) {
 // opened is an account as adapters need it.
 func opened(a Account, access, refresh secret.Text) network.Account {
 	return network.Account{ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind,
-		Token: access, Scopes: a.Scopes, Refresh: refresh, ExpiresAt: a.ExpiresAt, RefreshExpiresAt: a.RefreshExpiresAt, Settings: a.Settings}
+		Token: access, Scopes: a.Scopes, RefreshToken: refresh, TokenExpiresAt: a.ExpiresAt, RefreshTokenExpiresAt: a.RefreshExpiresAt, Settings: a.Settings}
 }
 
 // refreshDue is when a token is renewed: after 50 to 80 % of what is left of its
 // life, so that accounts which were connected together are not renewed together.
 func refreshDue(a network.Account, now time.Time) time.Time {
-	if a.Refresh.Empty() || a.ExpiresAt.IsZero() {
+	if a.RefreshToken.Empty() || a.TokenExpiresAt.IsZero() {
 		return time.Time{}
 	}
-	left := max(a.ExpiresAt.Sub(now), 0)
+	left := max(a.TokenExpiresAt.Sub(now), 0)
 	return now.Add(left/2 + time.Duration(rand.Float64()*0.3*float64(left))) //nolint:gosec // not a secret
 }
 

@@ -2,21 +2,13 @@ package post
 
 import (
 	"crypto/sha256"
-	"math/big"
-	"net/url"
 	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/linkcode"
 )
-
-// LinkCodeLength is how long the code of a short link is: ten characters of 62
-// are 59 bits.
-const LinkCodeLength = 10
-
-// maxLinkURL is the longest address that is tracked; a longer one stays in the
-// text.
-const maxLinkURL = 2048
 
 // Link is a short link of a post on one account.
 type Link struct {
@@ -69,34 +61,15 @@ func (p Post) Links(t Target) (links []Link) {
 // post and account, which nobody outside the workspace knows both of, so every
 // attempt at sending, on every host, makes the same one.
 func (p Post) link(account uuid.UUID, address string) (Link, bool) {
-	if len(address) > maxLinkURL || strings.HasPrefix(address, p.LinkBase) || !Linkable(address) {
+	if strings.HasPrefix(address, p.LinkBase) || !linkcode.IsValidTarget(address) {
 		return Link{}, false
 	}
 	h := sha256.New()
 	h.Write(p.ID[:])
 	h.Write(account[:])
 	h.Write([]byte(address))
-	code := LinkCode([16]byte(h.Sum(nil)))
+	code := linkcode.Encode([16]byte(h.Sum(nil)))
 	return Link{Code: code, URL: address, Short: p.LinkBase + code}, true
-}
-
-// LinkCode spells bytes as a code.
-func LinkCode(random [16]byte) string {
-	text := new(big.Int).SetBytes(random[:]).Text(62)
-	if missing := LinkCodeLength - len(text); missing > 0 {
-		text = strings.Repeat("0", missing) + text
-	}
-	return text[len(text)-LinkCodeLength:]
-}
-
-// Linkable says whether a short link may lead to an address: the web, and no
-// user name in it that would pass for a host.
-func Linkable(address string) bool {
-	if len(address) > maxLinkURL || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
-		return false
-	}
-	u, err := url.Parse(address)
-	return err == nil && (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) && u.Hostname() != "" && u.User == nil
 }
 
 // replaceAddresses puts with's answer in the place of each web address.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/linkcode"
 	"dateline/internal/publishing/post"
 )
 
@@ -33,7 +34,7 @@ func TestAddressesAreSentAsShortLinks(t *testing.T) {
 		p, target := tracked(text)
 		got := p.Segments(target)[0].Content
 		for _, l := range p.Links(target) {
-			if !strings.HasPrefix(l.Short, base) || len(l.Code) != post.LinkCodeLength || !strings.Contains(text, l.URL) {
+			if !strings.HasPrefix(l.Short, base) || len(l.Code) != linkcode.Length || !strings.Contains(text, l.URL) {
 				t.Errorf("%q: %+v", text, l)
 			}
 			got = strings.ReplaceAll(got, l.Short, "L")
@@ -72,17 +73,6 @@ func TestEveryAttemptSendsTheSameLinksAndEveryAccountItsOwn(t *testing.T) {
 	}
 }
 
-func TestLinkable(t *testing.T) {
-	for address, want := range map[string]bool{"https://news.example/a?b=c": true, "http://[::1]:8080/": true, "https://müller.example/đ": true,
-		"javascript:alert(1)": false, "//news.example": false, "/l/x": false, "https:news.example": false, "https://": false, "data:text/html,x": false,
-		"https://a@b.example": false, "https://a.example\\@b.example": false, "https://a.example/\nSet-Cookie: x": false, " https://a.example": false,
-		"https://a.example/%zz": false, "": false} {
-		if got := post.Linkable(address); got != want {
-			t.Errorf("%q: %v", address, got)
-		}
-	}
-}
-
 func FuzzShortLinks(f *testing.F) {
 	f.Add("Read (https://news.example/a_(b)), https://b.example!")
 	f.Add("https://https://a.example/]]]...")
@@ -90,7 +80,7 @@ func FuzzShortLinks(f *testing.F) {
 		p, target := tracked(text)
 		got := p.Segments(target)[0].Content
 		for _, l := range p.Links(target) {
-			if !post.Linkable(l.URL) || len(l.Code) != post.LinkCodeLength {
+			if !linkcode.IsValidTarget(l.URL) || len(l.Code) != linkcode.Length {
 				t.Errorf("%q: %+v", text, l)
 			}
 			// Put back, it is what was written.

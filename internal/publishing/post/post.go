@@ -133,9 +133,9 @@ type Event struct {
 	At       time.Time
 }
 
-// Place is where a reader of a whole workspace stands: behind an event, in the
+// EventCursor is where a reader of a whole workspace stands: behind an event, in the
 // order in which transactions began to write.
-type Place struct {
+type EventCursor struct {
 	Tx uint64
 	ID int64
 }
@@ -143,7 +143,7 @@ type Place struct {
 // WorkspaceEvent is an event of a workspace: of a post, of an account, or of
 // neither.
 type WorkspaceEvent struct {
-	Place     Place
+	Cursor    EventCursor
 	PostID    *uuid.UUID
 	TargetID  *uuid.UUID
 	AccountID *uuid.UUID // nil also where TargetID tells the account

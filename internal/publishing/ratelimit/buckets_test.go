@@ -40,12 +40,12 @@ func TestBuckets_SayWhenTheyOpen(t *testing.T) {
 		if b := bucketOf(t, l, c, "posts", network.ScopeAccount); b.Waits || b.Reported {
 			t.Errorf("a usual limit that was not reported: got %+v, want one that holds nothing back", b)
 		}
-		l.Observe(ctx, c, network.UsePublish, report(300, 7, time.Now().Add(time.Minute)), nil)
+		l.Observe(ctx, c, network.CallPublish, report(300, 7, time.Now().Add(time.Minute)), nil)
 		b := bucketOf(t, l, c, "posts", network.ScopeAccount)
 		if !b.Waits || !b.Reported || b.Limit != 300 || b.Left(time.Now()) != 7 || !near(b.ResetAt, time.Minute) || !b.ClosedUntil.IsZero() {
 			t.Errorf("after a report: got %+v, want 7 of 300 until a reset in a minute", b)
 		}
-		l.Observe(ctx, c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(30 * time.Second)})
+		l.Observe(ctx, c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(30 * time.Second)})
 		b = bucketOf(t, l, c, "posts", network.ScopeAccount)
 		if !near(b.ClosedUntil, 30*time.Second) || b.Left(time.Now()) != 0 {
 			t.Errorf("after a refusal: got %+v, want none left and closed for 30s", b)
@@ -84,7 +84,7 @@ func TestBuckets_FailWithoutRedis(t *testing.T) {
 func TestBuckets_ChangeNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
-		l.Observe(t.Context(), c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
+		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
 		time.Sleep(time.Until(take(t, l, c).Until) + 10*time.Millisecond)
 		for range 5 {
 			bucketOf(t, l, c, "posts", network.ScopeAccount)
@@ -109,7 +109,7 @@ func TestTake_WaitsForTheLastBucket(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 300, time.Hour), network.Quota{Bucket: "app", Scope: network.ScopeApp, Requests: 300, Per: time.Hour, Costs: costs(1)})
 		for scope, wait := range map[network.Scope]time.Duration{network.ScopeAccount: time.Minute, network.ScopeApp: 10 * time.Second} {
-			l.Observe(t.Context(), c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: time.Now().Add(wait)})
+			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: time.Now().Add(wait)})
 		}
 		if grant := take(t, l, c); grant.OK || grant.Bucket != "posts" || !near(grant.Until, time.Minute) {
 			t.Errorf("got %+v, want to wait a minute for the bucket of the account", grant)
@@ -127,7 +127,7 @@ func TestKeys_Expire(t *testing.T) {
 		return e
 	}
 	fixed := account("posts", 5, time.Hour)
-	fixed.Fixed = true
+	fixed.FixedWindow = true
 	for name, row := range map[string]struct {
 		quota    network.Quota
 		use      func(l *ratelimit.Limiter, c ratelimit.Caller)
@@ -136,18 +136,18 @@ func TestKeys_Expire(t *testing.T) {
 		"Even":  {account("posts", 5, time.Hour), func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) }, 10 * time.Minute, 13 * time.Minute},
 		"Fixed": {fixed, func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) }, 0, time.Hour + 2*time.Second},
 		"RefusedUntil": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
-			l.Observe(t.Context(), c, network.UsePublish, nil, refused(time.Minute))
+			l.Observe(t.Context(), c, network.CallPublish, nil, refused(time.Minute))
 		}, 55 * time.Second, 65 * time.Second},
 		// A second refusal soon afterwards pauses for longer.
 		"Refused": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
-			l.Observe(t.Context(), c, network.UsePublish, nil, refused(0))
+			l.Observe(t.Context(), c, network.CallPublish, nil, refused(0))
 		}, 9 * time.Minute, 11 * time.Minute},
 		"Reported": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
-			l.Observe(t.Context(), c, network.UsePublish, report(300, 7, time.Now().Add(time.Minute)), nil)
+			l.Observe(t.Context(), c, network.CallPublish, report(300, 7, time.Now().Add(time.Minute)), nil)
 			take(t, l, c)
 		}, 6 * 24 * time.Hour, 8 * 24 * time.Hour},
 		"Waiting": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
-			l.Wait(t.Context(), c, network.UsePublish, ratelimit.Refusal{Scope: network.ScopeAccount, Bucket: "posts", Until: time.Now().Add(10 * time.Minute)}, uuid.New())
+			l.Wait(t.Context(), c, network.CallPublish, ratelimit.Refusal{Scope: network.ScopeAccount, Bucket: "posts", Until: time.Now().Add(10 * time.Minute)}, uuid.New())
 		}, 10 * time.Minute, 12 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // ask is one call of Take.
 type ask struct {
 	caller Caller
-	use    network.Use
+	use    network.CallKind
 }
 
 // takeAll asks once for all that fall in the same buckets: a crowd on one
@@ -117,7 +117,7 @@ func read(raw []int64, buckets []bucket, now time.Time) []Bucket {
 // word is one correction of a bucket.
 type word struct {
 	bucket    bucket
-	rate      network.Rate
+	rate      network.RateStatus
 	closed    time.Time
 	back      int
 	succeeded bool // a call was carried out
@@ -214,7 +214,7 @@ func (w *word) believed(now time.Time) time.Duration {
 	if r.Per > 0 {
 		return r.Per
 	}
-	if !q.Fixed || q.Per < time.Second || r.Limit != q.Requests || r.ResetAt.Sub(now) > q.Per {
+	if !q.FixedWindow || q.Per < time.Second || r.Limit != q.Requests || r.ResetAt.Sub(now) > q.Per {
 		return 0
 	}
 	period := int64(q.Per / time.Second)

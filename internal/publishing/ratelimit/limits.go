@@ -55,7 +55,7 @@ func (b Bucket) Left(now time.Time) int {
 // Permit is the right to make one call. The zero Permit took nothing.
 type Permit struct {
 	caller Caller
-	use    network.Use
+	use    network.CallKind
 	taken  time.Time
 	resets []time.Time // of each bucket, when it was taken
 }
@@ -78,7 +78,7 @@ type bucket struct {
 
 // buckets are those that a call falls in. Where nothing is declared there is
 // one of the call's own name, so that a refusal has something to close.
-func (c Caller) buckets(use network.Use) []bucket {
+func (c Caller) buckets(use network.CallKind) []bucket {
 	var out []bucket
 	for _, scope := range []network.Scope{network.ScopeAccount, network.ScopeApp} {
 		before := len(out)
@@ -96,8 +96,8 @@ func (c Caller) buckets(use network.Use) []bucket {
 
 // all are the buckets of every use, each once.
 func (c Caller) all() []bucket {
-	out := c.buckets(network.UsePublish)
-	for _, use := range []network.Use{network.UseReply, network.UseUpload} {
+	out := c.buckets(network.CallPublish)
+	for _, use := range []network.CallKind{network.CallReply, network.CallUpload} {
 		for _, b := range c.buckets(use) {
 			if !slices.ContainsFunc(out, func(o bucket) bool { return o.key == b.key }) {
 				out = append(out, b)
@@ -138,7 +138,7 @@ func (b bucket) kind() string {
 	switch {
 	case b.Requests <= 0 || b.Per < time.Millisecond || b.Default:
 		return "none"
-	case b.Fixed:
+	case b.FixedWindow:
 		return "fixed"
 	default:
 		return "gcra"

@@ -64,7 +64,7 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-func costs(n int) map[network.Use]int { return map[network.Use]int{network.UsePublish: n} }
+func costs(n int) map[network.CallKind]int { return map[network.CallKind]int{network.CallPublish: n} }
 
 // someone makes a caller that no other test knows.
 func someone(quotas ...network.Quota) ratelimit.Caller {
@@ -73,7 +73,7 @@ func someone(quotas ...network.Quota) ratelimit.Caller {
 
 func take(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller) ratelimit.Grant {
 	t.Helper()
-	return l.Take(t.Context(), c, network.UsePublish)
+	return l.Take(t.Context(), c, network.CallPublish)
 }
 
 // crowd asks for many permits at once and counts those that it gets.
@@ -112,7 +112,7 @@ func TestNothingIsHeldBackOfWhichNothingIsKnown(t *testing.T) {
 func TestExactlyTheAllowedNumberPasses(t *testing.T) {
 	for name, q := range map[string]network.Quota{
 		"Even":  account("posts", 100, 24*time.Hour),
-		"Fixed": {Bucket: "posts", Scope: network.ScopeAccount, Requests: 100, Per: 1000 * 24 * time.Hour, Fixed: true, Costs: costs(1)},
+		"Fixed": {Bucket: "posts", Scope: network.ScopeAccount, Requests: 100, Per: 1000 * 24 * time.Hour, FixedWindow: true, Costs: costs(1)},
 		"App":   {Bucket: "posts", Scope: network.ScopeApp, Requests: 100, Per: 24 * time.Hour, Costs: costs(1)},
 		"Cost":  {Bucket: "points", Scope: network.ScopeAccount, Requests: 302, Per: 24 * time.Hour, Costs: costs(3)},
 	} {
@@ -197,7 +197,7 @@ func TestAllBucketsOfACallAreTakenOrNone(t *testing.T) {
 
 func TestPermitsAreGivenBack(t *testing.T) {
 	fixed := account("posts", 3, 1000*24*time.Hour)
-	fixed.Fixed = true
+	fixed.FixedWindow = true
 	for name, q := range map[string]network.Quota{"Even": account("posts", 3, 24*time.Hour), "Fixed": fixed} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
@@ -218,8 +218,8 @@ func TestPermitsAreGivenBack(t *testing.T) {
 	}
 }
 
-func said(limit, remaining int, reset time.Duration) []network.Rate {
-	return []network.Rate{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: time.Now().Add(reset)}}
+func said(limit, remaining int, reset time.Duration) []network.RateStatus {
+	return []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: time.Now().Add(reset)}}
 }
 
 func TestTheNetworksWordWins(t *testing.T) {
@@ -229,15 +229,15 @@ func TestTheNetworksWordWins(t *testing.T) {
 		for name, q := range map[string]network.Quota{"Usual": usual, "Declared": account("posts", 10, 3*time.Hour)} {
 			c := someone(q)
 			// More than was documented.
-			l.Observe(t.Context(), c, network.UsePublish, said(50, 40, time.Hour), nil)
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 40, time.Hour), nil)
 			if n := crowd(t, l, c, 10); n != 10 {
 				t.Errorf("%s: %d of 10 passed", name, n)
 			}
 			// Somebody else used the account: fewer are left than we think.
-			l.Observe(t.Context(), c, network.UsePublish, said(50, 5, time.Hour), nil)
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 5, time.Hour), nil)
 			// An answer from before then, and one of a period that ends earlier.
-			l.Observe(t.Context(), c, network.UsePublish, said(50, 45, time.Hour), nil)
-			l.Observe(t.Context(), c, network.UsePublish, said(50, 45, 30*time.Minute), nil)
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, time.Hour), nil)
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, 30*time.Minute), nil)
 			if n := crowd(t, l, c, 30); n != 5 {
 				t.Errorf("%s: %d passed, want the 5 that are left", name, n)
 			}
@@ -249,7 +249,7 @@ func TestTheNetworksWordWins(t *testing.T) {
 			if err != nil || buckets[0].Limit != 50 || buckets[0].Left(time.Now()) != 0 || !buckets[0].Reported || buckets[0].Per != 0 {
 				t.Errorf("%s: %+v, %v", name, buckets, err)
 			}
-			l.Observe(t.Context(), c, network.UsePublish, said(50, 20, 4*time.Hour), nil)
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 20, 4*time.Hour), nil)
 			if n := crowd(t, l, c, 30); n != 20 {
 				t.Errorf("%s: %d of the next period passed, want 20", name, n)
 			}
@@ -260,7 +260,7 @@ func TestTheNetworksWordWins(t *testing.T) {
 func TestAPeriodThatIsOverBeginsAnew(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 10, 3*time.Hour))
-		l.Observe(t.Context(), c, network.UsePublish, said(7, 0, 300*time.Millisecond), nil)
+		l.Observe(t.Context(), c, network.CallPublish, said(7, 0, 300*time.Millisecond), nil)
 		grant := take(t, l, c)
 		if grant.OK {
 			t.Fatal("passed before the reset")
@@ -270,7 +270,7 @@ func TestAPeriodThatIsOverBeginsAnew(t *testing.T) {
 			t.Errorf("%d passed after the reset, want 7", n)
 		}
 		// When that period ends was a guess, which a report replaces.
-		l.Observe(t.Context(), c, network.UsePublish, said(7, 3, time.Hour), nil)
+		l.Observe(t.Context(), c, network.CallPublish, said(7, 3, time.Hour), nil)
 		if grant := take(t, l, c); grant.OK || time.Until(grant.Until) > 61*time.Minute {
 			t.Errorf("%+v", grant)
 		}
@@ -282,9 +282,9 @@ func TestWithoutAResetTheReportOnlyShrinks(t *testing.T) {
 		c := someone(account("posts", 100, 24*time.Hour))
 		rate := said(100, 10, 0)
 		rate[0].ResetAt = time.Time{}
-		l.Observe(t.Context(), c, network.UsePublish, rate, nil)
+		l.Observe(t.Context(), c, network.CallPublish, rate, nil)
 		rate[0].Remaining = 90
-		l.Observe(t.Context(), c, network.UsePublish, rate, nil)
+		l.Observe(t.Context(), c, network.CallPublish, rate, nil)
 		if n := crowd(t, l, c, 50); n != 10 {
 			t.Errorf("%d passed, want 10", n)
 		}
@@ -298,7 +298,7 @@ func TestARefusalClosesTheBucketForAll(t *testing.T) {
 			other := c
 			other.RemoteID = "2"
 			at := time.Now().Add(time.Minute)
-			l.Observe(t.Context(), c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: at})
+			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: at})
 			grant := take(t, l, c)
 			if late := grant.Until.Sub(at); grant.OK || grant.Scope != scope || late < -10*time.Millisecond || late > time.Second {
 				t.Errorf("%s: %+v", scope, grant)
@@ -306,7 +306,7 @@ func TestARefusalClosesTheBucketForAll(t *testing.T) {
 			if ok := take(t, l, other).OK; ok != (scope == network.ScopeAccount) {
 				t.Errorf("%s: another account passes: %v", scope, ok)
 			}
-			if !l.Take(t.Context(), c, network.UseUpload).OK {
+			if !l.Take(t.Context(), c, network.CallUpload).OK {
 				t.Errorf("%s: uploads are held back too", scope)
 			}
 		}
@@ -324,7 +324,7 @@ func TestRedisBeingAwayHoldsNobodyBack(t *testing.T) {
 	if n := crowd(t, l, c, 200); n != 200 {
 		t.Errorf("%d of 200 passed without Redis", n)
 	}
-	l.Observe(t.Context(), c, network.UsePublish, said(1, 0, time.Hour), nil)
+	l.Observe(t.Context(), c, network.CallPublish, said(1, 0, time.Hour), nil)
 	if lines := strings.Count(log.String(), "Redis does not answer"); lines != 1 {
 		t.Errorf("said %d times: %s", lines, log)
 	}
@@ -357,7 +357,7 @@ func TestWhoGoesAwaySaysNothingOfRedis(t *testing.T) {
 	c := someone(account("posts", 1, time.Hour))
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	l.Take(gone, c, network.UseUpload)
+	l.Take(gone, c, network.CallUpload)
 	if _, err := l.Buckets(t.Context(), c); err != nil {
 		t.Errorf("the limits are not known: %v", err)
 	}

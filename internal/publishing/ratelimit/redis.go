@@ -59,7 +59,7 @@ func New(ctx context.Context, client redis.UniversalClient, timeout time.Duratio
 
 // Take asks for the right to make one call. It never waits for a bucket, and
 // not long for Redis.
-func (l *Limiter) Take(ctx context.Context, c Caller, use network.Use) Grant {
+func (l *Limiter) Take(ctx context.Context, c Caller, use network.CallKind) Grant {
 	if l.resting() {
 		return Grant{OK: true}
 	}
@@ -94,7 +94,7 @@ func (l *Limiter) GiveBack(ctx context.Context, p Permit) {
 // call that was carried out. It gives the posts that wait elsewhere (see Wait)
 // and should ask again, because the answer showed that they need not wait so
 // long.
-func (l *Limiter) Observe(ctx context.Context, c Caller, use network.Use, rates []network.Rate, failure *network.Error) (wake []uuid.UUID) {
+func (l *Limiter) Observe(ctx context.Context, c Caller, use network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID) {
 	var words []word
 	now := time.Now()
 	for _, b := range c.buckets(use) {

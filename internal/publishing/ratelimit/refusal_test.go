@@ -21,7 +21,7 @@ func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
 		for i, row := range []struct{ says, want time.Duration }{{10 * time.Second, 10 * time.Second}, {time.Minute, time.Minute}, {20 * time.Second, time.Minute}} {
-			l.Observe(t.Context(), c, network.UsePublish, nil, refusal(row.says))
+			l.Observe(t.Context(), c, network.CallPublish, nil, refusal(row.says))
 			if grant := take(t, l, c); grant.OK || !near(grant.Until, row.want) {
 				t.Errorf("refusal %d: got a wait of %s, want %s", i+1, time.Until(grant.Until), row.want)
 			}
@@ -33,8 +33,8 @@ func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
-		l.Observe(t.Context(), c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
-		l.Observe(t.Context(), c, network.UsePublish, nil, refusal(1200*time.Millisecond))
+		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
+		l.Observe(t.Context(), c, network.CallPublish, nil, refusal(1200*time.Millisecond))
 		time.Sleep(1250 * time.Millisecond)
 		if got := crowd(t, l, c, 30); got != 30 {
 			t.Errorf("after the end: got %d permits, want 30", got)
@@ -46,8 +46,8 @@ func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
 func TestRefusal_StaysInItsWindow(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, reset := someone(declared(300)), time.Now().Add(time.Minute)
-		l.Observe(t.Context(), c, network.UsePublish, report(300, 9, reset), refusal(time.Hour))
-		l.Observe(t.Context(), c, network.UsePublish, report(300, 8, reset), nil)
+		l.Observe(t.Context(), c, network.CallPublish, report(300, 9, reset), refusal(time.Hour))
+		l.Observe(t.Context(), c, network.CallPublish, report(300, 8, reset), nil)
 		if grant := take(t, l, c); grant.OK || !near(grant.Until, time.Hour) {
 			t.Errorf("got %+v, want to wait an hour", grant)
 		}
@@ -58,9 +58,9 @@ func TestRefusal_StaysInItsWindow(t *testing.T) {
 func TestWait_EndsWhenARefusedBucketOpens(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post := someone(), uuid.New()
-		l.Observe(t.Context(), c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
-		l.Wait(t.Context(), c, network.UsePublish, ratelimit.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
-		if woken := l.Observe(t.Context(), c, network.UsePublish, nil, nil); len(woken) != 1 || woken[0] != post {
+		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
+		l.Wait(t.Context(), c, network.CallPublish, ratelimit.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
+		if woken := l.Observe(t.Context(), c, network.CallPublish, nil, nil); len(woken) != 1 || woken[0] != post {
 			t.Errorf("woken %v, want %v", woken, post)
 		}
 	})
@@ -74,7 +74,7 @@ func TestRefusal_PausesGrowUntilASuccess(t *testing.T) {
 	c, client := someone(declared(300)), enginetest.RedisClient(t, url)
 	refused := &network.Error{Class: network.Throttled, Scope: network.ScopeAccount}
 	for i, want := range []int{1, 2, 4, 8, 16, 30, 30} {
-		l.Observe(t.Context(), c, network.UsePublish, nil, refused)
+		l.Observe(t.Context(), c, network.CallPublish, nil, refused)
 		wait := bucketOf(t, l, c, "posts", network.ScopeAccount).ClosedUntil
 		if got := time.Until(wait).Seconds(); got > float64(want) || got < float64(want)-0.7 {
 			t.Errorf("refusal %d: got a pause of %.1fs, want %ds", i+1, got, want)
@@ -83,8 +83,8 @@ func TestRefusal_PausesGrowUntilASuccess(t *testing.T) {
 			client.HSet(t.Context(), key, "closed", 0) // as if it had passed
 		}
 	}
-	l.Observe(t.Context(), c, network.UsePublish, nil, nil)
-	l.Observe(t.Context(), c, network.UsePublish, nil, refused)
+	l.Observe(t.Context(), c, network.CallPublish, nil, nil)
+	l.Observe(t.Context(), c, network.CallPublish, nil, refused)
 	if wait := time.Until(bucketOf(t, l, c, "posts", network.ScopeAccount).ClosedUntil); wait > time.Second {
 		t.Errorf("after a success: got a pause of %s, want 1s", wait)
 	}
@@ -94,9 +94,9 @@ func TestRefusal_PausesGrowUntilASuccess(t *testing.T) {
 func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post, reset := someone(declared(300)), uuid.New(), time.Now().Add(time.Minute)
-		l.Observe(t.Context(), c, network.UsePublish, report(300, 0, reset), refusal(time.Hour))
-		l.Wait(t.Context(), c, network.UsePublish, ratelimit.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
-		if woken := l.Observe(t.Context(), c, network.UsePublish, report(300, 299, reset.Add(5*time.Minute)), nil); len(woken) != 1 || woken[0] != post {
+		l.Observe(t.Context(), c, network.CallPublish, report(300, 0, reset), refusal(time.Hour))
+		l.Wait(t.Context(), c, network.CallPublish, ratelimit.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
+		if woken := l.Observe(t.Context(), c, network.CallPublish, report(300, 299, reset.Add(5*time.Minute)), nil); len(woken) != 1 || woken[0] != post {
 			t.Errorf("woken %v, want %v", woken, post)
 		}
 	})
@@ -110,7 +110,7 @@ func TestObserve_AnswersOfABurstAddUp(t *testing.T) {
 			c, reset := someone(declared(300)), time.Now().Add(time.Minute)
 			var all sync.WaitGroup
 			for i := range 60 {
-				all.Go(func() { l.Observe(t.Context(), c, network.UsePublish, report(300, 100+(i*37)%60, reset), nil) })
+				all.Go(func() { l.Observe(t.Context(), c, network.CallPublish, report(300, 100+(i*37)%60, reset), nil) })
 			}
 			all.Wait()
 			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).Remaining; got != 100 {
@@ -118,7 +118,7 @@ func TestObserve_AnswersOfABurstAddUp(t *testing.T) {
 			}
 			for i := range 60 {
 				all.Go(func() {
-					l.Observe(t.Context(), c, network.UsePublish, nil, refusal(time.Duration(10+(i*37)%60)*time.Second))
+					l.Observe(t.Context(), c, network.CallPublish, nil, refusal(time.Duration(10+(i*37)%60)*time.Second))
 				})
 			}
 			all.Wait()

@@ -68,7 +68,7 @@ func TestObserve_AReportWithoutAResetTightens(t *testing.T) {
 			take(t, l, c)
 		}
 		for _, row := range []struct{ says, want int }{{8, 7}, {2, 2}, {9, 2}} {
-			l.Observe(t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "posts", Scope: network.ScopeAccount, Limit: 10, Remaining: row.says}}, nil)
+			l.Observe(t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: 10, Remaining: row.says}}, nil)
 			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).Remaining; got != row.want {
 				t.Errorf("the network says %d: got %d left, want %d", row.says, got, row.want)
 			}

@@ -23,7 +23,7 @@ type Refusal struct {
 
 type waiting struct {
 	caller Caller
-	use    network.Use
+	use    network.CallKind
 	Refusal
 	post uuid.UUID
 }
@@ -31,7 +31,7 @@ type waiting struct {
 // Wait registers a post that asks again only at a later time, so that Observe
 // can name it when it may ask sooner. That it is not registered, because Redis
 // is away, costs only that.
-func (l *Limiter) Wait(ctx context.Context, c Caller, use network.Use, r Refusal, post uuid.UUID) {
+func (l *Limiter) Wait(ctx context.Context, c Caller, use network.CallKind, r Refusal, post uuid.UUID) {
 	if l.resting() || !r.Until.After(time.Now()) {
 		return
 	}

@@ -12,14 +12,14 @@ import (
 )
 
 // report is what a server says: so many calls left until a reset.
-func report(limit, remaining int, reset time.Time) []network.Rate {
-	return []network.Rate{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: reset}}
+func report(limit, remaining int, reset time.Time) []network.RateStatus {
+	return []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: reset}}
 }
 
 // declared is Mastodon's kind of quota: usual, fixed, three hours.
 func declared(limit int) network.Quota {
 	q := account("posts", limit, 3*time.Hour)
-	q.Fixed, q.Default = true, true
+	q.FixedWindow, q.Default = true, true
 	return q
 }
 
@@ -27,7 +27,7 @@ func TestWindow_IsOpenAfterItsReset(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		// The limit is the declared one; the window is not.
 		c := someone(declared(20))
-		l.Observe(t.Context(), c, network.UsePublish, report(20, 0, time.Now().Add(300*time.Millisecond)), nil)
+		l.Observe(t.Context(), c, network.CallPublish, report(20, 0, time.Now().Add(300*time.Millisecond)), nil)
 		time.Sleep(310 * time.Millisecond)
 		if got := crowd(t, l, c, 30); got != 20 {
 			t.Errorf("after the reset: got %d permits, want the limit of 20", got)
@@ -46,7 +46,7 @@ func TestWindow_ProbesWhenNothingIsKnown(t *testing.T) {
 	}
 	l, _ := open(t, enginetest.Redis(t))
 	c := someone(declared(20))
-	l.Observe(t.Context(), c, network.UsePublish, report(20, 0, time.Now().Add(50*time.Millisecond)), nil)
+	l.Observe(t.Context(), c, network.CallPublish, report(20, 0, time.Now().Add(50*time.Millisecond)), nil)
 	time.Sleep(60 * time.Millisecond)
 	crowd(t, l, c, 20)
 	grant := take(t, l, c)
@@ -58,7 +58,7 @@ func TestWindow_ProbesWhenNothingIsKnown(t *testing.T) {
 		t.Errorf("the next probes go out in %s, want 10s", wait)
 	}
 	// A response to a probe tells: 3 of the window are used.
-	l.Observe(t.Context(), c, network.UsePublish, report(20, 17, time.Now().Add(time.Hour)), nil)
+	l.Observe(t.Context(), c, network.CallPublish, report(20, 17, time.Now().Add(time.Hour)), nil)
 	if got := crowd(t, l, c, 30); got != 17 {
 		t.Errorf("after the response: got %d permits, want 17", got)
 	}
@@ -69,7 +69,7 @@ func TestPeriod_ReportedOverridesDeclared(t *testing.T) {
 		c := someone(declared(10))
 		r := report(10, 0, time.Now().Add(200*time.Millisecond))
 		r[0].Per = 5 * time.Minute
-		l.Observe(t.Context(), c, network.UsePublish, r, nil)
+		l.Observe(t.Context(), c, network.CallPublish, r, nil)
 		time.Sleep(210 * time.Millisecond)
 		if got := crowd(t, l, c, 30); got != 10 {
 			t.Errorf("got %d permits, want 10", got)
@@ -87,16 +87,16 @@ func TestPeriod_IsLearnedFromTwoResets(t *testing.T) {
 	l, _ := open(t, enginetest.Redis(t))
 	c := someone(declared(300))
 	first := time.Now().Add(time.Second)
-	l.Observe(t.Context(), c, network.UsePublish, report(300, 0, first), nil)
+	l.Observe(t.Context(), c, network.CallPublish, report(300, 0, first), nil)
 	time.Sleep(time.Until(first) + 20*time.Millisecond)
 	second := first.Add(4 * time.Second)
-	l.Observe(t.Context(), c, network.UsePublish, report(300, 299, second), nil)
+	l.Observe(t.Context(), c, network.CallPublish, report(300, 299, second), nil)
 	buckets, err := l.Buckets(t.Context(), c)
 	if err != nil || (buckets[0].Per-4*time.Second).Abs() > 100*time.Millisecond {
 		t.Errorf("got a period of %s (%v), want 4s", buckets[0].Per, err)
 	}
 	// A reset that moves with every call ends no period.
-	l.Observe(t.Context(), c, network.UsePublish, report(300, 298, second.Add(3*time.Second)), nil)
+	l.Observe(t.Context(), c, network.CallPublish, report(300, 298, second.Add(3*time.Second)), nil)
 	if buckets, _ = l.Buckets(t.Context(), c); buckets[0].Per != 0 && buckets[0].Per < 4*time.Second {
 		t.Errorf("got a period of %s from a reset that had not passed", buckets[0].Per)
 	}
@@ -118,7 +118,7 @@ func TestPeriod_DeclaredIsBelievedWhenAllAgrees(t *testing.T) {
 		"OffTheGrid":       {300, aligned.Add(-time.Minute), 0},
 	} {
 		who := someone(declared(300))
-		l.Observe(t.Context(), who, network.UsePublish, report(c.limit, 10, c.reset), nil)
+		l.Observe(t.Context(), who, network.CallPublish, report(c.limit, 10, c.reset), nil)
 		buckets, err := l.Buckets(t.Context(), who)
 		if err != nil || buckets[0].Per != c.want {
 			t.Errorf("%s: got a period of %s (%v), want %s", name, buckets[0].Per, err, c.want)
@@ -127,10 +127,10 @@ func TestPeriod_DeclaredIsBelievedWhenAllAgrees(t *testing.T) {
 }
 
 func TestServerThatLies_HoldsNobodyForLong(t *testing.T) {
-	for name, lie := range map[string]func() []network.Rate{
-		"RemainingNeverDecreases": func() []network.Rate { return report(1000, 1000, time.Now().Add(time.Hour)) },
-		"ResetInThePast":          func() []network.Rate { return report(10, 0, time.Now().Add(-time.Hour)) },
-		"LimitZero":               func() []network.Rate { return report(0, 0, time.Now().Add(time.Hour)) },
+	for name, lie := range map[string]func() []network.RateStatus{
+		"RemainingNeverDecreases": func() []network.RateStatus { return report(1000, 1000, time.Now().Add(time.Hour)) },
+		"ResetInThePast":          func() []network.RateStatus { return report(10, 0, time.Now().Add(-time.Hour)) },
+		"LimitZero":               func() []network.RateStatus { return report(0, 0, time.Now().Add(time.Hour)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
@@ -139,7 +139,7 @@ func TestServerThatLies_HoldsNobodyForLong(t *testing.T) {
 					if grant := take(t, l, c); !grant.OK {
 						t.Fatalf("call %d: got %+v, want a permit", i, grant)
 					}
-					l.Observe(t.Context(), c, network.UsePublish, lie(), nil)
+					l.Observe(t.Context(), c, network.CallPublish, lie(), nil)
 				}
 			})
 		})
@@ -152,7 +152,7 @@ func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
 		refusal := &network.Error{Class: network.Throttled, Scope: network.ScopeAccount}
-		l.Observe(t.Context(), c, network.UsePublish, nil, refusal)
+		l.Observe(t.Context(), c, network.CallPublish, nil, refusal)
 		grant := take(t, l, c)
 		if wait := time.Until(grant.Until); grant.OK || wait > 1100*time.Millisecond {
 			t.Fatalf("after a refusal: got %+v, want a wait of about 1s", grant)
@@ -164,7 +164,7 @@ func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 		if got := crowd(t, l, c, 30); got != 0 {
 			t.Errorf("while the probes are under way: got %d permits, want 0", got)
 		}
-		l.Observe(t.Context(), c, network.UsePublish, nil, nil)
+		l.Observe(t.Context(), c, network.CallPublish, nil, nil)
 		if got := crowd(t, l, c, 30); got != 30 {
 			t.Errorf("after a success: got %d permits, want 30", got)
 		}
@@ -174,27 +174,27 @@ func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 func TestWait_IsEndedByALaterResponse(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx := someone(declared(300)), t.Context()
-		l.Observe(ctx, c, network.UsePublish, report(300, 0, time.Now().Add(3*time.Hour)), nil)
+		l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)), nil)
 		grant := take(t, l, c)
 		if grant.OK {
 			t.Fatal("got a permit from a bucket that is used up")
 		}
 		wait := func(until time.Time) uuid.UUID {
 			id := uuid.New()
-			l.Wait(ctx, c, network.UsePublish, ratelimit.Refusal{Scope: grant.Scope, Bucket: grant.Bucket, Until: until}, id)
+			l.Wait(ctx, c, network.CallPublish, ratelimit.Refusal{Scope: grant.Scope, Bucket: grant.Bucket, Until: until}, id)
 			return id
 		}
 		waits := wait(grant.Until)
-		if woken := l.Observe(ctx, c, network.UsePublish, report(300, 0, time.Now().Add(3*time.Hour)), nil); len(woken) != 0 {
+		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)), nil); len(woken) != 0 {
 			t.Errorf("woken %v although nothing has changed", woken)
 		}
 		// The window is over earlier than was said.
 		later := time.Now().Add(3*time.Hour + 5*time.Minute)
-		if woken := l.Observe(ctx, c, network.UsePublish, report(300, 299, later), nil); len(woken) != 1 || woken[0] != waits {
+		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 299, later), nil); len(woken) != 1 || woken[0] != waits {
 			t.Errorf("woken %v, want %v", woken, waits)
 		}
 		wait(later)
-		if woken := l.Observe(ctx, c, network.UsePublish, report(300, 0, later), nil); len(woken) != 0 {
+		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 0, later), nil); len(woken) != 0 {
 			t.Errorf("woken %v, though the bucket is used up until what they were told", woken)
 		}
 	})
@@ -204,12 +204,12 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 func TestRefusal_EndsWhenANewerWindowAnswers(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx, reset := someone(declared(300)), t.Context(), time.Now().Add(time.Minute)
-		l.Observe(ctx, c, network.UsePublish, report(300, 0, reset), &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(3 * time.Hour)})
-		l.Observe(ctx, c, network.UsePublish, report(300, 4, reset), nil) // was under way when the other was refused
+		l.Observe(ctx, c, network.CallPublish, report(300, 0, reset), &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(3 * time.Hour)})
+		l.Observe(ctx, c, network.CallPublish, report(300, 4, reset), nil) // was under way when the other was refused
 		if take(t, l, c).OK {
 			t.Error("a call of the same window lifted the refusal")
 		}
-		l.Observe(ctx, c, network.UsePublish, report(300, 299, reset.Add(5*time.Minute)), nil)
+		l.Observe(ctx, c, network.CallPublish, report(300, 299, reset.Add(5*time.Minute)), nil)
 		if grant := take(t, l, c); !grant.OK {
 			t.Errorf("got %+v, want a permit in the newer window", grant)
 		}

@@ -44,9 +44,9 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 		if !ok || of.err != nil || len(known.Quotas) == 0 {
 			continue
 		}
-		use := network.UsePublish
+		use := network.CallPublish
 		if p.ThreadParentID != nil {
-			use = network.UseReply
+			use = network.CallReply
 		}
 		caller := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
 		buckets := c.desk.buckets(ctx, caller)
@@ -56,7 +56,7 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 			if at < 0 || q.Cost(use) == 0 || q.Scope != network.ScopeAccount {
 				continue
 			}
-			w, err := c.exceeded(ctx, p, a, known, q.Cost(use), q.Fixed, buckets[at])
+			w, err := c.exceeded(ctx, p, a, known, q.Cost(use), q.FixedWindow, buckets[at])
 			if err != nil {
 				c.desk.Log.WarnContext(ctx, "rate limits are not forecast", "post_id", p.ID, "account_id", a.ID, "error", err)
 			}

@@ -41,7 +41,7 @@ func priceOf(pricer network.Pricer, content network.Content) post.Price {
 	if found.MicroUSD == 0 {
 		return post.Price{}
 	}
-	return post.Price{MicroUSD: found.MicroUSD, Why: []string{found.Why}}
+	return post.Price{MicroUSD: found.MicroUSD, Why: []string{found.Reason}}
 }
 
 // loadMissing reads the files of a post that this request has not looked up.

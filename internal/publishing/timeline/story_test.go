@@ -85,7 +85,7 @@ func rows() []row {
 		{"retrying", `{"class":"throttled","code":"http_429","message":"Too many requests.","retry_at":"2026-12-24T05:05:00Z"}`,
 			"@desk@news.example has used up what its network allows for now. Too many requests. Next try at 12:05:00.000."},
 		{"retrying", `{"class":"transient","code":"absent","message":"…"}`, "To be sent to @desk@news.example once more, because the network does not have it."},
-		{"retrying", `{"class":"transient","code":"media_gone","message":"…"}`, "The network has dropped the attachments for @desk@news.example before they were posted; they are uploaded again."},
+		{"retrying", `{"class":"transient","code":"media_expired","message":"…"}`, "The network has dropped the attachments for @desk@news.example before they were posted; they are uploaded again."},
 		{"posted", `{"remote_id":"1","url":"https://news.example/@desk/1","sent":"2026-12-24T05:00:00.004Z","late_ms":4,"answered":"2026-12-24T05:00:00.120Z"}`,
 			"Posted to @desk@news.example as https://news.example/@desk/1, 0.004 s late: sent at 12:00:00.004, answered at 12:00:00.120."},
 		{"posted", `{"url":"https://news.example/@desk/1","late_ms":0}`, "Posted to @desk@news.example as https://news.example/@desk/1, on time."},

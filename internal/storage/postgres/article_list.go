@@ -12,36 +12,36 @@ import (
 )
 
 // Article reads an article of a domain on which the workspace has seeds.
-func (s *Store) Article(ctx context.Context, workspaceID, id uuid.UUID) (pipeline.Stored, error) {
+func (s *Store) Article(ctx context.Context, workspaceID, id uuid.UUID) (pipeline.StoredArticle, error) {
 	row, err := s.q.ArticleOfWorkspace(ctx, db.ArticleOfWorkspaceParams{ID: id, WorkspaceID: workspaceID})
 	if err != nil {
-		return pipeline.Stored{}, orMissing(err, "article")
+		return pipeline.StoredArticle{}, orMissing(err, "article")
 	}
 	return storedFromRow(row.Article, row.Domain)
 }
 
 // Articles lists articles, the newest first.
-func (s *Store) Articles(ctx context.Context, w pipeline.Window) ([]pipeline.Entry, error) {
-	rows, err := s.q.ArticlesOfWorkspace(ctx, db.ArticlesOfWorkspaceParams{WorkspaceID: w.Workspace, Domain: w.Domain, Gone: w.Gone, FromTime: w.From, ToTime: w.To,
+func (s *Store) Articles(ctx context.Context, w pipeline.ArticleQuery) ([]pipeline.ArticleSummary, error) {
+	rows, err := s.q.ArticlesOfWorkspace(ctx, db.ArticlesOfWorkspaceParams{WorkspaceID: w.Workspace, Domain: w.Domain, Gone: w.Removed, FromTime: w.From, ToTime: w.To,
 		BeforeTime: w.Before, BeforeID: w.BeforeID, PageSize: int32(w.Limit)}) //nolint:gosec // the API caps it
-	out := make([]pipeline.Entry, len(rows))
+	out := make([]pipeline.ArticleSummary, len(rows))
 	for i, r := range rows {
-		out[i] = pipeline.Entry{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, Canonical: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
-			Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, Dated: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, Gone: r.GoneAt}
+		out[i] = pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
+			Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
+			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.GoneAt}
 	}
 	return out, err
 }
 
 // AlsoReportedBy lists the other articles of an article's story, the oldest first.
-func (s *Store) AlsoReportedBy(ctx context.Context, workspaceID uuid.UUID, a pipeline.Stored, limit int) ([]pipeline.Similar, error) {
+func (s *Store) AlsoReportedBy(ctx context.Context, workspaceID uuid.UUID, a pipeline.StoredArticle, limit int) ([]pipeline.SimilarArticle, error) {
 	rows, err := s.q.AlsoReportedBy(ctx, db.AlsoReportedByParams{GroupID: a.Group, ID: a.ID, WorkspaceID: workspaceID, PageSize: int32(limit)}) //nolint:gosec // the API caps it
-	out := make([]pipeline.Similar, len(rows))
+	out := make([]pipeline.SimilarArticle, len(rows))
 	for i, r := range rows {
-		out[i] = pipeline.Similar{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // bits, whatever the sign
-			Entry: pipeline.Entry{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, Canonical: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
-				Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, Dated: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, Gone: r.GoneAt}}
+		out[i] = pipeline.SimilarArticle{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // bits, whatever the sign
+			ArticleSummary: pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
+				Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
+				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.GoneAt}}
 	}
 	return out, err
 }
@@ -58,17 +58,17 @@ func (s *Store) Revisions(ctx context.Context, id uuid.UUID, before int64, limit
 }
 
 // Revision reads a version of an article.
-func (s *Store) Revision(ctx context.Context, id uuid.UUID, version int64) (pipeline.Full, error) {
+func (s *Store) Revision(ctx context.Context, id uuid.UUID, version int64) (pipeline.RevisionContent, error) {
 	r, err := s.q.GetRevision(ctx, db.GetRevisionParams{ArticleID: id, Version: version})
-	return pipeline.Full{Revision: pipeline.Revision{Version: r.Version, SeenAt: r.SeenAt, Changed: r.Changed, Title: r.Title, ContentHash: r.ContentHash,
+	return pipeline.RevisionContent{Revision: pipeline.Revision{Version: r.Version, SeenAt: r.SeenAt, Changed: r.Changed, Title: r.Title, ContentHash: r.ContentHash,
 		SelectorVersion: int(r.SelectorVersion), Characters: len([]rune(r.BodyText))}, Authors: r.Authors, Published: r.PublishedAt, Updated: r.ModifiedAt, Lead: r.Lead,
 		Text: r.BodyText, Image: r.ImageUrl, Section: r.Section, Tags: r.Tags, ObjectKey: r.ObjectKey}, orMissing(err, "revision")
 }
 
-func storedFromRow(r db.Article, domain string) (out pipeline.Stored, err error) {
-	out = pipeline.Stored{Entry: pipeline.Entry{ID: r.ID, DomainID: r.DomainID, Domain: domain, URL: r.Url, Canonical: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
-		Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, Dated: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, Gone: r.GoneAt},
+func storedFromRow(r db.Article, domain string) (out pipeline.StoredArticle, err error) {
+	out = pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
+		Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
+		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.GoneAt},
 		Text: r.BodyText, HTML: r.BodyHtml, ContentHash: r.ContentHash, SimHash: r.Simhash, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt, SelectorVersion: int(r.SelectorVersion)}
 	return out, json.Unmarshal(r.Origins, &out.Origins)
 }

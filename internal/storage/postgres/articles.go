@@ -24,8 +24,8 @@ func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait ti
 	return s.q.ReleaseCrawled(ctx, db.ReleaseCrawledParams{ID: c.ID, Attempts: int16(c.Attempts), Seconds: wait.Seconds()}) //nolint:gosec // a few
 }
 
-// CrawledWaiting counts pages that wait to be read, up to most.
-func (s *Store) CrawledWaiting(ctx context.Context, most int) (int, error) {
+// CountWaitingPages counts pages that wait to be read, up to most.
+func (s *Store) CountWaitingPages(ctx context.Context, most int) (int, error) {
 	n, err := s.q.CrawledWaiting(ctx, int32(most)) //nolint:gosec // thousands
 	return int(n), err
 }
@@ -36,9 +36,9 @@ func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Pag
 	if err != nil {
 		return p, rules, err
 	}
-	p = pipeline.Page{CrawledPage: c, Domain: row.Domain, Final: row.FinalUrl}
-	if p.Final == "" {
-		p.Final = c.URL
+	p = pipeline.Page{CrawledPage: c, Domain: row.Domain, FinalURL: row.FinalUrl}
+	if p.FinalURL == "" {
+		p.FinalURL = c.URL
 	}
 	var header map[string][]string
 	if err := json.Unmarshal(row.Header, &header); err != nil {
@@ -53,14 +53,14 @@ func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Pag
 	return p, rules, nil
 }
 
-// KeepReading stores what came of a page, takes the page off the list, and notes
+// SaveExtraction stores what came of a page, takes the page off the list, and notes
 // how the selectors of its site did, all of it or nothing. Whoever lost the
 // page's lease changes nothing.
-func (s *Store) KeepReading(ctx context.Context, r pipeline.Read) (k pipeline.Kept, err error) {
+func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pipeline.SaveResult, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		k = pipeline.Kept{}
+		k = pipeline.SaveResult{}
 		if r.Article != nil && r.SimHash != 0 {
-			if err := q.LockSimilar(ctx, parts(r.SimHash)); err != nil {
+			if err := q.LockSimilar(ctx, simHashLocks(r.SimHash)); err != nil {
 				return err
 			}
 		}
@@ -72,37 +72,37 @@ func (s *Store) KeepReading(ctx context.Context, r pipeline.Read) (k pipeline.Ke
 		if err != nil {
 			return err
 		}
-		if k.Lost = done == 0; k.Lost {
+		if k.LeaseLost = done == 0; k.LeaseLost {
 			return nil
 		}
-		if err := q.CountPages(ctx, counted(r)); err != nil {
+		if err := q.CountPages(ctx, pageCounts(r)); err != nil {
 			return err
 		}
 		if r.Article == nil {
 			return nil
 		}
-		if err := watch(ctx, q, row, r, &k); err != nil {
+		if err := updateMonitor(ctx, q, row, r, &k); err != nil {
 			return err
 		}
-		return keepArticle(ctx, q, r, &k)
+		return saveArticle(ctx, q, r, &k)
 	})
 	return k, err
 }
 
-// KeepGone marks the articles of a page that is not there any more, and has the
+// MarkPageRemoved marks the articles of a page that is not there any more, and has the
 // search forget them. What the page said before comes first: a page that waits
 // to be read makes it wait.
-func (s *Store) KeepGone(ctx context.Context, c crawl.CrawledPage) (k pipeline.KeptGone, err error) {
+func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (k pipeline.RemovalResult, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		k = pipeline.KeptGone{}
+		k = pipeline.RemovalResult{}
 		if _, err := q.LockMonitor(ctx, c.DomainID); err != nil {
 			return err
 		}
-		if k.Later, err = q.OlderCrawled(ctx, db.OlderCrawledParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Later {
+		if k.Deferred, err = q.OlderCrawled(ctx, db.OlderCrawledParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Deferred {
 			return err
 		}
 		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: c.ID, Attempts: int16(c.Attempts)}) //nolint:gosec // a few
-		if k.Lost = done == 0; err != nil || k.Lost {
+		if k.LeaseLost = done == 0; err != nil || k.LeaseLost {
 			return err
 		}
 		ids, err := q.MarkGone(ctx, db.MarkGoneParams{DomainID: c.DomainID, PageID: c.URLID, GoneAt: c.FetchedAt, MovedTo: idOrNull(c.MovedTo)})
@@ -117,8 +117,8 @@ func (s *Store) KeepGone(ctx context.Context, c crawl.CrawledPage) (k pipeline.K
 	return k, err
 }
 
-// parts are the locks of a SimHash, see LockSimilar.
-func parts(simhash int64) []int32 {
+// simHashLocks are the locks of a SimHash, see LockSimilar.
+func simHashLocks(simhash int64) []int32 {
 	out := make([]int32, 0, 4)
 	for i, b := range change.SimHash(simhash).Blocks() { //nolint:gosec // bits, whatever the sign
 		out = append(out, int32(i)<<16|int32(b)) //nolint:gosec // four
@@ -126,11 +126,11 @@ func parts(simhash int64) []int32 {
 	return out
 }
 
-func counted(r pipeline.Read) db.CountPagesParams {
+func pageCounts(r pipeline.Extraction) db.CountPagesParams {
 	p := db.CountPagesParams{DomainID: r.Page.DomainID}
 	switch {
 	case r.Failed:
-		p.Failed, p.Problem = 1, clip(r.Problem)
+		p.Failed, p.Problem = 1, truncateError(r.Reason)
 	case r.Article == nil:
 		p.Others = 1
 	default:
@@ -139,8 +139,8 @@ func counted(r pipeline.Read) db.CountPagesParams {
 	return p
 }
 
-// clip bounds what is told of a problem.
-func clip(s string) string {
+// truncateError bounds what is told of a problem.
+func truncateError(s string) string {
 	const most = 500
 	if len(s) > most {
 		s = s[:most]
@@ -148,15 +148,15 @@ func clip(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
 }
 
-// watch notes how the selectors did, and what is to be done about them. What
+// updateMonitor notes how the selectors did, and what is to be done about them. What
 // older selectors read says nothing of those in use.
-func watch(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pipeline.Read, k *pipeline.Kept) error {
+func updateMonitor(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pipeline.Extraction, k *pipeline.SaveResult) error {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
 		return err
 	}
 	if r.SelectorVersion == m.Version {
-		m = m.Saw(r.Outcome)
+		m = m.Record(r.Outcome)
 		raw, err := json.Marshal(m)
 		if err != nil {
 			return err
@@ -167,9 +167,9 @@ func watch(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pipeline.Re
 	}
 	k.Version, k.Pages = m.Version, m.Pages
 	d := m.Decide()
-	if d.Action == selector.Keep || row.Wish != db.SelectorWishNone || d.Action == selector.Learn && !row.Learning {
+	if d.Action == selector.ActionNone || row.Wish != db.SelectorWishNone || d.Action == selector.ActionLearn && !row.Learning {
 		return nil
 	}
-	k.Wish = true
+	k.ActionRequested = true
 	return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: row.DomainID, Wish: db.SelectorWish(d.Action), Field: string(d.Field), Why: d.Reason})
 }

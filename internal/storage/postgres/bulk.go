@@ -119,7 +119,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 		return err
 	}
 	for _, n := range posts {
-		if err := putLinks(ctx, q, n.Post, targetsFor(n.AccountIDs, n.Overrides)); err != nil {
+		if err := savePostLinks(ctx, q, n.Post, draftTargets(n.AccountIDs, n.Overrides)); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ func editTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, chang
 	if err != nil {
 		return err
 	}
-	if err := putLinks(ctx, q, p, p.Targets); err != nil {
+	if err := savePostLinks(ctx, q, p, p.Targets); err != nil {
 		return err
 	}
 	ids, fingerprints := fingerprintsOf(p)

@@ -84,7 +84,7 @@ func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
 	if none, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute); len(none) != 0 || err != nil {
 		t.Errorf("handed on while it is worked on: %+v %v", none, err)
 	}
-	n.exec("update crawled_pages set taken_until = now()")
+	n.exec("update crawled_pages set leased_until = now()")
 	again, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute)
 	if n.must(err); len(again) != 1 || again[0].Attempts != 2 {
 		t.Fatalf("handed on again: %+v", again)

@@ -56,7 +56,7 @@ func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow
 	}
 	var p db.InsertDeliveriesParams
 	for _, r := range rows {
-		e := webhook.Event{Place: post.Place{Tx: r.Tx, ID: r.ID}, WorkspaceID: r.WorkspaceID, PostID: r.PostID, TargetID: r.TargetID,
+		e := webhook.Event{Place: post.EventCursor{Tx: r.Tx, ID: r.ID}, WorkspaceID: r.WorkspaceID, PostID: r.PostID, TargetID: r.TargetID,
 			AccountID: r.AccountID, Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At, Network: r.Network, Handle: r.Handle,
 			RemoteURL: r.RemoteUrl, SentAt: r.SentAt, Scheduled: r.ScheduledTime}
 		kind, text := webhook.TypeOf(r.Type), ""

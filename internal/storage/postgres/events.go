@@ -23,18 +23,18 @@ func (s *Store) Events(ctx context.Context, postID uuid.UUID, after int64, limit
 }
 
 // EventsNow gives the place behind all events that are settled now.
-func (s *Store) EventsNow(ctx context.Context) (post.Place, error) {
+func (s *Store) EventsNow(ctx context.Context) (post.EventCursor, error) {
 	row, err := s.q.EventsNow(ctx)
 	// Transactions are numbered from 3, see "Transactions and Identifiers" in
 	// the manual of Postgres.
-	return post.Place{Tx: row.Tx - 1, ID: row.ID}, err
+	return post.EventCursor{Tx: row.Tx - 1, ID: row.ID}, err
 }
 
 // WorkspaceEvents reads what happened in a workspace behind a place, in an
 // order in which nothing comes in between later. It looks at up to limit
 // events: next is the place behind them, and more says that there are others,
 // which can be read at once or soon.
-func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error) {
+func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error) {
 	rows, err := s.q.WorkspaceEvents(ctx, db.WorkspaceEventsParams{WorkspaceID: f.WorkspaceID, Types: orEmpty(f.Types), Account: f.AccountID,
 		AfterTx: after.Tx, AfterID: after.ID, PageSize: int32(limit)}) //nolint:gosec // callers ask for hundreds
 	if err != nil {
@@ -45,11 +45,11 @@ func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after p
 		if !r.Settled {
 			return events, next, true, nil
 		}
-		next = post.Place{Tx: r.Tx, ID: r.ID}
+		next = post.EventCursor{Tx: r.Tx, ID: r.ID}
 		if !r.Wanted {
 			continue
 		}
-		events = append(events, post.WorkspaceEvent{Place: next, PostID: r.PostID, TargetID: r.TargetID, AccountID: r.AccountID,
+		events = append(events, post.WorkspaceEvent{Cursor: next, PostID: r.PostID, TargetID: r.TargetID, AccountID: r.AccountID,
 			Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At.UTC()})
 	}
 	return events, next, len(rows) == limit, nil

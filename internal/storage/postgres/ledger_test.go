@@ -78,12 +78,12 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 		},
 		"RollBackSelectors": func() error { _, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "", false); return err },
 		"ActivateSelectors": func() error { _, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, ""); return err },
-		"LearnedSelectors":  func() error { _, _, err := n.LearnedSelectors(ctx, d, pipeline.Selectors{}); return err },
+		"LearnedSelectors":  func() error { _, _, err := n.SaveLearnedSelectors(ctx, d, pipeline.Selectors{}); return err },
 		"AddSelectors": func() error {
 			_, _, err := n.AddSelectors(ctx, d, n.workspace.ID, pipeline.Selectors{}, idempotency.Key{})
 			return err
 		},
-		"WishSelectors": func() error { return n.WishSelectors(ctx, d.ID, selector.Learn, "") },
+		"WishSelectors": func() error { return n.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, "") },
 	} {
 		if err := call(); err == nil {
 			t.Errorf("%s: got no error", name)

@@ -18,9 +18,9 @@ import (
 // of 59 bits.
 var errLinkTaken = errors.New("the code of a short link is another's")
 
-// putLinks makes the short links of a post on its targets, as far as they are
+// savePostLinks makes the short links of a post on its targets, as far as they are
 // not there.
-func putLinks(ctx context.Context, q *db.Queries, p post.Post, targets []post.Target) error {
+func savePostLinks(ctx context.Context, q *db.Queries, p post.Post, targets []post.Target) error {
 	if p.LinkBase == "" {
 		return nil
 	}
@@ -40,8 +40,8 @@ func putLinks(ctx context.Context, q *db.Queries, p post.Post, targets []post.Ta
 	return err
 }
 
-// targetsFor is what targets are before they have rows.
-func targetsFor(accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) []post.Target {
+// draftTargets is what targets are before they have rows.
+func draftTargets(accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) []post.Target {
 	targets := make([]post.Target, len(accounts))
 	for i, id := range accounts {
 		targets[i] = post.Target{AccountID: id, Override: overrides[id]}
@@ -59,7 +59,7 @@ func (s *Store) CreateLink(ctx context.Context, n shortlink.Link, resource uuid.
 		}
 		if earlier != uuid.Nil {
 			replayed = true
-			row, err := q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{Code: shortlink.CodeOf(earlier), WorkspaceID: n.WorkspaceID})
+			row, err := q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{Code: shortlink.CodeForID(earlier), WorkspaceID: n.WorkspaceID})
 			l = linkFromRow(row)
 			return err
 		}
@@ -77,6 +77,13 @@ func (s *Store) CreateLink(ctx context.Context, n shortlink.Link, resource uuid.
 		return shortlink.Link{}, false, false, apperr.NotFound("link")
 	}
 	return l, replayed, false, err
+}
+
+// CheckLinkPost returns a not-found error unless the post belongs to the
+// workspace.
+func (s *Store) CheckLinkPost(ctx context.Context, workspaceID, postID uuid.UUID) error {
+	_, err := s.PostInWorkspace(ctx, workspaceID, postID)
+	return err
 }
 
 // LinkByCode finds a link of any workspace.
@@ -139,9 +146,9 @@ func (s *Store) addClicks(ctx context.Context, list []shortlink.Link) error {
 	}
 	pages := make([]string, len(list))
 	for i, l := range list {
-		pages[i] = shortlink.PageOf(l.Code)
+		pages[i] = shortlink.PageName(l.Code)
 	}
-	rows, err := s.q.ViewPages(ctx, db.ViewPagesParams{SiteID: site.OfPosts(list[0].WorkspaceID).ID, Pages: pages})
+	rows, err := s.q.ViewPages(ctx, db.ViewPagesParams{SiteID: site.PostsSite(list[0].WorkspaceID).ID, Pages: pages})
 	clicks := map[string]int64{}
 	for _, r := range rows {
 		clicks[r.Page] = r.Clicks

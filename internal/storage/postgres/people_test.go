@@ -10,11 +10,11 @@ import (
 )
 
 // standing says what a token is good for.
-func (n *newsroom) standing(plain string) workspace.Standing {
+func (n *newsroom) standing(plain string) workspace.TokenStatus {
 	n.t.Helper()
 	who, standing, err := n.Bearer(n.t.Context(), workspace.HashToken(plain))
 	n.must(err)
-	if standing != workspace.Good && (who.WorkspaceID != (workspace.Principal{}).WorkspaceID || who.Role != "" || who.Scopes != nil) {
+	if standing != workspace.TokenActive && (who.WorkspaceID != (workspace.Principal{}).WorkspaceID || who.Role != "" || who.Scopes != nil) {
 		n.t.Errorf("a token of standing %d names %+v", standing, who)
 	}
 	return standing
@@ -28,13 +28,13 @@ func TestATokenIsKeptAsItsHashOnly(t *testing.T) {
 		t.Error("the token stands in its row")
 	}
 	who, standing, err := n.Bearer(t.Context(), workspace.HashToken(n.token))
-	if err != nil || standing != workspace.Good {
+	if err != nil || standing != workspace.TokenActive {
 		t.Fatal(standing, err)
 	}
 	if who.WorkspaceID != n.workspace.ID || who.UserID != n.user || who.Role != workspace.Owner || who.TokenName != "cli" || !who.Has(workspace.AuditRead) {
 		t.Errorf("the bearer is %+v", who)
 	}
-	if got := n.standing(n.token + "x"); got != workspace.Unknown {
+	if got := n.standing(n.token + "x"); got != workspace.TokenUnknown {
 		t.Errorf("another token is %d", got)
 	}
 }
@@ -43,20 +43,20 @@ func TestATokenThatIsNotGoodAnyMoreSaysWhy(t *testing.T) {
 	n := open(t)
 	replacement, plain := workspace.NewToken(n.workspace.ID, n.user, "cli")
 	n.must(n.ReplaceToken(t.Context(), replacement))
-	if old, fresh := n.standing(n.token), n.standing(plain); old != workspace.Revoked || fresh != workspace.Good {
+	if old, fresh := n.standing(n.token), n.standing(plain); old != workspace.TokenRevoked || fresh != workspace.TokenActive {
 		t.Errorf("old %d, new %d", old, fresh)
 	}
 	other, otherPlain := workspace.NewToken(n.workspace.ID, n.user, "other")
 	n.must(n.ReplaceToken(t.Context(), other))
-	if got := n.standing(plain); got != workspace.Good {
+	if got := n.standing(plain); got != workspace.TokenActive {
 		t.Errorf("a token of another name is %d", got)
 	}
 	n.exec("update api_tokens set expires_at = now() + interval '1 hour' where id = $1", other.ID)
-	if got := n.standing(otherPlain); got != workspace.Good {
+	if got := n.standing(otherPlain); got != workspace.TokenActive {
 		t.Errorf("before it expires it is %d", got)
 	}
 	n.exec("update api_tokens set expires_at = now() - interval '1 second' where id = $1", other.ID)
-	if got := n.standing(otherPlain); got != workspace.Expired {
+	if got := n.standing(otherPlain); got != workspace.TokenExpired {
 		t.Errorf("after it has expired it is %d", got)
 	}
 }
@@ -69,7 +69,7 @@ func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
 	n.query(&other.UserID, "select id from users where email = 'other@news.example'")
 	other, plain := workspace.NewToken(n.workspace.ID, other.UserID, "cli")
 	n.must(n.ReplaceToken(t.Context(), other))
-	if mine, theirs := n.standing(n.token), n.standing(plain); mine != workspace.Good || theirs != workspace.Good {
+	if mine, theirs := n.standing(n.token), n.standing(plain); mine != workspace.TokenActive || theirs != workspace.TokenActive {
 		t.Errorf("mine %d, theirs %d", mine, theirs)
 	}
 }
@@ -77,7 +77,7 @@ func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
 func TestATokenEndsWithTheMembership(t *testing.T) {
 	n := open(t)
 	n.exec("delete from members where user_id = $1", n.user)
-	if got := n.standing(n.token); got != workspace.Unknown {
+	if got := n.standing(n.token); got != workspace.TokenUnknown {
 		t.Errorf("after the membership ended it is %d", got)
 	}
 }

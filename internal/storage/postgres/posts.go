@@ -149,7 +149,7 @@ func insertTargets(ctx context.Context, q *db.Queries, p post.Post, accounts []u
 	if err := q.InsertTargets(ctx, in); err != nil {
 		return err
 	}
-	return putLinks(ctx, q, p, targetsFor(accounts, overrides))
+	return savePostLinks(ctx, q, p, draftTargets(accounts, overrides))
 }
 
 func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *uuid.UUID, kind, actor string, data map[string]any) error {

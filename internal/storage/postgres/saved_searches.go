@@ -21,8 +21,8 @@ import (
 // made for each search (internal/news/search/pgsearch).
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// TakeArticleChanges leases what the index has to follow.
-func (s *Store) TakeArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error) {
+// LeaseArticleChanges leases what the index has to follow.
+func (s *Store) LeaseArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error) {
 	rows, err := s.q.TakeArticleChanges(ctx, db.TakeArticleChangesParams{Seconds: lease.Seconds(), Batch: int32(most)}) //nolint:gosec // hundreds
 	out := make([]search.Change, len(rows))
 	for i, r := range rows {
@@ -31,9 +31,9 @@ func (s *Store) TakeArticleChanges(ctx context.Context, most int, lease time.Dur
 	return out, err
 }
 
-// ArticleChangesDone forgets changes that the index has. Of new articles that
+// CompleteArticleChanges forgets changes that the index has. Of new articles that
 // came out while their site was watched, it says how long ago that was.
-func (s *Store) ArticleChangesDone(ctx context.Context, ids []int64) (ages []time.Duration, err error) {
+func (s *Store) CompleteArticleChanges(ctx context.Context, ids []int64) (ages []time.Duration, err error) {
 	seconds, err := s.q.ArticleChangesDone(ctx, ids)
 	for _, n := range seconds {
 		ages = append(ages, time.Duration(n*float64(time.Second)))
@@ -70,16 +70,16 @@ func documentFromRow(r db.ArticlesAfterRow) search.Document {
 	return d
 }
 
-// Rebuilding names the index that is being built anew; empty: none is.
-func (s *Store) Rebuilding(ctx context.Context) (string, error) { return s.q.Rebuilding(ctx) }
+// CurrentRebuild names the index that is being built anew; empty: none is.
+func (s *Store) CurrentRebuild(ctx context.Context) (string, error) { return s.q.Rebuilding(ctx) }
 
-// SetRebuilding has changes written to the new index too.
-func (s *Store) SetRebuilding(ctx context.Context, name string) error {
+// SetRebuild has changes written to the new index too.
+func (s *Store) SetRebuild(ctx context.Context, name string) error {
 	return s.q.SetRebuilding(ctx, name)
 }
 
-// EndRebuilding ends that.
-func (s *Store) EndRebuilding(ctx context.Context, name string) error {
+// ClearRebuild ends that.
+func (s *Store) ClearRebuild(ctx context.Context, name string) error {
 	return s.q.EndRebuilding(ctx, name)
 }
 
@@ -98,7 +98,7 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, mos
 		if replayed = earlier != uuid.Nil; replayed {
 			row, err := q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: earlier, WorkspaceID: n.WorkspaceID})
 			created = savedFromRow(row)
-			return orNoSearch(err)
+			return orSavedSearchNotFound(err)
 		}
 		f := n.Filters
 		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
@@ -121,16 +121,16 @@ func (s *Store) SavedSearches(ctx context.Context, workspaceID uuid.UUID) ([]sav
 	if err != nil {
 		return nil, err
 	}
-	return s.withTold(ctx, workspaceID, uuid.Nil, savedFromRows(rows)...)
+	return s.withAlertCounts(ctx, workspaceID, uuid.Nil, savedFromRows(rows)...)
 }
 
-// withTold adds what searches told of: all of a workspace, or one.
-func (s *Store) withTold(ctx context.Context, workspaceID, id uuid.UUID, list ...savedsearch.Search) ([]savedsearch.Search, error) {
+// withAlertCounts adds what searches told of: all of a workspace, or one.
+func (s *Store) withAlertCounts(ctx context.Context, workspaceID, id uuid.UUID, list ...savedsearch.Search) ([]savedsearch.Search, error) {
 	rows, err := s.q.ToldBySearches(ctx, db.ToldBySearchesParams{WorkspaceID: workspaceID, ID: id})
 	for _, r := range rows {
 		if i := slices.IndexFunc(list, func(n savedsearch.Search) bool { return n.ID == r.ID }); i >= 0 {
 			at := r.LastAt.UTC()
-			list[i].Told, list[i].LastToldAt = r.Told, &at
+			list[i].AlertCount, list[i].LastAlertedAt = r.Told, &at
 		}
 	}
 	return list, err
@@ -141,7 +141,7 @@ func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before 
 	rows, err := s.q.MatchesOfSearch(ctx, db.MatchesOfSearchParams{SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(most)}) //nolint:gosec // the API caps it
 	out := make([]savedsearch.Match, len(rows))
 	for i, r := range rows {
-		out[i] = savedsearch.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, At: r.At.UTC()}
+		out[i] = savedsearch.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, AlertedAt: r.At.UTC()}
 	}
 	return out, err
 }
@@ -150,14 +150,14 @@ func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before 
 func (s *Store) SavedSearch(ctx context.Context, workspaceID, id uuid.UUID) (savedsearch.Search, error) {
 	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspaceID})
 	if err != nil {
-		return savedsearch.Search{}, orNoSearch(err)
+		return savedsearch.Search{}, orSavedSearchNotFound(err)
 	}
-	list, err := s.withTold(ctx, workspaceID, id, savedFromRow(row))
+	list, err := s.withAlertCounts(ctx, workspaceID, id, savedFromRow(row))
 	return list[0], err
 }
 
-// ChangeSavedSearch changes a search. ifVersion 0 takes any.
-func (s *Store) ChangeSavedSearch(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*savedsearch.Search) error) (changed savedsearch.Search, err error) {
+// UpdateSavedSearch changes a search. ifVersion 0 takes any.
+func (s *Store) UpdateSavedSearch(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*savedsearch.Search) error) (changed savedsearch.Search, err error) {
 	stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The search was changed since it was read. Read it again."}
 	was, err := s.SavedSearch(ctx, workspaceID, id)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Store) ChangeSavedSearch(ctx context.Context, workspaceID, id uuid.UUID
 		return was, stale
 	}
 	changed = savedFromRow(row)
-	changed.Told, changed.LastToldAt = was.Told, was.LastToldAt
+	changed.AlertCount, changed.LastAlertedAt = was.AlertCount, was.LastAlertedAt
 	return changed, err
 }
 
@@ -190,7 +190,7 @@ func sameFilters(a, b search.Filters) bool {
 func (s *Store) DeleteSavedSearch(ctx context.Context, workspaceID, id uuid.UUID) error {
 	n, err := s.q.DeleteSavedSearch(ctx, db.DeleteSavedSearchParams{ID: id, WorkspaceID: workspaceID})
 	if err == nil && n == 0 {
-		err = noSearch()
+		err = savedSearchNotFound()
 	}
 	return err
 }
@@ -198,11 +198,11 @@ func (s *Store) DeleteSavedSearch(ctx context.Context, workspaceID, id uuid.UUID
 // SetFeed opens a search's feed to a token, or closes it.
 func (s *Store) SetFeed(ctx context.Context, workspaceID, id uuid.UUID, hash []byte) (savedsearch.Search, error) {
 	row, err := s.q.SetFeed(ctx, db.SetFeedParams{ID: id, WorkspaceID: workspaceID, FeedHash: hash})
-	return savedFromRow(row), orNoSearch(err)
+	return savedFromRow(row), orSavedSearchNotFound(err)
 }
 
-// FeedOf reads a search of any workspace that has a feed.
-func (s *Store) FeedOf(ctx context.Context, id uuid.UUID) (savedsearch.Search, error) {
+// SavedSearchWithFeed reads a search of any workspace that has a feed.
+func (s *Store) SavedSearchWithFeed(ctx context.Context, id uuid.UUID) (savedsearch.Search, error) {
 	row, err := s.q.FeedOf(ctx, id)
 	return savedFromRow(row), orMissing(err, "feed")
 }
@@ -213,18 +213,18 @@ func (s *Store) AlertingSearches(ctx context.Context) ([]savedsearch.Search, err
 	return savedFromRows(rows), err
 }
 
-// TellOfMatches writes an event for each search and article that is new to it.
-func (s *Store) TellOfMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error) {
+// RecordMatches writes an event for each search and article that is new to it.
+func (s *Store) RecordMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error) {
 	return s.q.TellOfMatches(ctx, db.TellOfMatchesParams{SearchIds: searches, ArticleIds: articles})
 }
 
-func noSearch() error {
+func savedSearchNotFound() error {
 	return &apperr.Error{Kind: apperr.KindNotFound, Code: "saved_search_not_found", Message: "There is no such search in this workspace."}
 }
 
-func orNoSearch(err error) error {
+func orSavedSearchNotFound(err error) error {
 	if noRows(err) {
-		return noSearch()
+		return savedSearchNotFound()
 	}
 	return err
 }

@@ -17,8 +17,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// SiteReading says how the pages of a site are read.
-func (s *Store) SiteReading(ctx context.Context, domain int32) (site pipeline.Site, err error) {
+// SiteSelectors says how the pages of a site are read.
+func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.Site, err error) {
 	r, err := s.q.SiteReading(ctx, domain)
 	if err != nil {
 		return site, err
@@ -30,35 +30,35 @@ func (s *Store) SiteReading(ctx context.Context, domain int32) (site pipeline.Si
 	return site, err
 }
 
-// WishedSelectors lists domains about whose selectors nobody has done for a
+// OverdueSelectorActions lists domains about whose selectors nobody has done for a
 // while what is to be done.
-func (s *Store) WishedSelectors(ctx context.Context, age time.Duration, most int) ([]string, error) {
+func (s *Store) OverdueSelectorActions(ctx context.Context, age time.Duration, most int) ([]string, error) {
 	return s.q.WishedSelectors(ctx, db.WishedSelectorsParams{Seconds: age.Seconds(), Batch: int32(most)}) //nolint:gosec // dozens
 }
 
-// ReadingHealth says how the reading of a site goes.
-func (s *Store) ReadingHealth(ctx context.Context, domain int32) (h pipeline.Health, err error) {
+// ExtractionHealth says how the reading of a site goes.
+func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.Health, err error) {
 	r, err := s.q.GetMonitor(ctx, domain)
 	if noRows(err) {
-		return pipeline.Health{Learning: true, Wish: selector.Keep}, nil
+		return pipeline.Health{LearningEnabled: true, RequestedAction: selector.ActionNone}, nil
 	}
 	if err != nil {
 		return h, err
 	}
-	h = pipeline.Health{Zone: r.Zone, Learning: r.Learning, Wish: wishFromRow(r.Wish), WishField: article.Field(r.WishField), WishWhy: r.WishWhy, WishAt: r.WishAt,
-		Pages: r.Pages, Articles: r.Articles, Others: r.Others, Failed: r.Failed, LastProblem: r.LastProblem, LastProblemAt: r.LastProblemAt}
+	h = pipeline.Health{Zone: r.Zone, LearningEnabled: r.Learning, RequestedAction: actionFromRow(r.Wish), ActionField: article.Field(r.WishField), ActionReason: r.WishWhy, ActionRequestedAt: r.WishAt,
+		Pages: r.Pages, Articles: r.Articles, NonArticles: r.Others, Failed: r.Failed, LastError: r.LastProblem, LastErrorAt: r.LastProblemAt}
 	return h, json.Unmarshal(r.Monitor, &h.Monitor)
 }
 
-func wishFromRow(w db.SelectorWish) selector.Action {
+func actionFromRow(w db.SelectorWish) selector.Action {
 	if w == db.SelectorWishNone {
-		return selector.Keep
+		return selector.ActionNone
 	}
 	return selector.Action(w)
 }
 
-// SelectorsOf lists the versions of a site's selectors below before, the newest first.
-func (s *Store) SelectorsOf(ctx context.Context, domain int32, before, limit int) ([]pipeline.Selectors, error) {
+// ListSelectors lists the versions of a site's selectors below before, the newest first.
+func (s *Store) ListSelectors(ctx context.Context, domain int32, before, limit int) ([]pipeline.Selectors, error) {
 	rows, err := s.q.ListSelectors(ctx, db.ListSelectorsParams{DomainID: domain, Before: int32(before), PageSize: int32(limit)}) //nolint:gosec // small
 	if err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func (s *Store) SelectorsOf(ctx context.Context, domain int32, before, limit int
 	return out, nil
 }
 
-// SelectorsAt reads one version of a site's selectors.
-func (s *Store) SelectorsAt(ctx context.Context, domain int32, version int) (pipeline.Selectors, error) {
+// SelectorsVersion reads one version of a site's selectors.
+func (s *Store) SelectorsVersion(ctx context.Context, domain int32, version int) (pipeline.Selectors, error) {
 	r, err := s.q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain, Version: int32(version)}) //nolint:gosec // counted up one by one
 	if err != nil {
 		return pipeline.Selectors{}, orMissing(err, "selectors")
@@ -81,18 +81,18 @@ func (s *Store) SelectorsAt(ctx context.Context, domain int32, version int) (pip
 	return selectorsFromRow(r)
 }
 
-// PagesToLearn lists the newest pages of a site that gave an article.
-func (s *Store) PagesToLearn(ctx context.Context, domain int32, limit int) ([]pipeline.Raw, error) {
+// RecentArticlePages lists the newest pages of a site that gave an article.
+func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int) ([]pipeline.PageRef, error) {
 	rows, err := s.q.PagesToLearn(ctx, db.PagesToLearnParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
-	out := make([]pipeline.Raw, len(rows))
+	out := make([]pipeline.PageRef, len(rows))
 	for i, r := range rows {
-		out[i] = pipeline.Raw{Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt}
+		out[i] = pipeline.PageRef{Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt}
 	}
 	return out, err
 }
 
-// WishSelectors notes what is to be done about the selectors of a site.
-func (s *Store) WishSelectors(ctx context.Context, domain int32, what selector.Action, why string) error {
+// RequestSelectorAction notes what is to be done about the selectors of a site.
+func (s *Store) RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockMonitor(ctx, domain); err != nil {
 			return err
@@ -101,8 +101,8 @@ func (s *Store) WishSelectors(ctx context.Context, domain int32, what selector.A
 	})
 }
 
-// SetReading sets how a site is read besides its selectors.
-func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool) error {
+// UpdateExtractionSettings sets how a site is read besides its selectors.
+func (s *Store) UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockMonitor(ctx, domain.ID); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspaceID
 		if err := q.SetReading(ctx, db.SetReadingParams{DomainID: domain.ID, Zone: zone, Learning: learning}); err != nil {
 			return err
 		}
-		return recordReading(ctx, q, domain, workspaceID, 0)
+		return auditExtractionChange(ctx, q, domain, workspaceID, 0)
 	})
 }
 
@@ -141,7 +141,7 @@ func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace
 		if made, err = addSelectors(ctx, q, domain, row, version, n); err != nil {
 			return err
 		}
-		return recordReading(ctx, q, domain, workspaceID, int(version))
+		return auditExtractionChange(ctx, q, domain, workspaceID, int(version))
 	})
 	return made, replayed, err
 }
@@ -153,9 +153,9 @@ func versionID(domain, version int32) (id uuid.UUID) {
 	return id
 }
 
-// LearnedSelectors stores a version that was learned and takes it into use. done
+// SaveLearnedSelectors stores a version that was learned and takes it into use. done
 // is false where somebody else did meanwhile what was to be done.
-func (s *Store) LearnedSelectors(ctx context.Context, domain crawl.Domain, n pipeline.Selectors) (made pipeline.Selectors, done bool, err error) {
+func (s *Store) SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n pipeline.Selectors) (made pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockMonitor(ctx, domain.ID)
 		if err != nil {
@@ -184,8 +184,8 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 	if err != nil {
 		return made, err
 	}
-	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, MadeBy: db.SelectorMaker(n.Maker),
-		Maker: n.By, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
+	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, MadeBy: db.SelectorMaker(n.CreatedBy),
+		Maker: n.Actor, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
 	if err != nil {
 		return made, err
 	}
@@ -212,7 +212,7 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 		if err := activate(ctx, q, domain, row, &made, why); err != nil {
 			return err
 		}
-		return recordReading(ctx, q, domain, workspaceID, version)
+		return auditExtractionChange(ctx, q, domain, workspaceID, version)
 	})
 	return made, err
 }
@@ -235,13 +235,13 @@ func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, work
 		}
 		now, err := q.ActiveSelectors(ctx, domain.ID)
 		if noRows(err) {
-			return unwish(ctx, q, domain.ID)
+			return clearSelectorAction(ctx, q, domain.ID)
 		}
 		if err != nil {
 			return err
 		}
 		done = true
-		if back, err = before(ctx, q, row, now); err != nil {
+		if back, err = previousSelectors(ctx, q, row, now); err != nil {
 			return err
 		}
 		return rollBack(ctx, q, domain, workspaceID, row, now, &back, why)
@@ -249,8 +249,8 @@ func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, work
 	return back, done, err
 }
 
-// GiveUpLearning notes that there is nothing to learn from a site for now.
-func (s *Store) GiveUpLearning(ctx context.Context, domain crawl.Domain, why string) error {
+// RecordLearningFailure notes that there is nothing to learn from a site for now.
+func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, why string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockMonitor(ctx, domain.ID)
 		if err != nil || row.Wish != db.SelectorWishLearn {
@@ -260,22 +260,22 @@ func (s *Store) GiveUpLearning(ctx context.Context, domain crawl.Domain, why str
 		if err := json.Unmarshal(row.Monitor, &m); err != nil {
 			return err
 		}
-		if err := saveMonitor(ctx, q, domain.ID, m.Tried()); err != nil {
+		if err := saveMonitor(ctx, q, domain.ID, m.LearnFailed()); err != nil {
 			return err
 		}
 		if m.Version > 0 { // a site without selectors is read well enough
-			data := selectorEvent{Domain: domain.Name, Version: m.Version, Field: row.WishField, Reason: row.WishWhy, Problem: why}
-			if err := tell(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
+			data := selectorEventData{Domain: domain.Name, Version: m.Version, Field: row.WishField, Reason: row.WishWhy, Problem: why}
+			if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
 				return err
 			}
 		}
-		return unwish(ctx, q, domain.ID)
+		return clearSelectorAction(ctx, q, domain.ID)
 	})
 }
 
 func selectorsFromRow(r db.SiteSelector) (out pipeline.Selectors, err error) {
-	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), Maker: pipeline.Maker(r.MadeBy), By: r.Maker, State: pipeline.State(r.State), Reason: r.Reason,
-		Ended: r.Ended, Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
+	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.MadeBy), Actor: r.Maker, State: pipeline.State(r.State), Reason: r.Reason,
+		EndReason: r.Ended, Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
 	if err = json.Unmarshal(r.Config, &out.Config); err != nil {
 		return out, err
 	}

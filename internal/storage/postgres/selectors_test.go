@@ -15,7 +15,7 @@ import (
 // activate stores selectors and takes them into use.
 func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
 	n.t.Helper()
-	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, Maker: pipeline.Person, State: pipeline.Active, Reason: "better"}
+	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, CreatedBy: pipeline.CreatedByMember, State: pipeline.Active, Reason: "better"}
 	made, _, err := n.AddSelectors(n.t.Context(), d, n.workspace.ID, draft, idempotency.Key{})
 	n.must(err)
 	return made
@@ -25,12 +25,12 @@ func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
 // versions themselves must agree on. 0: generic extraction.
 func (n *newsroom) inUse(d crawl.Domain) int {
 	n.t.Helper()
-	site, err := n.SiteReading(n.t.Context(), d.ID)
+	site, err := n.SiteSelectors(n.t.Context(), d.ID)
 	n.must(err)
-	h, err := n.ReadingHealth(n.t.Context(), d.ID)
+	h, err := n.ExtractionHealth(n.t.Context(), d.ID)
 	n.must(err)
-	if h.Monitor.Version != site.Version || h.Wish != selector.Keep {
-		n.t.Errorf("the monitor watches version %d and wants to %s, version %d is in use", h.Monitor.Version, h.Wish, site.Version)
+	if h.Monitor.Version != site.Version || h.RequestedAction != selector.ActionNone {
+		n.t.Errorf("the monitor watches version %d and wants to %s, version %d is in use", h.Monitor.Version, h.RequestedAction, site.Version)
 	}
 	return site.Version
 }
@@ -48,9 +48,9 @@ func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
 		if err != nil || !done || back.Version != want || n.inUse(d) != want {
 			t.Fatalf("got version %d, %v, %v, %d in use, want %d", back.Version, done, err, n.inUse(d), want)
 		}
-		left, err := n.SelectorsAt(t.Context(), d.ID, want+1)
-		if err != nil || left.State != pipeline.RolledBack || left.Ended != "it lacks the lead" {
-			t.Errorf("version %d: got %s, %q, %v, want rolled back with the reason", want+1, left.State, left.Ended, err)
+		left, err := n.SelectorsVersion(t.Context(), d.ID, want+1)
+		if err != nil || left.State != pipeline.RolledBack || left.EndReason != "it lacks the lead" {
+			t.Errorf("version %d: got %s, %q, %v, want rolled back with the reason", want+1, left.State, left.EndReason, err)
 		}
 		var previous, version int
 		var reason string
@@ -89,26 +89,26 @@ func TestRollBackSelectors_AsTheMonitorAsksFor(t *testing.T) {
 	if _, done := rollBack(); done || n.inUse(d) != 2 {
 		t.Errorf("without a request: got %v, version %d, want version 2", done, n.inUse(d))
 	}
-	n.must(n.WishSelectors(t.Context(), d.ID, selector.Learn, "the site may have changed"))
+	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, "the site may have changed"))
 	if _, done := rollBack(); done {
 		t.Error("rolled back although the monitor asks to learn")
 	}
-	n.must(n.WishSelectors(t.Context(), d.ID, selector.RollBack, "version 2 is worse"))
+	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionRollBack, "version 2 is worse"))
 	if back, done := rollBack(); !done || back.Version != 1 || n.inUse(d) != 1 {
 		t.Errorf("got version %d, %v, want 1", back.Version, done)
 	}
-	if left, err := n.SelectorsAt(t.Context(), d.ID, 2); err != nil || left.Ended != "version 2 is worse" {
-		t.Errorf("version 2 ended because %q, %v, want the monitor's reason", left.Ended, err)
+	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.EndReason != "version 2 is worse" {
+		t.Errorf("version 2 ended because %q, %v, want the monitor's reason", left.EndReason, err)
 	}
 	if _, done := rollBack(); done || n.inUse(d) != 1 {
 		t.Errorf("a second time: got %v, version %d, want version 1", done, n.inUse(d))
 	}
-	n.must(n.WishSelectors(t.Context(), d.ID, selector.Learn, "the site may have changed"))
-	learned, done, err := n.LearnedSelectors(t.Context(), d, pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Body: []string{"//main"}}}}, Maker: pipeline.Learned, State: pipeline.Active})
+	n.must(n.RequestSelectorAction(t.Context(), d.ID, selector.ActionLearn, "the site may have changed"))
+	learned, done, err := n.SaveLearnedSelectors(t.Context(), d, pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Body: []string{"//main"}}}}, CreatedBy: pipeline.CreatedByLearner, State: pipeline.Active})
 	if err != nil || !done || learned.Version != 3 || n.inUse(d) != 3 {
 		t.Errorf("learned: got version %d, %v, %v, want 3", learned.Version, done, err)
 	}
-	if _, done, err := n.LearnedSelectors(t.Context(), d, pipeline.Selectors{Maker: pipeline.Learned, State: pipeline.Active}); done || err != nil || n.inUse(d) != 3 {
+	if _, done, err := n.SaveLearnedSelectors(t.Context(), d, pipeline.Selectors{CreatedBy: pipeline.CreatedByLearner, State: pipeline.Active}); done || err != nil || n.inUse(d) != 3 {
 		t.Errorf("learned without a request: got %v, %v, want nothing done", done, err)
 	}
 }
@@ -122,8 +122,8 @@ func TestActivateSelectors_TakesAnyVersion(t *testing.T) {
 	if made, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "it was better"); err != nil || made.State != pipeline.Active || n.inUse(d) != 1 {
 		t.Errorf("got %+v, %v, want version 1 in use", made, err)
 	}
-	if left, err := n.SelectorsAt(t.Context(), d.ID, 2); err != nil || left.State != pipeline.Retired || left.Ended != "it was better" {
-		t.Errorf("version 2: got %s, %q, %v, want retired with the reason", left.State, left.Ended, err)
+	if left, err := n.SelectorsVersion(t.Context(), d.ID, 2); err != nil || left.State != pipeline.Retired || left.EndReason != "it was better" {
+		t.Errorf("version 2: got %s, %q, %v, want retired with the reason", left.State, left.EndReason, err)
 	}
 	events := n.count("select count(*) from post_events")
 	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "again"); err != nil || n.count("select count(*) from post_events") != events {

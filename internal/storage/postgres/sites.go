@@ -28,7 +28,7 @@ func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key idemp
 			return orMissing(err, "site")
 		}
 		row, err := q.InsertSite(ctx, db.InsertSiteParams{ID: w.ID, WorkspaceID: w.WorkspaceID, Name: w.Name, Domains: orEmpty(w.Domains), TimeZone: w.TimeZone,
-			WindowSeconds: int32(w.WindowSeconds), Uniques: string(w.Uniques), MaxID: w.MaxID, RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
+			WindowSeconds: int32(w.WindowSeconds), Uniques: string(w.UniqueMethod), MaxID: w.MaxID, RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
 			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts,
 			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, Most: int32(most)}) //nolint:gosec // a few
 		if noRows(err) {
@@ -65,8 +65,8 @@ func (s *Store) Site(ctx context.Context, workspaceID, id uuid.UUID) (site.Site,
 	return siteFromRow(row), orMissing(err, "site")
 }
 
-// ChangeSite changes a site that nobody else changes meanwhile.
-func (s *Store) ChangeSite(ctx context.Context, workspaceID, id uuid.UUID, change func(*site.Site) error) (site.Site, error) {
+// UpdateSite changes a site that nobody else changes meanwhile.
+func (s *Store) UpdateSite(ctx context.Context, workspaceID, id uuid.UUID, change func(*site.Site) error) (site.Site, error) {
 	return s.changeSite(ctx, workspaceID, id, audit.SiteChanged, change)
 }
 
@@ -125,7 +125,7 @@ func sitesFromRows(rows []db.Site) []site.Site {
 
 func siteFromRow(r db.Site) site.Site {
 	return site.Site{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
-		WindowSeconds: int(r.WindowSeconds), Uniques: counter.Way(r.Uniques), MaxID: r.MaxID, RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
-		Visitors: site.Mode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts, WriteKey: r.WriteKey,
+		WindowSeconds: int(r.WindowSeconds), UniqueMethod: counter.UniqueMethod(r.Uniques), MaxID: r.MaxID, RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
+		Visitors: site.VisitorMode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts, WriteKey: r.WriteKey,
 		SecretHash: r.SecretHash, VisitorKey: r.VisitorKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 }

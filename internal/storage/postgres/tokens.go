@@ -15,25 +15,25 @@ import (
 
 // Bearer finds who holds a token, by the token's hash, and has its use noted.
 // Only of a good token the principal is told.
-func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, workspace.Standing, error) {
+func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, workspace.TokenStatus, error) {
 	row, err := s.q.TokenByHash(ctx, hash)
 	switch {
 	case noRows(err):
-		return workspace.Principal{}, workspace.Unknown, nil
+		return workspace.Principal{}, workspace.TokenUnknown, nil
 	case err != nil:
-		return workspace.Principal{}, workspace.Unknown, err
+		return workspace.Principal{}, workspace.TokenUnknown, err
 	case row.Revoked:
-		return workspace.Principal{}, workspace.Revoked, nil
+		return workspace.Principal{}, workspace.TokenRevoked, nil
 	case row.Expired:
-		return workspace.Principal{}, workspace.Expired, nil
+		return workspace.Principal{}, workspace.TokenExpired, nil
 	case row.Role == nil: // the membership has ended
-		return workspace.Principal{}, workspace.Unknown, nil
+		return workspace.Principal{}, workspace.TokenUnknown, nil
 	}
 	if row.UseIsNews {
 		s.uses.note(row.ID)
 	}
 	return workspace.Principal{WorkspaceID: row.WorkspaceID, UserID: row.UserID, Role: workspace.Role(*row.Role), Scopes: scopes(row.Scopes),
-		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.Good, nil
+		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.TokenActive, nil
 }
 
 // Tokens lists the tokens that are not revoked, the newest first.

@@ -16,15 +16,15 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// viewRows is how many rows one statement writes.
-const viewRows = 5000
+// maxViewRows is how many rows one statement writes.
+const maxViewRows = 5000
 
 // flushLock is the key of the advisory lock that one flush holds at a time.
 const flushLock = 0x646c_7669_6577 // "dlview"
 
-// Flushing runs f unless somebody else is at it. The lock lives with its
+// WithFlushLock runs f unless somebody else is at it. The lock lives with its
 // connection, so a process that dies holds up nobody.
-func (s *Store) Flushing(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error) {
+func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return false, err
@@ -47,17 +47,17 @@ func (s *Store) Flushing(ctx context.Context, f func(ctx context.Context) error)
 	return true, f(ctx)
 }
 
-// ApplyViews adds a batch: its counts and its line in the ledger, in one
+// ApplyViewBatch adds a batch: its counts and its line in the ledger, in one
 // transaction. applied is false when it was added before.
-func (s *Store) ApplyViews(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error) {
+func (s *Store) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error) {
 	rows := rowsOf(batch.Deltas)
-	leftOut := batch.LeftOut
+	leftOut := batch.Skipped
 	if leftOut == nil {
 		leftOut = []uuid.UUID{}
 	}
-	err = s.inPartitions(ctx, rows.partitions(), func() error {
+	err = s.withPartitions(ctx, rows.partitions(), func() error {
 		return s.inTx(ctx, func(q *db.Queries) error {
-			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: id, Shard: int32(shard), Counts: rows.counted, LeftOut: leftOut}) //nolint:gosec // a hundred at most
+			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: id, Shard: int32(shard), Counts: rows.hitCount, LeftOut: leftOut}) //nolint:gosec // a hundred at most
 			applied = n == 1
 			if err != nil || !applied {
 				return err
@@ -68,9 +68,9 @@ func (s *Store) ApplyViews(ctx context.Context, shard int, id uuid.UUID, batch c
 	return applied && err == nil, err
 }
 
-// ViewBatchLeftOut gives the records that were left out of a batch when it was
+// SkippedViewRecords gives the records that were left out of a batch when it was
 // applied.
-func (s *Store) ViewBatchLeftOut(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error) {
+func (s *Store) SkippedViewRecords(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error) {
 	leftOut, err = s.q.ViewBatchLeftOut(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
@@ -78,10 +78,10 @@ func (s *Store) ViewBatchLeftOut(ctx context.Context, id uuid.UUID) (leftOut []u
 	return leftOut, err == nil, err
 }
 
-// ViewFilteredOf gives how many hits on a page were filtered, by reason, and which
+// ViewFilteredCounts gives how many hits on a page were filtered, by reason, and which
 // of some batches are among them.
-func (s *Store) ViewFilteredOf(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error) {
-	rows, err := s.q.ViewFilteredOf(ctx, db.ViewFilteredOfParams{SiteID: page.Site, Page: storable(page.Page), Batches: batches})
+func (s *Store) ViewFilteredCounts(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error) {
+	rows, err := s.q.ViewFilteredOf(ctx, db.ViewFilteredOfParams{SiteID: page.Site, Page: sanitizeText(page.Page), Batches: batches})
 	counts = map[string]int64{}
 	for _, r := range rows {
 		if r.Batch != uuid.Nil {
@@ -93,55 +93,55 @@ func (s *Store) ViewFilteredOf(ctx context.Context, page counter.PageID, batches
 	return counts, applied, err
 }
 
-// viewBatch is a batch as the tables take it.
-type viewBatch struct {
+// viewBatchRows is a batch as the tables take it.
+type viewBatchRows struct {
 	pages      db.AddViewPagesParams
 	hours      db.AddViewHoursParams
 	dimensions db.AddViewDimensionsParams
 	filtered   db.AddViewFilteredParams
 	uniques    db.PutViewUniquesParams
-	counted    int64
+	hitCount   int64
 }
 
-func rowsOf(deltas []counter.Delta) *viewBatch {
-	b := &viewBatch{}
+func rowsOf(deltas []counter.Delta) *viewBatchRows {
+	b := &viewBatchRows{}
 	for _, d := range deltas {
-		d.Page = storable(d.Page)
+		d.Page = sanitizeText(d.Page)
 		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
 		for _, h := range d.Hours {
 			b.hour(d.PageID, h, h.Count, 0)
 			counts[h.Kind] += h.Count
-			b.counted += h.Count
+			b.hitCount += h.Count
 		}
 		for _, h := range d.Funnel {
 			b.hour(d.PageID, h, 0, h.Count)
 			funnel[h.Kind] += h.Count
 		}
 		p := &b.pages
-		p.SiteIds, p.Pages, p.Ways = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Ways, string(d.Way))
-		p.Views, p.Clicks, p.Converts = append(p.Views, counts[counter.View]), append(p.Clicks, counts[counter.Click]), append(p.Converts, counts[counter.Convert])
-		p.FunnelViews, p.FunnelClicks, p.FunnelConverts = append(p.FunnelViews, funnel[counter.View]), append(p.FunnelClicks, funnel[counter.Click]), append(p.FunnelConverts, funnel[counter.Convert])
+		p.SiteIds, p.Pages, p.Ways = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Ways, string(d.UniqueMethod))
+		p.Views, p.Clicks, p.Converts = append(p.Views, counts[counter.View]), append(p.Clicks, counts[counter.Click]), append(p.Converts, counts[counter.Conversion])
+		p.FunnelViews, p.FunnelClicks, p.FunnelConverts = append(p.FunnelViews, funnel[counter.View]), append(p.FunnelClicks, funnel[counter.Click]), append(p.FunnelConverts, funnel[counter.Conversion])
 		p.Uniques = append(p.Uniques, d.AllTime)
 		for _, m := range d.Dimensions {
 			p := &b.dimensions
 			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(m.Day))
-			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, storable(m.Value)), append(p.Counts, m.Count)
+			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, sanitizeText(m.Value)), append(p.Counts, m.Count)
 		}
 		for _, f := range d.Filtered {
 			p := &b.filtered
 			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(f.Day))
-			p.Reasons, p.Counts = append(p.Reasons, storable(f.Reason)), append(p.Counts, f.Count)
+			p.Reasons, p.Counts = append(p.Reasons, sanitizeText(f.Reason)), append(p.Counts, f.Count)
 		}
 		for _, u := range d.Uniques {
 			p := &b.uniques
 			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(u.Day))
-			p.Uniques, p.Weeks = append(p.Uniques, u.Uniques), append(p.Weeks, u.WeekToTheDay)
+			p.Uniques, p.Weeks = append(p.Uniques, u.Uniques), append(p.Weeks, u.WeekToDate)
 		}
 	}
 	return b
 }
 
-func (b *viewBatch) hour(page counter.PageID, h counter.HourDelta, count, funnel int64) {
+func (b *viewBatchRows) hour(page counter.PageID, h counter.HourDelta, count, funnel int64) {
 	p := &b.hours
 	p.SiteIds, p.Pages, p.Kinds = append(p.SiteIds, page.Site), append(p.Pages, page.Page), append(p.Kinds, string(h.Kind))
 	p.Hours, p.Days = append(p.Hours, h.Hour.UTC()), append(p.Days, dateOf(h.Day))
@@ -149,7 +149,7 @@ func (b *viewBatch) hour(page counter.PageID, h counter.HourDelta, count, funnel
 }
 
 // partitions are those that the batch is written to.
-func (b *viewBatch) partitions() partitions {
+func (b *viewBatchRows) partitions() partitions {
 	at := partitions{}
 	for _, hour := range b.hours.Hours {
 		at.add(viewHours, hour)
@@ -163,7 +163,7 @@ func (b *viewBatch) partitions() partitions {
 }
 
 // write adds the batch, some thousand rows at a time.
-func (b *viewBatch) write(ctx context.Context, q *db.Queries) error {
+func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 	pages, hours, dimensions, filtered, uniques := b.pages, b.hours, b.dimensions, b.filtered, b.uniques
 	err := chunks(len(pages.Pages), func(from, to int) error {
 		return q.AddViewPages(ctx, db.AddViewPagesParams{SiteIds: pages.SiteIds[from:to], Pages: pages.Pages[from:to], Ways: pages.Ways[from:to],
@@ -200,9 +200,9 @@ func (b *viewBatch) write(ctx context.Context, q *db.Queries) error {
 	return q.MarkViewHours(ctx, hours.Hours)
 }
 
-// storable is a text as Postgres takes it. Nothing else should come; but one odd
+// sanitizeText is a text as Postgres takes it. Nothing else should come; but one odd
 // name must not keep a whole shard from being flushed.
-func storable(s string) string {
+func sanitizeText(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
 		return s
 	}
@@ -210,8 +210,8 @@ func storable(s string) string {
 }
 
 func chunks(n int, write func(from, to int) error) error {
-	for from := 0; from < n; from += viewRows {
-		if err := write(from, min(from+viewRows, n)); err != nil {
+	for from := 0; from < n; from += maxViewRows {
+		if err := write(from, min(from+maxViewRows, n)); err != nil {
 			return err
 		}
 	}
@@ -223,13 +223,13 @@ func dateOf(d counter.Day) pgtype.Date { return pgtype.Date{Time: d.Time(), Vali
 // dayOf is dateOf undone.
 func dayOf(d pgtype.Date) counter.Day { return counter.Day(d.Time.Unix() / 86400) } //nolint:gosec // days of this era
 
-// ViewTotalsOf reads the totals of pages; a page that is not there has none.
-func (s *Store) ViewTotalsOf(ctx context.Context, pages []counter.PageID) (map[counter.PageID]flush.Totals, error) {
+// ViewTotals reads the totals of pages; a page that is not there has none.
+func (s *Store) ViewTotals(ctx context.Context, pages []counter.PageID) (map[counter.PageID]flush.Totals, error) {
 	sites, names := splitPages(pages)
 	rows, err := s.q.ViewPagesOf(ctx, db.ViewPagesOfParams{SiteIds: sites, Pages: names})
 	found := make(map[counter.PageID]flush.Totals, len(rows))
 	for _, r := range rows {
-		found[counter.PageID{Site: r.SiteID, Page: r.Page}] = flush.Totals{Views: r.Views, Clicks: r.Clicks, Converts: r.Converts}
+		found[counter.PageID{Site: r.SiteID, Page: r.Page}] = flush.Totals{Views: r.Views, Clicks: r.Clicks, Conversions: r.Converts}
 	}
 	return found, err
 }
@@ -243,23 +243,23 @@ func splitPages(pages []counter.PageID) (sites []uuid.UUID, names []string) {
 
 // How far back a page is filled in, beside its totals.
 const (
-	seedHourly = 48 * time.Hour
-	seedDaily  = 35 * 24 * time.Hour
+	seedHours = 48 * time.Hour
+	seedDays  = 35 * 24 * time.Hour
 )
 
-// ViewSeeds reads pages from one on, with what Redis needs to count on from.
-func (s *Store) ViewSeeds(ctx context.Context, after counter.PageID, limit int) ([]counter.Total, error) {
+// ViewPageTotals reads pages from one on, with what Redis needs to count on from.
+func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error) {
 	rows, err := s.q.ViewPagesAfter(ctx, db.ViewPagesAfterParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	totals := make([]counter.Total, len(rows))
+	totals := make([]counter.PageTotals, len(rows))
 	at := make(map[counter.PageID]int, len(rows))
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
 		id := counter.PageID{Site: r.SiteID, Page: r.Page}
-		totals[i] = counter.Total{PageID: id, Way: wayOr(r.Way), Views: r.Views, Clicks: r.Clicks, Converts: r.Converts,
-			Funnel: counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Converts: r.FunnelConverts}, Uniques: r.Uniques, Sketch: r.Sketch}
+		totals[i] = counter.PageTotals{PageID: id, UniqueMethod: methodOrDefault(r.Way), Views: r.Views, Clicks: r.Clicks, Conversions: r.Converts,
+			Funnel: counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Conversions: r.FunnelConverts}, Uniques: r.Uniques, Sketch: r.Sketch}
 		at[id], pages[i] = i, id
 	}
 	sites, names := splitPages(pages)
@@ -267,7 +267,7 @@ func (s *Store) ViewSeeds(ctx context.Context, after counter.PageID, limit int) 
 	if err != nil {
 		return nil, err
 	}
-	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seedHourly)})
+	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seedHours)})
 	if err != nil {
 		return nil, err
 	}
@@ -275,24 +275,24 @@ func (s *Store) ViewSeeds(ctx context.Context, after counter.PageID, limit int) 
 		t := &totals[at[counter.PageID{Site: h.SiteID, Page: h.Page}]]
 		t.Hours = append(t.Hours, counter.HourDelta{Kind: counter.Kind(h.Kind), Hour: h.Hour.UTC(), Day: dayOf(h.Day), Count: h.Count})
 	}
-	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{SiteIds: sites, Pages: names, FromDay: pgtype.Date{Time: now.Add(-seedDaily), Valid: true}})
+	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{SiteIds: sites, Pages: names, FromDay: pgtype.Date{Time: now.Add(-seedDays), Valid: true}})
 	for _, d := range days {
 		t := &totals[at[counter.PageID{Site: d.SiteID, Page: d.Page}]]
-		t.Days = append(t.Days, counter.DayTotal{Kind: counter.Kind(d.Kind), Day: dayOf(d.Day), Count: d.Count})
+		t.Days = append(t.Days, counter.DayCount{Kind: counter.Kind(d.Kind), Day: dayOf(d.Day), Count: d.Count})
 	}
 	return totals, err
 }
 
-// wayOr is a page's way of telling visitors apart. A page of which hits were only
+// methodOrDefault is a page's way of telling visitors apart. A page of which hits were only
 // refused may have none yet.
-func wayOr(way string) counter.Way {
+func methodOrDefault(way string) counter.UniqueMethod {
 	if way == "" {
 		return counter.HyperLogLog
 	}
-	return counter.Way(way)
+	return counter.UniqueMethod(way)
 }
 
-// NoteViewLoss notes that a shard was filled in again.
-func (s *Store) NoteViewLoss(ctx context.Context, shard int, pages int64) error {
+// RecordViewLoss notes that a shard was filled in again.
+func (s *Store) RecordViewLoss(ctx context.Context, shard int, pages int64) error {
 	return s.q.InsertViewLoss(ctx, db.InsertViewLossParams{Shard: int32(shard), Pages: pages}) //nolint:gosec // a hundred at most
 }

@@ -15,32 +15,32 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// rollBatch is how many hours, and days, one round rolls up.
-const rollBatch = 48
+// rollupBatchSize is how many hours, and days, one round rolls up.
+const rollupBatchSize = 48
 
 // RollUpViews adds hours to days and days to months, as far as that is due. more
 // says that something was, so that it is worth asking again.
 func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
-	hours, err := s.q.ViewHoursDue(ctx, rollBatch)
+	hours, err := s.q.ViewHoursDue(ctx, rollupBatchSize)
 	if err != nil {
 		return false, err
 	}
 	for _, hour := range hours {
-		if err := s.rollHour(ctx, hour); err != nil {
+		if err := s.rollUpHour(ctx, hour); err != nil {
 			return false, err
 		}
 	}
 	if len(hours) > 0 {
 		return true, nil // before the days: they are not whole
 	}
-	days, err := s.q.ViewDaysDue(ctx, rollBatch)
+	days, err := s.q.ViewDaysDue(ctx, rollupBatchSize)
 	if err != nil {
 		return false, err
 	}
 	for _, day := range days {
 		needed := partitions{}
 		needed.add(viewMonths, day.Time)
-		if err := s.inPartitions(ctx, needed, func() error {
+		if err := s.withPartitions(ctx, needed, func() error {
 			return s.inTx(ctx, func(q *db.Queries) error {
 				if _, err := q.TakeViewDay(ctx, day); err != nil {
 					return err
@@ -51,10 +51,10 @@ func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	return len(days) == rollBatch, nil
+	return len(days) == rollupBatchSize, nil
 }
 
-func (s *Store) rollHour(ctx context.Context, hour time.Time) error {
+func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
 	days, err := s.q.DaysOfHour(ctx, hour)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *Store) rollHour(ctx context.Context, hour time.Time) error {
 	for _, day := range days {
 		needed.add(viewDays, day.Time)
 	}
-	return s.inPartitions(ctx, needed, func() error {
+	return s.withPartitions(ctx, needed, func() error {
 		return s.inTx(ctx, func(q *db.Queries) error {
 			if _, err := q.TakeViewHour(ctx, hour); err != nil {
 				return err
@@ -73,8 +73,8 @@ func (s *Store) rollHour(ctx context.Context, hour time.Time) error {
 	})
 }
 
-// ViewPageNames lists pages from one on.
-func (s *Store) ViewPageNames(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
+// ViewPageIDs lists pages from one on.
+func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
 	rows, err := s.q.ViewPageNames(ctx, db.ViewPageNamesParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
@@ -83,13 +83,13 @@ func (s *Store) ViewPageNames(ctx context.Context, after counter.PageID, limit i
 	return pages, err
 }
 
-// ViewPagesOfSite lists the pages of a site from one on.
-func (s *Store) ViewPagesOfSite(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error) {
+// ViewSitePages lists the pages of a site from one on.
+func (s *Store) ViewSitePages(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error) {
 	return s.q.ViewPagesOfSite(ctx, db.ViewPagesOfSiteParams{SiteID: site, AfterPage: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
-// SketchesDue lists pages that had visitors since their sketch was kept.
-func (s *Store) SketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
+// ViewSketchesDue lists pages that had visitors since their sketch was kept.
+func (s *Store) ViewSketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
 	rows, err := s.q.SketchesDue(ctx, db.SketchesDueParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
@@ -98,8 +98,8 @@ func (s *Store) SketchesDue(ctx context.Context, after counter.PageID, limit int
 	return pages, err
 }
 
-// PutSketches keeps sketches; nil is none.
-func (s *Store) PutSketches(ctx context.Context, pages []counter.PageID, sketches [][]byte) error {
+// SaveViewSketches keeps sketches; nil is none.
+func (s *Store) SaveViewSketches(ctx context.Context, pages []counter.PageID, sketches [][]byte) error {
 	sites, names := splitPages(pages)
 	whole := make([][]byte, len(sketches))
 	for i, sketch := range sketches {
@@ -108,8 +108,8 @@ func (s *Store) PutSketches(ctx context.Context, pages []counter.PageID, sketche
 	return s.q.PutSketches(ctx, db.PutSketchesParams{SiteIds: sites, Pages: names, Sketches: whole})
 }
 
-// NoteViewCheck keeps what a comparison found.
-func (s *Store) NoteViewCheck(ctx context.Context, c flush.Check) error {
+// RecordViewCheck keeps what a comparison found.
+func (s *Store) RecordViewCheck(ctx context.Context, c flush.Check) error {
 	examples, err := json.Marshal(orEmpty(c.Examples))
 	if err != nil {
 		return err
@@ -132,8 +132,8 @@ func (s *Store) LastViewCheck(ctx context.Context) (c flush.Check, found bool, e
 	return c, true, json.Unmarshal(row.Examples, &c.Examples)
 }
 
-// Health says how the counts of views are kept.
-func (s *Store) Health(ctx context.Context) (h flush.Health, err error) {
+// ViewsHealth says how the counts of views are kept.
+func (s *Store) ViewsHealth(ctx context.Context) (h flush.Health, err error) {
 	lastFlush, err := s.q.LastViewFlush(ctx)
 	if err != nil {
 		return h, err
@@ -156,9 +156,9 @@ func (s *Store) Health(ctx context.Context) (h flush.Health, err error) {
 	return h, err
 }
 
-// Erase notes that something is to be forgotten; the next flush does it.
-func (s *Store) Erase(ctx context.Context, e flush.Erasure) (flush.Erasure, error) {
-	in := db.InsertViewErasureParams{ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, OfVisitor: e.OfVisitor, RequestedBy: e.By}
+// CreateViewErasure notes that something is to be forgotten; the next flush does it.
+func (s *Store) CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error) {
+	in := db.InsertViewErasureParams{ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, OfVisitor: e.OfVisitor, RequestedBy: e.RequestedBy}
 	if e.OfVisitor {
 		hash, id := int64(e.Visitor.Hash), int64(e.Visitor.ID) //nolint:gosec // its bits
 		in.VisitorHash, in.VisitorID = &hash, &id
@@ -167,8 +167,8 @@ func (s *Store) Erase(ctx context.Context, e flush.Erasure) (flush.Erasure, erro
 	return erasureFromRow(row), err
 }
 
-// Erasure reads a request to forget.
-func (s *Store) Erasure(ctx context.Context, workspaceID, id uuid.UUID) (flush.Erasure, error) {
+// ViewErasure reads a request to forget.
+func (s *Store) ViewErasure(ctx context.Context, workspaceID, id uuid.UUID) (flush.Erasure, error) {
 	row, err := s.q.ViewErasure(ctx, db.ViewErasureParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
 		return flush.Erasure{}, apperr.NotFound("erasure")
@@ -176,8 +176,8 @@ func (s *Store) Erasure(ctx context.Context, workspaceID, id uuid.UUID) (flush.E
 	return erasureFromRow(row), err
 }
 
-// OpenViewErasures lists what is to be forgotten.
-func (s *Store) OpenViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
+// PendingViewErasures lists what is to be forgotten.
+func (s *Store) PendingViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
 	rows, err := s.q.OpenViewErasures(ctx, int32(limit)) //nolint:gosec // hundreds
 	list := make([]flush.Erasure, len(rows))
 	for i, r := range rows {
@@ -186,13 +186,13 @@ func (s *Store) OpenViewErasures(ctx context.Context, limit int) ([]flush.Erasur
 	return list, err
 }
 
-// FinishViewErasure notes that it is done, and forgets whom it was about.
-func (s *Store) FinishViewErasure(ctx context.Context, id uuid.UUID, removed int64) error {
+// CompleteViewErasure notes that it is done, and forgets whom it was about.
+func (s *Store) CompleteViewErasure(ctx context.Context, id uuid.UUID, removed int64) error {
 	return s.q.FinishViewErasure(ctx, db.FinishViewErasureParams{ID: id, Removed: removed})
 }
 
-// EraseViewsOfSite forgets all counts of a site.
-func (s *Store) EraseViewsOfSite(ctx context.Context, site uuid.UUID) (removed int64, err error) {
+// EraseSiteViews forgets all counts of a site.
+func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		removed = 0
 		for _, erase := range []func(context.Context, uuid.UUID) (int64, error){q.EraseViewHours, q.EraseViewDays, q.EraseViewMonths,
@@ -209,7 +209,7 @@ func (s *Store) EraseViewsOfSite(ctx context.Context, site uuid.UUID) (removed i
 }
 
 func erasureFromRow(r db.ViewErasure) flush.Erasure {
-	e := flush.Erasure{ID: r.ID, Workspace: r.WorkspaceID, Site: r.SiteID, OfVisitor: r.OfVisitor, By: r.RequestedBy, RequestedAt: r.RequestedAt.UTC(),
+	e := flush.Erasure{ID: r.ID, Workspace: r.WorkspaceID, Site: r.SiteID, OfVisitor: r.OfVisitor, RequestedBy: r.RequestedBy, RequestedAt: r.RequestedAt.UTC(),
 		DoneAt: r.DoneAt, Removed: r.Removed}
 	if r.VisitorHash != nil && r.VisitorID != nil {
 		e.Visitor = counter.Visitor{Hash: uint64(*r.VisitorHash), ID: uint32(*r.VisitorID)} //nolint:gosec // as they were stored

@@ -62,40 +62,40 @@ func (p partitions) add(table viewTable, t time.Time) {
 	p[table][from] = true
 }
 
-// noPartition is Postgres' code for a row that no partition takes.
-const noPartition = "23514"
+// noPartitionCode is Postgres' code for a row that no partition takes.
+const noPartitionCode = "23514"
 
-// inPartitions runs a write, and makes the partitions that it lacks when it
+// withPartitions runs a write, and makes the partitions that it lacks when it
 // turns out so: mostly they are there, made ahead.
-func (s *Store) inPartitions(ctx context.Context, needed partitions, write func() error) error {
+func (s *Store) withPartitions(ctx context.Context, needed partitions, write func() error) error {
 	err := write()
 	var refused *pgconn.PgError
-	if !errors.As(err, &refused) || refused.Code != noPartition {
+	if !errors.As(err, &refused) || refused.Code != noPartitionCode {
 		return err
 	}
-	if err := s.makePartitions(ctx, needed); err != nil {
+	if err := s.createPartitions(ctx, needed); err != nil {
 		return err
 	}
 	return write()
 }
 
-// viewFill is how full new rows make a page of a partition, in percent. Rows are
+// viewFillFactor is how full new rows make a page of a partition, in percent. Rows are
 // counted up again and again; a version that finds room beside the last one
 // needs no new entries in indexes (heap-only tuples, "Heap-Only Tuples" in
 // Postgres' manual).
-const viewFill = 60
+const viewFillFactor = 60
 
 // partitionLock is the key of the advisory lock under which partitions are made
 // and dropped.
 const partitionLock = 0x646c_7061_7274 // "dlpart"
 
-func (s *Store) makePartitions(ctx context.Context, needed partitions) error {
-	return s.changingPartitions(ctx, func(tx pgx.Tx) error {
+func (s *Store) createPartitions(ctx context.Context, needed partitions) error {
+	return s.withPartitionLock(ctx, func(tx pgx.Tx) error {
 		for table, starts := range needed {
 			for start := range starts {
 				from, to := table.span(start)
 				if _, err := tx.Exec(ctx, fmt.Sprintf("create table if not exists %s partition of %s for values from ('%s') to ('%s') with (fillfactor = %d)",
-					pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(), from.Format(time.RFC3339), to.Format(time.RFC3339), viewFill)); err != nil {
+					pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(), from.Format(time.RFC3339), to.Format(time.RFC3339), viewFillFactor)); err != nil {
 					return err
 				}
 			}
@@ -104,9 +104,9 @@ func (s *Store) makePartitions(ctx context.Context, needed partitions) error {
 	})
 }
 
-// changingPartitions runs f alone. It gives up rather than hold up the writers
+// withPartitionLock runs f alone. It gives up rather than hold up the writers
 // that queue behind it.
-func (s *Store) changingPartitions(ctx context.Context, f func(tx pgx.Tx) error) error {
+func (s *Store) withPartitionLock(ctx context.Context, f func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(partitionLock)); err != nil {
 			return err
@@ -118,8 +118,8 @@ func (s *Store) changingPartitions(ctx context.Context, f func(tx pgx.Tx) error)
 	})
 }
 
-// ViewPartitionsAhead makes the partitions of the time to come.
-func (s *Store) ViewPartitionsAhead(ctx context.Context, now time.Time) error {
+// CreateViewPartitions makes the partitions of the time to come.
+func (s *Store) CreateViewPartitions(ctx context.Context, now time.Time) error {
 	needed := partitions{}
 	for days := range 4 {
 		needed.add(viewHours, now.AddDate(0, 0, days))
@@ -128,20 +128,20 @@ func (s *Store) ViewPartitionsAhead(ctx context.Context, now time.Time) error {
 		needed.add(table, now)
 		needed.add(table, now.AddDate(0, 0, 3))
 	}
-	return s.makePartitions(ctx, needed)
+	return s.createPartitions(ctx, needed)
 }
 
-// batchMemory is how long the ledger remembers a batch that Redis does not have
+// batchRetention is how long the ledger remembers a batch that Redis does not have
 // any more.
-const batchMemory = 7 * 24 * time.Hour
+const batchRetention = 7 * 24 * time.Hour
 
-// DropOldViews drops partitions whose time is over and that are rolled up, and
+// DropExpiredViews drops partitions whose time is over and that are rolled up, and
 // what the ledger need not remember: keep is what Redis still has.
-func (s *Store) DropOldViews(ctx context.Context, now time.Time, r flush.Retention, keep []uuid.UUID) error {
+func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Retention, keep []uuid.UUID) error {
 	if err := s.q.DropOldViewNotes(ctx); err != nil {
 		return err
 	}
-	if _, err := s.q.DropOldViewBatches(ctx, db.DropOldViewBatchesParams{OlderThanSeconds: batchMemory.Seconds(), Keep: orEmpty(keep)}); err != nil {
+	if _, err := s.q.DropOldViewBatches(ctx, db.DropOldViewBatchesParams{OlderThanSeconds: batchRetention.Seconds(), Keep: orEmpty(keep)}); err != nil {
 		return err
 	}
 	for _, table := range viewTables() {
@@ -163,7 +163,7 @@ func (s *Store) DropOldViews(ctx context.Context, now time.Time, r flush.Retenti
 }
 
 func (s *Store) dropPartitions(ctx context.Context, table viewTable, before time.Time) error {
-	return s.changingPartitions(ctx, func(tx pgx.Tx) error {
+	return s.withPartitionLock(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, "select inhrelid::regclass::text from pg_inherits where inhparent = $1::regclass", string(table))
 		if err != nil {
 			return err

@@ -16,24 +16,24 @@ import (
 // counts are views of a page in an hour, as a batch brings them.
 func counts(page counter.PageID, hour time.Time, n int64) counter.Delta {
 	day := counter.Day(hour.Unix() / 86400)
-	return counter.Delta{PageID: page, Way: counter.HyperLogLog,
+	return counter.Delta{PageID: page, UniqueMethod: counter.HyperLogLog,
 		Hours:      []counter.HourDelta{{Kind: counter.View, Hour: hour, Day: day, Count: n}},
 		Funnel:     []counter.HourDelta{{Kind: counter.View, Hour: hour, Day: day, Count: n - 1}},
 		Dimensions: []counter.DimensionDelta{{Day: day, Dimension: counter.Country, Value: "VN", Count: n}},
 		Filtered:   []counter.FilteredDelta{{Day: day, Reason: "bot", Count: 2}},
-		Uniques:    []counter.DayUniques{{Day: day, Uniques: n, WeekToTheDay: n + 1}}, AllTime: n}
+		Uniques:    []counter.DayUniques{{Day: day, Uniques: n, WeekToDate: n + 1}}, AllTime: n}
 }
 
 func (n *newsroom) apply(batch uuid.UUID, deltas ...counter.Delta) bool {
 	n.t.Helper()
-	applied, err := n.ApplyViews(n.t.Context(), 3, batch, counter.Batch{Deltas: deltas})
+	applied, err := n.ApplyViewBatch(n.t.Context(), 3, batch, counter.Batch{Deltas: deltas})
 	n.must(err)
 	return applied
 }
 
 func (n *newsroom) total(page counter.PageID) flush.Totals {
 	n.t.Helper()
-	all, err := n.ViewTotalsOf(n.t.Context(), []counter.PageID{page})
+	all, err := n.ViewTotals(n.t.Context(), []counter.PageID{page})
 	n.must(err)
 	return all[page]
 }
@@ -85,7 +85,7 @@ func TestABatchIsAppliedOnceHoweverOftenItComes(t *testing.T) {
 			t.Errorf("%s: %d, want %d", sql, got, want)
 		}
 	}
-	h, err := n.Health(t.Context())
+	h, err := n.ViewsHealth(t.Context())
 	if n.must(err); h.Batches != 2 || h.Counts != 1200 || h.FlushedAt.IsZero() || h.Check != nil || h.Loss != nil {
 		t.Errorf("%+v", h)
 	}
@@ -167,7 +167,7 @@ func TestARollUpMissesNoFlushThatIsUnderWay(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 60 {
-			if _, err := n.ApplyViews(t.Context(), 0, newID(), counter.Batch{Deltas: []counter.Delta{counts(page, hour, 3)}}); err != nil {
+			if _, err := n.ApplyViewBatch(t.Context(), 0, newID(), counter.Batch{Deltas: []counter.Delta{counts(page, hour, 3)}}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -191,8 +191,8 @@ func TestPartitionsAreMadeAheadAndDroppedWhenTheirTimeIsOver(t *testing.T) {
 	n := open(t)
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	page := counter.PageID{Site: newID(), Page: "a post"}
-	n.must(n.ViewPartitionsAhead(t.Context(), now))
-	n.must(n.ViewPartitionsAhead(t.Context(), now)) // again
+	n.must(n.CreateViewPartitions(t.Context(), now))
+	n.must(n.CreateViewPartitions(t.Context(), now)) // again
 	ahead := n.number("select count(*) from pg_inherits where inhparent = 'view_hours'::regclass")
 	if ahead < 4 {
 		t.Errorf("%d partitions of hours", ahead)
@@ -200,12 +200,12 @@ func TestPartitionsAreMadeAheadAndDroppedWhenTheirTimeIsOver(t *testing.T) {
 	old, fresh := now.AddDate(0, 0, -100), now.AddDate(0, 0, -10)
 	n.apply(newID(), counts(page, old.Truncate(time.Hour), 5), counts(page, fresh.Truncate(time.Hour), 7))
 	keep := flush.Retention{Hours: 90 * 24 * time.Hour, Days: 760 * 24 * time.Hour}
-	n.must(n.DropOldViews(t.Context(), now, keep, nil))
+	n.must(n.DropExpiredViews(t.Context(), now, keep, nil))
 	if got := n.number("select sum(count) from view_hours"); got != 12 {
 		t.Errorf("%d: hours were dropped before they were days", got)
 	}
 	n.rollUp()
-	n.must(n.DropOldViews(t.Context(), now, keep, nil))
+	n.must(n.DropExpiredViews(t.Context(), now, keep, nil))
 	if got := n.number("select sum(count) from view_hours"); got != 7 {
 		t.Errorf("%d views by the hour", got)
 	}
@@ -225,7 +225,7 @@ func TestTheLedgerForgetsOldBatchesButNoneThatRedisHas(t *testing.T) {
 	n.apply(stuck, counts(page, hour, 5))
 	n.apply(gone, counts(page, hour, 5))
 	n.exec("update view_batches set applied_at = now() - interval '8 days'")
-	n.must(n.DropOldViews(t.Context(), time.Now(), flush.Retention{}, []uuid.UUID{stuck}))
+	n.must(n.DropExpiredViews(t.Context(), time.Now(), flush.Retention{}, []uuid.UUID{stuck}))
 	if n.number("select count(*) from view_batches") != 1 || n.apply(stuck, counts(page, hour, 5)) {
 		t.Error("a batch that Redis still has was forgotten")
 	}
@@ -241,20 +241,20 @@ func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
 	}
 	n.rollUp()
 	n.apply(newID(), counts(counter.PageID{Site: site, Page: "b"}, hour, 100)) // not rolled up
-	n.must(n.PutSketches(t.Context(), []counter.PageID{{Site: site, Page: "b"}, {Site: site, Page: "c"}}, [][]byte{{1, 2, 3}, nil}))
-	due, err := n.SketchesDue(t.Context(), counter.PageID{}, 10)
+	n.must(n.SaveViewSketches(t.Context(), []counter.PageID{{Site: site, Page: "b"}, {Site: site, Page: "c"}}, [][]byte{{1, 2, 3}, nil}))
+	due, err := n.ViewSketchesDue(t.Context(), counter.PageID{}, 10)
 	if n.must(err); len(due) != 1 || due[0].Page != "a" {
 		t.Errorf("%v are due", due)
 	}
-	first, err := n.ViewSeeds(t.Context(), counter.PageID{}, 2)
+	first, err := n.ViewPageTotals(t.Context(), counter.PageID{}, 2)
 	n.must(err)
-	rest, err := n.ViewSeeds(t.Context(), first[len(first)-1].PageID, 2)
+	rest, err := n.ViewPageTotals(t.Context(), first[len(first)-1].PageID, 2)
 	n.must(err)
 	if len(first) != 2 || len(rest) != 1 || rest[0].Page != "c" {
 		t.Fatalf("%v, %v", first, rest)
 	}
 	b := first[1]
-	if b.Views != 123 || b.Funnel.Views != 119 || b.Uniques != 100 || string(b.Sketch) != "\x01\x02\x03" || b.Way != counter.HyperLogLog || rest[0].Sketch != nil {
+	if b.Views != 123 || b.Funnel.Views != 119 || b.Uniques != 100 || string(b.Sketch) != "\x01\x02\x03" || b.UniqueMethod != counter.HyperLogLog || rest[0].Sketch != nil {
 		t.Errorf("%+v", b)
 	}
 	if len(b.Hours) != 1 || b.Hours[0].Count != 105 || !b.Hours[0].Hour.Equal(hour) {
@@ -271,8 +271,8 @@ func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
 
 func TestOneFlushAtATime(t *testing.T) {
 	n := open(t)
-	ok, err := n.Flushing(t.Context(), func(ctx context.Context) error {
-		second, err := n.Flushing(ctx, func(context.Context) error { return nil })
+	ok, err := n.WithFlushLock(t.Context(), func(ctx context.Context) error {
+		second, err := n.WithFlushLock(ctx, func(context.Context) error { return nil })
 		if second || err != nil {
 			t.Errorf("a second one ran: %v", err)
 		}
@@ -281,7 +281,7 @@ func TestOneFlushAtATime(t *testing.T) {
 	if !ok || err != nil {
 		t.Errorf("the first did not run: %v", err)
 	}
-	if ok, err = n.Flushing(t.Context(), func(context.Context) error { return nil }); !ok || err != nil {
+	if ok, err = n.WithFlushLock(t.Context(), func(context.Context) error { return nil }); !ok || err != nil {
 		t.Errorf("the next did not run: %v", err)
 	}
 }

@@ -109,7 +109,7 @@ func (c *crawler) run(seeds ...string) {
 }
 
 func (c *crawler) discover(kind discover.Kind, at weburl.URL, r *fetch.Result) {
-	o := discover.Options{Now: r.Started, Zone: dates.Vietnam()}
+	o := discover.Options{Now: r.Started, Zone: dates.VietnamTime()}
 	switch kind {
 	case discover.Feed:
 		feed, err := discover.ParseFeed(r.Text, at, o)
@@ -196,7 +196,7 @@ func TestHubsTellNews(t *testing.T) {
 		}
 		articles = map[string]bool{}
 		var urls []weburl.URL
-		for _, link := range discover.ParseHub(r.Text, at, discover.Options{Now: r.Started, Zone: dates.Vietnam()}).Links {
+		for _, link := range discover.ParseHub(r.Text, at, discover.Options{Now: r.Started, Zone: dates.VietnamTime()}).Links {
 			if link.Kind == discover.Article {
 				articles[link.URL.String()] = true
 				urls = append(urls, link.URL)

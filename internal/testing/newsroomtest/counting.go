@@ -17,30 +17,30 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// Counting is a newsroom's counting of readers, as a process of the API has it.
-type Counting struct {
+// Audience is a newsroom's counting of readers, as a process of the API has it.
+type Audience struct {
 	Counts    flush.Counts
 	Counter   *counter.Counter
 	Batcher   *counter.Batcher
 	Directory *site.Directory
-	Pulses    *pubsub.Pulses
-	Intake    *ingest.Intake
+	Signals   *pubsub.SiteSignals
+	Ingest    *ingest.Handler
 }
 
 // CountViews has the newsroom count its readers, for as long as the test runs.
-func (n *Newsroom) CountViews(log io.Writer) *Counting {
+func (n *Newsroom) CountViews(log io.Writer) *Audience {
 	n.T.Helper()
 	return n.CountViewsAt(n.RedisURL, log)
 }
 
 // CountViewsAt is CountViews in another Redis.
-func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Counting {
+func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Audience {
 	n.T.Helper()
 	client := enginetest.RedisClient(n.T, redisURL)
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c := &Counting{Counter: counter.New(client, counter.Options{}), Directory: &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: logger},
-		Pulses: pubsub.NewPulses(client, logger)}
-	c.Counts = flush.Counts{Counter: c.Counter, Filtered: flush.Filtered{Counter: c.Counter, Store: n.Store}}
+	c := &Audience{Counter: counter.New(client, counter.Options{}), Directory: &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: logger},
+		Signals: pubsub.NewSiteSignals(client, logger)}
+	c.Counts = flush.Counts{Counter: c.Counter, FilteredReader: flush.FilteredReader{Counter: c.Counter, Store: n.Store}}
 	c.Batcher = counter.NewBatcher(c.Counter)
 	n.T.Cleanup(c.Batcher.Close)
 	n.Must(c.Directory.Refresh(n.T.Context()))
@@ -48,9 +48,9 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Counting {
 	n.Must(err)
 	tracker, err := ingest.NewTracker()
 	n.Must(err)
-	n.Sites.Changed = func(ctx context.Context) { n.Must(c.Directory.Refresh(ctx)) }
-	c.Intake = &ingest.Intake{Sites: c.Directory, Counter: c.Batcher, Ledger: c.Counter, Listeners: c.Pulses,
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Robots: robots, Rates: botfilter.NewRates(n.T.Context(), client),
+	n.Sites.OnChange = func(ctx context.Context) { n.Must(c.Directory.Refresh(ctx)) }
+	c.Ingest = &ingest.Handler{Sites: c.Directory, Counter: c.Batcher, Bulk: c.Counter, Notifier: c.Signals,
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(n.T.Context(), client),
 		Referrers: dimensions.NewReferrers(), Log: logger, Tracker: tracker}
 	return c
 }
@@ -58,7 +58,7 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Counting {
 // Site makes a site of the newsroom's workspace.
 func (n *Newsroom) Site(change ...func(*site.Site)) (made site.Site, secretKey string) {
 	n.T.Helper()
-	draft := site.Site{Name: "News", WindowSeconds: 1800, Uniques: counter.HyperLogLog, RateHits: site.DefaultHits, RateSeconds: 10,
+	draft := site.Site{Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: site.DefaultRateHits, RateSeconds: 10,
 		Visitors: site.Cookieless, PublicCounts: true}
 	for _, f := range change {
 		f(&draft)

@@ -91,7 +91,7 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	client, err := call.NewClient([]string{strings.TrimPrefix(n.Fake.URL(), "http://")})
 	n.Must(err)
 	var networks platforms.Options
-	networks.UseSandbox(n.Fake.NetworkURL)
+	networks.SetSandbox(n.Fake.NetworkURL)
 	n.Networks = platforms.New(client, networks)
 
 	keyset := filepath.Join(t.TempDir(), "keyset.json")
@@ -186,7 +186,7 @@ func (n *Newsroom) Allow(name string) account.Account {
 	n.T.Helper()
 	_, err := n.Fake.AddAccount(name)
 	n.Must(err)
-	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
+	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
 	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})

@@ -35,7 +35,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 		"discord":  {"bot_token": secret.NewText(discord.Token), "channel_id": secret.NewText(discord.ID)},
 		"telegram": {"bot_token": secret.NewText(telegram.Token), "chat": secret.NewText("@" + telegram.Name)},
 	} {
-		made, err := n.Accounts.ConnectForm(n.T.Context(), n.Owner, account.Place{Network: name, Sandbox: true}, values)
+		made, err := n.Accounts.ConnectForm(n.T.Context(), n.Owner, account.Instance{Network: name, Sandbox: true}, values)
 		n.Must(err)
 		all = append(all, made.Account)
 	}
@@ -46,7 +46,7 @@ func (n *Newsroom) Everywhere() []account.Account {
 // network of the sandbox.
 func (n *Newsroom) Consented(name string) []account.Account {
 	n.T.Helper()
-	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Place{Network: name, Sandbox: true})
+	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Instance{Network: name, Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
 	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})

@@ -27,13 +27,13 @@ const (
 
 // Status is what a network says of a container.
 type Status struct {
-	State State
-	Why   string // of Failed, in the network's words
-	Retry bool   // of Failed: a new container may do better
+	State     State
+	Detail    string // of Failed, in the network's words
+	Retryable bool   // of Failed: a new container may do better
 }
 
-// life is an hour less than containers live unpublished.
-const life = 23 * time.Hour
+// containerTTL is an hour less than containers live unpublished.
+const containerTTL = 23 * time.Hour
 
 // part is one container.
 type part struct {
@@ -44,13 +44,13 @@ type part struct {
 
 // handle is what network.Prepared keeps of a post.
 type handle struct {
-	Whole *part     `json:"whole,omitempty"` // what is published
-	Items []part    `json:"items,omitempty"` // of a carousel, in order
-	Made  time.Time `json:"made"`
+	Main      *part     `json:"whole,omitempty"` // what is published
+	Items     []part    `json:"items,omitempty"` // of a carousel, in order
+	CreatedAt time.Time `json:"made"`
 }
 
 func parse(text string) (handle, error) {
-	h := handle{Made: time.Now().UTC().Truncate(time.Second)}
+	h := handle{CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	if text == "" {
 		return h, nil
 	}
@@ -72,10 +72,10 @@ func ID(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if h.Whole == nil || h.Whole.ID == "" {
+	if h.Main == nil || h.Main.ID == "" {
 		return "", &network.Error{Class: network.NotSent, Code: "not_prepared", Message: "The post was not prepared at the network yet."}
 	}
-	return h.Whole.ID, nil
+	return h.Main.ID, nil
 }
 
 // check turns a status that lets nobody publish into an error; nil for the
@@ -83,19 +83,19 @@ func ID(text string) (string, error) {
 func (s Status) check(name string) *network.Error {
 	switch {
 	case s.State == Expired:
-		return &network.Error{Class: network.Transient, Code: network.CodeMediaGone,
+		return &network.Error{Class: network.Transient, Code: network.CodeMediaExpired,
 			Message: name + " has dropped the prepared post, as it does after a day. It is prepared anew."}
-	case s.State == Failed && s.Retry:
-		return &network.Error{Class: network.Transient, Code: network.CodeMediaGone, Message: s.words(name)}
+	case s.State == Failed && s.Retryable:
+		return &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: s.message(name)}
 	case s.State == Failed:
-		return &network.Error{Class: network.Rejected, Code: "processing_failed", Message: s.words(name)}
+		return &network.Error{Class: network.Rejected, Code: "processing_failed", Message: s.message(name)}
 	}
 	return nil
 }
 
-func (s Status) words(name string) string {
-	if s.Why == "" {
+func (s Status) message(name string) string {
+	if s.Detail == "" {
 		return name + " could not process the post."
 	}
-	return name + " could not process the post: " + s.Why
+	return name + " could not process the post: " + s.Detail
 }

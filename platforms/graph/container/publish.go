@@ -7,11 +7,11 @@ import (
 	"dateline/platforms/network"
 )
 
-// Settle finds out what a refusal of the publishing call means that says that
+// ResolveRefusal finds out what a refusal of the publishing call means that says that
 // the container is not there or not ready: that passes for one that was made a
 // moment ago, but it is also what is said of one that is gone, or published.
 // refused is what is said where the container cannot be asked.
-func Settle(ctx context.Context, name string, m interface {
+func ResolveRefusal(ctx context.Context, name string, m interface {
 	Status(ctx context.Context, id string) (Status, error)
 }, id string, refused *network.Error) *network.Error {
 	status, err := m.Status(ctx, id)

@@ -15,8 +15,8 @@ import (
 // than either network allows.
 const maxPages = 10
 
-// Listed is a post as a list shows it.
-type Listed struct {
+// ListedPost is a post as a list shows it.
+type ListedPost struct {
 	ID      string
 	Text    string
 	URL     string
@@ -28,15 +28,15 @@ type Listed struct {
 // noContainer says why the absence of a post that has no container proves nothing.
 const noContainer = "Listings may lag behind, and there is no container that says whether the post was published."
 
-// List gives the page of own posts after a cursor, newest first, and the cursor
+// ListFunc gives the page of own posts after a cursor, newest first, and the cursor
 // of the next; empty: there is none.
-type List func(ctx context.Context, after string) (posts []Listed, next string, res *call.Response, err error)
+type ListFunc func(ctx context.Context, after string) (posts []ListedPost, next string, res *call.Response, err error)
 
 // Reconcile finds a lost post by its container, which says whether it was
 // published, and by the list, which says as what.
 func Reconcile(ctx context.Context, name string, m interface {
 	Status(ctx context.Context, id string) (Status, error)
-}, submission network.Submission, window network.Window, list List) (network.Finding, error) {
+}, submission network.Submission, window network.Window, list ListFunc) (network.Finding, error) {
 	id, err := ID(submission.Handle)
 	if err != nil { // never prepared, so there is only the list to go by
 		return Search(ctx, submission, window, list, noContainer)
@@ -68,7 +68,7 @@ func Reconcile(ctx context.Context, name string, m interface {
 // Search reads the account's own posts back to the window's start and compares
 // them with the submission: text, number of attachments and the post that it
 // answers (package matching). late is for matching.Search.Finding.
-func Search(ctx context.Context, submission network.Submission, window network.Window, list List, late string) (network.Finding, error) {
+func Search(ctx context.Context, submission network.Submission, window network.Window, list ListFunc, late string) (network.Finding, error) {
 	from := window.From.Truncate(time.Second)
 	search, compare, complete, after := matching.New(window), matching.NewComparer(submission.Text), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -78,7 +78,7 @@ func Search(ctx context.Context, submission network.Submission, window network.W
 		}
 		// A network whose clock is behind dates posts before we sent them. The
 		// window only ever grows.
-		if early := window.From.Add(res.Skew()).Truncate(time.Second); early.Before(from) {
+		if early := window.From.Add(res.ClockSkew()).Truncate(time.Second); early.Before(from) {
 			from = early
 		}
 		complete, after = next == "", next
@@ -88,12 +88,12 @@ func Search(ctx context.Context, submission network.Submission, window network.W
 				break
 			}
 			search.Add(matching.Post{
-				Receipt: network.Receipt{RemoteID: post.ID, URL: post.URL, CreatedAt: post.At, RequestID: res.RequestID},
-				Text:    compare.Text(post.Text),
-				Media:   post.Media == len(submission.MediaIDs),
-				ReplyTo: post.ReplyTo == submission.ReplyTo,
+				Receipt:          network.Receipt{RemoteID: post.ID, URL: post.URL, CreatedAt: post.At, RequestID: res.RequestID},
+				Verdict:          compare.Compare(post.Text),
+				MediaCountEqual:  post.Media == len(submission.MediaIDs),
+				ReplyTargetEqual: post.ReplyTo == submission.ReplyTo,
 			})
 		}
 	}
-	return search.Finding(from, complete, late), nil
+	return search.Result(from, complete, late), nil
 }

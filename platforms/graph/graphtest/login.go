@@ -88,8 +88,8 @@ func Renewal[A Login](t *testing.T, name, scope string, adapt func(client *http.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := time.Until(account.ExpiresAt); left < 59*24*time.Hour || account.Refresh.Empty() ||
-		!account.RefreshExpiresAt.Equal(account.ExpiresAt) || !slices.Contains(account.Scopes, scope) {
+	if left := time.Until(account.TokenExpiresAt); left < 59*24*time.Hour || account.RefreshToken.Empty() ||
+		!account.RefreshTokenExpiresAt.Equal(account.TokenExpiresAt) || !slices.Contains(account.Scopes, scope) {
 		t.Errorf("%+v", account)
 	}
 	account.RemoteID = c.Account.RemoteID
@@ -99,13 +99,13 @@ func Renewal[A Login](t *testing.T, name, scope string, adapt func(client *http.
 	}
 	const month = 30 * 24 * time.Hour
 	ahead.Store(int64(month))
-	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
+	account.TokenExpiresAt = account.TokenExpiresAt.Add(-month) // as it is then
 	Inject(t, c.Server, fake.Fault{Kind: fake.ResetBefore, Path: "/" + name + "/refresh_access_token", Count: -1})
 	_, err = login.Refresh(t.Context(), app, account)
 	_ = WantClass(t, err, network.Transient, "")
 	c.Server.ClearFaults()
 	renewed, err := login.Refresh(t.Context(), app, account)
-	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != c.Account.RemoteID {
+	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.TokenExpiresAt) < 59*24*time.Hour || renewed.RemoteID != c.Account.RemoteID {
 		t.Fatalf("%+v, %v", renewed, err)
 	}
 	ahead.Store(int64(4 * month))

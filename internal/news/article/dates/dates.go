@@ -13,9 +13,9 @@ import (
 
 // Date is a moment that was read, and how exactly the text named it.
 type Date struct {
-	Time  time.Time // in UTC
-	Clock bool      // the text names a time of day
-	Zoned bool      // the text names its zone
+	Time    time.Time // in UTC
+	HasTime bool      // the text names a time of day
+	HasZone bool      // the text names its zone
 }
 
 // Options say what a text leaves open.
@@ -25,16 +25,16 @@ type Options struct {
 	MonthFirst bool           // 3/7/2026 is the seventh of March
 }
 
-// maxText bounds what is looked at: dates are short.
-const maxText = 200
+// maxTextBytes bounds what is looked at: dates are short.
+const maxTextBytes = 200
 
 // Parse reads a date. Forms of ISO 8601 and RFC 3339 come before all others, so that
 // 2026-03-07 is never taken for the third of July.
 func Parse(text string, o Options) (Date, bool) {
-	if len(text) > maxText {
+	if len(text) > maxTextBytes {
 		return Date{}, false
 	}
-	if text = strings.TrimSpace(plain(text)); text == "" {
+	if text = strings.TrimSpace(normalize(text)); text == "" {
 		return Date{}, false
 	}
 	if o.Zone == nil {
@@ -46,14 +46,14 @@ func Parse(text string, o Options) (Date, bool) {
 	if d, ok := parseUnix(text); ok {
 		return d, true
 	}
-	p := parser{tokens: tokenize(text), o: o}
+	p := parser{tokens: tokenize(text), opts: o}
 	if d, ok := p.absolute(); ok {
 		return d, true
 	}
 	if d, ok := p.relative(); ok {
 		return d, true
 	}
-	return p.thisYear()
+	return p.dayWithoutYear()
 }
 
 // Time is Parse for those who ask for no more; zero: no date.
@@ -62,11 +62,11 @@ func (o Options) Time(text string) time.Time {
 	return d.Time
 }
 
-// Vietnam is the time zone of Vietnam, which has one and no summer time.
-func Vietnam() *time.Location { return time.FixedZone("GMT+7", 7*60*60) }
+// VietnamTime is the time zone of Vietnam, which has one and no summer time.
+func VietnamTime() *time.Location { return time.FixedZone("GMT+7", 7*60*60) }
 
-// plain composes letters and takes out what nobody sees.
-func plain(text string) string {
+// normalize composes letters and takes out what nobody sees.
+func normalize(text string) string {
 	return strings.NewReplacer("\u200b", "", "\u200e", "", "\u200f", "", "–", "-", "—", "-", "−", "-").Replace(norm.NFC.String(text))
 }
 
@@ -108,7 +108,7 @@ func parseISO(s string, o Options) (Date, bool) {
 		}
 		t, err := time.ParseInLocation(layout, s, o.Zone)
 		if err == nil && plausible(t) {
-			return Date{Time: t.UTC(), Clock: f.clock, Zoned: f.zoned}, true
+			return Date{Time: t.UTC(), HasTime: f.clock, HasZone: f.zoned}, true
 		}
 	}
 	return Date{}, false
@@ -130,7 +130,7 @@ func parseUnix(s string) (Date, bool) {
 	if len(s) == 13 {
 		t = time.UnixMilli(n)
 	}
-	return Date{Time: t.UTC(), Clock: true, Zoned: true}, plausible(t)
+	return Date{Time: t.UTC(), HasTime: true, HasZone: true}, plausible(t)
 }
 
 // plausible keeps what can be a date of publication.

@@ -93,7 +93,7 @@ func TestParse(t *testing.T) {
 		t.Run(c.text, func(t *testing.T) {
 			got, ok := dates.Parse(c.text, dates.Options{Zone: hanoi, Now: now})
 			require.True(t, ok)
-			require.True(t, got.Clock, "a time of day was named")
+			require.True(t, got.HasTime, "a time of day was named")
 			require.Equal(t, c.want, got.Time.Format(time.RFC3339Nano))
 		})
 	}
@@ -123,19 +123,19 @@ func TestParseDayOnly(t *testing.T) {
 	} {
 		got, ok := dates.Parse(c.text, dates.Options{MonthFirst: c.monthFirst})
 		require.True(t, ok, c.text)
-		require.False(t, got.Clock, c.text)
+		require.False(t, got.HasTime, c.text)
 		require.Equal(t, c.want, got.Time.Format(time.DateOnly), c.text)
 	}
 }
 
 // Days that count from now have no time of day.
 func TestParseDaysAgo(t *testing.T) {
-	now := time.Date(2026, 3, 7, 12, 30, 0, 0, dates.Vietnam())
+	now := time.Date(2026, 3, 7, 12, 30, 0, 0, dates.VietnamTime())
 	for text, want := range map[string]string{"3 ngày trước": "2026-03-04", "2 tuần trước": "2026-02-21", "1 tháng trước": "2026-02-05", "yesterday": "2026-03-06", "hôm qua": "2026-03-06"} {
-		d, ok := dates.Parse(text, dates.Options{Now: now, Zone: dates.Vietnam()})
+		d, ok := dates.Parse(text, dates.Options{Now: now, Zone: dates.VietnamTime()})
 		require.True(t, ok, text)
-		require.False(t, d.Clock, text)
-		require.Equal(t, want, d.Time.In(dates.Vietnam()).Format(time.DateOnly), text)
+		require.False(t, d.HasTime, text)
+		require.Equal(t, want, d.Time.In(dates.VietnamTime()).Format(time.DateOnly), text)
 	}
 	for _, text := range []string{"5' trước", "99999 giờ trước", "tỷ số 3/4", "Giá vàng tăng 10%", "192.168.1.1", "31/2/2026", "2026-13-45"} {
 		_, ok := dates.Parse(text, dates.Options{Now: now})

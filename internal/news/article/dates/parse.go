@@ -1,10 +1,14 @@
 package dates
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode"
+)
 
 type parser struct {
 	tokens []token
-	o      Options
+	opts   Options
 }
 
 func (p *parser) at(i int) token {
@@ -32,7 +36,7 @@ func (p *parser) absolute() (Date, bool) {
 		return Date{}, false
 	}
 	hour, minute, second, clock, end := p.clock(from, to)
-	zone, zoned := p.o.Zone, false
+	zone, zoned := p.opts.Zone, false
 	if clock {
 		if z, ok := p.zone(end, from, to); ok {
 			zone, zoned = z, true
@@ -42,7 +46,7 @@ func (p *parser) absolute() (Date, bool) {
 	if t.Day() != d || !plausible(t) {
 		return Date{}, false
 	}
-	return Date{Time: t.UTC(), Clock: clock, Zoned: zoned}, true
+	return Date{Time: t.UTC(), HasTime: clock, HasZone: zoned}, true
 }
 
 // day finds the first day that a text names, and which tokens name it.
@@ -76,7 +80,7 @@ func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	case p.at(i+4).digits == 2 && p.at(i).digits <= 2:
 		y, m, d = century(c), b, a
 	}
-	if p.at(i).digits != 4 && (p.o.MonthFirst && a <= 12 || b > 12) {
+	if p.at(i).digits != 4 && (p.opts.MonthFirst && a <= 12 || b > 12) {
 		m, d = d, m
 	}
 	return y, m, d, i + 5, valid(y, m, d)
@@ -116,7 +120,7 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 		k = p.skip(k+1, "st", "nd", "rd", "th", ",", "'")
 		if y = p.num(k); !valid(y, m, d) || p.is(k+1, ":") {
 			// Mar 7 10:00:00 +0700 2026, as Unix writes it: the day ends before the clock.
-			return p.yearBehind(k), m, d, k, valid(p.yearBehind(k), m, d)
+			return p.yearAfterClock(k), m, d, k, valid(p.yearAfterClock(k), m, d)
 		}
 		return y, m, d, k + 1, true
 	}
@@ -134,14 +138,14 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// yearBehind finds the year that follows a time of day and its zone.
-func (p *parser) yearBehind(i int) int {
+// yearAfterClock finds the year that follows a time of day and its zone.
+func (p *parser) yearAfterClock(i int) int {
 	_, _, _, end, ok := p.clockAt(i)
 	if !ok {
 		return -1
 	}
 	for k := end; k < end+5; k++ {
-		if p.at(k).digits == 4 && p.at(k).spaced {
+		if p.at(k).digits == 4 && p.at(k).afterSpace {
 			return p.num(k)
 		}
 	}
@@ -188,7 +192,7 @@ func (p *parser) clock(from, to int) (h, m, s int, ok bool, end int) {
 func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 	h = p.num(i)
 	if h < 0 || h > 24 || p.at(i).digits > 2 ||
-		!p.at(i).spaced && p.num(i-2) >= 0 && p.is(i-1, "/", "-", "+", ":", ".") {
+		!p.at(i).afterSpace && p.num(i-2) >= 0 && p.is(i-1, "/", "-", "+", ":", ".") {
 		return 0, 0, 0, 0, false
 	}
 	end = i + 1
@@ -211,7 +215,7 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 		end++
 		ok = true
 	}
-	half, after := p.half(end)
+	half, after := p.meridiem(end)
 	if half != 0 && h >= 1 && h <= 12 {
 		h = h%12 + 12*(half-1)
 		return h, m, s, after, true
@@ -219,8 +223,8 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 	return h, m, s, end, ok && h < 24
 }
 
-// half reads am and pm, in English and Vietnamese: 1 and 2, or 0 where there is none.
-func (p *parser) half(i int) (half, end int) {
+// meridiem reads am and pm, in English and Vietnamese: 1 and 2, or 0 where there is none.
+func (p *parser) meridiem(i int) (half, end int) {
 	switch {
 	case p.is(i, "am", "sa", "sáng"):
 		return 1, i + 1
@@ -264,4 +268,51 @@ func month(w string) int {
 		return 12
 	}
 	return 0
+}
+
+// token is a number, a word in small letters, or a sign.
+type token struct {
+	text       string
+	number     int // of a number, else -1
+	digits     int
+	afterSpace bool // white space stands before it
+}
+
+// maxTokens bounds the work on one text.
+const maxTokens = 60
+
+func tokenize(s string) []token {
+	var out []token
+	runes := []rune(strings.ToLower(s))
+	spaced := false
+	for i := 0; i < len(runes) && len(out) < maxTokens; {
+		r := runes[i]
+		k := i
+		switch {
+		case unicode.IsSpace(r):
+			spaced = true
+			i++
+			continue
+		case r >= '0' && r <= '9':
+			n := 0
+			for k < len(runes) && runes[k] >= '0' && runes[k] <= '9' {
+				if n < 1e8 {
+					n = n*10 + int(runes[k]-'0')
+				}
+				k++
+			}
+			out = append(out, token{text: string(runes[i:k]), number: n, digits: k - i, afterSpace: spaced})
+		case unicode.IsLetter(r):
+			for k < len(runes) && (unicode.IsLetter(runes[k]) || unicode.IsMark(runes[k])) {
+				k++
+			}
+			out = append(out, token{text: string(runes[i:k]), number: -1, afterSpace: spaced})
+		default:
+			k++
+			out = append(out, token{text: string(r), number: -1, afterSpace: spaced})
+		}
+		spaced = false
+		i = k
+	}
+	return out
 }

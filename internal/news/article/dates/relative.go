@@ -9,32 +9,32 @@ const day = 24 * time.Hour
 
 // relative reads "1 giờ trước", "1h trước", "2 giờ 10 phút trước", "5 minutes ago", "hôm qua, 22:15" and "vừa xong".
 func (p *parser) relative() (Date, bool) {
-	if p.o.Now.IsZero() {
+	if p.opts.Now.IsZero() {
 		return Date{}, false
 	}
-	now := p.o.Now.In(p.o.Zone)
+	now := p.opts.Now.In(p.opts.Zone)
 	for i := range p.tokens {
 		if ago, whole, ok := p.ago(i); ok {
-			return Date{Time: now.Add(-ago).UTC(), Clock: !whole, Zoned: true}, true
+			return Date{Time: now.Add(-ago).UTC(), HasTime: !whole, HasZone: true}, true
 		}
 	}
 	for i := range p.tokens {
-		back, end := p.named(i)
+		back, end := p.relativeDay(i)
 		switch {
 		case p.is(i, "vừa") && p.is(i+1, "xong", "đăng"), p.is(i, "mới") && p.is(i+1, "đây"), p.is(i, "just") && p.is(i+1, "now"):
-			return Date{Time: now.UTC(), Clock: true, Zoned: true}, true
+			return Date{Time: now.UTC(), HasTime: true, HasZone: true}, true
 		case back < 0:
 			continue
 		}
 		h, m, s, clock, _ := p.clock(i, end)
 		y, mo, d := now.AddDate(0, 0, -back).Date()
-		return Date{Time: time.Date(y, mo, d, h, m, s, 0, p.o.Zone).UTC(), Clock: clock, Zoned: true}, true
+		return Date{Time: time.Date(y, mo, d, h, m, s, 0, p.opts.Zone).UTC(), HasTime: clock, HasZone: true}, true
 	}
 	return Date{}, false
 }
 
-// named reads a day by its name, as so many days before today; -1: it is none.
-func (p *parser) named(i int) (back, end int) {
+// relativeDay reads a day by its name, as so many days before today; -1: it is none.
+func (p *parser) relativeDay(i int) (back, end int) {
 	switch {
 	case p.is(i, "hôm") && p.is(i+1, "nay"):
 		return 0, i + 2
@@ -52,7 +52,7 @@ func (p *parser) named(i int) (back, end int) {
 
 // ago reads a span that ends in "trước" or "ago". whole: it counts whole days.
 func (p *parser) ago(i int) (span time.Duration, whole, ok bool) {
-	unit := unitOf(p.at(i + 1).text)
+	unit := durationOf(p.at(i + 1).text)
 	if unit == 0 {
 		return 0, false, false
 	}
@@ -70,14 +70,14 @@ func (p *parser) ago(i int) (span time.Duration, whole, ok bool) {
 		return 0, false, false
 	}
 	k := i + 2
-	if minutes := p.num(k); minutes >= 0 && minutes < 60 && unitOf(p.at(k+1).text) == time.Minute {
+	if minutes := p.num(k); minutes >= 0 && minutes < 60 && durationOf(p.at(k+1).text) == time.Minute {
 		span += time.Duration(minutes) * time.Minute
 		k += 2
 	}
 	return span, unit >= day, p.is(k, "trước", "ago") && span <= 100*365*day
 }
 
-func unitOf(w string) time.Duration {
+func durationOf(w string) time.Duration {
 	if w != "s" {
 		w = strings.TrimSuffix(w, "s")
 	}
@@ -100,9 +100,9 @@ func unitOf(w string) time.Duration {
 	return 0
 }
 
-// thisYear reads "7/3, 10:00", of this year, or of the last one where it would lie ahead.
-func (p *parser) thisYear() (Date, bool) {
-	if p.o.Now.IsZero() {
+// dayWithoutYear reads "7/3, 10:00", of this year, or of the last one where it would lie ahead.
+func (p *parser) dayWithoutYear() (Date, bool) {
+	if p.opts.Now.IsZero() {
 		return Date{}, false
 	}
 	for i := range p.tokens {
@@ -110,7 +110,7 @@ func (p *parser) thisYear() (Date, bool) {
 		if d < 0 || m < 0 || p.at(i).digits > 2 || p.at(i+2).digits > 2 || !p.is(i+1, "/") || p.is(i+3, "/") || i > 0 && p.is(i-1, "/", ".", "-", ":") {
 			continue
 		}
-		if p.o.MonthFirst && d <= 12 || m > 12 {
+		if p.opts.MonthFirst && d <= 12 || m > 12 {
 			d, m = m, d
 		}
 		hour, minute, second, clock, end := p.clock(i, i+3)
@@ -119,13 +119,13 @@ func (p *parser) thisYear() (Date, bool) {
 		}
 		zone, zoned := p.zone(end, i, i+3)
 		if !zoned {
-			zone = p.o.Zone
+			zone = p.opts.Zone
 		}
-		t := time.Date(p.o.Now.In(zone).Year(), time.Month(m), d, hour, minute, second, 0, zone)
-		if t.After(p.o.Now.Add(2 * day)) {
+		t := time.Date(p.opts.Now.In(zone).Year(), time.Month(m), d, hour, minute, second, 0, zone)
+		if t.After(p.opts.Now.Add(2 * day)) {
 			t = time.Date(t.Year()-1, time.Month(m), d, hour, minute, second, 0, zone)
 		}
-		return Date{Time: t.UTC(), Clock: true, Zoned: zoned}, t.Day() == d
+		return Date{Time: t.UTC(), HasTime: true, HasZone: zoned}, t.Day() == d
 	}
 	return Date{}, false
 }

@@ -24,7 +24,7 @@ func (p *parser) zoneAt(i int) (*time.Location, bool) {
 	if named {
 		i++
 	}
-	if p.is(i, "+", "-", "−") && p.num(i+1) >= 0 && (named || p.at(i+1).digits >= 2 && !p.at(i+1).spaced) {
+	if p.is(i, "+", "-", "−") && p.num(i+1) >= 0 && (named || p.at(i+1).digits >= 2 && !p.at(i+1).afterSpace) {
 		h, m := p.num(i+1), 0
 		switch {
 		case p.at(i+1).digits == 4:

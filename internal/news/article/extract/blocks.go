@@ -14,28 +14,28 @@ const maxDepth = 520
 // block is a run of text that a reader sees as one: a paragraph, a heading, a list item, the
 // lines of a division between two others.
 type block struct {
-	texts []*html.Node // in the order of the page
-	text  string       // normalised
-	chars int          // letters and signs of the text
-	links int          // of those, inside links
-	marks int          // commas and ends of sentences
-	in    *html.Node   // the block element that holds it
-	tag   atom.Atom    // of that element
-	elem  int          // its number
-	hints hint         // of all elements around it
-	list  bool         // inside a list item
-	quote bool         // inside a quotation
-	table bool
-	bold  bool // all of it is emphasised
-	opens bool // a link begins it
-	br    bool // follows a line break of the same element
+	texts          []*html.Node // in the order of the page
+	text           string       // normalised
+	chars          int          // letters and signs of the text
+	linkChars      int          // of those, inside links
+	punctuation    int          // commas and ends of sentences
+	container      *html.Node   // the block element that holds it
+	tag            atom.Atom    // of that element
+	span           int          // its number
+	hints          hint         // of all elements around it
+	inList         bool         // inside a list item
+	inQuote        bool         // inside a quotation
+	inTable        bool
+	isBold         bool // all of it is emphasised
+	startsWithLink bool // a link begins it
+	afterBreak     bool // follows a line break of the same element
 }
 
 func (b *block) linkShare() float64 {
 	if b.chars == 0 {
 		return 0
 	}
-	return float64(b.links) / float64(b.chars)
+	return float64(b.linkChars) / float64(b.chars)
 }
 
 // span is an element with the blocks that lie inside it.
@@ -54,28 +54,28 @@ type outline struct {
 	tables map[int]bool // by span: whether it is made of links
 }
 
-// outliner walks the tree once.
-type outliner struct {
-	o     outline
-	cur   []*html.Node
-	stack []int
-	links int // depth of links
-	bolds int
-	opens bool
-	plain bool // text outside emphasis was seen in this block
-	acc   strings.Builder
-	linkN int
-	hints hint
-	list  int
-	quote int
-	table int
-	br    bool
-	names memory
+// outlineBuilder walks the tree once.
+type outlineBuilder struct {
+	o         outline
+	cur       []*html.Node
+	stack     []int
+	links     int // depth of links
+	bolds     int
+	opens     bool
+	plain     bool // text outside emphasis was seen in this block
+	acc       strings.Builder
+	linkN     int
+	hints     hint
+	list      int
+	quote     int
+	table     int
+	br        bool
+	hintCache hintCache
 }
 
 // newOutline reads the part of a page below a node.
-func newOutline(root *html.Node, names memory) *outline {
-	w := &outliner{names: names}
+func newOutline(root *html.Node, names hintCache) *outline {
+	w := &outlineBuilder{hintCache: names}
 	w.o.blocks = make([]block, 0, 256)
 	w.o.spans = make([]span, 0, 1024)
 	w.element(root, 0)
@@ -86,7 +86,7 @@ func newOutline(root *html.Node, names memory) *outline {
 	return &w.o
 }
 
-func (w *outliner) element(n *html.Node, depth int) {
+func (w *outlineBuilder) element(n *html.Node, depth int) {
 	if depth > maxDepth {
 		return
 	}
@@ -103,10 +103,10 @@ func (w *outliner) element(n *html.Node, depth int) {
 		return
 	}
 	// What is read first holds all the rest, whatever it is: a selector may name a <span>.
-	blocky := len(w.stack) == 0 || n.Type == html.ElementNode && !inline(n.DataAtom)
+	blocky := len(w.stack) == 0 || n.Type == html.ElementNode && !isInline(n.DataAtom)
 	own := hint(0)
 	if n.Type == html.ElementNode {
-		own = w.names.hints(n)
+		own = w.hintCache.hints(n)
 	}
 	if blocky {
 		w.flush()
@@ -147,7 +147,7 @@ func (w *outliner) element(n *html.Node, depth int) {
 	w.hints = outer
 }
 
-func (w *outliner) enter(a atom.Atom, by int) {
+func (w *outlineBuilder) enter(a atom.Atom, by int) {
 	switch a {
 	case atom.A:
 		w.links += by
@@ -162,25 +162,25 @@ func (w *outliner) enter(a atom.Atom, by int) {
 	}
 }
 
-func (w *outliner) text(n *html.Node) {
-	if w.acc.Len() == 0 && blank(n.Data) {
+func (w *outlineBuilder) text(n *html.Node) {
+	if w.acc.Len() == 0 && isBlank(n.Data) {
 		return
 	}
 	before := w.acc.Len()
 	if before == 0 {
 		w.opens = w.links > 0
 	}
-	squeeze(&w.acc, n.Data)
+	appendCollapsed(&w.acc, n.Data)
 	if w.links > 0 {
 		w.linkN += w.acc.Len() - before
 	}
-	if w.bolds == 0 && !blank(n.Data) {
+	if w.bolds == 0 && !isBlank(n.Data) {
 		w.plain = true
 	}
 	w.cur = append(w.cur, n)
 }
 
-func (w *outliner) flush() {
+func (w *outlineBuilder) flush() {
 	if w.acc.Len() > 0 {
 		raw := w.acc.String()
 		text := strings.TrimSpace(raw)
@@ -190,9 +190,9 @@ func (w *outliner) flush() {
 			chars := utf8.RuneCountInString(text)
 			w.o.blocks = append(w.o.blocks, block{
 				texts: w.cur, text: text, chars: chars,
-				links: min(chars, w.linkN*chars/len(raw)),
-				marks: countMarks(text), in: in, tag: in.DataAtom, elem: at, hints: w.hints,
-				list: w.list > 0, quote: w.quote > 0, table: w.table > 0, bold: !w.plain, br: w.br, opens: w.opens,
+				linkChars:   min(chars, w.linkN*chars/len(raw)),
+				punctuation: countPunctuation(text), container: in, tag: in.DataAtom, span: at, hints: w.hints,
+				inList: w.list > 0, inQuote: w.quote > 0, inTable: w.table > 0, isBold: !w.plain, afterBreak: w.br, startsWithLink: w.opens,
 			})
 		}
 	}
@@ -202,8 +202,8 @@ func (w *outliner) flush() {
 	w.plain = false
 }
 
-// inline says whether an element runs within a line of text.
-func inline(a atom.Atom) bool {
+// isInline says whether an element runs within a line of text.
+func isInline(a atom.Atom) bool {
 	switch a {
 	case atom.A, atom.Abbr, atom.Acronym, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn,
 		atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.Ruby, atom.S, atom.Samp, atom.Small, atom.Span,
@@ -213,7 +213,7 @@ func inline(a atom.Atom) bool {
 	return a == 0 // elements that HTML does not know flow with the text
 }
 
-func blank(s string) bool {
+func isBlank(s string) bool {
 	for _, r := range s {
 		switch r {
 		case ' ', '\t', '\n', '\r', '\f', '\u00a0', '\u200b', '\ufeff':
@@ -224,9 +224,9 @@ func blank(s string) bool {
 	return true
 }
 
-// squeeze appends a text with each run of white space as one space. It copies whole runs,
+// appendCollapsed appends a text with each run of white space as one space. It copies whole runs,
 // because all text of a page goes through it.
-func squeeze(b *strings.Builder, s string) {
+func appendCollapsed(b *strings.Builder, s string) {
 	space := b.Len() > 0 && b.String()[b.Len()-1] == ' '
 	from := 0
 	flush := func(to int) {
@@ -266,7 +266,7 @@ func squeeze(b *strings.Builder, s string) {
 	flush(len(s))
 }
 
-func countMarks(s string) int {
+func countPunctuation(s string) int {
 	n := 0
 	for _, r := range s {
 		switch r {

@@ -23,16 +23,16 @@ type Body struct {
 // Body finds the article's text in a document without knowing its site. The title is what
 // headings are compared with.
 func (d *Document) Body(title string) (Body, bool) {
-	o := newOutline(d.Root, d.names)
-	o.settle()
-	b, ok := o.body(d, o.choose(), title)
-	b.Headlines = o.headlines()
-	if ok && len(b.Text) >= thin {
+	o := newOutline(d.Root, d.hintCache)
+	o.resolveHints()
+	b, ok := o.body(d, o.chooseBody(), title)
+	b.Headlines = o.countHeadlineChars()
+	if ok && len(b.Text) >= minConfidentBytes {
 		return b, true
 	}
 	// A page whose names mislead: read it by its words alone.
-	o.forget()
-	if c, found := o.body(d, o.choose(), title); found && len(c.Text) > 2*len(b.Text) {
+	o.dropClassHints()
+	if c, found := o.body(d, o.chooseBody(), title); found && len(c.Text) > 2*len(b.Text) {
 		c.Confidence /= 2
 		c.Headlines = b.Headlines
 		return c, true
@@ -44,13 +44,13 @@ func (d *Document) Body(title string) (Body, bool) {
 func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
 	var out Body
 	for i, n := range roots {
-		o := newOutline(n, d.names)
+		o := newOutline(n, d.hintCache)
 		if len(o.spans) == 0 {
 			continue
 		}
 		o.spans[0].hints |= hintBody
-		o.drop(drop)
-		o.settle()
+		o.markDropped(drop)
+		o.resolveHints()
 		if b, ok := o.body(d, 0, title); ok {
 			if i == 0 || out.Text == "" {
 				out = b
@@ -70,7 +70,7 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	if at < 0 || at >= len(o.spans) {
 		return Body{}, false
 	}
-	kept := o.withoutLead(o.keep(at, title, d.authorNames()))
+	kept := o.withoutLead(o.selectBlocks(at, title, d.authorNames()))
 	name, lines := o.signatureOf(kept)
 	b := Body{Root: o.spans[at].node, Signature: name}
 	if lines != nil {
@@ -94,9 +94,9 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 		}
 		text.WriteString(o.blocks[i].text)
 		b.Blocks = append(b.Blocks, o.blocks[i].text)
-		b.Elements = append(b.Elements, o.blocks[i].in)
+		b.Elements = append(b.Elements, o.blocks[i].container)
 	}
-	if chars < minArticle {
+	if chars < minArticleChars {
 		return Body{}, false
 	}
 	b.Text = text.String()
@@ -105,12 +105,12 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	return b, true
 }
 
-// headlines counts the letters of links that are long enough to be headlines.
-func (o *outline) headlines() int {
+// countHeadlineChars counts the letters of links that are long enough to be headlines.
+func (o *outline) countHeadlineChars() int {
 	n := 0
 	for i := range o.blocks {
-		if b := &o.blocks[i]; b.links >= 30 && b.linkShare() > 0.8 {
-			n += b.links
+		if b := &o.blocks[i]; b.linkChars >= 30 && b.linkShare() > 0.8 {
+			n += b.linkChars
 		}
 	}
 	return n
@@ -122,17 +122,17 @@ func (o *outline) withoutLead(kept []int) []int {
 	if len(kept) < 2 {
 		return kept
 	}
-	if b := &o.blocks[kept[0]]; b.tag == atom.H2 && b.chars > 80 && b.marks > 0 {
+	if b := &o.blocks[kept[0]]; b.tag == atom.H2 && b.chars > 80 && b.punctuation > 0 {
 		return kept[1:]
 	}
 	return kept
 }
 
-// forget drops what names suggest, but for what is never text.
-func (o *outline) forget() {
+// dropClassHints drops what names suggest, but for what is never text.
+func (o *outline) dropClassHints() {
 	for i := range o.blocks {
 		o.blocks[i].hints = 0
-		for at := o.blocks[i].elem; at >= 0; at = o.spans[at].parent {
+		for at := o.blocks[i].span; at >= 0; at = o.spans[at].parent {
 			if a := o.spans[at].node.DataAtom; a == atom.Nav || a == atom.Footer {
 				o.blocks[i].hints = hintJunk
 				break
@@ -144,8 +144,8 @@ func (o *outline) forget() {
 	}
 }
 
-// drop marks elements as no part of the text.
-func (o *outline) drop(nodes []*html.Node) {
+// markDropped marks elements as no part of the text.
+func (o *outline) markDropped(nodes []*html.Node) {
 	for _, n := range nodes {
 		for i := range o.spans {
 			if o.spans[i].node == n {

@@ -5,28 +5,28 @@ import (
 )
 
 const (
-	notText = hintJunk | hintComment | hintHidden // no part of an article
-	// trusted is the share of a page's sentences from which on an element holds the article,
+	hintsNotText = hintJunk | hintComment | hintHidden // no part of an article
+	// bodyShare is the share of a page's sentences from which on an element holds the article,
 	// whatever its class name says: "has-sidebar" on the body of a page is no sidebar.
-	trusted = 0.45
+	bodyShare = 0.45
 )
 
-// settle works out what the elements' names mean for each block: a name counts for all that is
+// resolveHints works out what the elements' names mean for each block: a name counts for all that is
 // inside, unless the element holds most of the page's sentences.
-func (o *outline) settle() {
+func (o *outline) resolveHints() {
 	sums := make([]int, len(o.blocks)+1)
 	named := make([]int, len(o.blocks)+1) // the same, of text that is named the article's body
-	inBody := o.namedBody()
+	inBody := o.insideNamedBody()
 	teasers := o.teasers(inBody)
 	for i := range o.blocks {
 		b := &o.blocks[i]
 		n := 0
-		if b.chars >= 60 && b.marks > 0 && b.linkShare() < 0.4 {
+		if b.chars >= 60 && b.punctuation > 0 && b.linkShare() < 0.4 {
 			n = b.chars
 		}
 		sums[i+1] = sums[i] + n
 		named[i+1] = named[i]
-		if inBody[b.elem] {
+		if inBody[b.span] {
 			named[i+1] += n
 		}
 	}
@@ -37,7 +37,7 @@ func (o *outline) settle() {
 		if allNamed > 300 {
 			return 2*mine > allNamed
 		}
-		return float64(sums[s.end]-sums[s.first]) > trusted*total
+		return float64(sums[s.end]-sums[s.first]) > bodyShare*total
 	}
 	eff := make([]hint, len(o.spans))
 	for i := range o.spans {
@@ -47,7 +47,7 @@ func (o *outline) settle() {
 			h |= hintJunk
 		}
 		own := h
-		if h&(notText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 && holds(s) {
+		if h&(hintsNotText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 && holds(s) {
 			h &= hintBody
 		}
 		switch s.node.DataAtom {
@@ -72,12 +72,12 @@ func (o *outline) settle() {
 		eff[i] = h
 	}
 	for i := range o.blocks {
-		o.blocks[i].hints = eff[o.blocks[i].elem]
+		o.blocks[i].hints = eff[o.blocks[i].span]
 	}
 }
 
-// namedBody marks the elements that lie in one that is named the article's body.
-func (o *outline) namedBody() []bool {
+// insideNamedBody marks the elements that lie in one that is named the article's body.
+func (o *outline) insideNamedBody() []bool {
 	in := make([]bool, len(o.spans))
 	for i := range o.spans {
 		s := &o.spans[i]
@@ -86,9 +86,9 @@ func (o *outline) namedBody() []bool {
 	return in
 }
 
-// worth is how much a block speaks for the element around it being the article: its length
+// score is how much a block speaks for the element around it being the article: its length
 // for prose, a loss for links, menus and labels.
-func (b *block) worth() float64 {
+func (b *block) score() float64 {
 	links := b.linkShare()
 	switch {
 	case b.hints&(hintJunk|hintHidden) != 0:
@@ -102,11 +102,11 @@ func (b *block) worth() float64 {
 	}
 	var w float64
 	switch {
-	case b.chars >= 80 || b.marks > 0 && b.chars >= 30:
+	case b.chars >= 80 || b.punctuation > 0 && b.chars >= 30:
 		w = min(float64(b.chars), 1500) * (1 - links)
-	case b.tag == atom.H2 || b.tag == atom.H3 || b.tag == atom.H4 || b.bold:
+	case b.tag == atom.H2 || b.tag == atom.H3 || b.tag == atom.H4 || b.isBold:
 		w = 2
-	case b.table || b.hints&hintBody != 0:
+	case b.inTable || b.hints&hintBody != 0:
 		w = -1
 	default:
 		w = -6
@@ -114,18 +114,18 @@ func (b *block) worth() float64 {
 	if b.hints&hintSuspect != 0 && w > 0 {
 		w *= 0.3
 	}
-	if b.table && w > 0 {
+	if b.inTable && w > 0 {
 		w *= 0.5
 	}
 	return w
 }
 
-// choose finds the element that gains most: the sum of the worth of its blocks, which is a
+// chooseBody finds the element that gains most: the sum of the worth of its blocks, which is a
 // part of a running sum, because an element's blocks stand next to each other.
-func (o *outline) choose() int {
+func (o *outline) chooseBody() int {
 	sums := make([]float64, len(o.blocks)+1)
 	for i := range o.blocks {
-		sums[i+1] = sums[i] + o.blocks[i].worth()
+		sums[i+1] = sums[i] + o.blocks[i].score()
 	}
 	best, top := -1, 0.0
 	for i := range o.spans {

@@ -20,11 +20,11 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// minArticle is how many letters make an article. A page with less is one of another kind.
-const minArticle = 40
+// minArticleChars is how many letters make an article. A page with less is one of another kind.
+const minArticleChars = 40
 
-// thin is how many bytes a text has at least that is taken without a second look.
-const thin = 250
+// minConfidentBytes is how many bytes a text has at least that is taken without a second look.
+const minConfidentBytes = 250
 
 // Extract reads the article of a page.
 func Extract(ctx context.Context, p Page) (*article.Article, error) {
@@ -35,10 +35,10 @@ func Extract(ctx context.Context, p Page) (*article.Article, error) {
 	return doc.Article(ctx, p)
 }
 
-// Given is what a site's configuration selected in a document. Its values go through the same
+// Selection is what a site's configuration selected in a document. Its values go through the same
 // rules as those of the page's own statements: a name is cleaned, a date is parsed, the site's
 // name is no author. What comes out empty is read as if it had not been given.
-type Given struct {
+type Selection struct {
 	Body   []*html.Node               // elements that hold the text
 	Drop   []*html.Node               // elements inside of them that do not belong to it
 	Values map[article.Field][]string // of other fields
@@ -46,14 +46,14 @@ type Given struct {
 
 // Article reads the article of a document that was parsed.
 func (d *Document) Article(ctx context.Context, p Page) (*article.Article, error) {
-	return d.ArticleWith(ctx, p, Given{})
+	return d.ArticleFromSelection(ctx, p, Selection{})
 }
 
-// ArticleWith reads the article of a document with the help of what is known of its site. The
+// ArticleFromSelection reads the article of a document with the help of what is known of its site. The
 // origins of the fields tell which of the given values were used.
-func (d *Document) ArticleWith(ctx context.Context, p Page, g Given) (*article.Article, error) {
+func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection) (*article.Article, error) {
 	r := d.read(p)
-	if !r.given(article.FieldTitle, g) {
+	if !r.useSelection(article.FieldTitle, g) {
 		r.readTitle()
 	}
 	if err := ctx.Err(); err != nil {
@@ -61,7 +61,7 @@ func (d *Document) ArticleWith(ctx context.Context, p Page, g Given) (*article.A
 	}
 	b, ok := d.BodyOf(g.Body, g.Drop, r.a.Title)
 	source := article.FromSelector
-	if !ok || len(b.Text) < thin {
+	if !ok || len(b.Text) < minConfidentBytes {
 		if c, found := d.Body(r.a.Title); found && len(c.Text) > 2*len(b.Text) {
 			b, ok, source = c, true, article.FromHTML
 		}
@@ -71,16 +71,16 @@ func (d *Document) ArticleWith(ctx context.Context, p Page, g Given) (*article.A
 	}
 	r.a.Text, r.a.HTML = b.Text, b.HTML
 	r.signature, r.firstImage, r.blocks = b.Signature, b.Image, b.Blocks
-	r.a.Found(article.FieldBody, source, b.Confidence)
-	r.readRest(g)
-	r.a.Listing = source != article.FromSelector && r.listing(b)
+	r.a.SetOrigin(article.FieldBody, source, b.Confidence)
+	r.readOtherFields(g)
+	r.a.IsListing = source != article.FromSelector && r.isListing(b)
 	return r.a, nil
 }
 
-// listing says whether a page has more headlines of others than text of its own and does not
+// isListing says whether a page has more headlines of others than text of its own and does not
 // say that it is an article. An og:type alone is a weak word: front pages have it too.
-func (r *reading) listing(b Body) bool {
-	if rankOf(r.ld.article) >= 3 || r.meta.first("article:published_time") != "" {
+func (r *builder) isListing(b Body) bool {
+	if rankOf(r.jsonLD.article) >= 3 || r.meta.first("article:published_time") != "" {
 		return false
 	}
 	chars := utf8.RuneCountInString(b.Text)
@@ -90,13 +90,13 @@ func (r *reading) listing(b Body) bool {
 	return b.Headlines > chars
 }
 
-// reading is an article in the making.
-type reading struct {
+// builder is an article in the making.
+type builder struct {
 	a          *article.Article
 	doc        *Document
-	page       Page
+	src        Page
 	meta       *Meta
-	ld         *linked
+	jsonLD     *jsonLD
 	zone       *time.Location
 	monthFirst bool
 	siteNames  []string
@@ -105,20 +105,20 @@ type reading struct {
 	blocks     []string
 }
 
-func (d *Document) read(p Page) *reading {
-	r := &reading{a: &article.Article{}, doc: d, page: p, meta: d.Meta, ld: d.linkedData()}
+func (d *Document) read(p Page) *builder {
+	r := &builder{a: &article.Article{}, doc: d, src: p, meta: d.Meta, jsonLD: d.loadJSONLD()}
 	host := firstOf(d.URL.Hostname(), hostOf(d.Meta.links["canonical"]))
 	lang := languageTag(d.Meta.lang)
 	if r.zone = p.Zone; r.zone == nil {
-		r.zone = zoneOf(host, lang)
+		r.zone = guessZone(host, lang)
 	}
 	low := strings.ToLower(d.Meta.lang)
 	r.monthFirst = low == "en-us" || low == "en_us" || lang == "en" && len(low) == 2 && (strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".us") || strings.HasSuffix(host, ".org"))
-	r.nameSite()
+	r.collectSiteNames()
 	return r
 }
 
-func (r *reading) readRest(g Given) {
+func (r *builder) readOtherFields(g Selection) {
 	for _, f := range []struct {
 		field article.Field
 		read  func()
@@ -126,7 +126,7 @@ func (r *reading) readRest(g Given) {
 		{article.FieldAuthors, r.readAuthors}, {article.FieldLead, r.readLead}, {article.FieldImage, r.readImage},
 		{article.FieldSection, r.readSection}, {article.FieldTags, r.readTags},
 	} {
-		if !r.given(f.field, g) {
+		if !r.useSelection(f.field, g) {
 			f.read()
 		}
 	}
@@ -135,8 +135,8 @@ func (r *reading) readRest(g Given) {
 	r.readCanonical()
 }
 
-// given takes a field from what was selected, where that is of use.
-func (r *reading) given(f article.Field, g Given) bool {
+// useSelection takes a field from what was selected, where that is of use.
+func (r *builder) useSelection(f article.Field, g Selection) bool {
 	values := g.Values[f]
 	if len(values) == 0 {
 		return false
@@ -147,7 +147,7 @@ func (r *reading) given(f article.Field, g Given) bool {
 	case article.FieldTitle:
 		r.a.Title = r.stripSite(first)
 	case article.FieldAuthors:
-		ok = r.setAuthors(article.FromSelector, selected, values...)
+		ok = r.setAuthors(article.FromSelector, selectedConfidence, values...)
 	case article.FieldLead:
 		r.a.Lead = r.stripLead(first)
 	case article.FieldImage:
@@ -156,24 +156,24 @@ func (r *reading) given(f article.Field, g Given) bool {
 	case article.FieldSection:
 		r.a.Section = first
 	case article.FieldTags:
-		ok = r.setTags(article.FromSelector, selected, values...)
+		ok = r.setTags(article.FromSelector, selectedConfidence, values...)
 	default:
 		return false
 	}
 	if ok {
-		r.a.Found(f, article.FromSelector, selected)
+		r.a.SetOrigin(f, article.FromSelector, selectedConfidence)
 	}
 	return ok
 }
 
-// selected is how sure a value is that a validated configuration selected.
-const selected = 0.97
+// selectedConfidence is how sure a value is that a validated configuration selected.
+const selectedConfidence = 0.97
 
-// inJunk says whether an element stands in navigation, a sidebar, a list of other stories.
-func (r *reading) inJunk(n *html.Node) bool {
+// isInJunk says whether an element stands in navigation, a sidebar, a list of other stories.
+func (r *builder) isInJunk(n *html.Node) bool {
 	for i := 0; n != nil && i < 12; i, n = i+1, n.Parent {
 		if n.Type == html.ElementNode && n.Data != "body" && n.Data != "html" && n.Data != "article" && n.Data != "main" {
-			if r.doc.names.hints(n)&(hintJunk|hintComment) != 0 {
+			if r.doc.hintCache.hints(n)&(hintJunk|hintComment) != 0 {
 				return true
 			}
 		}
@@ -181,11 +181,11 @@ func (r *reading) inJunk(n *html.Node) bool {
 	return false
 }
 
-func (d *Document) linkedData() *linked {
-	if d.linked == nil {
-		d.linked = readLinked(d.Meta.scripts)
+func (d *Document) loadJSONLD() *jsonLD {
+	if d.jsonLD == nil {
+		d.jsonLD = parseJSONLD(d.Meta.scripts)
 	}
-	return d.linked
+	return d.jsonLD
 }
 
 // DateOptions say how the dates of a page are read: in the zone of its site.

@@ -132,11 +132,11 @@ func TestListing(t *testing.T) {
 		fmt.Fprintf(&teasers, `<h3><a href="/story-%d">The mayor speaks for the %d. time of the bridge in the harbour</a></h3>`, i, i)
 	}
 	imprint := `<div class="about"><p>The paper is printed in Harbour Street 5, its editor is Mai Lan, and it has a licence of 14 April 2025.</p></div>`
-	require.True(t, read(t, page("<title>The Paper</title>", "<div>"+teasers.String()+"</div>"+imprint)).Listing)
-	require.True(t, read(t, page(`<title>The Paper</title><meta property="og:type" content="article">`, "<div>"+teasers.String()+"</div>"+imprint)).Listing)
-	require.False(t, read(t, page("<title>The bridge opens</title>", paragraphs(prose(30))+"<div>"+teasers.String()+"</div>")).Listing)
+	require.True(t, read(t, page("<title>The Paper</title>", "<div>"+teasers.String()+"</div>"+imprint)).IsListing)
+	require.True(t, read(t, page(`<title>The Paper</title><meta property="og:type" content="article">`, "<div>"+teasers.String()+"</div>"+imprint)).IsListing)
+	require.False(t, read(t, page("<title>The bridge opens</title>", paragraphs(prose(30))+"<div>"+teasers.String()+"</div>")).IsListing)
 	short := paragraphs(prose(2)) + "<div>" + teasers.String() + "</div>"
-	require.False(t, read(t, page(ld(`{"@type":"NewsArticle","headline":"The bridge opens"}`), short)).Listing, "a short one that says what it is")
+	require.False(t, read(t, page(ld(`{"@type":"NewsArticle","headline":"The bridge opens"}`), short)).IsListing, "a short one that says what it is")
 }
 
 func TestHTMLIsSafe(t *testing.T) {
@@ -164,11 +164,11 @@ func TestErrorsSayWhy(t *testing.T) {
 	_, err = extract.Extract(t.Context(), extract.Page{})
 	require.ErrorIs(t, err, extract.ErrNoArticle)
 	_, err = extract.Extract(t.Context(), extract.Page{HTML: make([]byte, 9<<20)})
-	require.ErrorIs(t, err, extract.ErrTooBig)
+	require.ErrorIs(t, err, extract.ErrTooLarge)
 	_, err = extract.Extract(t.Context(), page("", strings.Repeat("<div>", 5000)))
 	require.ErrorIs(t, err, extract.ErrTooDeep)
 	_, err = extract.Extract(t.Context(), page("", strings.Repeat("<i></i>", 500_000)))
-	require.ErrorIs(t, err, extract.ErrTooMany)
+	require.ErrorIs(t, err, extract.ErrTooManyNodes)
 	_, err = extract.Extract(t.Context(), extract.Page{HTML: []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00"), ContentType: "image/jpeg"})
 	require.ErrorIs(t, err, extract.ErrNotHTML)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -176,7 +176,7 @@ func TestErrorsSayWhy(t *testing.T) {
 	_, err = extract.Extract(ctx, page("", paragraphs(prose(5))))
 	require.ErrorIs(t, err, context.Canceled)
 	lim := extract.DefaultLimits()
-	lim.Time = 200 * time.Millisecond // the parser compares each attribute with all before it
+	lim.Timeout = 200 * time.Millisecond // the parser compares each attribute with all before it
 	_, err = extract.Parse(t.Context(), page("", distinct("<body a%d=1>", 300_000)), lim)
 	require.ErrorIs(t, err, extract.ErrTooSlow)
 }

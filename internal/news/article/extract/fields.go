@@ -12,11 +12,11 @@ import (
 )
 
 // readLead takes the description, written as the page shows it where it does.
-func (r *reading) readLead() {
+func (r *builder) readLead() {
 	lead, source, conf := "", article.FromHTML, 0.8
 	for _, c := range []candidate{
 		{r.meta.first("og:description"), article.FromOpenGraph, 0.85},
-		{r.ld.get("description"), article.FromJSONLD, 0.8},
+		{r.jsonLD.text("description"), article.FromJSONLD, 0.8},
 		{r.meta.first("description", "twitter:description", "itemprop:description"), article.FromMeta, 0.75},
 	} {
 		if c.value = r.stripLead(clean(c.value)); utf8.RuneCountInString(c.value) >= 20 && !sameTitle(c.value, r.a.Title) {
@@ -25,21 +25,21 @@ func (r *reading) readLead() {
 		}
 	}
 	for i, n := range r.meta.leads {
-		if i > 8 || r.inJunk(n) {
+		if i > 8 || r.isInJunk(n) {
 			continue
 		}
 		t := r.stripLead(textOf(n, 1200))
-		if utf8.RuneCountInString(t) < 40 || r.insideLink(n) {
+		if utf8.RuneCountInString(t) < 40 || r.isInsideLink(n) {
 			continue
 		}
-		if lead == "" || begins(t, strings.TrimRight(lead, ".… ")) {
+		if lead == "" || hasLongPrefix(t, strings.TrimRight(lead, ".… ")) {
 			lead, conf = t, 0.9
 			break
 		}
 	}
-	if truncated(lead) { // "The first sentence of the text, cut o..."
+	if isTruncated(lead) { // "The first sentence of the text, cut o..."
 		for _, b := range r.blocks {
-			if begins(b, strings.TrimRight(lead, ".… ")) {
+			if hasLongPrefix(b, strings.TrimRight(lead, ".… ")) {
 				lead = b
 				break
 			}
@@ -47,17 +47,17 @@ func (r *reading) readLead() {
 	}
 	if lead != "" {
 		r.a.Lead = lead
-		r.a.Found(article.FieldLead, source, conf)
+		r.a.SetOrigin(article.FieldLead, source, conf)
 	}
 }
 
-func begins(whole, start string) bool {
+func hasLongPrefix(whole, start string) bool {
 	w, s := fold(whole), fold(start)
 	return len(s) > 20 && strings.HasPrefix(w, s)
 }
 
 // stripLead cuts the site's name off both ends: "(Dân trí) - …", "… - VnExpress".
-func (r *reading) stripLead(s string) string {
+func (r *builder) stripLead(s string) string {
 	if strings.HasPrefix(s, "(") {
 		if i := strings.Index(s, ")"); i > 0 && i < 40 && r.isSitePart(s[1:i]) {
 			s = strings.TrimLeft(s[i+1:], " -–—:")
@@ -74,25 +74,25 @@ func (r *reading) stripLead(s string) string {
 	return s
 }
 
-func (r *reading) readImage() {
+func (r *builder) readImage() {
 	for _, c := range []candidate{
 		{r.meta.first("og:image:secure_url", "og:image", "og:image:url"), article.FromOpenGraph, 0.9},
-		{r.ld.address(r.ld.article["image"], 0), article.FromJSONLD, 0.9},
+		{r.jsonLD.address(r.jsonLD.article["image"], 0), article.FromJSONLD, 0.9},
 		{r.meta.first("twitter:image", "twitter:image:src", "itemprop:image", "parsely-image-url"), article.FromMeta, 0.8},
-		{firstOf(r.meta.items["image"]...), article.FromMicrodata, 0.6},
+		{firstOf(r.meta.microdata["image"]...), article.FromMicrodata, 0.6},
 		{clean(r.meta.links["image_src"]), article.FromMeta, 0.7},
 		{r.firstImage, article.FromHTML, 0.5},
 	} {
 		if u := r.absolute(c.value); u != "" && !strings.Contains(strings.ToLower(u), "logo") {
 			r.a.Image = u
-			r.a.Found(article.FieldImage, c.source, c.weight)
+			r.a.SetOrigin(article.FieldImage, c.source, c.weight)
 			return
 		}
 	}
 }
 
 // absolute makes an address of the page absolute; only the web's own schemes pass.
-func (r *reading) absolute(ref string) string { return absolute(r.doc.Base, ref) }
+func (r *builder) absolute(ref string) string { return absolute(r.doc.Base, ref) }
 
 func absolute(base *url.URL, ref string) string {
 	if ref = strings.TrimSpace(ref); ref == "" || len(ref) > 4000 {
@@ -107,29 +107,29 @@ func absolute(base *url.URL, ref string) string {
 
 // readSection takes the first step of the breadcrumbs that is neither the front page nor the
 // article, else what metadata says.
-func (r *reading) readSection() {
+func (r *builder) readSection() {
 	set := func(v string, s article.Source, c float64) bool {
 		v, _, _ = strings.Cut(clean(v), ",")
 		v = strings.Trim(v, " >»/|")
-		if v == "" || utf8.RuneCountInString(v) > 60 || r.isSite(v) || home(v) || sameTitle(v, r.a.Title) {
+		if v == "" || utf8.RuneCountInString(v) > 60 || r.isSite(v) || isHomeLabel(v) || sameTitle(v, r.a.Title) {
 			return false
 		}
 		r.a.Section = v
-		r.a.Found(article.FieldSection, s, c)
+		r.a.SetOrigin(article.FieldSection, s, c)
 		return true
 	}
-	for _, c := range r.ld.crumbs {
+	for _, c := range r.jsonLD.breadcrumbNames {
 		if set(c, article.FromJSONLD, 0.9) {
 			return
 		}
 	}
 	if set(r.meta.first("article:section", "og:article:section", "parsely-section", "cxenseparse:section"), article.FromOpenGraph, 0.85) ||
-		set(r.ld.get("articleSection"), article.FromJSONLD, 0.85) ||
+		set(r.jsonLD.text("articleSection"), article.FromJSONLD, 0.85) ||
 		set(firstOf(r.meta.values["itemprop:articlesection"]...), article.FromMicrodata, 0.8) ||
-		set(firstOf(r.meta.items["articlesection"]...), article.FromMicrodata, 0.8) {
+		set(firstOf(r.meta.microdata["articlesection"]...), article.FromMicrodata, 0.8) {
 		return
 	}
-	for _, n := range r.meta.crumbs {
+	for _, n := range r.meta.breadcrumbs {
 		for _, t := range linkTexts(n) {
 			if set(t, article.FromHTML, 0.7) {
 				return
@@ -139,7 +139,7 @@ func (r *reading) readSection() {
 	set(r.meta.first("section", "its_section", "category", "news_category"), article.FromMeta, 0.6)
 }
 
-func home(s string) bool {
+func isHomeLabel(s string) bool {
 	switch Plain(s) {
 	case "post", "posts", "article", "articles", "all", "general", "uncategorized", "blog", "story", "stories", "blogs", "главная",
 		"home", "homepage", "trangchu", "frontpage", "start", "inicio", "accueil":
@@ -163,7 +163,7 @@ func linkTexts(n *html.Node) []string {
 // maxTags is how many tags an article keeps.
 const maxTags = 30
 
-func (r *reading) setTags(s article.Source, c float64, values ...string) bool {
+func (r *builder) setTags(s article.Source, c float64, values ...string) bool {
 	var out []string
 	seen := map[string]bool{}
 	for _, v := range values {
@@ -179,13 +179,13 @@ func (r *reading) setTags(s article.Source, c float64, values ...string) bool {
 		return false
 	}
 	r.a.Tags = out
-	r.a.Found(article.FieldTags, s, c)
+	r.a.SetOrigin(article.FieldTags, s, c)
 	return true
 }
 
-func (r *reading) readTags() {
+func (r *builder) readTags() {
 	if r.setTags(article.FromOpenGraph, 0.9, append(append([]string{}, r.meta.values["article:tag"]...), r.meta.values["og:article:tag"]...)...) ||
-		r.setTags(article.FromJSONLD, 0.9, texts(r.ld.article["keywords"])...) {
+		r.setTags(article.FromJSONLD, 0.9, texts(r.jsonLD.article["keywords"])...) {
 		return
 	}
 	for _, k := range []string{"news_keywords", "parsely-tags", "sailthru.tags", "keywords"} {
@@ -197,12 +197,12 @@ func (r *reading) readTags() {
 
 // readCanonical believes the page where it names an address of its own site; a front page is
 // nobody's canonical address but its own.
-func (r *reading) readCanonical() {
+func (r *builder) readCanonical() {
 	for _, c := range []candidate{
 		{r.meta.links["canonical"], article.FromMeta, 0.95},
 		{r.meta.first("og:url"), article.FromOpenGraph, 0.85},
-		{r.ld.address(r.ld.article["mainEntityOfPage"], 0), article.FromJSONLD, 0.8},
-		{r.ld.get("url"), article.FromJSONLD, 0.8},
+		{r.jsonLD.address(r.jsonLD.article["mainEntityOfPage"], 0), article.FromJSONLD, 0.8},
+		{r.jsonLD.text("url"), article.FromJSONLD, 0.8},
 		{r.doc.URL.String(), article.FromURL, 0.6},
 	} {
 		u, err := url.Parse(r.absolute(c.value))
@@ -210,20 +210,20 @@ func (r *reading) readCanonical() {
 			continue
 		}
 		if own := r.doc.URL; own.Host != "" {
-			if !related(own.Hostname(), u.Hostname()) || len(own.Path) > 1 && len(u.Path) <= 1 && u.RawQuery == "" {
+			if !sameSite(own.Hostname(), u.Hostname()) || len(own.Path) > 1 && len(u.Path) <= 1 && u.RawQuery == "" {
 				continue
 			}
 		}
 		u.Fragment = ""
 		r.a.Canonical = u.String()
-		r.a.Found(article.FieldCanonical, c.source, c.weight)
+		r.a.SetOrigin(article.FieldCanonical, c.source, c.weight)
 		return
 	}
 }
 
-// related says whether two hosts are of one site: one is below the other, or both below a
+// sameSite says whether two hosts are of one site: one is below the other, or both below a
 // common one of at least two labels.
-func related(a, b string) bool {
+func sameSite(a, b string) bool {
 	a, b = strings.TrimPrefix(a, "www."), strings.TrimPrefix(b, "www.")
 	if a == b || strings.HasSuffix(a, "."+b) || strings.HasSuffix(b, "."+a) {
 		return true

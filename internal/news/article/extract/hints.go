@@ -23,11 +23,11 @@ const (
 	hintQuote                    // embedded posts of social networks: part of the article
 )
 
-// memory keeps what class names of a page mean: most are there many times.
-type memory map[string]hint
+// hintCache keeps what class names of a page mean: most are there many times.
+type hintCache map[string]hint
 
 // class reads the value of one class or id attribute.
-func (m memory) class(name string) hint {
+func (m hintCache) class(name string) hint {
 	h, ok := m[name]
 	if !ok {
 		h = classHints(name)
@@ -39,7 +39,7 @@ func (m memory) class(name string) hint {
 // hints reads an element. words splits class names at everything that is no letter and where
 // a capital follows a small letter, so that "article-share", "articleShare" and "share_1" all
 // hold the word share.
-func (m memory) hints(n *html.Node) hint {
+func (m hintCache) hints(n *html.Node) hint {
 	var h hint
 	switch n.DataAtom {
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Label:
@@ -75,7 +75,7 @@ func (m memory) hints(n *html.Node) hint {
 				h |= hintHidden
 			}
 		case "style":
-			if hidesItself(a.Val) {
+			if isDisplayNone(a.Val) {
 				h |= hintHidden
 			}
 		}
@@ -83,7 +83,7 @@ func (m memory) hints(n *html.Node) hint {
 	return h
 }
 
-func hidesItself(style string) bool {
+func isDisplayNone(style string) bool {
 	i := strings.Index(style, "display")
 	if i < 0 {
 		return false

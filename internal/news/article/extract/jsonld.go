@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// linked is the JSON-LD of a page: https://schema.org/NewsArticle and what it refers to.
-type linked struct {
-	article map[string]any
-	crumbs  []string
-	byID    map[string]map[string]any
-	names   []string // of organizations
+// jsonLD is the JSON-LD of a page: https://schema.org/NewsArticle and what it refers to.
+type jsonLD struct {
+	article         map[string]any
+	breadcrumbNames []string
+	byID            map[string]map[string]any
+	organizations   []string // of organizations
 }
 
-// maxThings bounds how many objects of the scripts are looked at.
-const maxThings = 2000
+// maxObjects bounds how many objects of the scripts are looked at.
+const maxObjects = 2000
 
-func readLinked(scripts []string) *linked {
-	l := &linked{byID: map[string]map[string]any{}}
+func parseJSONLD(scripts []string) *jsonLD {
+	l := &jsonLD{byID: map[string]map[string]any{}}
 	best, seen := 0, 0
 	for _, s := range scripts {
 		var v any
-		if json.Unmarshal([]byte(s), &v) != nil && json.Unmarshal([]byte(repair(s)), &v) != nil {
+		if json.Unmarshal([]byte(s), &v) != nil && json.Unmarshal([]byte(repairJSON(s)), &v) != nil {
 			continue
 		}
 		l.collect(v, 0, &best, &seen)
@@ -31,8 +31,8 @@ func readLinked(scripts []string) *linked {
 
 // collect looks for articles wherever a script puts them: alone, in a list, in a @graph, as
 // the main entity of a page.
-func (l *linked) collect(v any, depth int, best, seen *int) {
-	if *seen++; depth > 8 || *seen > maxThings {
+func (l *jsonLD) collect(v any, depth int, best, seen *int) {
+	if *seen++; depth > 8 || *seen > maxObjects {
 		return
 	}
 	switch v := v.(type) {
@@ -49,12 +49,12 @@ func (l *linked) collect(v any, depth int, best, seen *int) {
 		switch rank := rankOf(v); {
 		case rank > *best:
 			*best, l.article = rank, v
-		case typeIs(v, "BreadcrumbList") && l.crumbs == nil:
+		case typeIs(v, "BreadcrumbList") && l.breadcrumbNames == nil:
 			l.breadcrumbs(v["itemListElement"], 0)
 			return
 		case typeIs(v, "Organization"), typeIs(v, "NewsMediaOrganization"), typeIs(v, "WebSite"):
 			if n, ok := v["name"].(string); ok {
-				l.names = append(l.names, clean(n))
+				l.organizations = append(l.organizations, clean(n))
 			}
 		}
 		for _, k := range []string{"@graph", "mainEntity", "mainEntityOfPage", "publisher", "author", "hasPart", "itemListElement", "breadcrumb"} {
@@ -97,8 +97,8 @@ func typeIs(v map[string]any, t string) bool {
 }
 
 // breadcrumbs reads list items in their order; some sites wrap each in a list of its own.
-func (l *linked) breadcrumbs(v any, depth int) {
-	if depth > 3 || len(l.crumbs) > 10 {
+func (l *jsonLD) breadcrumbs(v any, depth int) {
+	if depth > 3 || len(l.breadcrumbNames) > 10 {
 		return
 	}
 	switch v := v.(type) {
@@ -112,13 +112,13 @@ func (l *linked) breadcrumbs(v any, depth int) {
 			name, _ = item["name"].(string)
 		}
 		if name = clean(name); name != "" {
-			l.crumbs = append(l.crumbs, name)
+			l.breadcrumbNames = append(l.breadcrumbNames, name)
 		}
 	}
 }
 
-// get is a text of the article.
-func (l *linked) get(key string) string {
+// text is a text of the article.
+func (l *jsonLD) text(key string) string {
 	for _, s := range texts(l.article[key]) {
 		if s = clean(s); s != "" {
 			return s
@@ -128,10 +128,10 @@ func (l *linked) get(key string) string {
 }
 
 // people are the names of authors, and apart those that are organizations.
-func (l *linked) people(key string) (persons, groups []string) {
+func (l *jsonLD) people(key string) (persons, groups []string) {
 	var add func(v any, depth int)
 	add = func(v any, depth int) {
-		if depth > 3 || len(persons)+len(groups) > maxValues {
+		if depth > 3 || len(persons)+len(groups) > maxValuesPerName {
 			return
 		}
 		switch v := v.(type) {
@@ -159,7 +159,7 @@ func (l *linked) people(key string) (persons, groups []string) {
 }
 
 // address is the first address of an image or page, which may be a text, an object or a list.
-func (l *linked) address(v any, depth int) string {
+func (l *jsonLD) address(v any, depth int) string {
 	if depth > 3 {
 		return ""
 	}
@@ -202,9 +202,9 @@ func texts(v any) []string {
 	return nil
 }
 
-// repair mends what templates commonly break: comment marks around the script, line breaks
+// repairJSON mends what templates commonly break: comment marks around the script, line breaks
 // inside texts, commas before a closing bracket.
-func repair(s string) string {
+func repairJSON(s string) string {
 	s = strings.TrimSpace(s)
 	for _, p := range []string{"<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["} {
 		s = strings.TrimPrefix(s, p)

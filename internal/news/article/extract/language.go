@@ -9,20 +9,20 @@ import (
 
 // readLanguage believes the words before the template: sites leave lang="en" from where they
 // bought it.
-func (r *reading) readLanguage() {
-	declared := languageTag(firstOf(r.meta.lang, r.ld.get("inLanguage"), r.meta.first("og:locale", "content-language", "language")))
-	if guess := detect(r.a.Title + " " + r.a.Text); guess != "" {
+func (r *builder) readLanguage() {
+	declared := languageTag(firstOf(r.meta.lang, r.jsonLD.text("inLanguage"), r.meta.first("og:locale", "content-language", "language")))
+	if guess := detectLanguage(r.a.Title + " " + r.a.Text); guess != "" {
 		conf := 0.9
 		if guess == declared {
 			conf = 1
 		}
 		r.a.Language = guess
-		r.a.Found(article.FieldLanguage, article.FromText, conf)
+		r.a.SetOrigin(article.FieldLanguage, article.FromText, conf)
 		return
 	}
 	if declared != "" {
 		r.a.Language = declared
-		r.a.Found(article.FieldLanguage, article.FromMeta, 0.7)
+		r.a.SetOrigin(article.FieldLanguage, article.FromMeta, 0.7)
 	}
 }
 
@@ -43,9 +43,9 @@ func languageTag(s string) string {
 	return s
 }
 
-// detect tells Vietnamese by its letters and English by its small words; of other languages
+// detectLanguage tells Vietnamese by its letters and English by its small words; of other languages
 // it says nothing.
-func detect(text string) string {
+func detectLanguage(text string) string {
 	if len(text) > 6000 {
 		text = text[:6000]
 	}

@@ -32,7 +32,7 @@ func articlesDir(t *testing.T, set string) string {
 // TestEnglishSet measures the bodies of the article extraction benchmark by Scrapinghub,
 // beside go-trafilatura. Both halves are given: the rules were tuned on the first.
 func TestEnglishSet(t *testing.T) {
-	pages, err := score.LoadSet(articlesDir(t, "en"))
+	pages, err := score.LoadDataset(articlesDir(t, "en"))
 	require.NoError(t, err)
 	var own, base [3]score.Total
 	for i, p := range pages {
@@ -73,7 +73,7 @@ func TestVietnameseSet(t *testing.T) {
 		{"baochinhphu", "ca70d3bf5f4a", "", "2026-03-01T02:51", `//div[contains(@class,'detail-content')]/*[self::p or self::h2 or self::h3]`, ""},
 	} {
 		t.Run(c.site, func(t *testing.T) {
-			raw, err := score.LoadPage(filepath.Join(dir, c.site+"_article.html.gz"))
+			raw, err := score.ReadPage(filepath.Join(dir, c.site+"_article.html.gz"))
 			require.NoError(t, err)
 			a, err := extract.Extract(t.Context(), extract.Page{HTML: raw})
 			require.NoError(t, err)

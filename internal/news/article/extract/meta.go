@@ -10,37 +10,37 @@ import (
 
 // Bounds on what a page can make us keep.
 const (
-	maxValues  = 40      // values of one name, times, headings, bylines
-	maxValue   = 4 << 10 // bytes of one value
-	maxScripts = 20
-	maxScript  = 512 << 10 // bytes of one JSON-LD script
+	maxValuesPerName = 40      // values of one name, times, headings, bylines
+	maxValueBytes    = 4 << 10 // bytes of one value
+	maxScripts       = 20
+	maxScriptBytes   = 512 << 10 // bytes of one JSON-LD script
 )
 
 // Meta is what a page says of itself outside of its text.
 type Meta struct {
-	values   map[string][]string // of meta elements by property, name or itemprop, in small letters
-	items    map[string][]string // texts and links of elements by itemprop
-	scripts  []string            // JSON-LD
-	title    string              // of the head
-	lang     string
-	base     string
-	links    map[string]string // rel → address
-	heads    []*html.Node      // h1
-	times    []*html.Node      // time elements, and what is named a date
-	bylines  []*html.Node      // what is named the author
-	leads    []*html.Node      // what is named the standfirst
-	crumbs   []*html.Node      // what is named a breadcrumb
-	relAuth  []*html.Node      // links with rel=author
-	names    memory
-	nodes    int
-	maxNodes int
+	values      map[string][]string // of meta elements by property, name or itemprop, in small letters
+	microdata   map[string][]string // texts and links of elements by itemprop
+	scripts     []string            // JSON-LD
+	title       string              // of the head
+	lang        string
+	base        string
+	links       map[string]string // rel → address
+	h1s         []*html.Node      // h1
+	times       []*html.Node      // time elements, and what is named a date
+	bylines     []*html.Node      // what is named the author
+	leads       []*html.Node      // what is named the standfirst
+	breadcrumbs []*html.Node      // what is named a breadcrumb
+	authorLinks []*html.Node      // links with rel=author
+	hintCache   hintCache
+	nodes       int
+	maxNodes    int
 }
 
 func (d *Document) readMeta(limit int) error {
-	m := &Meta{values: map[string][]string{}, items: map[string][]string{}, links: map[string]string{}, names: d.names, maxNodes: limit}
+	m := &Meta{values: map[string][]string{}, microdata: map[string][]string{}, links: map[string]string{}, hintCache: d.hintCache, maxNodes: limit}
 	m.walk(d.Root, 0)
 	if m.nodes > limit {
-		return fmt.Errorf("%w: more than %d", ErrTooMany, limit)
+		return fmt.Errorf("%w: more than %d", ErrTooManyNodes, limit)
 	}
 	if m.base != "" {
 		if u, err := d.URL.Parse(m.base); err == nil {
@@ -76,26 +76,26 @@ func (m *Meta) element(n *html.Node) {
 		}
 	case atom.Title:
 		if m.title == "" {
-			m.title = textOf(n, maxValue)
+			m.title = textOf(n, maxValueBytes)
 		}
 	case atom.Meta:
-		m.meta(n)
+		m.addMeta(n)
 		return
 	case atom.Link:
 		rel := strings.ToLower(attr(n, "rel"))
-		if _, ok := m.links[rel]; !ok && rel != "" && len(m.links) < maxValues {
+		if _, ok := m.links[rel]; !ok && rel != "" && len(m.links) < maxValuesPerName {
 			m.links[rel] = attr(n, "href")
 		}
 	case atom.Script:
 		if n.FirstChild != nil && strings.Contains(strings.ToLower(attr(n, "type")), "ld+json") &&
-			len(m.scripts) < maxScripts && len(n.FirstChild.Data) <= maxScript {
+			len(m.scripts) < maxScripts && len(n.FirstChild.Data) <= maxScriptBytes {
 			m.scripts = append(m.scripts, n.FirstChild.Data)
 		}
 		return
 	case atom.H1:
-		m.heads = keepNode(m.heads, n)
+		m.h1s = appendNode(m.h1s, n)
 	case atom.Time:
-		m.times = keepNode(m.times, n)
+		m.times = appendNode(m.times, n)
 	}
 	var named hint
 	crumbs := false
@@ -104,41 +104,41 @@ func (m *Meta) element(n *html.Node) {
 		switch a.Key {
 		case "itemprop":
 			for p := range strings.FieldsSeq(strings.ToLower(a.Val)) {
-				m.item(p, n)
+				m.addMicrodata(p, n)
 			}
 		case "rel":
 			if n.DataAtom == atom.A && strings.EqualFold(a.Val, "author") {
-				m.relAuth = keepNode(m.relAuth, n)
+				m.authorLinks = appendNode(m.authorLinks, n)
 			}
 		case "class", "id", "data-role":
-			named |= m.names.class(a.Val)
+			named |= m.hintCache.class(a.Val)
 			crumbs = crumbs || strings.Contains(a.Val, "breadcrumb")
 		}
 	}
 	if crumbs {
-		m.crumbs = keepNode(m.crumbs, n)
+		m.breadcrumbs = appendNode(m.breadcrumbs, n)
 	}
 	if named&(hintByline|hintDate|hintLead) != 0 {
-		m.named(n, named)
+		m.addNamed(n, named)
 	}
 }
 
-// named keeps elements whose class says that they hold a field.
-func (m *Meta) named(n *html.Node, h hint) {
+// addNamed keeps elements whose class says that they hold a field.
+func (m *Meta) addNamed(n *html.Node, h hint) {
 	if h&hintByline != 0 {
-		m.bylines = keepNode(m.bylines, n)
+		m.bylines = appendNode(m.bylines, n)
 	}
 	if h&hintDate != 0 && n.DataAtom != atom.Time {
-		m.times = keepNode(m.times, n)
+		m.times = appendNode(m.times, n)
 	}
 	if h&hintLead != 0 {
-		m.leads = keepNode(m.leads, n)
+		m.leads = appendNode(m.leads, n)
 	}
 }
 
-func (m *Meta) meta(n *html.Node) {
+func (m *Meta) addMeta(n *html.Node) {
 	content := attr(n, "content")
-	if content == "" || len(content) > maxValue {
+	if content == "" || len(content) > maxValueBytes {
 		return
 	}
 	for i := range n.Attr {
@@ -148,7 +148,7 @@ func (m *Meta) meta(n *html.Node) {
 				if a.Key == "itemprop" {
 					k = "itemprop:" + k
 				}
-				if len(m.values[k]) < maxValues && len(m.values) < 500 {
+				if len(m.values[k]) < maxValuesPerName && len(m.values) < 500 {
 					m.values[k] = append(m.values[k], content)
 				}
 			}
@@ -156,8 +156,8 @@ func (m *Meta) meta(n *html.Node) {
 	}
 }
 
-func (m *Meta) item(prop string, n *html.Node) {
-	if len(m.items[prop]) >= maxValues || len(m.items) >= 100 {
+func (m *Meta) addMicrodata(prop string, n *html.Node) {
+	if len(m.microdata[prop]) >= maxValuesPerName || len(m.microdata) >= 100 {
 		return
 	}
 	var v string
@@ -172,12 +172,12 @@ func (m *Meta) item(prop string, n *html.Node) {
 		v = textOf(n, 1000)
 	}
 	if v != "" {
-		m.items[prop] = append(m.items[prop], v)
+		m.microdata[prop] = append(m.microdata[prop], v)
 	}
 }
 
-func keepNode(list []*html.Node, n *html.Node) []*html.Node {
-	if len(list) >= maxValues {
+func appendNode(list []*html.Node, n *html.Node) []*html.Node {
+	if len(list) >= maxValuesPerName {
 		return list
 	}
 	return append(list, n)
@@ -223,11 +223,11 @@ func textOf(n *html.Node, limit int) string {
 		}
 		switch {
 		case n.Type == html.TextNode:
-			squeeze(&b, n.Data)
+			appendCollapsed(&b, n.Data)
 		case n.DataAtom == atom.Script || n.DataAtom == atom.Style || n.DataAtom == atom.Svg || n.DataAtom == atom.Noscript:
 			return
-		case n.Type == html.ElementNode && !inline(n.DataAtom) && b.Len() > 0:
-			squeeze(&b, " ")
+		case n.Type == html.ElementNode && !isInline(n.DataAtom) && b.Len() > 0:
+			appendCollapsed(&b, " ")
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			walk(c, depth+1)
@@ -254,7 +254,7 @@ func clean(s string) string {
 		s = u
 	}
 	var b strings.Builder
-	squeeze(&b, s)
+	appendCollapsed(&b, s)
 	return strings.TrimSpace(b.String())
 }
 

@@ -19,24 +19,26 @@ import (
 
 // Reasons why a page gave no article. They are wrapped with particulars; use errors.Is.
 var (
-	ErrTooBig    = errors.New("the page is bigger than the limit")
-	ErrTooDeep   = errors.New("the page nests elements deeper than the limit")
-	ErrTooSlow   = errors.New("the page takes longer to parse than the limit")
-	ErrTooMany   = errors.New("the page has more elements than the limit")
-	ErrEncoding  = errors.New("the page is in an encoding that is not known")
-	ErrNotHTML   = errors.New("the page is not HTML")
-	ErrNoArticle = errors.New("the page has no text that reads like an article")
+	ErrTooLarge     = errors.New("the page is bigger than the limit")
+	ErrTooDeep      = errors.New("the page nests elements deeper than the limit")
+	ErrTooSlow      = errors.New("the page takes longer to parse than the limit")
+	ErrTooManyNodes = errors.New("the page has more elements than the limit")
+	ErrEncoding     = errors.New("the page is in an encoding that is not known")
+	ErrNotHTML      = errors.New("the page is not HTML")
+	ErrNoArticle    = errors.New("the page has no text that reads like an article")
 )
 
 // Limits bound what one page may cost. The parser itself refuses more than 512 open elements.
 type Limits struct {
-	Bytes int // of the page as it came
-	Nodes int // elements and texts
-	Time  time.Duration
+	MaxBytes int // of the page as it came
+	MaxNodes int // elements and texts
+	Timeout  time.Duration
 }
 
 // DefaultLimits hold for every real page that was seen, many times over.
-func DefaultLimits() Limits { return Limits{Bytes: 8 << 20, Nodes: 400_000, Time: 10 * time.Second} }
+func DefaultLimits() Limits {
+	return Limits{MaxBytes: 8 << 20, MaxNodes: 400_000, Timeout: 10 * time.Second}
+}
 
 // Page is a page as it was fetched.
 type Page struct {
@@ -54,22 +56,22 @@ type Document struct {
 	Base *url.URL // what its addresses are relative to; never nil
 	Meta *Meta
 
-	linked *linked // read once
-	names  memory
+	jsonLD    *jsonLD // read once
+	hintCache hintCache
 }
 
 // Parse decodes and parses a page within limits. It reads the page's metadata on the way.
 func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
-	if len(p.HTML) > lim.Bytes {
-		return nil, fmt.Errorf("%w: %d of %d bytes", ErrTooBig, len(p.HTML), lim.Bytes)
+	if len(p.HTML) > lim.MaxBytes {
+		return nil, fmt.Errorf("%w: %d of %d bytes", ErrTooLarge, len(p.HTML), lim.MaxBytes)
 	}
 	text, err := decode(p.HTML, p.ContentType)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, lim.Time, ErrTooSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, lim.Timeout, ErrTooSlow)
 	defer cancel()
-	root, err := html.Parse(&reader{ctx: ctx, data: prune(text)})
+	root, err := html.Parse(&contextReader{ctx: ctx, data: removeScripts(text)})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("parse the page: %w", context.Cause(ctx))
@@ -80,21 +82,21 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	if err != nil {
 		base = &url.URL{}
 	}
-	doc := &Document{Root: root, URL: base, Base: base, names: memory{}}
-	if err := doc.readMeta(lim.Nodes); err != nil {
+	doc := &Document{Root: root, URL: base, Base: base, hintCache: hintCache{}}
+	if err := doc.readMeta(lim.MaxNodes); err != nil {
 		return nil, err
 	}
 	return doc, nil
 }
 
-// reader hands the page to the parser in pieces, so that a cancelled context ends the parsing
+// contextReader hands the page to the parser in pieces, so that a cancelled context ends the parsing
 // of a page that takes long.
-type reader struct {
+type contextReader struct {
 	ctx  context.Context //nolint:containedctx // the parser takes a reader and no context
 	data []byte
 }
 
-func (r *reader) Read(b []byte) (int, error) {
+func (r *contextReader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -2,14 +2,14 @@ package extract
 
 import "bytes"
 
-// prune cuts out what no article is made of before the page is parsed: scripts (but not
+// removeScripts cuts out what no article is made of before the page is parsed: scripts (but not
 // JSON-LD), styles and drawings. They are about half of a news page's bytes, and the parser
 // is most of the cost of reading it. Where an end tag is missing, the page is left as it is,
 // for the parser to make sense of.
-func prune(page []byte) []byte {
+func removeScripts(page []byte) []byte {
 	out := make([]byte, 0, len(page))
 	for {
-		at, name := nextPruned(page)
+		at, name := nextRemovable(page)
 		if at < 0 {
 			return append(out, page...)
 		}
@@ -17,7 +17,7 @@ func prune(page []byte) []byte {
 		if end < 0 {
 			return append(out, page...)
 		}
-		if name == "script" && isData(page[at:at+end]) {
+		if name == "script" && isJSONLD(page[at:at+end]) {
 			out = append(out, page[:at+end]...)
 		} else {
 			out = append(out, page[:at]...)
@@ -27,9 +27,9 @@ func prune(page []byte) []byte {
 	}
 }
 
-// nextPruned finds the next element that may be cut. Comments are stepped over, because what
+// nextRemovable finds the next element that may be cut. Comments are stepped over, because what
 // they hold is no element.
-func nextPruned(page []byte) (int, string) {
+func nextRemovable(page []byte) (int, string) {
 	for from := 0; ; {
 		i := bytes.IndexByte(page[from:], '<')
 		if i < 0 {
@@ -124,8 +124,8 @@ func endTag(s []byte, name string) int {
 	}
 }
 
-// isData says whether a script is data that metadata is read from.
-func isData(script []byte) bool {
+// isJSONLD says whether a script is data that metadata is read from.
+func isJSONLD(script []byte) bool {
 	end := bytes.IndexByte(script, '>')
 	if end < 0 {
 		return false

@@ -8,18 +8,18 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// rendering writes the kept part of a page as HTML that is safe to show: a fixed list of
+// renderer writes the kept part of a page as HTML that is safe to show: a fixed list of
 // elements, of which only links and pictures keep attributes, and of those only addresses of
 // the web and plain text. Everything is written anew, nothing is passed through.
-type rendering struct {
-	base  *url.URL
-	texts map[*html.Node]bool // kept
-	nodes map[*html.Node]bool // around what is kept
-	out   strings.Builder
-	names memory
-	image string // the first
-	depth int
-	pre   bool // inside text that is laid out by hand
+type renderer struct {
+	base      *url.URL
+	keptTexts map[*html.Node]bool // kept
+	keptNodes map[*html.Node]bool // around what is kept
+	out       strings.Builder
+	hintCache hintCache
+	image     string // the first
+	depth     int
+	pre       bool // inside text that is laid out by hand
 }
 
 // maxImages bounds the pictures of one article.
@@ -27,47 +27,47 @@ const maxImages = 200
 
 // render writes the blocks that were kept of the elements below root.
 func render(d *Document, root *html.Node, o *outline, kept []int) (body, image string) {
-	r := &rendering{base: d.Base, names: d.names, texts: map[*html.Node]bool{}, nodes: map[*html.Node]bool{}}
+	r := &renderer{base: d.Base, hintCache: d.hintCache, keptTexts: map[*html.Node]bool{}, keptNodes: map[*html.Node]bool{}}
 	for _, i := range kept {
 		for _, t := range o.blocks[i].texts {
-			r.texts[t] = true
-			for p := t.Parent; p != nil && !r.nodes[p]; p = p.Parent {
-				r.nodes[p] = true
+			r.keptTexts[t] = true
+			for p := t.Parent; p != nil && !r.keptNodes[p]; p = p.Parent {
+				r.keptNodes[p] = true
 			}
 		}
 	}
 	images := 0
-	r.pictures(root, 0, &images)
+	r.keepImages(root, 0, &images)
 	r.node(root, false)
 	return strings.TrimSpace(r.out.String()), r.image
 }
 
-// pictures keeps images that stand in the text, with the figure around them.
-func (r *rendering) pictures(n *html.Node, depth int, images *int) {
+// keepImages keeps images that stand in the text, with the figure around them.
+func (r *renderer) keepImages(n *html.Node, depth int, images *int) {
 	if depth > maxDepth || *images >= maxImages {
 		return
 	}
 	if n.Type == html.ElementNode {
-		if r.names.hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.nodes[n] {
+		if r.hintCache.hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.keptNodes[n] {
 			return
 		}
-		if n.DataAtom == atom.Img && r.source(n) != "" {
+		if n.DataAtom == atom.Img && r.imageURL(n) != "" {
 			*images++
-			for p := n; p != nil && !r.nodes[p]; p = p.Parent {
-				r.nodes[p] = true
+			for p := n; p != nil && !r.keptNodes[p]; p = p.Parent {
+				r.keptNodes[p] = true
 			}
 			if r.image == "" {
-				r.image = r.source(n)
+				r.image = r.imageURL(n)
 			}
 		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		r.pictures(c, depth+1, images)
+		r.keepImages(c, depth+1, images)
 	}
 }
 
-// source is the address of a picture. Lazy pages keep it beside src.
-func (r *rendering) source(n *html.Node) string {
+// imageURL is the address of a picture. Lazy pages keep it beside src.
+func (r *renderer) imageURL(n *html.Node) string {
 	if w := attr(n, "width"); w == "1" || w == "0" { // counters
 		return ""
 	}
@@ -81,7 +81,7 @@ func (r *rendering) source(n *html.Node) string {
 	return ""
 }
 
-func (r *rendering) node(n *html.Node, inPara bool) {
+func (r *renderer) node(n *html.Node, inPara bool) {
 	if r.depth++; r.depth > maxDepth {
 		r.depth--
 		return
@@ -89,7 +89,7 @@ func (r *rendering) node(n *html.Node, inPara bool) {
 	defer func() { r.depth-- }()
 	switch n.Type {
 	case html.TextNode:
-		if r.texts[n] {
+		if r.keptTexts[n] {
 			r.write(n.Data)
 		}
 		return
@@ -97,7 +97,7 @@ func (r *rendering) node(n *html.Node, inPara bool) {
 	default:
 		return
 	}
-	if !r.nodes[n] && n.DataAtom != atom.Br {
+	if !r.keptNodes[n] && n.DataAtom != atom.Br {
 		return
 	}
 	open, end := "", ""
@@ -108,7 +108,7 @@ func (r *rendering) node(n *html.Node, inPara bool) {
 		}
 		return
 	case atom.Img:
-		if src := r.source(n); src != "" {
+		if src := r.imageURL(n); src != "" {
 			r.out.WriteString(`<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(attr(n, "alt")) + `">`)
 		}
 		return
@@ -125,48 +125,48 @@ func (r *rendering) node(n *html.Node, inPara bool) {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Svg, atom.Math:
 		return
 	default:
-		if !inPara && !inline(a) && r.holdsText(n) {
+		if !inPara && !isInline(a) && r.hasOwnText(n) {
 			open, end = "<p>", "</p>"
 		}
 	}
 	r.out.WriteString(open)
 	outer := r.pre
 	r.pre = r.pre || n.DataAtom == atom.Pre
-	para := inPara || open == "<p>" || inline(n.DataAtom)
+	para := inPara || open == "<p>" || isInline(n.DataAtom)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		r.node(c, para)
 	}
 	r.pre = outer
 	r.out.WriteString(end)
-	if end != "" && !inline(n.DataAtom) {
+	if end != "" && !isInline(n.DataAtom) {
 		r.out.WriteByte('\n')
 	}
 }
 
 // write adds text with white space squeezed, except where it is laid out by hand.
-func (r *rendering) write(s string) {
+func (r *renderer) write(s string) {
 	if !r.pre {
 		var b strings.Builder
-		if strings.HasSuffix(r.out.String(), "\n") || strings.HasSuffix(r.out.String(), " ") || strings.HasSuffix(r.out.String(), ">") && blank(s) {
+		if strings.HasSuffix(r.out.String(), "\n") || strings.HasSuffix(r.out.String(), " ") || strings.HasSuffix(r.out.String(), ">") && isBlank(s) {
 			s = strings.TrimLeft(s, " \t\r\n")
 		}
-		squeeze(&b, s)
+		appendCollapsed(&b, s)
 		s = b.String()
 	}
 	r.out.WriteString(html.EscapeString(s))
 }
 
-// holdsText says whether a division holds text of its own and no blocks, so that it is shown
+// hasOwnText says whether a division holds text of its own and no blocks, so that it is shown
 // as a paragraph.
-func (r *rendering) holdsText(n *html.Node) bool {
+func (r *renderer) hasOwnText(n *html.Node) bool {
 	text := false
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch {
-		case c.Type == html.TextNode && r.texts[c]:
+		case c.Type == html.TextNode && r.keptTexts[c]:
 			text = true
-		case c.Type == html.ElementNode && !inline(c.DataAtom) && c.DataAtom != atom.Br && r.nodes[c]:
+		case c.Type == html.ElementNode && !isInline(c.DataAtom) && c.DataAtom != atom.Br && r.keptNodes[c]:
 			return false
-		case c.Type == html.ElementNode && r.nodes[c]:
+		case c.Type == html.ElementNode && r.keptNodes[c]:
 			text = true
 		}
 	}

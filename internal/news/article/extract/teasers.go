@@ -33,7 +33,7 @@ func (o *outline) teasers(named []bool) []bool {
 	}
 	all := 0
 	for i := range o.blocks {
-		if named[o.blocks[i].elem] {
+		if named[o.blocks[i].span] {
 			all += o.blocks[i].chars
 		}
 	}
@@ -41,7 +41,7 @@ func (o *outline) teasers(named []bool) []bool {
 		if len(g) < 3 {
 			continue
 		}
-		if named[g[0]] && 3*o.charsOf(g) > all {
+		if named[g[0]] && 3*o.countChars(g) > all {
 			continue
 		}
 		for _, i := range g {
@@ -51,7 +51,7 @@ func (o *outline) teasers(named []bool) []bool {
 	return out
 }
 
-func (o *outline) charsOf(spans []int) int {
+func (o *outline) countChars(spans []int) int {
 	n := 0
 	for _, s := range spans {
 		for i := o.spans[s].first; i < o.spans[s].end; i++ {
@@ -72,7 +72,7 @@ func (o *outline) leadsWithLink(s *span, strict bool) bool {
 	}
 	for i := s.first; i < min(s.end, s.first+3); i++ {
 		b := &o.blocks[i]
-		if b.links >= 25 && (b.linkShare() > 0.8 && (!strict || i+1 < s.end) || b.opens && !strict) {
+		if b.linkChars >= 25 && (b.linkShare() > 0.8 && (!strict || i+1 < s.end) || b.startsWithLink && !strict) {
 			return true
 		}
 	}

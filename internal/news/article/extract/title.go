@@ -19,21 +19,21 @@ type candidate struct {
 
 // readTitle lets the statements of a page vote: those that say the same but for the site's
 // name count together, and the headline that readers see decides how it is written.
-func (r *reading) readTitle() {
+func (r *builder) readTitle() {
 	var all []candidate
 	add := func(v string, s article.Source, w float64) {
 		if v = clean(v); v != "" && utf8.RuneCountInString(v) < 400 {
 			all = append(all, candidate{r.stripSite(v), s, w})
 		}
 	}
-	add(r.ld.get("headline"), article.FromJSONLD, 1)
+	add(r.jsonLD.text("headline"), article.FromJSONLD, 1)
 	add(r.meta.first("og:title"), article.FromOpenGraph, 0.9)
-	for i, h := range r.meta.heads {
-		if i < 5 && !r.inJunk(h) {
-			add(textOf(h, maxValue), article.FromHTML, 0.95/float64(min(len(r.meta.heads), 3)))
+	for i, h := range r.meta.h1s {
+		if i < 5 && !r.isInJunk(h) {
+			add(textOf(h, maxValueBytes), article.FromHTML, 0.95/float64(min(len(r.meta.h1s), 3)))
 		}
 	}
-	for _, v := range r.meta.items["headline"] {
+	for _, v := range r.meta.microdata["headline"] {
 		add(v, article.FromMicrodata, 0.8)
 		break
 	}
@@ -60,24 +60,24 @@ func (r *reading) readTitle() {
 	}
 	chosen := all[best]
 	for _, c := range all { // the visible headline, where it is one of those that agree
-		if c.source == article.FromHTML && sameTitle(c.value, chosen.value) && !truncated(c.value) {
+		if c.source == article.FromHTML && sameTitle(c.value, chosen.value) && !isTruncated(c.value) {
 			chosen.value = c.value
 			break
 		}
 	}
-	if truncated(chosen.value) {
+	if isTruncated(chosen.value) {
 		for _, c := range all {
-			if sameTitle(c.value, chosen.value) && !truncated(c.value) {
+			if sameTitle(c.value, chosen.value) && !isTruncated(c.value) {
 				chosen.value = c.value
 				break
 			}
 		}
 	}
 	r.a.Title = chosen.value
-	r.a.Found(article.FieldTitle, chosen.source, min(1, votes/2.5))
+	r.a.SetOrigin(article.FieldTitle, chosen.source, min(1, votes/2.5))
 }
 
-func truncated(s string) bool { return strings.HasSuffix(s, "…") || strings.HasSuffix(s, "...") }
+func isTruncated(s string) bool { return strings.HasSuffix(s, "…") || strings.HasSuffix(s, "...") }
 
 // sameTitle says whether two titles are one, whole or cut off.
 func sameTitle(a, b string) bool {
@@ -93,7 +93,7 @@ func sameTitle(a, b string) bool {
 
 // stripSite cuts a site's name off a title: "Headline | Section - Site". Only a part that is
 // the site's name goes, and what follows it, so that a headline with a dash stays whole.
-func (r *reading) stripSite(title string) string {
+func (r *builder) stripSite(title string) string {
 	for range 3 {
 		cut := ""
 		for _, sep := range []string{" | ", " - ", " – ", " — ", " :: ", " » ", " • ", " · ", " ‹ ", " « ", ": "} {
@@ -115,7 +115,7 @@ func (r *reading) stripSite(title string) string {
 }
 
 // isSite says whether a text is the name of the site or of its domain.
-func (r *reading) isSite(s string) bool {
+func (r *builder) isSite(s string) bool {
 	f := Plain(s)
 	if f == "" {
 		return false
@@ -130,12 +130,12 @@ func (r *reading) isSite(s string) bool {
 
 // isSitePart is the looser form for the end of a title: "Báo VnExpress Kinh doanh" holds the
 // name of the domain, "Tuổi Trẻ Online" begins with it.
-func (r *reading) isSitePart(s string) bool {
+func (r *builder) isSitePart(s string) bool {
 	if r.isSite(s) {
 		return true
 	}
 	f := Plain(s)
-	if utf8.RuneCountInString(s) > 40 || words(s) > 6 {
+	if utf8.RuneCountInString(s) > 40 || countWords(s) > 6 {
 		return false
 	}
 	for _, n := range r.siteNames {
@@ -146,8 +146,8 @@ func (r *reading) isSitePart(s string) bool {
 	return false
 }
 
-// nameSite gathers the names of the site, folded: what metadata says, and the host's.
-func (r *reading) nameSite() {
+// collectSiteNames gathers the names of the site, folded: what metadata says, and the host's.
+func (r *builder) collectSiteNames() {
 	add := func(s string) {
 		if s = Plain(clean(s)); len(s) > 1 && len(s) < 60 {
 			r.siteNames = append(r.siteNames, s)
@@ -165,10 +165,10 @@ func (r *reading) nameSite() {
 	}
 	site := r.meta.first("og:site_name", "application-name", "apple-mobile-web-app-title", "al:ios:app_name")
 	source := article.FromOpenGraph
-	groups, more := r.ld.people("publisher")
+	groups, more := r.jsonLD.people("publisher")
 	groups = append(groups, more...)
-	for _, g := range append(groups, r.ld.names...) {
-		if sameTitle(g, r.ld.get("headline")) || words(g) > 6 {
+	for _, g := range append(groups, r.jsonLD.organizations...) {
+		if sameTitle(g, r.jsonLD.text("headline")) || countWords(g) > 6 {
 			continue // some sites call their WebSite by the article's name
 		}
 		if site == "" {
@@ -179,7 +179,7 @@ func (r *reading) nameSite() {
 	add(site)
 	add(r.meta.first("twitter:site"))
 	add(r.meta.first("copyright"))
-	for _, n := range r.bylinedSite() {
+	for _, n := range r.siteFromHeadTitle() {
 		add(n)
 	}
 	host := strings.TrimPrefix(r.doc.URL.Hostname(), "www.")
@@ -205,19 +205,19 @@ func (r *reading) nameSite() {
 	}
 	if site != "" {
 		r.a.Site = site
-		r.a.Found(article.FieldSite, source, 0.9)
+		r.a.SetOrigin(article.FieldSite, source, 0.9)
 	}
 }
 
-// bylinedSite is the name that ends the head's title after a bar: with the host it is the site.
-func (r *reading) bylinedSite() []string {
+// siteFromHeadTitle is the name that ends the head's title after a bar: with the host it is the site.
+func (r *builder) siteFromHeadTitle() []string {
 	t := clean(r.meta.title)
 	host := Plain(r.doc.URL.Hostname())
 	for _, sep := range []string{" | ", " - ", " – ", " — "} {
 		if i := strings.LastIndex(t, sep); i > 0 {
 			end := t[i+len(sep):]
 			f := Plain(end)
-			if len(f) > 3 && words(end) <= 5 && host != "" && (strings.Contains(host, f) || strings.Contains(host, strings.TrimPrefix(f, "the"))) {
+			if len(f) > 3 && countWords(end) <= 5 && host != "" && (strings.Contains(host, f) || strings.Contains(host, strings.TrimPrefix(f, "the"))) {
 				return []string{end}
 			}
 		}

@@ -11,13 +11,13 @@ import (
 	"unicode"
 )
 
-// shingle is how many words are compared at a time.
-const shingle = 4
+// shingleWords is how many words are compared at a time.
+const shingleWords = 4
 
 // Body is how the extracted text of one page compares with the truth, as shares of one.
 type Body struct {
 	Hit    float64 // in both
-	Excess float64 // extracted, but not in the truth
+	Extra  float64 // extracted, but not in the truth
 	Missed float64 // in the truth, but not extracted
 }
 
@@ -31,19 +31,19 @@ func CompareBody(truth, got string) Body {
 		b.Missed += float64(max(0, n-m))
 	}
 	for k, m := range have {
-		b.Excess += float64(max(0, m-want[k]))
+		b.Extra += float64(max(0, m-want[k]))
 	}
-	if sum := b.Hit + b.Excess + b.Missed; sum > 0 {
-		b.Hit, b.Excess, b.Missed = b.Hit/sum, b.Excess/sum, b.Missed/sum
+	if sum := b.Hit + b.Extra + b.Missed; sum > 0 {
+		b.Hit, b.Extra, b.Missed = b.Hit/sum, b.Extra/sum, b.Missed/sum
 	}
 	return b
 }
 
 // Precision is how much of what was extracted is right.
-func (b Body) Precision() float64 { return ratio(b.Hit, b.Excess, b.Missed) }
+func (b Body) Precision() float64 { return ratio(b.Hit, b.Extra, b.Missed) }
 
 // Recall is how much of the truth was extracted.
-func (b Body) Recall() float64 { return ratio(b.Hit, b.Missed, b.Excess) }
+func (b Body) Recall() float64 { return ratio(b.Hit, b.Missed, b.Extra) }
 
 // F1 is the harmonic mean of precision and recall of one page.
 func (b Body) F1() float64 { return harmonic(b.Precision(), b.Recall()) }
@@ -76,7 +76,7 @@ type Total struct {
 // Add counts one page.
 func (t *Total) Add(b Body) {
 	t.Pages++
-	if b.Hit+b.Excess > 0 {
+	if b.Hit+b.Extra > 0 {
 		t.precision += b.Precision()
 		t.nP++
 	}
@@ -86,8 +86,8 @@ func (t *Total) Add(b Body) {
 	}
 }
 
-// Join adds the pages of another total.
-func (t *Total) Join(o Total) {
+// Merge adds the pages of another total.
+func (t *Total) Merge(o Total) {
 	t.Pages += o.Pages
 	t.precision, t.nP = t.precision+o.precision, t.nP+o.nP
 	t.recall, t.nR = t.recall+o.recall, t.nR+o.nR
@@ -120,8 +120,8 @@ func Words(s string) []string {
 func shingles(s string) map[string]int {
 	words := Words(s)
 	out := make(map[string]int, len(words))
-	for i := range max(1, len(words)-shingle+1) {
-		part := words[min(i, len(words)):min(i+shingle, len(words))]
+	for i := range max(1, len(words)-shingleWords+1) {
+		part := words[min(i, len(words)):min(i+shingleWords, len(words))]
 		if len(part) > 0 {
 			out[strings.Join(part, " ")]++
 		}

@@ -56,15 +56,15 @@ func TestLoadSet(t *testing.T) {
 	require.NoError(t, z.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "html", "one.html.gz"), b.Bytes(), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ground-truth.json"), []byte(`{"one":{"url":"https://paper.example/","articleBody":"text","title":"A title"}}`), 0o600))
-	pages, err := score.LoadSet(dir)
+	pages, err := score.LoadDataset(dir)
 	require.NoError(t, err)
 	require.Len(t, pages, 1)
 	require.Equal(t, "<p>text</p>", string(pages[0].HTML))
 	require.Equal(t, "A title", pages[0].Title)
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ground-truth.json"), []byte(`{"two":{}}`), 0o600))
-	_, err = score.LoadSet(dir)
+	_, err = score.LoadDataset(dir)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = score.LoadSet(filepath.Join(dir, "none"))
+	_, err = score.LoadDataset(filepath.Join(dir, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

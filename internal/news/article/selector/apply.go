@@ -36,7 +36,7 @@ func (s *Selector) Extract(ctx context.Context, p extract.Page) (*article.Articl
 // Article reads the article of a document that was parsed.
 func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, Outcome, error) {
 	out := Outcome{Found: map[article.Field]bool{article.FieldBody: false}}
-	var given extract.Given
+	var given extract.Selection
 	in := newPage(doc.Root)
 	for i := range s.variants {
 		v := &s.variants[i]
@@ -45,13 +45,13 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 			continue
 		}
 		out.Variant = v.name
-		given = v.given(in, body)
+		given = v.selection(in, body)
 		for f := range v.fields {
 			out.Found[f] = false
 		}
 		break
 	}
-	a, err := doc.ArticleWith(ctx, p, given)
+	a, err := doc.ArticleFromSelection(ctx, p, given)
 	if err != nil {
 		return nil, out, err
 	}
@@ -61,8 +61,8 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 	return a, out, nil
 }
 
-func (v *variant) given(in *page, body []*html.Node) extract.Given {
-	g := extract.Given{Body: body, Values: make(map[article.Field][]string, len(v.fields))}
+func (v *variant) selection(in *page, body []*html.Node) extract.Selection {
+	g := extract.Selection{Body: body, Values: make(map[article.Field][]string, len(v.fields))}
 	for _, e := range v.drop {
 		for _, b := range body {
 			g.Drop = append(g.Drop, e.elements(in, b)...)
@@ -81,15 +81,15 @@ func (v *variant) given(in *page, body []*html.Node) extract.Given {
 
 func firstMatch(in *page, paths []*path) []*html.Node {
 	for _, e := range paths {
-		if found := outer(e.elements(in, nil)); len(found) > 0 {
+		if found := outermost(e.elements(in, nil)); len(found) > 0 {
 			return found
 		}
 	}
 	return nil
 }
 
-// outer drops elements that lie in one before them.
-func outer(nodes []*html.Node) []*html.Node {
+// outermost drops elements that lie in one before them.
+func outermost(nodes []*html.Node) []*html.Node {
 	var out []*html.Node
 next:
 	for _, n := range nodes {
@@ -105,19 +105,19 @@ next:
 	return out
 }
 
-// doubtful is the agreement with the generic reading below which a selected body counts as
+// minBodyOverlap is the agreement with the generic reading below which a selected body counts as
 // not found.
-const doubtful = 0.5
+const minBodyOverlap = 0.5
 
-// Check compares a body that was selected with what the generic reading takes for it, for a
+// VerifyBody compares a body that was selected with what the generic reading takes for it, for a
 // sample of the pages: selectors that select something else do not come out empty. The
 // outcome counts the body as not found where the two have little in common.
-func Check(doc *extract.Document, a *article.Article, o Outcome) Outcome {
+func VerifyBody(doc *extract.Document, a *article.Article, o Outcome) Outcome {
 	if !o.Found[article.FieldBody] {
 		return o
 	}
 	b, ok := doc.Body(a.Title)
-	if !ok || score.CompareBody(b.Text, a.Text).F1() >= doubtful {
+	if !ok || score.CompareBody(b.Text, a.Text).F1() >= minBodyOverlap {
 		return o
 	}
 	found := maps.Clone(o.Found)

@@ -24,7 +24,7 @@ import (
 func pageSet(b *testing.B) (set string, pages []extract.Page) {
 	b.Helper()
 	if dir := os.Getenv("ARTICLES_DIR"); dir != "" {
-		list, err := score.LoadSet(filepath.Join(dir, "en"))
+		list, err := score.LoadDataset(filepath.Join(dir, "en"))
 		require.NoError(b, err)
 		for _, p := range list {
 			pages = append(pages, extract.Page{HTML: p.HTML, URL: p.URL})

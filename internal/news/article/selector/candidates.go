@@ -32,7 +32,7 @@ func pathsTo(n *html.Node) []candidate {
 			if i > 3 {
 				break
 			}
-			if s.path == p.Data && !landmark(p) {
+			if s.path == p.Data && !isLandmark(p) {
 				continue
 			}
 			out = append(out, candidate{"//" + s.path + "/" + tail, s.cost*4 + 6 + 3*up + i})
@@ -62,32 +62,32 @@ func steps(n *html.Node) []candidate {
 		switch a.Key {
 		case "itemprop":
 			for t := range strings.FieldsSeq(v) {
-				add(token("itemprop", t), 0)
+				add(tokenCondition("itemprop", t), 0)
 			}
 		case "data-role", "role", "rel":
 			add("@"+a.Key+"='"+v+"'", 1)
 		case "id":
-			if stable(v) {
+			if isStableName(v) {
 				add("@id='"+v+"'", 1)
 			}
 		case "class":
 			names := 0
 			for t := range strings.FieldsSeq(v) {
-				if stable(t) && names < 6 {
+				if isStableName(t) && names < 6 {
 					names++
-					add(token("class", t), 1)
+					add(tokenCondition("class", t), 1)
 				}
 			}
 		}
 	}
-	if landmark(n) {
+	if isLandmark(n) {
 		out = append(out, candidate{n.Data, 3})
 	}
 	slices.SortStableFunc(out, func(a, b candidate) int { return a.cost - b.cost })
 	return out
 }
 
-func landmark(n *html.Node) bool {
+func isLandmark(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.H1, atom.Article, atom.Main, atom.Time:
 		return true
@@ -95,14 +95,14 @@ func landmark(n *html.Node) bool {
 	return false
 }
 
-// token is the condition that a list of names in an attribute holds one.
-func token(attr, name string) string {
+// tokenCondition is the condition that a list of names in an attribute holds one.
+func tokenCondition(attr, name string) string {
 	return "contains(concat(' ',normalize-space(@" + attr + "),' '),' " + name + " ')"
 }
 
-// stable tells names that people gave from those that a build made: "post-115809", "hJpRRP",
+// isStableName tells names that people gave from those that a build made: "post-115809", "hJpRRP",
 // "css-1x2y3z", and names of looks alone, such as "dt-text-lg".
-func stable(name string) bool {
+func isStableName(name string) bool {
 	if len(name) < 3 || len(name) > 60 || strings.ContainsAny(name, "[]:!@#%()*&") {
 		return false
 	}

@@ -35,13 +35,13 @@ type Variant struct {
 
 // Bounds on what a configuration may ask for: people edit them.
 const (
-	maxVariants = 8
-	maxPaths    = 8   // per field
-	maxPath     = 400 // bytes
+	maxVariants      = 8
+	maxPathsPerField = 8   // per field
+	maxPathBytes     = 400 // bytes
 )
 
 // Fields that selectors may name, besides the body.
-func selectable(f article.Field) bool {
+func isSelectable(f article.Field) bool {
 	return slices.Contains([]article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldUpdated,
 		article.FieldLead, article.FieldImage, article.FieldSection, article.FieldTags}, f)
 }
@@ -84,7 +84,7 @@ func Compile(c Config) (*Selector, error) {
 			return nil, err
 		}
 		for f, paths := range v.Fields {
-			if !selectable(f) {
+			if !isSelectable(f) {
 				return nil, fmt.Errorf("%w: %q is no field that a path can name", ErrConfig, f)
 			}
 			if out.fields[f], err = compile(string(f), paths); err != nil {
@@ -97,8 +97,8 @@ func Compile(c Config) (*Selector, error) {
 }
 
 func compile(field string, paths []string) ([]*path, error) {
-	if len(paths) > maxPaths {
-		return nil, fmt.Errorf("%w: %d paths for %s, and at most %d may be", ErrConfig, len(paths), field, maxPaths)
+	if len(paths) > maxPathsPerField {
+		return nil, fmt.Errorf("%w: %d paths for %s, and at most %d may be", ErrConfig, len(paths), field, maxPathsPerField)
 	}
 	out := make([]*path, 0, len(paths))
 	for _, p := range paths {
@@ -117,8 +117,8 @@ func compile(field string, paths []string) ([]*path, error) {
 // checkPath refuses what could take quadratic time on a large page: looking through the whole
 // page again for each element, and axes that run across it.
 func checkPath(p string) error {
-	if p == "" || len(p) > maxPath {
-		return fmt.Errorf("a path has 1 to %d characters", maxPath)
+	if p == "" || len(p) > maxPathBytes {
+		return fmt.Errorf("a path has 1 to %d characters", maxPathBytes)
 	}
 	for _, axis := range []string{"following", "preceding", "descendant", "ancestor", "self::", "namespace::"} {
 		if strings.Contains(p, axis) {
@@ -149,8 +149,8 @@ func checkPath(p string) error {
 	return nil
 }
 
-// compileOne guards against expressions that make the library panic.
-func compileOne(p string) (e *xpath.Expr, err error) {
+// compileXPath guards against expressions that make the library panic.
+func compileXPath(p string) (e *xpath.Expr, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, err = nil, fmt.Errorf("%q is no XPath: %v", p, r)

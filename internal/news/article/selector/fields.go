@@ -6,14 +6,14 @@ import (
 	"dateline/internal/news/article"
 )
 
-// learnable are the fields, besides the body, that paths are learned for.
-func learnable() []article.Field {
+// learnableFields are the fields, besides the body, that paths are learned for.
+func learnableFields() []article.Field {
 	return []article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldLead, article.FieldSection}
 }
 
 // fieldPath finds the path to a field, and how often it is right on the held-out pages that
 // have a label. A field that the pages do not agree on is left to the generic reading.
-func fieldPath(f article.Field, train, held []labelled) (string, float64) {
+func fieldPath(f article.Field, train, held []labeledPage) (string, float64) {
 	best, _ := bestPath(f, train, 2)
 	if best == "" {
 		return "", 0
@@ -22,27 +22,27 @@ func fieldPath(f article.Field, train, held []labelled) (string, float64) {
 	if err != nil {
 		return "", 0
 	}
-	s, n := rightness(f, held, e)
-	if n == 0 || s < goodField {
+	s, n := accuracy(f, held, e)
+	if n == 0 || s < minFieldAccuracy {
 		return "", 0
 	}
 	return best, s
 }
 
 // bestPath finds the path that is right most often, on at least a number of pages.
-func bestPath(f article.Field, pages []labelled, atLeast int) (best string, share float64) {
+func bestPath(f article.Field, pages []labeledPage, atLeast int) (best string, share float64) {
 	pool := map[string]int{}
 	for i := range pages {
 		if !pages[i].label.Has(f) {
 			continue
 		}
-		nodes, attrs := pages[i].holders(f)
+		nodes, attrs := pages[i].findLabel(f)
 		for k, n := range nodes {
 			for _, c := range pathsTo(n) {
 				if attrs[k] != "" {
 					c.path += "/@" + attrs[k]
 				}
-				addTo(pool, c)
+				addCandidate(pool, c)
 			}
 		}
 	}
@@ -51,20 +51,20 @@ func bestPath(f article.Field, pages []labelled, atLeast int) (best string, shar
 		if err != nil || checkPath(c.path) != nil {
 			continue
 		}
-		if s, n := rightness(f, pages, e); n >= atLeast && s >= goodField && s-0.001*float64(c.cost) > share {
+		if s, n := accuracy(f, pages, e); n >= atLeast && s >= minFieldAccuracy && s-0.001*float64(c.cost) > share {
 			best, share = c.path, s-0.001*float64(c.cost)
 		}
 	}
 	return best, share
 }
 
-// rightness is the share of pages with a label on which a path selects it.
-func rightness(f article.Field, pages []labelled, e *path) (share float64, n int) {
+// accuracy is the share of pages with a label on which a path selects it.
+func accuracy(f article.Field, pages []labeledPage, e *path) (share float64, n int) {
 	sum := 0.0
 	for i := range pages {
 		if pages[i].label.Has(f) {
 			n++
-			sum += pages[i].agree(f, e.texts(pages[i].in))
+			sum += pages[i].agreement(f, e.texts(pages[i].page))
 		}
 	}
 	if n == 0 {
@@ -75,7 +75,7 @@ func rightness(f article.Field, pages []labelled, e *path) (share float64, n int
 
 // dropPaths names the elements inside of the body that hold what the pages repeat, and
 // nothing else on any page.
-func dropPaths(pages []labelled, body *path) []string {
+func dropPaths(pages []labeledPage, body *path) []string {
 	pool := map[string]int{}
 	for _, l := range pages {
 		for i, b := range l.body.Blocks {
@@ -88,7 +88,7 @@ func dropPaths(pages []labelled, body *path) []string {
 					continue
 				}
 				for _, s := range steps(el) {
-					addTo(pool, candidate{".//" + s.path, s.cost})
+					addCandidate(pool, candidate{".//" + s.path, s.cost})
 				}
 			}
 		}
@@ -96,21 +96,21 @@ func dropPaths(pages []labelled, body *path) []string {
 	var out []string
 	for _, c := range cheapest(pool) {
 		e, err := compilePath(c.path)
-		if err != nil || len(out) >= maxPaths {
+		if err != nil || len(out) >= maxPathsPerField {
 			continue
 		}
-		if hitsOnly(pages, body, e) {
+		if matchesOnlyRepeated(pages, body, e) {
 			out = append(out, c.path)
 		}
 	}
 	return out
 }
 
-func hitsOnly(pages []labelled, body, e *path) bool {
+func matchesOnlyRepeated(pages []labeledPage, body, e *path) bool {
 	for _, l := range pages {
-		for _, n := range within(l.in, body.elements(l.in, nil), []*path{e}) {
+		for _, n := range elementsWithin(l.page, body.elements(l.page, nil), []*path{e}) {
 			for i, el := range l.body.Elements {
-				if !l.repeated[l.body.Blocks[i]] && inside(el, n) {
+				if !l.repeated[l.body.Blocks[i]] && isInside(el, n) {
 					return false
 				}
 			}
@@ -119,7 +119,7 @@ func hitsOnly(pages []labelled, body, e *path) bool {
 	return true
 }
 
-func inside(n, outer *html.Node) bool {
+func isInside(n, outer *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if n == outer {
 			return true
@@ -128,7 +128,7 @@ func inside(n, outer *html.Node) bool {
 	return false
 }
 
-func within(in *page, roots []*html.Node, paths []*path) []*html.Node {
+func elementsWithin(in *page, roots []*html.Node, paths []*path) []*html.Node {
 	var out []*html.Node
 	for _, e := range paths {
 		for _, r := range roots {

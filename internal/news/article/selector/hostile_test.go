@@ -33,15 +33,15 @@ func all(ctx context.Context, s *selector.Selector, p extract.Page) (*article.Ar
 	}
 	a, o, err := s.Article(ctx, doc, p)
 	if err == nil {
-		selector.Check(doc, a, o)
+		selector.VerifyBody(doc, a, o)
 	}
-	s.Look(doc)
+	s.Trace(doc)
 	return a, err
 }
 
 // reasons are what a page may be refused for.
 func reasons(err error) bool {
-	for _, known := range []error{extract.ErrTooBig, extract.ErrTooDeep, extract.ErrTooSlow, extract.ErrTooMany, extract.ErrEncoding, extract.ErrNotHTML, extract.ErrNoArticle} {
+	for _, known := range []error{extract.ErrTooLarge, extract.ErrTooDeep, extract.ErrTooSlow, extract.ErrTooManyNodes, extract.ErrEncoding, extract.ErrNotHTML, extract.ErrNoArticle} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -73,7 +73,7 @@ func TestGiantPages(t *testing.T) {
 		"too much":           strings.Repeat("a", 9*mb),
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 8*extract.DefaultLimits().Time)
+			ctx, cancel := context.WithTimeout(t.Context(), 8*extract.DefaultLimits().Timeout)
 			defer cancel()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

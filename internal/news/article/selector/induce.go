@@ -24,12 +24,12 @@ var (
 const MinPages = 4
 
 const (
-	// goodBody is the agreement from which on a path to the body is believed.
-	goodBody = 0.85
-	// goodField is the share of pages on which a path to another field must be right.
-	goodField = 0.9
-	// maxPool bounds the paths that are tried for one field.
-	maxPool = 80
+	// minBodyAgreement is the agreement from which on a path to the body is believed.
+	minBodyAgreement = 0.85
+	// minFieldAccuracy is the share of pages on which a path to another field must be right.
+	minFieldAccuracy = 0.9
+	// maxCandidates bounds the paths that are tried for one field.
+	maxCandidates = 80
 )
 
 // Induce learns how a site's pages are read. Its labels are what the generic reading takes
@@ -37,7 +37,7 @@ const (
 // elements that hold the labels, scored on all pages but the held-out ones, and the best are
 // checked on those. A second template of the site becomes a variant of its own.
 func Induce(ctx context.Context, version int, pages []extract.Page) (Config, error) {
-	all, err := label(ctx, pages)
+	all, err := labelPages(ctx, pages)
 	if err != nil {
 		return Config{}, err
 	}
@@ -62,7 +62,7 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 }
 
 // induceVariant learns the most common template and gives back the pages of others.
-func induceVariant(ctx context.Context, pages []labelled) (Variant, []labelled, error) {
+func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeledPage, error) {
 	to, err := bodyPath(ctx, pages)
 	if err != nil {
 		return Variant{}, nil, err
@@ -71,9 +71,9 @@ func induceVariant(ctx context.Context, pages []labelled) (Variant, []labelled, 
 	if err != nil {
 		return Variant{}, nil, err
 	}
-	var mine, left []labelled
+	var mine, left []labeledPage
 	for _, l := range pages {
-		if l.agreeBody(body.elements(l.in, nil), nil) >= 0.5 {
+		if l.bodyAgreement(body.elements(l.page, nil), nil) >= 0.5 {
 			mine = append(mine, l)
 		} else {
 			left = append(left, l)
@@ -85,7 +85,7 @@ func induceVariant(ctx context.Context, pages []labelled) (Variant, []labelled, 
 	train, held := split(mine)
 	v := Variant{Body: []string{to}, Fields: map[article.Field][]string{}, Scores: map[article.Field]float64{}}
 	v.Drop = dropPaths(train, body)
-	for _, f := range learnable() {
+	for _, f := range learnableFields() {
 		if p, s := fieldPath(f, train, held); p != "" {
 			v.Fields[f], v.Scores[f] = []string{p}, s
 		}
@@ -96,18 +96,18 @@ func induceVariant(ctx context.Context, pages []labelled) (Variant, []labelled, 
 	}
 	sum := 0.0
 	for _, l := range held {
-		nodes := body.elements(l.in, nil)
-		sum += l.agreeBody(nodes, within(l.in, nodes, drop))
+		nodes := body.elements(l.page, nil)
+		sum += l.bodyAgreement(nodes, elementsWithin(l.page, nodes, drop))
 	}
 	v.Scores[article.FieldBody] = sum / float64(len(held))
-	if v.Scores[article.FieldBody] < goodBody {
+	if v.Scores[article.FieldBody] < minBodyAgreement {
 		return Variant{}, nil, fmt.Errorf("%w: %s agrees by %.2f", ErrNotBetter, to, v.Scores[article.FieldBody])
 	}
 	return v, left, nil
 }
 
 // split holds every third page back.
-func split(pages []labelled) (train, held []labelled) {
+func split(pages []labeledPage) (train, held []labeledPage) {
 	for i, l := range pages {
 		if i%3 == 2 {
 			held = append(held, l)
@@ -119,14 +119,14 @@ func split(pages []labelled) (train, held []labelled) {
 }
 
 // bodyPath finds the path to the body that agrees best over the pages it is scored on.
-func bodyPath(ctx context.Context, pages []labelled) (string, error) {
+func bodyPath(ctx context.Context, pages []labeledPage) (string, error) {
 	train, _ := split(pages)
 	pool := map[string]int{}
 	for _, l := range train {
-		at := tightest(l.body)
+		at := smallestContainer(l.body)
 		for up := 0; at != nil && at.Type == html.ElementNode && at.Data != "html" && up < 4; up, at = up+1, at.Parent {
 			for _, c := range pathsTo(at) {
-				addTo(pool, candidate{c.path, c.cost + 3*up})
+				addCandidate(pool, candidate{c.path, c.cost + 3*up})
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func bodyPath(ctx context.Context, pages []labelled) (string, error) {
 		}
 		sum := 0.0
 		for i := range train {
-			sum += train[i].agreeBody(e.elements(train[i].in, nil), nil)
+			sum += train[i].bodyAgreement(e.elements(train[i].page, nil), nil)
 		}
 		// A plainer path is worth a little agreement: it will hold longer.
 		if s := sum/float64(len(train)) - 0.001*float64(c.cost); s > top {
@@ -154,8 +154,8 @@ func bodyPath(ctx context.Context, pages []labelled) (string, error) {
 	return best, nil
 }
 
-// tightest is the smallest element that holds nearly all of a text.
-func tightest(b extract.Body) *html.Node {
+// smallestContainer is the smallest element that holds nearly all of a text.
+func smallestContainer(b extract.Body) *html.Node {
 	chars := map[*html.Node]int{}
 	all := 0
 	for i, n := range b.Elements {
@@ -179,7 +179,7 @@ func tightest(b extract.Body) *html.Node {
 	}
 }
 
-func addTo(pool map[string]int, c candidate) {
+func addCandidate(pool map[string]int, c candidate) {
 	if old, ok := pool[c.path]; !ok || c.cost < old {
 		pool[c.path] = c.cost
 	}
@@ -194,5 +194,30 @@ func cheapest(pool map[string]int) []candidate {
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(len(a.path), len(b.path)), cmp.Compare(a.path, b.path))
 	})
-	return out[:min(len(out), maxPool)]
+	return out[:min(len(out), maxCandidates)]
+}
+
+// Propose writes selectors from a single page, for a person to look at and change. They are
+// not validated: one page cannot tell what belongs to the template from what belongs to the
+// story.
+func Propose(ctx context.Context, p extract.Page) (Config, error) {
+	pages, err := labelPages(ctx, []extract.Page{p})
+	if err != nil {
+		return Config{}, err
+	}
+	if len(pages) == 0 {
+		return Config{}, fmt.Errorf("%w: the page has none", ErrTooFewPages)
+	}
+	to, err := bodyPath(ctx, pages)
+	if err != nil {
+		return Config{}, err
+	}
+	v := Variant{Name: "proposal", Body: []string{to}, Fields: map[article.Field][]string{}}
+	for _, f := range learnableFields() {
+		if to, share := bestPath(f, pages, 1); share > 0 {
+			v.Fields[f] = []string{to}
+		}
+	}
+	c := Config{Variants: []Variant{v}}
+	return c, c.Validate()
 }

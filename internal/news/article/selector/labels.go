@@ -13,11 +13,11 @@ import (
 	"dateline/internal/news/article/score"
 )
 
-// labelled is a page with what the generic reading takes for its article: labels that are
+// labeledPage is a page with what the generic reading takes for its article: labels that are
 // right mostly, not always.
-type labelled struct {
+type labeledPage struct {
 	doc      *extract.Document
-	in       *page
+	page     *page
 	label    *article.Article
 	body     extract.Body
 	text     string // the body without what other pages repeat
@@ -25,9 +25,9 @@ type labelled struct {
 	dates    dates.Options
 }
 
-// label reads the pages; those that give no article teach nothing.
-func label(ctx context.Context, pages []extract.Page) ([]labelled, error) {
-	out := make([]labelled, 0, len(pages))
+// labelPages reads the pages; those that give no article teach nothing.
+func labelPages(ctx context.Context, pages []extract.Page) ([]labeledPage, error) {
+	out := make([]labeledPage, 0, len(pages))
 	for _, p := range pages {
 		doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
 		if err != nil {
@@ -47,7 +47,7 @@ func label(ctx context.Context, pages []extract.Page) ([]labelled, error) {
 		if !ok {
 			continue
 		}
-		out = append(out, labelled{doc: doc, in: newPage(doc.Root), label: a, body: b, dates: doc.DateOptions(p)})
+		out = append(out, labeledPage{doc: doc, page: newPage(doc.Root), label: a, body: b, dates: doc.DateOptions(p)})
 	}
 	counts := map[string]int{}
 	for _, l := range out {
@@ -75,8 +75,8 @@ func label(ctx context.Context, pages []extract.Page) ([]labelled, error) {
 	return out, nil
 }
 
-// agree says how well selected values match a label, from 0 to 1.
-func (l *labelled) agree(f article.Field, values []string) float64 {
+// agreement says how well selected values match a label, from 0 to 1.
+func (l *labeledPage) agreement(f article.Field, values []string) float64 {
 	if len(values) == 0 {
 		return 0
 	}
@@ -95,7 +95,7 @@ func (l *labelled) agree(f article.Field, values []string) float64 {
 		yes = yes && len(all) <= 2*names+12
 	case article.FieldPublished:
 		d, ok := dates.Parse(values[0], l.dates)
-		yes = ok && d.Clock && d.Time.Sub(l.label.Published).Abs() < 60e9
+		yes = ok && d.HasTime && d.Time.Sub(l.label.Published).Abs() < 60e9
 	case article.FieldLead:
 		yes = first != "" && strings.HasSuffix(first, extract.Plain(l.label.Lead)) && len(first) < 2*len(extract.Plain(l.label.Lead))
 	case article.FieldSection:
@@ -107,9 +107,9 @@ func (l *labelled) agree(f article.Field, values []string) float64 {
 	return 0
 }
 
-// agreeBody says how well the text of selected elements matches the label.
-func (l *labelled) agreeBody(nodes, drop []*html.Node) float64 {
-	nodes = outer(nodes)
+// bodyAgreement says how well the text of selected elements matches the label.
+func (l *labeledPage) bodyAgreement(nodes, drop []*html.Node) float64 {
+	nodes = outermost(nodes)
 	if len(nodes) == 0 || len(nodes) > 8 {
 		return 0
 	}
@@ -121,10 +121,10 @@ func (l *labelled) agreeBody(nodes, drop []*html.Node) float64 {
 	return score.CompareBody(l.text, strings.Join(kept, "\n\n")).F1()
 }
 
-// holders are the elements whose text, or an attribute of them, is the label of a field. The
+// findLabel are the elements whose text, or an attribute of them, is the label of a field. The
 // head is left out: what it says is read on every page anyway, and selectors are for the pages
 // where it says nothing.
-func (l *labelled) holders(f article.Field) (nodes []*html.Node, attrs []string) {
+func (l *labeledPage) findLabel(f article.Field) (nodes []*html.Node, attrs []string) {
 	const most = 12
 	var walk func(n *html.Node, depth int) bool
 	walk = func(n *html.Node, depth int) bool {
@@ -142,13 +142,13 @@ func (l *labelled) holders(f article.Field) (nodes []*html.Node, attrs []string)
 		}
 		for _, k := range []string{"content", "datetime"} {
 			for _, a := range n.Attr {
-				if a.Key == k && l.agree(f, []string{a.Val}) == 1 {
+				if a.Key == k && l.agreement(f, []string{a.Val}) == 1 {
 					nodes, attrs = append(nodes, n), append(attrs, k)
 					return true
 				}
 			}
 		}
-		if t := extract.Text(n, 1500); t != "" && l.agree(f, []string{t}) == 1 {
+		if t := extract.Text(n, 1500); t != "" && l.agreement(f, []string{t}) == 1 {
 			nodes, attrs = append(nodes, n), append(attrs, "")
 			return true
 		}

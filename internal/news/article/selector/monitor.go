@@ -11,9 +11,9 @@ type Action string
 
 // Actions.
 const (
-	Keep     Action = "keep"
-	Learn    Action = "learn"     // nothing is known, or what is known no longer holds
-	RollBack Action = "roll_back" // the version in use is worse than the one before it
+	ActionNone     Action = "keep"
+	ActionLearn    Action = "learn"     // nothing is known, or what is known no longer holds
+	ActionRollBack Action = "roll_back" // the version in use is worse than the one before it
 )
 
 // Decision is an action and its reason, in words for the event that tells people.
@@ -24,70 +24,70 @@ type Decision struct {
 }
 
 const (
-	// window is how many of the last pages health is taken from.
-	window = 10
-	// soon is how many pages a version is judged by at the earliest.
-	soon = 5
-	// sickBody and sickField are the health from which on down selectors are learned anew.
-	sickBody  = 0.6
-	sickField = 0.4
-	// worse is by how much a new version may fall behind the one before it.
-	worse = 0.15
-	// patience is how many pages pass after an attempt to learn before the next.
-	patience = 10
-	// longPatience is how many more pages pass where nothing was ever learned.
-	longPatience = 45
+	// healthWindow is how many of the last pages health is taken from.
+	healthWindow = 10
+	// minJudgedPages is how many pages a version is judged by at the earliest.
+	minJudgedPages = 5
+	// minBodyHealth and sickField are the health from which on down selectors are learned anew.
+	minBodyHealth  = 0.6
+	minFieldHealth = 0.4
+	// maxHealthDrop is by how much a new version may fall behind the one before it.
+	maxHealthDrop = 0.15
+	// learnInterval is how many pages pass after an attempt to learn before the next.
+	learnInterval = 10
+	// failedLearnDelay is how many more pages pass where nothing was ever learned.
+	failedLearnDelay = 45
 )
 
 // Monitor watches the selectors of one site. It is a value that is stored between pages: all
 // of it is data, and what it decides depends on nothing else.
 type Monitor struct {
-	Version  int                       `json:"version"`            // in use; 0 is none
-	Previous int                       `json:"previous,omitempty"` // to roll back to; 0 is none
-	Expected map[article.Field]float64 `json:"expected,omitempty"` // of the version in use, from validation
-	Before   map[article.Field]float64 `json:"before,omitempty"`   // health of the version before it, when it was replaced
-	Recent   []map[article.Field]bool  `json:"recent,omitempty"`   // the last pages, oldest first
-	Pages    int                       `json:"pages"`              // read since the version came into use
-	Waited   int                       `json:"waited"`             // pages since learning was last tried
+	Version        int                       `json:"version"`            // in use; 0 is none
+	Previous       int                       `json:"previous,omitempty"` // to roll back to; 0 is none
+	Expected       map[article.Field]float64 `json:"expected,omitempty"` // of the version in use, from validation
+	PreviousHealth map[article.Field]float64 `json:"before,omitempty"`   // health of the version before it, when it was replaced
+	Recent         []map[article.Field]bool  `json:"recent,omitempty"`   // the last pages, oldest first
+	Pages          int                       `json:"pages"`              // read since the version came into use
+	SinceLearning  int                       `json:"waited"`             // pages since learning was last tried
 }
 
-// Saw notes a page that was read.
-func (m Monitor) Saw(o Outcome) Monitor {
+// Record notes a page that was read.
+func (m Monitor) Record(o Outcome) Monitor {
 	recent := append(append([]map[article.Field]bool{}, m.Recent...), o.Found)
-	if len(recent) > window {
-		recent = recent[len(recent)-window:]
+	if len(recent) > healthWindow {
+		recent = recent[len(recent)-healthWindow:]
 	}
 	m.Recent = recent
 	m.Pages++
-	m.Waited++
+	m.SinceLearning++
 	return m
 }
 
-// Use takes a version into use.
-func (m Monitor) Use(c Config) Monitor {
+// Activate takes a version into use.
+func (m Monitor) Activate(c Config) Monitor {
 	before := m.Health()
 	if m.Pages == 0 {
 		before = nil
 	}
-	return Monitor{Version: c.Version, Previous: m.Version, Before: before, Expected: expected(c)}
+	return Monitor{Version: c.Version, Previous: m.Version, PreviousHealth: before, Expected: expectedShares(c)}
 }
 
-// Back takes the previous version into use again.
-func (m Monitor) Back(previous Config) Monitor {
-	return Monitor{Version: previous.Version, Expected: expected(previous)}
+// RollBack takes the previous version into use again.
+func (m Monitor) RollBack(previous Config) Monitor {
+	return Monitor{Version: previous.Version, Expected: expectedShares(previous)}
 }
 
-// Tried notes an attempt to learn that gave nothing better. A site without selectors is read
+// LearnFailed notes an attempt to learn that gave nothing better. A site without selectors is read
 // well enough; it is left alone for longer.
-func (m Monitor) Tried() Monitor {
-	m.Waited = 0
+func (m Monitor) LearnFailed() Monitor {
+	m.SinceLearning = 0
 	if m.Version == 0 {
-		m.Waited = -longPatience
+		m.SinceLearning = -failedLearnDelay
 	}
 	return m
 }
 
-func expected(c Config) map[article.Field]float64 {
+func expectedShares(c Config) map[article.Field]float64 {
 	out := map[article.Field]float64{article.FieldBody: 1}
 	for _, v := range c.Variants {
 		for f := range v.Fields {
@@ -122,41 +122,41 @@ func (m Monitor) Health() map[article.Field]float64 {
 // Decide says what should be done now.
 func (m Monitor) Decide() Decision {
 	if m.Version == 0 {
-		if m.Waited >= MinPages+1 {
-			return Decision{Action: Learn, Reason: "the site has no selectors yet"}
+		if m.SinceLearning >= MinPages+1 {
+			return Decision{Action: ActionLearn, Reason: "the site has no selectors yet"}
 		}
-		return Decision{Action: Keep}
+		return Decision{Action: ActionNone}
 	}
-	if len(m.Recent) < soon {
-		return Decision{Action: Keep}
+	if len(m.Recent) < minJudgedPages {
+		return Decision{Action: ActionNone}
 	}
 	health := m.Health()
-	if m.Previous > 0 && m.Pages <= 2*window {
+	if m.Previous > 0 && m.Pages <= 2*healthWindow {
 		for _, f := range fieldOrder() {
-			was, had := m.Before[f]
-			if is, ok := health[f]; had && (ok && is < was-worse || f == article.FieldBody && !ok) {
-				return Decision{Action: RollBack, Field: f, Reason: fmt.Sprintf(
+			was, had := m.PreviousHealth[f]
+			if is, ok := health[f]; had && (ok && is < was-maxHealthDrop || f == article.FieldBody && !ok) {
+				return Decision{Action: ActionRollBack, Field: f, Reason: fmt.Sprintf(
 					"version %d finds the %s on %.0f %% of pages, version %d before it found it on %.0f %%", m.Version, f, 100*is, m.Previous, 100*was)}
 			}
 		}
 	}
-	if m.Waited < patience && m.Pages > m.Waited {
-		return Decision{Action: Keep}
+	if m.SinceLearning < learnInterval && m.Pages > m.SinceLearning {
+		return Decision{Action: ActionNone}
 	}
-	last := m.lastPages(soon)
+	last := m.lastPages(minJudgedPages)
 	for _, f := range fieldOrder() {
 		h, ok := health[f]
-		limit := sickField
+		limit := minFieldHealth
 		if f == article.FieldBody {
-			limit = sickBody
+			limit = minBodyHealth
 		}
 		// The last few pages alone are enough where none of them has the field.
-		if none := last[f] == 0 && f == article.FieldBody; ok && (h < limit && len(m.Recent) >= window || none) {
-			return Decision{Action: Learn, Field: f, Reason: fmt.Sprintf(
+		if none := last[f] == 0 && f == article.FieldBody; ok && (h < limit && len(m.Recent) >= healthWindow || none) {
+			return Decision{Action: ActionLearn, Field: f, Reason: fmt.Sprintf(
 				"the selectors of version %d found the %s on %d of the last %d pages; the site may have changed its template", m.Version, f, m.count(f), len(m.Recent))}
 		}
 	}
-	return Decision{Action: Keep}
+	return Decision{Action: ActionNone}
 }
 
 // lastPages counts per field on how many of the last n pages it was found.

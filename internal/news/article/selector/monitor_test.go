@@ -23,34 +23,34 @@ func configOf(version int, scores map[article.Field]float64) selector.Config {
 func readPages(m selector.Monitor, pages string) selector.Monitor {
 	for _, p := range pages {
 		found := map[article.Field]bool{article.FieldBody: p == 'b' || p == '+', article.FieldTitle: p == 't' || p == '+'}
-		m = m.Saw(selector.Outcome{Found: found})
+		m = m.Record(selector.Outcome{Found: found})
 	}
 	return m
 }
 
 func TestMonitor_LearnsWhenPagesLackAField(t *testing.T) {
-	first := selector.Monitor{}.Use(configOf(1, map[article.Field]float64{article.FieldLead: 0}))
+	first := selector.Monitor{}.Activate(configOf(1, map[article.Field]float64{article.FieldLead: 0}))
 	for name, row := range map[string]struct {
 		from  selector.Monitor
 		pages string
 		want  selector.Action
 		field article.Field
 	}{
-		"NewSite_TooFewPages":              {selector.Monitor{}, "----", selector.Keep, ""},
-		"NewSite_EnoughPages":              {selector.Monitor{}, "-----", selector.Learn, ""},
-		"NewSite_LeftAloneAfterAFailure":   {readPages(selector.Monitor{}, "-----").Tried(), "-------------------------------------------------", selector.Keep, ""},
-		"NewSite_TriedAgainMuchLater":      {readPages(selector.Monitor{}, "-----").Tried(), "--------------------------------------------------", selector.Learn, ""},
-		"NoBody_FourPages":                 {first, "tttt", selector.Keep, ""},
-		"NoBody_FivePages":                 {first, "ttttt", selector.Learn, article.FieldBody},
-		"Body_SixOfTen":                    {first, "+t+t+t+t++", selector.Keep, ""},
-		"Body_FiveOfTen":                   {first, "+t+t+t+t+t", selector.Learn, article.FieldBody},
-		"Body_FourOfNine":                  {first, "t+t+t+t+t", selector.Keep, ""},
-		"Body_FiveOfTheLastTenOfMany":      {first, "+++++++++++++++++++++t+t+t+t+t", selector.Learn, article.FieldBody},
-		"Title_FourOfTen":                  {first, "+b+b+b+bbb", selector.Keep, ""},
-		"Title_ThreeOfTen":                 {first, "+b+b+bbbbb", selector.Learn, article.FieldTitle},
-		"AfterAFailure_NinePages":          {readPages(first, "ttttt").Tried(), "ttttttttt", selector.Keep, ""},
-		"AfterAFailure_TenPages":           {readPages(first, "ttttt").Tried(), "tttttttttt", selector.Learn, article.FieldBody},
-		"BodyAgainInOneOfTheLastFivePages": {first, "tttt+", selector.Keep, ""},
+		"NewSite_TooFewPages":              {selector.Monitor{}, "----", selector.ActionNone, ""},
+		"NewSite_EnoughPages":              {selector.Monitor{}, "-----", selector.ActionLearn, ""},
+		"NewSite_LeftAloneAfterAFailure":   {readPages(selector.Monitor{}, "-----").LearnFailed(), "-------------------------------------------------", selector.ActionNone, ""},
+		"NewSite_TriedAgainMuchLater":      {readPages(selector.Monitor{}, "-----").LearnFailed(), "--------------------------------------------------", selector.ActionLearn, ""},
+		"NoBody_FourPages":                 {first, "tttt", selector.ActionNone, ""},
+		"NoBody_FivePages":                 {first, "ttttt", selector.ActionLearn, article.FieldBody},
+		"Body_SixOfTen":                    {first, "+t+t+t+t++", selector.ActionNone, ""},
+		"Body_FiveOfTen":                   {first, "+t+t+t+t+t", selector.ActionLearn, article.FieldBody},
+		"Body_FourOfNine":                  {first, "t+t+t+t+t", selector.ActionNone, ""},
+		"Body_FiveOfTheLastTenOfMany":      {first, "+++++++++++++++++++++t+t+t+t+t", selector.ActionLearn, article.FieldBody},
+		"Title_FourOfTen":                  {first, "+b+b+b+bbb", selector.ActionNone, ""},
+		"Title_ThreeOfTen":                 {first, "+b+b+bbbbb", selector.ActionLearn, article.FieldTitle},
+		"AfterAFailure_NinePages":          {readPages(first, "ttttt").LearnFailed(), "ttttttttt", selector.ActionNone, ""},
+		"AfterAFailure_TenPages":           {readPages(first, "ttttt").LearnFailed(), "tttttttttt", selector.ActionLearn, article.FieldBody},
+		"BodyAgainInOneOfTheLastFivePages": {first, "tttt+", selector.ActionNone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := readPages(row.from, row.pages).Decide()
@@ -69,29 +69,29 @@ func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
 		want          selector.Action
 		field         article.Field
 	}{
-		"AsGood":                   {"++++++++++", "++++++++++", selector.Keep, ""},
-		"SlightlyWorse":            {"++++++++++", "+++++++++t", selector.Keep, ""},
-		"Worse":                    {"++++++++++", "++++++++tt", selector.RollBack, article.FieldBody},
-		"WorseTitle":               {"++++++++++", "++++++++bb", selector.RollBack, article.FieldTitle},
-		"TooEarlyToSay":            {"++++++++++", "tttt", selector.Keep, ""},
-		"Early":                    {"++++++++++", "ttttt", selector.RollBack, article.FieldBody},
-		"WorseOnItsTwentiethPage":  {"++++++++++", "++++++++++++++++++tt", selector.RollBack, article.FieldBody},
-		"WorseAfterTwentyPages":    {"++++++++++", "+++++++++++++++++++tt", selector.Keep, ""},
-		"TheOneBeforeWasAsBad":     {"++t+t+t+++", "+++t+t+t++", selector.Keep, ""},
-		"TheOneBeforeReadNoPage":   {"", "++++++++tt", selector.Keep, ""},
-		"TheOneBeforeWasJudgedToo": {"+", "++++++++tt", selector.RollBack, article.FieldBody},
+		"AsGood":                   {"++++++++++", "++++++++++", selector.ActionNone, ""},
+		"SlightlyWorse":            {"++++++++++", "+++++++++t", selector.ActionNone, ""},
+		"Worse":                    {"++++++++++", "++++++++tt", selector.ActionRollBack, article.FieldBody},
+		"WorseTitle":               {"++++++++++", "++++++++bb", selector.ActionRollBack, article.FieldTitle},
+		"TooEarlyToSay":            {"++++++++++", "tttt", selector.ActionNone, ""},
+		"Early":                    {"++++++++++", "ttttt", selector.ActionRollBack, article.FieldBody},
+		"WorseOnItsTwentiethPage":  {"++++++++++", "++++++++++++++++++tt", selector.ActionRollBack, article.FieldBody},
+		"WorseAfterTwentyPages":    {"++++++++++", "+++++++++++++++++++tt", selector.ActionNone, ""},
+		"TheOneBeforeWasAsBad":     {"++t+t+t+++", "+++t+t+t++", selector.ActionNone, ""},
+		"TheOneBeforeReadNoPage":   {"", "++++++++tt", selector.ActionNone, ""},
+		"TheOneBeforeWasJudgedToo": {"+", "++++++++tt", selector.ActionRollBack, article.FieldBody},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := readPages(selector.Monitor{}.Use(configOf(1, nil)), row.before)
-			got := readPages(m.Use(configOf(2, nil)), row.after).Decide()
+			m := readPages(selector.Monitor{}.Activate(configOf(1, nil)), row.before)
+			got := readPages(m.Activate(configOf(2, nil)), row.after).Decide()
 			if got.Action != row.want || got.Field != row.field {
 				t.Errorf("got %s %q (%s), want %s %q", got.Action, got.Field, got.Reason, row.want, row.field)
 			}
 		})
 	}
 	t.Run("NotBackAndForth", func(t *testing.T) {
-		m := readPages(selector.Monitor{}.Use(configOf(1, nil)), "++++++++++").Use(configOf(2, nil)).Back(configOf(1, nil))
-		if got := readPages(m, "++++++++tt").Decide(); got.Action != selector.Keep {
+		m := readPages(selector.Monitor{}.Activate(configOf(1, nil)), "++++++++++").Activate(configOf(2, nil)).RollBack(configOf(1, nil))
+		if got := readPages(m, "++++++++tt").Decide(); got.Action != selector.ActionNone {
 			t.Errorf("the version rolled back to: got %s (%s), want keep", got.Action, got.Reason)
 		}
 	})
@@ -100,7 +100,7 @@ func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
 // A field that validation found on half of the pages is healthy when half of the
 // pages have it.
 func TestMonitor_HealthIsRelativeToValidation(t *testing.T) {
-	m := selector.Monitor{}.Use(configOf(1, map[article.Field]float64{article.FieldTitle: 0.5, article.FieldLead: 0}))
+	m := selector.Monitor{}.Activate(configOf(1, map[article.Field]float64{article.FieldTitle: 0.5, article.FieldLead: 0}))
 	if got := m.Health(); len(got) != 0 {
 		t.Errorf("health before any page: got %v, want none", got)
 	}
@@ -114,7 +114,7 @@ func TestMonitor_HealthIsRelativeToValidation(t *testing.T) {
 		t.Errorf("health of a field that validation never found: got %v, want none", lead)
 	}
 	// Without scores, as where a person wrote the selectors, every page should have it.
-	if got := readPages(selector.Monitor{}.Use(configOf(1, nil)), "+b").Health(); got[article.FieldTitle] != 0.5 {
+	if got := readPages(selector.Monitor{}.Activate(configOf(1, nil)), "+b").Health(); got[article.FieldTitle] != 0.5 {
 		t.Errorf("health without scores: got %v, want 0.5", got[article.FieldTitle])
 	}
 }

@@ -16,10 +16,10 @@ import (
 //	//div[contains(concat(' ',normalize-space(@class),' '),' story ')]/p
 //	.//section[@id='x']//time/@datetime
 type path struct {
-	steps []step
-	attr  string      // of the last step; empty for the element itself
-	rel   bool        // begins with a dot
-	expr  *xpath.Expr // for everything else
+	steps    []step
+	attr     string      // of the last step; empty for the element itself
+	relative bool        // begins with a dot
+	expr     *xpath.Expr // for everything else
 }
 
 type step struct {
@@ -37,7 +37,7 @@ func compilePath(p string) (*path, error) {
 	if out, ok := simplePath(p); ok {
 		return out, nil
 	}
-	e, err := compileOne(p)
+	e, err := compileXPath(p)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func compilePath(p string) (*path, error) {
 func simplePath(p string) (*path, bool) {
 	out := &path{}
 	if strings.HasPrefix(p, ".//") {
-		out.rel, p = true, p[1:]
+		out.relative, p = true, p[1:]
 	}
 	for p != "" {
 		deep := strings.HasPrefix(p, "//")
@@ -57,7 +57,7 @@ func simplePath(p string) (*path, bool) {
 		}
 		p = strings.TrimPrefix(p[1:], "/")
 		if strings.HasPrefix(p, "@") {
-			if deep || len(out.steps) == 0 || !plainName(p[1:]) {
+			if deep || len(out.steps) == 0 || !isPlainName(p[1:]) {
 				return nil, false
 			}
 			out.attr = p[1:]
@@ -68,7 +68,7 @@ func simplePath(p string) (*path, bool) {
 			n++
 		}
 		s := step{deep: deep, tag: p[:n]}
-		if !plainName(s.tag) {
+		if !isPlainName(s.tag) {
 			return nil, false
 		}
 		p = p[n:]
@@ -95,7 +95,7 @@ func simpleCond(p string) (c cond, rest string, ok bool) {
 			return c, "", false
 		}
 		c.token = true
-		return c, q, plainName(c.attr) && c.value != "" && !strings.ContainsAny(c.value, " '")
+		return c, q, isPlainName(c.attr) && c.value != "" && !strings.ContainsAny(c.value, " '")
 	}
 	q, found := strings.CutPrefix(p, "@")
 	if !found {
@@ -107,11 +107,11 @@ func simpleCond(p string) (c cond, rest string, ok bool) {
 	if c.value, q, found = strings.Cut(q, "']"); !found {
 		return c, "", false
 	}
-	return c, q, plainName(c.attr) && !strings.Contains(c.value, "'")
+	return c, q, isPlainName(c.attr) && !strings.Contains(c.value, "'")
 }
 
-// plainName says whether s is the name of an element or attribute and nothing else.
-func plainName(s string) bool {
+// isPlainName says whether s is the name of an element or attribute and nothing else.
+func isPlainName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9' || i == 0) && (c != '-' || i == 0) {
@@ -125,14 +125,14 @@ func plainName(s string) bool {
 type page struct {
 	root  *html.Node
 	byTag map[string][]*html.Node
-	work  int // that an expression may make of the page, in bytes of text gone through
+	cost  int // that an expression may make of the page, in bytes of text gone through
 }
 
-// maxWork is up to where expressions are left to the library. A condition such as
+// maxXPathCost is up to where expressions are left to the library. A condition such as
 // string-length(.) reads the text of an element anew for each that it stands in, p[last()] counts
 // all neighbours for each of them, and nothing can stop it half-way. Real pages stay twenty times
 // below.
-const maxWork = 64 << 20
+const maxXPathCost = 64 << 20
 
 func newPage(root *html.Node) *page {
 	p := &page{root: root, byTag: map[string][]*html.Node{}}
@@ -142,22 +142,22 @@ func newPage(root *html.Node) *page {
 
 func (p *page) add(n *html.Node, depth int) {
 	const node, pair = 16, 24 // what a step over a node costs, and one between two neighbours
-	p.work += depth * node
+	p.cost += depth * node
 	switch n.Type {
 	case html.ElementNode:
 		p.byTag[n.Data] = append(p.byTag[n.Data], n)
 	case html.TextNode:
-		p.work += depth * len(n.Data)
+		p.cost += depth * len(n.Data)
 	}
 	children := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		p.add(c, depth+1)
 		children++
 	}
-	p.work += children * children * pair
+	p.cost += children * children * pair
 }
 
-func (s *step) fits(n *html.Node) bool {
+func (s *step) matches(n *html.Node) bool {
 	if n.Type != html.ElementNode || n.Data != s.tag {
 		return false
 	}
@@ -183,41 +183,41 @@ func hasToken(list, name string) bool {
 			return false
 		}
 		end := i + len(name)
-		if (i == 0 || space(list[i-1])) && (end == len(list) || space(list[end])) {
+		if (i == 0 || isSpace(list[i-1])) && (end == len(list) || isSpace(list[end])) {
 			return true
 		}
 		list = list[end:]
 	}
 }
 
-func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// find finds up to maxMatches elements: those whose last step fits and whose ancestors fit
+// findSimple finds up to maxMatches elements: those whose last step fits and whose ancestors fit
 // the steps before it.
-func (p *path) find(in *page, below *html.Node) []*html.Node {
+func (p *path) findSimple(in *page, below *html.Node) []*html.Node {
 	last := len(p.steps) - 1
 	var out []*html.Node
 	for _, n := range in.byTag[p.steps[last].tag] {
 		if len(out) >= maxMatches {
 			break
 		}
-		if below != nil && (n == below || !inside(n, below)) {
+		if below != nil && (n == below || !isInside(n, below)) {
 			continue
 		}
-		if p.steps[last].fits(n) && p.above(n, last, below) {
+		if p.steps[last].matches(n) && p.ancestorsMatch(n, last, below) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// above says whether the steps before one lead to an element.
-func (p *path) above(n *html.Node, at int, top *html.Node) bool {
+// ancestorsMatch says whether the steps before one lead to an element.
+func (p *path) ancestorsMatch(n *html.Node, at int, top *html.Node) bool {
 	if at == 0 {
 		return true
 	}
 	for a := n.Parent; a != nil && a != top; a = a.Parent {
-		if p.steps[at-1].fits(a) && p.above(a, at-1, top) {
+		if p.steps[at-1].matches(a) && p.ancestorsMatch(a, at-1, top) {
 			return true
 		}
 		if !p.steps[at].deep {
@@ -233,13 +233,13 @@ func (p *path) elements(in *page, below *html.Node) []*html.Node {
 		if p.attr != "" {
 			return nil
 		}
-		if !p.rel {
+		if !p.relative {
 			below = nil
 		}
-		return p.find(in, below)
+		return p.findSimple(in, below)
 	}
 	var out []*html.Node
-	p.walk(in, below, func(nav *htmlquery.NodeNavigator) {
+	p.evaluate(in, below, func(nav *htmlquery.NodeNavigator) {
 		if nav.NodeType() == xpath.ElementNode {
 			out = append(out, nav.Current())
 		}
@@ -256,7 +256,7 @@ func (p *path) texts(in *page) []string {
 		}
 	}
 	if p.expr != nil {
-		p.walk(in, nil, func(nav *htmlquery.NodeNavigator) {
+		p.evaluate(in, nil, func(nav *htmlquery.NodeNavigator) {
 			if nav.NodeType() == xpath.ElementNode {
 				add(extract.Text(nav.Current(), maxFieldText))
 			} else {
@@ -265,7 +265,7 @@ func (p *path) texts(in *page) []string {
 		})
 		return out
 	}
-	for _, n := range p.find(in, nil) {
+	for _, n := range p.findSimple(in, nil) {
 		if p.attr == "" {
 			add(extract.Text(n, maxFieldText))
 			continue
@@ -279,11 +279,11 @@ func (p *path) texts(in *page) []string {
 	return out
 }
 
-// walk evaluates an expression in the general way. One that makes the library panic selects
+// evaluate evaluates an expression in the general way. One that makes the library panic selects
 // nothing from there on.
-func (p *path) walk(in *page, below *html.Node, each func(*htmlquery.NodeNavigator)) {
+func (p *path) evaluate(in *page, below *html.Node, each func(*htmlquery.NodeNavigator)) {
 	defer func() { _ = recover() }()
-	if in.work > maxWork {
+	if in.cost > maxXPathCost {
 		return // the page is read as one whose site is not known
 	}
 	if below == nil {

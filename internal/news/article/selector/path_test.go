@@ -27,7 +27,7 @@ two"><p class="lead">a <b class="x">b</b></p><div class="story-box"><p>c</p><div
 	} {
 		own, ok := simplePath(p)
 		require.True(t, ok, p)
-		e, err := compileOne(p)
+		e, err := compileXPath(p)
 		require.NoError(t, err)
 		general := &path{expr: e}
 		require.Equal(t, trimmed(general.texts(in)), trimmed(own.texts(in)), p)
@@ -58,9 +58,9 @@ func TestPathBelow(t *testing.T) {
 // TestStable tells names that people gave from those that machines made.
 func TestStable(t *testing.T) {
 	for _, s := range []string{"article-body", "fck_detail", "storyText", "detail-content", "sapo", "StoryBodyCompanionColumn"} {
-		require.True(t, stable(s), s)
+		require.True(t, isStableName(s), s)
 	}
 	for _, s := range []string{"hJpRRP", "css-1x2y3z", "post-115809", "sc-77igqf-0", "dt-mb-[6]", "col-12x34", "md", "a1B2c3"} {
-		require.False(t, stable(s), s)
+		require.False(t, isStableName(s), s)
 	}
 }

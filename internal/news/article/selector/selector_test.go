@@ -109,7 +109,7 @@ func TestRedesign(t *testing.T) {
 		recent = append(recent, want.page)
 		recent = recent[max(0, len(recent)-8):]
 		a, o := read(t, sel, want.page)
-		mon = mon.Saw(o)
+		mon = mon.Record(o)
 		f1 := score.CompareBody(want.body, a.Text).F1()
 		require.Greater(t, f1, 0.9, "page %d", i)
 		if i > 12 && i < 40 || i >= 60 {
@@ -118,18 +118,18 @@ func TestRedesign(t *testing.T) {
 			require.Equal(t, []string{want.author}, a.Authors, "page %d", i)
 		}
 		d := mon.Decide()
-		if d.Action != selector.Learn {
-			require.Equal(t, selector.Keep, d.Action)
+		if d.Action != selector.ActionLearn {
+			require.Equal(t, selector.ActionNone, d.Action)
 			continue
 		}
 		events = append(events, d.Reason)
 		cfg, err := selector.Induce(t.Context(), version+1, recent)
 		if err != nil {
-			mon = mon.Tried()
+			mon = mon.LearnFailed()
 			continue
 		}
 		version++
-		sel, mon = mustCompile(t, cfg), mon.Use(cfg)
+		sel, mon = mustCompile(t, cfg), mon.Activate(cfg)
 		learned = append(learned, i)
 	}
 	require.Len(t, learned, 2, "%v", events)
@@ -149,7 +149,7 @@ func read(t *testing.T, sel *selector.Selector, p extract.Page) (*article.Articl
 	require.NoError(t, err)
 	a, o, err := sel.Article(t.Context(), doc, p)
 	require.NoError(t, err)
-	return a, selector.Check(doc, a, o)
+	return a, selector.VerifyBody(doc, a, o)
 }
 
 // TestBadVersionIsRolledBack takes a version into use that selects the teasers below the text.
@@ -159,24 +159,24 @@ func TestBadVersionIsRolledBack(t *testing.T) {
 	good, err := selector.Induce(t.Context(), 1, pages)
 	require.NoError(t, err)
 	sel := mustCompile(t, good)
-	mon := selector.Monitor{}.Use(good)
+	mon := selector.Monitor{}.Activate(good)
 	for range 12 {
 		_, o := read(t, sel, s.next().page)
-		mon = mon.Saw(o)
-		require.Equal(t, selector.Keep, mon.Decide().Action)
+		mon = mon.Record(o)
+		require.Equal(t, selector.ActionNone, mon.Decide().Action)
 	}
 	bad := selector.Config{Version: 2, Variants: []selector.Variant{{Name: "wrong", Body: []string{"//div[contains(@class,'grid-below')]"}}}}
-	sel, mon = mustCompile(t, bad), mon.Use(bad)
+	sel, mon = mustCompile(t, bad), mon.Activate(bad)
 	for i := range 20 {
 		want := s.next()
 		a, o := read(t, sel, want.page)
-		mon = mon.Saw(o)
+		mon = mon.Record(o)
 		d := mon.Decide()
-		if d.Action == selector.RollBack {
+		if d.Action == selector.ActionRollBack {
 			require.Less(t, i, 10)
 			require.Equal(t, article.FieldBody, d.Field)
 			require.Contains(t, d.Reason, "version 2 finds the body on 0 % of pages, version 1 before it found it on 100 %")
-			mon = mon.Back(good)
+			mon = mon.RollBack(good)
 			sel = mustCompile(t, good)
 			a, o = read(t, sel, want.page)
 			require.True(t, o.Found[article.FieldBody])
@@ -194,9 +194,9 @@ func TestMonitorSurvivesStorage(t *testing.T) {
 	pages, _ := pagesOf(s, 6)
 	cfg, err := selector.Induce(t.Context(), 3, pages)
 	require.NoError(t, err)
-	mon := selector.Monitor{}.Use(cfg)
+	mon := selector.Monitor{}.Activate(cfg)
 	_, o := read(t, mustCompile(t, cfg), s.next().page)
-	mon = mon.Saw(o)
+	mon = mon.Record(o)
 	raw, err := json.Marshal(mon)
 	require.NoError(t, err)
 	var back selector.Monitor

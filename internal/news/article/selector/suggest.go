@@ -13,19 +13,19 @@ import (
 	"dateline/internal/news/article/extract"
 )
 
-// ErrDoesNotHold is wrapped by the reason why a path that somebody suggested is not taken.
-var ErrDoesNotHold = errors.New("the path does not hold on other pages")
+// ErrNotConfirmed is wrapped by the reason why a path that somebody suggested is not taken.
+var ErrNotConfirmed = errors.New("the path does not hold on other pages")
 
 const (
-	// suggestedOn is the share of the pages on which a suggested path must find something.
-	suggestedOn = 0.75
-	// minTried is how many pages a suggestion is tried on at least.
-	minTried = 3
+	// minSuggestionCoverage is the share of the pages on which a suggested path must find something.
+	minSuggestionCoverage = 0.75
+	// minSuggestionPages is how many pages a suggestion is tried on at least.
+	minSuggestionPages = 3
 )
 
-// Lacking lists the fields that a configuration has no path for and that fewer than half of the
+// MissingFields lists the fields that a configuration has no path for and that fewer than half of the
 // pages state themselves.
-func Lacking(ctx context.Context, c Config, pages []extract.Page) []article.Field {
+func MissingFields(ctx context.Context, c Config, pages []extract.Page) []article.Field {
 	counts, read := map[article.Field]int{}, 0
 	for _, p := range pages {
 		a, err := extract.Extract(ctx, p)
@@ -33,14 +33,14 @@ func Lacking(ctx context.Context, c Config, pages []extract.Page) []article.Fiel
 			continue
 		}
 		read++
-		for _, f := range learnable() {
+		for _, f := range learnableFields() {
 			if a.Has(f) {
 				counts[f]++
 			}
 		}
 	}
 	var out []article.Field
-	for _, f := range learnable() {
+	for _, f := range learnableFields() {
 		named := slices.ContainsFunc(c.Variants, func(v Variant) bool { return len(v.Fields[f]) > 0 })
 		if !named && 2*counts[f] < read {
 			out = append(out, f)
@@ -49,22 +49,22 @@ func Lacking(ctx context.Context, c Config, pages []extract.Page) []article.Fiel
 	return out
 }
 
-// Said is what somebody says of one field of a page that they were shown.
-type Said struct {
+// Suggestion is what somebody says of one field of a page that they were shown.
+type Suggestion struct {
 	Value string   // as the page writes it; empty: it has none
 	Paths []string // XPath that selects it, the best first
 }
 
-// Witness is a page, and what somebody who saw that page alone copied from it as a field: a
+// Evidence is a page, and what somebody who saw that page alone copied from it as a field: a
 // vote for its own value and for nothing else. It is needed where pages are written by
 // strangers who may talk whoever reads them into anything.
-type Witness struct {
+type Evidence struct {
 	Page  extract.Page
 	Value string // as the page writes it; empty: nobody was asked, or it has none
 }
 
-// minWitnesses is how many pages must bear a suggestion out at least.
-const minWitnesses = 3
+// minAgreeingPages is how many pages must bear a suggestion out at least.
+const minAgreeingPages = 3
 
 // Suggest adds a path that somebody suggests for a field, if other pages bear it out: all that
 // are given, which must not have the one that the suggestion was made from. Evidence is what
@@ -73,17 +73,17 @@ const minWitnesses = 3
 // find different things on different pages where that must be so. So who owns a few pages of
 // a site decides nothing for the others. It goes into those variants of the configuration whose
 // own pages bear it out.
-func Suggest(ctx context.Context, c Config, f article.Field, path string, pages []Witness) (Config, error) {
-	if !slices.Contains(learnable(), f) {
+func Suggest(ctx context.Context, c Config, f article.Field, path string, pages []Evidence) (Config, error) {
+	if !slices.Contains(learnableFields(), f) {
 		return c, fmt.Errorf("%w: %q is no field that is learned", ErrConfig, f)
 	}
-	s, err := Compile(with(c, f, path, func(Variant) bool { return true }))
+	s, err := Compile(withPath(c, f, path, func(Variant) bool { return true }))
 	if err != nil {
 		return c, err
 	}
-	all, each, values := trial{}, map[string]*trial{}, map[string]bool{}
+	all, each, values := pathTrial{}, map[string]*pathTrial{}, map[string]bool{}
 	for _, w := range pages {
-		one, variant, value := try(ctx, s, f, w)
+		one, variant, value := tryPath(ctx, s, f, w)
 		if one.tried == 0 {
 			continue
 		}
@@ -91,22 +91,22 @@ func Suggest(ctx context.Context, c Config, f article.Field, path string, pages 
 			values[value] = true
 		}
 		if each[variant] == nil {
-			each[variant] = &trial{}
+			each[variant] = &pathTrial{}
 		}
 		all.add(one)
 		each[variant].add(one)
 	}
 	switch {
-	case all.tried < minTried:
-		return c, fmt.Errorf("%w: there are %d to try it on, and it takes %d", ErrDoesNotHold, all.tried, minTried)
-	case !all.finds():
-		return c, fmt.Errorf("%w: it finds the %s on %d of %d", ErrDoesNotHold, f, all.found, all.tried)
-	case all.agree < minWitnesses || all.agree <= all.differ:
-		return c, fmt.Errorf("%w: it takes what %d of them have for the %s, and something else on %d", ErrDoesNotHold, all.agree, f, all.differ)
+	case all.tried < minSuggestionPages:
+		return c, fmt.Errorf("%w: there are %d to try it on, and it takes %d", ErrNotConfirmed, all.tried, minSuggestionPages)
+	case !all.coversPages():
+		return c, fmt.Errorf("%w: it finds the %s on %d of %d", ErrNotConfirmed, f, all.found, all.tried)
+	case all.agree < minAgreeingPages || all.agree <= all.differ:
+		return c, fmt.Errorf("%w: it takes what %d of them have for the %s, and something else on %d", ErrNotConfirmed, all.agree, f, all.differ)
 	case f != article.FieldAuthors && f != article.FieldSection && 2*len(values) <= all.found:
-		return c, fmt.Errorf("%w: it finds the same %s on most of them", ErrDoesNotHold, f)
+		return c, fmt.Errorf("%w: it finds the same %s on most of them", ErrNotConfirmed, f)
 	}
-	better := with(c, f, path, func(v Variant) bool { t := each[v.Name]; return t != nil && t.finds() && t.agree > t.differ })
+	better := withPath(c, f, path, func(v Variant) bool { t := each[v.Name]; return t != nil && t.coversPages() && t.agree > t.differ })
 	for i, v := range better.Variants {
 		t := each[v.Name]
 		if len(v.Fields[f]) == 0 || t == nil {
@@ -122,22 +122,24 @@ func Suggest(ctx context.Context, c Config, f article.Field, path string, pages 
 	return better, nil
 }
 
-// trial counts how a path did.
-type trial struct{ tried, found, agree, differ int }
+// pathTrial counts how a path did.
+type pathTrial struct{ tried, found, agree, differ int }
 
-func (t *trial) add(o trial) {
+func (t *pathTrial) add(o pathTrial) {
 	t.tried, t.found, t.agree, t.differ = t.tried+o.tried, t.found+o.found, t.agree+o.agree, t.differ+o.differ
 }
 
-func (t *trial) finds() bool { return float64(t.found) >= suggestedOn*float64(t.tried) }
+func (t *pathTrial) coversPages() bool {
+	return float64(t.found) >= minSuggestionCoverage*float64(t.tried)
+}
 
-// try holds a path against one page.
-func try(ctx context.Context, s *Selector, f article.Field, w Witness) (t trial, variant, value string) {
+// tryPath holds a path against one page.
+func tryPath(ctx context.Context, s *Selector, f article.Field, w Evidence) (t pathTrial, variant, value string) {
 	doc, err := extract.Parse(ctx, w.Page, extract.DefaultLimits())
 	if err != nil {
 		return t, "", ""
 	}
-	l := labelled{doc: doc, in: newPage(doc.Root), dates: doc.DateOptions(w.Page)}
+	l := labeledPage{doc: doc, page: newPage(doc.Root), dates: doc.DateOptions(w.Page)}
 	if l.label, err = doc.Article(ctx, w.Page); err != nil {
 		return t, "", ""
 	}
@@ -152,7 +154,7 @@ func try(ctx context.Context, s *Selector, f article.Field, w Witness) (t trial,
 	t.found = 1
 	value = valueOf(a, f)
 	switch stated := l.label.Has(f); {
-	case stated && valueOf(l.label, f) == value, !stated && w.Value != "" && l.same(f, a, w.Value):
+	case stated && valueOf(l.label, f) == value, !stated && w.Value != "" && l.matchesCopied(f, a, w.Value):
 		t.agree = 1
 	case stated || w.Value != "":
 		t.differ = 1
@@ -163,20 +165,20 @@ func try(ctx context.Context, s *Selector, f article.Field, w Witness) (t trial,
 	return t, o.Variant, value
 }
 
-// same says whether what was taken for a field is what somebody copied from the page.
-func (l *labelled) same(f article.Field, a *article.Article, copied string) bool {
+// matchesCopied says whether what was taken for a field is what somebody copied from the page.
+func (l *labeledPage) matchesCopied(f article.Field, a *article.Article, copied string) bool {
 	if f == article.FieldPublished {
 		d, ok := dates.Parse(copied, l.dates)
 		apart := d.Time.Sub(a.Published).Abs()
-		return ok && (apart < time.Minute || (a.DateOnly || !d.Clock) && apart < 24*time.Hour)
+		return ok && (apart < time.Minute || (a.DateOnly || !d.HasTime) && apart < 24*time.Hour)
 	}
 	own := *l
 	own.label = a
-	return own.agree(f, []string{copied}) == 1
+	return own.agreement(f, []string{copied}) == 1
 }
 
-// with gives a configuration in which some variants have one path to a field.
-func with(c Config, f article.Field, path string, which func(Variant) bool) Config {
+// withPath gives a configuration in which some variants have one path to a field.
+func withPath(c Config, f article.Field, path string, which func(Variant) bool) Config {
 	c.Variants = slices.Clone(c.Variants)
 	for i, v := range c.Variants {
 		if !which(v) {

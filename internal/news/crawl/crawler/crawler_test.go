@@ -101,7 +101,7 @@ func (f *field) page(a crawltest.Article) (page string, kept bool) {
 	var domain, hash string
 	var id [16]byte
 	err := f.db.QueryRow(f.t.Context(), `select d.domain, u.id, u.raw_hash from urls u join crawl_domains d on d.id = u.domain_id
-		where u.url = $1 and u.state = 'kept' and u.raw_hash <> ''`, a.URL).Scan(&domain, &id, &hash)
+		where u.url = $1 and u.state = 'stored' and u.raw_hash <> ''`, a.URL).Scan(&domain, &id, &hash)
 	if err != nil {
 		return "", false
 	}
@@ -140,7 +140,7 @@ func TestASiteIsStoredPolitely(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	f.wantPolite(delay)
-	if n := f.count("select count(*) from crawled_pages where first"); n < 12 {
+	if n := f.count("select count(*) from crawled_pages where is_first_version"); n < 12 {
 		t.Errorf("%d pages wait for the parser", n)
 	}
 	for url, n := range f.world.Fetches() {

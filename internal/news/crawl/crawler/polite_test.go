@@ -109,7 +109,7 @@ func TestAFetchThatWasBegunCounts(t *testing.T) {
 	site.Publish()
 	site.Slow(time.Second)
 	// As a dead worker leaves it: the gate closed, the lease running.
-	_, err := f.db.Exec(t.Context(), "update crawl_gates set next_at = clock_timestamp() + interval '2 seconds', holder = gen_random_uuid() where key like 'd:%'")
+	_, err := f.db.Exec(t.Context(), "update crawl_slots set next_at = clock_timestamp() + interval '2 seconds', holder = gen_random_uuid() where key like 'd:%'")
 	f.must(err)
 	closed := time.Now().Add(2 * time.Second)
 	before := len(f.world.Log())
@@ -167,13 +167,13 @@ func TestRefusedDeadAndFailing(t *testing.T) {
 		t.Errorf("%d URLs are dead", n)
 	}
 	site.Fail(http.StatusInternalServerError)
-	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where kind = 'article' and state = 'kept'")
+	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where kind = 'article' and state = 'stored'")
 	f.must(err)
 	f.drain(0)
-	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 500 and tries = 1 and due_at > now()"); n == 0 {
+	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 500 and attempts = 1 and due_at > now()"); n == 0 {
 		t.Error("no URL waits for another try")
 	}
-	if n := f.count("select count(*) from seeds where last_problem <> ''"); n != 1 {
+	if n := f.count("select count(*) from seeds where last_error <> ''"); n != 1 {
 		t.Error("the seed does not tell of the problem")
 	}
 	site.Fail(0)

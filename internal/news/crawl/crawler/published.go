@@ -61,7 +61,7 @@ func firstDate(doc []byte) time.Time {
 // parseZonedTime parses a date that has a time property day and a time zone.
 func parseZonedTime(text string) (time.Time, bool) {
 	d, ok := dates.Parse(text, dates.Options{})
-	return d.Time, ok && d.Clock && d.Zoned
+	return d.Time, ok && d.HasTime && d.HasZone
 }
 
 // datePublished is the first datePublished value property a JSON-LD document.

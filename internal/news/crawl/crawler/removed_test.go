@@ -102,7 +102,7 @@ func TestAPageThatLeadsElsewhereIsToldOf(t *testing.T) {
 	if told := f.handed(); len(told) != 0 {
 		t.Errorf("told of %+v", told)
 	}
-	if n := f.count("select count(*) from urls where url = $1 and state = 'failed' and due_at > now() and problem <> ''", away.URL); n != 1 {
+	if n := f.count("select count(*) from urls where url = $1 and state = 'failed' and due_at > now() and last_error <> ''", away.URL); n != 1 {
 		t.Error("the page is not tried again")
 	}
 }

@@ -18,7 +18,7 @@ func TestTrapsAreBoundedAndTold(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 12, Sections: 1, Traps: true}, l)
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	_, err := f.db.Exec(t.Context(), "update seeds set depth = 5")
+	_, err := f.db.Exec(t.Context(), "update seeds set max_depth = 5")
 	f.must(err)
 	f.drain(0)
 	for _, a := range site.Articles() {

@@ -54,7 +54,7 @@ func TestParametersWithoutMeaningAreLearned(t *testing.T) {
 			t.Errorf("%s was asked for again", r.Path)
 		}
 	}
-	if n := f.count("select count(*) from urls where url like '%nguon=%' and (due_at is not null or state <> 'refused')"); n != 0 {
+	if n := f.count("select count(*) from urls where url like '%nguon=%' and (due_at is not null or state <> 'excluded')"); n != 0 {
 		t.Errorf("%d old names are still in use", n)
 	}
 	f.wantPolite(delay)

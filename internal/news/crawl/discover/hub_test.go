@@ -22,7 +22,7 @@ func mustParse(t testing.TB, raw string) weburl.URL {
 }
 
 func vietnam() Options {
-	return Options{Now: time.Date(2026, 3, 7, 11, 0, 0, 0, dates.Vietnam()), Zone: dates.Vietnam()}
+	return Options{Now: time.Date(2026, 3, 7, 11, 0, 0, 0, dates.VietnamTime()), Zone: dates.VietnamTime()}
 }
 
 // show writes links as lines: kind, URL, title, date.
@@ -34,7 +34,7 @@ func show(links []Link, only Kind) string {
 		}
 		date := "-"
 		if !l.Published.IsZero() {
-			date = l.Published.In(dates.Vietnam()).Format("02/01 15:04")
+			date = l.Published.In(dates.VietnamTime()).Format("02/01 15:04")
 		}
 		fmt.Fprintf(&b, "%s %s | %s | %s\n", l.Kind, strings.TrimPrefix(l.URL.String(), "https://baomau.example"), l.Title, date)
 	}
@@ -168,7 +168,7 @@ func TestDateOf(t *testing.T) {
 		"/gia-vang-4800001.html": "", "/gia-vang-20261399.html": "", "/2026/": "", "/": "",
 	} {
 		got := ""
-		if at := DateInURL(mustParse(t, "https://baomau.example"+path), dates.Vietnam()); !at.IsZero() {
+		if at := DateInURL(mustParse(t, "https://baomau.example"+path), dates.VietnamTime()); !at.IsZero() {
 			got = at.Format("2006-01-02 15:04")
 		}
 		if got != want {

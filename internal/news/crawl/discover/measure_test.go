@@ -33,7 +33,7 @@ func TestVietnameseLists(t *testing.T) {
 		{"baochinhphu", "https://baochinhphu.vn/chinh-sach-va-cuoc-song/chinh-sach-moi.htm", `-\d{18}\.htm$`, 30},
 	} {
 		t.Run(c.site, func(t *testing.T) {
-			doc, err := score.LoadPage(filepath.Join(dir, "vi", c.site+"_list.html.gz"))
+			doc, err := score.ReadPage(filepath.Join(dir, "vi", c.site+"_list.html.gz"))
 			if err != nil {
 				t.Fatal(err)
 			}

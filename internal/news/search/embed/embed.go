@@ -20,29 +20,29 @@ import (
 
 // Client asks one model.
 type Client struct {
-	URL    string // of the API, such as https://api.example/v1
-	Key    secret.Text
-	Model  string
-	Length int // of a vector
-	HTTP   *http.Client
+	URL          string // of the API, such as https://api.example/v1
+	Key          secret.Text
+	Model        string
+	VectorLength int // of a vector
+	HTTP         *http.Client
 }
 
 const (
-	atOnce   = 32
-	patience = 30 * time.Second
-	largest  = 64 << 20 // of an answer
+	maxBatchTexts    = 32
+	requestTimeout   = 30 * time.Second
+	maxResponseBytes = 64 << 20 // of an answer
 )
 
 // Dimensions is the length of a vector.
-func (c *Client) Dimensions() int { return c.Length }
+func (c *Client) Dimensions() int { return c.VectorLength }
 
-type asked struct {
+type request struct {
 	Model  string   `json:"model"`
 	Input  []string `json:"input"`
 	Format string   `json:"encoding_format"`
 }
 
-type answered struct {
+type response struct {
 	Data []struct {
 		Index     int       `json:"index"`
 		Embedding []float32 `json:"embedding"`
@@ -52,8 +52,8 @@ type answered struct {
 // Embed makes a vector of each text.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
-	for batch := range slices.Chunk(texts, atOnce) {
-		some, err := c.some(ctx, batch)
+	for batch := range slices.Chunk(texts, maxBatchTexts) {
+		some, err := c.embedBatch(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -62,10 +62,10 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return out, nil
 }
 
-func (c *Client) some(ctx context.Context, texts []string) ([][]float32, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (c *Client) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	body, err := json.Marshal(asked{Model: c.Model, Input: texts, Format: "float"})
+	body, err := json.Marshal(request{Model: c.Model, Input: texts, Format: "float"})
 	if err != nil {
 		return nil, err
 	}
@@ -88,14 +88,14 @@ func (c *Client) some(ctx context.Context, texts []string) ([][]float32, error) 
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the embeddings answered %d", answer.StatusCode) // the text may repeat what was sent
 	}
-	var got answered
-	if err := json.NewDecoder(io.LimitReader(answer.Body, largest)).Decode(&got); err != nil {
+	var got response
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxResponseBytes)).Decode(&got); err != nil {
 		return nil, errors.New("the embeddings' answer cannot be read")
 	}
 	out := make([][]float32, len(texts))
 	for _, d := range got.Data {
-		if d.Index < 0 || d.Index >= len(out) || len(d.Embedding) != c.Length {
-			return nil, fmt.Errorf("the embeddings gave a vector of %d numbers for text %d; %d are set up", len(d.Embedding), d.Index, c.Length)
+		if d.Index < 0 || d.Index >= len(out) || len(d.Embedding) != c.VectorLength {
+			return nil, fmt.Errorf("the embeddings gave a vector of %d numbers for text %d; %d are set up", len(d.Embedding), d.Index, c.VectorLength)
 		}
 		out[d.Index] = d.Embedding
 	}

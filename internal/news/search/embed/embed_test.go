@@ -34,7 +34,7 @@ func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client
 		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "model": "m"})
 	}))
 	t.Cleanup(s.Close)
-	return &embed.Client{URL: s.URL + "/v1/", Key: secret.NewText("a-key"), Model: "m", Length: 2, HTTP: s.Client()}, calls
+	return &embed.Client{URL: s.URL + "/v1/", Key: secret.NewText("a-key"), Model: "m", VectorLength: 2, HTTP: s.Client()}, calls
 }
 
 func TestTextsAreEmbeddedInTheirOrder(t *testing.T) {

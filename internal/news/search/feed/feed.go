@@ -55,7 +55,7 @@ type guid struct {
 func (f Feed) RSS() ([]byte, error) {
 	out := rss{Version: "2.0", Creator: "http://purl.org/dc/elements/1.1/", Channel: channel{Title: f.Title, Link: f.Home, Description: "Articles found by the search " + f.Title, Generator: "Dateline", Items: []item{}}}
 	for _, h := range f.Hits {
-		out.Channel.Items = append(out.Channel.Items, item{Title: escaped(h.Title), Link: address(h.URL), Description: escaped(h.Lead), Creators: h.Authors, Categories: categories(h),
+		out.Channel.Items = append(out.Channel.Items, item{Title: escapeHTML(h.Title), Link: webURL(h.URL), Description: escapeHTML(h.Lead), Creators: h.Authors, Categories: categories(h),
 			GUID: guid{ID: "urn:uuid:" + h.ID.String()}, Published: h.Published.UTC().Format(time.RFC1123Z)})
 	}
 	if len(f.Hits) > 0 {
@@ -65,9 +65,9 @@ func (f Feed) RSS() ([]byte, error) {
 	return append([]byte(xml.Header), raw...), err
 }
 
-// escaped makes HTML of a text: readers take titles and descriptions for HTML,
+// escapeHTML makes HTML of a text: readers take titles and descriptions for HTML,
 // so that a page's words would be markup there.
-func escaped(text string) string {
+func escapeHTML(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
@@ -98,7 +98,7 @@ type jsonAuthor struct {
 func (f Feed) JSON() ([]byte, error) {
 	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, Home: f.Home, Items: []jsonItem{}}
 	for _, h := range f.Hits {
-		one := jsonItem{ID: "urn:uuid:" + h.ID.String(), URL: address(h.URL), Title: h.Title, Text: h.Lead, Image: address(h.Image), Published: h.Published.UTC().Format(time.RFC3339), Tags: categories(h), Language: h.Language}
+		one := jsonItem{ID: "urn:uuid:" + h.ID.String(), URL: webURL(h.URL), Title: h.Title, Text: h.Lead, Image: webURL(h.Image), Published: h.Published.UTC().Format(time.RFC3339), Tags: categories(h), Language: h.Language}
 		for _, a := range h.Authors {
 			one.Authors = append(one.Authors, jsonAuthor{a})
 		}
@@ -115,8 +115,8 @@ func categories(h search.Hit) []string {
 	return append(out, h.Tags...)
 }
 
-// address lets web addresses pass, and nothing that runs: readers follow links.
-func address(raw string) string {
+// webURL lets web addresses pass, and nothing that runs: readers follow links.
+func webURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return ""

@@ -10,7 +10,7 @@ import (
 
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/feed"
-	"dateline/internal/news/search/searchtest"
+	"dateline/internal/testing/searchtest"
 )
 
 func hit(title, url string) search.Hit {

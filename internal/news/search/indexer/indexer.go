@@ -18,15 +18,15 @@ import (
 
 // Store is the database as the index follows it.
 type Store interface {
-	TakeArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error)
-	ArticleChangesDone(ctx context.Context, ids []int64) (ages []time.Duration, err error)
+	LeaseArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error)
+	CompleteArticleChanges(ctx context.Context, ids []int64) (ages []time.Duration, err error)
 	SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.Document, error)
 	SearchDocumentsAfter(ctx context.Context, after uuid.UUID, most int) ([]search.Document, error)
-	Rebuilding(ctx context.Context) (name string, err error)
-	SetRebuilding(ctx context.Context, name string) error
-	EndRebuilding(ctx context.Context, name string) error
+	CurrentRebuild(ctx context.Context) (name string, err error)
+	SetRebuild(ctx context.Context, name string) error
+	ClearRebuild(ctx context.Context, name string) error
 	AlertingSearches(ctx context.Context) ([]savedsearch.Search, error)
-	TellOfMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error)
+	RecordMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error)
 }
 
 // Announcer tells streams and webhooks that there are new events.
@@ -44,26 +44,26 @@ type Meter interface {
 type Indexer struct {
 	Store  Store
 	Engine search.Engine
-	Live   Announcer
+	Events Announcer
 	Meter  Meter // nil: nobody is told
 	Log    *slog.Logger
 }
 
 const (
-	batch = 100
-	// lease is how long a batch may take. What takes longer is given out again.
-	lease = 2 * time.Minute
+	batchSize = 100
+	// leaseDuration is how long a batch may take. What takes longer is given out again.
+	leaseDuration = 2 * time.Minute
 )
 
-// Drain takes in what has changed, until there is nothing more. It gives how
+// Sync takes in what has changed, until there is nothing more. It gives how
 // many changes the index has now.
-func (x *Indexer) Drain(ctx context.Context, beat func(done int)) (done int, err error) {
+func (x *Indexer) Sync(ctx context.Context, beat func(done int)) (done int, err error) {
 	for {
-		changes, err := x.Store.TakeArticleChanges(ctx, batch, lease)
+		changes, err := x.Store.LeaseArticleChanges(ctx, batchSize, leaseDuration)
 		if err != nil || len(changes) == 0 {
 			return done, err
 		}
-		n, err := x.follow(ctx, changes)
+		n, err := x.indexBatch(ctx, changes)
 		done += n
 		if err != nil {
 			return done, err
@@ -72,10 +72,10 @@ func (x *Indexer) Drain(ctx context.Context, beat func(done int)) (done int, err
 	}
 }
 
-// follow takes in a batch; when the engine refuses it, one by one, so that an
+// indexBatch takes in a batch; when the engine refuses it, one by one, so that an
 // article which it cannot take holds up no other. That one is tried again later.
-func (x *Indexer) follow(ctx context.Context, changes []search.Change) (done int, err error) {
-	err = x.take(ctx, changes)
+func (x *Indexer) indexBatch(ctx context.Context, changes []search.Change) (done int, err error) {
+	err = x.index(ctx, changes)
 	if err == nil {
 		return len(changes), nil
 	}
@@ -83,7 +83,7 @@ func (x *Indexer) follow(ctx context.Context, changes []search.Change) (done int
 		return 0, err
 	}
 	for _, c := range changes {
-		if err := x.take(ctx, []search.Change{c}); err == nil {
+		if err := x.index(ctx, []search.Change{c}); err == nil {
 			done++
 		} else {
 			x.Log.Warn("an article is not in the index yet; it is tried again", "article_id", c.ArticleID, "error", err)
@@ -95,7 +95,7 @@ func (x *Indexer) follow(ctx context.Context, changes []search.Change) (done int
 	return done, nil
 }
 
-func (x *Indexer) take(ctx context.Context, changes []search.Change) error {
+func (x *Indexer) index(ctx context.Context, changes []search.Change) error {
 	rows, ids := make([]int64, len(changes)), make([]uuid.UUID, 0, len(changes))
 	for i, c := range changes {
 		rows[i] = c.ID
@@ -109,11 +109,11 @@ func (x *Indexer) take(ctx context.Context, changes []search.Change) error {
 	if err != nil {
 		return err
 	}
-	rebuild, err := x.Store.Rebuilding(ctx)
+	rebuild, err := x.Store.CurrentRebuild(ctx)
 	if err != nil {
 		return err
 	}
-	if err := x.put(ctx, rebuild, docs, without(ids, docs)); err != nil {
+	if err := x.write(ctx, rebuild, docs, missingIDs(ids, docs)); err != nil {
 		return err
 	}
 	// An article that was deleted meanwhile may have been taken out by somebody
@@ -122,15 +122,15 @@ func (x *Indexer) take(ctx context.Context, changes []search.Change) error {
 	if err != nil {
 		return err
 	}
-	if gone := without(idsOf(docs), still); len(gone) > 0 {
-		if err := x.put(ctx, rebuild, nil, gone); err != nil {
+	if gone := missingIDs(idsOf(docs), still); len(gone) > 0 {
+		if err := x.write(ctx, rebuild, nil, gone); err != nil {
 			return err
 		}
 	}
-	if err := x.alert(ctx, docs); err != nil {
+	if err := x.raiseAlerts(ctx, docs); err != nil {
 		return err
 	}
-	ages, err := x.Store.ArticleChangesDone(ctx, rows)
+	ages, err := x.Store.CompleteArticleChanges(ctx, rows)
 	if x.Meter != nil {
 		for _, age := range ages {
 			x.Meter.Freshness(ctx, "searchable", age)
@@ -139,18 +139,18 @@ func (x *Indexer) take(ctx context.Context, changes []search.Change) error {
 	return err
 }
 
-// put writes to the index that is being built, and then to the one that answers.
+// write writes to the index that is being built, and then to the one that answers.
 // Not the other way: when the two change places in between, the old one, which
 // nobody needs any more, would have the change twice, and the new one not at all.
-func (x *Indexer) put(ctx context.Context, rebuild string, docs []search.Document, gone []uuid.UUID) error {
+func (x *Indexer) write(ctx context.Context, rebuild string, docs []search.Document, gone []uuid.UUID) error {
 	if rebuild != "" {
 		if len(docs) > 0 {
-			if err := x.Engine.Fill(ctx, rebuild, docs); err != nil {
+			if err := x.Engine.AddToRebuild(ctx, rebuild, docs); err != nil {
 				return err
 			}
 		}
 		if len(gone) > 0 {
-			if err := x.Engine.Empty(ctx, rebuild, gone); err != nil {
+			if err := x.Engine.DeleteFromRebuild(ctx, rebuild, gone); err != nil {
 				return err
 			}
 		}
@@ -166,9 +166,9 @@ func (x *Indexer) put(ctx context.Context, rebuild string, docs []search.Documen
 	return x.Engine.Delete(ctx, gone)
 }
 
-// alert holds new articles against the searches that alert. Which were told
+// raiseAlerts holds new articles against the searches that alert. Which were told
 // already, the database knows.
-func (x *Indexer) alert(ctx context.Context, docs []search.Document) error {
+func (x *Indexer) raiseAlerts(ctx context.Context, docs []search.Document) error {
 	if len(docs) == 0 {
 		return nil
 	}
@@ -192,9 +192,9 @@ func (x *Indexer) alert(ctx context.Context, docs []search.Document) error {
 	if len(searches) == 0 {
 		return nil
 	}
-	told, err := x.Store.TellOfMatches(ctx, searches, articles)
+	told, err := x.Store.RecordMatches(ctx, searches, articles)
 	if err == nil && told > 0 {
-		x.Live.Announce()
+		x.Events.Announce()
 	}
 	return err
 }
@@ -213,23 +213,23 @@ func (x *Indexer) Reindex(ctx context.Context, at Progress, beat func(Progress))
 		if err := x.Engine.Prepare(ctx); err != nil {
 			return 0, err
 		}
-		if at.Name, err = x.Engine.BeginRebuild(ctx); err != nil {
+		if at.Name, err = x.Engine.StartRebuild(ctx); err != nil {
 			return 0, err
 		}
-		if err := x.Store.SetRebuilding(ctx, at.Name); err != nil {
+		if err := x.Store.SetRebuild(ctx, at.Name); err != nil {
 			return 0, err
 		}
 		beat(at)
 	}
 	for {
-		docs, err := x.Store.SearchDocumentsAfter(ctx, at.After, batch)
+		docs, err := x.Store.SearchDocumentsAfter(ctx, at.After, batchSize)
 		if err != nil {
 			return at.Articles, err
 		}
 		if len(docs) == 0 {
 			break
 		}
-		if err := x.Engine.Fill(ctx, at.Name, docs); err != nil {
+		if err := x.Engine.AddToRebuild(ctx, at.Name, docs); err != nil {
 			return at.Articles, err
 		}
 		ids := idsOf(docs)
@@ -237,8 +237,8 @@ func (x *Indexer) Reindex(ctx context.Context, at Progress, beat func(Progress))
 		if err != nil {
 			return at.Articles, err
 		}
-		if gone := without(ids, still); len(gone) > 0 {
-			if err := x.Engine.Empty(ctx, at.Name, gone); err != nil {
+		if gone := missingIDs(ids, still); len(gone) > 0 {
+			if err := x.Engine.DeleteFromRebuild(ctx, at.Name, gone); err != nil {
 				return at.Articles, err
 			}
 		}
@@ -248,7 +248,7 @@ func (x *Indexer) Reindex(ctx context.Context, at Progress, beat func(Progress))
 	if err := x.Engine.FinishRebuild(ctx, at.Name); err != nil {
 		return at.Articles, err
 	}
-	return at.Articles, x.Store.EndRebuilding(ctx, at.Name)
+	return at.Articles, x.Store.ClearRebuild(ctx, at.Name)
 }
 
 func idsOf(docs []search.Document) []uuid.UUID {
@@ -259,8 +259,8 @@ func idsOf(docs []search.Document) []uuid.UUID {
 	return out
 }
 
-// without gives the ids of which there is no document.
-func without(ids []uuid.UUID, docs []search.Document) []uuid.UUID {
+// missingIDs gives the ids of which there is no document.
+func missingIDs(ids []uuid.UUID, docs []search.Document) []uuid.UUID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
 		return slices.ContainsFunc(docs, func(d search.Document) bool { return d.ID == id })
 	})

@@ -16,9 +16,9 @@ import (
 	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/news/search/savedsearch"
-	"dateline/internal/news/search/searchtest"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
+	"dateline/internal/testing/searchtest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -57,12 +57,12 @@ func open(t *testing.T) *desk {
 	n := newsroomtest.Open(t)
 	log := slog.New(slog.DiscardHandler)
 	e := &spoilable{Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: log})}
-	return &desk{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store, Engine: e, Live: n.Bus, Log: log}}
+	return &desk{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store, Engine: e, Events: n.Bus, Log: log}}
 }
 
 func (d *desk) drain() int {
 	d.T.Helper()
-	n, err := d.x.Drain(d.T.Context(), func(int) {})
+	n, err := d.x.Sync(d.T.Context(), func(int) {})
 	d.Must(err)
 	return n
 }
@@ -103,8 +103,8 @@ func TestADeletedArticleIsNotBroughtBack(t *testing.T) {
 	d.engine.before = func() {
 		d.engine.before = nil
 		searchtest.Remove(d.Newsroom, searchtest.ID("a"))
-		other := &indexer.Indexer{Store: d.Store, Engine: d.engine.Engine, Live: d.Bus, Log: d.x.Log}
-		_, err := other.Drain(t.Context(), func(int) {})
+		other := &indexer.Indexer{Store: d.Store, Engine: d.engine.Engine, Events: d.Bus, Log: d.x.Log}
+		_, err := other.Sync(t.Context(), func(int) {})
 		d.Must(err)
 	}
 	d.drain()
@@ -133,7 +133,7 @@ func TestNothingIsLostWhileTheEngineIsAway(t *testing.T) {
 	d := open(t)
 	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 	d.engine.down = true
-	if n, err := d.x.Drain(t.Context(), func(int) {}); !errors.Is(err, search.ErrUnavailable) || n != 0 || d.open() != 1 {
+	if n, err := d.x.Sync(t.Context(), func(int) {}); !errors.Is(err, search.ErrUnavailable) || n != 0 || d.open() != 1 {
 		t.Errorf("took %d, left %d, %v", n, d.open(), err)
 	}
 	d.engine.down = false
@@ -181,7 +181,7 @@ func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := d.x.Drain(t.Context(), func(int) {}); err != nil {
+			if _, err := d.x.Sync(t.Context(), func(int) {}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/meili"
 	"dateline/internal/news/search/meili/meilitest"
-	"dateline/internal/news/search/searchtest"
+	"dateline/internal/testing/searchtest"
 )
 
 // between lets something happen between the first and the second of what is
@@ -33,16 +33,16 @@ func (b *between) Index(ctx context.Context, docs []search.Document) error {
 	return b.write(func() error { return b.Engine.Index(ctx, docs) })
 }
 
-func (b *between) Fill(ctx context.Context, name string, docs []search.Document) error {
-	return b.write(func() error { return b.Engine.Fill(ctx, name, docs) })
+func (b *between) AddToRebuild(ctx context.Context, name string, docs []search.Document) error {
+	return b.write(func() error { return b.Engine.AddToRebuild(ctx, name, docs) })
 }
 
 func (b *between) Delete(ctx context.Context, ids []uuid.UUID) error {
 	return b.write(func() error { return b.Engine.Delete(ctx, ids) })
 }
 
-func (b *between) Empty(ctx context.Context, name string, ids []uuid.UUID) error {
-	return b.write(func() error { return b.Engine.Empty(ctx, name, ids) })
+func (b *between) DeleteFromRebuild(ctx context.Context, name string, ids []uuid.UUID) error {
+	return b.write(func() error { return b.Engine.DeleteFromRebuild(ctx, name, ids) })
 }
 
 // A change that comes in the very moment in which the indexes change places is in
@@ -52,11 +52,11 @@ func TestNoChangeIsLostWhenTheIndexesChangePlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			f := meilitest.Start(t)
-			engine := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, Poll: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+			engine := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, PollInterval: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
 			d.Must(engine.Prepare(t.Context()))
-			beside, err := engine.BeginRebuild(t.Context())
+			beside, err := engine.StartRebuild(t.Context())
 			d.Must(err)
-			d.Must(d.Store.SetRebuilding(t.Context(), beside))
+			d.Must(d.Store.SetRebuild(t.Context(), beside))
 			d.x.Engine = engine
 			if deletes {
 				searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())

@@ -23,14 +23,14 @@ const MinVersion = "1.15.0"
 // ErrNoIndex says that the index does not exist yet.
 var ErrNoIndex = errors.New("the index does not exist") //nolint:gochecknoglobals // a sentinel
 
-// TooOld reports whether a version is older than MinVersion. What is no version
+// IsTooOld reports whether a version is older than MinVersion. What is no version
 // is not.
-func TooOld(version string) bool {
-	have, want := numbers(version), numbers(MinVersion)
+func IsTooOld(version string) bool {
+	have, want := versionNumbers(version), versionNumbers(MinVersion)
 	return len(have) == len(want) && slices.Compare(have, want) < 0
 }
 
-func numbers(version string) (out []int) {
+func versionNumbers(version string) (out []int) {
 	version, _, _ = strings.Cut(version, "-") // of a release candidate
 	for part := range strings.SplitSeq(version, ".") {
 		n, err := strconv.Atoi(part)
@@ -45,7 +45,7 @@ func numbers(version string) (out []int) {
 // Reachable asks whether Meilisearch answers, which needs no key.
 func (e *Engine) Reachable(ctx context.Context) error {
 	if _, err := e.client.HealthWithContext(ctx); err != nil {
-		return plain("asking for its health", err)
+		return redact("asking for its health", err)
 	}
 	return nil
 }
@@ -54,33 +54,33 @@ func (e *Engine) Reachable(ctx context.Context) error {
 func (e *Engine) Version(ctx context.Context) (string, error) {
 	v, err := e.client.VersionWithContext(ctx)
 	if err != nil {
-		return "", plain("reading the version", err)
+		return "", redact("reading the version", err)
 	}
 	return v.PkgVersion, nil
 }
 
 // Documents is how many articles the index has.
 func (e *Engine) Documents(ctx context.Context) (int, error) {
-	stats, err := e.client.Index(e.o.Index).GetStatsWithContext(ctx, nil)
-	if status(err) == http.StatusNotFound {
+	stats, err := e.client.Index(e.opts.Index).GetStatsWithContext(ctx, nil)
+	if httpStatus(err) == http.StatusNotFound {
 		return 0, ErrNoIndex
 	}
 	if err != nil {
-		return 0, plain("reading the index's statistics", err)
+		return 0, redact("reading the index's statistics", err)
 	}
 	return int(stats.NumberOfDocuments), nil
 }
 
-// trial is a request that needs one action of a key
+// keyCheck is a request that needs one action of a key
 // (https://www.meilisearch.com/docs/reference/api/keys#actions). Those that would
 // change something are malformed: the key is checked first.
-type trial struct {
+type keyCheck struct {
 	action, method, path, body string
 }
 
-func (e *Engine) trials() []trial {
-	index := "/indexes/" + url.PathEscape(e.o.Index)
-	return []trial{
+func (e *Engine) keyChecks() []keyCheck {
+	index := "/indexes/" + url.PathEscape(e.opts.Index)
+	return []keyCheck{
 		{"search", http.MethodPost, index + "/search", `{"limit": 0}`},
 		{"documents.add", http.MethodPost, index + "/documents", "0"},
 		{"documents.get", http.MethodPost, index + "/documents/fetch", `{"limit": 0}`},
@@ -100,7 +100,7 @@ func (e *Engine) trials() []trial {
 // Actions lists the actions that the key must have. The last two are needed by
 // `dateline doctor` only.
 func (e *Engine) Actions() (out []string) {
-	for _, t := range e.trials() {
+	for _, t := range e.keyChecks() {
 		out = append(out, t.action)
 	}
 	return out
@@ -108,8 +108,8 @@ func (e *Engine) Actions() (out []string) {
 
 // MissingActions lists the actions that the key does not have.
 func (e *Engine) MissingActions(ctx context.Context) (missing []string, err error) {
-	for _, t := range e.trials() {
-		code, err := e.try(ctx, t)
+	for _, t := range e.keyChecks() {
+		code, err := e.statusOf(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (e *Engine) MissingActions(ctx context.Context) (missing []string, err erro
 	return missing, nil
 }
 
-func (e *Engine) try(ctx context.Context, t trial) (code int, err error) {
+func (e *Engine) statusOf(ctx context.Context, t keyCheck) (code int, err error) {
 	answer, err := e.send(ctx, t)
 	if err != nil {
 		return 0, err
@@ -130,16 +130,16 @@ func (e *Engine) try(ctx context.Context, t trial) (code int, err error) {
 	return answer.StatusCode, nil
 }
 
-func (e *Engine) send(ctx context.Context, t trial) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, t.method, strings.TrimSuffix(e.o.URL, "/")+t.path, strings.NewReader(t.body))
+func (e *Engine) send(ctx context.Context, t keyCheck) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, t.method, strings.TrimSuffix(e.opts.URL, "/")+t.path, strings.NewReader(t.body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if e.o.Key != "" {
-		request.Header.Set("Authorization", "Bearer "+e.o.Key)
+	if e.opts.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+e.opts.Key)
 	}
-	answer, err := (&http.Client{Timeout: answerPatience}).Do(request)
+	answer, err := (&http.Client{Timeout: requestTimeout}).Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("asking Meilisearch: %w", search.ErrUnavailable)
 	}
@@ -148,7 +148,7 @@ func (e *Engine) send(ctx context.Context, t trial) (*http.Response, error) {
 
 // StaleSettings lists the settings of the index that are not those of this build.
 func (e *Engine) StaleSettings(ctx context.Context) (stale []string, err error) {
-	answer, err := e.send(ctx, trial{method: http.MethodGet, path: "/indexes/" + url.PathEscape(e.o.Index) + "/settings"})
+	answer, err := e.send(ctx, keyCheck{method: http.MethodGet, path: "/indexes/" + url.PathEscape(e.opts.Index) + "/settings"})
 	if err != nil {
 		return nil, err
 	}
@@ -170,11 +170,11 @@ func (e *Engine) StaleSettings(ctx context.Context) (stale []string, err error) 
 	if err := json.Unmarshal(raw, &want); err != nil {
 		return nil, err
 	}
-	if err := e.wantEmbedder(want, have); err != nil {
+	if err := e.addWantedEmbedder(want, have); err != nil {
 		return nil, err
 	}
 	for name, value := range want {
-		if !holds(have[name], value, name == "rankingRules" || name == "searchableAttributes") {
+		if !settingEquals(have[name], value, name == "rankingRules" || name == "searchableAttributes") {
 			stale = append(stale, name)
 		}
 	}
@@ -182,8 +182,8 @@ func (e *Engine) StaleSettings(ctx context.Context) (stale []string, err error) 
 	return stale, nil
 }
 
-// wantEmbedder adds the embedder to what is wanted. Meilisearch shows no API key.
-func (e *Engine) wantEmbedder(want, have map[string]any) error {
+// addWantedEmbedder adds the embedder to what is wanted. Meilisearch shows no API key.
+func (e *Engine) addWantedEmbedder(want, have map[string]any) error {
 	wanted := e.embedder()
 	if wanted == nil {
 		if embedders, _ := have["embedders"].(map[string]any); len(embedders) > 0 {
@@ -204,14 +204,14 @@ func (e *Engine) wantEmbedder(want, have map[string]any) error {
 	return nil
 }
 
-// holds reports whether a setting has a value: of an object its fields, of a list
+// settingEquals reports whether a setting has a value: of an object its fields, of a list
 // its members, in any order where ordered is false.
-func holds(have, want any, ordered bool) bool {
+func settingEquals(have, want any, ordered bool) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		object, ok := have.(map[string]any)
 		for key, value := range want {
-			ok = ok && holds(object[key], value, ordered)
+			ok = ok && settingEquals(object[key], value, ordered)
 		}
 		return ok
 	case []any:

@@ -14,12 +14,12 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/meili"
 	"dateline/internal/news/search/meili/meilitest"
-	"dateline/internal/news/search/searchtest"
+	"dateline/internal/testing/searchtest"
 )
 
 func TestTooOld(t *testing.T) {
 	for version, want := range map[string]bool{"1.14.9": true, "0.30.5": true, "1.15.0": false, "1.15.0-rc.2": false, "1.50.0": false, "2.0.0": false, "unknown": false, "": false} {
-		if got := meili.TooOld(version); got != want {
+		if got := meili.IsTooOld(version); got != want {
 			t.Errorf("%q: got too old %v, want %v", version, got, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestChecks(t *testing.T) {
 	}
 	for name, embedder := range map[string]search.Embedder{"words": nil, "vectors": &searchtest.Embedder{}} {
 		t.Run(name, func(t *testing.T) {
-			o := meili.Options{URL: url, Key: key, Index: "check_" + uuid.NewString(), Embedder: embedder, Poll: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)}
+			o := meili.Options{URL: url, Key: key, Index: "check_" + uuid.NewString(), Embedder: embedder, PollInterval: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)}
 			e := meili.New(o)
 			if _, err := e.StaleSettings(t.Context()); !errors.Is(err, meili.ErrNoIndex) {
 				t.Errorf("before there is an index: got %v, want %v", err, meili.ErrNoIndex)
@@ -59,7 +59,7 @@ func TestChecks(t *testing.T) {
 			if err := e.Reachable(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if v, err := e.Version(t.Context()); err != nil || meili.TooOld(v) {
+			if v, err := e.Version(t.Context()); err != nil || meili.IsTooOld(v) {
 				t.Errorf("got version %q, %v", v, err)
 			}
 			if missing, err := e.MissingActions(t.Context()); err != nil || len(missing) != 0 {

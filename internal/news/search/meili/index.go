@@ -62,18 +62,18 @@ func fromArticle(d search.Document) document {
 		Authors: all(d.Authors), Tags: all(d.Tags), Section: valid(d.Section), Language: d.Language, Image: valid(d.Image), Published: d.Published.Unix(), Group: d.Group}
 }
 
-// atOnce bounds the documents of one task: Meilisearch takes 100 MB, and merges
+// maxBatchDocuments bounds the documents of one task: Meilisearch takes 100 MB, and merges
 // what waits.
-const atOnce = 500
+const maxBatchDocuments = 500
 
 // Index stores documents. One that is there in a newer version stays.
 func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
-	return e.Fill(ctx, e.o.Index, docs)
+	return e.AddToRebuild(ctx, e.opts.Index, docs)
 }
 
-// Fill stores documents in one index.
-func (e *Engine) Fill(ctx context.Context, index string, docs []search.Document) error {
-	for batch := range slices.Chunk(docs, atOnce) {
+// AddToRebuild stores documents in one index.
+func (e *Engine) AddToRebuild(ctx context.Context, index string, docs []search.Document) error {
+	for batch := range slices.Chunk(docs, maxBatchDocuments) {
 		stored, err := e.versions(ctx, index, batch)
 		if err != nil {
 			return err
@@ -108,11 +108,11 @@ func (e *Engine) versions(ctx context.Context, index string, docs []search.Docum
 	err := e.client.Index(index).GetDocumentsWithContext(ctx, &meilisearch.DocumentsQuery{Fields: []string{"id", "version"}, Limit: int64(len(docs)),
 		Filter: "id IN [" + strings.Join(ids, ", ") + "]"}, &found)
 	if err != nil {
-		return nil, plain("reading versions", err)
+		return nil, redact("reading versions", err)
 	}
 	var rows []document
 	if err := found.Results.DecodeInto(&rows); err != nil {
-		return nil, plain("reading versions", err)
+		return nil, redact("reading versions", err)
 	}
 	out := make(map[uuid.UUID]int64, len(rows))
 	for _, r := range rows {
@@ -124,16 +124,16 @@ func (e *Engine) versions(ctx context.Context, index string, docs []search.Docum
 // addVectors embeds documents. While the embedder is away they go without, and
 // are embedded when they change or the index is built anew.
 func (e *Engine) addVectors(ctx context.Context, docs []search.Document, out []document) {
-	if e.o.Embedder == nil {
+	if e.opts.Embedder == nil {
 		return
 	}
 	texts := make([]string, len(docs))
 	for i, d := range docs {
 		texts[i] = search.EmbeddingText(d)
 	}
-	vectors, err := e.o.Embedder.Embed(ctx, texts)
+	vectors, err := e.opts.Embedder.Embed(ctx, texts)
 	if err != nil {
-		e.o.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
+		e.opts.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
 		vectors = make([][]float32, len(docs))
 	}
 	for i := range out {
@@ -143,11 +143,11 @@ func (e *Engine) addVectors(ctx context.Context, docs []search.Document, out []d
 
 // Delete forgets documents.
 func (e *Engine) Delete(ctx context.Context, ids []uuid.UUID) error {
-	return e.Empty(ctx, e.o.Index, ids)
+	return e.DeleteFromRebuild(ctx, e.opts.Index, ids)
 }
 
-// Empty forgets documents of one index.
-func (e *Engine) Empty(ctx context.Context, index string, ids []uuid.UUID) error {
+// DeleteFromRebuild forgets documents of one index.
+func (e *Engine) DeleteFromRebuild(ctx context.Context, index string, ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -160,12 +160,12 @@ func (e *Engine) Empty(ctx context.Context, index string, ids []uuid.UUID) error
 	})
 }
 
-// BeginRebuild makes an index beside the one that answers.
-func (e *Engine) BeginRebuild(ctx context.Context) (string, error) {
-	prefix := e.o.Index + "_rebuild_"
+// StartRebuild makes an index beside the one that answers.
+func (e *Engine) StartRebuild(ctx context.Context) (string, error) {
+	prefix := e.opts.Index + "_rebuild_"
 	all, err := e.client.ListIndexesWithContext(ctx, &meilisearch.IndexesQuery{Limit: 1000})
 	if err != nil {
-		return "", plain("listing indexes", err)
+		return "", redact("listing indexes", err)
 	}
 	for _, old := range all.Results {
 		if strings.HasPrefix(old.UID, prefix) {
@@ -174,11 +174,11 @@ func (e *Engine) BeginRebuild(ctx context.Context) (string, error) {
 			}
 		}
 	}
-	if err := e.make(ctx, e.o.Index); err != nil { // there is something to swap with
+	if err := e.ensureIndex(ctx, e.opts.Index); err != nil { // there is something to swap with
 		return "", err
 	}
 	name := prefix + strconv.FormatInt(time.Now().UnixMilli(), 36)
-	return name, e.make(ctx, name)
+	return name, e.ensureIndex(ctx, name)
 }
 
 func (e *Engine) drop(ctx context.Context, index string) error {
@@ -190,25 +190,25 @@ func (e *Engine) drop(ctx context.Context, index string) error {
 // drops the old one. Done again, by whoever takes over, it goes on: the index that
 // was made later is the new one, under whichever name.
 func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
-	if err := e.swapsDone(ctx); err != nil {
+	if err := e.waitForSwaps(ctx); err != nil {
 		return err
 	}
 	beside, err := e.client.GetIndexWithContext(ctx, rebuild)
-	if status(err) == http.StatusNotFound {
+	if httpStatus(err) == http.StatusNotFound {
 		return nil
 	}
 	if err != nil {
-		return plain("reading the new index", err)
+		return redact("reading the new index", err)
 	}
-	answers, err := e.client.GetIndexWithContext(ctx, e.o.Index)
+	answers, err := e.client.GetIndexWithContext(ctx, e.opts.Index)
 	if err != nil {
-		return plain("reading the index", err)
+		return redact("reading the index", err)
 	}
 	if answers.CreatedAt.After(beside.CreatedAt) {
 		return e.drop(ctx, rebuild)
 	}
 	err = e.await(ctx, "swapping indexes", func() (*meilisearch.TaskInfo, error) {
-		return e.client.SwapIndexesWithContext(ctx, []*meilisearch.SwapIndexesParams{{Indexes: []string{e.o.Index, rebuild}}})
+		return e.client.SwapIndexesWithContext(ctx, []*meilisearch.SwapIndexesParams{{Indexes: []string{e.opts.Index, rebuild}}})
 	})
 	if err != nil {
 		return err
@@ -216,16 +216,16 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 	return e.drop(ctx, rebuild)
 }
 
-// swapsDone waits for swaps that somebody began who has died since.
-func (e *Engine) swapsDone(ctx context.Context) error {
+// waitForSwaps waits for swaps that somebody began who has died since.
+func (e *Engine) waitForSwaps(ctx context.Context) error {
 	open, err := e.client.GetTasksWithContext(ctx, &meilisearch.TasksQuery{Types: []meilisearch.TaskType{meilisearch.TaskTypeIndexSwap},
 		Statuses: []meilisearch.TaskStatus{meilisearch.TaskStatusEnqueued, meilisearch.TaskStatusProcessing}})
 	if err != nil {
-		return plain("reading tasks", err)
+		return redact("reading tasks", err)
 	}
 	for _, task := range open.Results {
-		if _, err := e.client.WaitForTaskWithContext(ctx, task.UID, e.o.Poll); err != nil {
-			return plain("waiting for a swap", err)
+		if _, err := e.client.WaitForTaskWithContext(ctx, task.UID, e.opts.PollInterval); err != nil {
+			return redact("waiting for a swap", err)
 		}
 	}
 	return nil

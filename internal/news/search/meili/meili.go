@@ -25,57 +25,57 @@ type Options struct {
 	Index string // empty: articles
 	// Embedder makes the vectors that are sent along; nil: see Own.
 	Embedder search.Embedder
-	// Own are the settings of an embedder that Meilisearch runs itself; nil: by
+	// ServerEmbedder are the settings of an embedder that Meilisearch runs itself; nil: by
 	// words only, without an Embedder.
-	Own  *meilisearch.Embedder
-	Poll time.Duration // between looks at a task; 0: 50 ms
-	Log  *slog.Logger
+	ServerEmbedder *meilisearch.Embedder
+	PollInterval   time.Duration // between looks at a task; 0: 50 ms
+	Log            *slog.Logger
 }
 
 // Engine searches one index of a Meilisearch.
 type Engine struct {
 	client meilisearch.ServiceManager
-	o      Options
+	opts   Options
 }
 
 var _ search.Engine = (*Engine)(nil)
 
-// answerPatience is how long an answer may take. Tasks are waited for apart.
-const answerPatience = 30 * time.Second
+// requestTimeout is how long an answer may take. Tasks are waited for apart.
+const requestTimeout = 30 * time.Second
 
 // New connects to nothing yet.
 func New(o Options) *Engine {
 	if o.Index == "" {
 		o.Index = "articles"
 	}
-	if o.Poll <= 0 {
-		o.Poll = 50 * time.Millisecond
+	if o.PollInterval <= 0 {
+		o.PollInterval = 50 * time.Millisecond
 	}
 	// The client would send again what a gateway has not answered: indexes that are
 	// swapped twice are as they were. Whoever indexes tries again, and looks first.
-	return &Engine{o: o, client: meilisearch.New(o.URL, meilisearch.WithAPIKey(o.Key), meilisearch.WithCustomClient(&http.Client{Timeout: answerPatience}), meilisearch.DisableRetries())}
+	return &Engine{opts: o, client: meilisearch.New(o.URL, meilisearch.WithAPIKey(o.Key), meilisearch.WithCustomClient(&http.Client{Timeout: requestTimeout}), meilisearch.DisableRetries())}
 }
 
 // Prepare makes the index where there is none, and gives it the settings of this build.
 func (e *Engine) Prepare(ctx context.Context) error {
-	return e.make(ctx, e.o.Index)
+	return e.ensureIndex(ctx, e.opts.Index)
 }
 
-// make makes the index where there is none, and gives it the settings of this build.
-func (e *Engine) make(ctx context.Context, index string) error {
+// ensureIndex makes the index where there is none, and gives it the settings of this build.
+func (e *Engine) ensureIndex(ctx context.Context, index string) error {
 	_, err := e.client.GetIndexWithContext(ctx, index)
-	if status(err) == http.StatusNotFound {
+	if httpStatus(err) == http.StatusNotFound {
 		err = e.await(ctx, "making the index", func() (*meilisearch.TaskInfo, error) {
 			return e.client.CreateIndexWithContext(ctx, &meilisearch.IndexConfig{Uid: index, PrimaryKey: "id"})
 		})
-		if failedWith(err) == "index_already_exists" { // somebody else was faster
+		if taskErrorCode(err) == "index_already_exists" { // somebody else was faster
 			err = nil
 		}
 		if err != nil {
 			return err
 		}
 	} else if err != nil {
-		return plain("reading the index", err)
+		return redact("reading the index", err)
 	}
 	err = e.await(ctx, "the index's settings", func() (*meilisearch.TaskInfo, error) {
 		return e.client.Index(index).UpdateSettingsWithContext(ctx, e.settings())
@@ -83,18 +83,18 @@ func (e *Engine) make(ctx context.Context, index string) error {
 	if err != nil {
 		return err
 	}
-	return e.embedders(ctx, index)
+	return e.updateEmbedders(ctx, index)
 }
 
-// embedders sets what makes the index's vectors, apart from the other settings:
+// updateEmbedders sets what makes the index's vectors, apart from the other settings:
 // Meilisearch refuses an embedder of ours while the index has documents without
 // its vectors, or with vectors of another length (vector_embedding_error).
-func (e *Engine) embedders(ctx context.Context, index string) error {
+func (e *Engine) updateEmbedders(ctx context.Context, index string) error {
 	wanted := e.embedder()
 	if wanted == nil {
 		have, err := e.client.Index(index).GetEmbeddersWithContext(ctx)
 		if err != nil {
-			return plain("reading the embedders", err)
+			return redact("reading the embedders", err)
 		}
 		if len(have) == 0 {
 			return nil
@@ -107,8 +107,8 @@ func (e *Engine) embedders(ctx context.Context, index string) error {
 	err := e.await(ctx, "the index's embedders", func() (*meilisearch.TaskInfo, error) {
 		return e.client.Index(index).UpdateEmbeddersWithContext(ctx, map[string]meilisearch.Embedder{embedderName: *wanted})
 	})
-	if code := failedWith(err); code == "vector_embedding_error" || code == "invalid_vector_dimensions" {
-		e.o.Log.Warn("the index has articles without vectors of this embedder; searches go by words until dateline reindex has built it anew", "index", index, "code", code)
+	if code := taskErrorCode(err); code == "vector_embedding_error" || code == "invalid_vector_dimensions" {
+		e.opts.Log.Warn("the index has articles without vectors of this embedder; searches go by words until dateline reindex has built it anew", "index", index, "code", code)
 		return nil
 	}
 	return err
@@ -119,10 +119,10 @@ const embedderName = "default"
 
 func (e *Engine) embedder() *meilisearch.Embedder {
 	switch {
-	case e.o.Embedder != nil:
-		return &meilisearch.Embedder{Source: meilisearch.UserProvidedEmbedderSource, Dimensions: e.o.Embedder.Dimensions()}
-	case e.o.Own != nil:
-		return e.o.Own
+	case e.opts.Embedder != nil:
+		return &meilisearch.Embedder{Source: meilisearch.UserProvidedEmbedderSource, Dimensions: e.opts.Embedder.Dimensions()}
+	case e.opts.ServerEmbedder != nil:
+		return e.opts.ServerEmbedder
 	}
 	return nil
 }
@@ -141,9 +141,9 @@ func (e *Engine) settings() *meilisearch.Settings {
 		RankingRules:  []string{"sort", "words", "typo", "proximity", "attribute", "exactness", "published:desc"},
 		Synonyms:      synonyms(),
 		TypoTolerance: &meilisearch.TypoTolerance{Enabled: true, MinWordSizeForTypos: meilisearch.MinWordSizeForTypos{OneTypo: 4, TwoTypos: 8}, DisableOnWords: []string{}, DisableOnAttributes: []string{}, DisableOnNumbers: true},
-		Pagination:    &meilisearch.Pagination{MaxTotalHits: mostCounted},
+		Pagination:    &meilisearch.Pagination{MaxTotalHits: countLimit},
 		// What is found until then is the answer.
-		SearchCutoffMs: cutoff.Milliseconds(),
+		SearchCutoffMs: searchCutoff.Milliseconds(),
 		Faceting:       &meilisearch.Faceting{MaxValuesPerFacet: search.MaxFacetValues, SortFacetValuesBy: map[string]meilisearch.SortFacetType{"*": meilisearch.SortFacetTypeCount}},
 	}
 }
@@ -163,8 +163,8 @@ func synonyms() map[string][]string {
 	return out
 }
 
-// cutoff is how long Meilisearch ranks.
-const cutoff = time.Second
+// searchCutoff is how long Meilisearch ranks.
+const searchCutoff = time.Second
 
 // taskError says that a task has failed.
 type taskError struct {
@@ -176,8 +176,8 @@ func (t *taskError) Error() string {
 	return fmt.Sprintf("%s: the task %d of Meilisearch %s: %s", t.what, t.uid, t.status, t.code)
 }
 
-// failedWith gives the code of the task that has failed; empty: none has.
-func failedWith(err error) string {
+// taskErrorCode gives the code of the task that has failed; empty: none has.
+func taskErrorCode(err error) string {
 	var t *taskError
 	if errors.As(err, &t) {
 		return t.code
@@ -190,11 +190,11 @@ func failedWith(err error) string {
 func (e *Engine) await(ctx context.Context, what string, enqueue func() (*meilisearch.TaskInfo, error)) error {
 	info, err := enqueue()
 	if err != nil {
-		return plain(what, err)
+		return redact(what, err)
 	}
-	task, err := e.client.WaitForTaskWithContext(ctx, info.TaskUID, e.o.Poll)
+	task, err := e.client.WaitForTaskWithContext(ctx, info.TaskUID, e.opts.PollInterval)
 	if err != nil {
-		return plain(what, err)
+		return redact(what, err)
 	}
 	if task.Status != meilisearch.TaskStatusSucceeded {
 		return &taskError{what: what, status: string(task.Status), code: task.Error.Code, uid: info.TaskUID}
@@ -202,9 +202,9 @@ func (e *Engine) await(ctx context.Context, what string, enqueue func() (*meilis
 	return nil
 }
 
-// plain says what went wrong without what was sent: the client's errors quote
+// redact says what went wrong without what was sent: the client's errors quote
 // requests, which hold articles, and answers.
-func plain(what string, err error) error {
+func redact(what string, err error) error {
 	var e *meilisearch.Error
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -221,7 +221,7 @@ func plain(what string, err error) error {
 	}
 }
 
-func status(err error) int {
+func httpStatus(err error) int {
 	var e *meilisearch.Error
 	if errors.As(err, &e) {
 		return e.StatusCode
@@ -229,8 +229,8 @@ func status(err error) int {
 	return 0
 }
 
-// refusedWith gives the code of an answer that is an error; empty: it is none.
-func refusedWith(err error) string {
+// errorCode gives the code of an answer that is an error; empty: it is none.
+func errorCode(err error) string {
 	var e *meilisearch.Error
 	if errors.As(err, &e) {
 		return e.MeilisearchApiError.Code
@@ -238,9 +238,9 @@ func refusedWith(err error) string {
 	return ""
 }
 
-// OwnEmbedder reads the settings of an embedder that Meilisearch runs itself, as
+// ParseServerEmbedder reads the settings of an embedder that Meilisearch runs itself, as
 // its documentation writes them.
-func OwnEmbedder(raw string) (*meilisearch.Embedder, error) {
+func ParseServerEmbedder(raw string) (*meilisearch.Embedder, error) {
 	if raw == "" {
 		return nil, nil //nolint:nilnil // none
 	}
@@ -262,8 +262,8 @@ func filter(f search.Filters) []string {
 		}
 		out = append(out, field+" IN ["+strings.Join(quoted, ", ")+"]")
 	}
-	if f.Within != nil {
-		in("domain", f.Within)
+	if f.VisibleDomains != nil {
+		in("domain", f.VisibleDomains)
 	}
 	for _, one := range []struct {
 		field  string

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/meili"
 	"dateline/internal/news/search/meili/meilitest"
-	"dateline/internal/news/search/searchtest"
+	"dateline/internal/testing/searchtest"
 )
 
 // The suite runs on a real Meilisearch where MEILISEARCH_URL names one.
@@ -28,7 +28,7 @@ func TestSuite(t *testing.T) {
 		return
 	}
 	searchtest.Run(t, searchtest.Rig{NDCG: 0.95, Recall: 0.96, First: 0.93, Corrects: true, Open: func(t *testing.T, embedder search.Embedder) search.Engine {
-		e := meili.New(meili.Options{URL: url, Key: os.Getenv("MEILISEARCH_KEY"), Index: "test_" + uuid.NewString(), Embedder: embedder, Poll: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+		e := meili.New(meili.Options{URL: url, Key: os.Getenv("MEILISEARCH_KEY"), Index: "test_" + uuid.NewString(), Embedder: embedder, PollInterval: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
 		if err := e.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestSuite(t *testing.T) {
 
 func open(t *testing.T, f *meilitest.Server, o meili.Options) *meili.Engine {
 	t.Helper()
-	o.URL, o.Key, o.Poll = f.URL, meilitest.Key, time.Millisecond
+	o.URL, o.Key, o.PollInterval = f.URL, meilitest.Key, time.Millisecond
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -67,16 +67,16 @@ func TestSettingsAreThoseOfThisBuild(t *testing.T) {
 			t.Errorf("%s is not in the settings %s", want, s)
 		}
 	}
-	own, err := meili.OwnEmbedder(`{"source": "huggingFace", "model": "BAAI/bge-m3"}`)
+	own, err := meili.ParseServerEmbedder(`{"source": "huggingFace", "model": "BAAI/bge-m3"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	open(t, f, meili.Options{Own: own, Index: "own"})
+	open(t, f, meili.Options{ServerEmbedder: own, Index: "own"})
 	if s := f.Settings("own"); !strings.Contains(s, `"embedders":{"default":{"model":"BAAI/bge-m3","source":"huggingFace"}}`) {
 		t.Errorf("the settings are %s", s)
 	}
 	for _, bad := range []string{"huggingFace", "{}", `{"source": 3}`} {
-		if _, err := meili.OwnEmbedder(bad); err == nil {
+		if _, err := meili.ParseServerEmbedder(bad); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
 	}
@@ -120,9 +120,9 @@ func TestSearchesSayWhatTheyMean(t *testing.T) {
 		"operators":          {search.Request{Text: `"Giá vàng" covid-19 -sjc tăng* the`}, `"q":"\"Giá vàng\" \"covid 19\" -sjc tăng"`, `"hybrid":{`},
 		"a page":             {search.Request{Text: "gold", Offset: 40, Limit: 10}, `"limit":10,"matchingStrategy":"all","offset":40`, ""},
 		"written, so deeper": {search.Request{Text: "vàng", Limit: 10}, `"limit":100`, ""},
-		"filters": {search.Request{Text: "x", Filters: search.Filters{Within: []string{`a" OR "b`, `c\`}, Tags: []string{"t"}, From: time.Unix(100, 0), To: time.Unix(200, 0)}},
+		"filters": {search.Request{Text: "x", Filters: search.Filters{VisibleDomains: []string{`a" OR "b`, `c\`}, Tags: []string{"t"}, From: time.Unix(100, 0), To: time.Unix(200, 0)}},
 			`"filter":["domain IN [\"a\\\" OR \\\"b\", \"c\\\\\"]","tags IN [\"t\"]","published \u003e= 100","published \u003c 200"]`, ""},
-		"nothing may be seen": {search.Request{Text: "x", Filters: search.Filters{Within: []string{}}}, `"domain IN []"`, ""},
+		"nothing may be seen": {search.Request{Text: "x", Filters: search.Filters{VisibleDomains: []string{}}}, `"domain IN []"`, ""},
 		"by time":             {search.Request{Text: "gold price", Sort: search.ByTime}, `"q":"\"gold\" \"price\""`, `"hybrid":{`},
 		"by time, sorted":     {search.Request{Text: "gold price", Sort: search.ByTime}, `"sort":["published:desc"]`, ""},
 		"facets":              {search.Request{Text: "x", Facets: true}, `"facets":["domain","language","section","tags","authors"]`, ""},

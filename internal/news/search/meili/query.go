@@ -6,35 +6,35 @@ import (
 	"dateline/internal/news/search"
 )
 
-// spelling is how a query is written for Meilisearch.
-type spelling int
+// queryStyle is how a query is written for Meilisearch.
+type queryStyle int
 
 const (
 	// loose forgives typos, and shortens the names of synonyms.
-	loose spelling = iota
+	loose queryStyle = iota
 	// separate is loose with every word for itself, so that some may lack.
 	separate
 	// strict makes each word a phrase, for which Meilisearch forgives no typo.
 	strict
 )
 
-// synonymWords is how many words of a query Meilisearch compares with its
+// maxSynonymWords is how many words of a query Meilisearch compares with its
 // synonyms at most (milli, query_graph.rs: n-grams of up to three words).
-const synonymWords = 3
+const maxSynonymWords = 3
 
-// text writes a query as Meilisearch reads it: "phrases" and -words are the same.
+// queryText writes a query as Meilisearch reads it: "phrases" and -words are the same.
 // There the last word is a prefix, and no other: of several prefixes the last is
 // sent, and the hits are verified for all.
-func text(q search.Query, how spelling) string {
+func queryText(q search.Query, how queryStyle) string {
 	var parts []string
 	var prefix string
 	for i := 0; i < len(q.Terms); {
 		t := q.Terms[i]
-		if t.Filler {
+		if t.StopWord {
 			i++
 			continue
 		}
-		if short, n := shorterName(q.Terms[i:]); n > 0 && how == loose {
+		if short, n := shorterSynonym(q.Terms[i:]); n > 0 && how == loose {
 			parts = append(parts, short)
 			i += n
 			continue
@@ -44,7 +44,7 @@ func text(q search.Query, how spelling) string {
 		for i, w := range t.Words {
 			words[i] = q.Text[w.Start:w.End]
 		}
-		if t.Prefix && !t.Not {
+		if t.Prefix && !t.Excluded {
 			if prefix = words[len(words)-1]; len(words) == 1 {
 				continue
 			}
@@ -54,7 +54,7 @@ func text(q search.Query, how spelling) string {
 		if t.Quoted || len(words) > 1 || how == strict {
 			part = `"` + part + `"`
 		}
-		if t.Not {
+		if t.Excluded {
 			part = "-" + part
 		}
 		parts = append(parts, part)
@@ -65,15 +65,15 @@ func text(q search.Query, how spelling) string {
 	return strings.Join(parts, " ")
 }
 
-// shorterName gives a synonym of the words with which terms begin that Meilisearch
+// shorterSynonym gives a synonym of the words with which terms begin that Meilisearch
 // knows as such, where they are too many for it, and of how many terms these are.
-func shorterName(terms []search.Term) (name string, n int) {
+func shorterSynonym(terms []search.Term) (name string, n int) {
 	others, n := search.SynonymsOf(terms)
-	if n <= synonymWords {
+	if n <= maxSynonymWords {
 		return "", 0
 	}
 	for _, other := range others {
-		if len(strings.Fields(other)) <= synonymWords {
+		if len(strings.Fields(other)) <= maxSynonymWords {
 			return other, n
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/meili"
 	"dateline/internal/news/search/meili/meilitest"
-	"dateline/internal/news/search/searchtest"
+	"dateline/internal/testing/searchtest"
 )
 
 func other(key string) search.Document {
@@ -30,14 +30,14 @@ func TestARebuiltIndexTakesTheOldOnesPlace(t *testing.T) {
 	}
 	f.Open("articles_rebuild_left") // by one that was given up
 	f.Open("articles_of_others")
-	name, err := e.BeginRebuild(t.Context())
+	name, err := e.StartRebuild(t.Context())
 	if err != nil || slices.Contains(f.Names(), "articles_rebuild_left") || !slices.Contains(f.Names(), "articles_of_others") {
 		t.Fatalf("%v, %v", f.Names(), err)
 	}
 	if !strings.Contains(f.Settings(name), "searchableAttributes") {
 		t.Error("the new index has no settings")
 	}
-	if err := e.Fill(t.Context(), name, []search.Document{other("b")}); err != nil {
+	if err := e.AddToRebuild(t.Context(), name, []search.Document{other("b")}); err != nil {
 		t.Fatal(err)
 	}
 	if f.Document("articles", searchtest.ID("a").String()) == nil || f.Document("articles", searchtest.ID("b").String()) != nil {
@@ -73,11 +73,11 @@ func TestIndexesAreSwappedOnce(t *testing.T) {
 			if err := e.Index(t.Context(), []search.Document{article(1)}); err != nil {
 				t.Fatal(err)
 			}
-			name, err := e.BeginRebuild(t.Context())
+			name, err := e.StartRebuild(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Fill(t.Context(), name, []search.Document{other("b")}); err != nil {
+			if err := e.AddToRebuild(t.Context(), name, []search.Document{other("b")}); err != nil {
 				t.Fatal(err)
 			}
 			cause(f)
@@ -114,11 +114,11 @@ func TestAnEmbedderComesLater(t *testing.T) {
 	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Semantic}); err == nil {
 		t.Error("who wants the meaning is told that there is none")
 	}
-	name, err := e.BeginRebuild(t.Context())
+	name, err := e.StartRebuild(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Fill(t.Context(), name, []search.Document{article(1), other("b")}); err != nil {
+	if err := e.AddToRebuild(t.Context(), name, []search.Document{article(1), other("b")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.FinishRebuild(t.Context(), name); err != nil {
@@ -152,7 +152,7 @@ func TestWhatIsRefusedIsToldFromWhatIsAway(t *testing.T) {
 		t.Errorf("busy: %v", err)
 	}
 	f.Busy(false)
-	if _, err := e.Search(t.Context(), search.Request{Text: "needle", Facets: true, Filters: search.Filters{Within: []string{}, Tags: []string{"t"}, From: searchtest.Now()}, Sort: search.ByTime}); err != nil {
+	if _, err := e.Search(t.Context(), search.Request{Text: "needle", Facets: true, Filters: search.Filters{VisibleDomains: []string{}, Tags: []string{"t"}, From: searchtest.Now()}, Sort: search.ByTime}); err != nil {
 		t.Errorf("filters, facets and order are those of the settings: %v", err)
 	}
 	if err := e.Delete(t.Context(), []uuid.UUID{searchtest.ID("small")}); err != nil {

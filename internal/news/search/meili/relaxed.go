@@ -18,8 +18,8 @@ import (
 // The words of a long query that are asked for when hardly an article has all:
 // the rarest, since they say most. With lackTwo of them, two may lack.
 const (
-	maxAsked = 12
-	lackTwo  = 5
+	maxRelaxedTerms = 12
+	dropTwoFrom     = 5
 )
 
 // candidate is an article that has some of the words.
@@ -30,12 +30,12 @@ type candidate struct {
 	score     float64
 }
 
-// relaxed adds to all, which have all words of a query, the articles that lack
+// addRelaxed adds to all, which have all words of a query, the articles that lack
 // some: one or two, and when these are few, half of them. Meilisearch's own
 // strategies do not do that. "last" needs the first word, "frequency" the rarest,
 // and an answer to a question may lack any of them. So each word is searched for
 // itself, and the articles are counted here.
-func (e *Engine) relaxed(ctx context.Context, q search.Query, r search.Request, all search.Answer) (search.Answer, error) {
+func (e *Engine) addRelaxed(ctx context.Context, q search.Query, r search.Request, all search.Response) (search.Response, error) {
 	perWord, dropped, err := e.searchWords(ctx, q, r)
 	if err != nil {
 		return all, err
@@ -47,16 +47,16 @@ func (e *Engine) relaxed(ctx context.Context, q search.Query, r search.Request, 
 	}
 	found = slices.DeleteFunc(found, func(c candidate) bool { return have[c.id] })
 	var some []candidate
-	for _, need := range needs(len(perWord), dropped || len(q.Wanted()) > maxAsked) {
+	for _, need := range requiredWordCounts(len(perWord), dropped || len(q.Included()) > maxRelaxedTerms) {
 		some = slices.DeleteFunc(slices.Clone(found), func(c candidate) bool { return c.words < need })
-		if len(some)+all.Total >= few {
+		if len(some)+all.Total >= relaxBelow {
 			break
 		}
 	}
 	if len(some) == 0 {
 		return all, nil
 	}
-	some = some[:min(len(some), mostCounted)]
+	some = some[:min(len(some), countLimit)]
 	all.Total, all.Relaxed = all.Total+len(some), true
 	ids := make([]uuid.UUID, len(some), len(some)+len(have))
 	for i, c := range some {
@@ -64,14 +64,14 @@ func (e *Engine) relaxed(ctx context.Context, q search.Query, r search.Request, 
 	}
 	if r.Facets {
 		of := slices.AppendSeq(slices.Clone(ids), maps.Keys(have))
-		counted, err := e.ask(ctx, &meilisearch.SearchRequest{Limit: 1, Filter: byID(of), Facets: facetAttributes()}, q, "")
+		counted, err := e.query(ctx, &meilisearch.SearchRequest{Limit: 1, Filter: byID(of), Facets: facetAttributes()}, q, "")
 		if err != nil {
 			return all, err
 		}
 		all.Facets = counted.Facets
 	}
 	ids = ids[:min(len(ids), max(r.Offset+r.Limit, search.MaxLimit))]
-	docs, err := e.ask(ctx, &meilisearch.SearchRequest{Limit: int64(len(ids)), Filter: byID(ids)}, q, "")
+	docs, err := e.query(ctx, &meilisearch.SearchRequest{Limit: int64(len(ids)), Filter: byID(ids)}, q, "")
 	if err != nil {
 		return all, err
 	}
@@ -86,13 +86,13 @@ func (e *Engine) relaxed(ctx context.Context, q search.Query, r search.Request, 
 func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Request) (perWord [][]document, dropped bool, err error) {
 	var queries []*meilisearch.SearchRequest
 	asked := map[string]bool{}
-	for _, t := range q.Wanted() {
-		if asked[word(q, t)] {
+	for _, t := range q.Included() {
+		if asked[termText(q, t)] {
 			continue
 		}
-		asked[word(q, t)] = true
-		one := &meilisearch.SearchRequest{IndexUID: e.o.Index, Limit: search.MaxOffset, AttributesToRetrieve: []string{"id", "published"}, Sort: []string{"published:desc"},
-			Query: word(q, t), MatchingStrategy: meilisearch.All}
+		asked[termText(q, t)] = true
+		one := &meilisearch.SearchRequest{IndexUID: e.opts.Index, Limit: search.MaxOffset, AttributesToRetrieve: []string{"id", "published"}, Sort: []string{"published:desc"},
+			Query: termText(q, t), MatchingStrategy: meilisearch.All}
 		if f := filter(r.Filters); len(f) > 0 {
 			one.Filter = f
 		}
@@ -100,7 +100,7 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 	}
 	answer, err := e.client.MultiSearchWithContext(ctx, &meilisearch.MultiSearchRequest{Queries: queries})
 	if err != nil {
-		return nil, false, plain("searching", err)
+		return nil, false, redact("searching", err)
 	}
 	type result struct {
 		docs  []document
@@ -110,7 +110,7 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 	for _, one := range answer.Results {
 		var docs []document
 		if err := one.Hits.DecodeInto(&docs); err != nil {
-			return nil, false, plain("reading what was found", err)
+			return nil, false, redact("reading what was found", err)
 		}
 		if len(docs) == 0 {
 			dropped = true
@@ -119,18 +119,18 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 		results = append(results, result{docs, one.EstimatedTotalHits})
 	}
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.count, b.count) })
-	for _, one := range results[:min(len(results), maxAsked)] {
+	for _, one := range results[:min(len(results), maxRelaxedTerms)] {
 		perWord = append(perWord, one.docs)
 	}
 	return perWord, dropped, nil
 }
 
-// word writes one term of a query, with all that is excluded. A word with
+// termText writes one term of a query, with all that is excluded. A word with
 // diacritics is meant as it is; in others a typo is forgiven. The space behind it
 // says that it is no prefix.
-func word(q search.Query, t search.Term) string {
+func termText(q search.Query, t search.Term) string {
 	t.Quoted = t.Quoted || slices.ContainsFunc(t.Words, search.Token.HasMarks)
-	return text(search.Query{Text: q.Text, Terms: append(q.Unwanted(), t)}, separate) + " "
+	return queryText(search.Query{Text: q.Text, Terms: append(q.Excluded(), t)}, separate) + " "
 }
 
 // candidates scores the articles by their words, each by how rare it is, and
@@ -158,14 +158,14 @@ func candidates(perWord [][]document) []candidate {
 	return out
 }
 
-// needs lists how many of n words an article must have, the most first. fewer
+// requiredWordCounts lists how many of n words an article must have, the most first. fewer
 // says that the query has more words than these n.
-func needs(n int, fewer bool) (out []int) {
+func requiredWordCounts(n int, fewer bool) (out []int) {
 	if fewer {
 		out = append(out, n)
 	}
 	switch {
-	case n >= lackTwo:
+	case n >= dropTwoFrom:
 		out = append(out, n-2)
 	case n > 2:
 		out = append(out, n-1)
@@ -191,7 +191,7 @@ const bodyShare = 0.4
 // word counts as much as it is rare among the hits (inverse document frequency),
 // and less in the body than in the title, lead and tags.
 func rankByCoverage(hits []search.Hit, q search.Query) {
-	wanted := q.Wanted()
+	wanted := q.Included()
 	has := make([][]float64, len(hits))
 	with := make([]float64, len(wanted))
 	for i, h := range hits {

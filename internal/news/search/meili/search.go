@@ -12,24 +12,24 @@ import (
 	"dateline/internal/news/search"
 )
 
-// mostCounted is what Meilisearch counts to; there may be more.
-const mostCounted = search.MaxOffset + search.MaxLimit
+// countLimit is what Meilisearch counts to; there may be more.
+const countLimit = search.MaxOffset + search.MaxLimit
 
-// few is how many must have all words, lest those follow that lack some.
-const few = 5
+// relaxBelow is how many must have all words, lest those follow that lack some.
+const relaxBelow = 5
 
-// maxWords is how many words of a query Meilisearch reads; it ignores the rest
+// maxQueryWords is how many words of a query Meilisearch reads; it ignores the rest
 // (https://www.meilisearch.com/docs/resources/help/known_limitations).
-const maxWords = 10
+const maxQueryWords = 10
 
-// patience is how long a search may take in all.
-const patience = 5 * time.Second
+// searchTimeout is how long a search may take in all.
+const searchTimeout = 5 * time.Second
 
 // Search finds articles.
-func (e *Engine) Search(ctx context.Context, r search.Request) (search.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (e *Engine) Search(ctx context.Context, r search.Request) (search.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
-	r = r.Bounded()
+	r = r.WithDefaults()
 	q := search.Parse(r.Text)
 	request := &meilisearch.SearchRequest{Offset: int64(r.Offset), Limit: int64(r.Limit), ShowMatchesPosition: true, ShowRankingScore: true, MatchingStrategy: meilisearch.All}
 	if f := filter(r.Filters); len(f) > 0 {
@@ -38,46 +38,46 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Answer, e
 	if r.Facets {
 		request.Facets = facetAttributes()
 	}
-	if r.Sort == search.ByTime || len(q.Wanted()) == 0 {
+	if r.Sort == search.ByTime || len(q.Included()) == 0 {
 		request.Sort = []string{"published:desc"}
-		return e.verified(ctx, request, q, r, text(q, strict), q.Matches)
+		return e.searchVerified(ctx, request, q, r, queryText(q, strict), q.Matches)
 	}
-	if q.Prefixed() {
-		return e.verified(ctx, request, q, r, text(q, loose), q.HasPrefixes)
+	if q.HasPrefixTerm() {
+		return e.searchVerified(ctx, request, q, r, queryText(q, loose), q.HasPrefixes)
 	}
-	if err := e.mean(ctx, request, q, r); err != nil {
-		return search.Answer{}, err
+	if err := e.addSemantic(ctx, request, q, r); err != nil {
+		return search.Response{}, err
 	}
-	marked := slices.ContainsFunc(q.Wanted(), func(t search.Term) bool { return slices.ContainsFunc(t.Words, search.Token.HasMarks) })
+	marked := slices.ContainsFunc(q.Included(), func(t search.Term) bool { return slices.ContainsFunc(t.Words, search.Token.HasMarks) })
 	if marked = marked && r.Offset+r.Limit <= search.MaxLimit; marked {
 		request.Offset, request.Limit = 0, search.MaxLimit
 	}
-	long := len(q.Wanted()) > maxWords && request.Hybrid == nil
-	var a search.Answer
+	long := len(q.Included()) > maxQueryWords && request.Hybrid == nil
+	var a search.Response
 	var err error
 	if !long {
-		a, err = e.ask(ctx, request, q, text(q, loose))
+		a, err = e.query(ctx, request, q, queryText(q, loose))
 	}
-	if err == nil && a.Total < few && len(q.Wanted()) > 2 && request.Hybrid == nil {
+	if err == nil && a.Total < relaxBelow && len(q.Included()) > 2 && request.Hybrid == nil {
 		if request.Offset > 0 && !long { // all that have all words come before the others
-			request.Offset, request.Limit = 0, few
-			a, err = e.ask(ctx, request, q, text(q, loose))
+			request.Offset, request.Limit = 0, relaxBelow
+			a, err = e.query(ctx, request, q, queryText(q, loose))
 		}
 		if err == nil {
-			a, err = e.relaxed(ctx, q, r, a)
+			a, err = e.addRelaxed(ctx, q, r, a)
 			marked = true
 		}
 	}
 	if marked {
-		a.Hits = writtenFirst(a.Hits, q)
+		a.Hits = exactFirst(a.Hits, q)
 		a.Hits = a.Hits[min(r.Offset, len(a.Hits)):min(r.Offset+r.Limit, len(a.Hits))]
 	}
 	return a, err
 }
 
-// mean lets the meaning count, as far as the kind of query wants it.
-func (e *Engine) mean(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request) error {
-	if r.Mode == search.Keyword || e.o.Embedder == nil && e.o.Own == nil {
+// addSemantic lets the meaning count, as far as the kind of query wants it.
+func (e *Engine) addSemantic(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request) error {
+	if r.Mode == search.Keyword || e.opts.Embedder == nil && e.opts.ServerEmbedder == nil {
 		return nil
 	}
 	ratio := 1.0
@@ -87,10 +87,10 @@ func (e *Engine) mean(ctx context.Context, request *meilisearch.SearchRequest, q
 	if ratio == 0 {
 		return nil // 0 is not sent, and Meilisearch would take 0.5
 	}
-	if e.o.Embedder != nil {
-		vectors, err := e.o.Embedder.Embed(ctx, []string{q.Text})
+	if e.opts.Embedder != nil {
+		vectors, err := e.opts.Embedder.Embed(ctx, []string{q.Text})
 		if err != nil && r.Mode == search.Hybrid {
-			e.o.Log.Warn("a search went by words only", "error", err)
+			e.opts.Log.Warn("a search went by words only", "error", err)
 			return nil
 		}
 		if err != nil {
@@ -102,13 +102,13 @@ func (e *Engine) mean(ctx context.Context, request *meilisearch.SearchRequest, q
 	return nil
 }
 
-// verified reads page by page, and drops the hits that keep refuses:
+// searchVerified reads page by page, and drops the hits that keep refuses:
 // Meilisearch does not tell diacritics apart, and forgives typos in prefixes too.
-func (e *Engine) verified(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request, words string, keep func(*search.Text) bool) (a search.Answer, err error) {
+func (e *Engine) searchVerified(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request, words string, keep func(*search.Text) bool) (a search.Response, err error) {
 	var hits []search.Hit
 	request.Limit = search.MaxLimit
 	for request.Offset = 0; ; request.Offset += search.MaxLimit {
-		page, err := e.ask(ctx, request, q, words)
+		page, err := e.query(ctx, request, q, words)
 		if err != nil {
 			return a, err
 		}
@@ -131,8 +131,8 @@ func (e *Engine) verified(ctx context.Context, request *meilisearch.SearchReques
 	return a, nil
 }
 
-// writtenFirst puts what has the words as they are written before the rest.
-func writtenFirst(hits []search.Hit, q search.Query) []search.Hit {
+// exactFirst puts what has the words as they are written before the rest.
+func exactFirst(hits []search.Hit, q search.Query) []search.Hit {
 	slices.SortStableFunc(hits, func(a, b search.Hit) int {
 		x, y := q.Matches(search.NewText(a.Document)), q.Matches(search.NewText(b.Document))
 		switch {
@@ -146,25 +146,25 @@ func writtenFirst(hits []search.Hit, q search.Query) []search.Hit {
 	return hits
 }
 
-func (e *Engine) ask(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, words string) (a search.Answer, err error) {
-	answer, err := e.client.Index(e.o.Index).SearchWithContext(ctx, words, request)
-	if request.Hybrid != nil && request.Hybrid.SemanticRatio < 1 && refusedWith(err) == "invalid_search_embedder" {
+func (e *Engine) query(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, words string) (a search.Response, err error) {
+	answer, err := e.client.Index(e.opts.Index).SearchWithContext(ctx, words, request)
+	if request.Hybrid != nil && request.Hybrid.SemanticRatio < 1 && errorCode(err) == "invalid_search_embedder" {
 		// The index waits to be built anew with its embedder; see Engine.embedders.
 		request.Hybrid, request.Vector = nil, nil
-		answer, err = e.client.Index(e.o.Index).SearchWithContext(ctx, words, request)
+		answer, err = e.client.Index(e.opts.Index).SearchWithContext(ctx, words, request)
 	}
 	if err != nil {
-		return a, plain("searching", err)
+		return a, redact("searching", err)
 	}
 	var found []document
 	if err := answer.Hits.DecodeInto(&found); err != nil {
-		return a, plain("reading what was found", err)
+		return a, redact("reading what was found", err)
 	}
 	a.Total = int(answer.EstimatedTotalHits)
-	a.Estimated = a.Total >= mostCounted
+	a.Estimated = a.Total >= countLimit
 	for _, d := range found {
-		m := search.NewMarker(q, d.matched()...)
-		a.Hits = append(a.Hits, search.Hit{Document: d.article(), Score: d.Score, Heading: m.All(d.Title), Snippet: m.Snippet(d.Lead, d.Body)})
+		m := search.NewHighlighter(q, d.matched()...)
+		a.Hits = append(a.Hits, search.Hit{Document: d.article(), Score: d.Score, Heading: m.Highlight(d.Title), Snippet: m.Snippet(d.Lead, d.Body)})
 	}
 	if len(request.Facets) > 0 {
 		a.Facets, err = facets(answer.FacetDistribution)

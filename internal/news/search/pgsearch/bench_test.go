@@ -17,9 +17,9 @@ import (
 
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/pgsearch"
-	"dateline/internal/news/search/searchtest"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/searchtest"
 )
 
 var (
@@ -196,8 +196,8 @@ func measure(t *testing.T, e *pgsearch.Engine, c class, n int) []time.Duration {
 	took := make([]time.Duration, n)
 	for i := range n {
 		r := c.request(i)
-		if r.Now = searchtest.Now(); r.Filters.Within == nil {
-			r.Filters.Within = sites() // as the API does
+		if r.Now = searchtest.Now(); r.Filters.VisibleDomains == nil {
+			r.Filters.VisibleDomains = sites() // as the API does
 		}
 		began := time.Now()
 		a, err := e.Search(t.Context(), r)

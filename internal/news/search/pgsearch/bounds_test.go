@@ -13,8 +13,8 @@ import (
 
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/pgsearch"
-	"dateline/internal/news/search/searchtest"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/searchtest"
 )
 
 func exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
@@ -41,11 +41,11 @@ func bounded(t *testing.T, o pgsearch.Options) (*pgsearch.Engine, *pgxpool.Pool)
 	pool := enginetest.Store(t).Pool()
 	o.Log = slog.New(slog.DiscardHandler)
 	e := pgsearch.New(pool, o)
-	searchtest.Fill(t, e, 0)
+	searchtest.IndexArticles(t, e, 0)
 	return e, pool
 }
 
-func ask(t *testing.T, e *pgsearch.Engine, text string) (search.Answer, error) {
+func ask(t *testing.T, e *pgsearch.Engine, text string) (search.Response, error) {
 	t.Helper()
 	return e.Search(t.Context(), search.Request{Text: text, Now: searchtest.Now()})
 }
@@ -53,7 +53,7 @@ func ask(t *testing.T, e *pgsearch.Engine, text string) (search.Answer, error) {
 // Whatever holds a search up, it ends: with what is found among the newest, or
 // by saying that there is too much to do.
 func TestASearchThatTakesTooLongEnds(t *testing.T) {
-	e, pool := bounded(t, pgsearch.Options{Limit: 100 * time.Millisecond})
+	e, pool := bounded(t, pgsearch.Options{StatementTimeout: 100 * time.Millisecond})
 	unlock := lock(t, pool, "search_words") // of which typos are corrected
 	a, err := ask(t, e, "giá vàng")
 	if err != nil || !a.Partial || !a.Estimated || len(a.Hits) == 0 || !strings.HasPrefix(a.Hits[0].Title, "Giá vàng") {
@@ -76,7 +76,7 @@ func TestASearchThatTakesTooLongEnds(t *testing.T) {
 }
 
 func TestSoManySearchAtOnceAndNoMore(t *testing.T) {
-	e, pool := bounded(t, pgsearch.Options{AtOnce: 1, Wait: time.Millisecond, Limit: time.Minute})
+	e, pool := bounded(t, pgsearch.Options{MaxConcurrent: 1, MaxWait: time.Millisecond, StatementTimeout: time.Minute})
 	unlock := lock(t, pool, "search_documents")
 	first := make(chan error)
 	go func() {
@@ -111,7 +111,7 @@ func TestRowsOfAnEarlierVersionAreFound(t *testing.T) {
 				t.Errorf("%s finds %d, want %d, %v", text, a.Total, want, err)
 			}
 		}
-		searchtest.Fill(t, e, 0)
+		searchtest.IndexArticles(t, e, 0)
 	}
 	var left int
 	if err := pool.QueryRow(t.Context(), "select count(*) from search_documents where not paired or not dated").Scan(&left); err != nil || left != 0 {

@@ -8,8 +8,8 @@ import (
 	"dateline/internal/news/search"
 )
 
-// written is a part of a query in Postgres' words, for three uses.
-type written struct {
+// tsquery is a part of a query in Postgres' words, for three uses.
+type tsquery struct {
 	match string // finds it by the index alone: a phrase by its words and their pairs, and a little more
 	plain string // what it says: for the head, which has no pairs, for ranks, and to look whether a phrase is there
 	count string // the same with pairs in place of phrases: how frequent it is, see estimate
@@ -17,91 +17,91 @@ type written struct {
 
 // expression is a query in Postgres' words.
 type expression struct {
-	written          // that an article must have
-	exact   written  // the same as it is written; empty: the above says so already
-	relaxed written  // the above with a word or two lacking; empty: all words are needed
-	half    written  // half of the words; empty: relaxed asks for no more than that
-	asked   []string // the words of which half are asked for
-	any     string   // what is counted for the rank
-	phrase  string   // the words as one phrase; empty: there is one word only
-	also    []string // corrections and synonyms, which are marked in what is found
-	empty   bool     // there is nothing to look for but what must not be there
-	lacks   bool     // words may lack: it is the relaxed one
-	covers  bool     // it asks for half of the words: hits are ranked by the words they have
-	short   bool     // a beginning of a letter or two is among it, which very many words have
+	tsquery                 // that an article must have
+	exact          tsquery  // the same as it is written; empty: the above says so already
+	relaxed        tsquery  // the above with a word or two lacking; empty: all words are needed
+	half           tsquery  // half of the words; empty: relaxed asks for no more than that
+	terms          []string // the words of which half are asked for
+	any            string   // what is counted for the rank
+	phrase         string   // the words as one phrase; empty: there is one word only
+	extraWords     []string // corrections and synonyms, which are marked in what is found
+	isEmpty        bool     // there is nothing to look for but what must not be there
+	isRelaxed      bool     // words may lack: it is the relaxed one
+	rankByCoverage bool     // it asks for half of the words: hits are ranked by the words they have
+	hasShortPrefix bool     // a beginning of a letter or two is among it, which very many words have
 }
 
-// shortPrefix is how many letters a beginning must have for the index to be
+// minIndexedPrefix is how many letters a beginning must have for the index to be
 // quicker than reading the newest texts.
-const shortPrefix = 3
+const minIndexedPrefix = 3
 
 // unit is a part of a query that stands for one thing.
 type unit struct {
-	loose, strict written
-	needed        bool // also when words may lack
+	loose, strict tsquery
+	required      bool // also when words may lack
 	weight        int  // the longer, the more it says
 }
 
 // join puts parts together in each of their uses.
-func join(operator string, parts ...written) written {
+func join(operator string, parts ...tsquery) tsquery {
 	match, plain, count := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
 	for i, p := range parts {
 		match[i], plain[i], count[i] = p.match, p.plain, p.count
 	}
-	return written{strings.Join(match, operator), strings.Join(plain, operator), strings.Join(count, operator)}
+	return tsquery{strings.Join(match, operator), strings.Join(plain, operator), strings.Join(count, operator)}
 }
 
 // wrap puts a part between brackets.
-func (w written) wrap(open string) written {
-	return written{open + w.match + ")", open + w.plain + ")", open + w.count + ")"}
+func (w tsquery) wrap(open string) tsquery {
+	return tsquery{open + w.match + ")", open + w.plain + ")", open + w.count + ")"}
 }
 
-// write makes the expression. strict: every word as it is written.
-func write(q search.Query, strict bool, corrected map[string][]string) expression {
+// compile makes the expression. strict: every word as it is written.
+func compile(q search.Query, strict bool, corrected map[string][]string) expression {
 	var x expression
 	units, also := units(q, strict, corrected)
-	x.also = also
-	var loose, exact []written
+	x.extraWords = also
+	var loose, exact []tsquery
 	var counted []string
 	for _, u := range units {
 		loose, exact, counted = append(loose, u.loose), append(exact, u.strict), append(counted, u.loose.plain)
 	}
-	x.empty = len(units) == 0
-	for _, t := range q.Wanted() {
-		x.short = x.short || t.Prefix && utf8.RuneCountInString(t.Words[len(t.Words)-1].Bare) < shortPrefix
+	x.isEmpty = len(units) == 0
+	for _, t := range q.Included() {
+		x.hasShortPrefix = x.hasShortPrefix || t.Prefix && utf8.RuneCountInString(t.Words[len(t.Words)-1].Bare) < minIndexedPrefix
 	}
-	var not []written
-	for _, t := range q.Unwanted() {
-		not = append(not, unwanted(words(t, true, nil)))
+	var not []tsquery
+	for _, t := range q.Excluded() {
+		not = append(not, exclude(compileTerm(t, true, nil)))
 	}
-	x.written, x.any = join(" & ", slices.Concat(loose, not)...), strings.Join(counted, " | ")
-	if said := join(" & ", slices.Concat(exact, not)...); said != x.written {
+	x.tsquery, x.any = join(" & ", slices.Concat(loose, not)...), strings.Join(counted, " | ")
+	if said := join(" & ", slices.Concat(exact, not)...); said != x.tsquery {
 		x.exact = said
 	}
-	x.phrase = phrase(q)
+	x.phrase = wholePhrase(q)
 	if !strict {
-		x.relaxed, x.half, x.asked = relaxed(units, not)
+		x.relaxed, x.half, x.terms = relaxed(units, not)
 	}
 	return x
 }
 
 func units(q search.Query, strict bool, corrected map[string][]string) (out []unit, also []string) {
-	wanted := q.Wanted()
+	wanted := q.Included()
 	for i := 0; i < len(wanted); {
 		t := wanted[i]
 		if others, n := search.SynonymsOf(wanted[i:]); n > 0 && !strict {
-			var parts, said []written
+			var parts, said []tsquery
 			for _, one := range wanted[i : i+n] {
-				parts, said = append(parts, words(one, false, nil)), append(said, words(one, true, nil))
+				parts, said = append(parts, compileTerm(one, false, nil)), append(said, compileTerm(one, true, nil))
 			}
 			also = append(also, others...)
-			ways := phrases(others)
-			out = append(out, unit{loose: join(" | ", append([]written{join(" & ", parts...).wrap("(")}, ways...)...).wrap("("),
-				strict: join(" | ", append([]written{join(" & ", said...).wrap("(")}, ways...)...).wrap("("), weight: 8})
+			ways := synonymPhrases(others)
+			out = append(out, unit{loose: join(" | ", append([]tsquery{join(" & ", parts...).wrap("(")}, ways...)...).wrap("("),
+				strict: join(" | ", append([]tsquery{join(" & ", said...).wrap("(")}, ways...)...).wrap("("), weight: 8})
 			i += n
 			continue
 		}
-		u := unit{loose: words(t, strict, corrected), strict: words(t, true, corrected), needed: t.Quoted}
+		u := unit{loose: compileTerm(t, strict, corrected), strict: compileTerm(t, true, corrected), required: t.Quoted}
 		for _, w := range t.Words {
 			u.weight += len(w.Word)
 			also = append(also, corrected[w.Word]...)
@@ -112,8 +112,8 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 	return out, also
 }
 
-// words writes one term: its words behind each other.
-func words(t search.Term, strict bool, corrected map[string][]string) written {
+// compileTerm writes one term: its words behind each other.
+func compileTerm(t search.Term, strict bool, corrected map[string][]string) tsquery {
 	parts := make([]string, len(t.Words))
 	var pairs []string
 	sure := !t.Prefix && len(t.Words) > 1
@@ -128,7 +128,7 @@ func words(t search.Term, strict bool, corrected map[string][]string) written {
 		}
 		parts[i] = quote(form)
 		if i > 0 {
-			pairs = append(pairs, quote(pair(t.Words[i-1].Word, w.Word)))
+			pairs = append(pairs, quote(pairName(t.Words[i-1].Word, w.Word)))
 		}
 		if others := corrected[w.Word]; len(others) > 0 && !t.Quoted {
 			sure = false
@@ -140,34 +140,34 @@ func words(t search.Term, strict bool, corrected map[string][]string) written {
 	}
 	all := "(" + strings.Join(parts, " <-> ") + ")"
 	if !sure {
-		return written{all, all, all}
+		return tsquery{all, all, all}
 	}
 	// Postgres would have to read every text that has all of the words. Of those
 	// that have their pairs too there are few more than have the phrase.
 	two := strings.Join(pairs, " & ")
-	return written{"(" + strings.Join(parts, " & ") + " & " + two + ")", all, "(" + two + ")"}
+	return tsquery{"(" + strings.Join(parts, " & ") + " & " + two + ")", all, "(" + two + ")"}
 }
 
-// unwanted leaves out what has a part, and nothing that only looks like it.
-func unwanted(w written) written {
+// exclude leaves out what has a part, and nothing that only looks like it.
+func exclude(w tsquery) tsquery {
 	if w.match != w.plain {
 		w.match = "(" + w.plain + " & " + w.count + ")"
 	}
 	return w.wrap("!(")
 }
 
-func phrases(texts []string) []written {
-	var out []written
+func synonymPhrases(texts []string) []tsquery {
+	var out []tsquery
 	for _, text := range texts {
-		out = append(out, words(search.Term{Words: search.Tokens(text), Quoted: true}, true, nil))
+		out = append(out, compileTerm(search.Term{Words: search.Tokens(text), Quoted: true}, true, nil))
 	}
 	return out
 }
 
-func phrase(q search.Query) string {
+func wholePhrase(q search.Query) string {
 	var parts []string
 	for _, t := range q.Terms {
-		if t.Not || t.Prefix {
+		if t.Excluded || t.Prefix {
 			continue
 		}
 		for _, w := range t.Words {
@@ -184,45 +184,45 @@ func phrase(q search.Query) string {
 // longest, since they say most. With so many, two may lack; of no more than
 // leastAsked, none but one.
 const (
-	mostAsked  = 6
-	lackTwo    = 5
-	leastAsked = 3
+	maxRelaxedTerms = 6
+	dropTwoFrom     = 5
+	minRelaxedTerms = 3
 )
 
 // relaxed asks for all units but one, or two of many, and half for half of them.
 // asked are the units that it chose.
-func relaxed(all []unit, not []written) (relaxed, half written, asked []string) {
-	var needed []written
+func relaxed(all []unit, not []tsquery) (relaxed, half tsquery, asked []string) {
+	var needed []tsquery
 	var free []unit
 	for _, u := range all {
-		if u.needed {
+		if u.required {
 			needed = append(needed, u.loose)
 		} else {
 			free = append(free, u)
 		}
 	}
-	if len(free) < 2 || len(free) < leastAsked && len(needed) == 0 {
-		return written{}, written{}, nil
+	if len(free) < 2 || len(free) < minRelaxedTerms && len(needed) == 0 {
+		return tsquery{}, tsquery{}, nil
 	}
 	slices.SortStableFunc(free, func(a, b unit) int { return b.weight - a.weight })
-	free = free[:min(len(free), mostAsked)]
-	some := func(n int) written {
-		var ways []written
+	free = free[:min(len(free), maxRelaxedTerms)]
+	some := func(n int) tsquery {
+		var ways []tsquery
 		for _, units := range subsets(free, n) {
-			var parts []written
+			var parts []tsquery
 			for _, u := range units {
 				parts = append(parts, u.loose)
 			}
 			ways = append(ways, join(" & ", parts...).wrap("("))
 		}
-		return join(" & ", slices.Concat([]written{join(" | ", ways...).wrap("(")}, needed, not)...)
+		return join(" & ", slices.Concat([]tsquery{join(" | ", ways...).wrap("(")}, needed, not)...)
 	}
-	if len(free) < lackTwo {
+	if len(free) < dropTwoFrom {
 		relaxed = some(len(free) - 1)
 	} else {
 		relaxed = some(len(free) - 2)
 	}
-	if len(free) > leastAsked {
+	if len(free) > minRelaxedTerms {
 		half = some(len(free) / 2)
 		for _, u := range free {
 			asked = append(asked, u.loose.plain)

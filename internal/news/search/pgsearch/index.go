@@ -12,7 +12,7 @@ import (
 	"dateline/internal/news/search"
 )
 
-const putDocument = `
+const upsertDocument = `
 with put as (
     insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, head, words, paired, dated)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector, true, true)
@@ -38,28 +38,28 @@ func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
 	seen := map[string]struct{}{}
 	var batch pgx.Batch
 	for _, d := range docs {
-		d = clean(d)
-		head, words, lexemes := vectors(d)
+		d = sanitize(d)
+		head, words, lexemes := tsvectors(d)
 		for _, l := range lexemes {
-			if correctable(l) {
+			if isCorrectable(l) {
 				seen[l] = struct{}{}
 			}
 		}
-		batch.Queue(putDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags), orEmpty(d.Authors), keys(d), head, words,
+		batch.Queue(upsertDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags), orEmpty(d.Authors), filterKeys(d), head, words,
 			d.URL, d.Title, d.Lead, d.Body, d.Image, d.Group)
 	}
-	fresh := e.unknown(seen)
+	fresh := e.newWords(seen)
 	if len(fresh) > 0 {
 		batch.Queue(`insert into search_words (word, grams) select w, string_to_array(g, ' ') from unnest($1::text[], $2::text[]) as t (w, g) on conflict do nothing`,
-			fresh, joinedGrams(fresh))
+			fresh, joinedTrigrams(fresh))
 	}
 	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &batch).Close() })
 	if err != nil {
 		return err
 	}
-	e.learn(fresh)
+	e.rememberWords(fresh)
 	if _, err := e.embed(ctx, docs); err != nil {
-		e.o.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
+		e.opts.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
 	}
 	return nil
 }
@@ -74,21 +74,21 @@ func (e *Engine) Delete(ctx context.Context, ids []uuid.UUID) error {
 // dropped at the end.
 const inPlace = "in-place/"
 
-// BeginRebuild notes when it began.
-func (e *Engine) BeginRebuild(ctx context.Context) (string, error) {
+// StartRebuild notes when it began.
+func (e *Engine) StartRebuild(ctx context.Context) (string, error) {
 	var at string
 	err := e.pool.QueryRow(ctx, "select clock_timestamp()::text").Scan(&at)
 	return inPlace + at, err
 }
 
-// Fill stores documents. The index that is built is the one that answers: a row
+// AddToRebuild stores documents. The index that is built is the one that answers: a row
 // is replaced as a whole, so no search sees half of it.
-func (e *Engine) Fill(ctx context.Context, _ string, docs []search.Document) error {
+func (e *Engine) AddToRebuild(ctx context.Context, _ string, docs []search.Document) error {
 	return e.Index(ctx, docs)
 }
 
-// Empty forgets documents.
-func (e *Engine) Empty(ctx context.Context, _ string, ids []uuid.UUID) error {
+// DeleteFromRebuild forgets documents.
+func (e *Engine) DeleteFromRebuild(ctx context.Context, _ string, ids []uuid.UUID) error {
 	return e.Delete(ctx, ids)
 }
 
@@ -104,12 +104,12 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 
 // embed makes the vectors of documents that have none of their text yet.
 func (e *Engine) embed(ctx context.Context, docs []search.Document) (made int, err error) {
-	if e.o.Embedder == nil || len(docs) == 0 {
+	if e.opts.Embedder == nil || len(docs) == 0 {
 		return 0, nil
 	}
 	ids, sources := make([]uuid.UUID, len(docs)), make([]uuid.UUID, len(docs))
 	for i, d := range docs {
-		ids[i], sources[i] = d.ID, e.source(d)
+		ids[i], sources[i] = d.ID, e.vectorSource(d)
 	}
 	rows, err := e.pool.Query(ctx, "select v.id from search_vectors v join unnest($1::uuid[], $2::uuid[]) as w (id, source) on v.id = w.id and v.source = w.source", ids, sources)
 	if err != nil {
@@ -129,13 +129,13 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (made int, e
 	if len(texts) == 0 {
 		return 0, nil
 	}
-	vectors, err := e.o.Embedder.Embed(ctx, texts)
+	vectors, err := e.opts.Embedder.Embed(ctx, texts)
 	if err != nil {
 		return 0, err
 	}
 	var batch pgx.Batch
 	for i, v := range vectors {
-		normalise(v)
+		normalize(v)
 		// Not for a document that was replaced meanwhile.
 		batch.Queue(`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit, $5 from search_documents d where d.id = $1 and d.version = $2
 			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector`,
@@ -144,16 +144,16 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (made int, e
 	return len(vectors), e.pool.SendBatch(ctx, &batch).Close()
 }
 
-// source names what a vector is made of.
-func (e *Engine) source(d search.Document) uuid.UUID {
-	sum := sha256.Sum256([]byte(e.o.Model + "\x00" + search.EmbeddingText(d)))
+// vectorSource names what a vector is made of.
+func (e *Engine) vectorSource(d search.Document) uuid.UUID {
+	sum := sha256.Sum256([]byte(e.opts.Model + "\x00" + search.EmbeddingText(d)))
 	return uuid.UUID(sum[:16])
 }
 
 // EmbedMissing makes vectors of up to most documents that have none, since the
 // embedder was away or is new. It gives how many.
 func (e *Engine) EmbedMissing(ctx context.Context, most int) (int, error) {
-	if e.o.Embedder == nil {
+	if e.opts.Embedder == nil {
 		return 0, nil
 	}
 	rows, err := e.pool.Query(ctx, `select d.id, d.version, t.title, t.lead, t.body from search_documents d join search_texts t using (id)
@@ -171,24 +171,24 @@ func (e *Engine) EmbedMissing(ctx context.Context, most int) (int, error) {
 	return e.embed(ctx, docs)
 }
 
-// clean takes out what Postgres cannot keep.
-func clean(d search.Document) search.Document {
+// sanitize takes out what Postgres cannot keep.
+func sanitize(d search.Document) search.Document {
 	for _, s := range []*string{&d.URL, &d.Domain, &d.Title, &d.Lead, &d.Body, &d.Section, &d.Language, &d.Image} {
-		*s = storable(*s)
+		*s = sanitizeText(*s)
 	}
-	d.Tags, d.Authors = storables(d.Tags), storables(d.Authors)
+	d.Tags, d.Authors = sanitizeTexts(d.Tags), sanitizeTexts(d.Authors)
 	return d
 }
 
-func storables(list []string) []string {
+func sanitizeTexts(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = storable(s)
+		out[i] = sanitizeText(s)
 	}
 	return out
 }
 
-func storable(s string) string {
+func sanitizeText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 

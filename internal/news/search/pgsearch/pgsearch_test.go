@@ -6,8 +6,8 @@ import (
 
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/pgsearch"
-	"dateline/internal/news/search/searchtest"
 	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/searchtest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -14,13 +14,13 @@ import (
 // Words of four letters and more are corrected, and of those only what has no digit:
 // one letter more or less makes another number.
 const (
-	shortestCorrected = 4
-	longestCorrected  = 30
+	minCorrectedLength = 4
+	maxCorrectedLength = 30
 )
 
-func correctable(word string) bool {
+func isCorrectable(word string) bool {
 	n := len(word)
-	if n < shortestCorrected || n > longestCorrected {
+	if n < minCorrectedLength || n > maxCorrectedLength {
 		return false
 	}
 	for i := range n {
@@ -31,8 +31,8 @@ func correctable(word string) bool {
 	return true
 }
 
-// grams are the parts of three letters of a word, with its ends.
-func grams(word string) []string {
+// trigrams are the parts of three letters of a word, with its ends.
+func trigrams(word string) []string {
 	padded := "_" + word + "_"
 	out := make([]string, 0, len(word))
 	for i := 0; i+3 <= len(padded); i++ {
@@ -42,41 +42,41 @@ func grams(word string) []string {
 	return slices.Compact(out)
 }
 
-func joinedGrams(words []string) []string {
+func joinedTrigrams(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = strings.Join(grams(w), " ")
+		out[i] = strings.Join(trigrams(w), " ")
 	}
 	return out
 }
 
-// mostKnown bounds the words that are remembered as stored.
-const mostKnown = 300_000
+// maxKnownWords bounds the words that are remembered as stored.
+const maxKnownWords = 300_000
 
-// unknown gives the words that may not be stored yet, sorted.
-func (e *Engine) unknown(words map[string]struct{}) []string {
+// newWords gives the words that may not be stored yet, sorted.
+func (e *Engine) newWords(words map[string]struct{}) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	fresh := slices.Sorted(maps.Keys(words))
-	return slices.DeleteFunc(fresh, func(w string) bool { _, ok := e.known[w]; return ok })
+	return slices.DeleteFunc(fresh, func(w string) bool { _, ok := e.knownWords[w]; return ok })
 }
 
-func (e *Engine) learn(words []string) {
+func (e *Engine) rememberWords(words []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.known)+len(words) > mostKnown {
-		clear(e.known)
+	if len(e.knownWords)+len(words) > maxKnownWords {
+		clear(e.knownWords)
 	}
 	for _, w := range words {
-		e.known[w] = struct{}{}
+		e.knownWords[w] = struct{}{}
 	}
 }
 
-const mostCorrections = 3
+const maxCorrections = 3
 
 // corrections gives, for words that no article has, those that are near.
 func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]string, error) {
-	words = slices.DeleteFunc(words, func(w string) bool { return !correctable(w) })
+	words = slices.DeleteFunc(words, func(w string) bool { return !isCorrectable(w) })
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]s
 		if slices.Contains(known, w) || out[w] != nil {
 			continue
 		}
-		near, err := nearWords(ctx, tx, w)
+		near, err := similarWords(ctx, tx, w)
 		if err != nil {
 			return nil, err
 		}
@@ -104,11 +104,11 @@ func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]s
 	return out, nil
 }
 
-// nearWords gives the stored words that differ from one by a typo, or by two when it
+// similarWords gives the stored words that differ from one by a typo, or by two when it
 // is long.
-func nearWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
+func similarWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
 	most := search.TyposAllowed(word)
-	parts := grams(word)
+	parts := trigrams(word)
 	// A typo spoils three parts, so a near word shares all others. Whichever of
 	// those are left out when the index is asked, one less than are shared, it has
 	// one of the rest: the ends are left out first, which most other words have too.
@@ -130,5 +130,5 @@ func nearWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
 	}
 	found = slices.DeleteFunc(found, func(w string) bool { return search.Distance(word, w) > most })
 	slices.SortStableFunc(found, func(a, b string) int { return search.Distance(word, a) - search.Distance(word, b) })
-	return found[:min(len(found), mostCorrections)], nil
+	return found[:min(len(found), maxCorrections)], nil
 }

@@ -11,55 +11,55 @@ import (
 // up to 16,383 and 256 of them for each word. What stands further back of a very
 // long article is not indexed.
 const (
-	lastPlace  = 16383
-	mostPlaces = 256
+	maxPosition         = 16383
+	maxPositionsPerWord = 256
 )
 
-// mostBytes bounds the words of a tsvector, which may have a megabyte of them.
-const mostBytes = 900_000
+// maxVectorBytes bounds the words of a tsvector, which may have a megabyte of them.
+const maxVectorBytes = 900_000
 
 // fieldGap lies between fields, so that no phrase reaches over their border.
 const fieldGap = 10
 
-// builder makes the text of a tsvector.
-type builder struct {
-	places map[string][]string
-	order  []string
-	at     int
-	bytes  int
-	paired bool // note which words stand next to each other
+// tsvectorBuilder makes the text of a tsvector.
+type tsvectorBuilder struct {
+	positions map[string][]string
+	order     []string
+	position  int
+	bytes     int
+	withPairs bool // note which words stand next to each other
 }
 
-func newBuilder(words int, paired bool) *builder {
-	return &builder{places: make(map[string][]string, words), order: make([]string, 0, words), paired: paired}
+func newTSVectorBuilder(words int, paired bool) *tsvectorBuilder {
+	return &tsvectorBuilder{positions: make(map[string][]string, words), order: make([]string, 0, words), withPairs: paired}
 }
 
 // add puts a field's words behind what is there.
-func (b *builder) add(text, weight string) {
+func (b *tsvectorBuilder) add(text, weight string) {
 	before := ""
 	for _, t := range search.Tokens(text) {
-		if b.at >= lastPlace || b.bytes >= mostBytes {
+		if b.position >= maxPosition || b.bytes >= maxVectorBytes {
 			return
 		}
-		b.at++
+		b.position++
 		for _, form := range t.Forms() {
-			if places := b.know(form); len(places) < mostPlaces {
-				b.places[form] = append(places, strconv.Itoa(b.at)+weight)
+			if places := b.addForm(form); len(places) < maxPositionsPerWord {
+				b.positions[form] = append(places, strconv.Itoa(b.position)+weight)
 			}
 		}
-		if b.paired && before != "" {
-			b.know(pair(before, t.Word))
+		if b.withPairs && before != "" {
+			b.addForm(pairName(before, t.Word))
 		}
 		before = t.Word
 	}
-	b.at += fieldGap
+	b.position += fieldGap
 }
 
-// know gives where a form stands so far. Postgres aligns forms that have places.
-func (b *builder) know(form string) []string {
-	places, known := b.places[form]
+// addForm gives where a form stands so far. Postgres aligns forms that have places.
+func (b *tsvectorBuilder) addForm(form string) []string {
+	places, known := b.positions[form]
 	if !known {
-		b.places[form] = nil
+		b.positions[form] = nil
 		b.order = append(b.order, form)
 		b.bytes += len(form) + 2
 	}
@@ -67,14 +67,14 @@ func (b *builder) know(form string) []string {
 	return places
 }
 
-// pairNames is how many names there are for pairs of words. Two pairs that share
+// pairNameCount is how many names there are for pairs of words. Two pairs that share
 // one cost a look at a text that has not the phrase; a name of its own for each of
 // the tens of millions of pairs would cost an index many times as large.
-const pairNames = 1 << 20
+const pairNameCount = 1 << 20
 
-// pair names two words that stand next to each other (FNV-1a, which has to stay:
+// pairName names two words that stand next to each other (FNV-1a, which has to stay:
 // the names are stored). No word begins with a sign.
-func pair(first, second string) string {
+func pairName(first, second string) string {
 	h := uint64(14695981039346656037)
 	for _, word := range [2]string{first, second} {
 		for i := range len(word) {
@@ -82,10 +82,10 @@ func pair(first, second string) string {
 		}
 		h = (h ^ ' ') * 1099511628211
 	}
-	return "+" + strconv.FormatUint((h^h>>32)%pairNames, 32)
+	return "+" + strconv.FormatUint((h^h>>32)%pairNameCount, 32)
 }
 
-func (b *builder) String() string {
+func (b *tsvectorBuilder) String() string {
 	var out strings.Builder
 	out.Grow(len(b.order) * 16)
 	for i, form := range b.order {
@@ -93,7 +93,7 @@ func (b *builder) String() string {
 			out.WriteByte(' ')
 		}
 		out.WriteString(quote(form))
-		for j, place := range b.places[form] {
+		for j, place := range b.positions[form] {
 			out.WriteByte(":,"[min(j, 1)])
 			out.WriteString(place)
 		}
@@ -106,20 +106,20 @@ func quote(word string) string {
 	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(word) + "'"
 }
 
-// vectors gives the two tsvectors of a document.
-func vectors(d search.Document) (head, words string, lexemes []string) {
-	short := newBuilder(64, false)
-	fillHead(short, d)
-	long := newBuilder(1024, true)
-	fillHead(long, d)
+// tsvectors gives the two tsvectors of a document.
+func tsvectors(d search.Document) (head, words string, lexemes []string) {
+	short := newTSVectorBuilder(64, false)
+	addTitleFields(short, d)
+	long := newTSVectorBuilder(1024, true)
+	addTitleFields(long, d)
 	long.add(d.Body, "")
-	for _, name := range stretchesOf(d.Published) {
-		long.know(name)
+	for _, name := range timeBuckets(d.Published) {
+		long.addForm(name)
 	}
 	return short.String(), long.String(), long.order
 }
 
-func fillHead(b *builder, d search.Document) {
+func addTitleFields(b *tsvectorBuilder, d search.Document) {
 	b.add(d.Title, "A")
 	b.add(d.Lead, "B")
 	for _, tag := range d.Tags {
@@ -131,8 +131,8 @@ func fillHead(b *builder, d search.Document) {
 	b.add(d.Section, "C")
 }
 
-// keys are the values that a document is filtered by.
-func keys(d search.Document) []string {
+// filterKeys are the values that a document is filtered by.
+func filterKeys(d search.Document) []string {
 	out := []string{}
 	put := func(kind, value string) {
 		if key := search.Key(value); key != "" {

@@ -1,0 +1,245 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article"
+)
+
+// readAuthors takes the most deliberate statement that names a person. The site's own name is
+// no author: Vietnamese papers put it into the metadata and sign below the text.
+func (r *builder) readAuthors() {
+	persons, groups := r.jsonLD.people("author")
+	if r.setAuthors(article.FromJSONLD, 0.95, persons...) {
+		return
+	}
+	if c, _ := r.jsonLD.people("creator"); r.setAuthors(article.FromJSONLD, 0.8, c...) {
+		return
+	}
+	for _, k := range []string{"author", "parsely-author", "sailthru.author", "dable:author", "article:author_name", "byl", "dc.creator", "dcterms.creator", "citation_author", "article:author", "og:author", "twitter:creator_name", "author_name", "itemprop:author"} {
+		if r.setAuthors(article.FromMeta, 0.85, r.meta.values[k]...) {
+			return
+		}
+	}
+	if r.setAuthors(article.FromMicrodata, 0.8, r.meta.microdata["author"]...) {
+		return
+	}
+	if r.setAuthorsFromNodes(0.8, r.meta.authorLinks) || r.setAuthorsFromNodes(0.7, r.meta.bylines) {
+		return
+	}
+	if r.signature != "" && r.setAuthors(article.FromHTML, 0.7, r.signature) {
+		return
+	}
+	r.setAuthors(article.FromJSONLD, 0.3, groups...)
+}
+
+// authorNames are those that the page's metadata names, as they are written there: the line above
+// the text that says no more than one of them is no part of it.
+func (d *Document) authorNames() []string {
+	names, _ := d.loadJSONLD().people("author")
+	for _, k := range []string{"author", "article:author", "dc.creator"} {
+		names = append(names, d.Meta.values[k]...)
+	}
+	for _, several := range names {
+		names = append(names, splitNames(several)...)
+	}
+	return names
+}
+
+func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bool {
+	var names []string
+	for _, n := range nodes {
+		if r.isInJunk(n) || len(names) > 0 && !isNear(nodes[0], n) {
+			continue
+		}
+		t := textOf(n, 200)
+		if by := nameAfterBy(t); by != "" {
+			t = by
+		}
+		if countWords(t) > 12 {
+			continue
+		}
+		names = append(names, t)
+	}
+	return r.setAuthors(article.FromHTML, confidence, names...)
+}
+
+// isNear says whether two elements stand in one small part of the page.
+func isNear(a, b *html.Node) bool {
+	for i := 0; a != nil && i < 5; i, a = i+1, a.Parent {
+		for p := b; p != nil; p = p.Parent {
+			if p == a {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *builder) setAuthors(source article.Source, confidence float64, raw ...string) bool {
+	var out []string
+	for _, v := range raw {
+		if v = clean(v); strings.Contains(v, "://") {
+			continue // the address of a profile
+		}
+		for _, name := range splitNames(v) {
+			if name = r.personName(name); name != "" && !containsName(out, name) && len(out) < 12 {
+				out = append(out, name)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return false
+	}
+	r.a.Authors = withoutJobTitles(out)
+	r.a.SetOrigin(article.FieldAuthors, source, confidence)
+	return true
+}
+
+// withoutJobTitles drops what follows a name in its byline: degrees, papers, agencies, posts.
+func withoutJobTitles(names []string) []string {
+	out := names[:1]
+	for _, n := range names[1:] {
+		last := strings.ToLower(n[strings.LastIndexByte(n, ' ')+1:])
+		switch last {
+		case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d":
+			continue
+		}
+		if countWords(n) == 1 && len(n) <= 4 && isAllCaps(n) || strings.HasSuffix(last, ".com") || strings.Contains(n, " for ") {
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func containsName(list []string, s string) bool {
+	for _, v := range list {
+		if Plain(v) == Plain(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// splitNames splits a byline into names.
+func splitNames(s string) []string {
+	s = strings.NewReplacer(" and ", "\n", " And ", "\n", " AND ", "\n", " & ", "\n", ";", "\n", " và ", "\n", " - ", "\n", " – ", "\n", "|", "\n", "•", "\n", "/", "\n", ", ", "\n", " with ", "\n").Replace(s)
+	return strings.Split(s, "\n")
+}
+
+// nameAfterBy is the name behind "By" at the beginning of a line.
+func nameAfterBy(s string) string {
+	for _, p := range []string{"By ", "BY ", "by ", "Written by ", "Posted by ", "Words by ", "Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ", "Author: ", "By: ", "BY: ", "by: "} {
+		if strings.HasPrefix(s, p) {
+			return strings.TrimSpace(s[len(p):])
+		}
+	}
+	return ""
+}
+
+// personName cleans one name, or gives nothing where it is none.
+func (r *builder) personName(s string) string {
+	s = strings.TrimSpace(s)
+	if by := nameAfterBy(s); by != "" {
+		s = by
+	}
+	if i := strings.IndexAny(s, "(["); i >= 0 { // "Hà Thu (tổng hợp)"
+		s = s[:i]
+	}
+	s = strings.Trim(s, " \t,.;:–—-@\"'“”")
+	n := utf8.RuneCountInString(s)
+	if n < 2 || n > 60 || countWords(s) > 7 || strings.Contains(s, "://") || strings.Contains(s, "www.") || strings.Contains(s, "@") {
+		return ""
+	}
+	letters, digits := 0, 0
+	for _, c := range s {
+		switch {
+		case unicode.IsLetter(c):
+			letters++
+		case unicode.IsDigit(c):
+			digits++
+		}
+	}
+	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' || r.isSite(s) || r.resemblesSite(s) || isDateLine(s) {
+		return ""
+	}
+	switch Plain(s) {
+	case "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
+		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share":
+		return ""
+	}
+	if strings.HasSuffix(Plain(s), "staffwriter") || strings.HasSuffix(Plain(s), "correspondent") && countWords(s) <= 3 {
+		return ""
+	}
+	return s
+}
+
+// resemblesSite says whether a name is the site's in another form, such as "TUOI TRE ONLINE".
+func (r *builder) resemblesSite(s string) bool {
+	f := Plain(s)
+	for _, n := range r.siteNames {
+		if len(n) > 4 && (strings.HasPrefix(f, n) && len(f)-len(n) <= 8 || strings.HasSuffix(f, n) && len(f)-len(n) <= 5 || strings.HasPrefix(n, f) && len(f) > 5) {
+			return true
+		}
+	}
+	return false
+}
+
+// signatureOf reads who signed below the text: the last short lines that stand on the right or
+// are named the author, as Vietnamese papers do. It gives the lines that are no text.
+func (o *outline) signatureOf(kept []int) (name string, lines map[int]bool) {
+	for k := len(kept) - 1; k >= 0 && k >= len(kept)-4; k-- {
+		b := &o.blocks[kept[k]]
+		if b.chars > 70 || countWords(b.text) > 10 {
+			continue
+		}
+		if !o.isRightAligned(b.span) && b.hints&hintByline == 0 {
+			continue
+		}
+		if lines == nil {
+			lines = map[int]bool{}
+		}
+		lines[kept[k]] = true
+		strong := ""
+		for _, t := range b.texts {
+			for p := t.Parent; p != nil && p != b.container.Parent; p = p.Parent {
+				if p.DataAtom == atom.Strong || p.DataAtom == atom.B {
+					strong = strings.TrimSpace(strong + " " + clean(t.Data))
+					break
+				}
+			}
+		}
+		if name == "" {
+			name = firstOf(strong, b.text)
+		}
+	}
+	return name, lines
+}
+
+// isRightAligned says whether an element's text is set to the right.
+func (o *outline) isRightAligned(at int) bool {
+	for up := 0; at >= 0 && up < 2; up++ {
+		n := o.spans[at].node
+		style := strings.ReplaceAll(strings.ToLower(attr(n, "style")), " ", "")
+		if strings.Contains(style, "text-align:right") || strings.EqualFold(attr(n, "align"), "right") {
+			return true
+		}
+		for c := range strings.FieldsSeq(strings.ToLower(attr(n, "class"))) {
+			switch c {
+			case "text-right", "align-right", "author_mail", "author", "pauthor", "right":
+				return true
+			}
+		}
+		if n.DataAtom == atom.P || n.DataAtom == atom.Div {
+			return false
+		}
+		at = o.spans[at].parent
+	}
+	return false
+}

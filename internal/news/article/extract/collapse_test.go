@@ -1,0 +1,51 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// slow is what squeeze does, letter by letter.
+func slow(before, s string) string {
+	var b strings.Builder
+	b.WriteString(before)
+	space := strings.HasSuffix(before, " ")
+	for _, r := range s {
+		switch r {
+		case ' ', '\t', '\n', '\r', '\f', '\v', '\u00a0':
+			if !space {
+				b.WriteByte(' ')
+			}
+			space = true
+		case '\u200b', '\ufeff', '\u00ad':
+		default:
+			b.WriteRune(r)
+			space = false
+		}
+	}
+	return b.String()
+}
+
+func TestSqueeze(t *testing.T) {
+	for _, before := range []string{"", "a", "a "} {
+		for _, s := range []string{"", " ", "  ", "a b", " a  b ", "\n\ta\u00a0 b\u00a0", "x\u200b y", "a \u00ad b", "\u00ad a", "a \u200b", "Thời  tiết", "a \ufeff b", " \u00a0x", "a b  c d", "…  »"} {
+			var b strings.Builder
+			b.WriteString(before)
+			appendCollapsed(&b, s)
+			require.Equal(t, slow(before, s), b.String(), "%q after %q", s, before)
+		}
+	}
+}
+
+func FuzzSqueeze(f *testing.F) {
+	f.Add("a ", " b\u00a0\u200b c")
+	f.Fuzz(func(t *testing.T, before, s string) {
+		s, before = strings.ToValidUTF8(s, "?"), strings.ToValidUTF8(before, "?")
+		var b strings.Builder
+		b.WriteString(before)
+		appendCollapsed(&b, s)
+		require.Equal(t, slow(before, s), b.String())
+	})
+}

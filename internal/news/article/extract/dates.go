@@ -1,0 +1,235 @@
+package extract
+
+import (
+	"sort"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/dates"
+)
+
+// dateCandidate is one statement of when an article came out.
+type dateCandidate struct {
+	dates.Date
+	source article.Source
+	weight float64
+}
+
+// readTimes reconciles the dates of a page. Machine-readable statements come first; one that
+// names the day alone takes its time of day from another one of the same day; and where two
+// differ by whole hours, the one that the visible line under the headline agrees with is
+// right, because the other was written in the wrong zone.
+func (r *builder) readTimes(g Selection) {
+	var pub, mod []dateCandidate
+	add := func(list *[]dateCandidate, s article.Source, w float64, values ...string) {
+		for _, v := range values {
+			if d, ok := dates.Parse(clean(v), r.dateOptions()); ok && r.isPlausible(d.Time) {
+				*list = append(*list, dateCandidate{d, s, w})
+				return
+			}
+		}
+	}
+	add(&pub, article.FromSelector, selectedConfidence, g.Values[article.FieldPublished]...)
+	add(&mod, article.FromSelector, selectedConfidence, g.Values[article.FieldUpdated]...)
+	add(&pub, article.FromJSONLD, 0.95, r.jsonLD.text("datePublished"))
+	add(&mod, article.FromJSONLD, 0.95, r.jsonLD.text("dateModified"))
+	for _, k := range []string{"article:published_time", "og:published_time", "article:published", "og:article:published_time", "itemprop:datepublished"} {
+		add(&pub, article.FromOpenGraph, 0.9, r.meta.values[k]...)
+	}
+	for _, k := range []string{"article:modified_time", "og:updated_time", "article:updated_time", "itemprop:datemodified", "lastmod", "last-modified", "article_updatetime", "revised", "dcterms.modified", "dc.date.modified"} {
+		add(&mod, article.FromOpenGraph, 0.8, r.meta.values[k]...)
+	}
+	add(&pub, article.FromMicrodata, 0.85, r.meta.microdata["datepublished"]...)
+	add(&mod, article.FromMicrodata, 0.85, r.meta.microdata["datemodified"]...)
+	for _, k := range []string{"pubdate", "publishdate", "publish-date", "publish_date", "parsely-pub-date", "sailthru.date", "article.published", "published-date", "dc.date.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "cxenseparse:recs:publishtime", "displaydate", "originalpublicationdate", "article.created", "ptime", "rnews:datepublished", "citation_publication_date", "datepublished"} {
+		add(&pub, article.FromMeta, 0.8, r.meta.values[k]...)
+	}
+	add(&pub, article.FromJSONLD, 0.5, r.jsonLD.text("dateCreated"), r.jsonLD.text("uploadDate"))
+	seen := r.visibleDates()
+	pub = append(pub, seen...)
+	if d, ok := dateFromURL(r.doc.URL.Path); ok {
+		pub = append(pub, dateCandidate{dates.Date{Time: d}, article.FromURL, 0.4})
+	}
+	r.setPublished(pub, seen)
+	r.setUpdated(mod)
+}
+
+// isPlausible keeps what can be when a page came out: not in the future, not before the web.
+func (r *builder) isPlausible(t time.Time) bool {
+	return t.Year() >= 1990 && (r.src.Now.IsZero() || t.Before(r.src.Now.Add(36*time.Hour)))
+}
+
+// dateOptions gives the zone of the site: its own setting, else that of its country.
+func (r *builder) dateOptions() dates.Options {
+	return dates.Options{Zone: r.zone, Now: r.src.Now, MonthFirst: r.monthFirst}
+}
+
+// visibleDates reads the dates that readers see, nearest to the headline first.
+func (r *builder) visibleDates() []dateCandidate {
+	var out []dateCandidate
+	for _, n := range r.meta.times {
+		if len(out) >= 3 {
+			break
+		}
+		if r.isInJunk(n) || r.isInsideLink(n) {
+			continue
+		}
+		text := textOf(n, 160)
+		if low := strings.ToLower(text); strings.HasPrefix(low, "updated") || strings.HasPrefix(low, "cập nhật") || strings.HasPrefix(low, "last modified") {
+			continue
+		}
+		w, v := 0.7, text
+		if n.DataAtom == atom.Time && attr(n, "datetime") != "" {
+			w, v = 0.75, attr(n, "datetime")
+		}
+		if d, ok := dates.Parse(v, r.dateOptions()); ok && r.isPlausible(d.Time) {
+			out = append(out, dateCandidate{d, article.FromHTML, w})
+		} else if d, ok := dates.Parse(text, r.dateOptions()); ok && r.isPlausible(d.Time) {
+			out = append(out, dateCandidate{d, article.FromHTML, w})
+		}
+	}
+	if len(out) == 0 && len(r.meta.h1s) > 0 {
+		if d, ok := r.belowHeadline(r.meta.h1s[0]); ok {
+			out = append(out, dateCandidate{d, article.FromHTML, 0.5})
+		}
+	}
+	return out
+}
+
+// belowHeadline looks for a date in the short lines that follow the headline.
+func (r *builder) belowHeadline(h *html.Node) (found dates.Date, ok bool) {
+	left := 40 // texts to look at
+	var walk func(n *html.Node, depth int)
+	walk = func(n *html.Node, depth int) {
+		if ok || left <= 0 || depth > maxDepth {
+			return
+		}
+		if n.Type == html.TextNode && !isBlank(n.Data) {
+			left--
+			if len(n.Data) < 160 {
+				if d, is := dates.Parse(clean(n.Data), r.dateOptions()); is && r.isPlausible(d.Time) {
+					found, ok = d, true
+				}
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c, depth+1)
+		}
+	}
+	for at, up := h, 0; at != nil && up < 6 && !ok; at, up = at.Parent, up+1 {
+		for s := at.NextSibling; s != nil; s = s.NextSibling {
+			walk(s, 0)
+		}
+	}
+	return found, ok
+}
+
+// isInsideLink says whether an element is part of a link, as the dates of other stories are.
+func (r *builder) isInsideLink(n *html.Node) bool {
+	for i := 0; n != nil && i < 4; i, n = i+1, n.Parent {
+		if n.DataAtom == atom.A {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *builder) setPublished(all, seen []dateCandidate) {
+	if len(all) == 0 {
+		return
+	}
+	sort.SliceStable(all, func(i, k int) bool { return all[i].weight > all[k].weight })
+	best := all[0]
+	midnight := func(m dateCandidate) bool {
+		h, mi, s := m.Time.In(r.zone).Clock()
+		u, um, us := m.Time.Clock()
+		return !m.HasTime || h+mi+s == 0 || u+um+us == 0
+	}
+	if midnight(best) {
+		for _, m := range all[1:] {
+			if m.HasTime && !midnight(m) && sameDay(best.Time, m.Time, r.zone) {
+				best.Date, best.source = m.Date, m.source
+				break
+			}
+		}
+	}
+	agree := 0
+	for _, m := range all {
+		if d := m.Time.Sub(best.Time); d > -time.Minute && d < time.Minute {
+			agree++
+		}
+	}
+	for _, s := range seen { // the same minute in another zone
+		d := s.Time.Sub(best.Time)
+		if s.HasTime && best.HasTime && agree < 2 && d != 0 && d%time.Hour < time.Minute && d.Abs() <= 14*time.Hour && (s.HasZone || r.zone != time.UTC) {
+			for _, m := range all {
+				if e := m.Time.Sub(s.Time); m.source != article.FromHTML && e.Abs() < time.Minute {
+					best.Date, best.source = m.Date, m.source
+				}
+			}
+		}
+	}
+	r.a.Published = best.Time.UTC()
+	r.a.DateOnly = !best.HasTime
+	r.a.SetOrigin(article.FieldPublished, best.source, min(1, best.weight+0.02*float64(agree)))
+}
+
+// setUpdated takes the strongest statement that is not before the publication.
+func (r *builder) setUpdated(mod []dateCandidate) {
+	for _, m := range mod {
+		if !r.a.Published.IsZero() && m.Time.Before(r.a.Published.Truncate(time.Minute)) {
+			continue
+		}
+		r.a.Updated = m.Time.UTC()
+		r.a.SetOrigin(article.FieldUpdated, m.source, m.weight)
+		return
+	}
+}
+
+func sameDay(a, b time.Time, zone *time.Location) bool {
+	if d := a.Sub(b); d > -time.Minute && d < time.Minute {
+		return true
+	}
+	return a.In(zone).Format(time.DateOnly) == b.In(zone).Format(time.DateOnly) || a.UTC().Format(time.DateOnly) == b.In(zone).Format(time.DateOnly)
+}
+
+// dateFromURL reads /2026/03/07/ in an address.
+func dateFromURL(path string) (time.Time, bool) {
+	parts := strings.Split(path, "/")
+	for i := 0; i+2 < len(parts); i++ {
+		if len(parts[i]) == 4 && len(parts[i+1]) <= 2 && len(parts[i+2]) <= 2 {
+			if t, err := time.Parse("2006/1/2", parts[i]+"/"+parts[i+1]+"/"+parts[i+2]); err == nil && t.Year() > 1990 {
+				return t, true
+			}
+		}
+	}
+	return time.Time{}, false
+}
+
+// guessZone guesses a site's zone from its country. Countries with one zone and no summer time
+// are certain; for others UTC stands.
+func guessZone(host, lang string) *time.Location {
+	var hours int
+	switch tld := host[strings.LastIndex(host, ".")+1:]; tld {
+	case "vn", "th", "kh", "la":
+		hours = 7
+	case "sg", "my", "ph", "cn", "hk", "tw":
+		hours = 8
+	case "jp", "kr":
+		hours = 9
+	case "in":
+		return time.FixedZone("IST", 5*3600+1800)
+	case "ae":
+		hours = 4
+	default:
+		if lang != "vi" {
+			return time.UTC
+		}
+		hours = 7
+	}
+	return time.FixedZone("", hours*3600)
+}

@@ -1,0 +1,239 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article/dates"
+)
+
+// selectBlocks decides block by block what of the chosen element is the article.
+func (o *outline) selectBlocks(at int, title string, authors []string) []int {
+	s := o.spans[at]
+	kept := make([]int, 0, s.end-s.first)
+	seen := make(map[string]int, s.end-s.first)
+	for i := s.first; i < s.end; i++ {
+		b := &o.blocks[i]
+		if o.isJunk(i, title) {
+			continue
+		}
+		if b.chars > 60 {
+			// The same words in another place of the page are a teaser or a pull quote; in
+			// the same place the author repeats herself.
+			if at, ok := seen[b.text]; ok && at != o.spans[b.span].parent {
+				continue
+			}
+			seen[b.text] = o.spans[b.span].parent
+		}
+		kept = append(kept, i)
+	}
+	return o.trimEnds(kept, authors)
+}
+
+func (o *outline) isJunk(i int, title string) bool {
+	b := &o.blocks[i]
+	links := b.linkShare()
+	switch {
+	case b.hints&hintsNotText != 0:
+		return true
+	case b.hints&hintCaption != 0:
+		return true
+	case b.tag == atom.H1 && (title == "" || similarTitles(b.text, title) || o.blocks[i].span == o.firstH1()):
+		return true
+	case isHeading(b.tag) && similarTitles(b.text, title):
+		return true
+	case b.inTable:
+		if o.isLinkTable(b) {
+			return true
+		}
+	case links > 0.8 && isHeading(b.tag):
+		return !o.hasProseAfter(i)
+	case links > 0.8 && (b.inList || b.tag != atom.P || countWords(b.text) > 5 || isAllCaps(b.text)):
+		return true
+	case b.inList && links > 0.7:
+		return true
+	case b.hints&hintSuspect != 0 && (links > 0.3 || b.chars < 60 && b.punctuation == 0):
+		return true
+	case b.hints&(hintByline|hintDate) != 0 && b.chars < 80:
+		return true
+	case b.chars < 120 && isDateLine(b.text), strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
+		return true
+	case b.text[0] == '[' && b.text[len(b.text)-1] == ']' && strings.Contains(b.text, "="): // a short code that was not run
+		return true
+	case !hasLetters(b.text):
+		return true
+	case isBoilerplate(b.text, b.chars, links):
+		return true
+	}
+	return false
+}
+
+// hasProseAfter says whether a block of sentences follows a heading.
+func (o *outline) hasProseAfter(i int) bool {
+	if i+1 >= len(o.blocks) {
+		return false
+	}
+	b := &o.blocks[i+1]
+	return b.hints&(hintBody|hintsNotText|hintSuspect) == hintBody && b.chars > 80 && b.linkShare() < 0.4 && b.punctuation > 0
+}
+
+// isLinkTable says whether the table around a block is made of links.
+func (o *outline) isLinkTable(b *block) bool {
+	at := b.span
+	for at >= 0 && o.spans[at].node.DataAtom != atom.Table {
+		at = o.spans[at].parent
+	}
+	if at < 0 {
+		return b.linkShare() > 0.7
+	}
+	if is, known := o.tables[at]; known {
+		return is
+	}
+	chars, links := 0, 0
+	for i := o.spans[at].first; i < o.spans[at].end; i++ {
+		chars += o.blocks[i].chars
+		links += o.blocks[i].linkChars
+	}
+	if o.tables == nil {
+		o.tables = map[int]bool{}
+	}
+	o.tables[at] = 2*links > chars
+	return o.tables[at]
+}
+
+// trimEnds drops headings that nothing follows, and above the first sentence the lines that say
+// who wrote the text and when.
+func (o *outline) trimEnds(kept []int, authors []string) []int {
+	for len(kept) > 0 && isHeading(o.blocks[kept[len(kept)-1]].tag) {
+		kept = kept[:len(kept)-1]
+	}
+	for len(kept) > 0 {
+		b := &o.blocks[kept[0]]
+		if b.chars > 90 || isHeading(b.tag) || countWords(b.text) > 14 {
+			break
+		}
+		_, dated := dates.Parse(b.text, dates.Options{})
+		if !dated && nameAfterBy(b.text) == "" && !slices.ContainsFunc(authors, func(name string) bool { return fold(name) == fold(b.text) }) {
+			break
+		}
+		kept = kept[1:]
+	}
+	return kept
+}
+
+func isHeading(a atom.Atom) bool {
+	switch a {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+func hasLetters(s string) bool {
+	for _, r := range s {
+		if r > 127 && r != '•' && r != '·' && r != '–' && r != '—' && r != '|' && r != '»' && r != '«' && r != '×' && r != '…' ||
+			r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// similarTitles says whether two headlines are the same but for signs, case, and what one adds.
+func similarTitles(a, b string) bool {
+	a, b = fold(a), fold(b)
+	if a == "" || b == "" {
+		return false
+	}
+	return a == b || len(a) > 20 && strings.HasPrefix(b, a) || len(b) > 20 && strings.HasPrefix(a, b)
+}
+
+// fold keeps the letters and digits of a text, in small letters.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// firstH1 is the number of the page's first main heading.
+func (o *outline) firstH1() int {
+	for i := range o.blocks {
+		if o.blocks[i].tag == atom.H1 {
+			return o.blocks[i].span
+		}
+	}
+	return -1
+}
+
+// isBoilerplate knows short lines that publishers put between paragraphs.
+func isBoilerplate(text string, chars int, links float64) bool {
+	if chars > 200 {
+		return false
+	}
+	t := strings.ToLower(strings.TrimLeft(text, "([{•·-–—>» "))
+	if chars < 120 && strings.Contains(t, "©") {
+		return true
+	}
+	if strings.HasPrefix(t, "follow") && (strings.Contains(t, "twitter") || strings.Contains(t, "facebook") || strings.Contains(t, "instagram")) {
+		return true
+	}
+	for _, p := range []string{
+		"advert", "don't miss", "related news", "sponsored links", "first published", "this slideshow requires", "close", "comments", "tell us what you think", "if you enjoyed this article", "listen to ",
+		"read more:", "read also:", "also read:", "related:", "see also:", "more:", "read next:", "up next",
+		"read more", "click here to", "sign up for", "subscribe to", "follow us on", "share this", "scroll down", "continue reading", "story continues",
+		"article continues", "loading", "copyright", "©", "all rights reserved", "photo:", "image:", "getty images", "watch:", "video:", "recommended:", "don't miss:", "more from",
+		"xem thêm", "đọc thêm", "tin liên quan", "xem tiếp", "đọc tiếp", "bài liên quan", "chia sẻ", "mời quý độc giả", "mời bạn đọc",
+	} {
+		if strings.HasPrefix(t, p) {
+			return chars < 40 || links > 0.2 || strings.HasSuffix(p, ":")
+		}
+	}
+	return false
+}
+
+func countWords(s string) int { return strings.Count(s, " ") + 1 }
+
+// isAllCaps says whether a text has no small letter.
+func isAllCaps(s string) bool { return strings.ToUpper(s) == s && strings.ToLower(s) != s }
+
+// isDateLine says whether a line says little more than when something was published.
+func isDateLine(s string) bool {
+	dates, other, digits := 0, 0, false
+	for w := range strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		switch {
+		case w[0] >= '0' && w[0] <= '9':
+			dates++
+			digits = true
+		case isDateWord(w):
+			dates++
+		default:
+			other++
+		}
+	}
+	return digits && dates >= 3 && other*4 <= dates
+}
+
+func isDateWord(w string) bool {
+	switch w {
+	case "updated", "published", "posted", "modified", "last", "first", "on", "at", "am", "pm", "a", "p", "m", "est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt",
+		"et", "pt", "ct", "gmt", "utc", "bst", "ist", "jst", "cet", "cest", "date", "time", "ago", "hours", "minutes", "days", "hour", "day",
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun",
+		"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+		"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+		"thứ", "hai", "ba", "tư", "năm", "sáu", "bảy", "chủ", "nhật", "ngày", "tháng", "lúc", "cập", "giờ", "phút", "trước", "đăng",
+		"de", "às", "as", "feira", "segunda", "terça", "quarta", "quinta", "sexta", "sábado", "domingo",
+		"janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro",
+		"enero", "febrero", "marzo", "mayo", "junio", "julio", "septiembre", "octubre", "noviembre", "diciembre",
+		"januar", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember", "uhr", "von", "um":
+		return true
+	}
+	return false
+}

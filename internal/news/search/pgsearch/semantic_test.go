@@ -1,0 +1,44 @@
+package pgsearch_test
+
+import (
+	"testing"
+
+	"dateline/internal/news/search"
+	"dateline/internal/testing/searchtest"
+)
+
+// While the model is away articles are found by their words, and their meaning
+// is made up for afterwards; what is embedded already is not embedded again.
+func TestMissingVectorsAreMadeUpFor(t *testing.T) {
+	model := &searchtest.Embedder{}
+	e := open(t, model)
+	model.Down.Store(true)
+	searchtest.IndexArticles(t, e, 0)
+	question := search.Request{Text: "which soccer kicker went elsewhere for lots of cash?", Mode: search.Hybrid, Now: searchtest.Now()}
+	if a, err := e.Search(t.Context(), question); err != nil || a.Total > 5 {
+		t.Errorf("%d found without the model, %v", a.Total, err)
+	}
+	question.Mode = search.Semantic
+	if _, err := e.Search(t.Context(), question); err == nil {
+		t.Error("a search by meaning says nothing of the model that is away")
+	}
+	model.Down.Store(false)
+	made := 0
+	for {
+		n, err := e.EmbedMissing(t.Context(), 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made += n; n == 0 {
+			break
+		}
+	}
+	if a, err := e.Search(t.Context(), question); err != nil || made != 77 || a.Hits[0].ID != searchtest.ID("transfer") {
+		t.Errorf("%d made up for, %v", made, err)
+	}
+	before := model.Texts.Load()
+	searchtest.IndexArticles(t, e, 0)
+	if n := model.Texts.Load() - before; n != 0 {
+		t.Errorf("%d texts were embedded again", n)
+	}
+}

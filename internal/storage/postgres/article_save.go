@@ -1,0 +1,247 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/crawl/change"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/storage/postgres/db"
+)
+
+// saveArticle stores an article under its canonical URL. Writers of one domain
+// come one after the other (LockMonitor).
+func saveArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, k *pipeline.SaveResult) error {
+	old, place, err := canonicalArticle(ctx, q, r)
+	if err != nil || place == uuid.Nil {
+		return err
+	}
+	if old == nil {
+		if old, err = findMovedArticle(ctx, q, r); err != nil {
+			return err
+		}
+	}
+	if old == nil {
+		return insertArticle(ctx, q, r, place, k)
+	}
+	k.Article = old.ID
+	if r.Page.FetchedAt.Before(old.FetchedAt) {
+		return nil // a page that was overtaken by a newer one
+	}
+	return updateArticle(ctx, q, r, *old, place, k)
+}
+
+// canonicalArticle finds the name that an article is stored under, and what is there. No
+// name: the page is another address of an article that is known from its own.
+//
+// A canonical URL is believed as long as it leads to the same story: templates
+// that name the same one on all pages must not make them one article.
+func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (old *db.Article, place uuid.UUID, err error) {
+	own := r.Page.URLID
+	if r.CanonicalID == own {
+		old, err = articleAt(ctx, q, r, own)
+		if err != nil || old == nil || old.PageID == own || sameStory(*old, r) {
+			return old, own, err
+		}
+		// Another page claimed this address for a story of its own.
+		return nil, own, restoreOwnURL(ctx, q, r, *old)
+	}
+	there, err := articleAt(ctx, q, r, r.CanonicalID)
+	if err != nil {
+		return nil, own, err
+	}
+	mine, err := articleAt(ctx, q, r, own)
+	if err != nil {
+		return nil, own, err
+	}
+	switch {
+	case there == nil:
+		return mine, r.CanonicalID, nil
+	case there.PageID == own:
+		return there, r.CanonicalID, nil
+	case !sameStory(*there, r):
+		return mine, own, nil
+	}
+	if mine != nil {
+		if err := deleteArticle(ctx, q, mine.ID); err != nil {
+			return nil, own, err
+		}
+	}
+	if there.PageID == r.CanonicalID {
+		return nil, uuid.Nil, nil
+	}
+	return there, r.CanonicalID, nil
+}
+
+// findMovedArticle finds the article of a page that leads here now, if it is the same:
+// it moves with all its versions.
+func findMovedArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (*db.Article, error) {
+	row, err := q.MovedArticle(ctx, db.MovedArticleParams{DomainID: r.Page.DomainID, PageID: r.Page.URLID})
+	if noRows(err) || err == nil && !sameStory(row, r) {
+		return nil, nil //nolint:nilnil // there is none, which is no error
+	}
+	return &row, err
+}
+
+func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, place uuid.UUID) (*db.Article, error) {
+	row, err := q.ArticleAt(ctx, db.ArticleAtParams{DomainID: r.Page.DomainID, UrlID: place})
+	if noRows(err) {
+		return nil, nil //nolint:nilnil // there is none, which is no error
+	}
+	return &row, err
+}
+
+func sameStory(old db.Article, r pipeline.Extraction) bool {
+	return old.ContentHash == r.ContentHash || change.NormalizeText(old.Title) == change.NormalizeText(r.Article.Title) ||
+		change.SimHash(old.Simhash).IsNear(change.SimHash(r.SimHash)) //nolint:gosec // bits, whatever the sign
+}
+
+// restoreOwnURL gives an article back the name of its own page.
+func restoreOwnURL(ctx context.Context, q *db.Queries, r pipeline.Extraction, a db.Article) error {
+	there, err := articleAt(ctx, q, r, a.PageID)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		return deleteArticle(ctx, q, a.ID)
+	}
+	if err := q.MoveArticle(ctx, a.ID); err != nil {
+		return err
+	}
+	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: a.ID, Kind: db.ChangeKindUpsert})
+}
+
+func deleteArticle(ctx context.Context, q *db.Queries, id uuid.UUID) error {
+	if err := q.DeleteArticle(ctx, id); err != nil {
+		return err
+	}
+	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindDelete})
+}
+
+func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, place uuid.UUID, k *pipeline.SaveResult) error {
+	id := newID()
+	group, err := groupOf(ctx, q, id, id, r.SimHash)
+	if err != nil {
+		return err
+	}
+	p, err := articleParams(r, place)
+	if err != nil {
+		return err
+	}
+	p.ID, p.GroupID, p.FirstSeenAt = id, group, r.Page.FoundAt
+	if err := q.InsertArticle(ctx, p); err != nil {
+		return err
+	}
+	if err := q.InsertRevision(ctx, db.InsertRevisionParams{ID: id, Changed: []string{}}); err != nil {
+		return err
+	}
+	k.Article, k.New = id, true
+	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.IsFirstVersion})
+}
+
+func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, place uuid.UUID, k *pipeline.SaveResult) error {
+	p, err := articleParams(r, place)
+	if err != nil {
+		return err
+	}
+	if p.PublishedAt == nil { // a date that a template lost is still true
+		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
+	}
+	k.Changed = differingFields(old, p)
+	if len(k.Changed) == 0 && old.GoneAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
+		return q.SeenArticle(ctx, db.SeenArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
+	}
+	group, err := groupOf(ctx, q, old.ID, old.GroupID, r.SimHash)
+	if err != nil {
+		return err
+	}
+	version := old.Version
+	if len(k.Changed) > 0 {
+		version++
+	}
+	if err := q.UpdateArticle(ctx, db.UpdateArticleParams{ID: old.ID, UrlID: place, PageID: p.PageID, Url: p.Url, CanonicalUrl: p.CanonicalUrl, Title: p.Title, Authors: p.Authors,
+		PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, DateOnly: p.DateOnly, FirstSeenAt: r.Page.FoundAt, Lead: p.Lead, BodyText: p.BodyText, BodyHtml: p.BodyHtml,
+		ImageUrl: p.ImageUrl, Section: p.Section, Tags: p.Tags, Language: p.Language, SiteName: p.SiteName, Origins: p.Origins, ContentHash: p.ContentHash, Simhash: p.Simhash,
+		GroupID: group, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt, SelectorVersion: p.SelectorVersion, Version: version}); err != nil {
+		return err
+	}
+	if len(k.Changed) > 0 {
+		if err := q.InsertRevision(ctx, db.InsertRevisionParams{ID: old.ID, Changed: k.Changed}); err != nil {
+			return err
+		}
+	}
+	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: old.ID, Kind: db.ChangeKindUpsert})
+}
+
+// groupOf finds the story that an article tells. One that others belong to is
+// not left again: stories are edited, and stay the same story.
+func groupOf(ctx context.Context, q *db.Queries, id, group uuid.UUID, simhash int64) (uuid.UUID, error) {
+	if simhash == 0 {
+		return group, nil
+	}
+	others, err := q.GroupHasOthers(ctx, db.GroupHasOthersParams{GroupID: group, ID: id})
+	if err != nil || others {
+		return group, err
+	}
+	near, err := q.NearestArticle(ctx, db.NearestArticleParams{ID: id, Simhash: simhash, Near: change.MaxNearDistance})
+	if noRows(err) {
+		return id, nil
+	}
+	return near.GroupID, err
+}
+
+// differingFields names the fields in which a reader sees two versions differ.
+func differingFields(old db.Article, p db.InsertArticleParams) (changed []string) {
+	for _, f := range []struct {
+		field article.Field
+		same  bool
+	}{
+		{article.FieldTitle, old.Title == p.Title},
+		{article.FieldAuthors, slices.Equal(old.Authors, p.Authors)},
+		{article.FieldPublished, equalTimes(old.PublishedAt, p.PublishedAt)},
+		{article.FieldLead, old.Lead == p.Lead},
+		{article.FieldBody, old.BodyText == p.BodyText},
+		{article.FieldImage, old.ImageUrl == p.ImageUrl},
+		{article.FieldSection, old.Section == p.Section},
+		{article.FieldTags, slices.Equal(old.Tags, p.Tags)},
+		{article.FieldCanonical, old.CanonicalUrl == p.CanonicalUrl},
+	} {
+		if !f.same {
+			changed = append(changed, string(f.field))
+		}
+	}
+	return changed
+}
+
+func equalTimes(a, b *time.Time) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Equal(*b)
+}
+
+func articleParams(r pipeline.Extraction, place uuid.UUID) (p db.InsertArticleParams, err error) {
+	a := r.Article
+	canonical := r.Canonical
+	if place == r.Page.URLID {
+		canonical = r.Page.URL
+	}
+	p = db.InsertArticleParams{DomainID: r.Page.DomainID, UrlID: place, PageID: r.Page.URLID, Url: r.Page.URL, CanonicalUrl: canonical, Title: a.Title, Authors: orEmpty(a.Authors),
+		PublishedAt: timeOrNull(a.Published), ModifiedAt: timeOrNull(a.Updated), DateOnly: a.DateOnly, Lead: a.Lead, BodyText: a.Text, BodyHtml: a.HTML, ImageUrl: a.Image, Section: a.Section,
+		Tags: orEmpty(a.Tags), Language: a.Language, SiteName: a.Site, ContentHash: r.ContentHash, Simhash: r.SimHash, ObjectKey: r.Page.ObjectKey, FetchedAt: r.Page.FetchedAt,
+		SelectorVersion: int32(r.SelectorVersion)} //nolint:gosec // counted up one by one
+	p.Origins, err = json.Marshal(a.Origins)
+	if a.Origins == nil {
+		p.Origins = []byte("{}")
+	}
+	return p, err
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// selectorEventData is what an event of selectors says.
+type selectorEventData struct {
+	Domain   string `json:"domain"`
+	Version  int    `json:"version"`            // that is in use now; 0: none
+	Previous int    `json:"previous,omitempty"` // that was in use until now
+	Maker    string `json:"made_by,omitempty"`
+	Field    string `json:"field,omitempty"` // whose health decided
+	Reason   string `json:"reason"`
+	Problem  string `json:"problem,omitempty"` // why nothing was learned
+}
+
+// activate takes a version into use in place of the one that is.
+func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *pipeline.Selectors, why string) error {
+	var m selector.Monitor
+	if err := json.Unmarshal(row.Monitor, &m); err != nil {
+		return err
+	}
+	if err := q.EndSelectors(ctx, db.EndSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRetired, Ended: why}); err != nil {
+		return err
+	}
+	if err := q.ActivateSelectors(ctx, db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(n.Version)}); err != nil { //nolint:gosec // counted up one by one
+		return err
+	}
+	n.State = pipeline.Active
+	if err := saveMonitor(ctx, q, domain.ID, m.Activate(n.Config)); err != nil {
+		return err
+	}
+	data := selectorEventData{Domain: domain.Name, Version: n.Version, Previous: m.Version, Maker: string(n.CreatedBy), Field: row.WishField, Reason: why}
+	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsLearned, data); err != nil {
+		return err
+	}
+	return clearSelectorAction(ctx, q, domain.ID)
+}
+
+// previousSelectors finds the version to go back to: the one that was in use before, as
+// long as it was not rolled back itself. Version 0: there is none.
+func previousSelectors(ctx context.Context, q *db.Queries, row db.SiteMonitor, now db.SiteSelector) (back pipeline.Selectors, err error) {
+	var m selector.Monitor
+	if err := json.Unmarshal(row.Monitor, &m); err != nil {
+		return back, err
+	}
+	if m.Previous > 0 {
+		old, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: row.DomainID, Version: int32(m.Previous)}) //nolint:gosec // counted up one by one
+		if err != nil {
+			return back, err
+		}
+		return selectorsFromRow(old)
+	}
+	older, err := q.ListSelectors(ctx, db.ListSelectorsParams{DomainID: row.DomainID, Before: now.Version, PageSize: 20})
+	if err != nil {
+		return back, err
+	}
+	for _, o := range older {
+		if o.State == db.SelectorStateRetired {
+			return selectorsFromRow(o)
+		}
+	}
+	return back, nil
+}
+
+func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, row db.SiteMonitor, now db.SiteSelector, back *pipeline.Selectors, why string) error {
+	if err := q.EndSelectors(ctx, db.EndSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRolledBack, Ended: why}); err != nil {
+		return err
+	}
+	var m selector.Monitor
+	if back.Version > 0 {
+		if err := q.ActivateSelectors(ctx, db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(back.Version)}); err != nil { //nolint:gosec // counted up one by one
+			return err
+		}
+		back.State, m = pipeline.Active, m.RollBack(back.Config)
+	}
+	if err := saveMonitor(ctx, q, domain.ID, m); err != nil {
+		return err
+	}
+	data := selectorEventData{Domain: domain.Name, Version: back.Version, Previous: int(now.Version), Maker: string(back.CreatedBy), Field: row.WishField, Reason: why}
+	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsRolledBack, data); err != nil {
+		return err
+	}
+	if err := auditExtractionChange(ctx, q, domain, workspaceID, back.Version); err != nil {
+		return err
+	}
+	return clearSelectorAction(ctx, q, domain.ID)
+}
+
+func saveMonitor(ctx context.Context, q *db.Queries, domain int32, m selector.Monitor) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return q.SaveMonitor(ctx, db.SaveMonitorParams{DomainID: domain, Monitor: raw})
+}
+
+func clearSelectorAction(ctx context.Context, q *db.Queries, domain int32) error {
+	return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: domain, Wish: db.SelectorWishNone})
+}
+
+// raiseSelectorEvent raises an event in every workspace that crawls the domain.
+func raiseSelectorEvent(ctx context.Context, q *db.Queries, domain int32, event string, data selectorEventData) error {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	actor := post.ActorDateline
+	if o := audit.OriginOf(ctx); o.UserID != uuid.Nil {
+		actor = "user:" + o.UserID.String()
+	}
+	return q.TellOfSelectors(ctx, db.TellOfSelectorsParams{DomainID: domain, Type: event, Actor: actor, Data: raw})
+}
+
+// auditExtractionChange notes what a member did; what Dateline does by itself is told by
+// events alone.
+func auditExtractionChange(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, version int) error {
+	if workspaceID == uuid.Nil {
+		return nil
+	}
+	return record(ctx, q, workspaceID, audit.DomainReading, "domain", crawl.DomainUUID(domain.Name), map[string]any{"domain": domain.Name, "version": version})
+}

@@ -1,0 +1,257 @@
+// Package searchtest is the suite that every engine of the search passes, with
+// a set of invented articles and judged queries.
+package searchtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/search"
+)
+
+// Rig is an engine under test.
+type Rig struct {
+	// Open gives an engine without articles. embedder may be nil.
+	Open func(t *testing.T, embedder search.Embedder) search.Engine
+	// NDCG, Recall and First are what its rankings have to reach on average.
+	NDCG, Recall, First float64
+	// Corrects says that two typos in a long word, and one in a short one, are forgiven.
+	Corrects bool
+}
+
+// Run runs the suite.
+func Run(t *testing.T, rig Rig) {
+	for name, test := range map[string]func(*testing.T, Rig){
+		"Relevance": relevance, "Operators": operators, "Diacritics": diacritics, "Typos": typos, "Filters": filters, "Facets": facets,
+		"TimeOrder": timeOrder, "Pages": pages, "Highlights": highlights, "Versions": versions, "Deletion": deletion, "Hostile": hostile,
+		"Rebuild": rebuild, "Meaning": meaning, "Questions": questions, "Prefixes": prefixes,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, rig) })
+	}
+}
+
+// IndexArticles indexes the relevance set among noise.
+func IndexArticles(t testing.TB, e search.Engine, noise int) {
+	t.Helper()
+	all, err := Articles()
+	must(t, err)
+	extra, err := Noise(noise)
+	must(t, err)
+	for _, d := range all {
+		extra = append(extra, d)
+	}
+	for batch := range slices.Chunk(extra, 100) {
+		must(t, e.Index(t.Context(), batch))
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// find searches, and gives the keys of what was found, in order.
+func find(t testing.TB, e search.Engine, r search.Request) (keys []string, a search.Response) {
+	t.Helper()
+	r.Now = Now()
+	a, err := e.Search(t.Context(), r)
+	if err != nil {
+		t.Fatalf("%q: %v", r.Text, err)
+	}
+	for _, h := range a.Hits {
+		keys = append(keys, h.URL[strings.LastIndex(h.URL, "/")+1:])
+	}
+	return keys, a
+}
+
+func wantFirst(t *testing.T, e search.Engine, text string, want ...string) {
+	t.Helper()
+	if got, _ := find(t, e, search.Request{Text: text}); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+		t.Errorf("%q gave %v, want %v first", text, got, want)
+	}
+}
+
+// Score measures a ranking of the judged queries, on average, and names the worst.
+func Score(t testing.TB, rank func(query string) []uuid.UUID) (ndcg, recall, first float64, worst []string) {
+	t.Helper()
+	all, err := Queries()
+	must(t, err)
+	for _, j := range all {
+		got := rank(j.Query)
+		n := NDCG(got, j.Grades)
+		ndcg, recall, first = ndcg+n, recall+Recall(got, j.Grades), first+First(got, j.Grades)
+		if n < 0.7 {
+			worst = append(worst, fmt.Sprintf("%.2f %s", n, j.Query))
+		}
+	}
+	k := float64(len(all))
+	slices.Sort(worst)
+	return ndcg / k, recall / k, first / k, worst
+}
+
+// Ranking gives a function for Score.
+func Ranking(t testing.TB, e search.Engine, r search.Request) func(string) []uuid.UUID {
+	return func(query string) []uuid.UUID {
+		r.Text, r.Limit = query, depth
+		_, a := find(t, e, r)
+		ids := make([]uuid.UUID, len(a.Hits))
+		for i, h := range a.Hits {
+			ids[i] = h.ID
+		}
+		return ids
+	}
+}
+
+// What people look for stands above, in both languages, with and without
+// diacritics, among four times as many articles of the same words. The order of
+// time finds much of the same and falls through: the bounds tell a ranking from none.
+func relevance(t *testing.T, rig Rig) {
+	e := rig.Open(t, nil)
+	IndexArticles(t, e, 320)
+	ndcg, recall, first, worst := Score(t, Ranking(t, e, search.Request{}))
+	t.Logf("nDCG@10 %.3f, recall@10 %.3f, right first %.3f; worst: %s", ndcg, recall, first, strings.Join(worst, "; "))
+	if ndcg < rig.NDCG || recall < rig.Recall || first < rig.First {
+		t.Errorf("want at least nDCG %.3f, recall %.3f, first %.3f", rig.NDCG, rig.Recall, rig.First)
+	}
+	byTime, timeRecall, timeFirst, _ := Score(t, Ranking(t, e, search.Request{Sort: search.ByTime}))
+	t.Logf("in the order of time: nDCG@10 %.3f, recall@10 %.3f, right first %.3f", byTime, timeRecall, timeFirst)
+	if byTime >= rig.NDCG || timeFirst >= rig.First {
+		t.Error("the order of time reaches the bounds: they tell nothing")
+	}
+}
+
+func operators(t *testing.T, rig Rig) {
+	e := rig.Open(t, nil)
+	IndexArticles(t, e, 0)
+	for text, want := range map[string][]string{
+		`"fish and chips"`:       {"fishchips"},
+		`"chips and fish"`:       nil,
+		`"interest rates steady`: {"fed"}, // a quote that is not closed
+		`semicond*`:              {"chip"},
+		`apple -iphone`:          {"orchard"},
+		`apple -"apple harvest"`: {"apple"},
+		`-apple`:                 nil, // see below
+		`covid-19 bệnh`:          {"covid"},
+	} {
+		got, a := find(t, e, search.Request{Text: text})
+		if text == "-apple" {
+			if a.Total != 77-2 {
+				t.Errorf("%q gave %d articles", text, a.Total)
+			}
+			continue
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q gave %v, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"", "   ", "***", `"`, "-", `'); drop table articles; --`, "a & b | !c <-> (d", `\`, "\x00", "\xff\xfe", strings.Repeat("x ", 2000), "😀"} {
+		if _, err := e.Search(t.Context(), search.Request{Text: text, Facets: true, Mode: search.Hybrid}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, a := find(t, e, search.Request{}); a.Total != 77 {
+		t.Errorf("without words %d articles are found", a.Total)
+	}
+}
+
+// Without diacritics everything is found that differs by them only. With them,
+// what is written so comes first.
+func diacritics(t *testing.T, rig Rig) {
+	e := rig.Open(t, nil)
+	IndexArticles(t, e, 0)
+	for text, want := range map[string]string{"má": "ma", "mã": "mado", "bò": "bo", "báo": "baochi", "bão": "bao", "phở": "pho", "bóng rổ": "bongro"} {
+		wantFirst(t, e, text, want)
+	}
+	for _, text := range []string{"ma", "phở", "pho"} {
+		got, _ := find(t, e, search.Request{Text: text, Limit: 50})
+		for _, want := range map[string][]string{"ma": {"ma", "mado", "nhama"}, "phở": {"pho", "phoco"}, "pho": {"pho", "phoco"}}[text] {
+			if !slices.Contains(got, want) {
+				t.Errorf("%q gave %v, not %s", text, got, want)
+			}
+		}
+	}
+	wantFirst(t, e, "duong cao toc", "duong")
+	wantFirst(t, e, "DIEM CHUAN SU PHAM", "dihoc")
+	// Two spellings of one tone, and of one character.
+	must(t, e.Index(t.Context(), []search.Document{{ID: ID("hoa"), Version: 1, Title: "Hoà bình ở Thuỷ Nguyên", URL: "https://x.example/hoa", Domain: "x.example", Published: Now()}}))
+	wantFirst(t, e, "Hòa bình Thủy Nguyên", "hoa")
+	wantFirst(t, e, "Ho\u0300a bi\u0300nh Thu\u0309y Nguye\u0302n", "hoa")
+}
+
+func typos(t *testing.T, rig Rig) {
+	if !rig.Corrects {
+		t.Fatal("an engine forgives typos")
+	}
+	e := rig.Open(t, nil)
+	IndexArticles(t, e, 0)
+	wantFirst(t, e, "eathquake", "quake")          // a letter lacks
+	wantFirst(t, e, "semicondutcors", "chip")      // two are swapped
+	wantFirst(t, e, "ransomwarre surgrey", "hack") // one is doubled; two are swapped
+	wantFirst(t, e, "wolrd cup", "wc")
+	// What is put in quotes is meant.
+	if got, _ := find(t, e, search.Request{Text: `"eathquake"`}); len(got) != 0 {
+		t.Errorf("a quoted typo found %v", got)
+	}
+	// Numbers are not corrected.
+	if got, _ := find(t, e, search.Request{Text: `"20001"`}); len(got) != 0 {
+		t.Errorf("another number found %v", got)
+	}
+}
+
+func filters(t *testing.T, rig Rig) {
+	e := rig.Open(t, nil)
+	IndexArticles(t, e, 0)
+	day := 24 * time.Hour
+	for name, c := range map[string]struct {
+		f    search.Filters
+		want int
+	}{
+		"domain":         {search.Filters{Domains: []string{"thethao.example"}}, 4},
+		"two domains":    {search.Filters{Domains: []string{"thethao.example", "stadium.example"}}, 8},
+		"within":         {search.Filters{VisibleDomains: []string{"stadium.example"}}, 4},
+		"within nothing": {search.Filters{VisibleDomains: []string{}}, 0},
+		"outside":        {search.Filters{VisibleDomains: []string{"stadium.example"}, Domains: []string{"thethao.example"}}, 0},
+		"language":       {search.Filters{Languages: []string{"en"}}, 31},
+		"section":        {search.Filters{Sections: []string{"Kinh tế"}}, 6},
+		"tag":            {search.Filters{Tags: []string{"bóng đá"}}, 2},
+		"author":         {search.Filters{Authors: []string{"Jae Park"}}, 4},
+		"from":           {search.Filters{From: Now().Add(-day)}, 5},
+		"a day":          {search.Filters{From: Now().Add(-2 * day), To: Now().Add(-day)}, 5},
+		"all":            {search.Filters{Languages: []string{"vi"}, Sections: []string{"Thể thao"}, Authors: []string{"Đặng Văn Sơn"}, From: Now().Add(-9 * day)}, 2},
+	} {
+		if _, a := find(t, e, search.Request{Filters: c.f, Limit: 100}); a.Total != c.want || len(a.Hits) != c.want {
+			t.Errorf("%s: %d articles, %d hits, want %d", name, a.Total, len(a.Hits), c.want)
+		}
+	}
+	if got, _ := find(t, e, search.Request{Text: "world cup", Filters: search.Filters{Domains: []string{"circuit.example"}}}); len(got) != 0 {
+		t.Errorf("found %v elsewhere", got)
+	}
+}
+
+func facets(t *testing.T, rig Rig) {
+	e := rig.Open(t, nil)
+	IndexArticles(t, e, 0)
+	_, a := find(t, e, search.Request{Facets: true, Filters: search.Filters{Sections: []string{"Thể thao", "Sport"}}})
+	got := map[string]int{}
+	for _, f := range a.Facets {
+		for _, v := range f.Values {
+			got[f.Field+" "+v.Value] = v.Count
+		}
+	}
+	for value, want := range map[string]int{"domain thethao.example": 4, "domain stadium.example": 4, "language vi": 4, "language en": 4, "section Thể thao": 4,
+		"tag bóng đá": 2, "tag football": 2, "author Leo Marsh": 4, "author Đặng Văn Sơn": 3, "domain ledger.example": 0} {
+		if got[value] != want {
+			t.Errorf("%s: %d, want %d", value, got[value], want)
+		}
+	}
+	if _, a := find(t, e, search.Request{Text: "vaccine"}); a.Facets != nil {
+		t.Error("nobody asked for facets")
+	}
+}
