@@ -187,6 +187,10 @@ lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, det
 	cd temporald && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
 
+.PHONY: lint-web
+lint-web: web/node_modules/.package-lock.json ## Biome and the type checker on the dashboard
+	@cd web && npm run --silent lint && npm run --silent check
+
 .PHONY: secure
 secure: secrets $(GOVULN) ## secrets in the history, and known vulnerabilities in what is linked in (asks vuln.go.dev)
 	$(GOVULN) ./...

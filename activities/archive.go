@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
 
 	"dateline/internal/ops/archive"
 )
@@ -33,14 +34,13 @@ type ArchiveResult struct {
 	Keep    time.Duration
 }
 
-// archivePulse is how often an export gives a sign of life: seldom, for its
-// heartbeat timeout is a minute.
-const archivePulse = 10 * time.Second
+// exportHeartbeatInterval is shorter than the export's heartbeat timeout, a
+// minute.
+const exportHeartbeatInterval = 40 * time.Second
 
 // WriteArchive writes the archive of an export.
 func (a *Archive) WriteArchive(ctx context.Context, in ArchiveInput) (ArchiveResult, error) {
-	alive := keepAlive(ctx, archivePulse)
-	defer alive.stop()
+	defer heartbeat(ctx, exportHeartbeatInterval)()
 	job, err := a.Archives.Write(ctx, in.ExportID)
 	return ArchiveResult{Written: err == nil && job.Status == archive.JobDone, Bytes: job.Bytes, Keep: archive.Keep}, err
 }
@@ -53,4 +53,22 @@ func (a *Archive) FailArchive(ctx context.Context, in ArchiveInput) error {
 // DropArchive deletes an archive.
 func (a *Archive) DropArchive(ctx context.Context, in ArchiveInput) error {
 	return a.Archives.Expire(ctx, in.ExportID)
+}
+
+// heartbeat records a heartbeat at every interval until it is stopped.
+func heartbeat(ctx context.Context, interval time.Duration) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	go func() {
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return stop
 }

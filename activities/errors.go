@@ -1,61 +1,41 @@
 package activities
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"time"
+	"errors"
 
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/platforms/network"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/delivery"
 )
 
-// ErrNotYet is the type of the error by which an activity that was dispatched
+// ErrNotDue is the type of the error by which an activity that was dispatched
 // too early goes back to Temporal.
-const ErrNotYet = "not_yet"
+const ErrNotDue = "not_due"
 
-// maxTries is how many sends a target gets; being throttled does not count.
-const maxTries = 5
-
-// Types of the errors that the workflow and the Temporal Web UI see.
-const (
-	errRetry     = "retry"     // not sent, or the network asked to try again
-	errThrottled = "throttled" // a rate limit; does not use up a try
-	errHeld      = "held"      // the network does not answer; neither
-	errWaiting   = "waiting"   // for another attempt's claim or for a parent post
-)
-
-// retryLater is the only place where a network's error becomes a Temporal one.
-// It is called for errors after which sending again is safe. What the network
-// said stays in the post's timeline: it may repeat what the post says, and
-// Temporal's history is no place for that. attempt is Temporal's count.
-func (t Timing) retryLater(e *network.Error, tries, attempt int) (delay time.Duration, again error) {
-	kind := errRetry
-	delay = doubling(t.Backoff, tries, 8*t.Backoff)
-	if e.Class == network.Throttled {
-		kind = errThrottled
-		if e.RetryAt.IsZero() {
-			delay = doubling(t.Backoff, attempt, t.MaxWait)
-		}
+// temporalError is the only place where errors of delivery become Temporal's. An
+// error that waits for its time is benign: neither logs nor metrics count it.
+func temporalError(err error) error {
+	var notDue *delivery.NotDueError
+	var again *delivery.RetryError
+	var permanent *delivery.PermanentError
+	switch {
+	case errors.As(err, &notDue):
+		return temporal.NewApplicationErrorWithOptions(notDue.Error(), ErrNotDue,
+			temporal.ApplicationErrorOptions{NextRetryDelay: notDue.Delay, Category: temporal.ApplicationErrorCategoryBenign})
+	case errors.As(err, &again):
+		return temporal.NewApplicationErrorWithOptions(again.Message, again.Kind, temporal.ApplicationErrorOptions{NextRetryDelay: again.Delay})
+	case errors.As(err, &permanent):
+		return lasting(permanent.Cause)
 	}
-	if wait := time.Until(e.RetryAt); !e.RetryAt.IsZero() && wait > delay {
-		delay = wait
-	}
-	message := fmt.Sprintf("%s; the post's timeline says more", e.Class)
-	if e.Status != 0 {
-		message = fmt.Sprintf("%s (HTTP status %d); the post's timeline says more", e.Class, e.Status)
-	}
-	delay = jitter(delay)
-	return delay, temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{NextRetryDelay: delay})
+	return err
 }
 
-// waitFor makes Temporal run the activity again after about delay.
-func waitFor(what string, delay time.Duration) error {
-	return temporal.NewApplicationErrorWithOptions(what, errWaiting, temporal.ApplicationErrorOptions{NextRetryDelay: jitter(delay)})
-}
-
-// jitter spreads retries over up to a fifth more, never less: a reset time is
-// not to be tried early.
-func jitter(d time.Duration) time.Duration {
-	return d + time.Duration(rand.Int64N(int64(d)/5+1)) //nolint:gosec // not a secret
+// lasting marks errors that no retry can change.
+func lasting(err error) error {
+	var e *apperr.Error
+	if errors.As(err, &e) {
+		return temporal.NewNonRetryableApplicationError(e.Message, e.Code, nil)
+	}
+	return err
 }

@@ -31,7 +31,7 @@ func (n *told) Nudge(_ context.Context, id uuid.UUID) error {
 func materialise(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterialiseResult {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quiet{})
+	suite.SetLogger(discard{})
 	env := suite.NewTestActivityEnvironment()
 	s := &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: w, Log: slog.New(slog.DiscardHandler)}
 	env.RegisterActivity(s)

@@ -186,7 +186,7 @@ func (w *Webhooks) failed(j webhook.Job, r webhook.Result, asked time.Duration) 
 	}
 	pause := pauses[j.Tries]
 	r.Status = webhook.Pending
-	r.Again = max(jitter(pause), asked)
+	r.Again = max(retry.Jitter(pause), asked)
 	return r
 }
 

@@ -19,6 +19,7 @@ import (
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/newsroomtest"
@@ -61,16 +62,17 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	n.Must(err)
 	t.Cleanup(c.Close)
 	n.starter = &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	gathering, stop := Crowd(n.Store)
+	gathering, stop := delivery.Batched(n.Store)
 	t.Cleanup(stop)
 	w := New(c, Activities{
-		Publish: &activities.Publish{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
-			Limits: n.Limits, Timing: activities.Timing{Backoff: 20 * time.Millisecond}},
-		Signals:    &activities.Signals{Store: n.Store, Desk: n.Desk, Live: n.Bus},
-		Series:     &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: n.starter, Log: log},
-		Reconciler: &activities.Reconciler{Store: n.Store, Nudger: n.starter, Live: n.Bus, Log: log},
-		Webhooks:   &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log},
-		Tokens:     &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
+		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
+			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}},
+			Planner:  &delivery.Planner{Store: n.Store},
+			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Desk, Live: n.Bus},
+			Recovery: &delivery.Recovery{Store: n.Store, Nudger: n.starter, Live: n.Bus, Log: log}},
+		Series:   &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: n.starter, Log: log},
+		Webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log},
+		Tokens:   &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
 	}, Surroundings{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)

@@ -17,6 +17,7 @@ import (
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/newsroomtest"
@@ -44,8 +45,10 @@ func openPublishing(t *testing.T) *publishing {
 func (p *publishing) activities() Activities {
 	log := slog.New(slog.DiscardHandler)
 	return Activities{
-		Publish: &activities.Publish{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log},
-		Signals: &activities.Signals{Store: p.Store, Desk: p.Desk, Live: p.Bus}, Reconciler: &activities.Reconciler{Store: p.Store, Nudger: p.starter, Live: p.Bus, Log: log},
+		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log},
+			Planner:  &delivery.Planner{Store: p.Store},
+			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Desk, Live: p.Bus},
+			Recovery: &delivery.Recovery{Store: p.Store, Nudger: p.starter, Live: p.Bus, Log: log}},
 		Series: &activities.Series{Store: p.Store, Desk: p.Desk, Nudger: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
 		Tokens:   &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
 		Webhooks: &activities.Webhooks{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}
@@ -78,7 +81,7 @@ func (p *publishing) give(made post.Post, identity string) {
 	a := p.activities()
 	deciding := worker.New(p.temporal, workflows.PostQueue, worker.Options{LocalActivityWorkerOnly: true, DisableEagerActivities: true, WorkerStopTimeout: time.Second})
 	deciding.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
-	deciding.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
+	deciding.RegisterActivityWithOptions(a.Publishing, activity.RegisterOptions{})
 	p.Must(deciding.Start())
 	defer deciding.Stop()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)

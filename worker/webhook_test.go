@@ -24,6 +24,7 @@ import (
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/notify/webhook"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/enginetest"
@@ -133,7 +134,7 @@ func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
 	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
 	o.Must(w.webhooks.Start())
 	o.t.Cleanup(w.webhooks.Stop)
 	for range dispatchers {

@@ -17,14 +17,13 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/retry"
+	"dateline/internal/publishing/delivery"
 	"dateline/workflows"
 )
 
 // Activities are what the worker can do, assembled by the caller.
 type Activities struct {
-	Publish    *activities.Publish
-	Signals    *activities.Signals
-	Reconciler *activities.Reconciler
+	Publishing *activities.Publishing
 	Webhooks   *activities.Webhooks
 	Series     *activities.Series
 	Library    *activities.Library
@@ -40,7 +39,7 @@ type Dispatcher interface {
 	Run(ctx context.Context)
 }
 
-// Notices tell what happened to posts, see activities.Publish.FollowChanges.
+// Notices tell what happened to posts, see delivery.InFlight.Follow.
 type Notices interface {
 	ListenPosts(ctx context.Context) <-chan []uuid.UUID
 }
@@ -48,7 +47,7 @@ type Notices interface {
 // Store is the database as the worker itself uses it.
 type Store interface {
 	RosterStore
-	activities.ChangeStore
+	delivery.ChangeStore
 }
 
 // Surroundings are what a worker needs besides its activities.
@@ -68,7 +67,7 @@ type Worker struct {
 	crawl    worker.Worker // nil: the crawler is switched off
 	views    bool          // readers are counted
 	search   worker.Worker // nil: there are no articles
-	running  *activities.Running
+	running  *delivery.InFlight
 	around   Surroundings
 	roster   *roster
 	log      *slog.Logger
@@ -91,8 +90,9 @@ const stickyPatience = 15 * time.Second
 // New prepares a worker, of whose publishing it wants to know; Run begins to poll.
 func New(c client.Client, a Activities, around Surroundings) *Worker {
 	identity := newIdentity()
-	if a.Publish.Running == nil {
-		a.Publish.Running = &activities.Running{}
+	publisher := a.Publishing.Publisher
+	if publisher.InFlight == nil {
+		publisher.InFlight = &delivery.InFlight{}
 	}
 	posts := worker.New(c, workflows.PostQueue, worker.Options{
 		Identity:                                identity,
@@ -114,9 +114,7 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	posts.RegisterWorkflowWithOptions(workflows.TendAccounts, workflow.RegisterOptions{Name: workflows.TendAccountsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
-	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
-	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
-	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
+	posts.RegisterActivityWithOptions(a.Publishing, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Series, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Library, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Tokens, activity.RegisterOptions{})
@@ -132,8 +130,8 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: a.Publish.Running, around: around, log: around.Log, roster: &roster{
-		store: around.Store, releaser: around.Releaser, running: a.Publish.Running.Count, horizon: activities.Horizon, identity: identity, log: around.Log}}
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: publisher.InFlight, around: around, log: around.Log, roster: &roster{
+		store: around.Store, releaser: around.Releaser, running: publisher.InFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
 	}

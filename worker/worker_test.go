@@ -21,6 +21,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
@@ -220,11 +221,12 @@ func TestRun(t *testing.T) {
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
-	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Views:      &activities.Views{Flusher: missing},
-		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Views:    &activities.Views{Flusher: missing},
+		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -280,11 +282,12 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Views:      &activities.Views{Flusher: missing},
-		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Views:    &activities.Views{Flusher: missing},
+		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -306,7 +309,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

@@ -7,14 +7,14 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
 
 // A post that goes back to its approvers is a draft to its workflow, which ends.
 func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
-	takeBack := func(v *activities.PostView) { v.Status = post.Draft }
+	takeBack := func(v *delivery.PostView) { v.Status = post.Draft }
 	t.Run("WhileItWaits", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(30*time.Minute, func() {
@@ -30,8 +30,8 @@ func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
 	// Temporal was away: the workflow finds out at its time, and the row decides.
 	t.Run("Unheard", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
-		r.room.publish = func(context.Context, activities.TargetInput) (activities.TargetResult, error) {
-			return activities.TargetResult{Stale: true}, nil // as the claim of a draft is answered
+		r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {
+			return delivery.TargetResult{Stale: true}, nil // as the claim of a draft is answered
 		}
 		r.at(30*time.Minute, func() { r.room.change(takeBack) })
 		r.wantEnd(post.Draft)
@@ -40,10 +40,10 @@ func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
 	// Its activities are under way already, waiting for the second.
 	t.Run("Armed", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
-		r.room.publish = func(context.Context, activities.TargetInput) (activities.TargetResult, error) {
+		r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {
 			r.room.change(takeBack)
 			r.SignalWorkflow(workflows.SignalChanged, nil)
-			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("held", "held",
+			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("held", "held",
 				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
 		}
 		r.wantEnd(post.Draft)
@@ -57,7 +57,7 @@ func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(20*time.Minute, func() { r.room.change(takeBack) })
 		r.at(30*time.Minute, func() {
-			r.room.change(func(v *activities.PostView) { v.Status, v.ScheduledTime = post.Scheduled, opening.Add(2*time.Hour) })
+			r.room.change(func(v *delivery.PostView) { v.Status, v.ScheduledTime = post.Scheduled, opening.Add(2*time.Hour) })
 			r.SignalWorkflow(workflows.SignalChanged, nil)
 		})
 		r.wantEnd(post.Posted)

@@ -25,7 +25,7 @@ const (
 )
 
 // PublishActivity is the name of the activity that sends to a network,
-// activities.Publish.PublishTarget.
+// activities.Publishing.PublishTarget.
 const PublishActivity = "PublishTarget"
 
 // Ids of the schedules that run workflows by the clock.

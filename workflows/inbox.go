@@ -8,7 +8,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/scheduling"
 )
 
@@ -20,7 +20,7 @@ type inbox struct {
 	wake      workflow.Channel
 	channels  []workflow.ReceiveChannel
 	names     []string
-	commands  []activities.Command
+	commands  []delivery.Command
 	changed   bool
 	woken     bool // what waits at Temporal should not wait any longer
 }
@@ -69,7 +69,7 @@ func (b *inbox) drain() {
 	// would otherwise be acted on first.
 	if b.outer.Err() != nil && !b.cancelled && !b.idle {
 		b.cancelled = true
-		b.commands = append(b.commands, activities.Command{Name: SignalCancel})
+		b.commands = append(b.commands, delivery.Command{Name: SignalCancel})
 	}
 }
 
@@ -82,7 +82,7 @@ func (b *inbox) put(name string, raw converter.RawValue) {
 		b.woken = true
 		return
 	}
-	command := activities.Command{Name: name}
+	command := delivery.Command{Name: name}
 	switch name {
 	case SignalRetry, SignalDiscard:
 		targets, err := targetsOf(raw)
@@ -127,7 +127,7 @@ func targetsOf(raw converter.RawValue) ([]uuid.UUID, error) {
 var errNoTarget = errors.New("no target is named")
 
 // take hands out the commands that have come in, in order.
-func (b *inbox) take() []activities.Command {
+func (b *inbox) take() []delivery.Command {
 	b.drain()
 	commands := b.commands
 	b.commands = nil

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
@@ -29,22 +30,22 @@ type newsroom struct {
 	id  uuid.UUID
 	now func() time.Time
 
-	mu       sync.Mutex
-	view     activities.PostView
-	sent     []delivery
-	calls    int
-	refused  []string // commands that were answered with a refusal
-	readErrs int      // how often reading fails first
-	reads    int
-	obeyErrs int
+	mu          sync.Mutex
+	view        delivery.PostView
+	sent        []sentTarget
+	calls       int
+	refused     []string // commands that were answered with a refusal
+	readErrs    int      // how often reading fails first
+	reads       int
+	commandErrs int
 	// publish replaces what a network does; nil posts at once.
-	publish func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error)
+	publish func(ctx context.Context, in delivery.TargetInput) (delivery.TargetResult, error)
 	steps   []activities.DeliveryStep // of a webhook's delivery, in turn
 	tried   int
 	// prepare is what preparing does; nil is done at once.
-	prepare  func(ctx context.Context, in activities.TargetInput) error
+	prepare  func(ctx context.Context, in delivery.TargetInput) error
 	prepared []preparation
-	commands []activities.Command
+	commands []delivery.Command
 	// Of the counts of views: whether somebody else flushes, and whether they were
 	// compared.
 	busy, checked bool
@@ -52,11 +53,11 @@ type newsroom struct {
 
 // preparation is one attempt to prepare a target.
 type preparation struct {
-	in activities.TargetInput
+	in delivery.TargetInput
 	at time.Time
 }
 
-type delivery struct {
+type sentTarget struct {
 	target uuid.UUID
 	at     time.Time
 }
@@ -65,36 +66,36 @@ var errDatabase = errors.New("the database does not answer")
 
 // newRoom makes a post that is due an hour after opening.
 func newRoom(networks ...string) *newsroom {
-	n := &newsroom{id: uuid.New(), now: time.Now, view: activities.PostView{Status: post.Scheduled,
+	n := &newsroom{id: uuid.New(), now: time.Now, view: delivery.PostView{Status: post.Scheduled,
 		ScheduledTime: opening.Add(time.Hour), TimeZone: "Asia/Ho_Chi_Minh", Revision: 1}}
 	for _, name := range networks {
-		n.view.Targets = append(n.view.Targets, activities.TargetView{ID: uuid.New(), AccountID: uuid.New(), Network: name, Status: post.TargetScheduled})
+		n.view.Targets = append(n.view.Targets, delivery.TargetView{ID: uuid.New(), AccountID: uuid.New(), Network: name, Status: post.TargetScheduled})
 	}
 	return n
 }
 
 // ReadPost is the activity of that name.
-func (n *newsroom) ReadPost(context.Context, uuid.UUID) (activities.PostView, error) {
+func (n *newsroom) ReadPost(context.Context, uuid.UUID) (delivery.PostView, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.reads++
 	if n.readErrs > 0 {
 		n.readErrs--
-		return activities.PostView{}, errDatabase
+		return delivery.PostView{}, errDatabase
 	}
 	v := n.view
 	v.Targets = slices.Clone(v.Targets)
-	open := slices.DeleteFunc(slices.Clone(v.Targets), func(t activities.TargetView) bool { return !t.Status.Open() })
+	open := slices.DeleteFunc(slices.Clone(v.Targets), func(t delivery.TargetView) bool { return !t.Status.Open() })
 	v.Deferred = v.Status == post.Scheduled && len(open) == 1
 	return v, nil
 }
 
-// Obey is the activity of that name.
-func (n *newsroom) Obey(_ context.Context, c activities.Command) error {
+// ApplyCommand is the activity of that name.
+func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.obeyErrs > 0 {
-		n.obeyErrs--
+	if n.commandErrs > 0 {
+		n.commandErrs--
 		return errDatabase
 	}
 	n.commands = append(n.commands, c)
@@ -132,7 +133,7 @@ func (n *newsroom) Obey(_ context.Context, c activities.Command) error {
 			v.ScheduledTime = at
 		}
 		if dead {
-			n.decide(activities.Command{Name: workflows.SignalRetry})
+			n.decide(delivery.Command{Name: workflows.SignalRetry})
 			n.rollUp()
 		}
 	}
@@ -141,7 +142,7 @@ func (n *newsroom) Obey(_ context.Context, c activities.Command) error {
 }
 
 // decide retries or discards dead letters, and says whether there were any.
-func (n *newsroom) decide(c activities.Command) (found bool) {
+func (n *newsroom) decide(c delivery.Command) (found bool) {
 	if c.Broken != "" {
 		return false
 	}
@@ -187,11 +188,11 @@ func (n *newsroom) rollUp() {
 }
 
 // PublishTarget is the activity of that name.
-func (n *newsroom) PublishTarget(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+func (n *newsroom) PublishTarget(ctx context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 	n.mu.Lock()
 	if left := in.NotBefore.Sub(n.now()); left > 0 {
 		n.mu.Unlock()
-		return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("it waits", activities.ErrNotYet,
+		return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("it waits", activities.ErrNotDue,
 			temporal.ApplicationErrorOptions{NextRetryDelay: left, Category: temporal.ApplicationErrorCategoryBenign})
 	}
 	n.calls++
@@ -204,7 +205,7 @@ func (n *newsroom) PublishTarget(ctx context.Context, in activities.TargetInput)
 }
 
 // PrepareTarget is the activity of that name.
-func (n *newsroom) PrepareTarget(ctx context.Context, in activities.TargetInput) error {
+func (n *newsroom) PrepareTarget(ctx context.Context, in delivery.TargetInput) error {
 	n.mu.Lock()
 	n.prepared = append(n.prepared, preparation{in, n.now()})
 	prepare := n.prepare
@@ -216,8 +217,8 @@ func (n *newsroom) PrepareTarget(ctx context.Context, in activities.TargetInput)
 }
 
 // ReconcilePosts is the activity of that name.
-func (n *newsroom) ReconcilePosts(context.Context) (activities.ReconcileResult, error) {
-	return activities.ReconcileResult{Nudged: 2}, nil
+func (n *newsroom) ReconcilePosts(context.Context) (delivery.RecoveryResult, error) {
+	return delivery.RecoveryResult{Nudged: 2}, nil
 }
 
 // FlushViews is the activity of that name.
@@ -251,17 +252,17 @@ func (n *newsroom) attempts() int {
 }
 
 // post publishes, if the post is still what the workflow decided on.
-func (n *newsroom) post(in activities.TargetInput) activities.TargetResult {
+func (n *newsroom) post(in delivery.TargetInput) delivery.TargetResult {
 	return n.finish(in, post.TargetPosted)
 }
 
 // finish ends a target, if the post is still what the workflow decided on.
-func (n *newsroom) finish(in activities.TargetInput, status post.TargetStatus) activities.TargetResult {
+func (n *newsroom) finish(in delivery.TargetInput, status post.TargetStatus) delivery.TargetResult {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	v := &n.view
 	if v.Revision != in.Revision || v.Status.Final() {
-		return activities.TargetResult{Stale: true}
+		return delivery.TargetResult{Stale: true}
 	}
 	for i := range v.Targets {
 		if v.Targets[i].ID == in.TargetID {
@@ -271,14 +272,14 @@ func (n *newsroom) finish(in activities.TargetInput, status post.TargetStatus) a
 		}
 	}
 	if status == post.TargetPosted {
-		n.sent = append(n.sent, delivery{in.TargetID, n.now()})
+		n.sent = append(n.sent, sentTarget{in.TargetID, n.now()})
 	}
 	n.rollUp()
-	return activities.TargetResult{Status: status, Recorded: true}
+	return delivery.TargetResult{Status: status, Recorded: true}
 }
 
 // change is what the API does: it changes the row behind the workflow's back.
-func (n *newsroom) change(f func(v *activities.PostView)) {
+func (n *newsroom) change(f func(v *delivery.PostView)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f(&n.view)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
@@ -18,7 +18,7 @@ import (
 // with status.
 func failFirst(room *newsroom, status post.TargetStatus) {
 	tried := map[uuid.UUID]bool{}
-	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		room.mu.Lock()
 		again := tried[in.TargetID]
 		tried[in.TargetID] = true
@@ -89,7 +89,7 @@ func TestAPostThatParkedTooLongIsTakenUpAgain(t *testing.T) {
 	if passed := r.Now().Sub(opening); passed > time.Minute {
 		t.Errorf("it waited %s", passed)
 	}
-	room.decide(activities.Command{Name: workflows.SignalRetry})
+	room.decide(delivery.Command{Name: workflows.SignalRetry})
 	room.view.ScheduledTime = opening.Add(-40 * 24 * time.Hour)
 	room.rollUp()
 	r = newRun(t, room)
@@ -201,8 +201,8 @@ func TestSignalsChooseAmongDeadLetters(t *testing.T) {
 func TestAChangeByTheAPIWakesAParkedPost(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
-		r.room.change(func(*activities.PostView) {
-			r.room.decide(activities.Command{Name: workflows.SignalRetry})
+		r.room.change(func(*delivery.PostView) {
+			r.room.decide(delivery.Command{Name: workflows.SignalRetry})
 			r.room.rollUp()
 		})
 		r.SignalWorkflow(workflows.SignalChanged, nil)
@@ -309,7 +309,7 @@ func TestCancellingAParkedWorkflowEndsItAndTouchesNothing(t *testing.T) {
 	t.Run("WhilePublishing", func(t *testing.T) {
 		room := newRoom("mastodon")
 		r := newRun(t, room)
-		room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 			result := room.finish(in, post.TargetFailed)
 			r.CancelWorkflow()
 			return result, r.await(func() bool { return len(room.refusals()) == 1 })
@@ -344,7 +344,7 @@ func TestAParkedPostOutlastsTheDatabase(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
 		r.room.mu.Lock()
-		r.room.obeyErrs, r.room.readErrs = 5, 5
+		r.room.commandErrs, r.room.readErrs = 5, 5
 		r.room.mu.Unlock()
 		r.SignalWorkflow(workflows.SignalRetry, nil)
 	})
@@ -356,7 +356,7 @@ func TestAParkedPostOutlastsTheDatabase(t *testing.T) {
 
 func TestARedrivenPostThatFailsAgainParksAgain(t *testing.T) {
 	room := newRoom("mastodon")
-	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		return room.finish(in, post.TargetFailed), nil
 	}
 	r := newRun(t, room)

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 )
 
@@ -37,7 +38,7 @@ type postRun struct {
 	ctx   workflow.Context
 	in    PostInput
 	inbox *inbox
-	view  activities.PostView
+	view  delivery.PostView
 	shown shown
 	state StateResult
 	tries tries
@@ -50,7 +51,7 @@ type postRun struct {
 func (r *postRun) run() error {
 	for {
 		// Signals first: one that came with the timer counts as before it.
-		if err := r.obey(); err != nil {
+		if err := r.applyCommands(); err != nil {
 			return err
 		}
 		if !r.known || !r.inbox.empty() {
@@ -114,7 +115,7 @@ func (r *postRun) doing() (StateResult, error) {
 
 // armAt is when the activities of a post are dispatched. Views of an older
 // build do not say; those posts were armed a second before their time.
-func armAt(v activities.PostView) time.Time {
+func armAt(v delivery.PostView) time.Time {
 	if v.ArmAt.IsZero() {
 		return v.ScheduledTime.Add(-time.Second)
 	}
@@ -125,7 +126,7 @@ func armAt(v activities.PostView) time.Time {
 func (r *postRun) read() error {
 	r.state.Doing = "reading"
 	r.inbox.changed = false
-	var signals *activities.Signals
+	var signals *activities.Publishing
 	err := workflow.ExecuteLocalActivity(rows(r.ctx, "read the post"), signals.ReadPost, r.in.PostID).Get(r.ctx, &r.view)
 	if err != nil {
 		return err
@@ -133,8 +134,8 @@ func (r *postRun) read() error {
 	return r.show()
 }
 
-func (r *postRun) openTargets() []activities.TargetView {
-	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t activities.TargetView) bool { return !t.Status.Open() })
+func (r *postRun) openTargets() []delivery.TargetView {
+	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t delivery.TargetView) bool { return !t.Status.Open() })
 }
 
 // wait sleeps until the time given. due is false when a signal came first.
@@ -161,11 +162,11 @@ func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 
 // publish brings the post to the given targets, side by side, not before the
 // time given.
-func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) error {
+func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) error {
 	revision := r.view.Revision
 	r.notBefore = notBefore
 	r.state = StateResult{Doing: "publishing", Revision: revision}
-	var publish *activities.Publish
+	var publish *activities.Publishing
 	ctx, callOff := workflow.WithCancel(r.ctx)
 	defer callOff()
 	selector := workflow.NewSelector(r.ctx)
@@ -174,11 +175,11 @@ func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) 
 	for _, target := range targets {
 		future := r.prepared(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
 			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network), publish.PublishTarget,
-				activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision, NotBefore: notBefore})
+				delivery.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision, NotBefore: notBefore})
 		})
 		selector.AddFuture(future, func(f workflow.Future) {
 			left--
-			var result activities.TargetResult
+			var result delivery.TargetResult
 			err := f.Get(r.ctx, &result)
 			if wasCalledOff(err) {
 				calledOff++
@@ -194,7 +195,7 @@ func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) 
 	r.inbox.listen(selector)
 	for left > 0 {
 		selector.Select(r.ctx)
-		if err := r.obey(); err != nil {
+		if err := r.applyCommands(); err != nil {
 			return err
 		}
 		// An activity that waits at Temporal ends at once, and the next round asks
@@ -233,14 +234,14 @@ func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) 
 // wanted it: at once, or as it was about to wait at Temporal.
 func wasCalledOff(err error) bool {
 	var failure *temporal.ApplicationError
-	return temporal.IsCanceledError(err) || errors.As(err, &failure) && failure.Type() == activities.ErrNotYet
+	return temporal.IsCanceledError(err) || errors.As(err, &failure) && failure.Type() == activities.ErrNotDue
 }
 
 // ended notes that the targets given are posted, which their activities have
 // recorded: nearly every post ends so, and need not be read once more.
-func (r *postRun) ended(targets []activities.TargetView) error {
+func (r *postRun) ended(targets []delivery.TargetView) error {
 	for i, t := range r.view.Targets {
-		published := slices.ContainsFunc(targets, func(p activities.TargetView) bool { return p.ID == t.ID })
+		published := slices.ContainsFunc(targets, func(p delivery.TargetView) bool { return p.ID == t.ID })
 		if !published && t.Status != post.TargetPosted {
 			return nil
 		}
@@ -250,12 +251,12 @@ func (r *postRun) ended(targets []activities.TargetView) error {
 	return r.show()
 }
 
-// obey carries out what operators asked for by signals.
-func (r *postRun) obey() error {
-	var signals *activities.Signals
+// applyCommands applies the commands that operators sent by signals.
+func (r *postRun) applyCommands() error {
+	var signals *activities.Publishing
 	for _, command := range r.inbox.take() {
 		command.PostID = r.in.PostID
-		err := workflow.ExecuteLocalActivity(rows(r.ctx, "signal "+command.Name), signals.Obey, command).Get(r.ctx, nil)
+		err := workflow.ExecuteLocalActivity(rows(r.ctx, "signal "+command.Name), signals.ApplyCommand, command).Get(r.ctx, nil)
 		if err != nil {
 			return err
 		}

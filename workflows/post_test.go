@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
@@ -57,7 +57,7 @@ func TestPostEdited(t *testing.T) {
 		t.Run(name+"ByTheAPI", func(t *testing.T) {
 			r := newRun(t, newRoom("mastodon"))
 			r.at(30*time.Minute, func() {
-				r.room.change(func(v *activities.PostView) { v.ScheduledTime = to })
+				r.room.change(func(v *delivery.PostView) { v.ScheduledTime = to })
 				r.SignalWorkflow(workflows.SignalChanged, nil)
 			})
 			r.wantEnd(post.Posted)
@@ -68,7 +68,7 @@ func TestPostEdited(t *testing.T) {
 	t.Run("Unheard", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(30*time.Minute, func() {
-			r.room.change(func(v *activities.PostView) { v.ScheduledTime = opening.Add(2 * time.Hour) })
+			r.room.change(func(v *delivery.PostView) { v.ScheduledTime = opening.Add(2 * time.Hour) })
 		})
 		r.wantEnd(post.Posted)
 		r.wantSent(opening.Add(2 * time.Hour))
@@ -99,7 +99,7 @@ func TestPostCancelRequest(t *testing.T) {
 	})
 	t.Run("TooLate", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
-		r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 			result := r.room.post(in)
 			r.CancelWorkflow()
 			return result, r.await(func() bool { return len(r.room.refusals()) == 1 })
@@ -202,7 +202,7 @@ func TestPostEndsAtOnce(t *testing.T) {
 
 func TestPostGone(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
-	r.OnActivity("ReadPost", mock.Anything, mock.Anything).Return(activities.PostView{}, temporal.NewNonRetryableApplicationError("no post", "post_not_found", nil))
+	r.OnActivity("ReadPost", mock.Anything, mock.Anything).Return(delivery.PostView{}, temporal.NewNonRetryableApplicationError("no post", "post_not_found", nil))
 	if _, err := r.end(); err == nil {
 		t.Error("a post that is gone must end its workflow with an error")
 	}
@@ -210,12 +210,12 @@ func TestPostGone(t *testing.T) {
 
 func TestPostDatabaseErrors(t *testing.T) {
 	room := newRoom("mastodon")
-	room.readErrs, room.obeyErrs = 40, 20 // a quarter of an hour, and then some
+	room.readErrs, room.commandErrs = 40, 20 // a quarter of an hour, and then some
 	r := newRun(t, room)
 	tries := 0
-	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		if tries++; tries < 4 {
-			return activities.TargetResult{}, errDatabase
+			return delivery.TargetResult{}, errDatabase
 		}
 		return room.post(in), nil
 	}
@@ -245,8 +245,8 @@ func TestPostContinuesAsNew(t *testing.T) {
 	})
 	t.Run("Publishing", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
-		r.room.publish = func(context.Context, activities.TargetInput) (activities.TargetResult, error) {
-			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
+		r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {
+			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
 				temporal.ApplicationErrorOptions{NextRetryDelay: 1000 * time.Hour})
 		}
 		r.at(10*time.Hour, func() {

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 )
 
@@ -33,7 +34,7 @@ func (p *preparation) over() bool {
 
 // prepare has attachments uploaded ahead of the post's time. again says that
 // something changed while it waited for that moment.
-func (r *postRun) prepare(targets []activities.TargetView) (again bool, err error) {
+func (r *postRun) prepare(targets []delivery.TargetView) (again bool, err error) {
 	if r.ready != nil && r.ready.revision != r.view.Revision {
 		r.ready.stop()
 		r.ready = nil
@@ -52,13 +53,13 @@ func (r *postRun) prepare(targets []activities.TargetView) (again bool, err erro
 	return false, nil
 }
 
-func (r *postRun) startPreparing(targets []activities.TargetView) *preparation {
+func (r *postRun) startPreparing(targets []delivery.TargetView) *preparation {
 	ctx, stop := workflow.WithCancel(r.ctx)
 	p := &preparation{revision: r.view.Revision, targets: map[uuid.UUID]workflow.Future{}, stop: stop}
-	var publish *activities.Publish
+	var publish *activities.Publishing
 	for _, target := range targets {
 		future := workflow.ExecuteActivity(preparing(ctx, "prepare for "+target.Network), publish.PrepareTarget,
-			activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: r.view.Revision})
+			delivery.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: r.view.Revision})
 		p.targets[target.ID] = future
 		workflow.Go(r.ctx, func(ctx workflow.Context) {
 			if err := future.Get(ctx, nil); err != nil && !temporal.IsCanceledError(err) {

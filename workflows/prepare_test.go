@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
@@ -24,8 +24,8 @@ func withFiles(networks ...string) *newsroom {
 }
 
 // moved is an edit of the time, as the database carries it out.
-func moved(to time.Time) func(v *activities.PostView) {
-	return func(v *activities.PostView) { v.ScheduledTime, v.PrepareAt = to, to.Add(-10*time.Minute) }
+func moved(to time.Time) func(v *delivery.PostView) {
+	return func(v *delivery.PostView) { v.ScheduledTime, v.PrepareAt = to, to.Add(-10*time.Minute) }
 }
 
 // wantPrepared checks when targets were prepared, and for which revision.
@@ -88,7 +88,7 @@ func hung() error {
 func TestAnEditWhilePreparingCallsItOffAndPreparesAnew(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
 	later := opening.Add(3 * time.Hour)
-	r.room.prepare = func(_ context.Context, in activities.TargetInput) error {
+	r.room.prepare = func(_ context.Context, in delivery.TargetInput) error {
 		if in.Revision == 1 {
 			return hung()
 		}
@@ -117,7 +117,7 @@ func TestPublishNowAndCancelWhilePreparing(t *testing.T) {
 	for signal, want := range map[string]post.Status{workflows.SignalPublishNow: post.Posted, workflows.SignalCancel: post.Cancelled} {
 		t.Run(signal, func(t *testing.T) {
 			r := newRun(t, withFiles("mastodon"))
-			r.room.prepare = func(context.Context, activities.TargetInput) error { return hung() }
+			r.room.prepare = func(context.Context, delivery.TargetInput) error { return hung() }
 			r.at(55*time.Minute, func() {
 				if state := r.state(); state.Doing != "preparing" {
 					t.Errorf("state %+v", state)
@@ -140,7 +140,7 @@ func TestAPreparationThatFailsHoldsNothingUp(t *testing.T) {
 	for name, err := range map[string]error{"ForGood": temporal.NewNonRetryableApplicationError("no", "test", nil), "EveryTime": errDatabase} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, withFiles("mastodon"))
-			r.room.prepare = func(context.Context, activities.TargetInput) error { return err }
+			r.room.prepare = func(context.Context, delivery.TargetInput) error { return err }
 			r.wantEnd(post.Posted)
 			r.wantSent(due)
 			if tries := len(r.room.prepared); name == "EveryTime" && tries != 5 || name == "ForGood" && tries != 1 {
@@ -155,7 +155,7 @@ func TestAPreparationThatFailsHoldsNothingUp(t *testing.T) {
 func TestAHungUploadIsCalledOffAtThePostsTime(t *testing.T) {
 	r := newRun(t, withFiles("mastodon", "bluesky"))
 	slow := r.room.view.Targets[0].ID
-	r.room.prepare = func(_ context.Context, in activities.TargetInput) error {
+	r.room.prepare = func(_ context.Context, in delivery.TargetInput) error {
 		if in.TargetID != slow {
 			return nil
 		}
@@ -181,7 +181,7 @@ func TestAHungUploadIsCalledOffAtThePostsTime(t *testing.T) {
 func TestAnUploadThatEndsInTimeIsWaitedFor(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
 	r.room.view.ArmAt = due.Add(-2 * time.Minute) // as in a crowd
-	r.room.prepare = func(context.Context, activities.TargetInput) error {
+	r.room.prepare = func(context.Context, delivery.TargetInput) error {
 		if len(r.room.prepared) == 1 {
 			return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{NextRetryDelay: 9 * time.Minute})
 		}
@@ -195,14 +195,14 @@ func TestAnEditWhileAnUploadHangsAtItsTimeIsHeeded(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
 	r.room.view.ArmAt = due.Add(-2 * time.Minute)
 	later := opening.Add(3 * time.Hour)
-	r.room.prepare = func(_ context.Context, in activities.TargetInput) error {
+	r.room.prepare = func(_ context.Context, in delivery.TargetInput) error {
 		if in.Revision == 1 {
 			return hung()
 		}
 		return nil
 	}
 	r.at(59*time.Minute, func() {
-		r.room.change(func(v *activities.PostView) { moved(later)(v); v.ArmAt = later.Add(-2 * time.Second) })
+		r.room.change(func(v *delivery.PostView) { moved(later)(v); v.ArmAt = later.Add(-2 * time.Second) })
 		r.SignalWorkflow(workflows.SignalChanged, nil)
 	})
 	r.wantEnd(post.Posted)

@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
@@ -24,13 +24,13 @@ func TestPostTargetsSideBySide(t *testing.T) {
 		}
 		close(all)
 	}()
-	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		arrived <- struct{}{}
 		select {
 		case <-all:
 			return room.post(in), nil
 		case <-time.After(5 * time.Second):
-			return activities.TargetResult{}, temporal.NewNonRetryableApplicationError("the others never came", "test", nil)
+			return delivery.TargetResult{}, temporal.NewNonRetryableApplicationError("the others never came", "test", nil)
 		}
 	}
 	r.wantEnd(post.Posted)
@@ -41,10 +41,10 @@ func TestPostStaleIsDecidedAnew(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	later := opening.Add(2 * time.Hour)
 	first := true
-	r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		if first { // edited between arming and the claim
 			first = false
-			r.room.change(func(v *activities.PostView) { v.ScheduledTime = later })
+			r.room.change(func(v *delivery.PostView) { v.ScheduledTime = later })
 		}
 		return r.room.post(in), nil
 	}
@@ -58,8 +58,8 @@ func TestPostNoHotLoop(t *testing.T) {
 	for name, result := range map[string]error{"Stale": nil, "Error": temporal.NewNonRetryableApplicationError("broken", "test", nil)} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, newRoom("mastodon", "bluesky"))
-			r.room.publish = func(context.Context, activities.TargetInput) (activities.TargetResult, error) {
-				return activities.TargetResult{Stale: true}, result
+			r.room.publish = func(context.Context, delivery.TargetInput) (delivery.TargetResult, error) {
+				return delivery.TargetResult{Stale: true}, result
 			}
 			r.at(2*time.Hour, func() { r.SignalWorkflow(workflows.SignalCancel, nil) })
 			r.wantEnd(post.Cancelled)
@@ -71,9 +71,9 @@ func TestPostNoHotLoop(t *testing.T) {
 	}
 	t.Run("EditEndsThePause", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
-		r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 			if in.Revision == 1 {
-				return activities.TargetResult{Stale: true}, nil
+				return delivery.TargetResult{Stale: true}, nil
 			}
 			return r.room.post(in), nil
 		}
@@ -86,7 +86,7 @@ func TestPostNoHotLoop(t *testing.T) {
 func TestPostSignalsWhilePublishing(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	content := "new"
-	r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		result := r.room.post(in) // the claim: from here on it is too late
 		r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{Content: &content})
 		r.SignalWorkflow(workflows.SignalCancel, nil)
@@ -108,13 +108,13 @@ func TestPostSignalsWhilePublishing(t *testing.T) {
 func TestPostEditCallsOffAWaitingTarget(t *testing.T) {
 	r := newRun(t, newRoom("mastodon", "bluesky"))
 	slow := r.room.view.Targets[0].ID
-	r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		if in.TargetID == slow && in.Revision == 1 {
-			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
+			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
 				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
 		}
 		if in.Revision == 1 {
-			r.room.change(func(v *activities.PostView) { v.ScheduledTime = opening.Add(2 * time.Hour) })
+			r.room.change(func(v *delivery.PostView) { v.ScheduledTime = opening.Add(2 * time.Hour) })
 			r.SignalWorkflow(workflows.SignalChanged, nil)
 		}
 		return r.room.post(in), nil
@@ -135,7 +135,7 @@ func TestAPostThatIsOutOnAllAccountsIsNotReadAgain(t *testing.T) {
 // What an older build answered does not say that it is recorded.
 func TestAPostIsReadAgainWhenItsEndIsNotKnownToBeRecorded(t *testing.T) {
 	room := newRoom("mastodon")
-	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		result := room.post(in)
 		result.Recorded = false
 		return result, nil

@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
@@ -84,7 +85,7 @@ func stories() map[string]*story {
 		"uncertain_then_confirmed": uncertainThenConfirmed(),
 		"one_of_two_dead":          oneOfTwoDead(),
 		"prepared":                 {room: newRoom("mastodon", "bluesky"), end: post.Posted, setUp: prepareAhead(nil)},
-		"hung_upload_called_off": {room: newRoom("mastodon"), end: post.Posted, setUp: prepareAhead(func(context.Context, activities.TargetInput) error {
+		"hung_upload_called_off": {room: newRoom("mastodon"), end: post.Posted, setUp: prepareAhead(func(context.Context, delivery.TargetInput) error {
 			return temporal.NewApplicationErrorWithOptions("slow", "retry", temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour})
 		})},
 	}
@@ -99,7 +100,7 @@ func deadFirst(status post.TargetStatus) func(room *newsroom) {
 }
 
 // prepareAhead gives a post attachments, and little time to upload them.
-func prepareAhead(prepare func(context.Context, activities.TargetInput) error) func(room *newsroom) {
+func prepareAhead(prepare func(context.Context, delivery.TargetInput) error) func(room *newsroom) {
 	return func(room *newsroom) {
 		room.view.ScheduledTime = time.Now().Add(8 * time.Second)
 		room.view.PrepareAt = time.Now().Add(time.Second)
@@ -126,7 +127,7 @@ func oneOfTwoDead() *story {
 	s.setUp = func(room *newsroom) {
 		room.view.ScheduledTime = time.Now()
 		dead := room.view.Targets[0].ID
-		room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 			if in.TargetID == dead && in.Revision == 1 {
 				return room.finish(in, post.TargetFailed), nil
 			}
@@ -161,9 +162,9 @@ func untilParked(t *testing.T, c client.Client, id string) {
 func retryFirst(room *newsroom) {
 	room.view.ScheduledTime = time.Now()
 	first := room.view.Targets[0].ID
-	room.publish = func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(ctx context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		if in.TargetID == first && activity.GetInfo(ctx).Attempt == 1 {
-			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("not sent", "retry",
+			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("not sent", "retry",
 				temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 		}
 		return room.post(in), nil
@@ -173,9 +174,9 @@ func retryFirst(room *newsroom) {
 // throttleFirst makes both targets wait for a day, until the post is changed.
 func throttleFirst(room *newsroom) {
 	room.view.ScheduledTime = time.Now()
-	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		if in.Revision == 1 {
-			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
+			return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
 				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
 		}
 		return room.post(in), nil
@@ -186,12 +187,12 @@ func throttleFirst(room *newsroom) {
 func staleTwice(room *newsroom) {
 	room.view.ScheduledTime = time.Now()
 	calls := 0
-	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		if calls++; calls == 1 {
-			return activities.TargetResult{Stale: true}, nil
+			return delivery.TargetResult{Stale: true}, nil
 		}
 		if calls == 2 {
-			room.change(func(v *activities.PostView) { v.ScheduledTime = time.Now().Add(3 * time.Second) })
+			room.change(func(v *delivery.PostView) { v.ScheduledTime = time.Now().Add(3 * time.Second) })
 		}
 		return room.post(in), nil
 	}

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 )
 
@@ -34,7 +34,7 @@ func (r *postRun) show() error {
 	return workflow.UpsertTypedSearchAttributes(r.ctx, now.updates()...)
 }
 
-func shownOf(status post.Status, at time.Time, targets []activities.TargetView) shown {
+func shownOf(status post.Status, at time.Time, targets []delivery.TargetView) shown {
 	s := shown{status: status, at: at}
 	var networks []string
 	for _, t := range targets {
@@ -75,9 +75,9 @@ func shownAtStart(ctx workflow.Context) shown {
 // that is started with them need not set them first, which would cost an event
 // and a write to the visibility store.
 func AttributesOf(p post.Post) temporal.SearchAttributes {
-	var targets []activities.TargetView
+	var targets []delivery.TargetView
 	for _, t := range p.Targets {
-		targets = append(targets, activities.TargetView{AccountID: t.AccountID, Network: t.Network})
+		targets = append(targets, delivery.TargetView{AccountID: t.AccountID, Network: t.Network})
 	}
 	s := shownOf(p.Status, p.ScheduledTime, targets)
 	updates := s.updates()

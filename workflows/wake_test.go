@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/activities"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
@@ -19,10 +19,10 @@ func TestWake_EndsTheWaitForARateLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, newRoom(networks...))
 			limited, waits := r.room.view.Targets[0].ID, true
-			r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+			r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 				if in.TargetID == limited && waits {
 					waits = false
-					return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
+					return delivery.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
 						temporal.ApplicationErrorOptions{NextRetryDelay: 3 * time.Hour})
 				}
 				return r.room.post(in), nil

@@ -30,6 +30,7 @@ import (
 	"dateline/internal/notify/webhook"
 	"dateline/internal/ops/archive"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/hostguard"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/ratelimit"
@@ -66,7 +67,7 @@ type parts struct {
 	login    *login.Service
 	counter  *counter.Counter // nil, as batcher: readers are not counted
 	batcher  *counter.Batcher
-	running  *activities.Running
+	running  *delivery.InFlight
 	archives *archive.Archives
 	audience *audience   // nil: readers are not counted
 	crawl    *crawlParts // nil: switched off
@@ -88,7 +89,7 @@ type process struct {
 
 // assemble connects to the engines. box plays the networks, or is nil.
 func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
-	p := &parts{cfg: cfg, of: of, log: log, running: &activities.Running{}}
+	p := &parts{cfg: cfg, of: of, log: log, running: &delivery.InFlight{}}
 	defer func() {
 		if err != nil {
 			p.close()
@@ -335,21 +336,22 @@ func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uu
 
 // worker makes the worker.
 func (p *parts) worker() *worker.Worker {
-	crowd, stop := worker.Crowd(p.store)
+	crowd, stop := delivery.Batched(p.store)
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
-		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
-		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
-		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
-		Library:    &activities.Library{Media: p.media},
-		Archive:    &activities.Archive{Archives: p.archives},
-		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
-		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
-		Crawler:    p.crawlWorker(),
-		Search:     p.searchWorker(),
-		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
-		Views:      p.viewsActivities(),
+		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, InFlight: p.running},
+			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
+			Commands: &delivery.Commands{Store: p.store, Scheduler: p.desk, Live: p.bus},
+			Recovery: &delivery.Recovery{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log}},
+		Series:   &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
+		Library:  &activities.Library{Media: p.media},
+		Archive:  &activities.Archive{Archives: p.archives},
+		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
+		Crawler:  p.crawlWorker(),
+		Search:   p.searchWorker(),
+		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
+		Views:    p.viewsActivities(),
 	}, worker.Surroundings{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})

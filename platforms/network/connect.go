@@ -8,84 +8,86 @@ import (
 
 // Connector connects accounts of a network that uses OAuth 2 (RFC 6749).
 type Connector interface {
-	// Register makes Dateline known at baseURL (for federated networks; others
-	// return the operator's configured application, and SandboxApp for the
-	// sandbox). CodeNotConfigured says that the operator has to set one up.
+	// Register registers Dateline as an application at baseURL (federated
+	// networks). Other networks return the operator's configured application, and
+	// SandboxApp for the sandbox. CodeNotConfigured means that the operator has
+	// to configure one.
 	Register(ctx context.Context, baseURL, redirectURI string) (App, error)
 
-	// AuthorizeURL is where the person goes to allow access. challenge is the
-	// S256 code challenge of RFC 7636; networks without PKCE leave it out.
+	// AuthorizeURL returns the page on which the user grants access. challenge
+	// is the S256 code challenge of RFC 7636; networks without PKCE ignore it.
 	AuthorizeURL(app App, state, challenge string) string
 
-	// Exchange turns the code of the callback into tokens: an account that is
-	// not identified yet.
+	// Exchange exchanges the authorization code for tokens. The account that it
+	// returns is not identified yet.
 	Exchange(ctx context.Context, app App, code, verifier string) (Account, error)
 
-	// Accounts lists whom the tokens may post as, identified and each with its
-	// own tokens: the person, and their pages or organisations.
+	// Accounts lists the accounts that the tokens can post as, identified and
+	// each with its own tokens: the user, and their pages or organizations.
 	Accounts(ctx context.Context, account Account) ([]Account, error)
 }
 
-// FormConnector connects accounts by what a person types in: a bot's token, an
-// app password.
+// FormConnector connects accounts with values that a user enters: a bot token,
+// an app password.
 type FormConnector interface {
-	// Fields are what the form asks for.
+	// Fields returns the fields of the form.
 	Fields() []FormField
 
-	// ConnectForm tries the values, which Fields names, and lists whom they may
-	// post as, identified and with tokens. A Rejected or Auth error is about the
-	// field that Error.Field names.
+	// ConnectForm verifies the values, by field name, and lists the accounts
+	// that they can post as, identified and with tokens. Error.Field names the
+	// field that a Rejected or Auth error is about.
 	ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]Account, error)
 }
 
-// FormField is one line of a FormConnector's form.
+// FormField is one field of a FormConnector's form.
 type FormField struct {
-	Name     string // stable, lower case
+	Name     string // stable, lowercase
 	Label    string
-	Help     string // one sentence: where to find it
+	Help     string // one sentence: where to find the value
 	Secret   bool
 	Optional bool
 }
 
-// Refresher renews tokens that expire.
+// Refresher refreshes access tokens that expire.
 type Refresher interface {
-	// Refresh gives the account with new tokens. An error of class Auth means
-	// that only its owner can connect it anew; any other, that it is to be tried
-	// again. Ambiguous: the old refresh token may be used up.
+	// Refresh returns the account with new tokens. An error of class Auth means
+	// that the account has to be reconnected; any other class, that the refresh
+	// can be retried. Ambiguous: the old refresh token may be used up.
 	Refresh(ctx context.Context, app App, account Account) (Account, error)
 }
 
-// Revoker gives tokens back when an account is disconnected.
+// Revoker revokes tokens when an account is disconnected.
 type Revoker interface {
-	// Revoke makes the tokens useless. Tokens that are no good any more are no
-	// error.
+	// Revoke invalidates the tokens. Revoking invalid tokens is not an error.
 	Revoke(ctx context.Context, app App, account Account) error
 }
 
-// Federated is a network of many instances, each at an address of its own, which
-// is Account.BaseURL. Dateline keeps what Register gives there; the applications
-// of other networks are the operator's, and are asked for anew each time.
+// Federated is a network of many instances, each with its own address, which is
+// Account.BaseURL. Dateline stores the application that Register returns for
+// each instance; it reads the applications of other networks from the
+// operator's configuration each time.
 type Federated interface {
-	// DefaultInstance is where accounts are that name no instance; empty: they must.
+	// DefaultInstance returns the instance of accounts that name none; empty: an
+	// instance is required.
 	DefaultInstance() string
 }
 
-// Identifier is a Network that can be asked who an account is that is connected
-// already. Networks without it are asked by Connector.Accounts; those that are
-// connected by a form alone cannot be asked.
+// Identifier is a Network that can read the profile of a connected account.
+// Networks without it are read through Connector.Accounts; those that are
+// connected with a form only cannot be read.
 type Identifier interface {
-	// Identify gives the account as the network knows it now.
+	// Identify returns the account as the network knows it now.
 	Identify(ctx context.Context, account Account) (Account, error)
 }
 
-// LimitsDefaulter is a Network that can say what it usually allows before any
-// account is connected.
+// LimitsDefaulter is a Network that knows its usual limits before an account is
+// connected.
 type LimitsDefaulter interface {
-	// DefaultLimits does no input or output.
+	// DefaultLimits does no I/O.
 	DefaultLimits() Limits
 }
 
-// App is Dateline's registration at one network or instance.
+// App is Dateline's registration as an OAuth client at one network or instance.
 type App struct {
 	BaseURL      string
 	RedirectURI  string
@@ -93,8 +95,9 @@ type App struct {
 	ClientSecret secret.Text
 }
 
-// SandboxApp is how Dateline is known at the sandbox's copies of networks at
-// which operators register by hand. Its secret is none: it opens nothing else.
+// SandboxApp returns Dateline's application at the fake networks (sandbox) of
+// those networks at which operators register by hand. Its secret protects
+// nothing.
 func SandboxApp(baseURL, redirectURI string) App {
 	return App{BaseURL: baseURL, RedirectURI: redirectURI, ClientID: "dateline-sandbox", ClientSecret: secret.NewText("dateline-sandbox-secret")}
 }

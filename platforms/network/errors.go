@@ -6,56 +6,62 @@ import (
 	"time"
 )
 
-// Class says what an error means for the promise never to publish twice.
+// Class classifies an error by what it means for another attempt.
 type Class string
 
-// The classes. Only NotSent, Transient and Throttled allow another send
-// without looking first.
+// The classes. Only NotSent, Transient and Throttled allow another send without
+// a search for the post.
 const (
-	// NotSent: the request provably never left this machine.
+	// NotSent means that the request provably never left this machine.
 	NotSent Class = "not_sent"
-	// Transient: the network says that it did not act and to try again.
+	// Transient means that the network reports that it did not act, and that a
+	// later attempt may succeed.
 	Transient Class = "transient"
-	// Throttled: refused by a rate limit before acting; RetryAt says until when.
+	// Throttled means that a rate limit refused the request before the network
+	// acted; RetryAt is the end of the limit.
 	Throttled Class = "throttled"
-	// Ambiguous: bytes left and there is no trustworthy answer.
+	// Ambiguous means that the request was sent and there is no reliable
+	// response.
 	Ambiguous Class = "ambiguous"
-	// Auth: the token is expired, revoked or lacks a scope.
+	// Auth means that the token is expired, revoked or lacks a scope.
 	Auth Class = "auth"
-	// Rejected: refused for good (content, policy, permission, validation).
+	// Rejected means that the request was refused permanently (content, policy,
+	// permission, validation).
 	Rejected Class = "rejected"
-	// Duplicate: the network says that it already has this post.
+	// Duplicate means that the network reports that it already has this post.
 	Duplicate Class = "duplicate"
 )
 
-// CodeMediaExpired together with Transient says that the network does not have (any more)
-// what was staged and therefore published nothing: stage it again. Where an
-// earlier send of the same post is unclear, that one may have taken it.
-const CodeMediaExpired = "media_expired"
-
-// CodeUnsupported says that a network has no such call.
-const CodeUnsupported = "unsupported"
-
-// CodeNotConfigured says that the operator has set up no application at the
-// network.
-const CodeNotConfigured = "not_configured"
+// The error codes that callers handle. Other codes are the network's own.
+const (
+	// CodeMediaExpired together with Transient means that the network no longer
+	// has what was staged or prepared and therefore published nothing: stage it
+	// again. If an earlier send of the same post is unresolved, that send may
+	// have used it.
+	CodeMediaExpired = "media_expired"
+	// CodeUnsupported means that a network has no such call.
+	CodeUnsupported = "unsupported"
+	// CodeNotConfigured means that the operator has not configured an
+	// application at the network.
+	CodeNotConfigured = "not_configured"
+)
 
 // Error is the only error type that adapters return.
 type Error struct {
 	Class     Class
-	Code      string       // the network's own code, or ours when it has none
-	Message   string       // a sentence for people, without secrets
-	Status    int          // HTTP status; 0 when there was none
-	RetryAt   time.Time    // Throttled and Transient; zero: the caller's backoff
-	Scope     Scope        // Throttled: whose limit it was
-	Rates     []RateStatus // what the answer said of rate limits, if anything
-	RequestID string       // the network's id of the call
-	Existing  *Receipt     // Duplicate: the earlier post, where the network names it
-	Field     string       // of a form or of content, where the error is about one
+	Code      string       // the network's code, or Dateline's if it has none
+	Message   string       // a sentence for users, without secrets
+	Status    int          // HTTP status; 0: no response
+	RetryAt   time.Time    // for Throttled and Transient; zero: the caller's backoff
+	Scope     Scope        // for Throttled: whose limit it was
+	Rates     []RateStatus // rate limits that the response reported
+	RequestID string       // the network's id of the request
+	Existing  *Receipt     // for Duplicate: the existing post, if the network names it
+	Field     string       // field of a form or of the content that the error is about
 	Err       error        // cause; may be nil
 }
 
-// Error says class, code and message in one line.
+// Error returns class, code and message in one line.
 func (e *Error) Error() string {
 	if e.Code == "" {
 		return fmt.Sprintf("%s: %s", e.Class, e.Message)
@@ -63,11 +69,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s): %s", e.Class, e.Code, e.Message)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AsError finds the *Error in err. An error that is none is Ambiguous: what we
-// do not understand may have published.
+// AsError returns the *Error in err. Any other error becomes Ambiguous, because
+// an unknown failure may have published.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

@@ -2,41 +2,98 @@ package network
 
 import "time"
 
-// Limits is what a network allows one account right now.
+// Limits is what a network currently allows one account.
 type Limits struct {
-	AllowedBy        string   // who set them, for messages: the instance's host or the network's name
-	MaxCharacters    int      // counted as the network counts
-	CharactersPerURL int      // what one link costs; 0: its own length
+	AllowedBy        string   // who sets the limits, for messages: the instance's host or the network's name
+	MaxCharacters    int      // counted the way the network counts
+	CharactersPerURL int      // length that every link counts as; 0: its own length
 	MaxMedia         int      // attachments per post
 	MIMETypes        []string // accepted types; empty: any
 	MaxImageBytes    int64
-	MaxImagePixels   int64 // width times height
-	MaxVideoBytes    int64 // audio too
-	MaxImageWidth    int   // pixels, as the next; 0: any
-	MaxImageHeight   int
-	MinImageRatio    float64 // width over height, as the next; 0: any
-	MaxImageRatio    float64
-	MinVideoDuration time.Duration // as the next; 0: any
-	MaxVideoDuration time.Duration
-	MaxAltText       int  // characters; 0: any
-	MaxLinks         int  // in the text; 0: any
-	MinMedia         int  // attachments that every post needs
-	MixedMedia       bool // images and video may stand in one post
-	FetchesMedia     bool // the network fetches attachments itself, from an address that it can reach
+	MaxImagePixels   int64         // width times height
+	MaxVideoBytes    int64         // also for audio
+	MaxImageWidth    int           // pixels; 0: any
+	MaxImageHeight   int           // pixels; 0: any
+	MinImageRatio    float64       // width divided by height; 0: any
+	MaxImageRatio    float64       // width divided by height; 0: any
+	MinVideoDuration time.Duration // 0: any
+	MaxVideoDuration time.Duration // 0: any
+	MaxAltText       int           // characters; 0: any
+	MaxLinks         int           // links in the text; 0: any
+	MinMedia         int           // attachments that every post needs
+	MixedMedia       bool          // one post can contain images and video
+	FetchesMedia     bool          // the network fetches attachments from a public address
 	SupportsReply    bool
-	// IdempotencyWindow is for how many seconds a second call with the same key
-	// and content publishes nothing: the network answers with the first post, or
-	// Duplicate with Error.Earlier. 0: it has no such memory.
+	// IdempotencyWindow is the number of seconds in which a second call with the
+	// same key and content publishes nothing: the network returns the first post,
+	// or Duplicate with Error.Existing. 0: the network has no idempotency keys.
 	IdempotencyWindow int
-	// IdempotentPostsOnly: IdempotencyWindow holds for posts, and not for replies.
+	// IdempotentPostsOnly means that IdempotencyWindow applies to posts, but not
+	// to replies.
 	IdempotentPostsOnly bool
 	Quotas              []Quota
 }
 
-// Violation is one reason why a network would refuse content. Code is stable,
-// Message is for people and complete without context.
+// Violation is one reason why a network would refuse content. Code is stable;
+// Message is for users and complete without context.
 type Violation struct {
 	Field   string // content, attachments, attachments[0] …
 	Code    string // too_long, empty, too_many_attachments, unsupported_type …
 	Message string
+}
+
+// Scope is who shares a rate limit.
+type Scope string
+
+// The scopes. An app is Dateline's registration at a network or instance: all
+// accounts that are connected through it share its limits.
+const (
+	ScopeAccount Scope = "account"
+	ScopeApp     Scope = "app"
+)
+
+// CallKind is a kind of call that rate limits count.
+type CallKind string
+
+// The kinds of calls. A quota without a cost for replies counts them as posts.
+const (
+	CallPublish CallKind = "publish"
+	CallReply   CallKind = "reply"
+	CallUpload  CallKind = "upload"
+)
+
+// Quota is a rate limit as the network documents it. Every bucket that a
+// RateStatus names has one, so that the buckets of a call are known before it.
+type Quota struct {
+	Bucket   string // stable, lowercase
+	Scope    Scope
+	Requests int // per Per; 0: unknown until the network reports it
+	Per      time.Duration
+	// FixedWindow means that the count restarts at the multiples of Per since
+	// 1970 (UTC). Otherwise it covers a sliding window.
+	FixedWindow bool
+	// Default means that Requests is what most instances allow, while each
+	// instance sets and reports its own. Forecasts use it until then; no post
+	// waits for it.
+	Default bool
+	Costs   map[CallKind]int // cost of one call; absent: the call is not counted
+}
+
+// Cost returns what one call takes from the bucket.
+func (q Quota) Cost(kind CallKind) int {
+	if cost, ok := q.Costs[kind]; ok || kind != CallReply {
+		return cost
+	}
+	return q.Costs[CallPublish]
+}
+
+// RateStatus is the state of a bucket as the network reported it with a
+// response.
+type RateStatus struct {
+	Bucket    string
+	Scope     Scope
+	Limit     int           // in a whole window
+	Remaining int           // after this call
+	ResetAt   time.Time     // when the window ends, by the local clock; zero: not reported
+	Per       time.Duration // length of the window; 0: not reported
 }

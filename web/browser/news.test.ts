@@ -144,7 +144,7 @@ test('what is found is narrowed by facets, whose other values stay to be chosen'
 
 test('a search is saved, tells of a new article, is read as a feed, changed, paused and deleted', async () => {
   const { page } = desk
-  await desk.go('/news?q=' + encodeURIComponent('giá vàng'))
+  await desk.go(`/news?q=${encodeURIComponent('giá vàng')}`)
   await page.getByRole('button', { name: 'Save this search' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Vàng <b>')

@@ -15,8 +15,8 @@ for (const name of readdirSync(join(dist, 'assets'))) {
   const file = join(dist, 'assets', name)
   if (!/\.(js|css|svg|json)$/.test(name) || !statSync(file).isFile()) continue
   const small = gzipSync(readFileSync(file), { level: 9 })
-  writeFileSync(file + '.gz', small)
-  packed.set('assets/' + name, small.length)
+  writeFileSync(`${file}.gz`, small)
+  packed.set(`assets/${name}`, small.length)
 }
 
 // What the page itself names, with all that this imports without being asked, and
@@ -35,7 +35,7 @@ load(languages.sort((a, b) => packed.get(manifest[b].file) - packed.get(manifest
 
 let total = 0
 for (const file of first) total += packed.get(file) ?? statSync(join(dist, file)).size
-const kB = (n) => (n / 1024).toFixed(1).padStart(7) + ' kB'
+const kB = (n) => `${(n / 1024).toFixed(1).padStart(7)} kB`
 for (const file of first) console.log(kB(packed.get(file) ?? 0), file)
 console.log(kB(total), 'gzip on the first load; at most', kB(limit).trim())
 if (total > limit) {

@@ -3,7 +3,7 @@ import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Refusal } from './api/client'
+import { ApiError } from './api/client'
 import { nonce } from './boot'
 import { router } from './router'
 import { theme, variables } from './theme'
@@ -16,7 +16,7 @@ export function App() {
           queries: {
             staleTime: 15_000,
             // An answer that says no will say so again.
-            retry: (count, error) => !(error instanceof Refusal && error.status >= 400 && error.status < 500) && count < 3,
+            retry: (count, error) => !(error instanceof ApiError && error.status >= 400 && error.status < 500) && count < 3,
           },
           mutations: { networkMode: 'always' },
         },

@@ -3,6 +3,7 @@ import { base } from './boot'
 import { Broken, NotFound } from './components/states'
 import { Shell } from './components/Shell'
 import { newsSearch } from './lib/news'
+import { calendarSearch } from './pages/calendar/search'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken })
 
@@ -14,28 +15,12 @@ const index = createRoute({
   },
 })
 
-export const views = ['month', 'week', 'day', 'list'] as const
-export type CalendarView = (typeof views)[number]
-export interface CalendarSearch {
-  view?: CalendarView
-  date?: string
-  status?: string
-  account?: string
-  network?: string
-}
-
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 const calendar = createRoute({
   getParentRoute: () => root,
   path: '/calendar',
-  validateSearch: (search: Record<string, unknown>): CalendarSearch => ({
-    view: views.find((v) => v === search.view),
-    date: /^\d{4}-\d\d-\d\d$/.test(String(search.date)) ? String(search.date) : undefined,
-    status: text(search.status),
-    account: text(search.account),
-    network: text(search.network),
-  }),
+  validateSearch: calendarSearch,
   component: lazyRouteComponent(() => import('./pages/calendar'), 'CalendarPage'),
 })
 

@@ -5,6 +5,7 @@ package retry
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -60,4 +61,10 @@ func After(header http.Header, now time.Time, limit time.Duration) time.Duration
 		wait = at.Sub(now)
 	}
 	return min(max(wait, 0), limit)
+}
+
+// Jitter returns d plus up to a fifth, chosen at random. It never returns less: a
+// rate limit must not be tried before its reset.
+func Jitter(d time.Duration) time.Duration {
+	return d + time.Duration(rand.Int64N(int64(d)/5+1)) //nolint:gosec // not a secret
 }

@@ -69,7 +69,7 @@ func onThisMachine(address string) bool {
 type Starter struct {
 	Client    client.Client
 	Namespace string
-	// Stuck is how often a step of a workflow has to be tried for Revive to start
+	// Stuck is how often a step of a workflow has to be tried for EnsureRunning to start
 	// it anew; 0: six times, which takes Temporal more than a minute.
 	Stuck int32
 }
@@ -113,7 +113,7 @@ func (s *Starter) Start(ctx context.Context, p post.Post) error {
 	return s.start(ctx, workflows.PostInput{PostID: p.ID, Shown: true}, o)
 }
 
-// Revive makes sure that a post's workflow runs, and tells one that runs nothing;
+// EnsureRunning makes sure that a post's workflow runs, and tells one that runs nothing;
 // began says whether it did not. It looks first: also a start that comes to
 // nothing writes to Temporal's store.
 //
@@ -122,7 +122,7 @@ func (s *Starter) Start(ctx context.Context, p post.Post) error {
 // because of a mistake. It is ended and begun anew from the post's row, as if
 // Temporal had lost it. What it had under way changes nothing: the row and the
 // ledger say what may be sent.
-func (s *Starter) Revive(ctx context.Context, postID uuid.UUID) (began bool, err error) {
+func (s *Starter) EnsureRunning(ctx context.Context, postID uuid.UUID) (began bool, err error) {
 	looking, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	described, err := s.Client.DescribeWorkflowExecution(looking, workflows.PostID(postID), "")

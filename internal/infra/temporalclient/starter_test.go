@@ -157,7 +157,7 @@ func TestStart(t *testing.T) {
 	if again := running(t, c, id); again != first {
 		t.Errorf("a second start put %s in the place of %s", again, first)
 	}
-	if began, err := s.Revive(t.Context(), p.ID); err != nil || began {
+	if began, err := s.EnsureRunning(t.Context(), p.ID); err != nil || began {
 		t.Fatal(began, err)
 	}
 	if n := count(t, c, id, first, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED); n != 0 {
@@ -174,7 +174,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("it is shown as %s at %s for %s", status, at, account)
 	}
 	gone := uuid.New()
-	if began, err := s.Revive(t.Context(), gone); err != nil || !began {
+	if began, err := s.EnsureRunning(t.Context(), gone); err != nil || !began {
 		t.Fatal(began, err)
 	}
 	running(t, c, workflows.PostID(gone))
@@ -203,7 +203,7 @@ func TestReviveBeginsAnewWhatCannotBePlayedAgain(t *testing.T) {
 	for count(t, c, id, first, enumspb.EVENT_TYPE_TIMER_STARTED) == 0 {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if began, err := s.Revive(t.Context(), postID); err != nil || began {
+	if began, err := s.EnsureRunning(t.Context(), postID); err != nil || began {
 		t.Fatalf("a workflow that waits was begun anew: %v, %v", began, err)
 	}
 	later.Stop()
@@ -217,7 +217,7 @@ func TestReviveBeginsAnewWhatCannotBePlayedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for {
-		began, err := s.Revive(t.Context(), postID)
+		began, err := s.EnsureRunning(t.Context(), postID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ export type Media = Schemas['Media']
 export type PostStatus = Schemas['PostStatus']
 export type Role = Schemas['Role']
 
-/** An answer that is not what was asked for: a problem document (RFC 9457), or none at all. */
-export class Refusal extends Error {
+/** A failed request: a problem document (RFC 9457), or no response at all. */
+export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly fields: { field: string; code: string; message: string }[]
@@ -23,7 +23,7 @@ export class Refusal extends Error {
   }
 }
 
-/** No answer at all. */
+/** The status of a request without a response. */
 export const unreachable = 0
 
 export const api = createClient<paths>({
@@ -34,25 +34,25 @@ export const api = createClient<paths>({
 
 type Answer<T> = { data?: T; error?: unknown; response: Response }
 
-/** Gives what was answered, or throws a Refusal. Whoever is no longer logged in is sent to the login page. */
-export async function take<T>(call: Promise<Answer<T>>): Promise<T> {
+/** Returns the data of a response, or throws an ApiError. On 401 it opens the login page. */
+export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>
   try {
     answer = await call
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    throw new Refusal(unreachable, { code: 'unreachable' })
+    throw new ApiError(unreachable, { code: 'unreachable' })
   }
   if (answer.response.ok) return answer.data as T
   if (answer.response.status === 401) location.assign(`${base}/login`)
   const problem = typeof answer.error === 'object' && answer.error !== null ? answer.error : {}
-  throw new Refusal(answer.response.status, problem)
+  throw new ApiError(answer.response.status, problem)
 }
 
-/** The header that makes a change conditional on nobody else having changed it. */
-export const ifMatch = (version: number) => ({ 'If-Match': `"${version}"` })
+/** The If-Match header: the change applies only to this version. */
+export const ifMatchHeader = (version: number) => ({ 'If-Match': `"${version}"` })
 
-/** The header that makes a repeated request harmless. */
-export const once = () => ({ 'Idempotency-Key': crypto.randomUUID() })
+/** An Idempotency-Key header: a repeated request has no further effect. */
+export const idempotencyHeader = () => ({ 'Idempotency-Key': crypto.randomUUID() })
 
 export const mediaURL = (id: string) => `${base}/api/v1/media/${id}/content`

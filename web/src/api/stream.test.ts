@@ -24,7 +24,9 @@ test('an id without data moves the place', () => {
 })
 
 const open: { close(): void }[] = []
-afterEach(() => open.splice(0).forEach((o) => o.close()))
+afterEach(() => {
+  for (const o of open.splice(0)) o.close()
+})
 
 test('a stream that breaks off goes on behind its last event, also after answers of 502', async () => {
   const asked: (string | undefined)[] = []
@@ -40,7 +42,11 @@ test('a stream that breaks off goes on behind its last event, also after answers
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const stop = new AbortController()
-  open.push({ close: () => (stop.abort(), server.closeAllConnections(), server.close()) })
+  open.push({ close: () => {
+    stop.abort()
+    server.closeAllConnections()
+    server.close()
+  } })
   const got: string[] = []
   const states: string[] = []
   await new Promise<void>((done) => {
@@ -59,7 +65,10 @@ test('a stream that breaks off goes on behind its last event, also after answers
 
 test('whoever may not listen is not asked again', async () => {
   let asked = 0
-  const server = createServer((_, answer) => void (asked++, answer.writeHead(401).end()))
+  const server = createServer((_, answer) => {
+    asked++
+    answer.writeHead(401).end()
+  })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   open.push({ close: () => void server.close() })
   let status = 0

@@ -1,5 +1,5 @@
 import { base } from '../boot'
-import { api, type Media, once, Refusal, type Schemas, take, unreachable } from './client'
+import { api, type Media, idempotencyHeader, ApiError, type Schemas, unwrap, unreachable } from './client'
 
 /** Files from this size on go to the bucket directly; the program in between would carry every byte twice. */
 const large = 8 << 20
@@ -51,9 +51,9 @@ async function uploadForm(file: File, progress: Progress, signal?: AbortSignal):
   const form = new FormData()
   form.append('alt_text', '')
   form.append('file', file, file.name)
-  const answer = await send({ method: 'POST', url: `${base}/api/v1/media`, body: form, headers: once(), sent: (n) => progress(Math.min(1, n / file.size)), signal })
-  if (answer.status === 0) throw new Refusal(unreachable, { code: 'unreachable' })
-  if (answer.status >= 300) throw new Refusal(answer.status, (answer.response ?? {}) as object)
+  const answer = await send({ method: 'POST', url: `${base}/api/v1/media`, body: form, headers: idempotencyHeader(), sent: (n) => progress(Math.min(1, n / file.size)), signal })
+  if (answer.status === 0) throw new ApiError(unreachable, { code: 'unreachable' })
+  if (answer.status >= 300) throw new ApiError(answer.status, (answer.response ?? {}) as object)
   return answer.response as Media
 }
 
@@ -71,17 +71,17 @@ function piecesOf(file: File, u: Schemas['MediaUpload']): Piece[] {
 }
 
 async function uploadDirect(file: File, progress: Progress, signal?: AbortSignal): Promise<Media> {
-  let u: Schemas['MediaUpload'] = await take(api.POST('/api/v1/media/uploads', {
-    signal, params: { header: once() }, body: { file_name: file.name, bytes: file.size, ...(file.type ? { mime_type: file.type } : {}) },
+  let u: Schemas['MediaUpload'] = await unwrap(api.POST('/api/v1/media/uploads', {
+    signal, params: { header: idempotencyHeader() }, body: { file_name: file.name, bytes: file.size, ...(file.type ? { mime_type: file.type } : {}) },
   }))
   const path = { id: u.id }
   for (let round = 1; ; round++) {
     const answered = await sendPieces(piecesOf(file, u), file.size, progress, signal)
     if (answered === 'all') break
     if (round === rounds || answered === 'none') throw new BucketAway()
-    u = await take(api.GET('/api/v1/media/uploads/{id}', { signal, params: { path } })) // with new addresses, for what is missing
+    u = await unwrap(api.GET('/api/v1/media/uploads/{id}', { signal, params: { path } })) // with new addresses, for what is missing
   }
-  return take(api.POST('/api/v1/media/uploads/{id}/complete', { signal, params: { path } }))
+  return unwrap(api.POST('/api/v1/media/uploads/{id}/complete', { signal, params: { path } }))
 }
 
 /** Sends one piece after the other. none: there was no answer at all. */

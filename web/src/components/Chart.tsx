@@ -16,6 +16,7 @@ export default function Chart({ label, what, buckets, unit, zone }: { label: str
   const place = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
   const language = i18n.language
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the plot reads its colors from the scheme's styles
   useEffect(() => {
     const box = place.current
     if (!box) return

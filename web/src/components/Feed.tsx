@@ -2,8 +2,8 @@ import { Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
 import { IconCheck, IconCopy, IconRss } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../api/client'
-import { sayDone, sayFailed } from '../lib/say'
+import { api, unwrap } from '../api/client'
+import { notifySuccess, notifyError } from '../lib/notify'
 
 /** Makes the addresses of a kept search's feeds, which are shown once. */
 export function Feed({ id, open }: { id: string; open: boolean }) {
@@ -11,14 +11,14 @@ export function Feed({ id, open }: { id: string; open: boolean }) {
   const client = useQueryClient()
   const params = { path: { id } }
   const settled = () => void client.invalidateQueries({ queryKey: ['saved-searches'] })
-  const make = useMutation({ mutationFn: () => take(api.POST('/api/v1/saved-searches/{id}/feed', { params })), onError: sayFailed, onSettled: settled })
+  const make = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/saved-searches/{id}/feed', { params })), onError: notifyError, onSettled: settled })
   const end = useMutation({
-    mutationFn: () => take(api.DELETE('/api/v1/saved-searches/{id}/feed', { params })),
+    mutationFn: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}/feed', { params })),
     onSuccess: () => {
       make.reset()
-      sayDone(t('saved.feedEnded'))
+      notifySuccess(t('saved.feedEnded'))
     },
-    onError: sayFailed,
+    onError: notifyError,
     onSettled: settled,
   })
   return (

@@ -1,6 +1,6 @@
 import { Chip, Group, Input, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { dayName, days, nthOf, type Rule, ruleText, sayRule, upcoming, weekday } from '../lib/rule'
+import { dayName, days, nthOf, type Rule, formatRule, describeRule, upcoming, weekday } from '../lib/rule'
 import type { Wall } from '../lib/time'
 import { Time } from './Time'
 
@@ -80,9 +80,9 @@ export function RuleBuilder({ value: r, onChange, starts, zone }: Props) {
         {end === 'count' && <NumberInput label={t('repeat.count')} w={130} min={1} max={10_000} clampBehavior="strict" value={r.count} onChange={(n) => onChange({ ...r, count: Math.max(1, Number(n) || 1) })} />}
         {end === 'until' && <TextInput type="date" label={t('repeat.until')} value={r.until} min={anchor.slice(0, 10)} onChange={(e) => e.currentTarget.value && onChange({ ...r, until: e.currentTarget.value })} />}
       </Group>
-      <div aria-live="polite" data-rule={ruleText(r)}>
+      <div aria-live="polite" data-rule={formatRule(r)}>
         <Text size="sm" fw={600}>
-          {sayRule(ruleText(r), anchor, t, i18n.language)}
+          {describeRule(formatRule(r), anchor, t, i18n.language)}
         </Text>
         {starts === '' ? (
           <Text size="sm" c="dimmed">

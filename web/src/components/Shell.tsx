@@ -8,14 +8,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../api/client'
+import { api, unwrap } from '../api/client'
 import { base, sandbox, temporalUI } from '../boot'
 import { chooseLanguage, type Language, languages } from '../i18n'
 import { LiveProvider, useConnection } from '../lib/live'
 import { deadCountsQuery } from '../lib/queries'
 import { ShortcutsProvider, useShortcuts, useShowShortcuts } from './Shortcuts'
 import { sharePreference } from '../lib/preferences'
-import { sayFailed } from '../lib/say'
+import { notifyError } from '../lib/notify'
 import { SessionProvider, useAtLeast, useMe } from '../lib/session'
 import icon from '../icon.svg'
 import { LinkButton } from './links'
@@ -35,6 +35,7 @@ function Frame() {
   const { t } = useTranslation()
   const [opened, { toggle, close }] = useDisclosure()
   const path = useRouterState({ select: (s) => s.location.pathname })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path, close])
   useGoing()
   return (
@@ -170,9 +171,9 @@ function WorkspaceMenu() {
   const { t } = useTranslation()
   const client = useQueryClient()
   const choose = useMutation({
-    mutationFn: (workspace_id: string) => take(api.PATCH('/api/v1/session', { body: { workspace_id } })),
+    mutationFn: (workspace_id: string) => unwrap(api.PATCH('/api/v1/session', { body: { workspace_id } })),
     onSuccess: () => client.resetQueries(),
-    onError: sayFailed,
+    onError: notifyError,
   })
   if (me.session.workspaces.length < 2)
     return (

@@ -10,13 +10,13 @@ export interface Shortcut {
   run: () => void
 }
 
-interface Group {
+interface ShortcutGroup {
   title: string
   all: Shortcut[]
 }
 
 interface Board {
-  add: (group: RefObject<Group>) => () => void
+  add: (group: RefObject<ShortcutGroup>) => () => void
   show: () => void
 }
 
@@ -28,7 +28,7 @@ export const useShowShortcuts = () => useContext(Context).show
 /** Makes keys do something for as long as the caller is shown. */
 export function useShortcuts(title: string, all: Shortcut[]): void {
   const { add } = useContext(Context)
-  const group = useRef<Group>({ title, all })
+  const group = useRef<ShortcutGroup>({ title, all })
   useEffect(() => {
     group.current = { title, all }
   })
@@ -47,10 +47,10 @@ function busy(target: EventTarget | null): boolean {
 /** Listens for keys. They can be switched off, as WCAG 2.2, 2.1.4 asks for: speech input types them unasked. */
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
-  const groups = useRef(new Set<RefObject<Group>>())
+  const groups = useRef(new Set<RefObject<ShortcutGroup>>())
   const [on, setOn] = useLocalStorage({ key: 'dateline-shortcuts', defaultValue: true, getInitialValueInEffect: false })
   const [opened, setOpened] = useState(false)
-  const add = useCallback((group: RefObject<Group>) => {
+  const add = useCallback((group: RefObject<ShortcutGroup>) => {
     groups.current.add(group)
     return () => void groups.current.delete(group)
   }, [])

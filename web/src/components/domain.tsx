@@ -2,8 +2,8 @@ import { Badge, Button, Group } from '@mantine/core'
 import { IconHandStop, IconPlayerPause, IconPlayerPlay, IconRefresh, IconSpider, IconZzz } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../api/client'
-import { sayFailed } from '../lib/say'
+import { api, type Schemas, unwrap } from '../api/client'
+import { notifyError } from '../lib/notify'
 import { useAtLeast } from '../lib/session'
 
 type Status = Schemas['Domain']['status']
@@ -34,12 +34,12 @@ export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 
   const act = useMutation({
     mutationFn: (what: 'run' | 'pause' | 'resume') => {
       const params = { path: { domain: d.domain } }
-      if (what === 'run') return take(api.POST('/api/v1/domains/{domain}/run', { params }))
-      if (what === 'pause') return take(api.POST('/api/v1/domains/{domain}/pause', { params }))
-      return take(api.POST('/api/v1/domains/{domain}/resume', { params }))
+      if (what === 'run') return unwrap(api.POST('/api/v1/domains/{domain}/run', { params }))
+      if (what === 'pause') return unwrap(api.POST('/api/v1/domains/{domain}/pause', { params }))
+      return unwrap(api.POST('/api/v1/domains/{domain}/resume', { params }))
     },
     onSuccess: (now) => client.setQueryData(['domain', d.domain], now),
-    onError: sayFailed,
+    onError: notifyError,
     onSettled: () => void client.invalidateQueries({ queryKey: ['domains'] }),
   })
   if (!may) return null

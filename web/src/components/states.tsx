@@ -2,7 +2,7 @@ import { Alert, Button, Center, Group, Loader, SimpleGrid, Skeleton, Stack, Text
 import { IconAlertTriangle, type IconProps, IconRefresh } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { problemText } from '../lib/say'
+import { errorText } from '../lib/notify'
 import { LinkButton } from './links'
 
 export function Waiting() {
@@ -44,7 +44,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   return (
     <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={t('state.failed')} m="md" role="alert">
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">{problemText(error)}</Text>
+        <Text size="sm">{errorText(error)}</Text>
         {retry && (
           <Button size="xs" variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={retry}>
             {t('state.retry')}
@@ -90,7 +90,7 @@ export function Broken({ error }: { error: unknown }) {
   return (
     <Alert color="red" title={t('state.broken')} m="md" role="alert">
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">{problemText(error)}</Text>
+        <Text size="sm">{errorText(error)}</Text>
         <Button size="xs" variant="default" onClick={() => location.reload()}>
           {t('state.reload')}
         </Button>

@@ -5,7 +5,10 @@ const side = (pieces: { kind: string; text: string }[], other: string) => pieces
 
 test('both versions can be read from what is compared, whatever they are', () => {
   let seed = 7
-  const random = (n: number) => (seed = (seed * 48_271) % 2_147_483_647) % n
+  const random = (n: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % n
+  }
   for (let round = 0; round < 200; round++) {
     const [a, b] = [0, 1].map(() => Array.from({ length: random(12) }, () => 'abc'[random(3)] ?? ''))
     const pieces = compare(a ?? [], b ?? [])

@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import { type Connection, follow } from '../api/stream'
 import { base } from '../boot'
 import { refreshPosts } from './posts'
-import { sayFound } from './say'
+import { notifyMatches } from './notify'
 
 const Context = createContext<Connection>('connecting')
 
@@ -17,25 +17,26 @@ interface WorkspaceEvent {
   data?: { domain?: string }
 }
 
-/** Events come as fast as posts go out; lists are read again this often at most. */
-const listRest = 400
+/** The minimum interval between two reloads of a list, in milliseconds: events arrive as fast as posts are published. */
+const reloadInterval = 400
 
-/** Keeps what pages show up to date: each event makes stale what it is about. */
+/** Keeps pages up to date: each event of the workspace's stream invalidates the queries it affects. */
 export function LiveProvider({ workspace, children }: { workspace: string; children: ReactNode }) {
   const client = useQueryClient()
   const [state, setState] = useState<Connection>('connecting')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another workspace needs another connection, although its address is the same
   useEffect(() => {
     const stop = new AbortController()
-    const stale = staleLater(client)
+    const invalidate = batchedInvalidation(client)
     void follow(`${base}/api/v1/events`, {
-      event: (e) => stale(JSON.parse(e.data) as WorkspaceEvent),
+      event: (e) => invalidate(JSON.parse(e.data) as WorkspaceEvent),
       state: (now, resumed) => {
         setState(now)
-        // Between the first reading of the pages and this stream something may have happened.
+        // Something may have changed between the first load of the page and the start of this stream.
         if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== 'me' && q.queryKey[0] !== 'preview' })
       },
       refused: () => void client.invalidateQueries({ queryKey: ['me'] }),
-      // Whoever is logged out, or looks at another workspace in another tab, finds out now.
+      // A user who was logged out, or changed the workspace in another tab, sees it now.
       closed: () => void client.invalidateQueries({ queryKey: ['me'] }),
     }, stop.signal)
     return () => stop.abort()
@@ -43,14 +44,15 @@ export function LiveProvider({ workspace, children }: { workspace: string; child
   return <Context value={state}>{children}</Context>
 }
 
-function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
+/** Collects events and invalidates the queries they affect, at most once per interval. */
+function batchedInvalidation(client: QueryClient): (e: WorkspaceEvent) => void {
   const posts = new Set<string>()
   let accounts = false
   let matched = 0
   const domains = new Set<string>()
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let isPlanned = false
   const flush = () => {
-    timer = undefined
+    isPlanned = false
     if (posts.size > 0) {
       refreshPosts(client, posts)
       void client.invalidateQueries({ queryKey: ['dead-letters'] })
@@ -60,7 +62,7 @@ function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
     if (accounts) void client.invalidateQueries({ queryKey: ['accounts'] })
     if (matched > 0) {
       void client.invalidateQueries({ queryKey: ['saved-searches'] })
-      sayFound(matched)
+      notifyMatches(matched)
     }
     for (const domain of domains) for (const key of ['reading', 'selectors']) void client.invalidateQueries({ queryKey: [key, domain] })
     domains.clear()
@@ -73,6 +75,8 @@ function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
     accounts ||= e.account_id !== undefined
     if (e.type === 'article_matched') matched++
     if (e.type.startsWith('selectors_') && e.data?.domain) domains.add(e.data.domain)
-    timer ??= setTimeout(flush, listRest)
+    if (isPlanned) return
+    isPlanned = true
+    setTimeout(flush, reloadInterval)
   }
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { api, type Media, take } from '../api/client'
+import { api, type Media, unwrap } from '../api/client'
 
 export const mediaKinds = ['all', 'image', 'animation', 'video'] as const
 export type MediaChoice = 'all' | Media['kind']
@@ -10,7 +10,7 @@ export function useMediaList(kind: MediaChoice, q: string) {
     queryKey: ['media-list', kind, q],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      take(api.GET('/api/v1/media', { params: { query: { limit: 60, ...(kind === 'all' ? {} : { kind }), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+      unwrap(api.GET('/api/v1/media', { params: { query: { limit: 60, ...(kind === 'all' ? {} : { kind }), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
 }

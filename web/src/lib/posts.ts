@@ -1,6 +1,6 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
-import { api, type Post, type Schemas, take } from '../api/client'
+import { api, type Post, type Schemas, unwrap } from '../api/client'
 
 /** Up to so many pages a list is read anew; of a longer one only what changed is. */
 const short = 3
@@ -17,7 +17,7 @@ export function refreshPosts(client: QueryClient, ids: Iterable<string> = []): v
 }
 
 async function refreshRow(client: QueryClient, queryKey: readonly unknown[], id: string): Promise<void> {
-  const post: Post = await take(api.GET('/api/v1/posts/{id}', { params: { path: { id } } }))
+  const post: Post = await unwrap(api.GET('/api/v1/posts/{id}', { params: { path: { id } } }))
   client.setQueryData<InfiniteData<Schemas['PostPage']>>(queryKey, (list) =>
     list && { ...list, pages: list.pages.map((page) => (page.posts.some((p) => p.id === id) ? { ...page, posts: page.posts.map((p) => (p.id === id ? post : p)) } : page)) })
 }

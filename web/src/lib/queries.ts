@@ -1,30 +1,30 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, type Schemas, take } from '../api/client'
+import { api, type Schemas, unwrap } from '../api/client'
 
-export const accountsQuery = queryOptions({ queryKey: ['accounts'], queryFn: async () => (await take(api.GET('/api/v1/accounts'))).accounts })
+export const accountsQuery = queryOptions({ queryKey: ['accounts'], queryFn: async () => (await unwrap(api.GET('/api/v1/accounts'))).accounts })
 
 export const networksQuery = queryOptions({
   queryKey: ['networks'],
   staleTime: 300_000,
-  queryFn: async () => (await take(api.GET('/api/v1/networks'))).networks,
+  queryFn: async () => (await unwrap(api.GET('/api/v1/networks'))).networks,
 })
 
 export const postQuery = (id: string) =>
-  queryOptions({ queryKey: ['post', id], queryFn: () => take(api.GET('/api/v1/posts/{id}', { params: { path: { id } } })) })
+  queryOptions({ queryKey: ['post', id], queryFn: () => unwrap(api.GET('/api/v1/posts/{id}', { params: { path: { id } } })) })
 
 export const timelineQuery = (id: string) =>
-  queryOptions({ queryKey: ['post', id, 'timeline'], queryFn: async () => (await take(api.GET('/api/v1/posts/{id}/timeline', { params: { path: { id } } }))) as Schemas['Timeline'] })
+  queryOptions({ queryKey: ['post', id, 'timeline'], queryFn: async () => (await unwrap(api.GET('/api/v1/posts/{id}/timeline', { params: { path: { id } } }))) as Schemas['Timeline'] })
 
-export const deadCountsQuery = queryOptions({ queryKey: ['dead-letters', 'counts'], queryFn: () => take(api.GET('/api/v1/dead-letters/counts')) })
+export const deadCountsQuery = queryOptions({ queryKey: ['dead-letters', 'counts'], queryFn: () => unwrap(api.GET('/api/v1/dead-letters/counts')) })
 
 export const mediaQuery = (id: string) =>
-  queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => take(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
+  queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => unwrap(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
 
-export const sitesQuery = queryOptions({ queryKey: ['sites'], queryFn: async () => (await take(api.GET('/api/v1/sites'))).sites })
+export const sitesQuery = queryOptions({ queryKey: ['sites'], queryFn: async () => (await unwrap(api.GET('/api/v1/sites'))).sites })
 
 /** Series that go on; the calendar shows what they will add. */
 export const activeSeriesQuery = queryOptions({
   queryKey: ['series', 'active'],
   staleTime: 60_000,
-  queryFn: async () => (await take(api.GET('/api/v1/series', { params: { query: { status: ['active'], limit: 200 } } }))).series,
+  queryFn: async () => (await unwrap(api.GET('/api/v1/series', { params: { query: { status: ['active'], limit: 200 } } }))).series,
 })

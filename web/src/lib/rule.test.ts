@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { nthOf, occurrences, blankRule, readRule, type Rule, ruleText, upcoming, weekday } from './rule'
+import { nthOf, occurrences, defaultRule, parseRule, type Rule, formatRule, upcoming, weekday } from './rule'
 
-const rule = (more: Partial<Rule>): Rule => ({ ...blankRule, ...more })
+const rule = (more: Partial<Rule>): Rule => ({ ...defaultRule, ...more })
 const first = (r: Rule, starts: string, most = 4) => occurrences(r, starts, { most })
 
 test('a rule is written as the API reads it, and read as it was written', () => {
@@ -12,10 +12,10 @@ test('a rule is written as the API reads it, and read as it was written', () => 
     [rule({ freq: 'MONTHLY', byDay: [{ nth: -1, day: 'FR' }] }), 'FREQ=MONTHLY;BYDAY=-1FR'],
     [rule({ freq: 'MONTHLY', byMonthDay: [-1] }), 'FREQ=MONTHLY;BYMONTHDAY=-1'],
   ] as const) {
-    expect(ruleText(r)).toBe(written)
-    expect(readRule(written)).toEqual(r)
+    expect(formatRule(r)).toBe(written)
+    expect(parseRule(written)).toEqual(r)
   }
-  expect(readRule('FREQ=WEEKLY;BYSETPOS=1')).toBeUndefined()
+  expect(parseRule('FREQ=WEEKLY;BYSETPOS=1')).toBeUndefined()
 })
 
 test('days come as the rule says', () => {

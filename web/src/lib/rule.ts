@@ -17,7 +17,7 @@ export interface Rule {
 export const days = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const
 export type Day = (typeof days)[number]
 
-export const blankRule: Rule = { freq: 'WEEKLY', interval: 1, byDay: [], byMonthDay: [] }
+export const defaultRule: Rule = { freq: 'WEEKLY', interval: 1, byDay: [], byMonthDay: [] }
 
 const dateOf = (wall: Wall) => new Date(`${wall.slice(0, 10)}T00:00:00Z`)
 const text = (date: Date) => date.toISOString().slice(0, 10)
@@ -30,7 +30,7 @@ export const weekday = (wall: Wall): Day => days[weekdayOf(dateOf(wall))] ?? 'MO
 /** Which of its weekdays a date is in its month: 1 the first, up to 5. */
 export const nthOf = (wall: Wall) => Math.ceil(dateOf(wall).getUTCDate() / 7)
 
-export function ruleText(r: Rule): string {
+export function formatRule(r: Rule): string {
   const parts = [`FREQ=${r.freq}`]
   if (r.interval > 1) parts.push(`INTERVAL=${r.interval}`)
   if (r.byDay.length > 0) parts.push(`BYDAY=${r.byDay.map(({ nth, day }) => `${nth || ''}${day}`).join(',')}`)
@@ -41,8 +41,8 @@ export function ruleText(r: Rule): string {
 }
 
 /** Reads what the API has stored. Nothing comes of what this file does not know. */
-export function readRule(rule: string): Rule | undefined {
-  const r: Rule = { ...blankRule, byDay: [], byMonthDay: [] }
+export function parseRule(rule: string): Rule | undefined {
+  const r: Rule = { ...defaultRule, byDay: [], byMonthDay: [] }
   for (const part of rule.replace(/^RRULE:/, '').split(';')) {
     const [name, value = ''] = part.split('=')
     if (name === 'FREQ' && (value === 'DAILY' || value === 'WEEKLY' || value === 'MONTHLY')) r.freq = value
@@ -117,8 +117,8 @@ export function dayName(day: Day, language: string, look: 'long' | 'short' = 'lo
 }
 
 /** A rule in words. What the words do not reach is told as it is written. */
-export function sayRule(rule: string, starts: Wall, t: TFunction, language: string): string {
-  const r = readRule(rule)
+export function describeRule(rule: string, starts: Wall, t: TFunction, language: string): string {
+  const r = parseRule(rule)
   if (!r) return rule
   const list = (all: string[]) => new Intl.ListFormat(language).format(all)
   const said = [t(`repeat.every.${r.freq}`, { count: r.interval })]

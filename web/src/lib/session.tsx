@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
-import { api, type Role, type Schemas, take } from '../api/client'
+import { api, type Role, type Schemas, unwrap } from '../api/client'
 import { Failed, Waiting } from '../components/states'
 
 export interface Me extends Omit<Schemas['Me'], never> {
@@ -15,8 +15,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     queryKey: ['me'],
     staleTime: 60_000,
     queryFn: async (): Promise<Me> => {
-      const session = await take(api.GET('/api/v1/session'))
-      return { ...(await take(api.GET('/api/v1/me'))), session }
+      const session = await unwrap(api.GET('/api/v1/session'))
+      return { ...(await unwrap(api.GET('/api/v1/me'))), session }
     },
   })
   if (me.data) return <Context value={me.data}>{children}</Context>

@@ -32,7 +32,7 @@ export function toInstant(wall: Wall, zone: string): Date {
   const shift = (at: number) => utc(toWall(at, zone)) - at
   const candidates = [want - shift(want - 86_400_000), want - shift(want + 86_400_000)]
   const right = candidates.filter((at) => utc(toWall(at, zone)) === want)
-  return new Date(right.length > 0 ? Math.min(...right) : candidates[0]!)
+  return new Date(right.length > 0 ? Math.min(...right) : (candidates[0] ?? want))
 }
 
 export const zones: string[] = (() => {
@@ -52,7 +52,10 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 export function format(at: string | number | Date, language: string, zone: string, options: Intl.DateTimeFormatOptions): string {
   const key = `${language}|${zone}|${JSON.stringify(options)}`
   let f = formats.get(key)
-  if (!f) formats.set(key, (f = new Intl.DateTimeFormat(language, { ...options, timeZone: zone })))
+  if (!f) {
+    f = new Intl.DateTimeFormat(language, { ...options, timeZone: zone })
+    formats.set(key, f)
+  }
   return f.format(new Date(at))
 }
 

@@ -3,11 +3,11 @@ import { IconArrowLeft, IconChevronRight } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { NetworkIcon, networkName } from '../../components/network'
 import { Failed, Waiting } from '../../components/states'
 import { networksQuery } from '../../lib/queries'
-import { problemText, sayDone } from '../../lib/say'
+import { errorText, notifySuccess } from '../../lib/notify'
 
 type Network = Schemas['Network']
 
@@ -62,15 +62,15 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
   const go = useMutation({
     mutationFn: async () => {
       if (way === 'oauth') {
-        location.assign((await take(api.POST('/api/v1/accounts/connect', { body: place }))).authorize_url)
+        location.assign((await unwrap(api.POST('/api/v1/accounts/connect', { body: place }))).authorize_url)
         return
       }
-      const made = await take<Schemas['Account'] | Schemas['AccountChoice']>(api.POST('/api/v1/accounts/form', { body: { ...place, values } }))
+      const made = await unwrap<Schemas['Account'] | Schemas['AccountChoice']>(api.POST('/api/v1/accounts/form', { body: { ...place, values } }))
       if ('accounts' in made) {
         choose(made)
         return
       }
-      sayDone(t('accounts.connected', { handle: made.handle }))
+      notifySuccess(t('accounts.connected', { handle: made.handle }))
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
     },
@@ -116,7 +116,7 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
         )}
         {go.error && (
           <Alert color="red" role="alert">
-            {problemText(go.error)}
+            {errorText(go.error)}
           </Alert>
         )}
         <Button type="submit" loading={go.isPending} disabled={unset}>
@@ -130,7 +130,7 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
 /** The choice of a login that came back from a network and may post as several accounts. */
 export function ChooseAccounts({ id, close }: { id: string; close: () => void }) {
   const { t } = useTranslation()
-  const choice = useQuery({ queryKey: ['account-choice', id], retry: false, staleTime: Infinity, queryFn: () => take(api.GET('/api/v1/account-choices/{id}', { params: { path: { id } } })) })
+  const choice = useQuery({ queryKey: ['account-choice', id], retry: false, staleTime: Infinity, queryFn: () => unwrap(api.GET('/api/v1/account-choices/{id}', { params: { path: { id } } })) })
   return (
     <Modal opened onClose={close} size="lg" title={choice.data ? t('accounts.connectTo', { network: networkName(choice.data.network) }) : t('accounts.connect')} closeButtonProps={{ 'aria-label': t('close') }}>
       {choice.error ? (
@@ -151,9 +151,9 @@ function Choice({ choice, close }: { choice: Schemas['AccountChoice']; close: ()
   const client = useQueryClient()
   const [chosen, setChosen] = useState<string[]>([])
   const go = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/account-choices/{id}', { params: { path: { id: choice.id } }, body: { remote_ids: chosen } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/account-choices/{id}', { params: { path: { id: choice.id } }, body: { remote_ids: chosen } })),
     onSuccess: ({ accounts }) => {
-      sayDone(t('accounts.connected', { handle: accounts.map((a) => a.handle).join(', ') }))
+      notifySuccess(t('accounts.connected', { handle: accounts.map((a) => a.handle).join(', ') }))
       void client.invalidateQueries({ queryKey: ['accounts'] })
       close()
     },
@@ -169,7 +169,7 @@ function Choice({ choice, close }: { choice: Schemas['AccountChoice']; close: ()
       </Checkbox.Group>
       {go.error && (
         <Alert color="red" role="alert">
-          {problemText(go.error)}
+          {errorText(go.error)}
         </Alert>
       )}
       <Button disabled={chosen.length === 0} loading={go.isPending} onClick={() => go.mutate()}>

@@ -5,14 +5,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { type Account, api, take } from '../../api/client'
+import { type Account, api, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { NetworkIcon, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
 import { accountsQuery } from '../../lib/queries'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
 import { ChooseAccounts, Connect } from './Connect'
@@ -79,7 +79,7 @@ function Landed({ accounts }: { accounts?: Account[] }) {
   useEffect(() => {
     if (!connected || !accounts) return
     const handles = accounts.filter((a) => a.status === 'connected' && connected.split(',').includes(a.id)).map((a) => a.handle)
-    if (handles.length > 0) sayDone(t('accounts.connected', { handle: handles.join(', ') }))
+    if (handles.length > 0) notifySuccess(t('accounts.connected', { handle: handles.join(', ') }))
     void navigate({ to: '/accounts', replace: true })
   }, [connected, accounts, navigate, t])
   return choice ? <ChooseAccounts id={choice} close={leave} /> : null
@@ -94,25 +94,25 @@ function AccountCard({ account: a }: { account: Account }) {
   const path = { id: a.id }
   const changed = () => void client.invalidateQueries({ queryKey: ['accounts'] })
   const check = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
-    onSuccess: (now) => sayDone(now.health.error ? now.health.error.message : t('accounts.checked', { handle: a.handle })),
-    onError: sayFailed,
+    mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
+    onSuccess: (now) => notifySuccess(now.health.error ? now.health.error.message : t('accounts.checked', { handle: a.handle })),
+    onError: notifyError,
     onSettled: changed,
   })
   const standard = useMutation({
-    mutationFn: (on: boolean) => take(api.PATCH('/api/v1/accounts/{id}', { params: { path }, body: { default: on } })),
-    onError: sayFailed,
+    mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/accounts/{id}', { params: { path }, body: { default: on } })),
+    onError: notifyError,
     onSettled: changed,
   })
   const reconnect = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/accounts/{id}/reconnect', { params: { path } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/reconnect', { params: { path } })),
     onSuccess: ({ authorize_url }) => location.assign(authorize_url),
-    onError: sayFailed,
+    onError: notifyError,
   })
   const disconnect = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/accounts/{id}/disconnect', { params: { path } })),
-    onSuccess: (d) => sayDone(d.advice ?? t('accounts.disconnected', { handle: a.handle })),
-    onError: sayFailed,
+    mutationFn: () => unwrap(api.POST('/api/v1/accounts/{id}/disconnect', { params: { path } })),
+    onSuccess: (d) => notifySuccess(d.advice ?? t('accounts.disconnected', { handle: a.handle })),
+    onError: notifyError,
     onSettled: changed,
   })
   const [dialog, ask] = useConfirm()

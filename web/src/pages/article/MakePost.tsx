@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Media, once, type Schemas, take } from '../../api/client'
+import { api, type Media, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { refreshPosts } from '../../lib/posts'
-import { problemText } from '../../lib/say'
+import { errorText } from '../../lib/notify'
 import { altOf, contentOf, imageOf, type Taken } from './post'
 
 /** Makes a draft of an article, and opens it in the composer. */
@@ -17,7 +17,7 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
   const [taken, setTaken] = useState<Taken>({ title: true, lead: (a.lead ?? '') !== '', link: true, image: image !== undefined, track: true })
   const [file, setFile] = useState<Media>()
   const fetched = useMutation({
-    mutationFn: (url: string) => take(api.POST('/api/v1/media/fetch', { params: { header: once() }, body: { url, alt_text: altOf(a, url) } })),
+    mutationFn: (url: string) => unwrap(api.POST('/api/v1/media/fetch', { params: { header: idempotencyHeader() }, body: { url, alt_text: altOf(a, url) } })),
     onSuccess: (made) => {
       setFile(made)
       void client.invalidateQueries({ queryKey: ['media-list'] })
@@ -29,8 +29,8 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
     mutationFn: async () => {
       const attached = taken.image && image ? (file ?? (await fetched.mutateAsync(image).catch(() => undefined))) : undefined
       if (taken.image && image && !attached) return undefined
-      return take(api.POST('/api/v1/posts', {
-        params: { header: once() },
+      return unwrap(api.POST('/api/v1/posts', {
+        params: { header: idempotencyHeader() },
         body: {
           content: contentOf(a, taken), draft: true, track_links: taken.link && taken.track, ...(attached ? { attachments: [attached.id] } : {}),
           ...(a.language ? { language: a.language.slice(0, 3) } : {}),
@@ -71,12 +71,12 @@ export function MakePost({ article: a, close }: { article: Schemas['Article']; c
           </Stack>
           {fetched.error && (
             <Alert color="yellow" role="alert" title={t('article.imageFailed')}>
-              {problemText(fetched.error)}
+              {errorText(fetched.error)}
             </Alert>
           )}
           {make.error && (
             <Alert color="red" role="alert">
-              {problemText(make.error)}
+              {errorText(make.error)}
             </Alert>
           )}
           <Button type="submit" loading={make.isPending} disabled={text === '' && !taken.image}>

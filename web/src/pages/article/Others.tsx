@@ -1,7 +1,7 @@
 import { Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { Failed } from '../../components/states'
 import { Time } from '../../components/Time'
@@ -41,7 +41,7 @@ function List({ title, none, others }: { title: string; none: string; others: Ot
 /** Near-duplicates on all sites. */
 export function AlsoReported({ id }: { id: string }) {
   const { t } = useTranslation()
-  const also = useQuery({ queryKey: ['article', id, 'also'], queryFn: () => take(api.GET('/api/v1/articles/{id}/similar', { params: { path: { id }, query: { limit: 20 } } })) })
+  const also = useQuery({ queryKey: ['article', id, 'also'], queryFn: () => unwrap(api.GET('/api/v1/articles/{id}/similar', { params: { path: { id }, query: { limit: 20 } } })) })
   if (also.error) return <Failed error={also.error} retry={() => void also.refetch()} />
   return <List title={t('article.also')} none={t('article.alsoNone')} others={(also.data?.articles ?? []).map(({ article: a }) => ({ id: a.id, title: a.title, domain: a.domain, at: a.dated_at }))} />
 }
@@ -52,7 +52,7 @@ export function Similar({ article: a }: { article: Schemas['Article'] }) {
   const words = a.title.replace(/["*-]/g, ' ').slice(0, 500)
   const similar = useQuery({
     queryKey: ['article', a.id, 'similar', words],
-    queryFn: ({ signal }) => take(api.GET('/api/v1/search', { params: { query: { q: words, limit: 20 } }, signal })),
+    queryFn: ({ signal }) => unwrap(api.GET('/api/v1/search', { params: { query: { q: words, limit: 20 } }, signal })),
   })
   if (similar.error) return <Failed error={similar.error} retry={() => void similar.refetch()} />
   const others = (similar.data?.hits ?? []).filter((h) => h.id !== a.id && h.group_id !== a.group_id).slice(0, 6)

@@ -2,7 +2,7 @@ import { Anchor, Badge, Button, Group, Stack, Table, Text, Title } from '@mantin
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { base } from '../../boot'
 import { Failed, Waiting } from '../../components/states'
 import { Time } from '../../components/Time'
@@ -19,7 +19,7 @@ export function Revisions({ article: a }: { article: Schemas['Article'] }) {
   const list = useInfiniteQuery({
     queryKey: ['article', a.id, 'revisions', a.version],
     initialPageParam: 0,
-    queryFn: ({ pageParam }) => take(api.GET('/api/v1/articles/{id}/revisions', { params: { path: { id: a.id }, query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/articles/{id}/revisions', { params: { path: { id: a.id }, query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -75,7 +75,7 @@ export function Revisions({ article: a }: { article: Schemas['Article'] }) {
 const revisionQuery = (id: string, version: number) => ({
   queryKey: ['article', id, 'revision', version],
   staleTime: Number.POSITIVE_INFINITY, // a version never changes
-  queryFn: () => take(api.GET('/api/v1/articles/{id}/revisions/{version}', { params: { path: { id, version } } })),
+  queryFn: () => unwrap(api.GET('/api/v1/articles/{id}/revisions/{version}', { params: { path: { id, version } } })),
 })
 
 /** What a version changed of the one before it. */

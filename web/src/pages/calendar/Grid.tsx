@@ -7,14 +7,14 @@ import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, type Post, type Schemas, take } from '../../api/client'
+import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
 import { refreshPosts } from '../../lib/posts'
 import { activeSeriesQuery } from '../../lib/queries'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { mondayOf, toInstant, toWall } from '../../lib/time'
-import type { CalendarSearch } from '../../router'
+import type { CalendarSearch } from './search'
 import { Body, type Colors, type Entry, entryOf, eventsOf } from './events'
 import { asked, wanted } from './filter'
 import { Peek, PeekPlanned } from './Peek'
@@ -36,7 +36,7 @@ const most = 2000 // posts in one view
 async function postsBetween(from: Date, to: Date, search: CalendarSearch, signal: AbortSignal): Promise<Post[]> {
   const out: Post[] = []
   for (let cursor: string | undefined; out.length < most; ) {
-    const page: Schemas['PostPage'] = await take(api.GET('/api/v1/posts', {
+    const page: Schemas['PostPage'] = await unwrap(api.GET('/api/v1/posts', {
       signal,
       params: { query: { from: from.toISOString(), to: to.toISOString(), order: 'asc', limit: 200, ...(cursor ? { cursor } : {}), ...asked(search) } },
     }))
@@ -54,7 +54,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const may = useAtLeast('author')
   const [open, setOpen] = useState<Entry>()
   const day = dayjs(date)
-  const first = view === 'day' ? day : dayjs(mondayOf(view === 'month' ? date.slice(0, 7) + '-01' : date))
+  const first = view === 'day' ? day : dayjs(mondayOf(view === 'month' ? `${date.slice(0, 7)}-01` : date))
   const from = toInstant(first.format('YYYY-MM-DDT00:00'), zone)
   const to = toInstant(first.add(view === 'month' ? 42 : view === 'week' ? 7 : 1, 'day').format('YYYY-MM-DDT00:00'), zone)
   const key = ['posts', 'between', from.toISOString(), to.toISOString(), search.status, search.account]
@@ -63,7 +63,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
 
   const move = useMutation({
     mutationFn: ({ post, when }: { post: Post; when: Date }) =>
-      take(api.PATCH('/api/v1/posts/{id}', { params: { path: { id: post.id }, header: ifMatch(post.version) }, body: { scheduled_time: when.toISOString() } })),
+      unwrap(api.PATCH('/api/v1/posts/{id}', { params: { path: { id: post.id }, header: ifMatchHeader(post.version) }, body: { scheduled_time: when.toISOString() } })),
     onMutate: ({ post, when }) => {
       // It stays where it was dropped, until the answer says otherwise.
       const before = client.getQueryData<Post[]>(key)
@@ -72,13 +72,13 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     },
     onSuccess: (moved) => {
       setOpen(undefined)
-      sayDone(t('calendar.moved'))
+      notifySuccess(t('calendar.moved'))
       client.setQueryData(['post', moved.id], moved)
-      for (const w of moved.warnings ?? []) sayFailed(new Error(w.message))
+      for (const w of moved.warnings ?? []) notifyError(new Error(w.message))
     },
     onError: (error, _, context) => {
       client.setQueryData(key, context?.before)
-      sayFailed(error)
+      notifyError(error)
     },
     onSettled: () => refreshPosts(client),
   })
@@ -114,8 +114,9 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   })
   const today = toWall(Date.now(), zone).slice(0, 10)
   const column = dayjs(today).diff(first, 'day')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another time zone lays the week out again
   useEffect(() => {
-    // A week is wider than a telephone: it begins with today.
+    // A week is wider than a phone's screen: scroll to today.
     const hours = box.current?.querySelector('[data-hours]')
     if (hours && view === 'week' && column >= 0 && column < 7) hours.scrollLeft = (column / 7) * hours.scrollWidth
   }, [view, column, zone])

@@ -6,7 +6,7 @@ import { LinkButton } from '../../components/links'
 import { AccountName } from '../../components/network'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
-import { sayRule } from '../../lib/rule'
+import { describeRule } from '../../lib/rule'
 import { toInstant, toWall } from '../../lib/time'
 import type { Planned } from './planned'
 
@@ -81,7 +81,7 @@ export function PeekPlanned({ planned: { series: s, at }, zone, close }: { plann
         <Text size="sm" c="dimmed">
           <Time at={at.toISOString()} zone={zone} />
         </Text>
-        <Text size="sm">{sayRule(s.rule, s.starts, t, i18n.language)}</Text>
+        <Text size="sm">{describeRule(s.rule, s.starts, t, i18n.language)}</Text>
         <Group justify="flex-end">
           <LinkButton to="/series">{t('series.title')}</LinkButton>
         </Group>

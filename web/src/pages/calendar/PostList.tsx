@@ -5,12 +5,12 @@ import { Link } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Post, take } from '../../api/client'
+import { api, type Post, unwrap } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
-import type { CalendarSearch } from '../../router'
+import type { CalendarSearch } from './search'
 import { asked, wanted } from './filter'
 
 const rowHeight = 76
@@ -22,7 +22,7 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
     queryKey: ['post-list', search.status, search.account],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      take(api.GET('/api/v1/posts', {
+      unwrap(api.GET('/api/v1/posts', {
         params: {
           query: {
             limit: 200, ...asked(search), ...(pageParam ? { cursor: pageParam } : {}),

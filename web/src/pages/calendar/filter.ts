@@ -1,5 +1,5 @@
 import type { Post, PostStatus } from '../../api/client'
-import type { CalendarSearch } from '../../router'
+import type { CalendarSearch } from './search'
 
 /** What the address asks the API for. What waits for approval is a draft to the API. */
 export function asked(search: CalendarSearch): { status?: PostStatus[]; approval?: 'pending'[]; account?: string } {

@@ -14,7 +14,7 @@ import { ZoneSelect } from '../../components/ZoneSelect'
 import { accountsQuery } from '../../lib/queries'
 import { useMe } from '../../lib/session'
 import { format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
-import { type CalendarSearch, type CalendarView, views } from '../../router'
+import { type CalendarSearch, type CalendarView, views } from './search'
 import type { Colors } from './events'
 import { PostList } from './PostList'
 

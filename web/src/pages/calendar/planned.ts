@@ -1,5 +1,5 @@
 import type { Post, Schemas } from '../../api/client'
-import { occurrences, readRule } from '../../lib/rule'
+import { occurrences, parseRule } from '../../lib/rule'
 import { toInstant, toWall } from '../../lib/time'
 
 /** An occurrence of a series that is not a post yet. */
@@ -15,7 +15,7 @@ const perSeries = 62
 export function plannedBetween(all: Schemas['Series'][], posts: Post[], from: Date, to: Date, now = Date.now()): Planned[] {
   const made = new Set(posts.map((p) => `${p.series_id} ${p.occurrence?.slice(0, 16)}`))
   return all.flatMap((series) => {
-    const rule = readRule(series.rule)
+    const rule = parseRule(series.rule)
     if (!rule || series.status !== 'active') return []
     const skipped = new Set(series.skipped.map((o) => o.slice(0, 16)))
     const stretch = { from: toWall(from, series.time_zone), to: toWall(to, series.time_zone), most: perSeries }

@@ -2,9 +2,9 @@ import { Button, Group, Modal, SegmentedControl, Slider, Stack, Text } from '@ma
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Media, mediaURL, take } from '../../api/client'
+import { api, type Media, mediaURL, unwrap } from '../../api/client'
 import { upload } from '../../api/upload'
-import { sayFailed } from '../../lib/say'
+import { notifyError } from '../../lib/notify'
 import { cutOf, ratios, type Ratio } from './cut'
 
 /** Cuts an image; what comes of it is a file of its own, with the same description. */
@@ -38,14 +38,14 @@ export function Crop({ media, close, done }: { media: Media; close: () => void; 
       if (!blob) throw new Error(t('media.cropFailed'))
       const made = await upload(new File([blob], media.file_name, { type }), () => undefined)
       if (media.alt_text === '') return made
-      return take(api.PATCH('/api/v1/media/{id}', { params: { path: { id: made.id } }, body: { alt_text: media.alt_text } }))
+      return unwrap(api.PATCH('/api/v1/media/{id}', { params: { path: { id: made.id } }, body: { alt_text: media.alt_text } }))
     },
     onSuccess: (made) => {
       client.setQueryData(['media', made.id], made)
       void client.invalidateQueries({ queryKey: ['media-list'] })
       done(made)
     },
-    onError: sayFailed,
+    onError: notifyError,
   })
   return (
     <Modal opened onClose={close} title={t('media.crop')} size="lg" closeButtonProps={{ 'aria-label': t('close') }}>

@@ -3,10 +3,10 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { type Account, api, type Post, type Schemas, take } from '../../api/client'
+import { type Account, api, type Post, type Schemas, unwrap } from '../../api/client'
 import { AccountName, NetworkIcon } from '../../components/network'
 import { Page } from '../../components/Page'
-import { problemText } from '../../lib/say'
+import { errorText } from '../../lib/notify'
 import { useMe } from '../../lib/session'
 import { MediaTooDialog, type AddedMedia, Shared } from './Versions'
 import { contentOf, copyOf, type Draft, draftOf, isBlank, newDraft, type Part, partsOf, withMediaToo, withParts } from './draft'
@@ -39,7 +39,7 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
     retry: false,
     gcTime: 10_000,
     queryFn: ({ signal }) =>
-      take(api.POST('/api/v1/posts/preview', { signal, body: { ...contentOf(seen), ...(seen.when ? { scheduled_time: seen.when } : {}) } })),
+      unwrap(api.POST('/api/v1/posts/preview', { signal, body: { ...contentOf(seen), ...(seen.when ? { scheduled_time: seen.when } : {}) } })),
   })
   const current = tab !== 'all' && draft.accounts.includes(tab) ? tab : 'all'
   const chosen = accounts.filter((a) => draft.accounts.includes(a.id))
@@ -100,7 +100,7 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
             <Title order={2} size="h4">
               {t('compose.preview')}
             </Title>
-            {preview.error && <Alert color="red">{problemText(preview.error)}</Alert>}
+            {preview.error && <Alert color="red">{errorText(preview.error)}</Alert>}
             {isBlank(draft) && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
             {!isBlank(draft) && preview.isPending && draft.accounts.map((id) => <Skeleton key={id} height={110} radius="md" />)}
             {!isBlank(draft) && preview.data?.targets.map((target) => (
@@ -130,7 +130,7 @@ function SavingSign({ state, draft, error }: { state: Saving; draft: boolean; er
   if (state === 'failed')
     return (
       <Text size="sm" c="red" role="alert" span>
-        {t('compose.saveFailed')} {problemText(error)}
+        {t('compose.saveFailed')} {errorText(error)}
       </Text>
     )
   return (
@@ -143,6 +143,7 @@ function SavingSign({ state, draft, error }: { state: Saving; draft: boolean; er
 function Targets({ accounts, value, onChange }: { accounts: Account[]; value: string[]; onChange: (ids: string[]) => void }) {
   const { t } = useTranslation()
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would change the layout
     <div role="group" aria-label={t('compose.accounts')}>
       <Text size="sm" fw={600} mb={6}>
         {t('compose.accounts')}

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { Media } from '../../api/client'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
-import { Thumb } from './MediaField'
+import { Thumb } from './Thumb'
 
 /** Chooses files that are there already. */
 export function Library({ has, close, choose }: { has: string[]; close: () => void; choose: (all: Media[]) => void }) {

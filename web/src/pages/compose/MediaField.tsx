@@ -1,14 +1,15 @@
-import { ActionIcon, Box, Button, Group, Image, Progress, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
-import { IconCrop, IconLibraryPhoto, IconMovie, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
+import { ActionIcon, Box, Button, Group, Progress, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
+import { IconCrop, IconLibraryPhoto, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Media, mediaURL, take } from '../../api/client'
+import { api, type Media, unwrap } from '../../api/client'
 import { upload } from '../../api/upload'
 import { mediaQuery } from '../../lib/queries'
-import { problemText, sayFailed } from '../../lib/say'
+import { errorText, notifyError } from '../../lib/notify'
 import { Crop } from './Crop'
 import { Library } from './Library'
+import { Thumb } from './Thumb'
 import { describing } from './describing'
 
 interface Sending {
@@ -58,7 +59,7 @@ export function MediaField({ label, value, add, added, remove, replace, library 
         add(made)
         ids.push(made.id)
       } catch (error) {
-        if (!(error instanceof DOMException)) sayFailed(new Error(`${file.name}: ${problemText(error)}`))
+        if (!(error instanceof DOMException)) notifyError(new Error(`${file.name}: ${errorText(error)}`))
       }
       setSending((all) => all.filter((s) => s.key !== key))
     }
@@ -153,9 +154,9 @@ function Attached({ id, remove, replace }: { id: string; remove: () => void; rep
   const describe = useMutation({
     mutationKey: describing,
     gcTime: Infinity,
-    mutationFn: (alt_text: string) => take(api.PATCH('/api/v1/media/{id}', { params: { path: { id } }, body: { alt_text } })),
+    mutationFn: (alt_text: string) => unwrap(api.PATCH('/api/v1/media/{id}', { params: { path: { id } }, body: { alt_text } })),
     onSuccess: (m) => client.setQueryData(['media', id], m),
-    onError: sayFailed,
+    onError: notifyError,
   })
   const name = media?.file_name ?? ''
   const missing = media !== undefined && (text ?? media.alt_text).trim() === ''
@@ -200,15 +201,4 @@ function Attached({ id, remove, replace }: { id: string; remove: () => void; rep
       )}
     </Group>
   )
-}
-
-export function Thumb({ media }: { media?: Media }) {
-  if (!media) return null
-  if (media.kind === 'video')
-    return (
-      <Group justify="center" h="100%" bg="var(--mantine-color-default-hover)">
-        <IconMovie size={32} aria-label={media.alt_text || media.file_name} role="img" />
-      </Group>
-    )
-  return <Image className="dl-thumb" src={mediaURL(media.id)} alt={media.alt_text || media.file_name} h="100%" fit="cover" loading="lazy" />
 }

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { AccountName } from '../../components/network'
 import { mediaQuery } from '../../lib/queries'
-import { Thumb } from './MediaField'
+import { Thumb } from './Thumb'
 import type { Part } from './draft'
 
 type Segment = Schemas['SegmentPreview']

@@ -9,7 +9,7 @@ import { RuleBuilder } from '../../components/RuleBuilder'
 import { useShortcuts } from '../../components/Shortcuts'
 import { Time } from '../../components/Time'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { blankRule, type Rule, weekday } from '../../lib/rule'
+import { defaultRule, type Rule, weekday } from '../../lib/rule'
 import { confirmNow } from '../../lib/posts'
 import { useMe } from '../../lib/session'
 import { toInstant } from '../../lib/time'
@@ -122,7 +122,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
   )
 }
 
-const firstRule = (when: string): Rule => ({ ...blankRule, byDay: [{ nth: 0, day: weekday(when || new Date().toISOString()) }] })
+const firstRule = (when: string): Rule => ({ ...defaultRule, byDay: [{ nth: 0, day: weekday(when || new Date().toISOString()) }] })
 
 /** What few posts need. */
 function More({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {

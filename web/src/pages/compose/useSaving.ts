@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { api, ifMatch, once, type Post, take } from '../../api/client'
+import { api, ifMatchHeader, idempotencyHeader, type Post, unwrap } from '../../api/client'
 import { contentOf, type Draft, draftOf, editOf, isAhead, isBlank } from './draft'
 import { refreshPosts } from '../../lib/posts'
 import { describing } from './describing'
@@ -38,11 +38,11 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     const time = moved && isAhead(draft) ? { scheduled_time: draft.when } : {}
     if (!stored) {
       const { content = '', ...rest } = contentOf(draft)
-      return take(api.POST('/api/v1/posts', { params: { header: once() }, body: { ...rest, content, ...time, draft: true } }))
+      return unwrap(api.POST('/api/v1/posts', { params: { header: idempotencyHeader() }, body: { ...rest, content, ...time, draft: true } }))
     }
     const versions = stored.targets.filter((t) => t.override).map((t) => t.account_id)
-    return take(api.PATCH('/api/v1/posts/{id}', {
-      params: { path: { id: stored.id }, header: ifMatch(stored.version) }, body: { ...editOf(draft, versions), ...time },
+    return unwrap(api.PATCH('/api/v1/posts/{id}', {
+      params: { path: { id: stored.id }, header: ifMatchHeader(stored.version) }, body: { ...editOf(draft, versions), ...time },
     }))
   }, [])
 
@@ -52,7 +52,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     const { stored } = latest.current
     const described = Math.max(0, ...describedAfter(client, caughtUp.current).map((m) => m.state.submittedAt))
     if (!stored || described === 0) return
-    const now = await take(api.GET('/api/v1/posts/{id}', { params: { path: { id: stored.id } } }))
+    const now = await unwrap(api.GET('/api/v1/posts/{id}', { params: { path: { id: stored.id } } }))
     caughtUp.current = described
     if (now.status !== stored.status || JSON.stringify(draftOf(now)) !== JSON.stringify(draftOf(stored))) return
     latest.current.stored = now

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, once, type Post, take } from '../../api/client'
+import { api, ifMatchHeader, idempotencyHeader, type Post, unwrap } from '../../api/client'
 import { refreshPosts } from '../../lib/posts'
-import { type Rule, ruleText } from '../../lib/rule'
-import { sayDone, sayFailed } from '../../lib/say'
+import { type Rule, formatRule } from '../../lib/rule'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { type Draft, templateOf } from './draft'
 import type { useSaving } from './useSaving'
 
@@ -19,19 +19,19 @@ export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>) {
     mutationFn: async ({ what, rule }: { what: Deed; rule?: Rule }): Promise<Post> => {
       const saved = what === 'delete' ? saving.stored : await saving.save()
       if (!saved) throw new Error(t('compose.saveFailed'))
-      const params = { path: { id: saved.id }, header: ifMatch(saved.version) }
+      const params = { path: { id: saved.id }, header: ifMatchHeader(saved.version) }
       switch (what) {
         case 'schedule':
-          return take(api.POST('/api/v1/posts/{id}/schedule', { params, body: { scheduled_time: draft.when, time_zone: draft.zone } }))
+          return unwrap(api.POST('/api/v1/posts/{id}/schedule', { params, body: { scheduled_time: draft.when, time_zone: draft.zone } }))
         case 'repeat':
-          if (rule) await take(api.POST('/api/v1/series', { params: { header: once() }, body: { rule: ruleText(rule), starts: draft.when, time_zone: draft.zone, template: templateOf(draft) } }))
-          return take(api.DELETE('/api/v1/posts/{id}', { params })) // the draft has become the series
+          if (rule) await unwrap(api.POST('/api/v1/series', { params: { header: idempotencyHeader() }, body: { rule: formatRule(rule), starts: draft.when, time_zone: draft.zone, template: templateOf(draft) } }))
+          return unwrap(api.DELETE('/api/v1/posts/{id}', { params })) // the draft has become the series
         case 'now':
-          return take(api.POST('/api/v1/posts/{id}/publish-now', { params }))
+          return unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params }))
         case 'submit':
-          return take(api.POST('/api/v1/posts/{id}/submit', { params }))
+          return unwrap(api.POST('/api/v1/posts/{id}/submit', { params }))
         case 'delete':
-          return take(api.DELETE('/api/v1/posts/{id}', { params }))
+          return unwrap(api.DELETE('/api/v1/posts/{id}', { params }))
         case 'save':
           return saved
       }
@@ -44,13 +44,13 @@ export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>) {
         await navigate({ to: '/calendar' })
         return
       }
-      sayDone(t(post.approval?.state === 'pending' ? 'compose.done.submit' : `compose.done.${what}`))
+      notifySuccess(t(post.approval?.state === 'pending' ? 'compose.done.submit' : `compose.done.${what}`))
       if (what === 'repeat') {
         void client.invalidateQueries({ queryKey: ['series'] })
         await navigate({ to: '/series' })
       } else await navigate({ to: '/posts/$id', params: { id: post.id } })
     },
-    onError: sayFailed,
+    onError: notifyError,
   })
   return { send: (what: Deed, rule?: Rule) => act.mutate({ what, rule }), doing: act.isPending ? act.variables.what : undefined }
 }

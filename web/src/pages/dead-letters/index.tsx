@@ -4,7 +4,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { AccountName, NetworkIcon, networkName } from '../../components/network'
 import { LinkAnchor } from '../../components/links'
 import { Page } from '../../components/Page'
@@ -12,7 +12,7 @@ import { Empty, Failed, Waiting, WaitingRows } from '../../components/states'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
 import { deadCountsQuery } from '../../lib/queries'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { reason } from '../post/Targets'
 
@@ -28,7 +28,7 @@ export function DeadLettersPage() {
     queryKey: ['dead-letters', 'list', filter],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      take(api.GET('/api/v1/dead-letters', {
+      unwrap(api.GET('/api/v1/dead-letters', {
         params: { query: { ...(filter.reason ? { reason: [filter.reason] } : {}), ...(filter.network ? { network: [filter.network] } : {}), ...(pageParam ? { cursor: pageParam } : {}) } },
       })),
     getNextPageParam: (page) => page.next_cursor,
@@ -150,17 +150,17 @@ function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { re
   }
   const send = (dry_run: boolean) => {
     const body = { ...choice, dry_run }
-    return what === 'retry' ? take(api.POST('/api/v1/dead-letters/retry', { body })) : take(api.POST('/api/v1/dead-letters/discard', { body }))
+    return what === 'retry' ? unwrap(api.POST('/api/v1/dead-letters/retry', { body })) : unwrap(api.POST('/api/v1/dead-letters/discard', { body }))
   }
   const look = useQuery({ queryKey: ['dead-letters', 'look', what, choice], queryFn: () => send(true), staleTime: 0, gcTime: 0 })
   const act = useMutation({
     mutationFn: () => send(false),
     onSuccess: (answer) => {
-      sayDone(t(what === 'retry' ? 'dead.retried' : 'dead.discarded', { count: answer.posts.length }))
+      notifySuccess(t(what === 'retry' ? 'dead.retried' : 'dead.discarded', { count: answer.posts.length }))
       void client.invalidateQueries({ queryKey: ['dead-letters'] })
       close()
     },
-    onError: sayFailed,
+    onError: notifyError,
   })
   return (
     <Modal opened onClose={close} title={t(what === 'retry' ? 'dead.lookRetry' : 'dead.lookDiscard')} closeButtonProps={{ 'aria-label': t('close') }}>

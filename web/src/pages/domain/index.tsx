@@ -4,7 +4,7 @@ import { IconCode, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { DomainControls, DomainStatus } from '../../components/domain'
 import { LinkAnchor, LinkButton } from '../../components/links'
@@ -12,7 +12,7 @@ import { NewsFrame } from '../../components/NewsFrame'
 import { Failed, Waiting } from '../../components/states'
 import { Time } from '../../components/Time'
 import { crawlPace, domainQuery } from '../../lib/newsQueries'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { Figures } from './Figures'
 import { Run } from './Run'
@@ -113,7 +113,7 @@ function Newest({ domain: d }: { domain: Domain }) {
   const list = useQuery({
     queryKey: ['domain', d.domain, 'newest'],
     refetchInterval: crawlPace,
-    queryFn: async () => (await take(api.GET('/api/v1/articles', { params: { query: { domain: d.domain, limit: 8 } } }))).articles,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/articles', { params: { query: { domain: d.domain, limit: 8 } } }))).articles,
   })
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.newest')}>
@@ -151,17 +151,17 @@ function Settings({ domain: d }: { domain: Domain }) {
   const [asking, ask] = useDisclosure()
   const params = { path: { domain: d.domain } }
   const render = useMutation({
-    mutationFn: (on: boolean) => take(api.PATCH('/api/v1/domains/{domain}', { params, body: { render: on } })),
+    mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/domains/{domain}', { params, body: { render: on } })),
     onSuccess: (now) => client.setQueryData(['domain', d.domain], now),
-    onError: sayFailed,
+    onError: notifyError,
   })
   const empty = useMutation({
-    mutationFn: () => take(api.DELETE('/api/v1/domains/{domain}/frontier', { params })),
+    mutationFn: () => unwrap(api.DELETE('/api/v1/domains/{domain}/frontier', { params })),
     onSuccess: ({ forgotten }) => {
       ask.close()
-      sayDone(t('domain.emptied', { count: forgotten }))
+      notifySuccess(t('domain.emptied', { count: forgotten }))
     },
-    onError: sayFailed,
+    onError: notifyError,
     onSettled: () => void client.invalidateQueries({ queryKey: ['domain', d.domain] }),
   })
   return (

@@ -4,15 +4,16 @@ import { IconMapPinOff, IconPhoto, IconSearch, IconTrash } from '@tabler/icons-r
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Media, mediaURL, take } from '../../api/client'
+import { api, type Media, mediaURL, unwrap } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
 import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
-import { MediaField, Thumb } from '../compose/MediaField'
+import { MediaField } from '../compose/MediaField'
+import { Thumb } from '../compose/Thumb'
 
 /** All files, by name or description. */
 export function MediaPage() {
@@ -90,21 +91,21 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
   const may = useAtLeast('author')
   const [alt, setAlt] = useState(m.alt_text)
   const params = { path: { id: m.id } }
-  const fitness = useQuery({ queryKey: ['media', m.id, 'fitness'], queryFn: () => take(api.GET('/api/v1/media/{id}/fitness', { params })) })
+  const fitness = useQuery({ queryKey: ['media', m.id, 'fitness'], queryFn: () => unwrap(api.GET('/api/v1/media/{id}/fitness', { params })) })
   const done = () => {
     void client.invalidateQueries({ queryKey: ['media-list'] })
     close()
   }
   const save = useMutation({
-    mutationFn: () => take(api.PATCH('/api/v1/media/{id}', { params, body: { alt_text: alt } })),
+    mutationFn: () => unwrap(api.PATCH('/api/v1/media/{id}', { params, body: { alt_text: alt } })),
     onSuccess: (changed) => {
       client.setQueryData(['media', m.id], changed)
-      sayDone(t('media.saved'))
+      notifySuccess(t('media.saved'))
       done()
     },
-    onError: sayFailed,
+    onError: notifyError,
   })
-  const remove = useMutation({ mutationFn: () => take(api.DELETE('/api/v1/media/{id}', { params })), onSuccess: done, onError: sayFailed })
+  const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/media/{id}', { params })), onSuccess: done, onError: notifyError })
   const size = new Intl.NumberFormat(i18n.language, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }).format(Math.max(1, m.bytes / 1000))
   return (
     <Modal opened onClose={close} size="lg" title={m.file_name} closeButtonProps={{ 'aria-label': t('close') }}>

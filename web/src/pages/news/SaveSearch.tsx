@@ -2,11 +2,11 @@ import { Alert, Button, Modal, Stack, Switch, Text, TextInput } from '@mantine/c
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, once, take } from '../../api/client'
+import { api, idempotencyHeader, unwrap } from '../../api/client'
 import { Feed } from '../../components/Feed'
 import { LinkButton } from '../../components/links'
 import { keptOf, type NewsSearch } from '../../lib/news'
-import { problemText } from '../../lib/say'
+import { errorText } from '../../lib/notify'
 
 /** Keeps a search: to be told of what is new, and to read it elsewhere. */
 export function SaveSearch({ search, close }: { search: NewsSearch; close: () => void }) {
@@ -15,7 +15,7 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
   const [name, setName] = useState(search.q?.trim() ?? '')
   const [alert, setAlert] = useState(true)
   const keep = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/saved-searches', { params: { header: once() }, body: { name, alert, mode: search.mode ?? 'keyword', ...keptOf(search) } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/saved-searches', { params: { header: idempotencyHeader() }, body: { name, alert, mode: search.mode ?? 'keyword', ...keptOf(search) } })),
     onSuccess: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
   })
   return (
@@ -45,7 +45,7 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
             )}
             {keep.error && (
               <Alert color="red" role="alert">
-                {problemText(keep.error)}
+                {errorText(keep.error)}
               </Alert>
             )}
             <Button type="submit" loading={keep.isPending}>

@@ -31,7 +31,7 @@ export function NewsPage() {
   const wide = useMediaQuery('(min-width: 62em)') ?? true
   const [opened, { toggle }] = useDisclosure()
   const [saving, save] = useDisclosure()
-  // A span reaches back from when it was chosen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a time range starts when it was selected
   const now = useMemo(() => Date.now(), [search.since])
   const query = asked(search, me.workspace.time_zone, now)
   const listed = isPlain(search)

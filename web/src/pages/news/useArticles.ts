@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { api, type Schemas, take } from '../../api/client'
-import { type Asked } from '../../lib/news'
+import { api, type Schemas, unwrap } from '../../api/client'
+import type { Asked } from '../../lib/news'
 import { crawlPace, repeated } from '../../lib/newsQueries'
 
 /** An article as a row shows it. */
@@ -39,7 +39,7 @@ export function useArticles(query: Asked, listed: boolean) {
 }
 
 async function list({ domain, from, to }: Asked, cursor: string, signal: AbortSignal): Promise<Found> {
-  const page = await take(api.GET('/api/v1/articles', {
+  const page = await unwrap(api.GET('/api/v1/articles', {
     params: { query: { limit: 200, ...(domain?.[0] ? { domain: domain[0] } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}), ...(cursor ? { cursor } : {}) } }, signal,
   }))
   const rows = page.articles.map((a) => ({ id: a.id, domain: a.domain, heading: plain(a.title), snippet: plain(a.lead), at: a.dated_at, section: a.section, authors: a.authors }))
@@ -47,7 +47,7 @@ async function list({ domain, from, to }: Asked, cursor: string, signal: AbortSi
 }
 
 async function search(query: Asked, cursor: string, signal: AbortSignal): Promise<Found> {
-  const answer = await take(api.GET('/api/v1/search', { params: { query: { ...query, limit: 100, ...(cursor ? { cursor } : {}) } }, querySerializer: repeated, signal }))
+  const answer = await unwrap(api.GET('/api/v1/search', { params: { query: { ...query, limit: 100, ...(cursor ? { cursor } : {}) } }, querySerializer: repeated, signal }))
   const rows = answer.hits.map((h) => ({ id: h.id, domain: h.domain, heading: h.heading, snippet: h.snippet, at: h.published_at, section: h.section, authors: h.authors }))
   return { rows, next: answer.next_cursor, answer }
 }

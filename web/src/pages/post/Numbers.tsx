@@ -1,7 +1,7 @@
 import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../../api/client'
+import { api, unwrap } from '../../api/client'
 
 /** Who read a post and followed its links. Absent where readers are not counted. */
 export function Numbers({ id }: { id: string }) {
@@ -10,7 +10,7 @@ export function Numbers({ id }: { id: string }) {
     queryKey: ['post', id, 'stats'],
     retry: false,
     refetchInterval: 10_000,
-    queryFn: () => take(api.GET('/api/v1/posts/{id}/stats', { params: { path: { id } } })),
+    queryFn: () => unwrap(api.GET('/api/v1/posts/{id}/stats', { params: { path: { id } } })),
   }).data
   if (!stats) return null
   const number = new Intl.NumberFormat(i18n.language)

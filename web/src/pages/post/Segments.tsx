@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Post } from '../../api/client'
 import { mediaQuery } from '../../lib/queries'
-import { Thumb } from '../compose/MediaField'
+import { Thumb } from '../compose/Thumb'
 
 /** What a post says. */
 export function Segments({ post }: { post: Post }) {

@@ -4,12 +4,12 @@ import { IconCheck, IconExternalLink, IconRefresh, IconSend, IconTrash } from '@
 import i18n from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Post, take, type Target } from '../../api/client'
+import { api, type Post, unwrap, type Target } from '../../api/client'
 import { AccountName } from '../../components/network'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
 import { useAtLeast } from '../../lib/session'
-import { useChange } from '.'
+import { useChange } from './useChange'
 
 /** How a post stands with each account. */
 export function Targets({ post }: { post: Post }) {
@@ -87,7 +87,7 @@ function Decisions({ post, target }: { post: Post; target: Target }) {
   return (
     <Group gap="xs">
       {target.status === 'failed' && (
-        <Button size="xs" leftSection={<IconRefresh size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/retry', { params, body })))}>
+        <Button size="xs" leftSection={<IconRefresh size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/retry', { params, body })))}>
           {t('post.retry')}
         </Button>
       )}
@@ -102,14 +102,14 @@ function Decisions({ post, target }: { post: Post; target: Target }) {
             leftSection={<IconSend size={16} aria-hidden />}
             loading={change.isPending}
             onClick={() =>
-              change.mutate(({ path, header }) => take(api.POST('/api/v1/posts/{id}/targets/{target}/send-again', { params: { path: { ...path, target: target.id }, header } })))
+              change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/send-again', { params: { path: { ...path, target: target.id }, header } })))
             }
           >
             {t('post.sendAgain')}
           </Button>
         </>
       )}
-      <Button size="xs" variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/discard', { params, body })))}>
+      <Button size="xs" variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/discard', { params, body })))}>
         {t('post.discard')}
       </Button>
       <Modal opened={opened} onClose={close} title={t('post.confirm')} closeButtonProps={{ 'aria-label': t('close') }}>
@@ -121,7 +121,7 @@ function Decisions({ post, target }: { post: Post; target: Target }) {
           <Button
             disabled={!safe(url)}
             onClick={() => {
-              change.mutate(({ path, header }) => take(api.POST('/api/v1/posts/{id}/targets/{target}/confirm', { params: { path: { ...path, target: target.id }, header }, body: { url } })))
+              change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/confirm', { params: { path: { ...path, target: target.id }, header }, body: { url } })))
               close()
             }}
           >

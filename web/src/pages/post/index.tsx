@@ -1,11 +1,11 @@
 import { Alert, Anchor, Button, Grid, Group, Menu, Stack, Text, Textarea, Title, Modal } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconBan, IconCheck, IconDots, IconExternalLink, IconPencil, IconRocket, IconX } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, type Post, take } from '../../api/client'
+import { api, type Post, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { useConfirm } from '../../components/Confirm'
 import { LinkAnchor, LinkButton } from '../../components/links'
@@ -14,13 +14,13 @@ import { Failed, Waiting } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import { postQuery, timelineQuery } from '../../lib/queries'
-import { sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
 import { Numbers } from './Numbers'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
 import { Timeline } from './Timeline'
-import { confirmNow, refreshPosts } from '../../lib/posts'
+import { confirmNow, } from '../../lib/posts'
+import { useChange } from './useChange'
 
 const route = getRouteApi('/posts/$id')
 
@@ -89,22 +89,6 @@ export function PostPage() {
   )
 }
 
-/** Sends a change of a post and shows what it has become. */
-export function useChange(post: Post) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: (send: (params: { path: { id: string }; header: { 'If-Match': string } }) => Promise<Post>) =>
-      send({ path: { id: post.id }, header: ifMatch(post.version) }),
-    onSuccess: (changed) => client.setQueryData(['post', changed.id], changed),
-    onError: sayFailed,
-    onSettled: () => {
-      void client.invalidateQueries({ queryKey: ['post', post.id] })
-      refreshPosts(client)
-      void client.invalidateQueries({ queryKey: ['dead-letters'] })
-    },
-  })
-}
-
 function Actions({ post }: { post: Post }) {
   const { t } = useTranslation()
   const change = useChange(post)
@@ -128,10 +112,10 @@ function Actions({ post }: { post: Post }) {
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item leftSection={<IconRocket size={16} aria-hidden />} onClick={() => ask({ ...confirmNow(t, post.targets.map((x) => x.handle)), run: () => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/publish-now', { params }))) })}>
+            <Menu.Item leftSection={<IconRocket size={16} aria-hidden />} onClick={() => ask({ ...confirmNow(t, post.targets.map((x) => x.handle)), run: () => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/publish-now', { params }))) })}>
               {t('post.now')}
             </Menu.Item>
-            <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => ask({ title: t('post.cancelTitle'), text: t('post.cancelText'), action: t('post.cancel'), danger: true, run: () => change.mutate((params) => take(api.DELETE('/api/v1/posts/{id}', { params }))) })}>
+            <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => ask({ title: t('post.cancelTitle'), text: t('post.cancelText'), action: t('post.cancel'), danger: true, run: () => change.mutate((params) => unwrap(api.DELETE('/api/v1/posts/{id}', { params }))) })}>
               {t('post.cancel')}
             </Menu.Item>
           </Menu.Dropdown>
@@ -162,7 +146,7 @@ function Approval({ post }: { post: Post }) {
       )}
       {a.state === 'pending' && decides && (
         <Group gap="xs" mt="xs">
-          <Button size="xs" leftSection={<IconCheck size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/approve', { params })))}>
+          <Button size="xs" leftSection={<IconCheck size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/approve', { params })))}>
             {t('post.approve')}
           </Button>
           <Button size="xs" variant="default" leftSection={<IconX size={16} aria-hidden />} onClick={open}>
@@ -176,7 +160,7 @@ function Approval({ post }: { post: Post }) {
           <Button
             disabled={note.trim() === ''}
             onClick={() => {
-              change.mutate((params) => take(api.POST('/api/v1/posts/{id}/reject', { params, body: { note } })))
+              change.mutate((params) => unwrap(api.POST('/api/v1/posts/{id}/reject', { params, body: { note } })))
               close()
             }}
           >

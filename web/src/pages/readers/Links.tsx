@@ -3,7 +3,7 @@ import { IconLink } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { useStream } from '../../lib/useStream'
 import { type Counted, PageNumbers } from './PageNumbers'
@@ -16,7 +16,7 @@ const followed = 20
 export function Links({ own, page, choose }: { own: Counted; page?: string; choose: (page: string) => void }) {
   const { t } = useTranslation()
   const [live, setLive] = useState<Record<string, Schemas['PageStats']>>({})
-  const list = useQuery({ queryKey: ['links'], refetchInterval: 15_000, queryFn: async () => (await take(api.GET('/api/v1/links', { params: { query: { limit: 50 } } }))).links })
+  const list = useQuery({ queryKey: ['links'], refetchInterval: 15_000, queryFn: async () => (await unwrap(api.GET('/api/v1/links', { params: { query: { limit: 50 } } }))).links })
   const names = (list.data ?? []).slice(0, followed).map((l) => `link/${l.code}`)
   const state = useStream(names.length > 0 ? `/api/v1/sites/${own.id}/live?${names.map((n) => `page=${encodeURIComponent(n)}`).join('&')}` : undefined, (data) =>
     setLive((was) => ({ ...was, ...Object.fromEntries((data as Schemas['PageStatsList']).pages.map((p) => [p.page, p])) })))

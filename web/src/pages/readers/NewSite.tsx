@@ -2,8 +2,8 @@ import { Alert, Button, Checkbox, Code, Modal, Radio, Stack, TagsInput, Text, Te
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, once, take } from '../../api/client'
-import { problemText } from '../../lib/say'
+import { api, idempotencyHeader, unwrap } from '../../api/client'
+import { errorText } from '../../lib/notify'
 import { TrackerSnippet } from './Snippets'
 
 /** Has the pages of a site counted, and shows what to put into them. */
@@ -15,7 +15,7 @@ export function NewSite({ close }: { close: () => void }) {
   const [uniques, setUniques] = useState<'hyperloglog' | 'set'>('hyperloglog')
   const [open, setOpen] = useState(false)
   const make = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/sites', { params: { header: once() }, body: { name, domains, uniques, public_counts: open } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/sites', { params: { header: idempotencyHeader() }, body: { name, domains, uniques, public_counts: open } })),
     onSuccess: () => void client.invalidateQueries({ queryKey: ['sites'] }),
   })
   const made = make.data
@@ -53,7 +53,7 @@ export function NewSite({ close }: { close: () => void }) {
             <Checkbox label={t('readers.public')} checked={open} onChange={(e) => setOpen(e.currentTarget.checked)} />
             {make.error && (
               <Alert color="red" role="alert">
-                {problemText(make.error)}
+                {errorText(make.error)}
               </Alert>
             )}
             <Button type="submit" loading={make.isPending} disabled={name.trim() === ''}>

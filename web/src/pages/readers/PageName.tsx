@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../../api/client'
+import { api, unwrap } from '../../api/client'
 import { postQuery } from '../../lib/queries'
 
 const isPost = (page: string) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(page)
@@ -12,7 +12,7 @@ export function PageName({ page, own }: { page: string; own: boolean }) {
   const { t } = useTranslation()
   const code = own ? codeOf(page) : undefined
   const post = useQuery({ ...postQuery(page), enabled: own && isPost(page), retry: false, staleTime: 300_000 }).data
-  const link = useQuery({ queryKey: ['link', code], enabled: code !== undefined, retry: false, staleTime: 300_000, queryFn: () => take(api.GET('/api/v1/links/{code}', { params: { path: { code: code ?? '' } } })) }).data
+  const link = useQuery({ queryKey: ['link', code], enabled: code !== undefined, retry: false, staleTime: 300_000, queryFn: () => unwrap(api.GET('/api/v1/links/{code}', { params: { path: { code: code ?? '' } } })) }).data
   if (post) return post.content || t('post.noText')
   if (link)
     return (

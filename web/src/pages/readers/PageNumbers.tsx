@@ -2,7 +2,7 @@ import { Group, Progress, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, T
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../../api/client'
+import { api, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
 import { isPost, PageName } from './PageName'
@@ -25,15 +25,15 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
   const [type, setType] = useState<(typeof types)[number]>(site.own ? 'click' : 'view')
   const path = { id: site.id }
   const key = ['page', site.id, page]
-  const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await take(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
+  const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
   const series = useQuery({
     queryKey: [...key, 'series', unit, type],
     placeholderData: keepPreviousData,
-    queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, type, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, type, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
   })
-  const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
-  const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
-  const filtered = useQuery({ queryKey: [...key, 'filtered'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })) })
+  const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
+  const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
+  const filtered = useQuery({ queryKey: [...key, 'filtered'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })) })
   // Each view that the stream tells of makes the rest worth reading again.
   const { refetch: again } = series
   const { refetch: statsAgain } = stats

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
 import { sitesQuery } from '../../lib/queries'
@@ -104,7 +104,7 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
     // The ranking is at most 30 s old; what is read right now comes by the stream.
     refetchInterval: 10_000,
     queryFn: () =>
-      take(api.GET('/api/v1/trending', { params: { query: { site: site.id, limit: 20, ...(window === 'rising' ? { rising: true } : { window }) } } })),
+      unwrap(api.GET('/api/v1/trending', { params: { query: { site: site.id, limit: 20, ...(window === 'rising' ? { rising: true } : { window }) } } })),
   })
   const ranked = trending.data?.pages ?? []
   const chosen = page ?? live[0]?.page ?? ranked[0]?.page

@@ -2,10 +2,10 @@ import { Alert, Button, Modal, Stack, TagsInput, TextInput } from '@mantine/core
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, type Schemas, take } from '../../api/client'
+import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { type Field, fields, keptOf, searchOf } from '../../lib/news'
 import { countsQuery } from '../../lib/newsQueries'
-import { problemText, sayDone } from '../../lib/say'
+import { errorText, notifySuccess } from '../../lib/notify'
 
 /** Changes a kept search. */
 export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch']; close: () => void }) {
@@ -16,9 +16,9 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
   const known = useQuery(countsQuery({}))
   const values = (f: Field) => (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
   const edit = useMutation({
-    mutationFn: () => take(api.PATCH('/api/v1/saved-searches/{id}', { params: { path: { id: n.id }, header: ifMatch(n.version) }, body: { name, mode: n.mode, ...keptOf(wanted) } })),
+    mutationFn: () => unwrap(api.PATCH('/api/v1/saved-searches/{id}', { params: { path: { id: n.id }, header: ifMatchHeader(n.version) }, body: { name, mode: n.mode, ...keptOf(wanted) } })),
     onSuccess: () => {
-      sayDone(t('saved.changed'))
+      notifySuccess(t('saved.changed'))
       close()
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
@@ -48,7 +48,7 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
           ))}
           {edit.error && (
             <Alert color="red" role="alert">
-              {problemText(edit.error)}
+              {errorText(edit.error)}
             </Alert>
           )}
           <Button type="submit" loading={edit.isPending}>

@@ -4,7 +4,7 @@ import { IconBookmark, IconPencil, IconSearch, IconTrash } from '@tabler/icons-r
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, type Schemas, take } from '../../api/client'
+import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { Feed } from '../../components/Feed'
 import { LinkAnchor, LinkButton } from '../../components/links'
@@ -12,7 +12,7 @@ import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { fields, searchOf } from '../../lib/news'
 import { savedQuery } from '../../lib/newsQueries'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { EditSearch } from './EditSearch'
 
@@ -55,14 +55,14 @@ function Kept({ search: n }: { search: Saved }) {
   const settled = () => void client.invalidateQueries({ queryKey: ['saved-searches'] })
   const params = { path: { id: n.id } }
   const alert = useMutation({
-    mutationFn: (on: boolean) => take(api.PATCH('/api/v1/saved-searches/{id}', { params: { ...params, header: ifMatch(n.version) }, body: { alert: on } })),
-    onError: sayFailed,
+    mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/saved-searches/{id}', { params: { ...params, header: ifMatchHeader(n.version) }, body: { alert: on } })),
+    onError: notifyError,
     onSettled: settled,
   })
   const remove = useMutation({
-    mutationFn: () => take(api.DELETE('/api/v1/saved-searches/{id}', { params })),
-    onSuccess: () => sayDone(t('saved.removed', { name: n.name })),
-    onError: sayFailed,
+    mutationFn: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}', { params })),
+    onSuccess: () => notifySuccess(t('saved.removed', { name: n.name })),
+    onError: notifyError,
     onSettled: settled,
   })
   const found = searchOf(n)
@@ -159,7 +159,7 @@ function Told({ id }: { id: string }) {
   const list = useInfiniteQuery({
     queryKey: ['saved-searches', id, 'matches'],
     initialPageParam: '',
-    queryFn: ({ pageParam }) => take(api.GET('/api/v1/saved-searches/{id}/matches', { params: { path: { id }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/saved-searches/{id}/matches', { params: { path: { id }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />

@@ -4,8 +4,8 @@ import { IconDeviceFloppy, IconPlus, IconTrash } from '@tabler/icons-react'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, once, type Schemas, take } from '../../api/client'
-import { problemText, sayDone } from '../../lib/say'
+import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
+import { errorText, notifySuccess } from '../../lib/notify'
 import { clean, type Config, isWhole, newVariant, places, type Variant, withPaths } from './config'
 import { Outcome } from './Outcome'
 import { PathField } from './PathField'
@@ -37,12 +37,12 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
     placeholderData: keepPreviousData,
     retry: false,
     gcTime: 10_000,
-    queryFn: async ({ signal }) => (await take(api.POST('/api/v1/domains/{domain}/selectors/preview', { params: { path: { domain } }, body: { config: tried, articles: [page] }, signal }))).pages[0],
+    queryFn: async ({ signal }) => (await unwrap(api.POST('/api/v1/domains/{domain}/selectors/preview', { params: { path: { domain } }, body: { config: tried, articles: [page] }, signal }))).pages[0],
   })
   const keep = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, header: once() }, body: { config: wanted, activate, ...(note.trim() ? { note: note.trim() } : {}) } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, header: idempotencyHeader() }, body: { config: wanted, activate, ...(note.trim() ? { note: note.trim() } : {}) } })),
     onSuccess: (made) => {
-      sayDone(t(made.state === 'active' ? 'selectors.inUse' : 'selectors.kept', { version: made.version }))
+      notifySuccess(t(made.state === 'active' ? 'selectors.inUse' : 'selectors.kept', { version: made.version }))
       saved(made)
     },
     onSettled: () => {
@@ -59,7 +59,7 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
       <Select label={t('selectors.page')} description={t('selectors.pageText')} searchable allowDeselect={false} maxDropdownHeight={320} nothingFoundMessage={t('state.nothing')} data={pages} value={page} onChange={(v) => v && setPage(v)} />
       {look.error && whole && (
         <Alert color="red" role="alert">
-          {problemText(look.error)}
+          {errorText(look.error)}
         </Alert>
       )}
       {!whole && (
@@ -104,7 +104,7 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
         <Checkbox label={t('selectors.activate')} description={t('selectors.activateText')} checked={activate} onChange={(e) => setActivate(e.currentTarget.checked)} />
         {keep.error && (
           <Alert color="red" role="alert">
-            {problemText(keep.error)}
+            {errorText(keep.error)}
           </Alert>
         )}
         <Group gap="xs">

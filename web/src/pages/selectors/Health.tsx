@@ -2,9 +2,9 @@ import { Alert, Button, Group, Progress, Select, Stack, Switch, Text, Title } fr
 import { IconArrowBackUp, IconSchool } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { zones } from '../../lib/time'
 
@@ -19,22 +19,22 @@ export function Health({ reading: r }: { reading: Schemas['Reading'] }) {
     void client.invalidateQueries({ queryKey: ['selectors', r.domain] })
   }
   const back = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/domains/{domain}/selectors/roll-back', { params })),
+    mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors/roll-back', { params })),
     onSuccess: (now) => {
       changed(now)
-      sayDone(now.selector_version > 0 ? t('selectors.inUse', { version: now.selector_version }) : t('selectors.without'))
+      notifySuccess(now.selector_version > 0 ? t('selectors.inUse', { version: now.selector_version }) : t('selectors.without'))
     },
-    onError: sayFailed,
+    onError: notifyError,
   })
   const learn = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/domains/{domain}/selectors/learn', { params })),
+    mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors/learn', { params })),
     onSuccess: (now) => {
       changed(now)
-      sayDone(t('selectors.learning'))
+      notifySuccess(t('selectors.learning'))
     },
-    onError: sayFailed,
+    onError: notifyError,
   })
-  const set = useMutation({ mutationFn: (body: Schemas['ReadingEdit']) => take(api.PATCH('/api/v1/domains/{domain}/reading', { params, body })), onSuccess: changed, onError: sayFailed })
+  const set = useMutation({ mutationFn: (body: Schemas['ReadingEdit']) => unwrap(api.PATCH('/api/v1/domains/{domain}/reading', { params, body })), onSuccess: changed, onError: notifyError })
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
   const number = new Intl.NumberFormat(i18n.language)
   const health = Object.entries(r.health).sort(([a], [b]) => a.localeCompare(b))

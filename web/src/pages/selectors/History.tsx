@@ -1,9 +1,9 @@
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 
 type Version = Schemas['Selectors']
@@ -16,9 +16,9 @@ export function History({ domain, versions, load }: { domain: string; versions: 
   const client = useQueryClient()
   const may = useAtLeast('editor')
   const use = useMutation({
-    mutationFn: (version: number) => take(api.POST('/api/v1/domains/{domain}/selectors/{version}/activate', { params: { path: { domain, version } } })),
-    onSuccess: (made) => sayDone(t('selectors.inUse', { version: made.version })),
-    onError: sayFailed,
+    mutationFn: (version: number) => unwrap(api.POST('/api/v1/domains/{domain}/selectors/{version}/activate', { params: { path: { domain, version } } })),
+    onSuccess: (made) => notifySuccess(t('selectors.inUse', { version: made.version })),
+    onError: notifyError,
     onSettled: () => {
       void client.invalidateQueries({ queryKey: ['selectors', domain] })
       void client.invalidateQueries({ queryKey: ['reading', domain] })

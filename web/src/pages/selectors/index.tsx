@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
@@ -25,11 +25,11 @@ export function SelectorsPage() {
   const reading = useQuery(readingQuery(domain))
   const versions = useQuery({
     queryKey: ['selectors', domain],
-    queryFn: async () => (await take(api.GET('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, query: { limit: 100 } } }))).selectors,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, query: { limit: 100 } } }))).selectors,
   })
   const pages = useQuery({
     queryKey: ['domain', domain, 'newest'],
-    queryFn: async () => (await take(api.GET('/api/v1/articles', { params: { query: { domain, limit: 100 } } }))).articles,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/articles', { params: { query: { domain, limit: 100 } } }))).articles,
   })
   const asked = useQuery({ ...articleQuery(article ?? ''), enabled: article !== undefined })
   const failed = reading.error ?? versions.error ?? pages.error

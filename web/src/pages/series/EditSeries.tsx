@@ -1,14 +1,14 @@
 import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, type Schemas, take } from '../../api/client'
+import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { RuleBuilder } from '../../components/RuleBuilder'
 import { ZoneSelect } from '../../components/ZoneSelect'
-import { readRule, ruleText } from '../../lib/rule'
-import { problemText } from '../../lib/say'
+import { parseRule, formatRule } from '../../lib/rule'
+import { errorText } from '../../lib/notify'
 import type { Part } from '../compose/draft'
 import { Parts } from '../compose/Parts'
-import { useSeriesChange } from './SeriesCard'
+import { useSeriesChange } from './useSeriesChange'
 
 /** Changes what a series says and when. Versions for single accounts stay as they are. */
 export function EditSeries({ series: s, close }: { series: Schemas['Series']; close: () => void }) {
@@ -20,13 +20,13 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
   ])
   const [starts, setStarts] = useState(s.starts.slice(0, 16))
   const [zone, setZone] = useState(s.time_zone)
-  const known = readRule(s.rule)
+  const known = parseRule(s.rule)
   const [rule, setRule] = useState(known)
   const save = () => {
     const [first, ...thread] = parts
     const template: Schemas['SeriesTemplate'] = { ...s.template, content: first?.content ?? '', attachments: first?.attachments ?? [], thread }
-    const body = { template, time_zone: zone, starts, ...(rule ? { rule: ruleText(rule) } : {}) }
-    change.mutate({ send: () => take(api.PATCH('/api/v1/series/{id}', { params: { path: { id: s.id }, header: ifMatch(s.version) }, body })), done: t('series.saved') }, { onSuccess: close })
+    const body = { template, time_zone: zone, starts, ...(rule ? { rule: formatRule(rule) } : {}) }
+    change.mutate({ send: () => unwrap(api.PATCH('/api/v1/series/{id}', { params: { path: { id: s.id }, header: ifMatchHeader(s.version) }, body })), done: t('series.saved') }, { onSuccess: close })
   }
   return (
     <Modal opened onClose={close} size="xl" title={t('series.edit')} closeButtonProps={{ 'aria-label': t('close') }}>
@@ -39,7 +39,7 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
         {rule && <RuleBuilder value={rule} onChange={setRule} starts={starts} zone={zone} />}
         {change.isError && (
           <Alert color="red" role="alert">
-            {problemText(change.error)}
+            {errorText(change.error)}
           </Alert>
         )}
         <Alert color="gray">{t('series.editText')}</Alert>

@@ -2,12 +2,12 @@ import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { type AnyStatus, looks, StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
-import { problemText } from '../../lib/say'
-import { useSeriesChange } from './SeriesCard'
+import { errorText } from '../../lib/notify'
+import { useSeriesChange } from './useSeriesChange'
 
 const few = 5
 const many = 50
@@ -22,16 +22,16 @@ export function Occurrences({ series: s, may }: { series: Schemas['Series']; may
   const list = useQuery({
     queryKey: ['series', s.id, 'occurrences', s.version, limit],
     placeholderData: (before) => before,
-    queryFn: async () => (await take(api.GET('/api/v1/series/{id}/occurrences', { params: { path: { id: s.id }, query: { limit } } }))).occurrences,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/series/{id}/occurrences', { params: { path: { id: s.id }, query: { limit } } }))).occurrences,
   })
   const set = (occurrence: string, skip: boolean) => {
     const request = { params: { path: { id: s.id } }, body: { occurrence } }
-    change.mutate({ send: () => (skip ? take(api.POST('/api/v1/series/{id}/skip', request)) : take(api.POST('/api/v1/series/{id}/unskip', request))) })
+    change.mutate({ send: () => (skip ? unwrap(api.POST('/api/v1/series/{id}/skip', request)) : unwrap(api.POST('/api/v1/series/{id}/unskip', request))) })
   }
   if (list.error)
     return (
       <Text size="sm" c="var(--mantine-color-error)">
-        {problemText(list.error)}
+        {errorText(list.error)}
       </Text>
     )
   if (!list.data) return <Skeleton height={120} />

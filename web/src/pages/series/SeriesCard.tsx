@@ -1,37 +1,22 @@
 import { ActionIcon, Alert, Badge, Button, Group, Menu, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconDots, IconPencil, IconPlayerPause, IconPlayerPlay, IconRepeat, IconSquareOff } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, type Schemas, take } from '../../api/client'
+import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { AccountName } from '../../components/network'
 import { Time } from '../../components/Time'
-import { refreshPosts } from '../../lib/posts'
 import { accountsQuery } from '../../lib/queries'
-import { sayRule } from '../../lib/rule'
-import { sayDone, sayFailed } from '../../lib/say'
+import { describeRule } from '../../lib/rule'
 import { useAtLeast } from '../../lib/session'
 import { EditSeries } from './EditSeries'
 import { Occurrences } from './Occurrences'
+import { useSeriesChange } from './useSeriesChange'
 
 type Series = Schemas['Series']
 
 const colors = { active: 'green', paused: 'yellow', ended: 'gray' } as const
-
-/** Changes a series and shows what it has become. */
-export function useSeriesChange() {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn: ({ send }: { send: () => Promise<Series>; done?: string }) => send(),
-    onSuccess: (_, { done }) => done && sayDone(done),
-    onError: sayFailed,
-    onSettled: () => {
-      void client.invalidateQueries({ queryKey: ['series'] })
-      refreshPosts(client)
-    },
-  })
-}
 
 /** One series: what it says, when, and what comes next. */
 export function SeriesCard({ series: s }: { series: Series }) {
@@ -41,7 +26,7 @@ export function SeriesCard({ series: s }: { series: Series }) {
   const change = useSeriesChange()
   const [editing, edit] = useDisclosure()
   const [ending, end] = useDisclosure()
-  const params = { path: { id: s.id }, header: ifMatch(s.version) }
+  const params = { path: { id: s.id }, header: ifMatchHeader(s.version) }
   const to = accounts.filter((a) => s.template.accounts?.includes(a.id))
   return (
     <Stack gap="sm" className="dl-card" p="md" component="article" aria-label={s.template.content || t('post.noText')} data-series={s.id}>
@@ -49,7 +34,7 @@ export function SeriesCard({ series: s }: { series: Series }) {
         <Stack gap={4} miw={0}>
           <Group gap="xs">
             <IconRepeat size={18} aria-hidden />
-            <Text fw={600}>{sayRule(s.rule, s.starts, t, i18n.language)}</Text>
+            <Text fw={600}>{describeRule(s.rule, s.starts, t, i18n.language)}</Text>
             <Badge variant="light" tt="none" color={colors[s.status]} data-status={s.status}>
               {t(`series.status.${s.status}`)}
             </Badge>
@@ -70,11 +55,11 @@ export function SeriesCard({ series: s }: { series: Series }) {
                 {t('post.edit')}
               </Menu.Item>
               {s.status === 'active' ? (
-                <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => change.mutate({ send: () => take(api.POST('/api/v1/series/{id}/pause', { params })), done: t('series.isPaused') })}>
+                <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => change.mutate({ send: () => unwrap(api.POST('/api/v1/series/{id}/pause', { params })), done: t('series.isPaused') })}>
                   {t('series.pause')}
                 </Menu.Item>
               ) : (
-                <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => change.mutate({ send: () => take(api.POST('/api/v1/series/{id}/resume', { params })), done: t('series.goesOn') })}>
+                <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => change.mutate({ send: () => unwrap(api.POST('/api/v1/series/{id}/resume', { params })), done: t('series.goesOn') })}>
                   {t('series.resume')}
                 </Menu.Item>
               )}
@@ -128,8 +113,8 @@ function End({ series: s, close }: { series: Series; close: () => void }) {
   const [posts, setPosts] = useState<'keep' | 'cancel'>()
   const go = (what: 'keep' | 'cancel') => {
     setPosts(what)
-    const params = { path: { id: s.id }, header: ifMatch(s.version), query: { cancel_scheduled: what === 'cancel' } }
-    change.mutate({ send: () => take(api.DELETE('/api/v1/series/{id}', { params })), done: t('series.isOver') }, { onSuccess: close })
+    const params = { path: { id: s.id }, header: ifMatchHeader(s.version), query: { cancel_scheduled: what === 'cancel' } }
+    change.mutate({ send: () => unwrap(api.DELETE('/api/v1/series/{id}', { params })), done: t('series.isOver') }, { onSuccess: close })
   }
   return (
     <Modal opened onClose={close} title={t('series.endAsk')} closeButtonProps={{ 'aria-label': t('close') }}>

@@ -3,7 +3,7 @@ import { IconPencilPlus, IconRepeat } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingRows } from '../../components/states'
@@ -23,7 +23,7 @@ export function SeriesPage() {
     queryKey: ['series', 'list', status],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      take(api.GET('/api/v1/series', { params: { query: { limit: 50, ...(status ? { status: [status as Schemas['SeriesStatus']] } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+      unwrap(api.GET('/api/v1/series', { params: { query: { limit: 50, ...(status ? { status: [status as Schemas['SeriesStatus']] } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   const all = list.data?.pages.flatMap((p) => p.series) ?? []

@@ -2,8 +2,8 @@ import { Alert, Button, Modal, SegmentedControl, Stack, Text, Textarea, TextInpu
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, once, type Schemas, take } from '../../api/client'
-import { problemText, sayDone } from '../../lib/say'
+import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
+import { errorText, notifySuccess } from '../../lib/notify'
 
 /** Says where the crawl should begin: one address, or a list or OPML file of them. */
 export function AddSeeds({ close }: { close: () => void }) {
@@ -15,15 +15,15 @@ export function AddSeeds({ close }: { close: () => void }) {
   const [text, setText] = useState('')
   const add = useMutation({
     mutationFn: async (): Promise<Schemas['SeedImportResult'] | undefined> => {
-      if (way === 'many') return take(api.POST('/api/v1/seeds/import', { body: { format: text.trimStart().startsWith('<') ? 'opml' : 'list', text } }))
-      await take(api.POST('/api/v1/seeds', { params: { header: once() }, body: { url, ...(title ? { title } : {}) } }))
+      if (way === 'many') return unwrap(api.POST('/api/v1/seeds/import', { body: { format: text.trimStart().startsWith('<') ? 'opml' : 'list', text } }))
+      await unwrap(api.POST('/api/v1/seeds', { params: { header: idempotencyHeader() }, body: { url, ...(title ? { title } : {}) } }))
       return undefined
     },
     onSuccess: (result) => {
       void client.invalidateQueries({ queryKey: ['seeds'] })
       void client.invalidateQueries({ queryKey: ['domains'] })
       if (result && result.refused > 0) return
-      sayDone(result ? t('news.imported', { created: result.created, known: result.known }) : t('news.added'))
+      notifySuccess(result ? t('news.imported', { created: result.created, known: result.known }) : t('news.added'))
       close()
     },
   })
@@ -47,7 +47,7 @@ export function AddSeeds({ close }: { close: () => void }) {
           )}
           {add.error && (
             <Alert color="red" role="alert">
-              {problemText(add.error)}
+              {errorText(add.error)}
             </Alert>
           )}
           {add.data && add.data.refused > 0 && (

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { IconWorldWww } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../../api/client'
+import { api, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { DomainControls, DomainStatus } from '../../components/domain'
 import { LinkAnchor } from '../../components/links'
@@ -27,7 +27,7 @@ function Domains() {
     queryKey: ['domains'],
     refetchInterval: crawlPace,
     initialPageParam: '',
-    queryFn: ({ pageParam }) => take(api.GET('/api/v1/domains', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/domains', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   const domains = list.data?.pages.flatMap((p) => p.domains) ?? []

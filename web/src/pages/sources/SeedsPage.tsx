@@ -3,13 +3,13 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconPlus, IconSeedling, IconTrash } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { LinkAnchor } from '../../components/links'
 import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { crawlPace } from '../../lib/newsQueries'
-import { sayFailed } from '../../lib/say'
+import { notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { AddSeeds } from './AddSeeds'
 
@@ -44,16 +44,16 @@ function Seeds() {
     queryKey: ['seeds'],
     refetchInterval: crawlPace,
     initialPageParam: '',
-    queryFn: ({ pageParam }) => take(api.GET('/api/v1/seeds', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/seeds', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   const changed = () => void client.invalidateQueries({ queryKey: ['seeds'] })
   const set = useMutation({
-    mutationFn: ({ id, status }: { id: string; status: Schemas['SeedStatus'] }) => take(api.PATCH('/api/v1/seeds/{id}', { params: { path: { id } }, body: { status } })),
-    onError: sayFailed,
+    mutationFn: ({ id, status }: { id: string; status: Schemas['SeedStatus'] }) => unwrap(api.PATCH('/api/v1/seeds/{id}', { params: { path: { id } }, body: { status } })),
+    onError: notifyError,
     onSettled: changed,
   })
-  const remove = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/seeds/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: changed })
+  const remove = useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/seeds/{id}', { params: { path: { id } } })), onError: notifyError, onSettled: changed })
   const seeds = list.data?.pages.flatMap((p) => p.seeds) ?? []
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <Waiting />

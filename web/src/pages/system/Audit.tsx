@@ -4,7 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import dayjs from 'dayjs'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../../api/client'
+import { api, unwrap } from '../../api/client'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { useMe } from '../../lib/session'
@@ -20,7 +20,7 @@ export function Audit() {
   const [actions, setActions] = useState<string[]>([])
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
-  const members = useQuery({ queryKey: ['members'], queryFn: async () => (await take(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
+  const members = useQuery({ queryKey: ['members'], queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
   const zone = me.workspace.time_zone
   const filter = {
     ...(actor ? { actor } : {}),
@@ -32,7 +32,7 @@ export function Audit() {
     queryKey: ['audit', filter],
     placeholderData: keepPreviousData,
     initialPageParam: '',
-    queryFn: ({ pageParam }) => take(api.GET('/api/v1/audit', { params: { query: { limit: 100, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/audit', { params: { query: { limit: 100, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   const filters = (

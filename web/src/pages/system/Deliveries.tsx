@@ -3,10 +3,10 @@ import { IconCheck, IconClock, IconRefresh, IconSkull } from '@tabler/icons-reac
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 
 type Delivery = Schemas['WebhookDelivery']
 
@@ -26,14 +26,14 @@ export function Deliveries({ hook }: { hook: string }) {
     refetchInterval: every,
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
-      take(api.GET('/api/v1/webhooks/{id}/deliveries', { params: { path: { id: hook }, query: { limit: 20, ...(status === 'all' ? {} : { status }), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+      unwrap(api.GET('/api/v1/webhooks/{id}/deliveries', { params: { path: { id: hook }, query: { limit: 20, ...(status === 'all' ? {} : { status }), ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   const settled = () => void client.invalidateQueries({ queryKey: ['deliveries', hook] })
   const again = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/webhooks/{id}/redeliver-dead', { params: { path: { id: hook } } })),
-    onSuccess: ({ redelivered }) => sayDone(t('hooks.redelivered', { count: redelivered })),
-    onError: sayFailed,
+    mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/redeliver-dead', { params: { path: { id: hook } } })),
+    onSuccess: ({ redelivered }) => notifySuccess(t('hooks.redelivered', { count: redelivered })),
+    onError: notifyError,
     onSettled: settled,
   })
   const all = list.data?.pages.flatMap((p) => p.deliveries) ?? []
@@ -76,9 +76,9 @@ function One({ delivery: d, settled }: { delivery: Delivery; settled: () => void
   const [opened, setOpened] = useState(false)
   const { color, icon: Icon } = looks[d.status]
   const again = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver', { params: { path: { id: d.webhook_id, delivery: d.id } } })),
-    onSuccess: () => sayDone(t('hooks.onItsWay')),
-    onError: sayFailed,
+    mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver', { params: { path: { id: d.webhook_id, delivery: d.id } } })),
+    onSuccess: () => notifySuccess(t('hooks.onItsWay')),
+    onError: notifyError,
     onSettled: settled,
   })
   return (

@@ -2,13 +2,13 @@ import { Alert, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { api, Refusal, type Schemas, unreachable } from '../../api/client'
+import { api, ApiError, type Schemas, unreachable } from '../../api/client'
 import { Failed, WaitingRows } from '../../components/states'
 
 /** Whether the engines answer and workers poll. What is not ready is an answer too, with 503. */
 async function readiness(): Promise<Schemas['Readiness']> {
   const { data, error } = await api.GET('/readyz').catch(() => {
-    throw new Refusal(unreachable, { code: 'unreachable' })
+    throw new ApiError(unreachable, { code: 'unreachable' })
   })
   return (data ?? error) as Schemas['Readiness']
 }

@@ -3,11 +3,11 @@ import { IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, once, type Role, take } from '../../api/client'
+import { api, idempotencyHeader, type Role, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast, useMe } from '../../lib/session'
 
 const roles: Role[] = ['owner', 'editor', 'author', 'viewer']
@@ -17,25 +17,25 @@ export function Members() {
   const me = useMe()
   const client = useQueryClient()
   const owner = useAtLeast('owner')
-  const list = useQuery({ queryKey: ['members'], queryFn: async () => (await take(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
+  const list = useQuery({ queryKey: ['members'], queryFn: async () => (await unwrap(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('author')
   const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
   const invite = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/members', { params: { header: once() }, body: { email, role } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/members', { params: { header: idempotencyHeader() }, body: { email, role } })),
     onSuccess: () => {
-      sayDone(t('system.invited', { email }))
+      notifySuccess(t('system.invited', { email }))
       setEmail('')
     },
-    onError: sayFailed,
+    onError: notifyError,
     onSettled: settled,
   })
   const change = useMutation({
-    mutationFn: (m: { id: string; role: Role }) => take(api.PATCH('/api/v1/members/{id}', { params: { path: { id: m.id } }, body: { role: m.role } })),
-    onError: sayFailed,
+    mutationFn: (m: { id: string; role: Role }) => unwrap(api.PATCH('/api/v1/members/{id}', { params: { path: { id: m.id } }, body: { role: m.role } })),
+    onError: notifyError,
     onSettled: settled,
   })
-  const remove = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
+  const remove = useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })), onError: notifyError, onSettled: settled })
   const [dialog, ask] = useConfirm()
   const confirmRemove = (m: { id: string; name: string }) =>
     ask({ title: t('system.removeTitle', { name: m.name }), text: t('system.removeText'), action: t('system.removeDo'), danger: true, run: () => remove.mutate(m.id) })

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconUrgent } from '@ta
 import { useQuery } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
 import { NetworkIcon, networkName } from '../../components/network'
 import { Failed, WaitingCards } from '../../components/states'
@@ -17,7 +17,7 @@ const every = 5000
 /** How the installation is: what is wrong, what waits, how late posts went out, and what it stands on. */
 export function State() {
   const { t } = useTranslation()
-  const state = useQuery({ queryKey: ['system'], refetchInterval: every, queryFn: () => take(api.GET('/api/v1/system')) })
+  const state = useQuery({ queryKey: ['system'], refetchInterval: every, queryFn: () => unwrap(api.GET('/api/v1/system')) })
   if (state.error && !state.data) return <Failed error={state.error} retry={() => void state.refetch()} />
   if (!state.data) return <WaitingCards height={110} />
   const s = state.data

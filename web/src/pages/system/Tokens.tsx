@@ -3,32 +3,32 @@ import { IconKey, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, once, type Schemas, take } from '../../api/client'
+import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { useConfirm } from '../../components/Confirm'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
-import { sayFailed } from '../../lib/say'
+import { notifyError } from '../../lib/notify'
 import { useMe } from '../../lib/session'
 
 export function Tokens() {
   const { t } = useTranslation()
   const me = useMe()
   const client = useQueryClient()
-  const list = useQuery({ queryKey: ['tokens'], queryFn: async () => (await take(api.GET('/api/v1/tokens', { params: { query: { limit: 200 } } }))).tokens })
+  const list = useQuery({ queryKey: ['tokens'], queryFn: async () => (await unwrap(api.GET('/api/v1/tokens', { params: { query: { limit: 200 } } }))).tokens })
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<string[]>([])
   const [days, setDays] = useState<number | string>(90)
   const settled = () => void client.invalidateQueries({ queryKey: ['tokens'] })
   const make = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/tokens', { params: { header: once() }, body: { name, scopes: scopes as Schemas['Scope'][], expires_in_days: Number(days) || 90 } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/tokens', { params: { header: idempotencyHeader() }, body: { name, scopes: scopes as Schemas['Scope'][], expires_in_days: Number(days) || 90 } })),
     onSuccess: () => {
       setName('')
       setScopes([])
     },
-    onError: sayFailed,
+    onError: notifyError,
     onSettled: settled,
   })
-  const revoke = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
+  const revoke = useMutation({ mutationFn: (id: string) => unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })), onError: notifyError, onSettled: settled })
   const [dialog, ask] = useConfirm()
   const confirmRevoke = (k: { id: string; name: string }) =>
     ask({ title: t('system.revokeTitle', { name: k.name }), text: t('system.revokeText'), action: t('system.revokeDo'), danger: true, run: () => revoke.mutate(k.id) })

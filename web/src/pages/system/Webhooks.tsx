@@ -4,10 +4,10 @@ import { IconChevronDown, IconSend, IconTrash, IconWebhook } from '@tabler/icons
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, once, type Schemas, take } from '../../api/client'
+import { api, idempotencyHeader, type Schemas, unwrap } from '../../api/client'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { Deliveries } from './Deliveries'
 
 const types: Schemas['WebhookType'][] = [
@@ -18,14 +18,14 @@ const types: Schemas['WebhookType'][] = [
 export function Webhooks() {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const list = useQuery({ queryKey: ['webhooks'], refetchInterval: 5000, queryFn: async () => (await take(api.GET('/api/v1/webhooks'))).webhooks })
+  const list = useQuery({ queryKey: ['webhooks'], refetchInterval: 5000, queryFn: async () => (await unwrap(api.GET('/api/v1/webhooks'))).webhooks })
   const [url, setURL] = useState('')
   const [chosen, setChosen] = useState<string[]>([])
   const settled = () => void client.invalidateQueries({ queryKey: ['webhooks'] })
   const make = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/webhooks', { params: { header: once() }, body: { url, types: chosen as Schemas['WebhookType'][] } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/webhooks', { params: { header: idempotencyHeader() }, body: { url, types: chosen as Schemas['WebhookType'][] } })),
     onSuccess: () => setURL(''),
-    onError: sayFailed,
+    onError: notifyError,
     onSettled: settled,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -65,9 +65,9 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => v
   const [opened, { toggle }] = useDisclosure()
   const client = useQueryClient()
   const params = { path: { id: h.id } }
-  const set = useMutation({ mutationFn: (on: boolean) => take(api.PATCH('/api/v1/webhooks/{id}', { params, body: { status: on ? 'enabled' : 'disabled' } })), onError: sayFailed, onSettled: settled })
-  const test = useMutation({ mutationFn: () => take(api.POST('/api/v1/webhooks/{id}/test', { params })), onSuccess: () => sayDone(t('system.hookTested')), onError: sayFailed, onSettled: () => void client.invalidateQueries({ queryKey: ['deliveries', h.id] }) })
-  const remove = useMutation({ mutationFn: () => take(api.DELETE('/api/v1/webhooks/{id}', { params })), onError: sayFailed, onSettled: settled })
+  const set = useMutation({ mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/webhooks/{id}', { params, body: { status: on ? 'enabled' : 'disabled' } })), onError: notifyError, onSettled: settled })
+  const test = useMutation({ mutationFn: () => unwrap(api.POST('/api/v1/webhooks/{id}/test', { params })), onSuccess: () => notifySuccess(t('system.hookTested')), onError: notifyError, onSettled: () => void client.invalidateQueries({ queryKey: ['deliveries', h.id] }) })
+  const remove = useMutation({ mutationFn: () => unwrap(api.DELETE('/api/v1/webhooks/{id}', { params })), onError: notifyError, onSettled: settled })
   return (
     <Stack gap={6} className="dl-card" p="md" component="article" aria-label={h.url}>
       <Group justify="space-between" gap="xs">

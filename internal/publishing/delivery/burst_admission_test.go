@@ -1,0 +1,50 @@
+package delivery_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/internal/publishing/hostguard"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/fake"
+)
+
+// doorkeeper notes how long before its call a post asks for a place.
+type doorkeeper struct {
+	hostguard.Bulkhead
+	mu      sync.Mutex
+	longest time.Duration
+}
+
+func (d *doorkeeper) Enter(host string, planned time.Time, probe bool) (*hostguard.Call, time.Time, hostguard.Reason) {
+	if probe {
+		d.mu.Lock()
+		d.longest = max(d.longest, time.Until(planned))
+		d.mu.Unlock()
+	}
+	return d.Bulkhead.Enter(host, planned, probe)
+}
+
+// A crowd that held places at its host for as long as it is armed would keep
+// every post beyond the host's bound from going out in time.
+func TestACrowdHoldsNoPlacesWhileItWaits(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	at := time.Now().Add(6 * time.Second).UTC()
+	doors := &doorkeeper{}
+	p := b.publisher()
+	p.Hosts = doors
+	var all sync.WaitGroup
+	for i := range 50 {
+		one := b.schedule(func(p *post.Post) { p.Content, p.ScheduledTime = fmt.Sprintf("%s, %d", text, i), at })
+		all.Go(func() { b.publish(p, input(one)) })
+	}
+	all.Wait()
+	if n := len(b.published()); n != 50 {
+		t.Errorf("%d of 50 posts are out", n)
+	}
+	if doors.longest > 3*time.Second {
+		t.Errorf("a place was taken %s before its call", doors.longest)
+	}
+}

@@ -1,0 +1,118 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+func TestALonePostIsArmedTwoSecondsAhead(t *testing.T) {
+	if lead := leadOf(uuid.New(), crowdPart{n: 1}); lead < 2*time.Second || lead > 2100*time.Millisecond {
+		t.Errorf("armed %s ahead", lead)
+	}
+}
+
+// A crowd is handed out no faster than Temporal can, and nobody so early that
+// an edit would be seen late for long.
+func TestACrowdIsSpreadOverTheTimeThatItTakes(t *testing.T) {
+	const crowd = 4000
+	seconds := map[int]int{}
+	for range crowd {
+		id := uuid.New()
+		lead := leadOf(id, crowdPart{n: crowd})
+		if lead != leadOf(id, crowdPart{n: crowd}) {
+			t.Fatal("the same post gets different leads")
+		}
+		if lead < 2*time.Second || lead > 102*time.Second {
+			t.Fatalf("armed %s ahead", lead)
+		}
+		seconds[int(lead.Seconds())]++
+	}
+	for second, n := range seconds {
+		if n > 2*dispatchRate {
+			t.Errorf("%d posts are armed in second %d", n, second)
+		}
+	}
+	if lead := leadOf(uuid.New(), crowdPart{n: 1_000_000}); lead > 10*time.Minute {
+		t.Errorf("armed %s ahead", lead)
+	}
+}
+
+func TestACrowdIsCountedOnceForAllItsPosts(t *testing.T) {
+	var c crowds
+	counted := 0
+	count := func(_ context.Context, from, to time.Time) (int, error) {
+		counted++
+		if to.Sub(from) != crowdStretch {
+			t.Errorf("counted from %s to %s", from, to)
+		}
+		return 7, nil
+	}
+	at := time.Now().Truncate(crowdStretch)
+	for i := range 100 {
+		if n, err := c.around(t.Context(), at.Add(time.Duration(i)*time.Millisecond), count); err != nil || n.n != 7 {
+			t.Fatal(n, err)
+		}
+	}
+	if counted != 1 {
+		t.Errorf("counted %d times", counted)
+	}
+	broken := errors.New("broken")
+	if _, err := c.around(t.Context(), at.Add(time.Hour), func(context.Context, time.Time, time.Time) (int, error) { return 0, broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+// However fast it comes and is read: a crowd that grows while it is scheduled
+// is armed no faster than one that was there at once.
+func TestAGrowingCrowdIsSpreadToo(t *testing.T) {
+	for _, perLook := range []int{50, 150, 300} {
+		var c crowds
+		at, come := time.Now().Truncate(crowdStretch), 0
+		count := func(context.Context, time.Time, time.Time) (int, error) { return come, nil }
+		seconds := map[int]int{}
+		const all = 3000
+		for asked := 0; asked < all; {
+			come = min(come+200, all)
+			for range min(perLook, come-asked) {
+				part, err := c.around(t.Context(), at, count)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seconds[int(leadOf(uuid.New(), part).Seconds())]++
+				asked++
+			}
+			c.known[at.Unix()].at = time.Time{} // so long ago that it is counted anew
+		}
+		for second, n := range seconds {
+			if n > 2*dispatchRate {
+				t.Errorf("read %d at a time: %d posts are armed in second %d before their time", perLook, n, second)
+			}
+		}
+	}
+}
+
+func TestAClaimComesNoEarlierThanItsCrowdNeeds(t *testing.T) {
+	for crowd, most := range map[int]time.Duration{1: 6 * time.Millisecond, 1000: 400 * time.Millisecond, 100_000: 4 * time.Second} {
+		if lead := claimLead(crowd); lead <= 0 || lead > most {
+			t.Errorf("a crowd of %d is claimed %s ahead", crowd, lead)
+		}
+	}
+}
+
+func TestArmedPostsAreCountedWhileTheyWait(t *testing.T) {
+	var a armed
+	at := time.Now()
+	first, second := a.add(at), a.add(at)
+	if n := a.count(at); n != 2 {
+		t.Errorf("%d wait", n)
+	}
+	first()
+	second()
+	if n := a.count(at); n != 0 || len(a.at) != 0 {
+		t.Errorf("%d wait when all have left", n)
+	}
+}

@@ -1,0 +1,85 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+)
+
+// CommandStore is the database as Commands uses it.
+type CommandStore interface {
+	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
+	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
+}
+
+// Scheduler changes posts by the same rules as the API.
+type Scheduler interface {
+	Change(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
+	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
+	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
+	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+}
+
+// Commands applies the signals that operators send to a post's workflow.
+type Commands struct {
+	Store     CommandStore
+	Scheduler Scheduler
+	Live      LiveBus
+}
+
+// Command is a signal to carry out.
+type Command struct {
+	PostID uuid.UUID
+	Name   string // cancel, edit, publish_now, retry or discard
+	Edit   scheduling.Edit
+	// Targets are those that retry and discard mean; none: all.
+	Targets []uuid.UUID
+	Broken  string // why the signal's input could not be read
+}
+
+// Apply carries out a command. A refusal is not an error: nobody waits for the
+// response to a signal, so it goes into the post's timeline.
+func (s *Commands) Apply(ctx context.Context, c Command) error {
+	p, err := s.Store.Post(ctx, c.PostID)
+	if err != nil {
+		return permanent(err)
+	}
+	g := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: post.ActorOperator}
+	err = s.apply(ctx, g, c, p.Status)
+	var refusal *apperr.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	if err := s.Store.Note(ctx, p.ID, nil, post.EventRefused, post.ActorOperator,
+		map[string]any{"asked": c.Name, "code": refusal.Code, "reason": refusal.Error()}); err != nil {
+		return err
+	}
+	s.Live.Changed(ctx, p.ID)
+	return nil
+}
+
+func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status post.Status) (err error) {
+	switch {
+	case c.Broken != "":
+		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.Broken})
+	case c.Name == "cancel" && status == post.Cancelled:
+		return nil // carried out by an attempt whose answer was lost
+	case c.Name == "cancel":
+		_, err = s.Scheduler.Cancel(ctx, g)
+	case c.Name == "publish_now":
+		_, err = s.Scheduler.PublishNow(ctx, g)
+	case c.Name == "retry":
+		_, err = s.Scheduler.Retry(ctx, g, c.Targets)
+	case c.Name == "discard":
+		_, err = s.Scheduler.Discard(ctx, g, c.Targets)
+	default:
+		_, err = s.Scheduler.Change(ctx, g, c.Edit)
+	}
+	return err
+}

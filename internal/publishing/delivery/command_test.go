@@ -1,0 +1,108 @@
+package delivery_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/platforms/fake"
+)
+
+func (b *bench) planner() *delivery.Planner { return &delivery.Planner{Store: b.store} }
+
+func (b *bench) commands() *delivery.Commands {
+	return &delivery.Commands{Store: b.store, Scheduler: b.desk, Live: b.live}
+}
+
+func inAnHour(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Hour).UTC() }
+
+func TestCommands_Apply(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	content, long, later := "Corrected", strings.Repeat("x", 501), time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339)
+	for _, row := range []struct {
+		name    string
+		command delivery.Command
+		event   string
+		check   func(p post.Post) bool
+	}{
+		{"Content", delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, post.EventEdited, func(p post.Post) bool { return p.Content == content && p.Revision == 2 }},
+		{"Time", delivery.Command{Name: "edit", Edit: scheduling.Edit{ScheduledTime: &later}}, post.EventEdited, func(p post.Post) bool { return p.ScheduledTime.Format(time.RFC3339) == later }},
+		{"TooLong", delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &long}}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
+		{"Nothing", delivery.Command{Name: "edit"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
+		{"Broken", delivery.Command{Name: "edit", Broken: "no object"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
+		{"Cancel", delivery.Command{Name: "cancel"}, post.EventCancelled, func(p post.Post) bool { return p.Status == post.Cancelled }},
+		{"PublishNow", delivery.Command{Name: "publish_now"}, post.EventPublishNow, func(p post.Post) bool { return !p.ScheduledTime.After(time.Now()) && p.Status == post.Scheduled }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p := b.schedule(inAnHour)
+			row.command.PostID = p.ID
+			if err := b.commands().Apply(t.Context(), row.command); err != nil {
+				t.Fatal(err)
+			}
+			if now := b.read(p.ID); !row.check(now) {
+				t.Errorf("the post is %+v", now)
+			}
+			if events := b.timeline(p.ID); !slices.Equal(events, []string{post.EventCreated, row.event}) {
+				t.Errorf("timeline %v", events)
+			}
+		})
+	}
+}
+
+// A local activity may run twice: the second run must not complain.
+func TestCommands_ApplyTwice(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(inAnHour)
+	for range 2 {
+		b.must(b.commands().Apply(t.Context(), delivery.Command{PostID: p.ID, Name: "cancel"}))
+	}
+	if events := b.timeline(p.ID); !slices.Equal(events, []string{post.EventCreated, post.EventCancelled}) {
+		t.Errorf("timeline %v", events)
+	}
+}
+
+func TestCommands_ApplyTooLate(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	b.publish(b.publisher(), input(p))
+	content := "Corrected"
+	for _, c := range []delivery.Command{{Name: "cancel"}, {Name: "publish_now"}, {Name: "edit", Edit: scheduling.Edit{Content: &content}}} {
+		c.PostID = p.ID
+		b.must(b.commands().Apply(t.Context(), c))
+		note := lastEvent(t, b, p, post.EventRefused)
+		if note["asked"] != c.Name || note["code"] != "too_late" || !strings.Contains(note["reason"].(string), "already published") {
+			t.Errorf("%s was refused with %v", c.Name, note)
+		}
+	}
+	if now := b.read(p.ID); now.Status != post.Posted || now.Content != text {
+		t.Errorf("the post is %+v", now)
+	}
+}
+
+func TestReadPost(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(inAnHour)
+	view, err := b.planner().ReadPost(t.Context(), p.ID)
+	if err != nil || view.Status != post.Scheduled || view.Revision != 1 || len(view.Targets) != 1 || view.Targets[0].Network != "mastodon" ||
+		!view.ScheduledTime.Equal(p.ScheduledTime) {
+		t.Errorf("view %+v, error %v", view, err)
+	}
+	var missing *delivery.PermanentError
+	for _, try := range []func() error{
+		func() error { _, err := b.planner().ReadPost(t.Context(), uuid.New()); return err },
+		func() error {
+			return b.commands().Apply(t.Context(), delivery.Command{PostID: uuid.New(), Name: "cancel"})
+		},
+	} {
+		if err := try(); !errors.As(err, &missing) {
+			t.Errorf("a post that is gone gave %v; no retry brings it back", err)
+		}
+	}
+}

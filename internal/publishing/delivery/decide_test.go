@@ -1,0 +1,207 @@
+package delivery_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/platforms/fake"
+)
+
+// uncertain makes the call of a thread's segment end in doubt; made says
+// whether it lives.
+func (b *bench) uncertain(p post.Post, segment int, made bool) post.Post {
+	b.t.Helper()
+	kind := fake.ResetBefore
+	if made {
+		kind = fake.ActThenReset
+		b.fault(fake.Fault{Kind: fake.Hide, For: longerThanAllLooks, Nth: segment + 1})
+	}
+	b.fault(fake.Fault{Kind: kind, Nth: segment + 1, Count: 2})
+	b.publish(b.publisher(), input(p))
+	live := segment
+	if made {
+		live++
+	}
+	b.prove(p.ID, b.account, post.TargetUncertain, live)
+	return b.read(p.ID)
+}
+
+func TestDecideIsRefused(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	first := b.schedule(nil)
+	for what, status := range map[string]post.TargetStatus{"Scheduled": post.TargetScheduled, "Posted": post.TargetPosted} {
+		if status == post.TargetPosted {
+			b.publish(b.publisher(), input(first))
+		}
+		_, err := b.desk.Confirm(t.Context(), b.guard(first), first.Targets[0].ID, "https://social.example/@desk/1", "")
+		if got := b.refusal(err); got != "not_uncertain" {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	b.publish(b.publisher(), input(first))
+	taken := b.published()[0].URL
+	second := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.ResetBefore, Count: -1})
+	b.publish(b.publisher(), input(second))
+	before := b.timeline(second.ID)
+	if _, err := b.desk.Confirm(t.Context(), b.guard(second), second.Targets[0].ID, taken, ""); b.refusal(err) != "taken" {
+		t.Errorf("another post's address gave %v", err)
+	}
+	if now := b.read(second.ID); now.Targets[0].Status != post.TargetUncertain || now.Version != b.read(second.ID).Version || !slices.Equal(before, b.timeline(second.ID)) {
+		t.Errorf("the refusal left something behind: %+v", now)
+	}
+	_, err := b.desk.Discard(t.Context(), b.guard(second), nil)
+	b.must(err)
+	if now := b.read(second.ID); now.Status != post.Cancelled {
+		t.Errorf("given up, the post is %s", now.Status)
+	}
+}
+
+// However many people decide at the same moment, one decision holds.
+func TestDecisionsAtTheSameMoment(t *testing.T) {
+	words := "Corrected"
+	type act func(b *bench, p post.Post) error
+	retry := func(b *bench, p post.Post) error { _, err := b.desk.Retry(b.t.Context(), b.guard(p), nil); return err }
+	discard := func(b *bench, p post.Post) error {
+		_, err := b.desk.Discard(b.t.Context(), b.guard(p), nil)
+		return err
+	}
+	edit := func(b *bench, p post.Post) error {
+		g := b.guard(p)
+		g.IfVersion = p.Version
+		_, err := b.desk.Change(b.t.Context(), g, scheduling.Edit{Content: &words})
+		return err
+	}
+	again := func(b *bench, p post.Post) error {
+		_, err := b.desk.SendAgain(b.t.Context(), b.guard(p), p.Targets[0].ID)
+		return err
+	}
+	confirm := func(b *bench, p post.Post) error {
+		_, err := b.desk.Confirm(b.t.Context(), b.guard(p), p.Targets[0].ID, b.fake.URL()+"/@desk/12345", "")
+		return err
+	}
+	for _, row := range []struct {
+		name  string
+		fault fake.Fault
+		acts  []act
+	}{
+		{"Failed", fake.Fault{Kind: fake.Status, Status: 422, Count: 1}, []act{retry, discard, edit, retry, discard, edit}},
+		{"Uncertain", fake.Fault{Kind: fake.ResetBefore, Count: 2}, []act{again, confirm, discard, again, confirm, discard, retry, edit}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			for range 8 {
+				b.fake.ClearFaults()
+				p := b.schedule(nil)
+				b.fault(row.fault)
+				b.publish(b.publisher(), input(p))
+				p = b.read(p.ID)
+				var all sync.WaitGroup
+				var mu sync.Mutex
+				won := 0
+				for _, do := range row.acts {
+					all.Go(func() {
+						if err := do(b, p); b.refusal(err) == "" {
+							mu.Lock()
+							won++
+							mu.Unlock()
+						}
+					})
+				}
+				all.Wait()
+				if won != 1 {
+					t.Errorf("%d decisions were taken: %v", won, b.timeline(p.ID))
+				}
+				now := b.read(p.ID)
+				if now.Status == post.Publishing || now.Status == post.Scheduled {
+					b.publish(b.publisher(), input(now))
+				}
+				if now = b.read(p.ID); now.Status != post.Posted && now.Status != post.Cancelled {
+					t.Errorf("it ended %s", now.Status)
+				}
+			}
+		})
+	}
+}
+
+func TestDecide(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		segments int
+		segment  int
+		exists   bool
+	}{
+		{"ItExists", 1, 0, true},
+		{"TheFirstExists", 3, 0, true},
+		{"TheMiddleExists", 3, 1, true},
+		{"TheLastExists", 3, 2, true},
+		{"ItDoesNot", 1, 0, false},
+		{"TheMiddleDoesNot", 3, 1, false},
+		{"TheLastDoesNot", 3, 2, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			p := b.uncertain(b.schedule(thread(row.segments)), row.segment, row.exists)
+			target := p.Targets[0].ID
+			for what, act := range map[string]func() error{
+				"retry": func() error { _, err := b.desk.Retry(t.Context(), b.guard(p), nil); return err },
+				"edit": func() error {
+					s := "x"
+					_, err := b.desk.Change(t.Context(), b.guard(p), scheduling.Edit{Content: &s})
+					return err
+				},
+				"cancel": func() error { _, err := b.desk.Cancel(t.Context(), b.guard(p)); return err },
+			} {
+				if b.refusal(act()) == "" {
+					t.Errorf("%s of what is in doubt was not refused", what)
+				}
+			}
+			var err error
+			if row.exists {
+				_, err = b.desk.Confirm(t.Context(), b.guard(p), target, b.published()[row.segment].URL, "")
+			} else {
+				_, err = b.desk.SendAgain(t.Context(), b.guard(p), target)
+			}
+			b.must(err)
+			last := row.exists && row.segment+1 == row.segments
+			if now := b.read(p.ID); (now.Status == post.Posted) != last {
+				t.Errorf("the post is %s", now.Status)
+			}
+			_, err = b.desk.SendAgain(t.Context(), b.guard(p), target)
+			if got := b.refusal(err); got != "not_uncertain" {
+				t.Errorf("deciding twice gave %q", got)
+			}
+			b.publish(b.publisher(), input(p))
+			b.prove(p.ID, b.account, post.TargetPosted, row.segments)
+			if now := b.read(p.ID); now.Status != post.Posted {
+				t.Errorf("the post is %s", now.Status)
+			}
+		})
+	}
+}
+
+// Sends under one key whose answers are all lost may have made the post, though
+// no listing shows it: nobody may take it for failed and change its words.
+func TestPublishNeverAnsweredUnderItsKey(t *testing.T) {
+	for name, limit := range map[string]time.Duration{"TriesRunOut": 0, "TooLate": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			b.timing.Settled = 30 * time.Millisecond
+			p := b.schedule(withLimit(limit-limit/6, limit))
+			b.fault(fake.Fault{Kind: fake.Hide, For: longerThanAllLooks})
+			b.fault(fake.Fault{Kind: fake.ActThenReset, Count: -1})
+			if limit > 0 {
+				b.timing.Backoff = 20 * time.Second // never waited for
+			}
+			b.publish(b.publisher(), input(p))
+			b.prove(p.ID, b.account, post.TargetUncertain, 1)
+			_, err := b.desk.Confirm(t.Context(), b.guard(p), p.Targets[0].ID, b.published()[0].URL, "")
+			b.must(err)
+			b.prove(p.ID, b.account, post.TargetPosted, 1)
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package delivery_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/fake"
+)
+
+// Handed out before its time, a target goes back to Temporal until then, without
+// anything being read, sent or logged.
+func TestWhatIsHandedOutTooEarlyGoesBack(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	unknown := delivery.TargetInput{PostID: uuid.New(), TargetID: uuid.New(), Revision: 1, NotBefore: time.Now().Add(time.Hour)}
+	_, err := b.once(b.publisher(), unknown)
+	var failure *delivery.NotDueError
+	if !errors.As(err, &failure) {
+		t.Fatalf("%v", err)
+	}
+	if left := failure.Delay; left > time.Hour || left < time.Hour-time.Minute {
+		t.Errorf("it comes again after %s", left)
+	}
+	b.wantDiscreet()
+
+	// What is nearly due stays, and so does what comes late.
+	for _, ahead := range []time.Duration{400 * time.Millisecond, -time.Minute} {
+		p := b.schedule(nil)
+		in := input(p)
+		in.NotBefore = time.Now().Add(ahead)
+		if result, err := b.once(b.publisher(), in); err != nil || result.Status != post.TargetPosted {
+			t.Errorf("dispatched %s early: %+v, %v", ahead, result, err)
+		}
+	}
+}
+
+// Only what waits for its time, and goes to one account, waits with its activity.
+func TestReadPostSaysWhoWaits(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	second := b.connect("second")
+	one, two := b.schedule(inAnHour), b.schedule(inAnHour, b.account.ID, second.ID)
+	late := b.schedule(nil)
+	b.publish(b.publisher(), input(late))
+	for name, row := range map[string]struct {
+		p    post.Post
+		want bool
+	}{"one account": {one, true}, "two accounts": {two, false}, "posted": {late, false}} {
+		view, err := b.planner().ReadPost(t.Context(), row.p.ID)
+		if err != nil || view.Deferred != row.want {
+			t.Errorf("%s: %+v, %v", name, view, err)
+		}
+	}
+	if err := b.commands().Apply(t.Context(), delivery.Command{PostID: one.ID, Name: "cancel"}); err != nil {
+		t.Fatal(err)
+	}
+	if view, err := b.planner().ReadPost(t.Context(), one.ID); err != nil || view.Deferred {
+		t.Errorf("cancelled: %+v, %v", view, err)
+	}
+}

@@ -1,0 +1,35 @@
+package delivery
+
+import (
+	"testing"
+	"time"
+)
+
+// However an activity's start lies to its second: it beats often enough, and
+// not around the second.
+func TestACrowdIsQuietAroundItsSecond(t *testing.T) {
+	at := time.Now()
+	for _, every := range []time.Duration{7 * time.Second, 42 * time.Second} {
+		quiet := min(every/8, mostQuiet)
+		for start := -3 * every; start < 0; start += every / 50 {
+			last := at.Add(start)
+			for range 6 {
+				next := nextBeat(last, at, every)
+				if gap := next.Sub(last); gap <= 0 || gap > every {
+					t.Fatalf("%s after the last beat, with one due every %s", gap, every)
+				}
+				if off := next.Sub(at); off.Abs() < quiet {
+					t.Fatalf("a beat %s off the second", off)
+				}
+				last = next
+			}
+		}
+	}
+}
+
+func TestWithoutASecondThePulseIsEven(t *testing.T) {
+	last := time.Now()
+	if next := nextBeat(last, time.Time{}, time.Second); !next.Equal(last.Add(time.Second)) {
+		t.Errorf("%s later", next.Sub(last))
+	}
+}

@@ -1,0 +1,75 @@
+package delivery_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/platforms/fake"
+)
+
+// A change reaches a post that waits in memory for a time that is far off, by a
+// notice at once and without one a little later; a neighbour waits on.
+func TestChangeReachesAPostThatWaitsInMemory(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		notice bool
+	}{{"by a notice", true}, {"also when the notice is lost", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			p := b.publisher()
+			p.InFlight = &delivery.InFlight{}
+			notices := make(chan []uuid.UUID, 1)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			go p.InFlight.Follow(ctx, notices, b.store, slog.New(b.log.handler()))
+
+			later := func(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Hour) }
+			edited, neighbour := b.schedule(later), b.schedule(later)
+			type end struct {
+				result delivery.TargetResult
+				err    error
+			}
+			ended, waited := make(chan end, 1), make(chan end, 1)
+			go func() {
+				result, err := b.onceIn(ctx, p, input(edited))
+				ended <- end{result, err}
+			}()
+			go func() {
+				result, err := b.onceIn(ctx, p, input(neighbour))
+				waited <- end{result, err}
+			}()
+			for p.InFlight.Count(edited.ID) == 0 || p.InFlight.Count(neighbour.ID) == 0 {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if c.notice {
+				notices <- []uuid.UUID{edited.ID, neighbour.ID, uuid.New()} // of something else
+			}
+			content := "Tide tables for the harbour, week 49"
+			_, err := b.desk.Change(t.Context(), b.guard(edited), scheduling.Edit{Content: &content})
+			b.must(err)
+			if c.notice {
+				notices <- []uuid.UUID{edited.ID, neighbour.ID}
+			}
+			if got := <-ended; got.err != nil || !got.result.Stale {
+				t.Errorf("the edited post ended with %+v, %v", got.result, got.err)
+			}
+			select {
+			case got := <-waited:
+				t.Errorf("the neighbour ended with %+v, %v", got.result, got.err)
+			case <-time.After(100 * time.Millisecond):
+			}
+			if n := len(b.fake.Posts()); n != 0 {
+				t.Errorf("%d are out", n)
+			}
+			stop()
+			<-waited
+		})
+	}
+}

@@ -1,0 +1,46 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/fake"
+)
+
+// A post with tracked links is sent with the same short links at every attempt,
+// also when the network is asked whether it has the text already.
+func TestEveryAttemptSendsTheSameShortLinks(t *testing.T) {
+	const address = "https://news.example/flood?a=b"
+	for name, connect := range map[string]func(b *bench) account.Account{
+		"mastodon": func(b *bench) account.Account { return b.connect("desk") }, "linkedin": (*bench).member,
+	} {
+		for _, kind := range []fake.FaultKind{fake.ActThenReset, fake.ResetBefore} {
+			t.Run(name+" "+string(kind), func(t *testing.T) {
+				b := newBench(t, fake.Options{})
+				p := b.schedule(func(p *post.Post) {
+					p.Content, p.LinkBase = "Read "+address+".", "https://go.example/l/"
+				}, connect(b).ID)
+				path := "/api/v1/statuses"
+				if name == "linkedin" {
+					path = "/linkedin/rest/posts"
+				}
+				b.fault(fake.Fault{Kind: kind, Path: path})
+				b.publish(b.publisher(), input(p))
+				target, posts := b.read(p.ID).Targets[0], b.published()
+				if target.Status != post.TargetPosted || len(posts) != 1 {
+					t.Fatalf("%s %s, published %+v", target.Status, target.ErrorMessage, posts)
+				}
+				links := p.Links(target)
+				if len(links) != 1 || !strings.Contains(posts[0].Text, links[0].Short) || strings.Contains(posts[0].Text, "news.example") {
+					t.Errorf("%q is out, with %+v", posts[0].Text, links)
+				}
+				l, found, err := b.store.LinkByCode(t.Context(), links[0].Code)
+				if b.must(err); !found || l.URL != address || *l.PostID != p.ID || *l.AccountID != target.AccountID {
+					t.Errorf("%+v", l)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+// PlanStore is the database as the Planner uses it.
+type PlanStore interface {
+	Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, error)
+	CountDue(ctx context.Context, from, to time.Time) (int, error)
+}
+
+// Planner reads posts and plans when they are prepared and dispatched.
+type Planner struct {
+	Store    PlanStore
+	Networks NetworkFinder // nil: posts without attachments are not prepared ahead
+
+	crowds crowds
+}
+
+// PostView is what the workflow needs to know of a post: no content, so that
+// none enters the history.
+type PostView struct {
+	Status        post.Status
+	ScheduledTime time.Time // UTC
+	TimeZone      string
+	PrepareAt     time.Time // when its attachments are to be uploaded and it is to be made ready; zero: nothing is
+	ArmAt         time.Time // when its activities are to be dispatched
+	Deferred      bool      `json:",omitempty"` // its activities wait for ArmAt at Temporal, not the workflow
+	ParkedUntil   time.Time // how long its dead letters wait; zero: it has none
+	Revision      int64
+	Targets       []TargetView
+}
+
+// TargetView is one target of a PostView.
+type TargetView struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+	Network   string
+	Status    post.TargetStatus
+}
+
+// prepareLead is how long before its time a post's attachments are uploaded:
+// long enough for a video to be processed, and for a person to mend a problem.
+const prepareLead = 10 * time.Minute
+
+// ReadPost reads the post and notes that the workflow knows this revision.
+func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) {
+	p, err := s.Store.Acknowledge(ctx, id)
+	if err != nil {
+		return PostView{}, permanent(err)
+	}
+	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
+	if p.Status == post.Scheduled {
+		crowd, err := s.crowds.around(ctx, p.ScheduledTime, s.Store.CountDue)
+		if err != nil {
+			return PostView{}, err
+		}
+		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, crowd))
+		if len(p.MediaIDs()) > 0 || s.preparesAhead(p) {
+			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
+		}
+	}
+	for _, t := range p.Targets {
+		if until := t.UpdatedAt.Add(post.ParkedFor); t.Status.Dead() && until.After(v.ParkedUntil) {
+			v.ParkedUntil = until.UTC()
+		}
+		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
+	}
+	v.Deferred = p.Status == post.Scheduled && defers(v)
+	return v, nil
+}
+
+// preparesAhead says whether a network wants to know the post before its time.
+func (s *Planner) preparesAhead(p post.Post) bool {
+	if s.Networks == nil {
+		return false
+	}
+	for _, t := range p.Targets {
+		n, _ := s.Networks.Get(t.Network)
+		if _, ok := n.(network.Preparer); ok && t.Status.Open() {
+			return true
+		}
+	}
+	return false
+}

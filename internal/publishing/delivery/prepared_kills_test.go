@@ -1,0 +1,134 @@
+package delivery_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+)
+
+// forgetful is a mortal that dies when it is to note what was prepared.
+type forgetful struct {
+	*mortal
+	keeps int // before it dies
+}
+
+func (f *forgetful) SetPlatformMedia(ctx context.Context, id uuid.UUID, revision int64, account uuid.UUID, handles json.RawMessage) error {
+	if err := f.at(func(int) bool { f.keeps--; return f.keeps < 0 }, 0); err != nil {
+		return err
+	}
+	return f.Store.SetPlatformMedia(ctx, id, revision, account, handles)
+}
+
+// A worker is killed between any two steps of what is made in advance and its
+// publishing; the next one ends the thread, each part once.
+func TestKilledBetweenPreparingAndPublishing(t *testing.T) {
+	at := func(segment int) func(int) bool { return func(s int) bool { return s == segment } }
+	for name, kill := range map[string]func(*forgetful){
+		"BeforeItNotesAnUpload":     func(m *forgetful) { m.keeps = 0 },
+		"BeforeItNotesAContainer":   func(m *forgetful) { m.keeps = 1 },
+		"BeforeItNotesTheNext":      func(m *forgetful) { m.keeps = 2 },
+		"BeforeTheClaim":            func(m *forgetful) { m.beforeClaim = at(0) },
+		"BetweenClaimAndSend":       func(m *forgetful) { m.afterClaim = at(0) },
+		"BetweenSendAndRecord":      func(m *forgetful) { m.beforeFinish = at(0) },
+		"BeforeTheClaimOfTheNext":   func(m *forgetful) { m.beforeClaim = at(1) },
+		"BetweenSendAndRecordOfTwo": func(m *forgetful) { m.beforeFinish = at(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			b.timing.Lease = 400 * time.Millisecond
+			var all sync.WaitGroup
+			for _, n := range inAdvances() {
+				a := b.connectAt(n.network, n.network+"killed")
+				p := b.illustrated(2, a)
+				all.Go(func() {
+					doomed := &forgetful{mortal: &mortal{Store: b.store}, keeps: 1000}
+					kill(doomed)
+					if doomed.keeps == 1000 {
+						b.must(b.prepare(inputOn(p, a))) // ahead of its time, by another worker
+					}
+					dying := b.publisher()
+					dying.Store = doomed
+					// Killed, it sends nothing more.
+					dying.Networks = b.tamper(n.network, func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
+						if err := doomed.at(nil, 0); err != nil {
+							return network.Receipt{}, err
+						}
+						return to.Publish(ctx, as, s)
+					})
+					_, _ = b.once(dying, inputOn(p, a)) // whether it got to where it dies differs by network
+					b.publish(b.publisher(), inputOn(p, a))
+					if target := b.proveOnce(p, a, n.network+"killed"); target.Status != post.TargetPosted {
+						t.Errorf("%s: %s %s %q", n.network, target.Status, target.ErrorClass, target.ErrorMessage)
+					}
+				})
+			}
+			all.Wait()
+			b.wantDiscreet()
+		})
+	}
+}
+
+// Containers end after a day. One that has not been sent is made anew; after a
+// send that is unclear nothing takes its place, and a person decides.
+func TestContainersThatHaveExpired(t *testing.T) {
+	for _, networkName := range []string{"instagram", "threads"} {
+		for _, unclear := range []bool{false, true} {
+			t.Run(networkName+map[bool]string{false: "", true: "AfterAnUnclearSend"}[unclear], func(t *testing.T) {
+				var ahead atomic.Int64
+				b := newBench(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+				b.timing.Unanswered = 600 * time.Millisecond
+				a := b.connectAt(networkName, "desk")
+				p := b.illustrated(1, a)
+				b.must(b.prepare(inputOn(p, a)))
+				sends := 0
+				publisher := b.publisher()
+				publisher.Networks = b.tamper(networkName, func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
+					if sends++; sends == 1 && unclear {
+						return network.Receipt{}, &network.Error{Class: network.Ambiguous, Code: "timeout", Message: "The network did not answer."}
+					}
+					if sends == 1 || sends == 2 && unclear {
+						ahead.Store(int64(25 * time.Hour))
+					}
+					return to.Publish(ctx, as, s)
+				})
+				b.publish(publisher, inputOn(p, a))
+				want := map[bool]post.TargetStatus{false: post.TargetPosted, true: post.TargetUncertain}[unclear]
+				if target := b.proveOnce(p, a, "desk"); target.Status != want {
+					t.Errorf("%s %s %q, want %s", target.Status, target.ErrorClass, target.ErrorMessage, want)
+				}
+			})
+		}
+	}
+}
+
+// What a network says of its limits while a post is prepared counts for the next.
+func TestLimitsAreLearntWhilePreparing(t *testing.T) {
+	b := newBench(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 7, Per: 24 * time.Hour}}}})
+	a := b.connectAt("instagram", "desk")
+	b.publish(b.publisher(), inputOn(b.illustrated(1, a), a)) // of which the limits below know nothing
+	p := b.illustrated(1, a)
+	publisher, _ := b.within(nil)
+	b.must(b.prepareBy(publisher, inputOn(p, a)))
+	n, _ := b.networks.Get("instagram")
+	_, use, err := b.accounts.Open(t.Context(), a.ID)
+	b.must(err)
+	allowed, err := n.Limits(t.Context(), use)
+	b.must(err)
+	buckets, err := publisher.Limits.(*ratelimit.Limiter).Buckets(t.Context(), ratelimit.Caller{Network: "instagram", BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: allowed.Quotas})
+	b.must(err)
+	at := slices.IndexFunc(buckets, func(k ratelimit.Bucket) bool { return k.Name == "posts" })
+	if at < 0 || buckets[at].Limit != 7 || buckets[at].Left(time.Now()) != 6 {
+		t.Errorf("known is %+v, want 6 of 7 posts left", buckets)
+	}
+}

@@ -1,0 +1,309 @@
+package delivery_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+)
+
+// changedNetwork publishes in another way.
+type changedNetwork struct {
+	network.Network
+	publish func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error)
+}
+
+func (n changedNetwork) Publish(ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+	return n.publish(n.Network, ctx, a, s)
+}
+
+// Get makes it a finder that knows one network.
+func (n changedNetwork) Get(string) (network.Network, bool) { return n, true }
+
+func (b *bench) network() network.Network {
+	n, _ := b.networks.Get("mastodon")
+	return n
+}
+
+// The worker dies between send and record.
+func TestPublishWorkerDies(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Lease = time.Second
+	p := b.schedule(nil)
+	dying := b.publisher()
+	dying.Store = &troubled{Store: b.store, finishFails: 1}
+	if _, err := b.once(dying, input(p)); err == nil || len(b.published()) != 1 {
+		t.Fatalf("error %v with %d posts", err, len(b.published()))
+	}
+	b.publish(b.publisher(), input(p))
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"},
+		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}})
+}
+
+// The worker dies between claim and send.
+func TestPublishWorkerDiesBeforeSending(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Lease = time.Second
+	p := b.schedule(nil)
+	dying := b.publisher()
+	dying.Networks = changedNetwork{b.network(), func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error) {
+		panic("the worker dies")
+	}}
+	if _, err := b.once(dying, input(p)); err == nil {
+		t.Fatal("the worker did not die")
+	}
+	b.publish(b.publisher(), input(p))
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}})
+}
+
+func TestPublishByManyWorkersAtOnce(t *testing.T) {
+	b := newBench(t, fake.Options{CreateDelay: 200 * time.Millisecond})
+	due := time.Now().Add(500 * time.Millisecond).UTC()
+	p := b.schedule(func(p *post.Post) { p.ScheduledTime = due })
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			if result, _ := b.publish(b.publisher(), input(p)); result.Status != post.TargetPosted {
+				t.Errorf("result %+v", result)
+			}
+		})
+	}
+	all.Wait()
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
+}
+
+// A worker is frozen right after its claim; another one takes over and
+// publishes; then the first wakes.
+func TestPublishFrozenWorkerWakes(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Lease = 500 * time.Millisecond
+	p := b.schedule(nil)
+	frozen := b.publisher()
+	frozen.Store = &troubled{Store: b.store, afterClaim: func() {
+		time.Sleep(b.timing.Lease)
+		b.publish(b.publisher(), input(p))
+	}}
+	result, err := b.once(frozen, input(p))
+	if err != nil || !result.Stale {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}})
+}
+
+// A worker gets everything ready and is frozen before its claim; meanwhile
+// another one sends, and dies before the answer.
+func TestPublishFrozenBeforeTheClaim(t *testing.T) {
+	for name, hook := range map[string]func(s *troubled, f func()){
+		"Early": func(s *troubled, f func()) { s.beforeEpoch = f },
+		"Late":  func(s *troubled, f func()) { s.beforeClaim = f },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			b.timing.Lease = 500 * time.Millisecond
+			p := b.schedule(nil)
+			frozen, disturbed := b.publisher(), &troubled{Store: b.store}
+			frozen.Store = disturbed
+			hook(disturbed, func() {
+				dying := b.publisher()
+				dying.Store = &troubled{Store: b.store, finishFails: 1}
+				_, _ = b.once(dying, input(p))
+				time.Sleep(2 * b.timing.Lease)
+			})
+			b.publish(frozen, input(p))
+			b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1})
+		})
+	}
+}
+
+// A worker that cannot reach the database any more loses its claim during a
+// slow call: what comes of the call is recorded once, by the other.
+func TestPublishLosesItsClaimDuringTheCall(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Lease = 400 * time.Millisecond
+	p := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.Latency, For: 1500 * time.Millisecond})
+	cut := b.publisher()
+	claimed := make(chan struct{})
+	cut.Store = &troubled{Store: b.store, deafRenew: true, afterClaim: func() { close(claimed) }}
+	var both sync.WaitGroup
+	both.Go(func() {
+		result, err := b.once(cut, input(p))
+		if err != nil || !result.Stale {
+			t.Errorf("result %+v, error %v", result, err)
+		}
+	})
+	<-claimed
+	other := b.publisher()
+	other.Timing.Looks = []time.Duration{100 * time.Millisecond, time.Second, time.Second}
+	both.Go(func() { b.publish(other, input(p)) })
+	both.Wait()
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"}})
+}
+
+// The same, and the answer is lost too: the ledger keeps what the other found.
+func TestPublishLosesItsClaimAndTheAnswer(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Lease = 400 * time.Millisecond
+	p := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.ActThenReset})
+	disturbed := &troubled{Store: b.store, deafRenew: true}
+	cut := b.publisher()
+	cut.Store = disturbed
+	cut.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+		receipt, err := n.Publish(ctx, a, s)
+		time.Sleep(b.timing.Lease)
+		b.publish(b.publisher(), input(p))
+		disturbed.mu.Lock()
+		disturbed.deafRenew = false
+		disturbed.mu.Unlock()
+		return receipt, err
+	}}
+	if result, err := b.once(cut, input(p)); err != nil || !result.Stale {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"},
+		timeline: []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}})
+}
+
+// Temporal may lose sight of a worker, or tell it to stop, in the middle of a
+// call: the call goes on and its answer is recorded.
+func TestPublishCancelledDuringTheCall(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	publisher := b.publisher()
+	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+		cancel()
+		return n.Publish(ctx, a, s)
+	}}
+	if result, err := b.onceIn(ctx, publisher, input(p)); err != nil || result.Status != post.TargetPosted || ctx.Err() == nil {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
+}
+
+// Cancelled while it waits for the time, it sends nothing.
+func TestPublishCancelledWhileWaiting(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Minute).UTC() })
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	if _, err := b.onceIn(ctx, b.publisher(), input(p)); err == nil {
+		t.Error("it ended without an error")
+	}
+	b.check(p, want{status: post.TargetScheduled, ledger: []string{}, timeline: []string{"created"}})
+}
+
+// Told to stop between its claim and the time, it still sends: a claim without a
+// call would have to be looked for at the network, and the post would be late.
+func TestPublishCancelledAfterTheClaim(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(300 * time.Millisecond).UTC() })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stopping := b.publisher()
+	stopping.Store = &troubled{Store: b.store, afterClaim: cancel}
+	if result, err := b.onceIn(ctx, stopping, input(p)); err != nil || result.Status != post.TargetPosted {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
+}
+
+// The claim outlives its lease for as long as its holder works.
+func TestPublishKeepsItsClaimDuringASlowCall(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Lease = 600 * time.Millisecond
+	p := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.Latency, For: 1500 * time.Millisecond})
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() { b.publish(b.publisher(), input(p)) })
+	}
+	both.Wait()
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
+}
+
+// The post changes after everything is ready and before the claim.
+func TestPublishChangedBeforeTheClaim(t *testing.T) {
+	changed := "Tide tables, corrected"
+	for name, change := range map[string]func(b *bench, p post.Post) error{
+		"Edited": func(b *bench, p post.Post) error {
+			_, err := b.store.Edit(b.t.Context(), b.guard(p), post.Change{Content: &changed}, nil)
+			return err
+		},
+		"Cancelled": func(b *bench, p post.Post) error {
+			_, err := b.store.Cancel(b.t.Context(), b.guard(p))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			p := b.schedule(nil)
+			publisher := b.publisher()
+			publisher.Store = &troubled{Store: b.store, beforeClaim: func() { b.must(change(b, p)) }}
+			result, err := b.once(publisher, input(p))
+			if err != nil || !result.Stale || len(b.published()) != 0 || len(b.ledger(p.Targets[0].ID)) != 0 {
+				t.Errorf("result %+v, error %v, %d posts, ledger %v", result, err, len(b.published()), b.ledger(p.Targets[0].ID))
+			}
+			// What the workflow decided on is gone for good.
+			if result, err := b.once(b.publisher(), input(p)); err != nil || !result.Stale {
+				t.Errorf("result %+v, error %v", result, err)
+			}
+		})
+	}
+}
+
+// From the claim on it is too late, and the one who asks is told so.
+func TestPublishChangedAfterTheClaim(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	publisher := b.publisher()
+	publisher.Store = &troubled{Store: b.store, afterClaim: func() {
+		if _, err := b.store.Cancel(t.Context(), b.guard(p)); err == nil || !strings.Contains(err.Error(), "being published") {
+			t.Errorf("cancelling gave %v", err)
+		}
+	}}
+	b.publish(publisher, input(p))
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1})
+}
+
+func TestPublishNothingToDo(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	for name, in := range map[string]delivery.TargetInput{
+		"OtherRevision": {PostID: p.ID, TargetID: p.Targets[0].ID, Revision: 7},
+		"OtherTarget":   {PostID: p.ID, TargetID: p.ID, Revision: p.Revision},
+	} {
+		if result, err := b.once(b.publisher(), in); err != nil || !result.Stale {
+			t.Errorf("%s: result %+v, error %v", name, result, err)
+		}
+	}
+	if _, err := b.once(b.publisher(), delivery.TargetInput{PostID: b.account.ID}); err == nil || !strings.Contains(err.Error(), "no such post") {
+		t.Errorf("a post that is gone gave %v", err)
+	}
+}
+
+func (b *bench) guard(p post.Post) post.Guard {
+	return post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: b.who.Actor()}
+}
+
+// On a network whose clock is ahead, a post of the same words that we made some
+// minutes ago looks like the one that was lost.
+func TestAnOlderPostIsNotTakenForALostOne(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.must(b.fake.Inject(fake.Fault{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1, Path: "/api/"}))
+	older, lost := b.schedule(nil), b.schedule(nil)
+	b.publish(b.publisher(), input(older))
+	b.sql("update remote_posts set sent_at = sent_at - interval '5 minutes', posted_at = posted_at - interval '5 minutes'")
+	b.fault(fake.Fault{Kind: fake.ResetBefore})
+	b.publish(b.publisher(), input(lost))
+	if now := b.read(lost.ID).Targets[0]; now.Status != post.TargetPosted || len(b.published()) != 2 || now.RemoteID != b.published()[1].ID {
+		t.Errorf("%+v\n%+v", now, b.published())
+	}
+}

@@ -1,0 +1,73 @@
+package delivery_test
+
+import (
+	"testing"
+
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/fake"
+)
+
+// What failed for want of access goes out by itself when a person has connected
+// the account again, and does not go round in circles when that did not help.
+func TestReconnectedPostsComeBack(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	n := &nudger{bench: b, identity: "one"}
+	p := b.schedule(thread(2))
+	b.fault(fake.Fault{Kind: fake.TokenExpired, Nth: 2, Count: 2})
+	b.publish(b.publisher(), input(p))
+	returned := func(want int) {
+		t.Helper()
+		for range 2 {
+			result, err := reconcile(t, n)
+			if err != nil || result.Returned != want {
+				t.Errorf("returned %d, want %d, %v", result.Returned, want, err)
+			}
+			want = 0 // once is enough
+		}
+	}
+	connected := func(want account.Status) {
+		t.Helper()
+		if a, err := b.store.Account(t.Context(), b.account.ID); err != nil || a.Status != want {
+			t.Fatalf("the account is %s, %v", a.Status, err)
+		}
+	}
+	reconnect := func() {
+		t.Helper()
+		_, err := b.accounts.ConnectWithToken(t.Context(), b.who, "mastodon", b.fake.URL(), secret.NewText(b.token))
+		b.must(err)
+	}
+	b.prove(p.ID, b.account, post.TargetFailed, 1)
+	connected(account.NeedsReconnect)
+	returned(0)
+	reconnect()
+	returned(1)
+	b.publish(b.publisher(), input(p)) // refused again
+	b.prove(p.ID, b.account, post.TargetFailed, 1)
+	connected(account.NeedsReconnect)
+	returned(0)
+	reconnect()
+	returned(1)
+	b.publish(b.publisher(), input(p))
+	b.prove(p.ID, b.account, post.TargetPosted, 2)
+	returned(0)
+}
+
+// A refusal of the token that was in use before a person connected the account
+// anew says nothing of the new one.
+func TestARefusalOfAnOldTokenDoesNotDisconnect(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.TokenExpired})
+	publisher := b.publisher()
+	publisher.Store = &troubled{Store: b.store, afterClaim: func() {
+		_, err := b.accounts.ConnectWithToken(t.Context(), b.who, "mastodon", b.fake.URL(), secret.NewText(b.token))
+		b.must(err)
+	}}
+	b.publish(publisher, input(p))
+	b.prove(p.ID, b.account, post.TargetPosted, 1)
+	if a, err := b.store.Account(t.Context(), b.account.ID); err != nil || a.Status != account.Connected {
+		t.Errorf("the account is %s, %v", a.Status, err)
+	}
+}

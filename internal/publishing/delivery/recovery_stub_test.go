@@ -1,0 +1,160 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+)
+
+// reconcileStub is a database and a Temporal that answer as told.
+type reconcileStub struct {
+	fails       string
+	missing     [][]post.Unattended // per call; the last one again and again
+	asked       int
+	late        []uuid.UUID
+	reconnected []uuid.UUID
+	taken       uuid.UUID // somebody else returned this one
+	running     bool      // workflows run already
+	revived     []uuid.UUID
+	nudged      []uuid.UUID
+	changed     []uuid.UUID
+}
+
+var errStub = errors.New("told to fail")
+
+func (s *reconcileStub) fail(call string) error {
+	if s.fails == call {
+		return errStub
+	}
+	return nil
+}
+
+func (s *reconcileStub) SeenTemporalStore(context.Context, string) (int64, error) {
+	return 0, s.fail("SeenTemporalStore")
+}
+
+func (s *reconcileStub) MissingWorkflows(context.Context, int) ([]post.Unattended, error) {
+	if len(s.missing) == 0 || s.fails == "MissingWorkflows" {
+		return nil, s.fail("MissingWorkflows")
+	}
+	batch := s.missing[min(s.asked, len(s.missing)-1)]
+	s.asked++
+	return batch, nil
+}
+
+func (s *reconcileStub) Reconnected(context.Context, int) ([]uuid.UUID, error) {
+	return s.reconnected, s.fail("Reconnected")
+}
+
+func (s *reconcileStub) Return(_ context.Context, id uuid.UUID) (post.Post, error) {
+	if id == s.taken {
+		return post.Post{}, &apperr.Error{Kind: apperr.KindConflict, Code: "not_failed"}
+	}
+	return post.Post{}, s.fail("Return")
+}
+
+func (s *reconcileStub) NoteLate(context.Context, time.Duration, int) ([]uuid.UUID, error) {
+	return s.late, s.fail("NoteLate")
+}
+
+func (s *reconcileStub) DropOldIdempotencyKeys(context.Context) error {
+	return s.fail("DropOldIdempotencyKeys")
+}
+
+func (s *reconcileStub) Nudge(_ context.Context, id uuid.UUID) error {
+	s.nudged = append(s.nudged, id)
+	return s.fail("Nudge")
+}
+
+func (s *reconcileStub) EnsureRunning(_ context.Context, id uuid.UUID) (bool, error) {
+	s.revived = append(s.revived, id)
+	return !s.running, s.fail("EnsureRunning")
+}
+
+func (s *reconcileStub) StoreIdentity(context.Context) (string, error) {
+	return "one", s.fail("StoreIdentity")
+}
+
+func (s *reconcileStub) Changed(_ context.Context, id uuid.UUID) { s.changed = append(s.changed, id) }
+
+func (s *reconcileStub) run(t *testing.T) (delivery.RecoveryResult, error) {
+	t.Helper()
+	r := &delivery.Recovery{Store: s, Nudger: s, Live: s, Log: slog.New(slog.DiscardHandler)}
+	return r.Run(t.Context(), func(int) {})
+}
+
+func unattended(n int, untold bool) []post.Unattended {
+	out := make([]post.Unattended, n)
+	for i := range out {
+		out[i] = post.Unattended{PostID: uuid.New(), Untold: untold}
+	}
+	return out
+}
+
+// After a long outage there are more posts than one query returns. All of them
+// are started, and a post that stays missing doesn't keep the activity running.
+func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
+	first, second, third := unattended(200, false), unattended(200, false), unattended(30, false)
+	for name, row := range map[string]struct {
+		missing    [][]post.Unattended
+		want, asks int
+	}{
+		"SeveralBatches": {[][]post.Unattended{first, second, third}, 430, 3},
+		"SomeStay":       {[][]post.Unattended{first, slices.Concat(first[:150], second[:50]), slices.Concat(first[:150], third)}, 280, 3},
+		"AllStay":        {[][]post.Unattended{first}, 200, 2},
+		"OneBatch":       {[][]post.Unattended{third}, 30, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &reconcileStub{missing: row.missing}
+			result, err := s.run(t)
+			if err != nil || result.Nudged != row.want || len(s.revived) != row.want || s.asked != row.asks {
+				t.Errorf("got %+v, %v, %d started, %d queries, want %d started in %d queries", result, err, len(s.revived), s.asked, row.want, row.asks)
+			}
+			if len(s.nudged) != 0 {
+				t.Errorf("got %d nudges of workflows that were just started, want 0", len(s.nudged))
+			}
+		})
+	}
+}
+
+// A workflow that runs is told of a change that it has not heard of, and left
+// alone otherwise.
+func TestReconcilePosts_TellsRunningWorkflowsOfChanges(t *testing.T) {
+	told, untold := unattended(1, false), unattended(1, true)
+	s := &reconcileStub{running: true, missing: [][]post.Unattended{slices.Concat(told, untold)}}
+	if _, err := s.run(t); err != nil || !slices.Equal(s.nudged, []uuid.UUID{untold[0].PostID}) {
+		t.Errorf("nudged %v, %v, want %v", s.nudged, err, untold[0].PostID)
+	}
+}
+
+func TestReconcilePosts_ReturnsPostsOfReconnectedAccounts(t *testing.T) {
+	s := &reconcileStub{reconnected: []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}, late: []uuid.UUID{uuid.New()}}
+	s.taken = s.reconnected[1]
+	result, err := s.run(t)
+	want := []uuid.UUID{s.reconnected[0], s.reconnected[2]}
+	if err != nil || result.Returned != 2 || !slices.Equal(s.nudged, want) {
+		t.Errorf("got %+v, %v, nudged %v, want %v", result, err, s.nudged, want)
+	}
+	if want := append(want, s.late...); !slices.Equal(s.changed, want) || result.Late != 1 {
+		t.Errorf("dashboards were told of %v, %d late, want %v, 1 late", s.changed, result.Late, want)
+	}
+}
+
+// A run that could not do everything fails, so that it is retried and alerted.
+func TestReconcilePosts_ReportsFailures(t *testing.T) {
+	for _, call := range []string{"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "Nudge", "NoteLate", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys"} {
+		s := &reconcileStub{fails: call, reconnected: []uuid.UUID{uuid.New()}, missing: [][]post.Unattended{unattended(1, false)}}
+		if result, err := s.run(t); err == nil {
+			t.Errorf("%s fails: got %+v, want an error", call, result)
+		}
+	}
+}

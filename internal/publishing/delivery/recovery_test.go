@@ -1,0 +1,99 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/fake"
+)
+
+// nudger stands for Temporal: a nudged post's workflow reads its row.
+type nudger struct {
+	bench    *bench
+	identity string
+	err      error
+	nudged   []uuid.UUID
+}
+
+func (n *nudger) Nudge(ctx context.Context, id uuid.UUID) error {
+	if n.err != nil {
+		return n.err
+	}
+	n.nudged = append(n.nudged, id)
+	_, err := n.bench.store.Acknowledge(ctx, id)
+	return err
+}
+
+func (n *nudger) EnsureRunning(ctx context.Context, id uuid.UUID) (bool, error) {
+	return true, n.Nudge(ctx, id)
+}
+
+func (n *nudger) StoreIdentity(context.Context) (string, error) { return n.identity, n.err }
+
+func reconcile(t *testing.T, n *nudger) (delivery.RecoveryResult, error) {
+	t.Helper()
+	r := &delivery.Recovery{Store: n.bench.store, Nudger: n, Live: n.bench.live, Log: slog.New(n.bench.log.handler())}
+	return r.Run(t.Context(), func(int) {})
+}
+
+func TestReconcilePosts(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	n := &nudger{bench: b, identity: "one"}
+	expect := func(what string, want ...uuid.UUID) delivery.RecoveryResult {
+		t.Helper()
+		n.nudged = nil
+		result, err := reconcile(t, n)
+		slices.SortFunc(n.nudged, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+		if err != nil || !slices.Equal(n.nudged, want) || result.Nudged != len(want) {
+			t.Fatalf("%s: nudged %v, want %v; result %+v, error %v", what, n.nudged, want, result, err)
+		}
+		return result
+	}
+	known, unknown, cancelled := b.schedule(inAnHour), b.schedule(inAnHour), b.schedule(inAnHour)
+	if _, err := b.store.Cancel(t.Context(), b.guard(cancelled)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.store.Acknowledge(t.Context(), known.ID); err != nil {
+		t.Fatal(err)
+	}
+	expect("just scheduled, so its request is about to nudge")
+	b.age(t, 10*time.Second)
+	expect("never told", unknown.ID)
+	expect("all told")
+
+	n.identity = "two"
+	if result := expect("a new store at Temporal", known.ID, unknown.ID); result.Forgotten != 2 {
+		t.Errorf("forgotten %d", result.Forgotten)
+	}
+	expect("all told again")
+
+	overdue := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Minute).UTC() })
+	if _, err := b.store.Acknowledge(t.Context(), overdue.ID); err != nil {
+		t.Fatal(err)
+	}
+	expect("told, but nothing happened", overdue.ID)
+
+	n.err = errors.New("Temporal is away")
+	if _, err := reconcile(t, n); err == nil {
+		t.Error("Temporal being away was no error")
+	}
+}
+
+// age makes every change older.
+func (b *bench) age(t *testing.T, by time.Duration) {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), b.url)
+	b.must(err)
+	defer func() { _ = db.Close(context.Background()) }()
+	_, err = db.Exec(t.Context(), "update scheduled_posts set updated_at = updated_at - $1::interval", by)
+	b.must(err)
+}

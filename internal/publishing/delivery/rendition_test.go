@@ -1,0 +1,89 @@
+package delivery_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/jpeg"
+	"testing"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/platforms/fake"
+)
+
+// bloated is a photo of more bytes than the network takes, of which few are
+// its picture.
+func bloated(t *testing.T) []byte {
+	t.Helper()
+	var raw bytes.Buffer
+	if err := jpeg.Encode(&raw, image.NewGray(image.Rect(0, 0, 640, 480)), nil); err != nil {
+		t.Fatal(err)
+	}
+	content := append([]byte{}, raw.Bytes()[:2]...)
+	for range 300 { // of a color profile, which is all that stays beside the picture
+		content = append(content, 0xFF, 0xE2, 0xFF, 0xFF)
+		content = append(content, "ICC_PROFILE\x00\x01\x01"...)
+		content = append(content, make([]byte, 0xFFFF-2-14)...)
+	}
+	return append(content, raw.Bytes()[2:]...)
+}
+
+// A photo that is too large for the network can be scheduled, and goes out made
+// smaller.
+func TestPublishConvertsImages(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
+	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "The harbour", bytes.NewReader(bloated(t)))
+	b.must(err)
+	if _, _, err := b.desk.Schedule(t.Context(), b.who, scheduling.Draft{Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z", Attachments: []string{photo.ID.String()}}, idempotency.Key{}); err == nil {
+		t.Error("2099 is too far")
+	} else if e := (*apperr.Error)(nil); !errors.As(err, &e) || len(e.Fields) != 1 {
+		t.Errorf("the desk refuses the photo: %v", err)
+	}
+	p := b.schedule(b.withMedia(photo, b.upload(1)))
+	publisher := b.publisher()
+	publisher.Media = library
+	b.publish(publisher, input(p))
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
+	sent := b.published()[0].Media
+	if len(sent) != 2 || sent[0].Bytes > 16<<20 || sent[0].MIMEType != "image/jpeg" || sent[0].Description != "The harbour" || sent[1].MIMEType != "image/png" {
+		t.Errorf("the network got %+v", sent)
+	}
+}
+
+// A photo that cannot be converted is refused before anything is sent.
+func TestPublishSaysWhenAnImageCannotBeConverted(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	content := bloated(t)
+	content = content[:len(content)-300]
+	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
+	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "", bytes.NewReader(content))
+	b.must(err)
+	p := b.schedule(b.withMedia(photo))
+	publisher := b.publisher()
+	publisher.Media = library
+	b.publish(publisher, input(p))
+	b.check(p, want{status: post.TargetFailed, posts: 0, attempts: 1, class: "rejected"})
+	if target := b.read(p.ID).Targets[0]; target.ErrorCode != "attachment_unfit" {
+		t.Errorf("it says %s: %s", target.ErrorCode, target.ErrorMessage)
+	}
+}
+
+// A new description is handed over, also when the file was uploaded before.
+func TestPublishTakesTheNewestDescription(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	file := b.upload(1)
+	p := b.schedule(b.withMedia(file))
+	b.must(b.prepare(input(p)))
+	after := "The harbour at high tide"
+	_, _, err := (&media.Service{Objects: b.objects, Store: b.store}).Change(t.Context(), b.who, file.ID, media.Edit{AltText: &after})
+	b.must(err)
+	b.publish(b.publisher(), input(b.read(p.ID))) // the description is content: the post has a new revision
+	if posted := b.published(); len(posted) != 1 || len(posted[0].Media) != 1 || posted[0].Media[0].Description != after {
+		t.Errorf("published %+v", posted)
+	}
+}

@@ -1,0 +1,105 @@
+package delivery_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/delivery"
+	"dateline/internal/publishing/post"
+)
+
+// troubled is a store whose calls can be disturbed.
+type troubled struct {
+	delivery.Store
+	mu          sync.Mutex
+	finishFails int    // how many Finish calls fail before they reach the database
+	beforeEpoch func() // runs once, when all is ready
+	beforeClaim func() // runs once
+	afterClaim  func() // runs once, when a claim was got
+	deafRenew   bool   // renewals fail, as for a worker that cannot reach the database
+}
+
+var errDatabase = errors.New("the database does not answer")
+
+func (s *troubled) LastEpoch(ctx context.Context, target uuid.UUID, segment int, revision int64) (int, error) {
+	s.run(&s.beforeEpoch)
+	return s.Store.LastEpoch(ctx, target, segment, revision)
+}
+
+func (s *troubled) Claim(ctx context.Context, c post.Call, lease time.Duration) (post.Call, bool, error) {
+	s.run(&s.beforeClaim)
+	claimed, ok, err := s.Store.Claim(ctx, c, lease)
+	if ok {
+		s.run(&s.afterClaim)
+	}
+	return claimed, ok, err
+}
+
+func (s *troubled) run(hook *func()) {
+	s.mu.Lock()
+	f := *hook
+	*hook = nil
+	s.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+func (s *troubled) RenewClaim(ctx context.Context, target uuid.UUID, fence int64, lease time.Duration) (bool, error) {
+	s.mu.Lock()
+	deaf := s.deafRenew
+	s.mu.Unlock()
+	if deaf {
+		return false, errDatabase
+	}
+	return s.Store.RenewClaim(ctx, target, fence, lease)
+}
+
+func (s *troubled) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+	s.mu.Lock()
+	fail := s.finishFails > 0
+	s.finishFails--
+	s.mu.Unlock()
+	if fail {
+		return post.Post{}, false, errDatabase
+	}
+	return s.Store.Finish(ctx, o)
+}
+
+// bus counts notices.
+type bus struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (b *bus) Changed(context.Context, uuid.UUID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.n++
+}
+
+// journal keeps what is logged.
+type journal struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.Write(p)
+}
+
+func (j *journal) handler() slog.Handler { return slog.NewJSONHandler(j, nil) }
+
+func (j *journal) text() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.String()
+}

@@ -1,0 +1,87 @@
+// Package network defines the contract between Dateline and a social network.
+//
+// An adapter is a package next to this one (platforms/mastodon, platforms/x)
+// that implements [Network] for one social network. Dateline calls it with a
+// connected [Account] and a fixed [Submission], and decides what to do next
+// from the [Class] of the [Error] that it returns. Adapters know nothing of
+// Temporal, the database or Redis.
+//
+// # Life of a post
+//
+//  1. Check and Count validate the text and the attachments. They make no call.
+//  2. Stage uploads each attachment; StageStatus is polled until it is ready.
+//  3. Prepare, where the adapter is a [Preparer], creates everything on the
+//     network that does not publish yet, and is polled until it is ready.
+//  4. Publish makes the one call that publishes.
+//  5. Reconcile searches for the post if the response to Publish was lost.
+//
+// Steps 2 and 3 run ahead of the scheduled time and can be repeated. Step 4
+// sends at most one request per attempt.
+//
+// # Never publish twice
+//
+// Every error is an *[Error]. Its class says whether another attempt can
+// publish a second post:
+//
+//	Class      Meaning                                Next step
+//	NotSent    no byte of the request was written     retry
+//	Transient  the network did not act                retry
+//	Throttled  refused by a rate limit                retry at RetryAt
+//	Ambiguous  sent, but no reliable response         Reconcile, never retry first
+//	Auth       token expired, revoked, lacks a scope  refresh once, then reconnect
+//	Rejected   refused permanently                    dead letter
+//	Duplicate  the network already has this post      use Error.Existing or Reconcile
+//
+// Package call returns these classes for everything that can happen to an HTTP
+// request. Set call.Request.Create on the request that publishes: a lost
+// response is then Ambiguous instead of Transient. An adapter refines the class
+// where the error code of its network says more than the HTTP status.
+//
+// Reconcile reports a post as absent only if Finding.Conclusive is set. Package
+// matching compares the submission with the posts that a network lists.
+//
+// # Optional interfaces
+//
+// An adapter implements those that apply to its network; Dateline checks for
+// them with a type assertion:
+//
+//	Connector        accounts are connected with OAuth 2
+//	FormConnector    accounts are connected with a form (bot token, app password)
+//	Refresher        access tokens expire and can be refreshed
+//	Revoker          tokens can be revoked
+//	Identifier       an account's profile can be read again without Connector
+//	Federated        the network consists of many instances
+//	LimitsDefaulter  limits are known before an account is connected
+//	Preparer         a post is created in two steps
+//	Previewer        the network changes or folds what it shows
+//	Pricer           the network charges for posts
+//
+// # Adding a network
+//
+// Two places change: a new package, and the list in package platforms.
+//
+//  1. Create platforms/<name> with an Options type, whose zero value works, a
+//     constant Name, New(client, options), and compile-time assertions for the
+//     interfaces that it implements. Cite the page of the network's API
+//     documentation at every endpoint, limit and error code.
+//  2. Add the field to platforms.Options and the line to platforms.New.
+//
+// Reuse these packages:
+//
+//	call             HTTP requests with error classes, rate-limit headers, redaction of secrets
+//	rules            checks that all networks share, links and hashtags of a text
+//	matching         comparison of a lost post with listed posts
+//	graph            Meta's Graph API: errors, paging, tokens
+//	graph/container  publishing in two steps, for Instagram and Threads
+//
+// Prove the adapter with two more:
+//
+//	fake             add a fake of the network (the sandbox), which follows its documentation
+//	platformtest     call Run from the adapter's TestConformance: it publishes, loses
+//	                 responses, throttles and reconciles against the fake, and fails
+//	                 if a post exists twice
+//
+// The adapter is done when platformtest passes with every fault, its count
+// table has at least 100 rows, and the how-to guide for connecting accounts
+// lists the scopes and limits that it needs.
+package network

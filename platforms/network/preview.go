@@ -1,0 +1,46 @@
+package network
+
+// Previewer renders content the way the network shows it, for networks that
+// show more than the plain text.
+type Previewer interface {
+	// Preview does no I/O.
+	Preview(content Content, limits Limits) Preview
+}
+
+// Preview is a post as the network shows it.
+type Preview struct {
+	Text   string // as readers see it: rewritten, with shortened links
+	Spans  []Span // clickable parts of Text, in order, not overlapping
+	FoldAt int    // byte of Text after which readers have to expand the post; 0: all is shown
+	Card   string // address whose link card is shown; empty: none
+	Notes  []string
+}
+
+// Span is a byte range of a Preview's text.
+type Span struct {
+	Start, End int
+	Kind       SpanKind
+	Target     string // the address of a link, the name of a mention or tag
+}
+
+// SpanKind is the type of a Span.
+type SpanKind string
+
+// The kinds of span.
+const (
+	SpanLink    SpanKind = "link"
+	SpanMention SpanKind = "mention"
+	SpanTag     SpanKind = "tag"
+)
+
+// Pricer is a Network that charges for posts.
+type Pricer interface {
+	// Price returns the cost of publishing the content once. It does no I/O.
+	Price(content Content) Price
+}
+
+// Price is an amount in millionths of a US dollar.
+type Price struct {
+	MicroUSD int64
+	Reason   string // a sentence for users
+}

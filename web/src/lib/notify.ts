@@ -1,0 +1,30 @@
+import { notifications } from '@mantine/notifications'
+import i18n from 'i18next'
+import { ApiError } from '../api/client'
+
+/** What went wrong, in the reader's language where it is known, and what to do. */
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError) {
+    const key = `problem.${error.code}`
+    if (error.code && i18n.exists(key)) {
+      return i18n.t(key as 'problem.unreachable')
+    }
+    const fields = error.fields.map((f) => f.message).filter((m) => !error.message.includes(m))
+    return [error.message, ...fields].join(' ')
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+export function notifyError(error: unknown): void {
+  notifications.show({ color: 'red', title: i18n.t('problem.title'), message: errorText(error), autoClose: 12_000, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+}
+
+export function notifySuccess(message: string): void {
+  notifications.show({ color: 'green', message, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+}
+
+/** Kept searches told of new articles: one note, however many there are. */
+export function notifyMatches(count: number): void {
+  notifications.hide('found')
+  notifications.show({ id: 'found', color: 'indigo', message: i18n.t('saved.found', { count }), withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+}
