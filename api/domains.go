@@ -36,14 +36,14 @@ func (s *Server) ListDomains(ctx context.Context, r spec.ListDomainsRequestObjec
 	return out, nil
 }
 
-// GetDomain reads a domain.
+// GetDomain returns a domain.
 func (s *Server) GetDomain(ctx context.Context, r spec.GetDomainRequestObject) (spec.GetDomainResponseObject, error) {
 	d, err := s.domain(ctx, r.Domain)
 	return spec.GetDomain200JSONResponse(d), err
 }
 
-// EditDomain changes how a domain is crawled.
-func (s *Server) EditDomain(ctx context.Context, r spec.EditDomainRequestObject) (spec.EditDomainResponseObject, error) {
+// UpdateDomain updates how a domain is crawled.
+func (s *Server) UpdateDomain(ctx context.Context, r spec.UpdateDomainRequestObject) (spec.UpdateDomainResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *Server) EditDomain(ctx context.Context, r spec.EditDomainRequestObject)
 		return nil, err
 	}
 	d, err := s.domain(ctx, r.Domain)
-	return spec.EditDomain200JSONResponse(d), err
+	return spec.UpdateDomain200JSONResponse(d), err
 }
 
 func (s *Server) domain(ctx context.Context, name string) (spec.Domain, error) {
@@ -64,52 +64,52 @@ func (s *Server) domain(ctx context.Context, name string) (spec.Domain, error) {
 	return domainJSON(d), err
 }
 
-func (s *Server) control(ctx context.Context, name string, what crawl.Command) (spec.Domain, error) {
+func (s *Server) applyCommand(ctx context.Context, name string, command crawl.Command) (spec.Domain, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return spec.Domain{}, err
 	}
-	if _, err := c.ApplyCommand(ctx, principal(ctx), name, what); err != nil {
+	if _, err := c.ApplyCommand(ctx, principal(ctx), name, command); err != nil {
 		return spec.Domain{}, err
 	}
 	return s.domain(ctx, name)
 }
 
-// PauseDomain stops the crawl of a domain.
+// PauseDomain pauses the crawl of a domain.
 func (s *Server) PauseDomain(ctx context.Context, r spec.PauseDomainRequestObject) (spec.PauseDomainResponseObject, error) {
-	d, err := s.control(ctx, r.Domain, crawl.Pause)
+	d, err := s.applyCommand(ctx, r.Domain, crawl.Pause)
 	return spec.PauseDomain200JSONResponse(d), err
 }
 
-// ResumeDomain goes on with the crawl of a domain.
+// ResumeDomain resumes the crawl of a domain.
 func (s *Server) ResumeDomain(ctx context.Context, r spec.ResumeDomainRequestObject) (spec.ResumeDomainResponseObject, error) {
-	d, err := s.control(ctx, r.Domain, crawl.Resume)
+	d, err := s.applyCommand(ctx, r.Domain, crawl.Resume)
 	return spec.ResumeDomain200JSONResponse(d), err
 }
 
-// RunDomain looks at a domain's seeds now.
+// RunDomain crawls a domain's seeds now.
 func (s *Server) RunDomain(ctx context.Context, r spec.RunDomainRequestObject) (spec.RunDomainResponseObject, error) {
-	d, err := s.control(ctx, r.Domain, crawl.RunNow)
+	d, err := s.applyCommand(ctx, r.Domain, crawl.RunNow)
 	return spec.RunDomain200JSONResponse(d), err
 }
 
-// EmptyFrontier forgets what waits to be fetched of a domain.
+// EmptyFrontier empties a domain's queue.
 func (s *Server) EmptyFrontier(ctx context.Context, r spec.EmptyFrontierRequestObject) (spec.EmptyFrontierResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	forgotten, err := c.ApplyCommand(ctx, principal(ctx), r.Domain, crawl.Empty)
-	return spec.EmptyFrontier200JSONResponse{Forgotten: forgotten}, err
+	deleted, err := c.ApplyCommand(ctx, principal(ctx), r.Domain, crawl.Empty)
+	return spec.EmptyFrontier200JSONResponse{Deleted: deleted}, err
 }
 
-// DownloadWARC streams stored pages.
+// DownloadWARC streams the stored pages of a domain.
 func (s *Server) DownloadWARC(ctx context.Context, r spec.DownloadWARCRequestObject) (spec.DownloadWARCResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	// Whether there is anything of the workspace is said before anything is sent.
+	// Errors must be reported before the response starts.
 	if _, err := c.GetDomain(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ type warcArchive struct {
 	from, to time.Time
 }
 
-// VisitDownloadWARCResponse writes the file. When something goes wrong on the
-// way the connection is cut, so that nobody takes half a file for a whole one.
+// VisitDownloadWARCResponse writes the file. After an error the connection is
+// aborted, so that clients notice that the file is incomplete.
 func (a warcArchive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/warc")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+a.domain+`.warc.gz"`)
@@ -138,22 +138,22 @@ func (a warcArchive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
 		return nil
 	}
 	if !errors.Is(err, context.Canceled) {
-		a.server.Log.Error("an archive was cut off", "domain", a.domain, "error", err)
+		a.server.Log.Error("WARC download was aborted", "domain", a.domain, "error", err)
 	}
 	return http.ErrAbortHandler
 }
 
-// ExportWARC has stored pages written into the object store.
+// ExportWARC starts an export of stored pages into the object store.
 func (s *Server) ExportWARC(ctx context.Context, r spec.ExportWARCRequestObject) (spec.ExportWARCResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
 	id, err := c.StartExport(ctx, principal(ctx), r.Domain, r.Body.From, r.Body.To)
-	return spec.ExportWARC202JSONResponse{Id: id, Domain: r.Domain, Status: "waiting"}, err
+	return spec.ExportWARC202JSONResponse{Id: id, Domain: r.Domain, Status: "pending"}, err
 }
 
-// GetExport says where an export is.
+// GetExport returns the status of an export.
 func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (spec.GetExportResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	out := spec.GetExport200JSONResponse{Id: r.Export, Domain: r.Domain, Status: "waiting"}
+	out := spec.GetExport200JSONResponse{Id: r.Export, Domain: r.Domain, Status: "pending"}
 	if e.URL != "" {
 		out.Status, out.Url, out.Bytes = "done", &e.URL, &e.Bytes
 	}
@@ -171,9 +171,9 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 }
 
 func domainJSON(d seeds.Domain) spec.Domain {
-	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, DelayMs: int(d.CrawlDelay.Milliseconds()), Score: float32(d.Score),
+	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, CrawlDelayMs: int(d.CrawlDelay.Milliseconds()), Score: float32(d.Score),
 		ResponseMs: float32(d.ResponseTime.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
-		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Refused: d.Excluded, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
+		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Excluded: d.Excluded, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
 		Render: d.Render, IgnoredParameters: append([]string{}, d.Rules.Drop...)}
 	now := time.Now()
 	switch {
@@ -197,29 +197,29 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		list[i].State, list[i].Urls, list[i].Due, list[i].Leased = spec.DomainQueueState(q.State), q.URLs, q.Due, q.Leased
 	}
 	out.Queue = &list
-	answers := make([]struct {
+	responses := make([]struct {
 		Status int   `json:"status"`
 		Urls   int64 `json:"urls"`
 	}, len(d.Statuses))
 	for i, a := range d.Statuses {
-		answers[i].Status, answers[i].Urls = a.Status, a.URLs
+		responses[i].Status, responses[i].Urls = a.Status, a.URLs
 	}
-	out.Answers = &answers
-	out.News = &struct {
-		Articles        int64   `json:"articles"`
-		Duplicates      int64   `json:"duplicates"`
-		FoundP50Seconds float32 `json:"found_p50_seconds"`
-		FoundP95Seconds float32 `json:"found_p95_seconds"`
-		Late            int64   `json:"late"`
-		Timed           int64   `json:"timed"`
-	}{d.Weekly.Articles, d.Weekly.Duplicates, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Late, d.Weekly.Measured}
-	problems := make([]spec.DomainProblem, len(d.RecentErrors))
+	out.Responses = &responses
+	out.Weekly = &struct {
+		Articles            int64   `json:"articles"`
+		DiscoveryP50Seconds float32 `json:"discovery_p50_seconds"`
+		DiscoveryP95Seconds float32 `json:"discovery_p95_seconds"`
+		Duplicates          int64   `json:"duplicates"`
+		Late                int64   `json:"late"`
+		Measured            int64   `json:"measured"`
+	}{d.Weekly.Articles, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Duplicates, d.Weekly.Late, d.Weekly.Measured}
+	failures := make([]spec.DomainFetchError, len(d.RecentErrors))
 	for i, p := range d.RecentErrors {
-		problems[i] = spec.DomainProblem{Url: p.URL, State: spec.DomainProblemState(p.State), Why: p.Reason, At: p.At}
+		failures[i] = spec.DomainFetchError{Url: p.URL, State: spec.DomainFetchErrorState(p.State), Reason: p.Reason, At: p.At}
 		if p.Status != 0 {
-			problems[i].Status = &p.Status
+			failures[i].Status = &p.Status
 		}
 	}
-	out.Problems = &problems
+	out.RecentErrors = &failures
 	return out
 }
