@@ -17,7 +17,7 @@ const storersPerFetcher = 8
 type workerPool struct {
 	run        *run
 	queue      chan crawl.URL
-	fetchSlots chan struct{}  // one per concurrent request
+	fetchSlots chan struct{} // one per concurrent request
 	workers    sync.WaitGroup
 	pending    sync.WaitGroup // submitted and not done
 	shutdown   func() error

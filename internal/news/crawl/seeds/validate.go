@@ -22,12 +22,12 @@ const (
 	maxPatternLength = 200
 	maxTitleLength   = 300
 	maxDepth         = 10
-	// minInterval keeps a seed from hammering its site.
+	// minInterval protects sites from excessive requests.
 	minInterval = time.Minute
 	maxInterval = 7 * 24 * time.Hour
 )
 
-// newSeed makes a seed of a draft, or says what is wrong with it.
+// newSeed builds a seed from a draft, or returns its errors.
 func (s *Service) newSeed(who workspace.Principal, d Draft) (crawl.Seed, []apperr.FieldError) {
 	u, problem := s.parseURL(d.URL)
 	n := crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: u, Domain: u.Domain(), Kind: d.Kind, Title: strings.TrimSpace(d.Title), Status: crawl.Active,
@@ -60,22 +60,22 @@ func (s *Service) newSeed(who workspace.Principal, d Draft) (crawl.Seed, []apper
 	return n, problems
 }
 
-// parseURL reads the URL of a seed, and refuses what leads into private networks.
-// Where a name leads is looked at again whenever it is dialled.
+// parseURL parses the URL of a seed and rejects private addresses. Addresses
+// that names resolve to are checked when they are dialed.
 func (s *Service) parseURL(text string) (weburl.URL, *apperr.FieldError) {
-	wrong := func(code, message string) *apperr.FieldError {
+	invalid := func(code, message string) *apperr.FieldError {
 		return &apperr.FieldError{Field: "url", Code: code, Message: message}
 	}
 	u, err := weburl.Parse(strings.TrimSpace(text), weburl.Rules{})
 	switch {
 	case errors.Is(err, weburl.ErrCredentials):
-		return u, wrong("credentials", "Leave user name and password out of the address.")
+		return u, invalid("credentials", "Remove the user name and password from the address.")
 	case errors.Is(err, weburl.ErrScheme):
-		return u, wrong("scheme", "Only http and https can be crawled.")
+		return u, invalid("scheme", "The address must start with http:// or https://.")
 	case errors.Is(err, weburl.ErrTooLong):
-		return u, wrong("too_long", fmt.Sprintf("An address may have %d characters.", weburl.MaxLength))
+		return u, invalid("too_long", fmt.Sprintf("The address can have at most %d characters.", weburl.MaxLength))
 	case err != nil:
-		return u, wrong("invalid", "Give the address of a page, like https://news.example/.")
+		return u, invalid("invalid", "Enter the address of a page, such as https://news.example/.")
 	}
 	host, port := u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme()]
 	if _, given, err := net.SplitHostPort(u.Host()); err == nil {
@@ -85,7 +85,7 @@ func (s *Service) parseURL(text string) (weburl.URL, *apperr.FieldError) {
 	if s.Guard.Trusts(net.JoinHostPort(bare, port)) {
 		return u, nil
 	}
-	private := wrong("private", "This address is private; the operator can allow it (DATELINE_ALLOW_PRIVATE_HOSTS).")
+	private := invalid("private", "This address is private. An operator can allow it with DATELINE_ALLOW_PRIVATE_HOSTS.")
 	if ip, err := netip.ParseAddr(bare); err == nil {
 		if s.Guard.CheckAll(net.JoinHostPort(bare, port), []netip.Addr{ip}) != nil {
 			return u, private
@@ -104,44 +104,44 @@ func (s *Service) parseURL(text string) (weburl.URL, *apperr.FieldError) {
 	return u, nil
 }
 
-// validate says what is wrong with a seed, its address apart.
+// validate returns the errors of a seed, except for its URL.
 func validate(n crawl.Seed) (problems []apperr.FieldError) {
-	wrong := func(field, message string, args ...any) {
+	invalid := func(field, message string, args ...any) {
 		problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: fmt.Sprintf(message, args...)})
 	}
 	switch n.Kind {
 	case crawl.Home, crawl.Section, crawl.Feed, crawl.Sitemap:
 	default:
-		wrong("kind", "Give home, section, feed or sitemap.")
+		invalid("kind", "The kind must be home, section, feed or sitemap.")
 	}
 	if n.Status != crawl.Active && n.Status != crawl.Paused {
-		wrong("status", "Give active or paused.")
+		invalid("status", "The status must be active or paused.")
 	}
 	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
-		wrong("title", "A title may have %d characters.", maxTitleLength)
+		invalid("title", "The title can have at most %d characters.", maxTitleLength)
 	}
 	if n.Priority < 0 || n.Priority > 100 {
-		wrong("priority", "Give a number from 0 to 100.")
+		invalid("priority", "The priority must be between 0 and 100.")
 	}
 	if n.MinInterval < minInterval || n.MinInterval > maxInterval {
-		wrong("min_interval_seconds", "Give %d to %d seconds.", int(minInterval.Seconds()), int(maxInterval.Seconds()))
+		invalid("min_interval_seconds", "The interval must be between %d and %d seconds.", int(minInterval.Seconds()), int(maxInterval.Seconds()))
 	}
 	if n.MaxInterval < n.MinInterval || n.MaxInterval > maxInterval {
-		wrong("max_interval_seconds", "Give at least the shortest interval, and at most %d seconds.", int(maxInterval.Seconds()))
+		invalid("max_interval_seconds", "The interval must be at least min_interval_seconds and at most %d seconds.", int(maxInterval.Seconds()))
 	}
 	if n.Rules.MaxDepth < 0 || n.Rules.MaxDepth > maxDepth {
-		wrong("depth", "Give a number from 0 to %d; 1 follows the links of the seed itself.", maxDepth)
+		invalid("max_depth", "The depth must be between 0 and %d. 1 follows only the seed's own links.", maxDepth)
 	}
 	if n.Rules.DailyBudget < 0 || n.Rules.DailyBudget > 1_000_000 {
-		wrong("daily_budget", "Give a number from 0 to 1000000; 0 is as many as the domain may have.")
+		invalid("daily_budget", "The budget must be between 0 and 1000000. 0 means that only the domain's budget applies.")
 	}
 	for field, all := range map[string][]string{"allow": n.Rules.Allow, "deny": n.Rules.Deny} {
 		if len(all) > maxPatterns {
-			wrong(field, "Give at most %d patterns.", maxPatterns)
+			invalid(field, "There can be at most %d patterns.", maxPatterns)
 		}
 		for i, one := range all {
 			if strings.Trim(one, "^$*") == "" || len(one) > maxPatternLength || !utf8.ValidString(one) || strings.ContainsRune(one, 0) {
-				wrong(fmt.Sprintf("%s[%d]", field, i), "A pattern is a part of an address, like /the-thao/ or ^/tin/*.html$, with at most %d characters.", maxPatternLength)
+				invalid(fmt.Sprintf("%s[%d]", field, i), "The pattern must be a part of a URL, such as /the-thao/ or ^/tin/*.html$, with at most %d characters.", maxPatternLength)
 			}
 		}
 	}
