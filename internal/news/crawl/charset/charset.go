@@ -1,5 +1,6 @@
-// Package charset turns web documents into UTF-8. Servers and pages name their
-// encoding wrongly or not at all; what the bytes themselves prove comes first.
+// Package charset decodes web documents to UTF-8. Servers and pages often
+// declare a wrong encoding or none, so the evidence of the bytes takes
+// precedence.
 package charset
 
 import (
@@ -16,8 +17,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// prescanLimit is how far into a document its own word on its encoding is looked for.
-// Browsers read 1,024 bytes, which many pages fill with scripts.
+// prescanLimit is how far into a document a declaration of its encoding is
+// searched. Browsers read 1,024 bytes, which many pages fill with scripts.
 const prescanLimit = 16 << 10
 
 var (
@@ -27,9 +28,9 @@ var (
 	vietnameseLang = regexp.MustCompile(`(?i)<html\b[^>]*\blang\s*=\s*["']?vi\b`)
 )
 
-// Decode returns the document in UTF-8, and the encoding that it was in.
-// contentType is the header of that name and may be empty. It never fails: what
-// cannot be read becomes U+FFFD. The result may share memory with body.
+// Decode returns the document in UTF-8 and its original encoding. contentType
+// is the header of that name and may be empty. It never fails: invalid bytes
+// become U+FFFD. The result may share memory with body.
 func Decode(body []byte, contentType string) (text []byte, name string) {
 	if text, name, ok := decodeBOM(body); ok {
 		return text, name
@@ -40,8 +41,8 @@ func Decode(body []byte, contentType string) (text []byte, name string) {
 	} else if _, after, ok := strings.Cut(strings.ToLower(contentType), "charset="); ok {
 		header, _, _ = strings.Cut(strings.Trim(after, `"' `), ";")
 	}
-	// Text in another encoding is valid UTF-8 by chance only if it is all ASCII
-	// (and then decodes the same), or of the 7-bit or 16-bit kinds.
+	// Text in another encoding is valid UTF-8 by chance only if it is all
+	// ASCII, which decodes the same, or in a 7-bit or 16-bit encoding.
 	if utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 && bytes.IndexByte(body, 0x1b) < 0 {
 		return body, "utf-8"
 	}
@@ -70,7 +71,8 @@ func Decode(body []byte, contentType string) (text []byte, name string) {
 	}
 }
 
-// decodeBOM reads the byte order mark (Encoding Standard §6, "BOM sniff").
+// decodeBOM decodes a document with a byte order mark (Encoding Standard §6,
+// "BOM sniff").
 func decodeBOM(body []byte) ([]byte, string, bool) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xEF\xBB\xBF")):
@@ -91,7 +93,7 @@ func declared(body []byte) string {
 		return string(found[1])
 	}
 	if found := metaCharset.FindSubmatch(comment.ReplaceAll(head, nil)); found != nil {
-		// A meta element that could be read as ASCII is not in UTF-16 (HTML
+		// A meta element that is readable as ASCII cannot be in UTF-16 (HTML
 		// Standard, "prescan a byte stream").
 		if label := strings.ToLower(string(found[1])); !strings.HasPrefix(label, "utf-16") {
 			return label
@@ -101,10 +103,10 @@ func declared(body []byte) string {
 	return ""
 }
 
-// isMostlyUTF8 says whether a document is UTF-8 with some broken characters, as
-// where a template cut a title in the middle of a letter.
+// isMostlyUTF8 reports whether a document is UTF-8 with a few broken
+// characters, such as a title truncated in the middle of a letter.
 func isMostlyUTF8(body []byte) bool {
-	good, bad := 0, 0
+	valid, invalid := 0, 0
 	for i := 0; i < len(body); {
 		if body[i] < utf8.RuneSelf {
 			i++
@@ -112,13 +114,13 @@ func isMostlyUTF8(body []byte) bool {
 		}
 		r, size := utf8.DecodeRune(body[i:])
 		if r == utf8.RuneError && size == 1 {
-			bad++
+			invalid++
 		} else {
-			good++
+			valid++
 		}
 		i += size
 	}
-	return good > 4*bad
+	return valid > 4*invalid
 }
 
 func decode(body []byte, from encoding.Encoding, name string) ([]byte, string) {
@@ -127,7 +129,7 @@ func decode(body []byte, from encoding.Encoding, name string) ([]byte, string) {
 		return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
 	}
 	if name == "windows-1258" {
-		// Its tones are separate characters.
+		// It encodes tone marks as combining characters.
 		text = norm.NFC.Bytes(text)
 	}
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), name

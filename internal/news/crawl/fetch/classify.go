@@ -15,7 +15,7 @@ import (
 	"dateline/internal/news/crawl/charset"
 )
 
-// handleResponse reads an answer that does not redirect.
+// handleResponse handles a response that does not redirect.
 func (a *attempt) handleResponse(res *http.Response, stop context.CancelFunc) {
 	r := a.result
 	r.ContentType = mediaType(res.Header.Get("Content-Type"))
@@ -23,26 +23,26 @@ func (a *attempt) handleResponse(res *http.Response, stop context.CancelFunc) {
 	status := res.StatusCode
 	switch {
 	case status == http.StatusNotModified && (a.request.ETag != "" || a.request.LastModified != ""):
-		// Validators that a 304 does not repeat stay (RFC 9110 §15.4.5).
+		// Validators that a 304 does not repeat stay valid (RFC 9110 §15.4.5).
 		r.ETag, r.LastModified = a.request.ETag, a.request.LastModified
 		a.saveValidators(res.Header)
-		a.finish(NotModified, "it did not change")
+		a.finish(NotModified, "not modified")
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable && r.RetryAfter > 0:
-		a.finish(Throttled, fmt.Sprintf("the server answers %d: too many requests", status))
+		a.finish(Throttled, fmt.Sprintf("the server responded with %d: too many requests", status))
 	case status == http.StatusNotFound, status == http.StatusGone, status == http.StatusUnavailableForLegalReasons:
-		a.finish(NotFound, fmt.Sprintf("the server answers %d", status))
+		a.finish(NotFound, fmt.Sprintf("the server responded with %d", status))
 	case status >= 500:
-		a.finish(ServerError, fmt.Sprintf("the server answers %d", status))
+		a.finish(ServerError, fmt.Sprintf("the server responded with %d", status))
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly:
-		a.finish(ServerError, fmt.Sprintf("the server answers %d", status))
+		a.finish(ServerError, fmt.Sprintf("the server responded with %d", status))
 	case status == http.StatusOK, status == http.StatusNonAuthoritativeInfo:
 		a.saveValidators(res.Header)
 		a.handleBody(res, stop)
 	case status >= 400:
-		a.finish(ClientError, fmt.Sprintf("the server answers %d", status))
+		a.finish(ClientError, fmt.Sprintf("the server responded with %d", status))
 	default:
-		// 204, 206, a redirect to nowhere: no page.
-		a.finish(ClientError, fmt.Sprintf("the server answers %d without a page", status))
+		// 204, 206 or a redirect without a target: there is no page.
+		a.finish(ClientError, fmt.Sprintf("the server responded with %d and no page", status))
 	}
 }
 
@@ -61,7 +61,7 @@ func (a *attempt) saveValidators(header http.Header) {
 func (a *attempt) handleBody(res *http.Response, stop context.CancelFunc) {
 	r := a.result
 	if r.ContentType != "" && !matchesKind(a.request.Kind, r.ContentType) {
-		a.finish(WrongType, "it is "+r.ContentType)
+		a.finish(WrongType, "the content type is "+r.ContentType)
 		return
 	}
 	read, err := a.readBody(res, stop)
@@ -72,7 +72,7 @@ func (a *attempt) handleBody(res *http.Response, stop context.CancelFunc) {
 		return
 	}
 	if sniffed := mediaType(http.DetectContentType(read.body)); isBinary(sniffed) || r.ContentType == "" && len(read.body) > 0 && !matchesKind(a.request.Kind, sniffed) {
-		a.finish(WrongType, "it is "+sniffed)
+		a.finish(WrongType, "the content type is "+sniffed)
 		return
 	}
 	r.Body = read.body
@@ -88,9 +88,9 @@ func mediaType(header string) string {
 	return strings.ToLower(strings.TrimSpace(media))
 }
 
-// matchesKind says whether a content type can be what is asked for. Feeds, sitemaps and
-// robots.txt come under all kinds of names; what is plainly something else is
-// not read at all.
+// matchesKind reports whether a content type is plausible for a kind. Feeds,
+// sitemaps and robots.txt are served under all kinds of types; only clearly
+// different ones are rejected.
 func matchesKind(kind Kind, contentType string) bool {
 	if kind == KindPage {
 		return contentType == "text/html" || contentType == "application/xhtml+xml"
@@ -103,7 +103,7 @@ func isBinary(contentType string) bool {
 	major, minor, _ := strings.Cut(contentType, "/")
 	switch major {
 	case "image":
-		return minor != "svg+xml" // some servers send XML under it
+		return minor != "svg+xml" // some servers use it for XML
 	case "audio", "video", "font":
 		return true
 	}
@@ -114,8 +114,9 @@ func isBinary(contentType string) bool {
 	return strings.HasPrefix(minor, "vnd.openxmlformats")
 }
 
-// handleError says what an error means. The text names no address that a name
-// resolved to: people see it, and it may be of the operator's own network.
+// handleError turns an error into an outcome. The reason must not contain the
+// address that a name resolved to: users see it, and it may belong to the
+// operator's network.
 func (a *attempt) handleError(err error) {
 	var dns *net.DNSError
 	var network net.Error
@@ -123,7 +124,7 @@ func (a *attempt) handleError(err error) {
 	var record tls.RecordHeaderError
 	switch {
 	case ssrf.Prohibited(err), errors.Is(err, errLocalName):
-		a.finish(BlockedAddress, "its address is private or its port unusual")
+		a.finish(BlockedAddress, "the address is private or the port is not allowed")
 	case errors.Is(err, errWireSize), errors.Is(err, errBodySize), errors.Is(err, errRatio):
 		a.finish(TooBig, err.Error())
 	case errors.Is(err, errSlow), errors.Is(err, errIdle):
@@ -131,14 +132,14 @@ func (a *attempt) handleError(err error) {
 	case errors.Is(err, errEncoding):
 		a.finish(WrongType, err.Error())
 	case errors.As(err, &dns) && !dns.IsTimeout:
-		a.finish(Unreachable, "its name cannot be resolved")
+		a.finish(Unreachable, "the host name cannot be resolved")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
 		errors.As(err, &network) && network.Timeout():
-		a.finish(Timeout, "it took too long")
+		a.finish(Timeout, "the request timed out")
 	case errors.As(err, &cert):
-		a.finish(Unreachable, "its certificate is not valid")
+		a.finish(Unreachable, "the TLS certificate is invalid")
 	case errors.As(err, &record):
-		a.finish(Unreachable, "it does not speak TLS")
+		a.finish(Unreachable, "the server does not support TLS")
 	default:
 		a.finish(Unreachable, "the connection failed")
 	}

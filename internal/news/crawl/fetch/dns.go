@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Resolver finds the addresses of a host, and how long they may be kept; zero
-// when that is unknown.
+// Resolver looks up the addresses of a host and how long they may be cached; a
+// TTL of zero means unknown.
 type Resolver interface {
 	Lookup(ctx context.Context, host string) ([]netip.Addr, time.Duration, error)
 }
 
-// SystemResolver asks as all programs of the machine do. It does not tell how
-// long an answer holds.
+// SystemResolver uses the resolver of the operating system, which returns no
+// TTL.
 type SystemResolver struct{}
 
 // Lookup implements Resolver.
@@ -32,14 +32,13 @@ const (
 	defaultTTL     = 5 * time.Minute
 	minTTL         = 10 * time.Second
 	maxTTL         = 10 * time.Minute
-	notFoundTTL    = time.Minute      // a name that does not exist (RFC 2308)
-	failedTTL      = 10 * time.Second // a server that did not answer
+	notFoundTTL    = time.Minute      // name that does not exist
+	failedTTL      = 10 * time.Second // server failure
 	maxCachedNames = 100_000
 	dnsTimeout     = 10 * time.Second
 )
 
-// dnsCache keeps what a resolver said. A crawler asks for the same names all day,
-// and for names that do not exist too.
+// dnsCache caches lookups, including those of names that do not exist.
 type dnsCache struct {
 	resolver Resolver
 	now      func() time.Time
@@ -60,14 +59,15 @@ func newDNSCache(resolver Resolver, now func() time.Time) *dnsCache {
 }
 
 func (c *dnsCache) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	if known, ok := c.cached(host); ok {
-		return known.addrs, known.err
+	if entry, ok := c.cached(host); ok {
+		return entry.addrs, entry.err
 	}
-	// One question for all who ask at once; it outlives the first of them.
+	// Concurrent callers share one lookup, which continues when the first of
+	// them leaves.
 	answer := c.flight.DoChan(host, func() (any, error) {
-		// Another caller's question may have been answered since.
-		if known, ok := c.cached(host); ok {
-			return known, nil
+		// Another lookup may have ended in the meantime.
+		if entry, ok := c.cached(host); ok {
+			return entry, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dnsTimeout)
 		defer cancel()
@@ -82,12 +82,12 @@ func (c *dnsCache) lookup(ctx context.Context, host string) ([]netip.Addr, error
 	}
 }
 
-// cached gives an answer that still holds.
+// cached returns an entry that has not expired.
 func (c *dnsCache) cached(host string) (dnsEntry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known, ok := c.names[host]
-	return known, ok && c.now().Before(known.expires)
+	entry, ok := c.names[host]
+	return entry, ok && c.now().Before(entry.expires)
 }
 
 func (c *dnsCache) resolve(ctx context.Context, host string) dnsEntry {
@@ -118,9 +118,9 @@ func (c *dnsCache) resolve(ctx context.Context, host string) dnsEntry {
 	return found
 }
 
-// unmapped gives IPv4 addresses as such. Resolvers may answer with IPv4-mapped
-// IPv6 addresses (RFC 4291, section 2.5.5.2): the guard would refuse public
-// ones, and host slots would count one server twice.
+// unmapped converts IPv4-mapped IPv6 addresses (RFC 4291, section 2.5.5.2) to
+// IPv4: the guard would reject public ones, and the rate limit per address
+// would count one server twice.
 func unmapped(addrs []netip.Addr) []netip.Addr {
 	var out []netip.Addr
 	for _, addr := range addrs {
@@ -131,11 +131,11 @@ func unmapped(addrs []netip.Addr) []netip.Addr {
 	return out
 }
 
-// evict forgets what has expired, and if that is too little, some of the rest.
+// evict removes expired entries, and others if these are not enough.
 func (c *dnsCache) evict() {
 	now := c.now()
-	for host, known := range c.names {
-		if !now.Before(known.expires) {
+	for host, entry := range c.names {
+		if !now.Before(entry.expires) {
 			delete(c.names, host)
 		}
 	}

@@ -12,90 +12,90 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// Store is the authority.
+// Store is the source of truth.
 type Store interface {
 	KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (map[uuid.UUID]bool, error)
 }
 
-// Index answers which URLs of a domain are new, by filter, cache and authority.
+// Index reports which URLs of a domain are new. It asks the Bloom filter, then
+// a cache in Redis, then the Store.
 type Index struct {
 	Filter *Filter
 	Redis  redis.UniversalClient
 	Store  Store
 }
 
-// cacheTTL is how long Redis keeps that a URL is known.
+// cacheTTL is how long Redis caches that a URL is known.
 const cacheTTL = 24 * time.Hour
 
-// New says of each id of a domain whether it is to be added. It says yes too
-// often rather than too seldom. A domain whose frontier was emptied has a new
-// epoch, under which nothing is remembered. When Redis does not answer,
-// everything is asked of the authority.
+// New reports, for each ID of a domain, whether the URL is new. It may report a
+// known URL as new, but not the other way around. The epoch of a domain
+// invalidates cached URLs after its frontier was emptied. While Redis is
+// unavailable, all URLs are looked up in the Store.
 func (k *Index) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) ([]bool, error) {
-	fresh := make([]bool, len(ids))
+	isNew := make([]bool, len(ids))
 	names := make([]crawl.URLKey, len(ids))
 	for i, id := range ids {
 		names[i] = crawl.URLKey{DomainID: domain, ID: id}
 	}
-	maybe, err := k.Filter.Add(ctx, names)
+	maybeKnown, err := k.Filter.Add(ctx, names)
 	if err != nil {
-		maybe = make([]bool, len(ids))
-		for i := range maybe {
-			maybe[i] = true
+		maybeKnown = make([]bool, len(ids))
+		for i := range maybeKnown {
+			maybeKnown[i] = true
 		}
 	}
 	var unsure []int
 	for i := range ids {
-		if fresh[i] = !maybe[i]; maybe[i] {
+		if isNew[i] = !maybeKnown[i]; maybeKnown[i] {
 			unsure = append(unsure, i)
 		}
 	}
 	unsure = k.notCached(ctx, domain, epoch, ids, unsure)
 	if len(unsure) == 0 {
-		return fresh, nil
+		return isNew, nil
 	}
-	ask := make([]uuid.UUID, len(unsure))
+	lookup := make([]uuid.UUID, len(unsure))
 	for i, at := range unsure {
-		ask[i] = ids[at]
+		lookup[i] = ids[at]
 	}
-	known, err := k.Store.KnownURLs(ctx, domain, ask)
+	known, err := k.Store.KnownURLs(ctx, domain, lookup)
 	if err != nil {
-		return nil, fmt.Errorf("asking which URLs are known: %w", err)
+		return nil, fmt.Errorf("look up known URLs: %w", err)
 	}
 	var remember []uuid.UUID
 	for _, at := range unsure {
-		if fresh[at] = !known[ids[at]]; !fresh[at] {
+		if isNew[at] = !known[ids[at]]; !isNew[at] {
 			remember = append(remember, ids[at])
 		}
 	}
 	k.Remember(ctx, domain, epoch, remember)
-	return fresh, nil
+	return isNew, nil
 }
 
-// notCached leaves those that Redis does not know.
+// notCached returns the URLs that are not cached as known.
 func (k *Index) notCached(ctx context.Context, domain, epoch int32, ids []uuid.UUID, unsure []int) []int {
 	if len(unsure) == 0 {
 		return nil
 	}
 	pipe := k.Redis.Pipeline()
-	answers := make([]*redis.IntCmd, len(unsure))
+	cached := make([]*redis.IntCmd, len(unsure))
 	for i, at := range unsure {
-		answers[i] = pipe.Exists(ctx, cacheKey(domain, epoch, ids[at]))
+		cached[i] = pipe.Exists(ctx, cacheKey(domain, epoch, ids[at]))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return unsure
 	}
 	var out []int
 	for i, at := range unsure {
-		if answers[i].Val() == 0 {
+		if cached[i].Val() == 0 {
 			out = append(out, at)
 		}
 	}
 	return out
 }
 
-// Remember notes URLs that the authority has. It is called after the commit,
-// never before.
+// Remember caches URLs that are in the Store. Call it only after the commit.
 func (k *Index) Remember(ctx context.Context, domain, epoch int32, ids []uuid.UUID) {
 	if len(ids) == 0 {
 		return
@@ -104,7 +104,7 @@ func (k *Index) Remember(ctx context.Context, domain, epoch int32, ids []uuid.UU
 	for _, id := range ids {
 		pipe.Set(ctx, cacheKey(domain, epoch, id), "", cacheTTL)
 	}
-	_, _ = pipe.Exec(ctx) // asked again the next time
+	_, _ = pipe.Exec(ctx) // looked up again the next time
 }
 
 func cacheKey(domain, epoch int32, id uuid.UUID) string {

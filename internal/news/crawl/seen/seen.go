@@ -1,8 +1,8 @@
-// Package seen tells quickly which URLs are surely new: a Bloom filter in plain
-// Redis. "No" means new. "Maybe" means nothing: whoever gets it asks on, first
-// the status in Redis, then Postgres, which alone knows. The filter may be lost,
-// stale or half full at any time: then Postgres is asked more often, or an
-// insert finds the row there already, and no article is lost.
+// Package seen quickly finds URLs that are certainly new, with a Bloom filter
+// in plain Redis. "No" means that a URL is new. "Maybe" is followed by a lookup
+// in a Redis cache and then in Postgres, the source of truth. The filter may be
+// lost, stale or half full at any time: then Postgres is asked more often, or
+// an insert finds an existing row, and no article is lost.
 package seen
 
 import (
@@ -19,13 +19,13 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// bitsPerKey and hashes give 0.1 % of false positives: k = m/n · ln 2, and
+// bitsPerKey and hashes give 0.1% false positives: k = m/n · ln 2, and
 // 0.6185^(m/n) (Bloom, "Space/time trade-offs in hash coding", 1970).
 const (
 	bitsPerKey = 14.4
 	hashes     = 10
-	// chunkBits is how large one string in Redis gets: 1 MiB. Chunks spread over
-	// a cluster and are allocated as they fill.
+	// chunkBits is the size of one Redis string, 1 MiB. Chunks spread over a
+	// cluster and are allocated as they fill.
 	chunkBits = 8 << 20
 )
 
@@ -38,7 +38,7 @@ type Filter struct {
 	checkedAt time.Time
 }
 
-// layout is the filter in force: its generation and how many chunks it has.
+// layout identifies the active filter by its generation and number of chunks.
 type layout struct {
 	generation string
 	chunks     uint64
@@ -47,14 +47,14 @@ type layout struct {
 // layoutKey holds "<generation> <chunks>".
 const layoutKey = "crawl:seen:filter"
 
-// layoutTTL is how long another process's new filter may go unnoticed.
+// layoutTTL is how long a new filter of another process may go unnoticed.
 const layoutTTL = 5 * time.Second
 
-// minCapacity is the capacity of a filter that nobody has sized yet.
+// minCapacity is the capacity of a filter before the first rebuild.
 const minCapacity = 1_000_000
 
-// testAndSetScript sets bits and says of each key whether all of its bits were set
-// before.
+// testAndSetScript sets bits and returns, for each key, whether all of its bits
+// were set before.
 const testAndSetScript = `
 local out = {}
 local k = tonumber(ARGV[1])
@@ -67,23 +67,23 @@ for i = 2, #ARGV, k do
 end
 return out`
 
-// Add puts names into the filter and says of each whether it may have been there
-// before.
-func (f *Filter) Add(ctx context.Context, names []crawl.URLKey) (maybe []bool, err error) {
+// Add adds URLs to the filter and reports, for each, whether it may have been
+// in it before.
+func (f *Filter) Add(ctx context.Context, keys []crawl.URLKey) (maybeKnown []bool, err error) {
 	in, err := f.currentLayout(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return f.addTo(ctx, in, names)
+	return f.addTo(ctx, in, keys)
 }
 
-func (f *Filter) addTo(ctx context.Context, in layout, names []crawl.URLKey) ([]bool, error) {
+func (f *Filter) addTo(ctx context.Context, in layout, keys []crawl.URLKey) ([]bool, error) {
 	type part struct {
 		args []any
 		at   []int
 	}
 	parts := map[uint64]*part{}
-	for i, n := range names {
+	for i, n := range keys {
 		chunk, bits := bitPositions(n, in.chunks)
 		p := parts[chunk]
 		if p == nil {
@@ -96,25 +96,25 @@ func (f *Filter) addTo(ctx context.Context, in layout, names []crawl.URLKey) ([]
 		}
 	}
 	script := redis.NewScript(testAndSetScript)
-	maybe := make([]bool, len(names))
+	maybeKnown := make([]bool, len(keys))
 	for chunk, p := range parts {
-		answer, err := script.Run(ctx, f.Redis, []string{in.key(chunk)}, p.args...).Int64Slice()
+		wasSet, err := script.Run(ctx, f.Redis, []string{in.key(chunk)}, p.args...).Int64Slice()
 		if err != nil {
-			return nil, fmt.Errorf("asking the filter: %w", err)
+			return nil, fmt.Errorf("query the filter: %w", err)
 		}
 		for i, at := range p.at {
-			maybe[at] = answer[i] == 1
+			maybeKnown[at] = wasSet[i] == 1
 		}
 	}
-	return maybe, nil
+	return maybeKnown, nil
 }
 
 func (l layout) key(chunk uint64) string {
 	return "crawl:seen:" + l.generation + ":" + strconv.FormatUint(chunk, 10)
 }
 
-// bitPositions says in which chunk a name lies and which bits it sets there (Kirsch and
-// Mitzenmacher, "Less hashing, same performance", 2006).
+// bitPositions returns the chunk of a URL and the bits that it sets there
+// (Kirsch and Mitzenmacher, "Less hashing, same performance", 2006).
 func bitPositions(n crawl.URLKey, chunks uint64) (chunk uint64, bits [hashes]uint64) {
 	a, b := binary.BigEndian.Uint64(n.ID[:8]), binary.BigEndian.Uint64(n.ID[8:])
 	mix := (a ^ uint64(uint32(n.DomainID))*0x9e3779b97f4a7c15) //nolint:gosec // a number, whatever its sign
@@ -135,11 +135,11 @@ func (f *Filter) currentLayout(ctx context.Context) (layout, error) {
 	if errors.Is(err, redis.Nil) {
 		text = fmt.Sprintf("0 %d", chunksFor(minCapacity))
 	} else if err != nil {
-		return layout{}, fmt.Errorf("asking for the filter: %w", err)
+		return layout{}, fmt.Errorf("load the filter's layout: %w", err)
 	}
 	var l layout
 	if _, err := fmt.Sscanf(text, "%s %d", &l.generation, &l.chunks); err != nil || l.chunks == 0 {
-		return layout{}, fmt.Errorf("the filter's layout %q cannot be read", text)
+		return layout{}, fmt.Errorf("parse the filter's layout %q", text)
 	}
 	f.current, f.checkedAt = l, time.Now()
 	return l, nil
