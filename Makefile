@@ -71,7 +71,7 @@ temporald: build ## build the embedded Temporal server (minutes the first time, 
 generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settings
 	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
-	go test ./internal/infra/config -run TestExample -update >/dev/null
+	go test ./internal/infra/config -run TestExample_MatchesCommittedFile -update >/dev/null
 
 ## Proving it
 

@@ -11,7 +11,7 @@ import (
 	"dateline/api/spec"
 )
 
-const checkPatience = 3 * time.Second
+const checkTimeout = 3 * time.Second
 
 // Live says that the process runs.
 func (s *Server) Live(context.Context, spec.LiveRequestObject) (spec.LiveResponseObject, error) {
@@ -21,7 +21,7 @@ func (s *Server) Live(context.Context, spec.LiveRequestObject) (spec.LiveRespons
 // Ready says whether the engines answer and workers poll. It looks at all of
 // them side by side.
 func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.ReadyResponseObject, error) {
-	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	answer := spec.Readiness{Ready: true, Checks: make(map[string]string, len(s.Checks))}
 	for name, said := range s.engines(ctx) {

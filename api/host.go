@@ -32,7 +32,7 @@ func (s *Server) checkHost() gin.HandlerFunc {
 		}
 		// RFC 9110, section 15.5.20.
 		writeProblem(c, http.StatusMisdirectedRequest, "unknown_host",
-			"This server does not answer for that host. Use the address in DATELINE_PUBLIC_URL, or have the operator add the host to DATELINE_HOSTS.", nil)
+			"This server does not answer for that host. Use the address in DATELINE_PUBLIC_URL, or have the operator add the host to DATELINE_ALLOWED_HOSTS.", nil)
 	}
 }
 

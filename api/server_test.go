@@ -116,7 +116,7 @@ func (w *temporal) ping(ctx context.Context) error {
 func (w *temporal) queues(context.Context) ([]status.Queue, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return []status.Queue{{Name: "dateline-post", Kind: "workflow", Waiting: 7, Oldest: w.oldest}}, w.down
+	return []status.Queue{{Name: "dateline-post", Kind: "workflow", Pending: 7, Oldest: w.oldest}}, w.down
 }
 
 type syncBuffer struct {
@@ -152,7 +152,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
-		System: &status.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
+		System: &status.Reporter{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
 			Readers: func(ctx context.Context) (status.Readers, error) {
 				quarantined, err := c.Counter.QuarantineSize(ctx)
 				return status.Readers{Quarantined: quarantined}, err

@@ -59,7 +59,7 @@ func (s *server) wantClosed(name string, closed <-chan string, within time.Durat
 }
 
 // Notices alone have to do here: the check by time comes later than the test waits.
-func TestStreams_CloseWhenAccessEnds(t *testing.T) {
+func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = time.Hour })
 	s.Connect("desk")
 	p := s.Schedule()

@@ -13,25 +13,26 @@ import (
 	"dateline/internal/ops/status"
 )
 
-// System looks how the installation is; engines asks what each says.
+// System reports the state of the installation. engines returns the error of each
+// engine, which is empty if it is healthy.
 type System interface {
-	Look(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) status.Report
+	Report(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) status.Report
 }
 
-// GetSystem says how the installation is.
+// GetSystem returns the state of the installation.
 func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (spec.GetSystemResponseObject, error) {
-	looking, cancel := context.WithTimeout(ctx, checkPatience)
+	reportCtx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	r := s.System.Look(looking, principal(ctx).WorkspaceID, s.engines)
-	out := spec.GetSystem200JSONResponse{At: r.At.UTC(), Version: r.Version, Clock: s.clockJSON(), Engines: []spec.EngineState{}, Armed: r.Armed,
-		DeadLetters: r.Dead, Lateness: []spec.SystemLateness{}, Queues: []spec.TemporalQueue{}, Alerts: []spec.SystemAlert{}}
-	out.Accounts.NeedReconnect, out.Accounts.FirstEnd = r.Accounts.NeedReconnect, r.Accounts.FirstEnd
+	r := s.System.Report(reportCtx, principal(ctx).WorkspaceID, s.engines)
+	out := spec.GetSystem200JSONResponse{At: r.At.UTC(), Version: r.Version, Clock: s.clockJSON(), Engines: []spec.EngineStatus{}, Armed: r.Armed,
+		DeadLetters: r.DeadLetters, Lateness: []spec.SystemLateness{}, Queues: []spec.TaskQueue{}, Alerts: []spec.SystemAlert{}}
+	out.Accounts.NeedsReconnect, out.Accounts.FirstExpiry = r.Accounts.NeedsReconnect, r.Accounts.FirstExpiry
 	if out.DeadLetters == nil {
 		out.DeadLetters = map[string]int64{}
 	}
 	if p := r.Posts; p != nil {
-		out.Posts = &spec.WaitingPosts{Scheduled: p.Scheduled, Due: p.Due, Overdue: p.Overdue, Publishing: p.Publishing, Parked: p.Parked,
-			Deliveries: p.Deliveries, DeadDeliveries: p.DeadDeliveries}
+		out.Posts = &spec.Backlog{Scheduled: p.Scheduled, Due: p.Due, Overdue: p.Overdue, Publishing: p.Publishing, Parked: p.Parked,
+			PendingDeliveries: p.Deliveries, FailedDeliveries: p.FailedDeliveries}
 	}
 	if c := r.Crawl; c != nil {
 		out.Crawl = &struct {
@@ -48,17 +49,17 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 		out.DatabaseBytes = &r.Size
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
-		out.Engines = append(out.Engines, spec.EngineState{Name: name, Answers: r.Engines[name] == "", Says: optional(r.Engines[name]), Uses: usesOf(r, name)})
+		out.Engines = append(out.Engines, spec.EngineStatus{Name: name, Healthy: r.Engines[name] == "", Error: optional(r.Engines[name]), Usage: engineUsage(r, name)})
 	}
 	for _, l := range r.Lateness {
 		out.Lateness = append(out.Lateness, spec.SystemLateness{Network: optional(l.Network), Sent: l.Sent,
-			P50Ms: milliseconds(l.Median), P99Ms: milliseconds(l.P99), MaxMs: milliseconds(l.Latest)})
+			P50Ms: milliseconds(l.Median), P99Ms: milliseconds(l.P99), MaxMs: milliseconds(l.Max)})
 	}
 	for _, q := range r.Queues {
 		out.Queues = append(out.Queues, queueJSON(q))
 	}
 	for _, a := range r.Alerts {
-		one := spec.SystemAlert{Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), About: optional(a.About), Message: a.Message}
+		one := spec.SystemAlert{Name: a.Name, Severity: spec.SystemAlertSeverity(a.Severity), Subject: optional(a.Subject), Message: a.Message}
 		if a.Value != 0 {
 			one.Value = &a.Value
 		}
@@ -67,33 +68,34 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 	return out, nil
 }
 
-// engines makes the checks and gives what each says: empty when all is well.
+// engines runs the health checks and returns the error of each engine, which is empty
+// if it is healthy.
 func (s *Server) engines(ctx context.Context) map[string]string {
-	said := make(map[string]string, len(s.Checks))
+	failures := make(map[string]string, len(s.Checks))
 	for name, err := range RunChecks(ctx, s.Checks) {
-		said[name] = ""
+		failures[name] = ""
 		if err != nil {
-			// Addresses and credentials in the cause are for the log only.
-			s.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
-			said[name] = "does not answer"
-			var told interface{ Advice() string }
-			if errors.As(err, &told) {
-				said[name] = told.Advice()
+			// The cause can contain addresses and credentials, so only the log has it.
+			s.Log.WarnContext(ctx, "health check failed", "check", name, "error", err)
+			failures[name] = "does not answer"
+			var advised interface{ Advice() string }
+			if errors.As(err, &advised) {
+				failures[name] = advised.Advice()
 			}
 		}
 	}
-	return said
+	return failures
 }
 
-// usesOf says how full an engine is, as far as is known.
-func usesOf(r status.Report, engine string) []spec.EngineUse {
-	uses := []spec.EngineUse{}
-	add := func(what, place string, f status.Fullness) {
-		one := spec.EngineUse{What: what, Place: optional(place), Used: f.Used}
-		if f.Most > 0 {
-			one.Most = &f.Most
+// engineUsage returns the usage of an engine's resources, as far as it is known.
+func engineUsage(r status.Report, engine string) []spec.ResourceUsage {
+	all := []spec.ResourceUsage{}
+	add := func(resource, volume string, u status.Usage) {
+		one := spec.ResourceUsage{Resource: resource, Volume: optional(volume), Used: u.Used}
+		if u.Max > 0 {
+			one.Max = &u.Max
 		}
-		uses = append(uses, one)
+		all = append(all, one)
 	}
 	switch engine {
 	case "database":
@@ -101,23 +103,23 @@ func usesOf(r status.Report, engine string) []spec.EngineUse {
 			add("connections", "", *r.Database)
 		}
 	case "redis":
-		for _, what := range slices.Sorted(maps.Keys(r.Redis)) {
-			add(what, "", r.Redis[what])
+		for _, resource := range slices.Sorted(maps.Keys(r.Redis)) {
+			add(resource, "", r.Redis[resource])
 		}
 	case "objects":
-		for _, place := range slices.Sorted(maps.Keys(r.Disks)) {
-			add("disk", place, r.Disks[place])
+		for _, volume := range slices.Sorted(maps.Keys(r.Disks)) {
+			add("disk", volume, r.Disks[volume])
 		}
 	}
-	return uses
+	return all
 }
 
-func queueJSON(q status.Queue) spec.TemporalQueue {
-	out := spec.TemporalQueue{Name: q.Name, Kind: spec.TemporalQueueKind(q.Kind), Waiting: q.Waiting, OldestMs: milliseconds(q.Oldest)}
+func queueJSON(q status.Queue) spec.TaskQueue {
+	out := spec.TaskQueue{Name: q.Name, Kind: spec.TaskQueueKind(q.Kind), Pending: q.Pending, OldestMs: milliseconds(q.Oldest)}
 	if q.Start != nil {
-		steps := int64(min(q.Start.Steps, 1<<53)) //nolint:gosec // bounded
+		tasks := int64(min(q.Start.Tasks, 1<<53)) //nolint:gosec // bounded
 		median, p95 := milliseconds(q.Start.Median.Round(time.Millisecond)), milliseconds(q.Start.P95.Round(time.Millisecond))
-		out.Steps, out.StartP50Ms, out.StartP95Ms = &steps, &median, &p95
+		out.StartedTasks, out.StartP50Ms, out.StartP95Ms = &tasks, &median, &p95
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func (s *server) system(headers ...string) (state spec.SystemState) {
+func (s *server) system(headers ...string) (state spec.SystemStatus) {
 	s.t.Helper()
 	s.decode(s.send("GET", "/api/v1/system", nil, headers...), 200, &state)
 	return state
@@ -27,13 +27,13 @@ func (s *server) alerts(headers ...string) map[string]spec.SystemAlert {
 	return named
 }
 
-func TestTheStateOfTheInstallationIsSaid(t *testing.T) {
+func TestSystem_ReportsState(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
-	if state := s.system(); len(state.Alerts) != 0 || len(state.Lateness) != 0 || state.Posts == nil || *state.Posts != (spec.WaitingPosts{}) ||
-		state.Version != "test" || len(state.Queues) != 1 || state.Queues[0].Waiting != 7 || len(state.Engines) != 4 {
-		t.Errorf("of a new desk: %+v", state)
+	if state := s.system(); len(state.Alerts) != 0 || len(state.Lateness) != 0 || state.Posts == nil || *state.Posts != (spec.Backlog{}) ||
+		state.Version != "test" || len(state.Queues) != 1 || state.Queues[0].Pending != 7 || len(state.Engines) != 4 {
+		t.Errorf("new installation: got %+v", state)
 	}
 	s.Schedule()
 	posted := s.Schedule()
@@ -52,33 +52,33 @@ func TestTheStateOfTheInstallationIsSaid(t *testing.T) {
 	if l := state.Lateness; len(l) != 2 || l[0].Network != nil || *l[1].Network != "mastodon" || l[1].Sent != 1 || l[1].P50Ms != 250 || l[1].P99Ms != 250 {
 		t.Errorf("lateness: got %+v, want two buckets, the second with 250 ms", l)
 	}
-	if state.Accounts.NeedReconnect != 1 {
+	if state.Accounts.NeedsReconnect != 1 {
 		t.Errorf("accounts %+v", state.Accounts)
 	}
 	for _, e := range state.Engines {
-		if !e.Answers || e.Says != nil || (e.Name == "database" && (len(e.Uses) != 1 || e.Uses[0].Used < 1 || *e.Uses[0].Most < e.Uses[0].Used)) {
+		if !e.Healthy || e.Error != nil || (e.Name == "database" && (len(e.Usage) != 1 || e.Usage[0].Used < 1 || *e.Usage[0].Max < e.Usage[0].Used)) {
 			t.Errorf("engine %+v", e)
 		}
 	}
 	alerts := s.alerts()
 	for _, name := range []string{"PostsLate", "PostsUncertain", "AccountsNeedReconnect"} {
 		if alerts[name].Message == "" {
-			t.Errorf("%s is not said; %v", name, alerts)
+			t.Errorf("%s: missing in %v", name, alerts)
 		}
 	}
 	if state.Alerts[0].Name != "PostsLate" || state.Alerts[0].Severity != "critical" {
 		t.Errorf("the first is %+v", state.Alerts[0])
 	}
-	// Of what is another workspace's, nothing is told, nor to people who may not know.
+	// Other workspaces and members with insufficient roles do not see this data.
 	_, _, theirs := s.Found("Elsewhere")
-	if state := s.system("Authorization", "Bearer "+theirs); *state.Posts != (spec.WaitingPosts{}) || len(state.DeadLetters) != 0 || len(state.Lateness) != 0 || len(state.Alerts) != 0 {
-		t.Errorf("elsewhere: %+v", state)
+	if state := s.system("Authorization", "Bearer "+theirs); *state.Posts != (spec.Backlog{}) || len(state.DeadLetters) != 0 || len(state.Lateness) != 0 || len(state.Alerts) != 0 {
+		t.Errorf("other workspace: got %+v, want empty", state)
 	}
 	s.refused(s.send("GET", "/api/v1/system", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
 }
 
-// What is away is said, and the rest is told all the same.
-func TestTheStateIsSaidWhileEnginesAreAway(t *testing.T) {
+// Engines that are down are reported with the rest of the status.
+func TestSystem_ReportsDownEngines(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.temporal.fail(errors.New("dial tcp 10.0.0.7:7233: connection refused"))
@@ -90,7 +90,7 @@ func TestTheStateIsSaidWhileEnginesAreAway(t *testing.T) {
 	away := map[string]bool{}
 	for _, a := range state.Alerts {
 		if a.Name == "EngineDown" && a.Severity == "critical" {
-			away[*a.About] = true
+			away[*a.Subject] = true
 		}
 	}
 	if len(away) != 2 || !away["temporal"] || !away["objects"] {
@@ -100,13 +100,13 @@ func TestTheStateIsSaidWhileEnginesAreAway(t *testing.T) {
 	s.temporal.mu.Lock()
 	s.temporal.oldest = time.Minute
 	s.temporal.mu.Unlock()
-	if a := s.alerts()["TasksWait"]; a.About == nil || *a.About != "dateline-post" || *a.Value != 60 {
+	if a := s.alerts()["TaskQueueStalled"]; a.Subject == nil || *a.Subject != "dateline-post" || *a.Value != 60 {
 		t.Errorf("%+v", a)
 	}
 }
 
-// An engine that takes a question and never answers used up the time for all others.
-func TestASilentEngineDoesNotHideTheRest(t *testing.T) {
+// An engine that accepts a connection and never responds does not use up the time of the others.
+func TestSystem_ToleratesUnresponsiveEngine(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.temporal.silence()
@@ -114,7 +114,7 @@ func TestASilentEngineDoesNotHideTheRest(t *testing.T) {
 	if state.Posts == nil || state.DatabaseBytes == nil || len(state.Queues) != 1 {
 		t.Errorf("%+v", state)
 	}
-	if len(state.Alerts) != 1 || state.Alerts[0].Name != "EngineDown" || *state.Alerts[0].About != "temporal" {
+	if len(state.Alerts) != 1 || state.Alerts[0].Name != "EngineDown" || *state.Alerts[0].Subject != "temporal" {
 		t.Errorf("alerts %+v", state.Alerts)
 	}
 }

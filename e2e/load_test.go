@@ -28,7 +28,7 @@ func (a *answered) note(what string) {
 // out, once.
 func TestThreeTimesTheCapacity(t *testing.T) {
 	n := newNetwork(t)
-	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_API_AT_ONCE=16", "DATELINE_API_RATE=0")
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_API_MAX_IN_FLIGHT=16", "DATELINE_API_RATE_LIMIT=0")
 	d.start()
 	d.ready()
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}

@@ -21,7 +21,7 @@ func TestNewsIsFound(t *testing.T) {
 	}
 	t.Cleanup(world.Close)
 	site := world.Site(0)
-	d := newDateline(t, "DATELINE_CRAWL_PROXY="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
+	d := newDateline(t, "DATELINE_CRAWL_PROXY_URL="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
 	d.start()
 	d.ready()
 	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": site.Home()}, nil); status != http.StatusCreated {
@@ -64,9 +64,9 @@ func TestNewsIsFound(t *testing.T) {
 		`dateline_search_duration_seconds_count{mode="hybrid"}`:                 11,
 		`dateline_crawl_freshness_seconds_count{stage="stored"}`:                1,
 		`dateline_crawl_freshness_seconds_count{stage="searchable"}`:            1,
-		`dateline_articles_waiting{stage="parse"}`:                              0,
-		`dateline_articles_waiting{stage="index"}`:                              0,
-		`dateline_articles_waiting_seconds{stage="index"}`:                      0,
+		`dateline_articles_pending{stage="parse"}`:                              0,
+		`dateline_articles_pending{stage="index"}`:                              0,
+		`dateline_articles_oldest_pending_seconds{stage="index"}`:               0,
 		`dateline_crawl_pages_total{kind="article",result="new"}`:               11,
 		`dateline_crawl_freshness_seconds_bucket{stage="searchable",le="+Inf"}`: 1,
 	} {

@@ -62,8 +62,8 @@ func (r Registry) Connector(name string) (network.Connector, bool) {
 	return c, ok
 }
 
-// FormConnector finds how accounts of a network are connected by what a person types in;
-// false for networks that only use OAuth, and for unknown ones.
+// FormConnector finds how accounts of a network are connected by what a user
+// types in; false for networks that only use OAuth, and for unknown ones.
 func (r Registry) FormConnector(name string) (network.FormConnector, bool) {
 	c, ok := r.networks[name].(network.FormConnector)
 	return c, ok

@@ -154,7 +154,7 @@ func (m *Model) Needs() []Need {
 		{"Redis: masters", math.Max(m.get("replicas"), math.Ceil(redis)), "nodes", "view.cpu.redis: a master runs scripts on one core; at most 16, the number of shards"},
 		{"Redis: memory", (m.get("pages.active")*m.get("view.page.memory")*1e3 + m.get("views")*m.get("views.mean")*7200*m.get("view.visit.memory")) / 1e9, "GB", "view.page.memory, view.visit.memory"},
 		{"crawler: requests a second", hubs + pages, "/s", "hubs.site, hub.every, pages.site"},
-		{"crawler: sites at work at once", hubs + pages, "", "a second for each request and site: DATELINE_CRAWL_DOMAINS"},
+		{"crawler: sites at work at once", hubs + pages, "", "a second for each request and site: DATELINE_CRAWL_MAX_DOMAINS"},
 		{"object store: a year of pages", m.get("sites") * m.get("pages.site") * 365 * m.get("page.stored") * m.get("page.versions") / 1e9, "TB", "page.stored, page.versions"},
 	}
 }

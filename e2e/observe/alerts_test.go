@@ -54,7 +54,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 		return n.count("select count(*) from view_batches") > 0 && n.count("select count(*) from view_checks") > 0
 	})
 	for alert, labels := range p.allFired() {
-		if alert != "DiskNearItsEnd" { // the disk of the machine that tests may well be full
+		if alert != "DiskNearlyFull" { // the disk of the machine that tests may well be full
 			t.Errorf("%s fires without a cause: %s", alert, labels)
 		}
 	}
@@ -67,7 +67,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.faults([]fake.Fault{{Kind: fake.ResetBefore, Account: "torn", Count: -1}})
 	n.call(http.MethodPost, "/api/v1/posts", map[string]any{"content": "torn", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{accounts["torn"]},
 		"drop_if_late_minutes": 1}, nil) // so that it is soon given up to a person
-	p.fires("CountsDiffer", "RecordsQuarantined")
+	p.fires("ViewCountMismatch", "RecordsQuarantined")
 	n.await("an answer to be lost", func() bool { return n.count("select count(*) from post_events where type = 'ambiguous'") > 0 })
 
 	t.Log("no worker works, and a process is short of everything")
@@ -82,10 +82,10 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	sick, metrics := n.sick()
 	p.scrape("slow", metrics)
 	free := n.fill()
-	p.fires("ClockDrifts", "MemoryNearItsEnd", "DiskNearItsEnd{instance:"+metrics+" place:data", "CertificateEnds{place:public", "KeysAreOld",
-		"DatabaseServerNearItsEnd", "RedisNearItsEnd")
+	p.fires("ClockDrift", "MemoryNearLimit", "DiskNearlyFull{instance:"+metrics+" volume:data", "CertificateExpiring{endpoint:public", "KeysetNotRotated",
+		"DatabaseServerNearLimit", "RedisNearLimit")
 	crowd(t, sick, 150)
-	p.fires("FilesNearTheirEnd", "PostsLate", "TasksWait{task_queue:dateline-post", "ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")
+	p.fires("OpenFilesNearLimit", "PostsLate", "TaskQueueStalled{task_queue:dateline-post", "ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")
 	free()
 
 	t.Log("the worker is back, and the network makes trouble")
@@ -104,12 +104,12 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 		n.schedule(fmt.Sprintf("refused %d", i), 3*time.Second, accounts["refused"])
 	}
 	n.schedule("revoked", 3*time.Second, accounts["revoked"])
-	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "ManyRetries", "NetworkErrors{network:mastodon", "DeadLettersGrow", "AccessEnds",
-		"AccountsNeedReconnect", "WebhooksWait", "ArticlesAreStale")
+	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "HighRetryRate", "NetworkErrors{network:mastodon", "DeadLettersGrowing", "AccountAccessExpiring",
+		"AccountsNeedReconnect", "WebhookDeliveriesPending", "ArticlesStale")
 
 	t.Log("nobody gives connections back, and a lost post was looked for in vain")
 	p.scrape("slow", n.locked())
-	p.fires("DatabaseConnectionsNearTheirEnd", "PostsUncertain")
+	p.fires("DatabasePoolNearLimit", "PostsUncertain")
 
 	t.Log("the engines are away")
 	n.redis.Kill()
@@ -118,7 +118,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 		_, _ = n.try(http.MethodGet, "/api/v1/posts", nil, nil)
 		n.hit(key, "/third")
 	})
-	p.fires("EngineDown{engine:database", "EngineDown{engine:redis", "ApiErrors", "HitsNotCounted")
+	p.fires("EngineDown{engine:database", "EngineDown{engine:redis", "ApiErrors", "HitsRejected")
 
 	for _, alert := range everyAlert(t) {
 		if !p.firing(alert, "") {

@@ -94,7 +94,7 @@ func openNewsroom(t *testing.T) *newsroom {
 	n.env = []string{"DATABASE_URL=" + n.database, "REDIS_URL=redis://127.0.0.1:" + n.redisPort, "TEMPORAL_ADDRESS=127.0.0.1:" + temporal, "TEMPORAL_NAMESPACE=default",
 		"S3_ENDPOINT=" + bucket.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY=test", "DATELINE_KEYSET=" + keyset,
 		"DATELINE_DATA_DIR=" + e2etest.OpenDir(t), "DATELINE_ALLOW_PRIVATE_HOSTS=127.0.0.0/8," + strings.TrimPrefix(n.fake.URL(), "http://"),
-		"DATELINE_CRAWL_PROXY=" + n.world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s"}
+		"DATELINE_CRAWL_PROXY_URL=" + n.world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s"}
 	n.command("keyset", "new", keyset)
 	n.client = &client{t: t}
 	n.token = regexp.MustCompile(`dl_\S+`).FindString(n.command("token"))

@@ -23,7 +23,7 @@ func TestEveryPanelHasData(t *testing.T) {
 	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Proxied: true, Traps: true})
 	e2etest.Must(t, err)
 	t.Cleanup(world.Close)
-	up := startUp(t, []string{"--demo"}, "DATELINE_CRAWL_PROXY="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
+	up := startUp(t, []string{"--demo"}, "DATELINE_CRAWL_PROXY_URL="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
 	p.scrape("quick", strings.TrimSuffix(strings.TrimPrefix(up.metrics, "http://"), "/metrics"))
 
 	site := world.Site(0)

@@ -9,11 +9,11 @@ import (
 
 // languageModel is nil where none is set up, and where it may use no tokens.
 func (p *parts) languageModel() (*llm.Client, error) {
-	if p.cfg.ModelURL == "" || p.cfg.ModelTokens == 0 {
+	if p.cfg.LLMURL == "" || p.cfg.LLMTokensPerDay == 0 {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
-	return llm.New(llm.Options{URL: p.cfg.ModelURL, Model: p.cfg.ModelName, APIKey: secret.NewText(p.cfg.ModelKey), MaxContextTokens: p.cfg.ModelContext,
-		MaxTokensPerDay: int64(p.cfg.ModelTokens), Timeout: p.cfg.ModelTimeout}, p.store, llm.RedisCache{Redis: p.redis})
+	return llm.New(llm.Options{URL: p.cfg.LLMURL, Model: p.cfg.LLMModel, APIKey: secret.NewText(p.cfg.LLMKey), MaxContextTokens: p.cfg.LLMContextTokens,
+		MaxTokensPerDay: int64(p.cfg.LLMTokensPerDay), Timeout: p.cfg.LLMTimeout}, p.store, llm.RedisCache{Redis: p.redis})
 }
 
 // articleWorker reads what the crawler stores.

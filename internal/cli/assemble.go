@@ -122,7 +122,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	for _, c := range []*http.Client{httpClient, p.hooks, p.web} {
-		c.Transport = p.telemetry.Transport(c.Transport)
+		c.Transport = p.telemetry.TraceTransport(c.Transport)
 	}
 	guard, err := ssrf.New(allowed)
 	if err != nil {
@@ -188,7 +188,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.desk = &scheduling.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
-	return p, p.observe(of.version)
+	return p, p.registerMetrics(of.version)
 }
 
 // openRedis takes one URL, or the comma-separated hosts of a cluster.
@@ -267,8 +267,8 @@ func (p *parts) server(page web.Page) *api.Server {
 		Views:      p.views(),
 		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
 		Redirect:   p.redirect(),
-		ViewsStore: viewsStore{p.store}, System: p.watch(), Dashboard: page.Built(),
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
+		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(),
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
@@ -352,7 +352,7 @@ func (p *parts) worker() *worker.Worker {
 		Search:   p.searchWorker(),
 		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 		Views:    p.viewsActivities(),
-	}, worker.Surroundings{
+	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
 }

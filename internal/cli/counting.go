@@ -31,8 +31,8 @@ type audience struct {
 func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	c := &audience{signals: pubsub.NewSiteSignals(p.redis, p.log),
 		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
-	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoFile); err != nil {
-		return nil, fmt.Errorf("DATELINE_GEO_FILE: %w", err)
+	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoIPFile); err != nil {
+		return nil, fmt.Errorf("DATELINE_GEOIP_FILE: %w", err)
 	}
 	robots, err := botfilter.New()
 	if err != nil {
@@ -102,5 +102,5 @@ func (p *parts) viewsActivities() *activities.Views {
 		return nil
 	}
 	return &activities.Views{Flusher: meteredFlusher{&flush.Flusher{Counter: p.counter, Store: p.store, SyncDelay: flush.AOFSyncDelay, Log: p.log, Now: p.clock.Now,
-		Retention: flush.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}, p.telemetry.Views}}
+		Retention: flush.Retention{Hours: p.cfg.HourlyViewRetention, Days: p.cfg.DailyViewRetention}}, p.telemetry.Views}}
 }

@@ -46,9 +46,9 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	if c.pages, err = pagestore.New(p.objects); err != nil {
 		return err
 	}
-	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy, Resolver: names}
-	if p.cfg.CrawlBrowser != "" {
-		if o.Renderer, err = render.New(render.Options{URL: p.cfg.CrawlBrowser}); err != nil {
+	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxyURL, Resolver: names}
+	if p.cfg.CrawlBrowserURL != "" {
+		if o.Renderer, err = render.New(render.Options{URL: p.cfg.CrawlBrowserURL}); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 	}
 	return &worker.CrawlActivities{
 		Articles: p.articleWorker(),
-		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlDomains},
+		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains},
 		Maintenance: &activities.CrawlMaintenance{Records: p.store, Filter: filter, DeleteObject: p.objects.Delete, Exporter: p.crawl.archives,
-			MaxVersions: p.cfg.CrawlVersions, MaxAge: age},
+			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age},
 	}
 }

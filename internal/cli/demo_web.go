@@ -35,7 +35,7 @@ const (
 // startDemoWeb starts the sites, unless nothing is crawled, or through a proxy,
 // which would not know their names.
 func startDemoWeb(cfg *config.Config) (*demoWeb, error) {
-	if !cfg.Crawl || cfg.CrawlProxy != "" {
+	if !cfg.Crawl || cfg.CrawlProxyURL != "" {
 		return nil, nil //nolint:nilnil // off
 	}
 	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10})

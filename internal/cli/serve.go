@@ -96,7 +96,7 @@ func (p *Program) api(ctx context.Context, args []string) error {
 		return err
 	}
 	parts.log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
-	return together(ctx, func(ctx context.Context) error { return serve(ctx, l, parts.telemetry.Serve(handler)) },
+	return runConcurrently(ctx, func(ctx context.Context) error { return serve(ctx, l, parts.telemetry.TraceRequests(handler)) },
 		func(ctx context.Context) error { return parts.serveMetrics(ctx, metrics) })
 }
 

@@ -152,7 +152,7 @@ func (r *running) run(ctx context.Context) error {
 	}
 	r.log = parts.log
 	r.announce(box, token, link)
-	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.Serve(handler), func(ctx context.Context) error {
+	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.TraceRequests(handler), func(ctx context.Context) error {
 		if !r.demo {
 			return nil
 		}
@@ -166,7 +166,7 @@ func (r *running) run(ctx context.Context) error {
 
 // work serves and publishes until ctx ends or either fails.
 func (r *running) work(ctx context.Context, parts *parts, l listeners, h http.Handler, once func(context.Context) error) error {
-	return together(ctx,
+	return runConcurrently(ctx,
 		func(ctx context.Context) error { return serve(ctx, l.api, h) },
 		func(ctx context.Context) error { return parts.serveMetrics(ctx, l.metrics) },
 		func(ctx context.Context) error { return parts.worker().Run(ctx) },

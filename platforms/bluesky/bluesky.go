@@ -1,9 +1,9 @@
 // Package bluesky publishes to Bluesky and to every server of the AT Protocol
-// that keeps its posts.
+// that hosts its posts.
 //
-// The protocol is described at https://atproto.com/specs/ and its calls, by
-// name, at https://docs.bsky.app/docs/category/http-reference; behaviour that is
-// not written there is cited from the reference server's source by file.
+// The protocol is described at https://atproto.com/specs/ and its calls, by name,
+// at https://docs.bsky.app/docs/category/http-reference; behavior that is not
+// written there is cited from the reference server's source by file.
 package bluesky
 
 import (
@@ -18,13 +18,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "bluesky"
 
-// collection holds an account's posts.
-const collection = "app.bsky.feed.post"
+// postCollection holds an account's posts.
+const postCollection = "app.bsky.feed.post"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	Entryway  string `json:"entryway"`  // server that knows every name; default https://bsky.social
 	Directory string `json:"directory"` // of did:plc identities; default https://plc.directory
@@ -53,41 +53,41 @@ type Options struct {
 	WritesPerDay  int `json:"writes_per_day"`  // default 35000
 	UploadsPerDay int `json:"uploads_per_day"` // default 1000
 
-	Sandbox       string        `json:"-"` // base address of the sandbox's copy; empty: none
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 	UploadTimeout time.Duration `json:"-"` // for one attachment; 0: 15 min
-	AsideTimeout  time.Duration `json:"-"` // for what a post can do without: names, cards; 0: 5 s
+	EnrichTimeout time.Duration `json:"-"` // for what a post can do without: names, cards; 0: 5 s
 }
 
-// fill puts the default in place of what is not set.
-func (o *Options) fill() {
-	fallback(&o.Entryway, "https://bsky.social")
-	fallback(&o.Directory, "https://plc.directory")
-	fallback(&o.Web, "https://bsky.app")
-	fallback(&o.Video, "https://video.bsky.app")
+// setDefaults puts the default in place of what is not set.
+func (o *Options) setDefaults() {
+	setDefault(&o.Entryway, "https://bsky.social")
+	setDefault(&o.Directory, "https://plc.directory")
+	setDefault(&o.Web, "https://bsky.app")
+	setDefault(&o.Video, "https://video.bsky.app")
 	// The limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and
 	// app.bsky.embed.video.
-	fallback(&o.MaxGraphemes, 300)
-	fallback(&o.MaxTextBytes, 3000)
-	fallback(&o.MaxImages, 4)
-	fallback(&o.MaxImageBytes, 2_000_000)
-	fallback(&o.MaxVideoBytes, 300_000_000)
-	fallback(&o.MaxVideoSeconds, 180)
-	fallback(&o.MaxAltText, 2000)
+	setDefault(&o.MaxGraphemes, 300)
+	setDefault(&o.MaxTextBytes, 3000)
+	setDefault(&o.MaxImages, 4)
+	setDefault(&o.MaxImageBytes, 2_000_000)
+	setDefault(&o.MaxVideoBytes, 300_000_000)
+	setDefault(&o.MaxVideoSeconds, 180)
+	setDefault(&o.MaxAltText, 2000)
 	// Servers keep an upload without a post for about an hour and promise
 	// minutes. https://atproto.com/guides/blob-lifecycle
-	fallback(&o.BlobSeconds, 3000)
+	setDefault(&o.BlobSeconds, 3000)
 	// https://docs.bsky.app/docs/advanced-guides/rate-limits
-	fallback(&o.CallsPer5Min, 3000)
-	fallback(&o.WritesPerHour, 5000)
-	fallback(&o.WritesPerDay, 35_000)
-	fallback(&o.UploadsPerDay, 1000)
-	fallback(&o.UploadTimeout, 15*time.Minute)
-	fallback(&o.AsideTimeout, 5*time.Second)
+	setDefault(&o.CallsPer5Min, 3000)
+	setDefault(&o.WritesPerHour, 5000)
+	setDefault(&o.WritesPerDay, 35_000)
+	setDefault(&o.UploadsPerDay, 1000)
+	setDefault(&o.UploadTimeout, 15*time.Minute)
+	setDefault(&o.EnrichTimeout, 5*time.Second)
 }
 
-func fallback[T comparable](value *T, instead T) {
+func setDefault[T comparable](value *T, instead T) {
 	if *value == *new(T) {
 		*value = instead
 	}
@@ -111,14 +111,14 @@ var (
 	_ network.Revoker       = (*Bluesky)(nil)
 )
 
-// New makes the adapter. client should refuse private addresses (see
+// New returns the adapter. client should refuse private addresses (see
 // call.NewClient), because servers and linked pages are named by users.
 func New(client *http.Client, options Options) *Bluesky {
-	options.fill()
+	options.setDefaults()
 	return &Bluesky{calls: call.New(client), options: options, tids: &tidClock{now: time.Now}}
 }
 
-// Name gives "bluesky".
+// Name returns "bluesky".
 func (b *Bluesky) Name() string { return Name }
 
 // do makes one call of the protocol at a server and turns every refusal into a
@@ -157,7 +157,7 @@ func (b *Bluesky) do(ctx context.Context, server, method string, query url.Value
 // base validates a server's address and gives it without a trailing slash.
 func (b *Bluesky) base(address string) (string, error) {
 	address = strings.TrimSpace(address)
-	if b.sandboxed(address) {
+	if b.isSandbox(address) {
 		return address, nil
 	}
 	u, err := url.Parse(address)
@@ -165,19 +165,19 @@ func (b *Bluesky) base(address string) (string, error) {
 		return "", badAddress("Give the server's address as https://host, for example https://bsky.social.")
 	}
 	// A token sent without TLS is a token lost.
-	if u.Scheme != "https" && (u.Scheme != "http" || !b.mayBePlain(u)) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !b.allowsHTTP(u)) {
 		return "", badAddress("The server's address must begin with https://.")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// sandboxed says whether an account is of the sandbox, all of whose services
+// isSandbox reports whether an account is of the sandbox, all of whose services
 // are at one address.
-func (b *Bluesky) sandboxed(address string) bool {
+func (b *Bluesky) isSandbox(address string) bool {
 	return b.options.Sandbox != "" && address == b.options.Sandbox
 }
 
-func (b *Bluesky) mayBePlain(u *url.URL) bool {
+func (b *Bluesky) allowsHTTP(u *url.URL) bool {
 	for _, allowed := range b.options.PlainHTTP {
 		if strings.EqualFold(allowed, u.Host) {
 			return true
@@ -197,7 +197,7 @@ func badAddress(message string) *network.Error {
 // which may change; the identity works too and does not.
 func (b *Bluesky) permalink(account network.Account, key string) string {
 	root := b.options.Web
-	if b.sandboxed(account.BaseURL) {
+	if b.isSandbox(account.BaseURL) {
 		root = account.BaseURL
 	}
 	who := strings.TrimPrefix(account.Handle, "@")

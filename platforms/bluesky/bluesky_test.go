@@ -80,8 +80,8 @@ func subject(t *testing.T, b *bluesky.Bluesky, client *http.Client, account netw
 	}
 	return platformtest.Subject{
 		Network: b, Account: account, Client: client, Limits: limits, Counts: counts(t),
-		CreatePath: "/bluesky/xrpc/com.atproto.repo.createRecord",
-		ByHandle:   true, NoWindow: true, OpenReads: true, NoRequestID: true, Processed: video,
+		CreatePath:    "/bluesky/xrpc/com.atproto.repo.createRecord",
+		FindsByHandle: true, UnboundedSearch: true, PublicReads: true, NoRequestID: true, NewProcessedMedia: video,
 	}
 }
 

@@ -9,17 +9,17 @@ import (
 	"dateline/platforms/network"
 )
 
-// failure is how every call says what is wrong.
+// errorResponse is how every call says what is wrong.
 // https://atproto.com/specs/xrpc#error-responses
-type failure struct {
+type errorResponse struct {
 	Error   string `json:"error"`
 	Message string `json:"message"`
 }
 
-// refusal classifies an answer that is no success.
+// refusal classifies an unsuccessful response.
 func refusal(res *call.Response, method string) *network.Error {
-	var f failure
-	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
+	var f errorResponse
+	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	if strings.ContainsFunc(f.Error, func(r rune) bool { return !isAlnum(r) && r != '_' }) {
 		f.Message, f.Error = strings.TrimSpace(f.Error+" "+f.Message), "" // that is no name of an error
 	}
@@ -34,7 +34,7 @@ func refusal(res *call.Response, method string) *network.Error {
 		if at := rateReset(res); at.After(e.RetryAt) {
 			e.RetryAt = at
 		}
-	case res.Status < 500 && tokenRefused(f.Error):
+	case res.Status < 500 && isTokenError(f.Error):
 		e.Class = network.Auth
 	case res.Status == http.StatusBadRequest && f.Error == "BlobNotFound":
 		// actor-store/blob/transactor.ts looks for the blobs of a record before
@@ -45,9 +45,9 @@ func refusal(res *call.Response, method string) *network.Error {
 	return e
 }
 
-// tokenRefused knows the errors that are about the token or the login and not
+// isTokenError knows the errors that are about the token or the login and not
 // about this call. Most come with status 400 (pds/src/auth-verifier.ts).
-func tokenRefused(code string) bool {
+func isTokenError(code string) bool {
 	switch code {
 	case "ExpiredToken", "InvalidToken", "AuthMissing", "AuthenticationRequired", "AuthFactorTokenRequired",
 		"AccountTakedown", "AccountDeactivated", "AccountSuspended", "AccountNotFound", "MissingTokenId":

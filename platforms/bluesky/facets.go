@@ -160,7 +160,7 @@ func endsTag(r rune) bool {
 	return isSpace(r) || strings.ContainsRune("\u00ad\u2060\u200b\u200c\u200d\u20e2", r)
 }
 
-// isSpace is what JavaScript's expressions call white space, which is how the
+// isSpace is what JavaScript's expressions call whitespace, which is how the
 // rules are written.
 func isSpace(r rune) bool {
 	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
@@ -186,7 +186,7 @@ func utf16Length(text string) int {
 	return n
 }
 
-// isHandle says whether a name can be one. https://atproto.com/specs/handle
+// isHandle reports whether a name can be one. https://atproto.com/specs/handle
 func isHandle(name string) bool {
 	labels := strings.Split(name, ".")
 	if len(labels) < 2 || len(name) > 253 {

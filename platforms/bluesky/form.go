@@ -41,7 +41,7 @@ func (b *Bluesky) Fields() []network.FormField {
 // which the name leads to, and is not kept: the session renews itself.
 func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	password := values[fieldPassword]
-	name := tidyHandle(values[fieldHandle].Reveal())
+	name := normalizeHandle(values[fieldHandle].Reveal())
 	if password.Empty() {
 		return nil, formError(fieldPassword, "missing", "Give an app password.")
 	}
@@ -53,7 +53,7 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 	// The entryway has no posts of its own: it knows which server has.
 	if server == "" || server == b.DefaultInstance() {
 		var err error
-		if found, err = b.locate(ctx, b.fullName(name)); err != nil {
+		if found, err = b.resolveIdentity(ctx, b.completeHandle(name)); err != nil {
 			return nil, err
 		}
 		name = found.did
@@ -112,9 +112,9 @@ func (b *Bluesky) Identify(ctx context.Context, account network.Account) (networ
 	return account, nil
 }
 
-// tidyHandle undoes what copying adds: spaces, an @, and the invisible marks
+// normalizeHandle undoes what copying adds: spaces, an @, and the invisible marks
 // that Bluesky's pages put around names.
-func tidyHandle(typed string) string {
+func normalizeHandle(typed string) string {
 	typed = strings.TrimFunc(typed, func(r rune) bool {
 		return isSpace(r) || r == '@' || r >= 0x2000 && r <= 0x206f
 	})
@@ -124,8 +124,8 @@ func tidyHandle(typed string) string {
 	return strings.ToLower(typed)
 }
 
-// fullName adds the entryway's domain to a name without one, as its own login does.
-func (b *Bluesky) fullName(name string) string {
+// completeHandle adds the entryway's domain to a name without one, as its own login does.
+func (b *Bluesky) completeHandle(name string) string {
 	if name == "" || strings.Contains(name, ".") || isDID(name) {
 		return name
 	}
@@ -159,7 +159,7 @@ func (b *Bluesky) displayName(ctx context.Context, account network.Account) stri
 	var profile struct {
 		DisplayName string `json:"displayName"`
 	}
-	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"}, b.options.AsideTimeout, &profile)
+	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"}, b.options.EnrichTimeout, &profile)
 	if name := strings.TrimSpace(profile.DisplayName); err == nil && name != "" {
 		return name
 	}

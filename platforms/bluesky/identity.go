@@ -18,7 +18,7 @@ type identity struct {
 	server string
 }
 
-// isDID says whether a text is an identity of a method that the protocol
+// isDID reports whether a text is an identity of a method that the protocol
 // blesses. https://atproto.com/specs/did
 func isDID(text string) bool {
 	id, plc := strings.CutPrefix(text, "did:plc:")
@@ -31,10 +31,10 @@ func isDID(text string) bool {
 	return id != "" && len(text) <= 2048 && !strings.ContainsFunc(id, func(r rune) bool { return !isAlnum(r) && !strings.ContainsRune(".-_%", r) })
 }
 
-// locate finds an account's identity by its name, and its server by its
+// resolveIdentity finds an account's identity by its name, and its server by its
 // identity. The identity must name the name in turn: a server that lies about
 // whose a name is would get the password otherwise.
-func (b *Bluesky) locate(ctx context.Context, name string) (identity, error) {
+func (b *Bluesky) resolveIdentity(ctx context.Context, name string) (identity, error) {
 	if !isDID(name) && !isHandle(name) {
 		return identity{}, formError(fieldHandle, "bad_handle", "That is no handle. A handle looks like desk.bsky.social or news.example.")
 	}
@@ -69,7 +69,7 @@ func (b *Bluesky) locate(ctx context.Context, name string) (identity, error) {
 // https://atproto.com/specs/handle#handle-resolution
 func (b *Bluesky) resolve(ctx context.Context, name string) (string, error) {
 	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: "https://" + name + "/.well-known/atproto-did",
-		Timeout: b.options.AsideTimeout, MaxBody: 4 << 10, Header: http.Header{"Accept": {"text/plain"}}})
+		Timeout: b.options.EnrichTimeout, MaxBody: 4 << 10, Header: http.Header{"Accept": {"text/plain"}}})
 	if err == nil && res.OK() {
 		if did := strings.TrimSpace(string(res.Body)); isDID(did) {
 			return did, nil

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// lossy passes calls on and loses an answer when told to.
+// lossy passes calls on and loses a response when told to.
 type lossy struct {
 	address string
 	mode    atomic.Int32 // 1: lose the next call's answer, 2: lose the call itself

@@ -57,7 +57,7 @@ func (b *Bluesky) Stage(ctx context.Context, account network.Account, media netw
 	if u.Video && !b.options.VideoDirect {
 		return b.stageVideo(ctx, account, media, u)
 	}
-	data, err := open(ctx, media)
+	data, err := openMedia(ctx, media)
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -76,7 +76,7 @@ func (b *Bluesky) blobExpiry() time.Time {
 	return time.Now().Add(time.Duration(b.options.BlobSeconds) * time.Second)
 }
 
-func open(ctx context.Context, media network.Media) (io.ReadCloser, error) {
+func openMedia(ctx context.Context, media network.Media) (io.ReadCloser, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
 		return nil, &network.Error{Class: network.NotSent, Code: "media_unreadable",

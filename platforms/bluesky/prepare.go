@@ -44,7 +44,7 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 	if h.Mentions, err = b.mentions(ctx, account, submission.Text); err != nil {
 		return network.Prepared{}, err
 	}
-	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.NoCards && !b.sandboxed(account.BaseURL) {
+	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.NoCards && !b.isSandbox(account.BaseURL) {
 		h.Card = b.card(ctx, account, link)
 	}
 	text, err := json.Marshal(h)
@@ -63,7 +63,7 @@ func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri stri
 	}
 	var parent post
 	found, err := b.getRecord(ctx, account, at, 0, &parent)
-	if absent(err) {
+	if isNotFound(err) {
 		return nil, &network.Error{Class: network.Rejected, Code: "reply_target_gone", Message: "The post that this one answers does not exist (any more)."}
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (b *Bluesky) mentions(ctx context.Context, account network.Account, text st
 		}
 		tried[name] = true
 		for range 2 {
-			did, err := b.resolveAt(ctx, account.BaseURL, name, call.Request{Timeout: b.options.AsideTimeout})
+			did, err := b.resolveAt(ctx, account.BaseURL, name, call.Request{Timeout: b.options.EnrichTimeout})
 			if err == nil {
 				known[name] = did
 				break

@@ -22,7 +22,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	body, err := call.JSON(map[string]any{"repo": account.RemoteID, "collection": collection, "rkey": h.Key, "record": record})
+	body, err := call.JSON(map[string]any{"repo": account.RemoteID, "collection": postCollection, "rkey": h.Key, "record": record})
 	if err != nil {
 		return network.Receipt{}, notSent(err)
 	}
@@ -34,7 +34,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	if err := res.Decode(&made); err != nil {
 		return network.Receipt{}, err
 	}
-	if want := (recordAt{account.RemoteID, collection, h.Key}); made.URI != want.String() {
+	if want := (recordAt{account.RemoteID, postCollection, h.Key}); made.URI != want.String() {
 		return network.Receipt{}, res.MalformedError("it does not name the record that was made")
 	}
 	return network.Receipt{
@@ -51,7 +51,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 func (b *Bluesky) record(h handle, submission network.Submission) (post, error) {
 	now := time.Now()
 	made := post{
-		Type:      collection,
+		Type:      postCollection,
 		Text:      submission.Text,
 		CreatedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"),
 		Facets:    facets(submission.Text, h.Mentions),

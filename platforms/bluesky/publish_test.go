@@ -162,7 +162,7 @@ func TestMentionOutage(t *testing.T) {
 	}
 }
 
-// TestRates: the limit that an answer tells of is known by its window.
+// TestRates: the limit that a response tells of is known by its window.
 func TestRates(t *testing.T) {
 	for name, row := range map[string]struct {
 		rate fake.Rate

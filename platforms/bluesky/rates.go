@@ -23,7 +23,7 @@ const (
 )
 
 // quotas are those of the servers that Bluesky runs; others set their own, and
-// every answer says how the fullest stands. A period begins with the first call
+// every response says how the fullest stands. A period begins with the first call
 // in it. https://docs.bsky.app/docs/advanced-guides/rate-limits
 func (b *Bluesky) quotas() []network.Quota {
 	o := b.options
@@ -33,17 +33,17 @@ func (b *Bluesky) quotas() []network.Quota {
 	return []network.Quota{
 		{Bucket: bucketCalls, Scope: network.ScopeApp, Requests: o.CallsPer5Min, Per: 5 * time.Minute, Default: true,
 			Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallUpload: 1}},
-		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: uses(createPoints)},
-		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: uses(createPoints)},
+		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: uses(pointsPerCreate)},
+		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: uses(pointsPerCreate)},
 		{Bucket: bucketUploadsDay, Scope: network.ScopeApp, Requests: o.UploadsPerDay, Per: 24 * time.Hour, Default: true,
 			Costs: map[network.CallKind]int{network.CallUpload: 1}},
 	}
 }
 
-// createPoints is what making a record takes (pds/src/api/com/atproto/repo/createRecord.ts).
-const createPoints = 3
+// pointsPerCreate is what making a record takes (pds/src/api/com/atproto/repo/createRecord.ts).
+const pointsPerCreate = 3
 
-// bucketOf names the limit that an answer tells of, which is known by its window
+// bucketOf names the limit that a response tells of, which is known by its window
 // in seconds. Limits of calls and uploads are by address, hence shared.
 func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	switch {
@@ -60,12 +60,12 @@ func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	}
 }
 
-// rates reads the headers of an answer: those of the fullest limit that the
-// call fell in (xrpc-server/src/rate-limiter.ts).
+// rates reads the headers of a response: those of the fullest limit that the call
+// fell in (xrpc-server/src/rate-limiter.ts).
 func rates(res *call.Response, method string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("RateLimit-Remaining"))
-	bucket, scope := bucketOf(method, policyWindow(res.Header.Get("RateLimit-Policy")))
+	bucket, scope := bucketOf(method, windowOf(res.Header.Get("RateLimit-Policy")))
 	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
 		return nil
 	}
@@ -82,8 +82,8 @@ func rateReset(res *call.Response) time.Time {
 	return res.LocalTime(time.Unix(seconds, 0))
 }
 
-// policyWindow finds the seconds in a policy such as "5000;w=3600".
-func policyWindow(policy string) string {
+// windowOf finds the seconds in a policy such as "5000;w=3600".
+func windowOf(policy string) string {
 	_, window, _ := strings.Cut(policy, ";w=")
 	window, _, _ = strings.Cut(window, ";")
 	return window

@@ -147,7 +147,7 @@ func testRealLimits(t *testing.T, b *bluesky.Bluesky, account network.Account) {
 	}
 }
 
-// testRealLost: the server acts and its answer is lost on the way.
+// testRealLost: the server acts and its response is lost on the way.
 func testRealLost(t *testing.T, b *bluesky.Bluesky, account network.Account, d devenv) {
 	lossy := losing(t, d.PDS)
 	through := account
@@ -215,7 +215,7 @@ func testRealDelete(t *testing.T, b *bluesky.Bluesky, account network.Account, d
 	}
 }
 
-// testRealRefresh: sessions renew, also when the answer got lost, and end.
+// testRealRefresh: sessions renew, also when the response got lost, and end.
 func testRealRefresh(t *testing.T, b *bluesky.Bluesky, account network.Account, d devenv) {
 	app := network.App{}
 	lossy := losing(t, d.PDS)

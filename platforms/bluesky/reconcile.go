@@ -15,11 +15,11 @@ func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submis
 	if !ok {
 		return network.Finding{Conclusive: true, Evidence: "The post has no record key, without which it is never sent."}, nil
 	}
-	at := recordAt{account.RemoteID, collection, h.Key}
+	at := recordAt{account.RemoteID, postCollection, h.Key}
 	var there post
 	found, err := b.getRecord(ctx, account, at, 0, &there)
 	switch {
-	case absent(err):
+	case isNotFound(err):
 		return network.Finding{Conclusive: true, Evidence: "The account's server has no record " + h.Key + "."}, nil
 	case err != nil:
 		return network.Finding{}, err

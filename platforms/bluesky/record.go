@@ -121,8 +121,8 @@ func (b *Bluesky) getRecord(ctx context.Context, account network.Account, at rec
 	return answer.ref, nil
 }
 
-// absent says that a server knows a record not to be there.
-func absent(err error) bool {
+// isNotFound reports that a server knows a record not to be there.
+func isNotFound(err error) bool {
 	e := network.AsError(err)
 	return e != nil && e.Code == "RecordNotFound"
 }

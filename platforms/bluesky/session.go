@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// sessionAccount reads the answer of createSession and refreshSession into an
+// sessionAccount reads the response of createSession and refreshSession into an
 // account.
 func sessionAccount(res *call.Response, account network.Account) (network.Account, error) {
 	var answer struct {
@@ -67,9 +67,9 @@ func (c claims) expiry(res *call.Response) time.Time {
 	return res.LocalTime(time.Unix(c.Expires, 0)).UTC()
 }
 
-// Refresh renews both tokens (com.atproto.server.refreshSession). The old
-// refresh token is good for two hours more and then gives the same successor
-// (pds/src/account-manager/account-manager.ts), so that a lost answer is no
+// Refresh renews both tokens (com.atproto.server.refreshSession). The old refresh
+// token is good for two hours more and then gives the same successor
+// (pds/src/account-manager/account-manager.ts), so that a lost response is no
 // reason to be careful.
 func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.refreshSession", nil,

@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestRefresh: a lost answer is no reason to be careful for two hours; after
+// TestRefresh: a lost response is no reason to be careful for two hours; after
 // that, and after the session was ended, only its owner can help.
 func TestRefresh(t *testing.T) {
 	var ahead atomic.Int64

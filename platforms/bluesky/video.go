@@ -14,11 +14,11 @@ import (
 	"dateline/platforms/network"
 )
 
-// checkAfter is the pause between questions about a video.
-const checkAfter = 2 * time.Second
+// pollInterval is the pause between questions about a video.
+const pollInterval = 2 * time.Second
 
-// uploadLife is how long the video service may write to the account's server.
-const uploadLife = 30 * time.Minute
+// uploadTTL is how long the video service may write to the account's server.
+const uploadTTL = 30 * time.Minute
 
 // The states in which a job stays.
 const (
@@ -40,11 +40,11 @@ type job struct {
 // the account's server in the account's name.
 // https://docs.bsky.app/docs/tutorials/video
 func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media network.Media, u upload) (network.Staged, error) {
-	pass, err := b.servicePass(ctx, account)
+	pass, err := b.serviceToken(ctx, account)
 	if err != nil {
 		return network.Staged{}, err
 	}
-	data, err := open(ctx, media)
+	data, err := openMedia(ctx, media)
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -118,7 +118,7 @@ func (b *Bluesky) videoState(res *call.Response, state job, u upload, expires ti
 		}
 		return network.Staged{}, res.NewError(network.Rejected, "video_failed", strings.TrimSpace("Bluesky could not process the video. "+why))
 	default:
-		return u.staged(checkAfter, expires)
+		return u.staged(pollInterval, expires)
 	}
 }
 
@@ -149,18 +149,18 @@ func videoRefusal(res *call.Response) *network.Error {
 }
 
 func (b *Bluesky) videoService(account network.Account) string {
-	if b.sandboxed(account.BaseURL) {
+	if b.isSandbox(account.BaseURL) {
 		return account.BaseURL
 	}
 	return b.options.Video
 }
 
-// servicePass lets the video service write to the account's server
+// serviceToken lets the video service write to the account's server
 // (com.atproto.server.getServiceAuth), whose identity is that of its host.
-func (b *Bluesky) servicePass(ctx context.Context, account network.Account) (secret.Text, error) {
+func (b *Bluesky) serviceToken(ctx context.Context, account network.Account) (secret.Text, error) {
 	host := strings.ReplaceAll(hostOf(account.BaseURL), ":", "%3A")
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getServiceAuth", url.Values{
-		"aud": {"did:web:" + host}, "lxm": {methodUpload}, "exp": {strconv.FormatInt(time.Now().Add(uploadLife).Unix(), 10)},
+		"aud": {"did:web:" + host}, "lxm": {methodUpload}, "exp": {strconv.FormatInt(time.Now().Add(uploadTTL).Unix(), 10)},
 	}, call.Request{Token: account.Token})
 	if err != nil {
 		return secret.Text{}, err

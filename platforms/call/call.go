@@ -38,8 +38,8 @@ type Request struct {
 	Header http.Header // further headers
 
 	// Create marks a call that must not happen twice: once bytes have left, a
-	// lost answer is Ambiguous. Every other call may be repeated, so a lost
-	// answer is Transient.
+	// lost response is Ambiguous. Every other call may be repeated, so a lost
+	// response is Transient.
 	Create bool
 	// IdempotencyKey is sent as Idempotency-Key; empty sends none.
 	IdempotencyKey string
@@ -70,7 +70,7 @@ func (r *Response) ClockSkew() time.Duration {
 		return 0
 	}
 	skew := r.Date.Sub(r.Received)
-	// Date has whole seconds, and the answer travelled: less is no skew.
+	// Date has whole seconds, and the response traveled: less is no skew.
 	if skew.Abs() < 2*time.Second {
 		return 0
 	}
@@ -98,8 +98,8 @@ func New(client *http.Client) *Caller {
 	return &Caller{client: own}
 }
 
-// Do makes the call once. An error is always a *network.Error; an answer of
-// any status is no error here (see Response.Error).
+// Do makes the call once. An error is always a *network.Error; a response of any
+// status is no error here (see Response.Error).
 //
 // Bodies cannot be rewound, so net/http never sends a request again by itself
 // after bytes have left, not even one with an Idempotency-Key (net/http
@@ -128,8 +128,8 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 	}
 	res, err := c.client.Do(req)
 	if err != nil {
-		// A request that was cancelled just as it was being written may be on
-		// its way although the trace did not say so yet.
+		// A request that was canceled just as it was being written may be on its
+		// way although the trace did not say so yet.
 		left := wrote.Load() || connected.Load() && ctx.Err() != nil
 		return nil, noResponseError(request, left, err)
 	}

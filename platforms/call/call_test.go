@@ -30,7 +30,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*call.Caller, string) {
 	return call.New(client), server.URL
 }
 
-// drop ends the connection without an answer.
+// drop ends the connection without a response.
 func drop(t *testing.T, w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

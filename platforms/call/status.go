@@ -15,7 +15,7 @@ import (
 // maxMessage bounds what is quoted from an error page.
 const maxMessage = 300
 
-// OK says whether the status is a success.
+// OK reports whether the status is a success.
 func (r *Response) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
 // Decode parses the JSON body of a success. A body that does not parse leaves
@@ -36,7 +36,7 @@ func (r *Response) MalformedError(why string) *network.Error {
 	return r.NewError(class, "malformed_response", "The network's answer cannot be read: "+why+".")
 }
 
-// NewError makes an error that carries the answer's status and request id.
+// NewError makes an error that carries the response's status and request id.
 func (r *Response) NewError(class network.Class, code, message string) *network.Error {
 	return &network.Error{
 		Class:     class,

@@ -12,7 +12,7 @@ import (
 )
 
 // OAuth connects accounts of Instagram and Threads, which share the way: a page
-// where the person allows access, a token of an hour for its code, and one of 60
+// where the user allows access, a token of an hour for its code, and one of 60
 // days for that.
 type OAuth struct {
 	API     *API
@@ -26,12 +26,12 @@ type OAuth struct {
 	Timeout       time.Duration // for the exchange of a code; 0: as the API's
 }
 
-// Register gives the operator's app.
+// Register returns the operator's app.
 func (l OAuth) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
 	return l.Service.Register(baseURL, redirectURI)
 }
 
-// AuthorizeURL is the page where the person allows access. It knows no code
+// AuthorizeURL is the page where the user allows access. It knows no code
 // challenge.
 func (l OAuth) AuthorizeURL(app network.App, state, _ string) string {
 	host := l.AuthorizeHost
@@ -43,7 +43,7 @@ func (l OAuth) AuthorizeURL(app network.App, state, _ string) string {
 	}.Encode()
 }
 
-// ExchangeCode turns a code into the answer that has a token of an hour.
+// ExchangeCode turns a code into the response that has a token of an hour.
 func (l OAuth) ExchangeCode(ctx context.Context, app network.App, code string) (*call.Response, error) {
 	host, err := l.Service.Host(app.BaseURL, l.TokenHost)
 	if err != nil {

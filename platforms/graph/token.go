@@ -55,7 +55,7 @@ func (a *API) LongLived(ctx context.Context, host, path, grant string, app netwo
 	return account, nil
 }
 
-// IsTooNewToRefresh says that a token cannot be renewed yet, and need not be.
+// IsTooNewToRefresh reports that a token cannot be renewed yet, and need not be.
 func IsTooNewToRefresh(account network.Account) bool {
 	return time.Until(account.TokenExpiresAt) > longLivedTTL-minRefreshAge
 }

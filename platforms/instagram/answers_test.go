@@ -21,7 +21,7 @@ import (
 func TestCodes(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	account := "/instagram/v25.0/" + d.account.RemoteID
-	pic, _ := graphtest.Picture(t, 640, 640, "")
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	for _, row := range []struct {
 		code, subcode    int
 		prepare, publish network.Class
@@ -47,14 +47,14 @@ func TestCodes(t *testing.T) {
 			if row.gone {
 				code = network.CodeMediaExpired
 			}
-			s := graphtest.Submission("Codes "+rand.Text(), pic)
-			d.inject(t, graphtest.Says(account+"/media", row.code, row.subcode))
+			s := graphtest.NewSubmission("Codes "+rand.Text(), pic)
+			d.inject(t, graphtest.ErrorFault(account+"/media", row.code, row.subcode))
 			_, err := d.Prepare(t.Context(), d.account, s)
 			graphtest.WantClass(t, err, row.prepare, code)
 			d.ClearFaults()
 			s = d.prepared(t, s)
 			from := time.Now().Add(-time.Second)
-			d.inject(t, graphtest.Says(account+"/media_publish", row.code, row.subcode))
+			d.inject(t, graphtest.ErrorFault(account+"/media_publish", row.code, row.subcode))
 			_, err = d.Publish(t.Context(), d.account, s)
 			e := graphtest.WantClass(t, err, row.publish, code)
 			if e.RequestID != "trace" || e.Class == network.Throttled && e.RetryAt.IsZero() {
@@ -70,11 +70,11 @@ func TestCodes(t *testing.T) {
 
 // TestAPublishedContainerIsNeverPublishedTwice: a second call on the same
 // container makes no second post, and does not look like one that may be made
-// anew.
+// again.
 func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := graphtest.Picture(t, 640, 640, "")
-	s := d.prepared(t, graphtest.Submission("Once", pic))
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
+	s := d.prepared(t, graphtest.NewSubmission("Once", pic))
 	from := time.Now().Add(-time.Second)
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil {
@@ -95,10 +95,10 @@ func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 
 func TestCarousel(t *testing.T) {
 	d := newDesk(t, fake.Options{MediaDelay: 50 * time.Millisecond})
-	one, fetchedOne := graphtest.Picture(t, 640, 640, "the first")
-	two, fetchedTwo := graphtest.Video(t, 4000)
-	three, _ := graphtest.Picture(t, 800, 640, "the third")
-	s := graphtest.Submission("Three", one, two, three)
+	one, fetchedOne := graphtest.NewImage(t, 640, 640, "the first")
+	two, fetchedTwo := graphtest.NewVideo(t, 4000)
+	three, _ := graphtest.NewImage(t, 800, 640, "the third")
+	s := graphtest.NewSubmission("Three", one, two, three)
 	// What was made before an error is kept, and not made again.
 	media := "/instagram/v25.0/" + d.account.RemoteID + "/media"
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: media, Nth: 3})
@@ -124,7 +124,7 @@ func TestCarousel(t *testing.T) {
 // TestAReelWithoutAnAddressIsUploaded, from where a broken upload ended.
 func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	reel, fetched := graphtest.Video(t, 300_000)
+	reel, fetched := graphtest.NewVideo(t, 300_000)
 	reel.URL = nil
 	whole, opened := reel.Open, 0
 	reel.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -140,7 +140,7 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	if staged, err := d.Stage(t.Context(), d.account, reel); err != nil || !staged.Ready {
 		t.Fatalf("%+v, %v", staged, err)
 	}
-	s := graphtest.Submission("Reel", reel)
+	s := graphtest.NewSubmission("Reel", reel)
 	ready, err := d.Prepare(t.Context(), d.account, s)
 	if err != nil || ready.Ready { // the container was gained
 		t.Fatalf("%+v, %v", ready, err)
@@ -165,7 +165,7 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestPicturesNeedAnAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := graphtest.Picture(t, 640, 640, "")
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	none := pic
 	none.URL = nil
 	_, err := d.Stage(t.Context(), d.account, none)
@@ -174,23 +174,23 @@ func TestPicturesNeedAnAddress(t *testing.T) {
 	}
 	// Instagram itself does not reach this machine; the sandbox does.
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
-	_, err = d.Prepare(t.Context(), real, graphtest.Submission("Private", pic))
+	_, err = d.Prepare(t.Context(), real, graphtest.NewSubmission("Private", pic))
 	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)
-	gone, _ := graphtest.Picture(t, 640, 640, "")
+	gone, _ := graphtest.NewImage(t, 640, 640, "")
 	gone.URL = func(context.Context, time.Duration) (string, error) {
 		return "http://127.0.0.1:1/gone?signature=hidden", nil
 	}
-	_, err = d.Prepare(t.Context(), d.account, graphtest.Submission("Gone", gone))
+	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Gone", gone))
 	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
-	_, err = d.Prepare(t.Context(), d.account, graphtest.Submission("Words alone"))
+	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Words alone"))
 	graphtest.WantClass(t, err, network.Rejected, "too_few_attachments")
-	bad := graphtest.Submission("Bad", pic)
+	bad := graphtest.NewSubmission("Bad", pic)
 	bad.Handle = "nonsense"
 	_, err = d.Prepare(t.Context(), d.account, bad)
 	graphtest.WantClass(t, err, network.Rejected, "bad_handle")
-	_, err = d.Publish(t.Context(), d.account, graphtest.Submission("Not prepared", pic))
+	_, err = d.Publish(t.Context(), d.account, graphtest.NewSubmission("Not prepared", pic))
 	graphtest.WantClass(t, err, network.NotSent, "not_prepared")
 }
 
@@ -198,7 +198,7 @@ func TestAddresses(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	elsewhere := d.account
 	elsewhere.BaseURL = "https://evil.example"
-	pic, _ := graphtest.Picture(t, 640, 640, "")
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	_, err := d.Stage(t.Context(), elsewhere, pic)
 	graphtest.WantClass(t, err, network.Rejected, "bad_address")
 	_, err = d.Limits(t.Context(), elsewhere)

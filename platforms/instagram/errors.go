@@ -26,9 +26,9 @@ const (
 	retryUpload     = 2207082
 )
 
-// quotaPause is how long an account rests whose daily quota is used up: it comes
+// quotaRetryAfter is how long an account rests whose daily quota is used up: it comes
 // back bit by bit, as its posts of yesterday grow older than a day.
-const quotaPause = time.Hour
+const quotaRetryAfter = time.Hour
 
 // refine classifies what Instagram alone says. create is the publishing call;
 // all others may be repeated.
@@ -56,7 +56,7 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 			e.Class = network.Ambiguous
 		}
 	case dailyQuota:
-		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaPause)
+		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaRetryAfter)
 	case notFetchable:
 		e.Class, e.Code = network.Rejected, graph.CodeNotFetchable
 		e.Message = "Instagram could not fetch an attachment. The operator has to set S3_PUBLIC_ENDPOINT to an address of the object store that can be reached from the internet."
@@ -66,9 +66,9 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	}
 }
 
-// anew says of the words of a failed container ("Error: Media upload has failed
+// isRetryable says of the words of a failed container ("Error: Media upload has failed
 // with error code 2207082") whether a new one may do better.
-func anew(status string) bool {
+func isRetryable(status string) bool {
 	for _, code := range []int{serverError, downloadTimeout, mediaExpired, createFailed, uploadFailed, retryUpload} {
 		if strings.Contains(status, strconv.Itoa(code)) {
 			return true

@@ -19,17 +19,17 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "instagram"
 
-// title is how people call it.
+// title is the network's display name.
 const title = "Instagram"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	ClientID     string      `json:"client_id"` // the Instagram app id, which is not the Facebook app id
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base URL of the sandbox's Instagram
+	Sandbox      string      `json:"-"` // base URL of the fake Instagram (sandbox)
 
 	Version       string `json:"version"`        // default v25.0
 	AuthorizeHost string `json:"authorize_host"` // default https://www.instagram.com
@@ -49,12 +49,12 @@ type Options struct {
 	FetchSeconds int   `json:"fetch_seconds"`  // how long the address of an attachment is good; default 2 h
 	LimitsTTL    int   `json:"limits_seconds"` // how long the account's own limit is believed; default 1 h
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 	UploadTimeout time.Duration `json:"-"` // for the bytes of one video; 0: 30 min
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	text := func(field *string, value string) {
 		if *field == "" {
 			*field = value
@@ -91,7 +91,7 @@ type Instagram struct {
 	options Options
 
 	mu     sync.Mutex
-	limits map[string]known // by sandbox and account
+	limits map[string]cachedQuota // by sandbox and account
 }
 
 var (
@@ -102,9 +102,9 @@ var (
 	_ network.Previewer = (*Instagram)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Instagram {
-	options.fill()
+	options.setDefaults()
 	return &Instagram{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
@@ -115,11 +115,11 @@ func New(client *http.Client, options Options) *Instagram {
 			Scopes: scopes, GrantPrefix: "ig", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]known{},
+		limits:  map[string]cachedQuota{},
 	}
 }
 
-// Name gives "instagram".
+// Name returns "instagram".
 func (*Instagram) Name() string { return Name }
 
 // address is where the Graph API of an account has a node or edge.
@@ -142,8 +142,8 @@ func (*Instagram) Delete(context.Context, network.Account, string) error {
 		Message: "Instagram lets nobody delete through its API: delete the post in the app."}
 }
 
-// rejected says that the network refused a call for good.
-func rejected(err error) bool {
+// isRejected reports that the network refused a call for good.
+func isRejected(err error) bool {
 	var e *network.Error
 	return errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0
 }

@@ -11,8 +11,8 @@ import (
 
 const bucketPosts = "posts"
 
-// known is what an account may publish, as it said.
-type known struct {
+// cachedQuota is what an account may publish, as it said.
+type cachedQuota struct {
 	allowance graph.PublishingQuota
 	until     time.Time
 }
@@ -40,7 +40,7 @@ func (i *Instagram) Limits(ctx context.Context, account network.Account) (networ
 // gets the documented quota.
 func (i *Instagram) allowance(ctx context.Context, account network.Account) (graph.PublishingQuota, error) {
 	res, err := i.get(ctx, account, url.Values{"fields": {"quota_usage,config"}}, account.RemoteID, "content_publishing_limit")
-	if err != nil && !rejected(err) {
+	if err != nil && !isRejected(err) {
 		return graph.PublishingQuota{}, err
 	}
 	var allowance graph.PublishingQuota
@@ -51,7 +51,7 @@ func (i *Instagram) allowance(ctx context.Context, account network.Account) (gra
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.limits[account.BaseURL+" "+account.RemoteID] = known{allowance, time.Now().Add(time.Duration(i.options.LimitsTTL) * time.Second)}
+	i.limits[account.BaseURL+" "+account.RemoteID] = cachedQuota{allowance, time.Now().Add(time.Duration(i.options.LimitsTTL) * time.Second)}
 	return allowance, nil
 }
 

@@ -17,10 +17,10 @@ import (
 	"dateline/platforms/rules"
 )
 
-// taken stands for an attachment in Submission.MediaIDs: it goes into a
+// stagedWithContainer stands for an attachment in Submission.MediaIDs: it goes into a
 // container together with the caption (Prepare), so there is nothing to hand
 // over before.
-const taken = "with_container"
+const stagedWithContainer = "with_container"
 
 // Stage makes sure that Instagram can get at an attachment. It makes no call.
 func (i *Instagram) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
@@ -30,7 +30,7 @@ func (i *Instagram) Stage(_ context.Context, account network.Account, media netw
 	if media.URL == nil && !rules.IsVideoOrAudio(media.MediaInfo) {
 		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
 	}
-	return network.Staged{RemoteID: taken, Ready: true}, nil
+	return network.Staged{RemoteID: stagedWithContainer, Ready: true}, nil
 }
 
 // StageStatus has nothing to ask.
@@ -132,11 +132,11 @@ func (m builder) Status(ctx context.Context, id string) (container.Status, error
 	if answer.Code == "" {
 		return container.Status{}, res.MalformedError("it has no status")
 	}
-	return container.Status{State: answer.Code, Detail: answer.Status, Retryable: anew(answer.Status)}, nil
+	return container.Status{State: answer.Code, Detail: answer.Status, Retryable: isRetryable(answer.Status)}, nil
 }
 
-// uploads is how often a video is sent on from another place.
-const uploads = 4
+// maxUploadAttempts is how often a video is sent on from another place.
+const maxUploadAttempts = 4
 
 // Upload sends the bytes of a video, from where an earlier attempt ended. They
 // are streamed, so that a large video takes no memory.
@@ -148,7 +148,7 @@ func (m builder) Upload(ctx context.Context, i int, id string) error {
 			return nil
 		}
 		// What was left of a broken upload may have arrived since it was asked for.
-		if e := network.AsError(err); e.Status != http.StatusBadRequest || n == uploads {
+		if e := network.AsError(err); e.Status != http.StatusBadRequest || n == maxUploadAttempts {
 			return err
 		}
 		now, asked := m.uploadedBytes(ctx, id)

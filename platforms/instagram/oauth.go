@@ -61,7 +61,7 @@ func shortToken(res *call.Response) (secret.Text, []string, error) {
 	return secret.NewText(a.AccessToken), granted, nil
 }
 
-// Accounts gives the one account of a token.
+// Accounts returns the one account of a token.
 func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	res, err := i.get(ctx, account, url.Values{"fields": {"user_id,username,name"}}, "me")
 	if err != nil {

@@ -26,7 +26,7 @@ func join(ids []string) string { return strings.Join(ids, ",") }
 // them.
 func (i *Instagram) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
 	if submission.ReplyTo != "" {
-		return network.Prepared{Handle: commentHandle, Ready: true}, attachless(submission)
+		return network.Prepared{Handle: commentHandle, Ready: true}, rejectAttachments(submission)
 	}
 	if err := i.Service.RequireRemoteID(account); err != nil {
 		return network.Prepared{}, err
@@ -47,7 +47,7 @@ func (i *Instagram) Prepare(ctx context.Context, account network.Account, submis
 	return prepared, nil
 }
 
-func attachless(submission network.Submission) error {
+func rejectAttachments(submission network.Submission) error {
 	if len(submission.MediaIDs) == 0 {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (i *Instagram) Publish(ctx context.Context, account network.Account, submis
 	}
 	receipt, err := i.send(ctx, account, url.Values{"creation_id": {id}}, account.RemoteID, "media_publish")
 	if err != nil {
-		if e := network.AsError(err); unsettled(e) {
+		if e := network.AsError(err); isUnsettled(e) {
 			return network.Receipt{}, container.ResolveRefusal(ctx, title, builder{i, account, submission}, id, e)
 		}
 		return network.Receipt{}, err
@@ -76,9 +76,9 @@ func (i *Instagram) Publish(ctx context.Context, account network.Account, submis
 	return receipt, nil
 }
 
-// unsettled knows the refusals after which the container has to be asked: what
+// isUnsettled knows the refusals after which the container has to be asked: what
 // they say of one that is published already is not documented.
-func unsettled(e *network.Error) bool {
+func isUnsettled(e *network.Error) bool {
 	for _, code := range []string{"/2207006", "/2207008", "/2207027"} {
 		if e.Status != 0 && strings.HasSuffix(e.Code, code) {
 			return true
@@ -93,10 +93,10 @@ func unsettled(e *network.Error) bool {
 // Nothing but the message is sent along. A comment was once made by a call that
 // was answered 400, for a parameter that it did not like.
 func (i *Instagram) comment(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
-	if err := attachless(submission); err != nil {
+	if err := rejectAttachments(submission); err != nil {
 		return network.Receipt{}, err
 	}
-	parent := target(submission)
+	parent := commentParent(submission)
 	receipt, err := i.send(ctx, account, url.Values{"message": {submission.Text}}, parent, "comments")
 	if err != nil {
 		return network.Receipt{}, err
@@ -105,8 +105,8 @@ func (i *Instagram) comment(ctx context.Context, account network.Account, submis
 	return receipt, nil
 }
 
-// target is the post under which a comment goes.
-func target(submission network.Submission) string {
+// commentParent is the post under which a comment goes.
+func commentParent(submission network.Submission) string {
 	if submission.RootID != "" {
 		return submission.RootID
 	}
@@ -130,7 +130,7 @@ func (i *Instagram) send(ctx context.Context, account network.Account, form url.
 	return network.Receipt{RemoteID: id, SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// permalink asks for the address and time of a post. Without an answer there is
+// permalink asks for the address and time of a post. Without a response there is
 // none: the post is out all the same.
 func (i *Instagram) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)

@@ -61,7 +61,7 @@ func (i *Instagram) posts(account network.Account) container.ListFunc {
 // without other people's.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media/comments
 func (i *Instagram) comments(account network.Account, submission network.Submission) container.ListFunc {
-	parent, own := target(submission), strings.TrimPrefix(account.Handle, "@")
+	parent, own := commentParent(submission), strings.TrimPrefix(account.Handle, "@")
 	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
 		entries, next, res, err := i.list(ctx, account, after, "id,text,timestamp,username", parent, "comments")
 		var posts []container.ListedPost

@@ -14,7 +14,7 @@ import (
 // says nothing of links or emoji.
 func (*Instagram) Count(text string, _ network.Limits) int { return utf8.RuneCountInString(text) }
 
-// Check lists what Instagram would refuse.
+// Check returns what Instagram would refuse.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (i *Instagram) Check(content network.Content, limits network.Limits) []network.Violation {
 	var problems []network.Violation
@@ -55,16 +55,16 @@ func entities(text string) []network.Span {
 	before := ' ' // the character before position at
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
-		free := !word(before) && before != '/' && before != '&'
+		free := !isWordRune(before) && before != '/' && before != '&'
 		chained := len(found) > 0 && found[len(found)-1].End == at && found[len(found)-1].Kind == network.SpanTag
 		length := 0
 		kind := network.SpanTag
 		switch {
 		case r == '#' && (free || chained):
-			length = wordLength(text[at+1:], word)
+			length = wordLength(text[at+1:], isWordRune)
 		case r == '@' && free:
 			kind = network.SpanMention
-			length = len(strings.TrimRight(text[at+1:at+1+wordLength(text[at+1:], inName)], "."))
+			length = len(strings.TrimRight(text[at+1:at+1+wordLength(text[at+1:], isNameRune)], "."))
 		}
 		if length == 0 {
 			before = r
@@ -88,20 +88,20 @@ func wordLength(text string, in func(rune) bool) int {
 	return len(text)
 }
 
-func word(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
+func isWordRune(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
-func inName(r rune) bool {
+func isNameRune(r rune) bool {
 	return r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// fold is about where the feed cuts a caption and offers more.
-const fold = 125
+// captionFold is about where the feed cuts a caption and offers more.
+const captionFold = 125
 
 // Preview shows a caption as the feed does.
 func (*Instagram) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: entities(content.Text)}
-	if !content.Reply && utf8.RuneCountInString(content.Text) > fold {
-		for n := 0; n < fold; n++ {
+	if !content.Reply && utf8.RuneCountInString(content.Text) > captionFold {
+		for n := 0; n < captionFold; n++ {
 			_, size := utf8.DecodeRuneInString(content.Text[p.FoldAt:])
 			p.FoldAt += size
 		}

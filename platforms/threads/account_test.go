@@ -15,7 +15,7 @@ import (
 
 func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	s := d.prepared(t, graphtest.Submission("Out"))
+	s := d.prepared(t, graphtest.NewSubmission("Out"))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
@@ -35,11 +35,11 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 		replies.Requests != 7 || replies.Cost(network.CallPublish) != 0 || replies.Cost(network.CallReply) != 1 || replies.Per != 24*time.Hour {
 		t.Errorf("%+v, %+v", posts, replies)
 	}
-	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("Post")))
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("Post")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply := graphtest.Submission("Reply")
+	reply := graphtest.NewSubmission("Reply")
 	reply.ReplyTo = root.RemoteID
 	ready, err := d.Prepare(t.Context(), d.account, reply)
 	if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Bucket != "replies" || ready.Rates[0].Remaining != 7 {
@@ -49,7 +49,7 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 	if _, err := d.Publish(t.Context(), d.account, reply); err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("One too many")))
+	_, err = d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("One too many")))
 	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
@@ -58,7 +58,7 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 // TestRenewal: a token renews itself when it is a day old, and what could not be
 // asked is no disconnect.
 func TestRenewal(t *testing.T) {
-	graphtest.Renewal(t, threads.Name, "threads_content_publish", sandboxed)
+	graphtest.TestRefresh(t, threads.Name, "threads_content_publish", sandboxed)
 }
 
 func TestCheck(t *testing.T) {
@@ -134,10 +134,10 @@ func TestTheNetworkCountsAlike(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	for _, row := range counts(t) {
 		full := row.Text + " " + strings.Repeat("x", 499-row.Want)
-		if _, err := d.Prepare(t.Context(), d.account, graphtest.Submission(full)); err != nil {
+		if _, err := d.Prepare(t.Context(), d.account, graphtest.NewSubmission(full)); err != nil {
 			t.Errorf("%s: %v", row.Name, err)
 		}
-		_, err := d.Prepare(t.Context(), d.account, graphtest.Submission(full+"x"))
+		_, err := d.Prepare(t.Context(), d.account, graphtest.NewSubmission(full+"x"))
 		if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != "100" {
 			t.Errorf("%s: one more was taken: %v", row.Name, err)
 		}

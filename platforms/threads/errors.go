@@ -17,9 +17,9 @@ const (
 	dailyQuota     = 2207042
 )
 
-// quotaPause is how long an account rests whose quota is used up: it comes back
+// quotaRetryAfter is how long an account rests whose quota is used up: it comes back
 // bit by bit, as its posts of yesterday grow older than a day.
-const quotaPause = time.Hour
+const quotaRetryAfter = time.Hour
 
 // refine classifies what Threads alone says. create is the publishing call; all
 // others may be repeated.
@@ -38,7 +38,7 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 			e.Class = network.Ambiguous
 		}
 	case dailyQuota:
-		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaPause)
+		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaRetryAfter)
 	case notFetchable:
 		e.Class, e.Code = network.Rejected, graph.CodeNotFetchable
 		e.Message = "Threads could not fetch an attachment. The operator has to set S3_PUBLIC_ENDPOINT to an address of the object store that can be reached from the internet."
@@ -48,9 +48,9 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	}
 }
 
-// anew says of a failed container's error_message whether a new one may do
+// isRetryable says of a failed container's error_message whether a new one may do
 // better. The others are about the attachment itself.
 // https://developers.facebook.com/docs/threads/troubleshooting
-func anew(message string) bool {
+func isRetryable(message string) bool {
 	return slices.Contains([]string{"FAILED_DOWNLOADING_VIDEO", "UNKNOWN"}, message)
 }

@@ -14,8 +14,8 @@ const (
 	bucketReplies = "replies"
 )
 
-// known is what an account may publish, as it said.
-type known struct {
+// cachedQuotas is what an account may publish, as it said.
+type cachedQuotas struct {
 	posts, replies graph.PublishingQuota
 	until          time.Time
 }
@@ -40,17 +40,17 @@ func (t *Threads) Limits(ctx context.Context, account network.Account) (network.
 // allowances asks how much of its quotas an account has used. One that is not
 // told gets the documented quotas.
 // https://developers.facebook.com/docs/threads/troubleshooting#retrieve-publishing-quota-limit
-func (t *Threads) allowances(ctx context.Context, account network.Account) (known, error) {
-	said := known{until: time.Now().Add(time.Duration(t.options.LimitsTTL) * time.Second)}
+func (t *Threads) allowances(ctx context.Context, account network.Account) (cachedQuotas, error) {
+	said := cachedQuotas{until: time.Now().Add(time.Duration(t.options.LimitsTTL) * time.Second)}
 	res, err := t.get(ctx, account, "quota_usage,config,reply_quota_usage,reply_config", account.RemoteID, "threads_publishing_limit")
 	var e *network.Error
 	switch {
 	case errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0:
 	case err != nil:
-		return known{}, err
+		return cachedQuotas{}, err
 	default:
 		if said.posts, said.replies, err = graph.ParseQuotas(res); err != nil {
-			return known{}, err
+			return cachedQuotas{}, err
 		}
 	}
 	t.mu.Lock()
@@ -59,7 +59,7 @@ func (t *Threads) allowances(ctx context.Context, account network.Account) (know
 	return said, nil
 }
 
-func (o Options) limits(said known) network.Limits {
+func (o Options) limits(said cachedQuotas) network.Limits {
 	quota := func(bucket string, requests int, allowance graph.PublishingQuota, costs map[network.CallKind]int) network.Quota {
 		q := network.Quota{Bucket: bucket, Scope: network.ScopeAccount, Requests: requests, Per: 24 * time.Hour, Costs: costs}
 		if allowance.Total > 0 && allowance.Per > 0 {

@@ -14,10 +14,10 @@ import (
 	"dateline/platforms/rules"
 )
 
-// taken stands for an attachment in Submission.MediaIDs: it goes into a
+// stagedWithContainer stands for an attachment in Submission.MediaIDs: it goes into a
 // container together with the text (Prepare), so there is nothing to hand over
 // before.
-const taken = "with_container"
+const stagedWithContainer = "with_container"
 
 // Stage makes sure that Threads can get at an attachment. It makes no call:
 // Threads has no uploads, it only fetches.
@@ -28,7 +28,7 @@ func (t *Threads) Stage(_ context.Context, account network.Account, media networ
 	if media.URL == nil {
 		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
 	}
-	return network.Staged{RemoteID: taken, Ready: true}, nil
+	return network.Staged{RemoteID: stagedWithContainer, Ready: true}, nil
 }
 
 // StageStatus has nothing to ask.
@@ -125,5 +125,5 @@ func (m builder) Status(ctx context.Context, id string) (container.Status, error
 	if answer.Status == "" {
 		return container.Status{}, res.MalformedError("it has no status")
 	}
-	return container.Status{State: answer.Status, Detail: answer.Message, Retryable: anew(answer.Message)}, nil
+	return container.Status{State: answer.Status, Detail: answer.Message, Retryable: isRetryable(answer.Message)}, nil
 }

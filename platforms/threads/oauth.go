@@ -13,8 +13,8 @@ import (
 const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete"
 
 // Exchange turns the code into a token of an hour, and that into one of 60 days.
-// The answer does not say what was allowed: it is all that was asked for, because
-// the page offers no choice of it.
+// The response does not say what was allowed: it is all that was asked for,
+// because the page offers no choice of it.
 func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
 	res, err := t.ExchangeCode(ctx, app, code)
 	if err != nil {
@@ -32,7 +32,7 @@ func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string)
 	return t.ExchangeLongLived(ctx, app, secret.NewText(answer.AccessToken), strings.Split(scopes, ","))
 }
 
-// Accounts gives the one account of a token.
+// Accounts returns the one account of a token.
 // https://developers.facebook.com/docs/threads/threads-profiles
 func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	res, err := t.get(ctx, account, "id,username,name", "me")

@@ -63,7 +63,7 @@ func (t *Threads) Publish(ctx context.Context, account network.Account, submissi
 	return receipt, nil
 }
 
-// permalink asks for the address and time of a post. Without an answer there is
+// permalink asks for the address and time of a post. Without a response there is
 // none: the post is out all the same.
 func (t *Threads) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)

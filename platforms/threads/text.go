@@ -24,7 +24,7 @@ func (*Threads) Count(text string, _ network.Limits) int {
 	for text != "" {
 		var cluster string
 		cluster, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
-		if emoji(cluster) {
+		if isEmoji(cluster) {
 			n += len(cluster)
 		} else {
 			n += utf8.RuneCountInString(cluster)
@@ -33,23 +33,23 @@ func (*Threads) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// emoji says whether a grapheme cluster is drawn in colour: what has Unicode's
-// property Emoji_Presentation, and what variation selector 16 or the keycap
-// makes one. Of the planes above the first, whatever lies among the pictographs
-// is taken for one, text style or not: counting too much there costs a few
-// characters, counting too little the post.
+// isEmoji reports whether a grapheme cluster is drawn in color: what has
+// Unicode's property Emoji_Presentation, and what variation selector 16 or the
+// keycap makes one. Of the planes above the first, whatever lies among the
+// pictographs is taken for one, text style or not: counting too much there costs
+// a few characters, counting too little the post.
 // https://unicode.org/Public/16.0.0/ucd/emoji/emoji-data.txt
-func emoji(cluster string) bool {
+func isEmoji(cluster string) bool {
 	for _, r := range cluster {
-		if r == 0xFE0F || r == 0x20E3 || r >= 0x1F000 && r <= 0x1FAFF || basicEmoji(r) {
+		if r == 0xFE0F || r == 0x20E3 || r >= 0x1F000 && r <= 0x1FAFF || isBMPEmoji(r) {
 			return true
 		}
 	}
 	return false
 }
 
-// basicEmoji are the characters of the first plane that have Emoji_Presentation.
-func basicEmoji(r rune) bool {
+// isBMPEmoji are the characters of the first plane that have Emoji_Presentation.
+func isBMPEmoji(r rune) bool {
 	switch r {
 	case 0x23F0, 0x23F3, 0x267F, 0x2693, 0x26A1, 0x26CE, 0x26D4, 0x26EA, 0x26F5, 0x26FA, 0x26FD,
 		0x2705, 0x2728, 0x274C, 0x274E, 0x2757, 0x27B0, 0x27BF, 0x2B50, 0x2B55:
@@ -62,7 +62,7 @@ func basicEmoji(r rune) bool {
 		r >= 0x2B1B && r <= 0x2B1C
 }
 
-// Check lists what Threads would refuse.
+// Check returns what Threads would refuse.
 func (t *Threads) Check(content network.Content, limits network.Limits) []network.Violation {
 	problems := rules.Check(title, content, limits, t.Count(content.Text, limits))
 	var links []string
@@ -88,7 +88,7 @@ func entities(text string) []network.Span {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		span := network.Span{Start: at}
-		if !word(before) {
+		if !isWordRune(before) {
 			switch length := linkLength(text[at:]); {
 			case length > 0:
 				span.Kind, span.End = network.SpanLink, at+length
@@ -154,14 +154,14 @@ func nameLength(text string) int {
 }
 
 func tagLength(text string) int {
-	end := strings.IndexFunc(text, func(r rune) bool { return !word(r) })
+	end := strings.IndexFunc(text, func(r rune) bool { return !isWordRune(r) })
 	if end < 0 {
 		end = len(text)
 	}
 	return end
 }
 
-func word(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
+func isWordRune(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
 // Preview shows a post as the feed does: of a text alone, the first link stands
 // below it as a card.

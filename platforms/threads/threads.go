@@ -17,17 +17,17 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "threads"
 
-// title is how people call it.
+// title is the network's display name.
 const title = "Threads"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	ClientID     string      `json:"client_id"` // the Threads app id, which is not the Facebook app id
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base URL of the sandbox's Threads
+	Sandbox      string      `json:"-"` // base URL of the fake Threads (sandbox)
 
 	Version       string `json:"version"`        // default v1.0
 	AuthorizeHost string `json:"authorize_host"` // default https://threads.net
@@ -49,11 +49,11 @@ type Options struct {
 	FetchSeconds  int   `json:"fetch_seconds"`   // how long the address of an attachment is good; default 2 h
 	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are believed; default 1 h
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	text := func(field *string, value string) {
 		if *field == "" {
 			*field = value
@@ -85,7 +85,7 @@ type Threads struct {
 	options Options
 
 	mu     sync.Mutex
-	limits map[string]known // by sandbox and account
+	limits map[string]cachedQuotas // by sandbox and account
 }
 
 var (
@@ -96,9 +96,9 @@ var (
 	_ network.Previewer = (*Threads)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Threads {
-	options.fill()
+	options.setDefaults()
 	return &Threads{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
@@ -109,11 +109,11 @@ func New(client *http.Client, options Options) *Threads {
 			Scopes: scopes, GrantPrefix: "th", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]known{},
+		limits:  map[string]cachedQuotas{},
 	}
 }
 
-// Name gives "threads".
+// Name returns "threads".
 func (*Threads) Name() string { return Name }
 
 // do calls a node or edge.

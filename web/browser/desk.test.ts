@@ -279,7 +279,7 @@ async function view(site: string | undefined, name: string, agent: string): Prom
 test('the owner makes a token, which is shown once and works, and the audit log tells of it', async () => {
   const { page } = desk
   await desk.go('/system')
-  await page.locator('[data-check=database][data-answers=true]').waitFor()
+  await page.locator('[data-check=database][data-healthy=true]').waitFor()
   await page.getByRole('tab', { name: 'API tokens' }).click()
   await page.getByLabel('What it is for').fill('Sheet import')
   await page.getByLabel('May do').first().click()

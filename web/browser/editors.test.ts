@@ -247,7 +247,7 @@ test('the page of the system says what runs, what waits and what is wrong, as it
   const soon = await api<Post>('POST', '/posts', { content: 'For the lateness', scheduled_time: new Date(Date.now() + 2000).toISOString() })
   await until('it to be out', async () => (await api<Post>('GET', `/posts/${soon.id}`)).status === 'posted')
   await desk.go('/system')
-  for (const engine of ['database', 'redis', 'objects', 'temporal', 'worker', 'clock']) await page.locator(`[data-check=${engine}][data-answers=true]`).waitFor()
+  for (const engine of ['database', 'redis', 'objects', 'temporal', 'worker', 'clock']) await page.locator(`[data-check=${engine}][data-healthy=true]`).waitFor()
   await page.locator('[data-figure=scheduled]', { hasText: /[1-9]/ }).waitFor()
   await page.locator('[data-figure=armed]', { hasText: /\d/ }).waitFor()
   await page.locator('[data-lateness=mastodon]', { hasText: /\d.*ms/ }).waitFor()

@@ -1,8 +1,8 @@
-// Package config holds every setting of Dateline in one table.
+// Package config loads and validates the settings of Dateline.
 //
-// A setting comes from, in order of strength: the environment, one file of KEY=value lines, a default. All that is
-// wrong is found and reported together. The table in settings.go is the only list: the loader, the help text and the
-// example file are made from it.
+// A setting is read from the environment, from a file of KEY=value lines, or from its default, in this order of
+// precedence. All invalid settings are reported together. The table in settings.go is the single source: the loader,
+// the help text and the example file are generated from it.
 package config
 
 import (
@@ -17,20 +17,20 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// DefaultFile is read when no other file is named and it exists in the working directory.
+// DefaultFile is the settings file that is read from the working directory if it exists and no other file is named.
 const DefaultFile = "dateline.env"
 
-// FileVariable is the environment variable that names the file.
+// FileVariable is the environment variable with the path of the settings file.
 const FileVariable = "DATELINE_CONFIG"
 
-// PrivateHost is one place in a private network that URLs given by users may reach.
-// Either HostPort is set ("media.internal:8080", "10.0.0.7:80") or Prefix is.
+// PrivateHost is a private host or network that user-supplied URLs may point to. Either
+// HostPort ("media.internal:8080", "10.0.0.7:80") or Prefix is set.
 type PrivateHost struct {
 	HostPort string
 	Prefix   netip.Prefix
 }
 
-// Config is what a process was told. Empty engine URLs mean "start one here" for `dateline up`.
+// Config contains the settings of a process. `dateline up` starts the engines whose URL is empty.
 type Config struct {
 	DatabaseURL string
 	RedisURL    string
@@ -48,72 +48,72 @@ type Config struct {
 	S3SecretKey string
 	S3PathStyle bool
 
-	S3PublicEndpoint string // empty: S3Endpoint
+	S3PublicEndpoint string // if empty, S3Endpoint
 
-	DataDir           string
-	APIAddr           string
-	WorkerHealthAddr  string
-	MetricsAddr       string  // "": metrics are not served
-	OTLPEndpoint      string  // "": no traces
-	OTLPLogs          string  // the URL for logs; "": below OTLPEndpoint
-	TraceSampling     float64 // 0 to 1
-	PublicURL         string
-	ExtraHosts        []string // that requests may be for, besides those of PublicURL and LinkHost
-	LinkHost          string   // of short links; empty: PublicURL's
-	LogLevel          slog.Level
-	LogFormat         string
-	TimeZone          *time.Location
-	Keyset            string
-	KeysetJSON        string
-	KeysetKMS         string
-	AllowPrivateHosts []PrivateHost
-	TrustedProxies    []string // addresses and networks
-	MaxBodyBytes      int64
-	APIRate           int // requests a second of a token; 0: as many as it likes
-	APIAddressRate    int // and of an address without one
-	APIStreams        int // event streams that are open at the same time; 0: as many as come
-	APIAtOnce         int // requests that are carried out at the same time; 0: as many as come
-	MediaMaxBytes     int64
-	MediaRetention    time.Duration // 0: for ever
-	ViewHours         time.Duration // how long counts by the hour are kept; 0: for ever
-	ViewDays          time.Duration // and those by the day
+	DataDir             string
+	APIAddr             string
+	WorkerHealthAddr    string
+	MetricsAddr         string  // empty if metrics are off
+	OTLPEndpoint        string  // empty if traces are off
+	OTLPLogsEndpoint    string  // URL for logs; if empty, derived from OTLPEndpoint
+	TraceSampling       float64 // 0 to 1
+	PublicURL           string
+	AllowedHosts        []string // values of the Host header, in addition to PublicURL and LinkHost
+	LinkHost            string   // host of short links; if empty, that of PublicURL
+	LogLevel            slog.Level
+	LogFormat           string
+	TimeZone            *time.Location
+	Keyset              string
+	KeysetJSON          string
+	KeysetKMS           string
+	AllowPrivateHosts   []PrivateHost
+	TrustedProxies      []string // IP addresses and CIDR ranges
+	MaxBodyBytes        int64
+	APIRateLimit        int // requests per second per token; 0 for no limit
+	APIIPRateLimit      int // requests per second per IP address without a token; 0 for no limit
+	APIMaxStreams       int // open event streams; 0 for no limit
+	APIMaxInFlight      int // concurrent requests; 0 for no limit
+	MediaMaxBytes       int64
+	MediaRetention      time.Duration // 0 for unlimited
+	HourlyViewRetention time.Duration // retention of hourly counts; 0 for unlimited
+	DailyViewRetention  time.Duration // retention of daily counts; 0 for unlimited
 
-	Views   bool   // count who reads
-	GeoFile string // tells the country of an address; empty: none is told
+	Views     bool   // count the readers of sites
+	GeoIPFile string // GeoIP database; empty if there is none
 
-	OIDCIssuer       string // empty: no provider
+	OIDCIssuer       string // empty if there is no provider
 	OIDCClientID     string
 	OIDCClientSecret string
 	OIDCScopes       []string
 	OIDCName         string
-	OIDCAutoJoin     []string // e-mail domains, in lower case
+	OIDCAutoJoin     []string // email domains, in lower case
 	OIDCAutoJoinRole string
 
-	Crawl          bool
-	CrawlContact   string        // empty: PublicURL
-	CrawlDomains   int           // at once
-	CrawlDelay     time.Duration // between two requests to a domain
-	CrawlMaxDelay  time.Duration // that a robots.txt may ask for
-	CrawlIPDelay   time.Duration // between two requests to an address
-	CrawlBudget    int           // pages of a domain a day; 0: no limit
-	CrawlVersions  int           // of a page
-	CrawlRetention time.Duration // of versions but the newest; 0: for ever
-	CrawlProxy     string
-	CrawlBrowser   string // where a Chromium is controlled; empty: none
+	Crawl            bool
+	CrawlContact     string        // if empty, PublicURL
+	CrawlMaxDomains  int           // crawled concurrently
+	CrawlDelay       time.Duration // between two requests to a domain
+	CrawlMaxDelay    time.Duration // maximum Crawl-delay of a robots.txt
+	CrawlIPDelay     time.Duration // between two requests to an IP address
+	CrawlBudget      int           // pages per domain and day; 0 for no limit
+	CrawlMaxVersions int           // stored per page
+	CrawlRetention   time.Duration // of versions except the newest; 0 for unlimited
+	CrawlProxyURL    string
+	CrawlBrowserURL  string // DevTools endpoint of a Chromium; empty if there is none
 
-	ModelURL     string // empty: no language model
-	ModelName    string
-	ModelKey     string
-	ModelContext int           // tokens of a question with its answer
-	ModelTokens  int           // a day
-	ModelTimeout time.Duration // of a question
+	LLMURL           string // empty if there is no LLM
+	LLMModel         string
+	LLMKey           string
+	LLMContextTokens int           // maximum tokens of a prompt and its completion
+	LLMTokensPerDay  int           // daily budget
+	LLMTimeout       time.Duration // of a completion
 
 	Search               string // SearchPostgres or SearchMeilisearch
 	MeilisearchURL       string
 	MeilisearchKey       string
 	MeilisearchIndex     string
-	MeilisearchEmbedder  string // JSON; empty: it runs none
-	EmbeddingsURL        string // empty: by words only
+	MeilisearchEmbedder  string // JSON; empty if Meilisearch runs none
+	EmbeddingsURL        string // empty if semantic search is off
 	EmbeddingsKey        string
 	EmbeddingsModel      string
 	EmbeddingsDimensions int
@@ -127,21 +127,21 @@ type Config struct {
 	S3Port         int
 	TemporaldDir   string
 
-	// NetworksFile holds what differs from the networks' defaults; empty: nothing.
+	// NetworksFile overrides the networks' defaults; empty if there is none.
 	NetworksFile string
-	// NetworkApps are the applications that the operator has set up, by network.
+	// NetworkApps contains the client credentials by network.
 	NetworkApps map[string]NetworkApp
 
-	// given keeps what was set by the environment or the file, for String.
+	// given contains the values from the environment and the file, for String.
 	given map[string]string
 }
 
-// NetworkApp is an application at a social network.
+// NetworkApp is an OAuth application registered at a social network.
 type NetworkApp struct{ ClientID, ClientSecret string }
 
 // Load reads the settings. file is the value of --config, or empty; environ is os.Environ().
 //
-// A variable that is set but empty counts as not set, because Compose files and shells make such ones easily.
+// An empty variable counts as not set, because Compose files and shells easily produce empty variables.
 func Load(file string, environ []string) (*Config, error) {
 	env := make(map[string]string)
 	for _, pair := range environ {
@@ -166,7 +166,7 @@ func Load(file string, environ []string) (*Config, error) {
 		}
 	}
 	problems = append(problems, unknown(all, fromFile, env, path)...)
-	// Derived defaults read other settings, so they come last, and only if those are sound.
+	// Derived defaults depend on other settings, which must be valid.
 	if len(problems) == 0 {
 		for _, s := range all {
 			if _, ok := c.given[s.Name]; !ok && s.derive != nil {
@@ -187,37 +187,37 @@ func (c *Config) apply(s Setting, value, source string, problems *Problems) {
 	}
 }
 
-// readFile finds and parses the file. Only a file that was asked for by name has to exist.
+// readFile finds and parses the settings file. It is an error if a file that was named does not exist.
 func readFile(flag, variable string, problems *Problems) (path string, values map[string]string) {
-	path, asked := flag, "--config"
+	path, source := flag, "--config"
 	if path == "" {
-		path, asked = variable, FileVariable
+		path, source = variable, FileVariable
 	}
 	if path == "" {
 		if _, err := os.Stat(DefaultFile); err != nil {
 			return "", nil
 		}
-		path, asked = DefaultFile, DefaultFile
+		path, source = DefaultFile, DefaultFile
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		*problems = append(*problems, Problem{Name: asked, Value: path, Wrong: "cannot be read: " + reason(err),
+		*problems = append(*problems, Problem{Name: source, Value: path, Wrong: "cannot be read: " + reason(err),
 			Accepts: "the path of a readable file of KEY=value lines"})
 		return path, nil
 	}
 	defer f.Close()
 	values, err = godotenv.Parse(f)
 	if err != nil {
-		// The parser quotes the line in its message, and the line may hold a secret.
-		*problems = append(*problems, Problem{Name: asked, Value: path, Wrong: "has a line that is not KEY=value",
-			Accepts: "KEY=value lines, values with spaces or # in quotes, comments after #"})
+		// The parser's message contains the line, which can contain a secret.
+		*problems = append(*problems, Problem{Name: source, Value: path, Wrong: "has a line that is not KEY=value",
+			Accepts: "KEY=value lines; values with spaces or # in quotes; comments after #"})
 		return path, nil
 	}
 	return path, values
 }
 
-// unknown reports names in the file that no setting has, and names in the environment that look like a slip.
-// Other DATELINE_ variables are left alone: Kubernetes makes some for every Service.
+// unknown reports unknown names in the file, and names in the environment that look like a typo. Other DATELINE_
+// variables are ignored: Kubernetes creates some for every Service.
 func unknown(all []Setting, file, env map[string]string, path string) Problems {
 	known := []string{FileVariable}
 	for _, s := range all {
@@ -246,29 +246,29 @@ func unknown(all []Setting, file, env map[string]string, path string) Problems {
 	return out
 }
 
-// conflicts finds settings that are sound alone but not together.
+// conflicts returns settings that are valid alone but not together.
 func (c *Config) conflicts() Problems {
 	var out Problems
 	if (c.S3AccessKey == "") != (c.S3SecretKey == "") {
-		out = append(out, Problem{Name: "S3_ACCESS_KEY", Wrong: "and S3_SECRET_KEY go together, one of them is missing",
-			Accepts: "both or neither (neither: the machine's own AWS identity)"})
+		out = append(out, Problem{Name: "S3_ACCESS_KEY", Wrong: "and S3_SECRET_KEY must be set together",
+			Accepts: "both or neither (without them, the AWS identity of the machine is used)"})
 	}
-	if (c.ModelURL == "") != (c.ModelName == "") {
-		out = append(out, Problem{Name: "DATELINE_MODEL", Wrong: "is set without DATELINE_MODEL_URL, or the other way round", Accepts: "both, or neither"})
+	if (c.LLMURL == "") != (c.LLMModel == "") {
+		out = append(out, Problem{Name: "DATELINE_LLM_MODEL", Wrong: "and DATELINE_LLM_URL must be set together", Accepts: "both or neither"})
 	}
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
-		out = append(out, Problem{Name: "OIDC_ISSUER", Wrong: "and OIDC_CLIENT_ID go together, one of them is missing", Accepts: "both or neither"})
+		out = append(out, Problem{Name: "OIDC_ISSUER", Wrong: "and OIDC_CLIENT_ID must be set together", Accepts: "both or neither"})
 	}
 	return append(out, c.searchConflicts()...)
 }
 
-// RequireEngines returns one error that lists every engine URL that is missing.
-// `dateline api` and `dateline worker` call it; `dateline up` starts what is missing instead.
+// RequireEngines returns an error that lists all missing engine URLs. `dateline api` and `dateline worker` call it;
+// `dateline up` starts the missing engines instead.
 func (c *Config) RequireEngines() error {
 	var problems Problems
 	for _, s := range settings() {
 		if s.engine != nil && s.engine(c) == "" {
-			problems = append(problems, Problem{Name: s.Name, Wrong: "is not set, and only `dateline up` starts its own", Accepts: s.Accepts})
+			problems = append(problems, Problem{Name: s.Name, Wrong: "is required (only `dateline up` starts its own engines)", Accepts: s.Accepts})
 		}
 	}
 	if len(problems) > 0 {
@@ -277,7 +277,7 @@ func (c *Config) RequireEngines() error {
 	return nil
 }
 
-// String lists what was set, without secrets, so that a Config is safe to print and to log.
+// String lists the settings that were given, without secrets: a Config is safe to print and to log.
 func (c Config) String() string {
 	var parts []string
 	for _, s := range settings() {
@@ -293,14 +293,14 @@ func (c Config) String() string {
 	return strings.Join(parts, " ")
 }
 
-// GoString keeps %#v from printing secrets.
+// GoString prevents %#v from printing secrets.
 func (c Config) GoString() string { return "config.Config{" + c.String() + "}" }
 
-// LogValue keeps slog from printing secrets.
+// LogValue prevents slog from printing secrets.
 func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// LocalURL is how this machine reaches one of its own listeners, given its
-// host:port: a listener on every interface is reached at localhost.
+// LocalURL returns the URL of a local listener, given its host:port. A listener on
+// all interfaces is reached at localhost.
 func LocalURL(addr string) string {
 	host, port, _ := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
@@ -309,10 +309,10 @@ func LocalURL(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// LogsEndpoint is the URL that takes logs by OTLP; "": none does.
+// LogsEndpoint returns the OTLP URL for logs, or an empty string if logs are not exported.
 func (c *Config) LogsEndpoint() string {
-	if c.OTLPLogs == "" && c.OTLPEndpoint != "" {
+	if c.OTLPLogsEndpoint == "" && c.OTLPEndpoint != "" {
 		return c.OTLPEndpoint + "/v1/logs"
 	}
-	return c.OTLPLogs
+	return c.OTLPLogsEndpoint
 }

@@ -26,36 +26,42 @@ func writeFile(t *testing.T, text string) string {
 	return path
 }
 
-func TestLoadDefaults(t *testing.T) {
+func TestLoad_Defaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c, err := config.Load("", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.APIAddr != "127.0.0.1:8080" || c.PublicURL != "http://127.0.0.1:8080" || c.TimeZone.String() != "Asia/Ho_Chi_Minh" ||
-		c.PostgresPort != 15432 || c.LogLevel != slog.LevelInfo || !c.Sandbox || c.TemporalTLS || c.TemporalNamespace != "default" ||
-		!filepath.IsAbs(c.DataDir) ||
-		c.Keyset != filepath.Join(c.DataDir, "keyset.json") {
-		t.Errorf("defaults: %+v", *c)
+	for name, pair := range map[string][2]any{
+		"APIAddr": {c.APIAddr, "127.0.0.1:8080"}, "PublicURL": {c.PublicURL, "http://127.0.0.1:8080"}, "TimeZone": {c.TimeZone.String(), "Asia/Ho_Chi_Minh"},
+		"PostgresPort": {c.PostgresPort, 15432}, "LogLevel": {c.LogLevel, slog.LevelInfo}, "Sandbox": {c.Sandbox, true}, "TemporalTLS": {c.TemporalTLS, false},
+		"TemporalNamespace": {c.TemporalNamespace, "default"}, "Keyset": {c.Keyset, filepath.Join(c.DataDir, "keyset.json")},
+	} {
+		if got, want := pair[0], pair[1]; got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	if !filepath.IsAbs(c.DataDir) {
+		t.Errorf("DataDir: got %q, want an absolute path", c.DataDir)
 	}
 }
 
-func TestMediaRetention(t *testing.T) {
+func TestLoad_MediaRetention(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for value, want := range map[string]time.Duration{"": 90 * 24 * time.Hour, "0": 0, "0d": 0, "36h": 36 * time.Hour, "7d": 7 * 24 * time.Hour} {
 		c, err := config.Load("", []string{"DATELINE_MEDIA_RETENTION=" + value})
 		if err != nil || c.MediaRetention != want {
-			t.Errorf("%q: %v %v", value, c, err)
+			t.Errorf("%q: got %v, %v, want %v", value, c, err, want)
 		}
 	}
 	for _, value := range []string{"-1d", "90", "d", "1.5d", "70000d"} {
 		if _, err := config.Load("", []string{"DATELINE_MEDIA_RETENTION=" + value}); err == nil {
-			t.Errorf("%q is taken", value)
+			t.Errorf("%q: got no error, want one", value)
 		}
 	}
 }
 
-func TestLoadOrder(t *testing.T) {
+func TestLoad_Precedence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := writeFile(t, "# comment\nDATELINE_API_ADDR=:9000\nS3_BUCKET=\"from-file\"\nexport DATELINE_REDIS_PORT=7000\nTEMPORAL_API_KEY='k'\n")
 	c, err := config.Load("", []string{"DATELINE_CONFIG=" + file, "S3_BUCKET=from-env", "DATELINE_REDIS_PORT="})
@@ -63,21 +69,21 @@ func TestLoadOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.S3Bucket != "from-env" {
-		t.Errorf("the environment must win over the file: %q", c.S3Bucket)
+		t.Errorf("S3Bucket: got %q, want the value from the environment", c.S3Bucket)
 	}
 	if c.RedisPort != 7000 {
-		t.Errorf("an empty variable must not hide the file: %d", c.RedisPort)
+		t.Errorf("RedisPort: got %d, want the value from the file, because the variable is empty", c.RedisPort)
 	}
 	if c.PublicURL != "http://localhost:9000" {
-		t.Errorf("public URL of a wildcard address: %q", c.PublicURL)
+		t.Errorf("PublicURL: got %q, want localhost for a wildcard address", c.PublicURL)
 	}
 	if !c.TemporalTLS {
-		t.Error("an API key must not travel without TLS by default")
+		t.Error("TemporalTLS: got false, want true with an API key")
 	}
 
 	flagged := writeFile(t, "S3_BUCKET=flagged\n")
 	if c, err = config.Load(flagged, []string{"DATELINE_CONFIG=" + file}); err != nil || c.S3Bucket != "flagged" {
-		t.Errorf("--config must win over DATELINE_CONFIG: %v %v", c, err)
+		t.Errorf("--config must take precedence over DATELINE_CONFIG: %v %v", c, err)
 	}
 	if err := os.WriteFile(config.DefaultFile, []byte("S3_BUCKET=here\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -90,8 +96,8 @@ func TestLoadOrder(t *testing.T) {
 	}
 }
 
-// Every wrong value is found in one go, each with its name, and no secret is shown.
-func TestLoadFindsAllProblems(t *testing.T) {
+// All invalid values are reported together, each with its name, and without secrets.
+func TestLoad_ReportsAllProblems(t *testing.T) {
 	bad := map[string]string{
 		"DATABASE_URL":                 "mysql://u:hunter2@h/db",
 		"REDIS_URL":                    "redis://:hunter2@:6379/x",
@@ -135,24 +141,24 @@ func TestLoadFindsAllProblems(t *testing.T) {
 			t.Errorf("%s is not reported", name)
 		}
 	}
-	for _, want := range []string{"S3_ACCESS_KEY and S3_SECRET_KEY go together", "did you mean DATELINE_SANDBOX?",
+	for _, want := range []string{"S3_ACCESS_KEY and S3_SECRET_KEY must be set together", "did you mean DATELINE_SANDBOX?",
 		"did you mean DATELINE_LOG_LEVEL?", `DATELINE_REDIS_PORT "70000"`, "DATABASE_URL (hidden)"} {
 		if !strings.Contains(message, want) {
-			t.Errorf("%q is missing in:\n%s", want, message)
+			t.Errorf("got no %q in:\n%s", want, message)
 		}
 	}
 	if strings.Contains(message, "hunter2") {
-		t.Errorf("a secret is shown:\n%s", message)
+		t.Errorf("got a secret in the message:\n%s", message)
 	}
 	if strings.Contains(message, "SERVICE_HOST") {
-		t.Error("variables that Kubernetes makes must be left alone")
+		t.Error("variables created by Kubernetes must be ignored")
 	}
 	if len(problems) != len(bad)+1 {
-		t.Errorf("%d problems, want %d:\n%s", len(problems), len(bad)+1, message)
+		t.Errorf("got %d problems, want %d:\n%s", len(problems), len(bad)+1, message)
 	}
 }
 
-func TestLoadUnreadableFile(t *testing.T) {
+func TestLoad_UnreadableFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, err := config.Load("nowhere.env", nil)
 	if err == nil || !strings.Contains(err.Error(), `--config "nowhere.env" cannot be read: no such file or directory`) {
@@ -164,7 +170,7 @@ func TestLoadUnreadableFile(t *testing.T) {
 	}
 }
 
-func TestAcceptedValues(t *testing.T) {
+func TestLoad_AcceptedValues(t *testing.T) {
 	c, err := config.Load("", []string{
 		"DATABASE_URL=postgres://u:p%40@db:5432/dateline?sslmode=disable", "REDIS_URL=a:1,b:2", "TEMPORAL_ADDRESS=t:7233",
 		"S3_ENDPOINT=https://s3.example.org/", "DATELINE_ALLOW_PRIVATE_HOSTS=Media.Internal:8080, 10.1.2.3/16,[::1]:80",
@@ -192,7 +198,7 @@ func TestAcceptedValues(t *testing.T) {
 	}
 }
 
-func TestRequireEngines(t *testing.T) {
+func TestRequireEngines_ListsMissing(t *testing.T) {
 	c, err := config.Load("", []string{"REDIS_URL=redis://h"})
 	if err != nil {
 		t.Fatal(err)
@@ -213,8 +219,8 @@ func TestRequireEngines(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite dateline.env.example")
 
-// The committed example file is what the table says, and it loads: commented as it stands, and with all uncommented.
-func TestExampleFile(t *testing.T) {
+// The committed example file matches the table and loads, both as it is and with all settings uncommented.
+func TestExample_MatchesCommittedFile(t *testing.T) {
 	var b bytes.Buffer
 	if err := config.Example(&b); err != nil {
 		t.Fatal(err)
@@ -247,12 +253,12 @@ func TestExampleFile(t *testing.T) {
 	}
 }
 
-func TestHelp(t *testing.T) {
+func TestHelp_ListsSettings(t *testing.T) {
 	var b bytes.Buffer
 	if err := config.Help(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"DATABASE_URL", "default: 127.0.0.1:8080", "DATELINE_MEDIA_MAX_BYTES", "On one machine", "<DATELINE_DATA_DIR>/keyset.json"} {
+	for _, want := range []string{"DATABASE_URL", "default: 127.0.0.1:8080", "DATELINE_MEDIA_MAX_BYTES", "Local engines", "<DATELINE_DATA_DIR>/keyset.json"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("help lacks %q", want)
 		}

@@ -7,9 +7,9 @@ import (
 	"dateline/internal/infra/config"
 )
 
-func TestHosts_AreThoseOfTheSettings(t *testing.T) {
+func TestHosts_IncludesConfiguredHosts(t *testing.T) {
 	t.Chdir(t.TempDir())
-	c, err := config.Load("", []string{"DATELINE_PUBLIC_URL=https://dateline.example:8443", "DATELINE_LINK_HOST=go.example", "DATELINE_HOSTS=api, Dateline.internal"})
+	c, err := config.Load("", []string{"DATELINE_PUBLIC_URL=https://dateline.example:8443", "DATELINE_LINK_HOST=go.example", "DATELINE_ALLOWED_HOSTS=api, Dateline.internal"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,8 +18,8 @@ func TestHosts_AreThoseOfTheSettings(t *testing.T) {
 		t.Errorf("Hosts: got %q, want %q", got, want)
 	}
 	for _, wrong := range []string{"api:80", "https://api", "a,,b", "*.example", "a b"} {
-		if _, err := config.Load("", []string{"DATELINE_HOSTS=" + wrong}); err == nil {
-			t.Errorf("DATELINE_HOSTS=%s: got no error, want one", wrong)
+		if _, err := config.Load("", []string{"DATELINE_ALLOWED_HOSTS=" + wrong}); err == nil {
+			t.Errorf("DATELINE_ALLOWED_HOSTS=%s: got no error, want one", wrong)
 		}
 	}
 }

@@ -10,37 +10,37 @@ import (
 
 func loginSettings() []Setting {
 	return []Setting{
-		{Name: "OIDC_ISSUER", Accepts: "the issuer exactly as the provider writes it, such as https://login.example.org",
-			Help: "OpenID provider that people log in at; register <DATELINE_PUBLIC_URL>/login/callback there as redirect URI.", set: setIssuer},
-		{Name: "OIDC_CLIENT_ID", Accepts: "the id that the provider gave this client",
-			Help: "Client id.", set: toString(func(c *Config) *string { return &c.OIDCClientID })},
-		{Name: "OIDC_CLIENT_SECRET", Secret: true, Accepts: "the secret that goes with it; empty for a public client",
+		{Name: "OIDC_ISSUER", Accepts: "the exact issuer URL, such as https://login.example.org",
+			Help: "Issuer URL of the OpenID provider; register <DATELINE_PUBLIC_URL>/login/callback as redirect URI there.", set: setIssuer},
+		{Name: "OIDC_CLIENT_ID", Accepts: "the client ID from the provider",
+			Help: "Client ID.", set: toString(func(c *Config) *string { return &c.OIDCClientID })},
+		{Name: "OIDC_CLIENT_SECRET", Secret: true, Accepts: "the client secret from the provider; empty for a public client",
 			Help: "Client secret.", set: toString(func(c *Config) *string { return &c.OIDCClientSecret })},
-		{Name: "OIDC_SCOPES", Default: "openid,email,profile", Accepts: "scopes with commas or spaces between them, openid among them",
-			Help: "What the provider is asked for.", set: setScopes},
+		{Name: "OIDC_SCOPES", Default: "openid,email,profile", Accepts: "scopes separated by commas or spaces, including openid",
+			Help: "Requested scopes.", set: setScopes},
 		{Name: "OIDC_NAME", Default: "SSO", Accepts: "a few words",
-			Help: "What people call the provider; shown on the login page.", set: toString(func(c *Config) *string { return &c.OIDCName })},
-		{Name: "OIDC_AUTO_JOIN", Accepts: "a comma list of e-mail domains, such as example.org,news.example.org",
-			Help: "Strangers with a verified address in one of these domains join the first workspace by logging in; else only who is invited gets in.",
+			Help: "Display name of the provider on the login page.", set: toString(func(c *Config) *string { return &c.OIDCName })},
+		{Name: "OIDC_AUTO_JOIN", Accepts: "a comma-separated list of email domains, such as example.org,news.example.org",
+			Help: "Email domains whose users join the first workspace when they log in with a verified address; all others need an invitation.",
 			set:  setAutoJoin},
 		{Name: "OIDC_AUTO_JOIN_ROLE", Default: "author", Accepts: "editor, author or viewer",
-			Help: "What they join as.", set: setAutoJoinRole},
+			Help: "Role of users who join automatically.", set: setAutoJoinRole},
 	}
 }
 
-// setIssuer keeps the value as it is: issuers are compared letter by letter
-// (OpenID Connect Discovery 1.0, section 4.3), a slash at the end included.
+// setIssuer stores the value unchanged: issuers are compared exactly (OpenID
+// Connect Discovery 1.0, section 4.3), including a trailing slash.
 func setIssuer(c *Config, v string) error {
 	u, err := url.Parse(v)
 	switch {
 	case err != nil:
 		return errors.New("is not a URL")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("does not begin with http:// or https://")
+		return errors.New("does not start with http:// or https://")
 	case u.Host == "":
 		return errors.New("has no host")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("has more than scheme, host, port and path")
+		return errors.New("must consist of scheme, host, port and path only")
 	}
 	c.OIDCIssuer = v
 	return nil
@@ -49,7 +49,7 @@ func setIssuer(c *Config, v string) error {
 func setScopes(c *Config, v string) error {
 	c.OIDCScopes = strings.FieldsFunc(v, func(r rune) bool { return r == ' ' || r == ',' })
 	if !slices.Contains(c.OIDCScopes, "openid") {
-		return errors.New("does not ask for openid") // OpenID Connect Core 1.0, 3.1.2.1
+		return errors.New("does not include openid") // OpenID Connect Core 1.0, 3.1.2.1
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func setAutoJoin(c *Config, v string) error {
 	for domain := range strings.SplitSeq(v, ",") {
 		domain = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(domain), "@"))
 		if !strings.Contains(domain, ".") || strings.Trim(domain, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
-			return errors.New("has an entry that is no domain")
+			return errors.New("has an entry that is not a domain")
 		}
 		c.OIDCAutoJoin = append(c.OIDCAutoJoin, domain)
 	}
@@ -68,7 +68,7 @@ func setAutoJoin(c *Config, v string) error {
 
 func setAutoJoinRole(c *Config, v string) error {
 	if !slices.Contains([]string{"editor", "author", "viewer"}, v) {
-		return errors.New("is not a role that anybody may join as")
+		return errors.New("is not a role for automatic joining")
 	}
 	c.OIDCAutoJoinRole = v
 	return nil
@@ -81,7 +81,7 @@ func setTrustedProxies(c *Config, v string) error {
 		_, notAddress := netip.ParseAddr(entry)
 		_, notNetwork := netip.ParsePrefix(entry)
 		if notAddress != nil && notNetwork != nil {
-			return errors.New("has an entry that is neither an address nor a network")
+			return errors.New("has an entry that is neither an IP address nor a CIDR range")
 		}
 		c.TrustedProxies = append(c.TrustedProxies, entry)
 	}

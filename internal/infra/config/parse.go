@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	// A machine without zone files (a slim container) must still know Asia/Ho_Chi_Minh.
+	// Slim containers have no time zone files.
 	_ "time/tzdata"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The parsers return errors that never hold the value: the value may be a secret, and Problem shows it where it is not.
+// The parsers never put the value into an error, because it can be a secret; Problem shows it if it is not.
 
 func toString(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error { *field(c) = v; return nil }
@@ -32,7 +32,7 @@ func toBool(field func(*Config) *bool) func(*Config, string) error {
 		case "false", "0", "no", "off":
 			*field(c) = false
 		default:
-			return errors.New("is neither yes nor no")
+			return errors.New("is neither true nor false")
 		}
 		return nil
 	}
@@ -71,12 +71,12 @@ func setMediaMaxBytes(c *Config, v string) error {
 	return nil
 }
 
-// toSpan reads days or hours.
-func toSpan(field func(*Config) *time.Duration) func(*Config, string) error {
-	return func(c *Config, v string) error { return readSpan(field(c), v) }
+// toRetention parses days ("90d") or hours ("36h").
+func toRetention(field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error { return parseRetention(field(c), v) }
 }
 
-func readSpan(to *time.Duration, v string) error {
+func parseRetention(to *time.Duration, v string) error {
 	unit, number := time.Hour, v
 	if days, ok := strings.CutSuffix(v, "d"); ok {
 		unit, number = 24*time.Hour, days
@@ -93,12 +93,12 @@ func readSpan(to *time.Duration, v string) error {
 	return nil
 }
 
-// toPath makes the path absolute, because `dateline up` changes its working directory when it gives up root.
+// toPath makes the path absolute, because `dateline up` changes its working directory when it drops root privileges.
 func toPath(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		path, err := filepath.Abs(v)
 		if err != nil {
-			return errors.New("cannot be made absolute: the working directory is gone")
+			return errors.New("cannot be made absolute: the working directory does not exist")
 		}
 		*field(c) = path
 		return nil
@@ -115,22 +115,22 @@ func toAddr(field func(*Config) *string) func(*Config, string) error {
 	}
 }
 
-// setHosts reads names without port.
-func setHosts(c *Config, v string) error {
-	c.ExtraHosts = nil
+// setAllowedHosts parses host names without a port.
+func setAllowedHosts(c *Config, v string) error {
+	c.AllowedHosts = nil
 	for host := range strings.SplitSeq(v, ",") {
 		host = strings.ToLower(strings.TrimSpace(host))
 		if host == "" || strings.ContainsAny(host, ":/@?#* ") {
 			return errors.New("is not a list of host names")
 		}
-		c.ExtraHosts = append(c.ExtraHosts, host)
+		c.AllowedHosts = append(c.AllowedHosts, host)
 	}
 	return nil
 }
 
-// Hosts are the names by which requests reach the API.
+// Hosts returns the values of the Host header that the API accepts.
 func (c *Config) Hosts() []string {
-	hosts := slices.Clone(c.ExtraHosts)
+	hosts := slices.Clone(c.AllowedHosts)
 	for _, address := range []string{c.PublicURL, c.LinkBase()} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
 			hosts = append(hosts, u.Host)
@@ -139,7 +139,7 @@ func (c *Config) Hosts() []string {
 	return hosts
 }
 
-// setMetricsAddr is toAddr with a word for none.
+// setMetricsAddr is like toAddr and also accepts "off".
 func setMetricsAddr(c *Config, v string) error {
 	if v == "off" {
 		c.MetricsAddr = ""
@@ -168,8 +168,8 @@ func checkHostPort(v string) error {
 	return nil
 }
 
-// toDial is toAddr for an address to call: it needs a host and a port.
-func toDial(field func(*Config) *string) func(*Config, string) error {
+// toDialAddr parses an address to connect to: the host and the port are required.
+func toDialAddr(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		if strings.Contains(v, "://") {
 			return errors.New("is a URL, not host:port")
@@ -178,14 +178,14 @@ func toDial(field func(*Config) *string) func(*Config, string) error {
 			return err
 		}
 		if host, port, _ := net.SplitHostPort(v); host == "" || port == "0" {
-			return errors.New("lacks the host or the port")
+			return errors.New("has no host or no port")
 		}
 		*field(c) = v
 		return nil
 	}
 }
 
-// toWebURL accepts an absolute http or https URL and drops a slash at its end, so that paths can be appended.
+// toWebURL parses an absolute http or https URL and removes the trailing slash, so that paths can be appended.
 func toWebURL(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		u, err := url.Parse(v)
@@ -193,11 +193,11 @@ func toWebURL(field func(*Config) *string) func(*Config, string) error {
 		case err != nil:
 			return errors.New("is not a URL")
 		case u.Scheme != "http" && u.Scheme != "https":
-			return errors.New("does not begin with http:// or https://")
+			return errors.New("does not start with http:// or https://")
 		case u.Host == "":
 			return errors.New("has no host")
 		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-			return errors.New("has more than scheme, host, port and path")
+			return errors.New("must consist of scheme, host, port and path only")
 		}
 		*field(c) = strings.TrimRight(v, "/")
 		return nil
@@ -210,10 +210,10 @@ func setDatabaseURL(c *Config, v string) error {
 		return errors.New("is not a postgres:// URL")
 	}
 	if u.Host == "" && u.Query().Get("host") == "" {
-		return errors.New("names no host")
+		return errors.New("has no host")
 	}
 	if _, err := pgconn.ParseConfig(v); err != nil {
-		return errors.New("has a part that the PostgreSQL driver does not understand (port, sslmode, an unreadable certificate, …)")
+		return errors.New("is not valid for the PostgreSQL driver (check port, sslmode and certificate files)")
 	}
 	c.DatabaseURL = v
 	return nil
@@ -234,9 +234,9 @@ func setRedisURL(c *Config, v string) error {
 	case err != nil:
 		return errors.New("is not a URL")
 	case u.Scheme != "redis" && u.Scheme != "rediss":
-		return errors.New("does not begin with redis:// or rediss://")
+		return errors.New("does not start with redis:// or rediss://")
 	case u.Hostname() == "":
-		return errors.New("names no host")
+		return errors.New("has no host")
 	}
 	if db := strings.Trim(u.Path, "/"); db != "" {
 		if _, err := strconv.ParseUint(db, 10, 16); err != nil {
@@ -259,14 +259,14 @@ func setBucket(c *Config, v string) error {
 
 func setLogLevel(c *Config, v string) error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, strings.ToLower(v)) {
-		return errors.New("is not a level")
+		return errors.New("is not a log level")
 	}
 	return c.LogLevel.UnmarshalText([]byte(v))
 }
 
 func setLogFormat(c *Config, v string) error {
 	if v != "text" && v != "json" {
-		return errors.New("is not a format")
+		return errors.New("is not a log format")
 	}
 	c.LogFormat = v
 	return nil
@@ -274,11 +274,11 @@ func setLogFormat(c *Config, v string) error {
 
 func setTimeZone(c *Config, v string) error {
 	if v == "Local" {
-		return errors.New("depends on the machine")
+		return errors.New("is different on every machine; use an IANA name")
 	}
 	zone, err := time.LoadLocation(v)
 	if err != nil {
-		return errors.New("is not a zone of the IANA time zone database")
+		return errors.New("is not in the IANA time zone database")
 	}
 	c.TimeZone = zone
 	return nil
@@ -293,16 +293,16 @@ func setPrivateHosts(c *Config, v string) error {
 			continue
 		}
 		if host, _, err := net.SplitHostPort(entry); err != nil || host == "" || checkHostPort(entry) != nil {
-			return fmt.Errorf("has an entry that is neither host:port nor a network: %q", entry)
+			return fmt.Errorf("has an entry that is neither host:port nor a CIDR range: %q", entry)
 		}
 		c.AllowPrivateHosts = append(c.AllowPrivateHosts, PrivateHost{HostPort: strings.ToLower(entry)})
 	}
 	return nil
 }
 
-func setKMS(c *Config, value string) error {
+func setKeysetKMS(c *Config, value string) error {
 	if !strings.HasPrefix(value, "aws-kms://arn:") {
-		return errors.New("is no key that can be used here")
+		return errors.New("is not an AWS KMS key")
 	}
 	c.KeysetKMS = value
 	return nil

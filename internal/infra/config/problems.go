@@ -9,12 +9,12 @@ import (
 
 const hidden = "(hidden)"
 
-// Problem is one thing that is wrong with the settings.
+// Problem is one invalid setting.
 type Problem struct {
-	Name    string // the setting
-	Value   string // what was given; "(hidden)" for a secret, empty where there is none
-	Wrong   string // what is wrong with it
-	Accepts string // what would be right
+	Name    string // of the setting
+	Value   string // as given; "(hidden)" for a secret, empty if there is none
+	Wrong   string // why it is invalid
+	Accepts string // the accepted values
 }
 
 func (p Problem) String() string {
@@ -32,7 +32,7 @@ func (p Problem) String() string {
 	return strings.Replace(b.String(), "; accepted: did you mean", "; did you mean", 1)
 }
 
-// Problems is every problem that was found, as one error.
+// Problems is an error that lists all invalid settings.
 type Problems []Problem
 
 func (ps Problems) Error() string {
@@ -41,14 +41,14 @@ func (ps Problems) Error() string {
 		noun = "problem"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the settings have %d %s:", len(ps), noun)
+	fmt.Fprintf(&b, "invalid configuration, %d %s:", len(ps), noun)
 	for _, p := range ps {
 		b.WriteString("\n  " + p.String())
 	}
 	return b.String()
 }
 
-// reason strips the path from a file error, which the message names already.
+// reason returns a file error without its path, which the message already contains.
 func reason(err error) string {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
@@ -57,7 +57,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// nearest finds the name with the smallest edit distance, if it is near enough to be a slip.
+// nearest returns the name with the smallest edit distance, if it is small enough for a typo.
 func nearest(name string, names []string) (string, int) {
 	best, bestDistance := "", len(name)/3+1
 	for _, candidate := range names {
@@ -68,7 +68,7 @@ func nearest(name string, names []string) (string, int) {
 	return best, bestDistance
 }
 
-// distance is the Levenshtein distance of two ASCII names.
+// distance returns the Levenshtein distance of two ASCII names.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

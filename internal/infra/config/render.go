@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Help prints every setting with its default, section by section.
+// Help prints all settings with their defaults, by section.
 func Help(w io.Writer) error {
 	var b bytes.Buffer
-	b.WriteString("Settings come from the environment, else from a file of KEY=value lines (--config, " + FileVariable +
-		", or ./" + DefaultFile + "), else from the defaults below.\n")
+	b.WriteString("Settings are read from the environment, then from a file of KEY=value lines (--config, " + FileVariable +
+		" or ./" + DefaultFile + "). The environment takes precedence.\n")
 	each(func(section string) {
 		fmt.Fprintf(&b, "\n%s\n", section)
 	}, func(s Setting) {
@@ -24,11 +24,11 @@ func Help(w io.Writer) error {
 	return err
 }
 
-// Example prints a file with every setting commented out at its default.
+// Example prints a settings file with all settings commented out at their defaults.
 func Example(w io.Writer) error {
 	var b bytes.Buffer
-	b.WriteString("# Settings of Dateline. Copy to " + DefaultFile + " and uncomment what you change.\n" +
-		"# The environment is stronger than this file. Put values with spaces, # or $ in single quotes.\n")
+	b.WriteString("# Settings of Dateline. Copy this file to " + DefaultFile + " and uncomment what you change.\n" +
+		"# Environment variables take precedence over this file. Quote values that contain spaces, # or $ with single quotes.\n")
 	each(func(section string) {
 		fmt.Fprintf(&b, "\n# ---- %s ----\n", section)
 	}, func(s Setting) {

@@ -7,7 +7,7 @@ import (
 	"dateline/internal/infra/config"
 )
 
-func TestSearchGoesToMeilisearchWhereThereIsOne(t *testing.T) {
+func TestLoad_SearchDefaultsToMeilisearchIfConfigured(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for want, environ := range map[string][]string{
 		config.SearchPostgres:    {},
@@ -24,7 +24,7 @@ func TestSearchGoesToMeilisearchWhereThereIsOne(t *testing.T) {
 	for _, environ := range [][]string{{"DATELINE_SEARCH=meilisearch"}, {"DATELINE_SEARCH=solr"}, {"EMBEDDINGS_URL=http://llm.internal/v1"}, {"MEILISEARCH_EMBEDDER=huggingFace"},
 		{"EMBEDDINGS_URL=http://llm.internal/v1", "EMBEDDINGS_MODEL=m", `MEILISEARCH_EMBEDDER={"source": "rest"}`}, {"EMBEDDINGS_DIMENSIONS=0"}} {
 		if _, err := config.Load("", environ); err == nil {
-			t.Errorf("%v is taken", environ)
+			t.Errorf("%v: got no error, want one", environ)
 		}
 	}
 }

@@ -7,23 +7,27 @@ import (
 	"time"
 )
 
-// What Redis is filled in from after a loss must not be dropped before: hours of
-// two days, days of five weeks.
+// Redis is rebuilt from the database after a data loss: it needs the hourly counts
+// of two days and the daily counts of five weeks.
 const (
-	leastHourly = 3 * 24 * time.Hour
-	leastDaily  = 40 * 24 * time.Hour
+	minHourlyRetention = 3 * 24 * time.Hour
+	minDailyRetention  = 40 * 24 * time.Hour
 )
 
-func setViewHours(c *Config, v string) error { return atLeast(&c.ViewHours, v, leastHourly) }
+func setHourlyViewRetention(c *Config, v string) error {
+	return setRetention(&c.HourlyViewRetention, v, minHourlyRetention)
+}
 
-func setViewDays(c *Config, v string) error { return atLeast(&c.ViewDays, v, leastDaily) }
+func setDailyViewRetention(c *Config, v string) error {
+	return setRetention(&c.DailyViewRetention, v, minDailyRetention)
+}
 
-func atLeast(to *time.Duration, v string, least time.Duration) error {
-	if err := readSpan(to, v); err != nil {
+func setRetention(to *time.Duration, v string, minimum time.Duration) error {
+	if err := parseRetention(to, v); err != nil {
 		return err
 	}
-	if *to != 0 && *to < least {
-		return errors.New("is too short to count on from after a loss of Redis")
+	if *to != 0 && *to < minimum {
+		return errors.New("is too short to rebuild the counts in Redis")
 	}
 	return nil
 }
@@ -37,7 +41,7 @@ func setLinkHost(c *Config, v string) error {
 	return nil
 }
 
-// LinkBase is what short links begin with.
+// LinkBase returns the prefix of short links, with a trailing slash.
 func (c *Config) LinkBase() string {
 	base := c.PublicURL
 	if c.LinkHost != "" {

@@ -7,25 +7,25 @@ import (
 	"dateline/internal/infra/config"
 )
 
-func TestRetentionOfViews(t *testing.T) {
+func TestLoad_ViewRetention(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c, err := config.Load("", nil)
-	if err != nil || c.ViewHours != 90*24*time.Hour || c.ViewDays != 760*24*time.Hour {
+	if err != nil || c.HourlyViewRetention != 90*24*time.Hour || c.DailyViewRetention != 760*24*time.Hour {
 		t.Errorf("%v %v", c, err)
 	}
-	c, err = config.Load("", []string{"DATELINE_VIEWS_HOURS_RETENTION=72h", "DATELINE_VIEWS_DAYS_RETENTION=0"})
-	if err != nil || c.ViewHours != 72*time.Hour || c.ViewDays != 0 {
+	c, err = config.Load("", []string{"DATELINE_VIEWS_HOURLY_RETENTION=72h", "DATELINE_VIEWS_DAILY_RETENTION=0"})
+	if err != nil || c.HourlyViewRetention != 72*time.Hour || c.DailyViewRetention != 0 {
 		t.Errorf("%v %v", c, err)
 	}
-	// Redis could not be filled in again from less.
-	for _, wrong := range []string{"DATELINE_VIEWS_HOURS_RETENTION=2d", "DATELINE_VIEWS_DAYS_RETENTION=39d", "DATELINE_VIEWS_DAYS_RETENTION=a year"} {
+	// Redis cannot be rebuilt from less.
+	for _, wrong := range []string{"DATELINE_VIEWS_HOURLY_RETENTION=2d", "DATELINE_VIEWS_DAILY_RETENTION=39d", "DATELINE_VIEWS_DAILY_RETENTION=a year"} {
 		if _, err := config.Load("", []string{wrong}); err == nil {
-			t.Errorf("%s is taken", wrong)
+			t.Errorf("%s: got no error, want one", wrong)
 		}
 	}
 }
 
-func TestWhatShortLinksBeginWith(t *testing.T) {
+func TestLinkBase_UsesLinkHost(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for host, want := range map[string]string{"": "https://dateline.example/l/", "go.example": "https://go.example/l/", "go.example:8443": "https://go.example:8443/l/"} {
 		c, err := config.Load("", []string{"DATELINE_PUBLIC_URL=https://dateline.example/", "DATELINE_LINK_HOST=" + host})
@@ -35,7 +35,7 @@ func TestWhatShortLinksBeginWith(t *testing.T) {
 	}
 	for _, wrong := range []string{"https://go.example", "go.example/l", "a@go.example", "go example", ":80", "go.example?x"} {
 		if _, err := config.Load("", []string{"DATELINE_LINK_HOST=" + wrong}); err == nil {
-			t.Errorf("%q is taken", wrong)
+			t.Errorf("%q: got no error, want one", wrong)
 		}
 	}
 }

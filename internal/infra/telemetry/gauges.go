@@ -9,37 +9,37 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Reading is one value of a gauge, with its labels in the order that the
-// instrument declares.
-type Reading struct {
+// Sample is one value of a gauge or counter. Labels are in the order in which the
+// instrument declares them.
+type Sample struct {
 	Labels []string
 	Value  float64
 }
 
-// Readings are those of several instruments, by name.
-type Readings map[string][]Reading
+// Samples contains the samples of several instruments, by metric name.
+type Samples map[string][]Sample
 
-// readPatience is how long all the lookups of one scrape may take together.
-const readPatience = 5 * time.Second
+// collectTimeout is the time limit of one collector within a scrape.
+const collectTimeout = 5 * time.Second
 
-// Observe registers a gauge that is read when somebody scrapes. An error leaves
-// it out of that scrape: an old value would hide the trouble.
-func (t *Telemetry) Observe(name string, read func(ctx context.Context) ([]Reading, error)) error {
-	return t.ObserveTogether(func(ctx context.Context) (Readings, error) {
+// RegisterGauge registers a gauge that is read on every scrape. If read fails, the
+// scrape contains no value: a stale value would hide the failure.
+func (t *Telemetry) RegisterGauge(name string, read func(ctx context.Context) ([]Sample, error)) error {
+	return t.RegisterCollector(func(ctx context.Context) (Samples, error) {
 		all, err := read(ctx)
-		return Readings{name: all}, err
+		return Samples{name: all}, err
 	}, name)
 }
 
-// ObserveTogether registers gauges, and counters that somebody else counts,
-// which one lookup answers for: it is made once in a scrape.
-func (t *Telemetry) ObserveTogether(read func(ctx context.Context) (Readings, error), names ...string) error {
+// RegisterCollector registers gauges and externally maintained counters that are
+// read together, once per scrape.
+func (t *Telemetry) RegisterCollector(read func(ctx context.Context) (Samples, error), names ...string) error {
 	all := Instruments()
-	o := &observed{read: read, descriptions: map[string]*prometheus.Desc{}, kinds: map[string]prometheus.ValueType{}}
+	o := &collector{read: read, descriptions: map[string]*prometheus.Desc{}, kinds: map[string]prometheus.ValueType{}}
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(i Instrument) bool { return i.Name == name })
 		if i < 0 || all[i].Kind == histogram {
-			return fmt.Errorf("nothing that can be looked up is declared as %s", name)
+			return fmt.Errorf("%s is not declared as a gauge or counter", name)
 		}
 		o.descriptions[name] = prometheus.NewDesc(name, all[i].Help, all[i].Labels, nil)
 		o.kinds[name] = prometheus.GaugeValue
@@ -50,21 +50,21 @@ func (t *Telemetry) ObserveTogether(read func(ctx context.Context) (Readings, er
 	return t.registry.Register(o)
 }
 
-// observed is a prometheus.Collector.
-type observed struct {
+// collector implements prometheus.Collector.
+type collector struct {
 	descriptions map[string]*prometheus.Desc
 	kinds        map[string]prometheus.ValueType
-	read         func(ctx context.Context) (Readings, error)
+	read         func(ctx context.Context) (Samples, error)
 }
 
-func (o *observed) Describe(out chan<- *prometheus.Desc) {
+func (o *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range o.descriptions {
 		out <- d
 	}
 }
 
-func (o *observed) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
+func (o *collector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
 	readings, err := o.read(ctx)
 	if err != nil {
@@ -85,5 +85,5 @@ func (o *observed) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// One is the reading of a gauge without labels.
-func One(value float64) []Reading { return []Reading{{Value: value}} }
+// SingleSample returns the sample of a gauge without labels.
+func SingleSample(value float64) []Sample { return []Sample{{Value: value}} }

@@ -9,12 +9,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Serve makes a span of every request, which whoever answers may name by its
-// route. The health of the process and the hits of readers, which come all the
-// time, have none. What a client says of traces of its own is not believed: it
-// would decide what is traced here.
-func (t *Telemetry) Serve(next http.Handler) http.Handler {
-	if !t.Traces() {
+// TraceRequests starts a span for every request; the handler sets the route as its
+// name. Health checks and the hits of readers are too frequent to be traced. Trace
+// headers of clients are ignored: sampling is decided by this process.
+func (t *Telemetry) TraceRequests(next http.Handler) http.Handler {
+	if !t.TracingEnabled() {
 		return next
 	}
 	tracer := t.Tracer("http")
@@ -30,12 +29,12 @@ func (t *Telemetry) Serve(next http.Handler) http.Handler {
 	})
 }
 
-// Transport makes a span of every request that leaves. It tells the host and
-// the status, never the path or the query: networks have tokens there
-// (core.telegram.org/bots/api#making-requests). Nor are the ids of traces sent
-// along, which are nobody else's business.
-func (t *Telemetry) Transport(next http.RoundTripper) http.RoundTripper {
-	if !t.Traces() {
+// TraceTransport starts a span for every outgoing request. It records the host and
+// the status, never the path or the query, which can contain access tokens
+// (core.telegram.org/bots/api#making-requests). Trace headers are not sent to third
+// parties.
+func (t *Telemetry) TraceTransport(next http.RoundTripper) http.RoundTripper {
+	if !t.TracingEnabled() {
 		return next
 	}
 	return &transport{next, t.Tracer("http")}
@@ -50,19 +49,19 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, span := t.tracer.Start(r.Context(), r.Method+" "+r.URL.Host, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attribute.String("http.request.method", r.Method), attribute.String("server.address", r.URL.Host)))
 	defer span.End()
-	answer, err := t.next.RoundTrip(r.WithContext(ctx))
+	response, err := t.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {
-		span.SetStatus(codes.Error, "no answer") // what the error says may name the address
+		span.SetStatus(codes.Error, "no response") // the error can contain the URL
 		return nil, err
 	}
-	span.SetAttributes(attribute.Int("http.response.status_code", answer.StatusCode))
-	if answer.StatusCode >= http.StatusBadRequest {
+	span.SetAttributes(attribute.Int("http.response.status_code", response.StatusCode))
+	if response.StatusCode >= http.StatusBadRequest {
 		span.SetStatus(codes.Error, "")
 	}
-	return answer, nil
+	return response, nil
 }
 
-// CloseIdleConnections is what http.Client looks for.
+// CloseIdleConnections implements the optional interface of http.Client.
 func (t *transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

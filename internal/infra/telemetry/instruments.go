@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// instruments are those that are counted as things happen. What is looked up
-// when somebody asks is registered by its owner, see Observe.
+// instruments contains the metrics that are recorded as events occur. Metrics that
+// are read on a scrape are registered by their owners, see RegisterGauge.
 type instruments struct {
 	counters   map[string]metric.Int64Counter
 	histograms map[string]metric.Float64Histogram
@@ -31,19 +31,19 @@ func newInstruments(m metric.Meter) (*instruments, error) {
 	return s, errors.Join(errs...)
 }
 
-// add counts n more. labels are names and values in turn.
+// add increases a counter by n. labels alternates names and values.
 func (s *instruments) add(ctx context.Context, name string, n int64, labels ...string) {
 	if n > 0 {
-		s.counters[name].Add(ctx, n, labelSet(labels))
+		s.counters[name].Add(ctx, n, attributes(labels))
 	}
 }
 
-// note puts a value into a histogram.
-func (s *instruments) note(ctx context.Context, name string, value float64, labels ...string) {
-	s.histograms[name].Record(ctx, value, labelSet(labels))
+// record adds a value to a histogram.
+func (s *instruments) record(ctx context.Context, name string, value float64, labels ...string) {
+	s.histograms[name].Record(ctx, value, attributes(labels))
 }
 
-func labelSet(pairs []string) metric.MeasurementOption {
+func attributes(pairs []string) metric.MeasurementOption {
 	set := make([]attribute.KeyValue, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		set = append(set, attribute.String(pairs[i], pairs[i+1]))

@@ -12,26 +12,26 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-func sendLogs(ctx context.Context, url string, described *resource.Resource) (*sdklog.LoggerProvider, error) {
-	sender, err := otlploghttp.New(ctx, otlploghttp.WithEndpointURL(url))
+func newLoggerProvider(ctx context.Context, url string, res *resource.Resource) (*sdklog.LoggerProvider, error) {
+	exporter, err := otlploghttp.New(ctx, otlploghttp.WithEndpointURL(url))
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: %w", err)
 	}
-	return sdklog.NewLoggerProvider(sdklog.WithProcessor(sdklog.NewBatchProcessor(sender)), sdklog.WithResource(described)), nil
+	return sdklog.NewLoggerProvider(sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter)), sdklog.WithResource(res)), nil
 }
 
-// Logger gives what is logged the ids of the trace that it belongs to, and sends
-// it by OTLP too, where an endpoint is set.
+// Logger returns a logger that adds trace IDs to records and also exports them over
+// OTLP if an endpoint is set.
 func (t *Telemetry) Logger(local *slog.Logger) *slog.Logger {
 	handler := slog.Handler(traced{local.Handler()})
 	if t.logs != nil {
-		sent := otelslog.NewHandler("dateline", otelslog.WithLoggerProvider(t.logs))
-		handler = slog.NewMultiHandler(handler, limited{Handler: sent, as: local.Handler()})
+		exported := otelslog.NewHandler("dateline", otelslog.WithLoggerProvider(t.logs))
+		handler = slog.NewMultiHandler(handler, levelLimited{Handler: exported, local: local.Handler()})
 	}
 	return slog.New(handler)
 }
 
-// traced adds trace_id and span_id, by the names of OpenTelemetry
+// traced adds trace_id and span_id, as specified by OpenTelemetry
 // (opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context/).
 type traced struct{ slog.Handler }
 
@@ -46,17 +46,19 @@ func (h traced) Handle(ctx context.Context, r slog.Record) error {
 func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
 func (h traced) WithGroup(name string) slog.Handler       { return traced{h.Handler.WithGroup(name)} }
 
-// limited sends no more than is logged here.
-type limited struct {
+// levelLimited sends no more than is logged here.
+type levelLimited struct {
 	slog.Handler
-	as slog.Handler
+	local slog.Handler
 }
 
-func (h limited) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.as.Enabled(ctx, level) && h.Handler.Enabled(ctx, level)
+func (h levelLimited) Enabled(ctx context.Context, level slog.Level) bool {
+	return h.local.Enabled(ctx, level) && h.Handler.Enabled(ctx, level)
 }
 
-func (h limited) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return limited{h.Handler.WithAttrs(attrs), h.as}
+func (h levelLimited) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return levelLimited{h.Handler.WithAttrs(attrs), h.local}
 }
-func (h limited) WithGroup(name string) slog.Handler { return limited{h.Handler.WithGroup(name), h.as} }
+func (h levelLimited) WithGroup(name string) slog.Handler {
+	return levelLimited{h.Handler.WithGroup(name), h.local}
+}

@@ -1,7 +1,6 @@
-// Package telemetry makes the metrics, traces and logs of one process:
-// instruments are declared in list.go and nowhere else, and served at /metrics in
-// the format of Prometheus; traces and logs leave by OTLP where an endpoint is
-// set.
+// Package telemetry provides the metrics, traces and logs of a process. All metrics
+// are declared in list.go and served at /metrics in the Prometheus format; traces and
+// logs are exported over OTLP if an endpoint is set.
 package telemetry
 
 import (
@@ -26,16 +25,17 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// Options say what a process is called and where its traces go.
+// Options configure the telemetry of a process.
 type Options struct {
 	Service  string // api, worker or up
 	Version  string
-	OTLP     string  // the base URL of a collector that takes OTLP over HTTP; "": traces are not made
-	Sampling float64 // the share of requests and posts that is traced, 0 to 1
-	Logs     string  // the URL that takes logs by OTLP over HTTP; "": they go nowhere but to the standard error
+	OTLP     string  // base URL of an OTLP/HTTP collector; empty disables traces
+	Sampling float64 // share of requests and posts that are traced, 0 to 1
+	Logs     string  // OTLP/HTTP URL for logs; empty disables their export
 }
 
-// Telemetry is what one process tells of itself. It is safe for concurrent use.
+// Telemetry contains the metrics, traces and logs of a process. It is safe for
+// concurrent use.
 type Telemetry struct {
 	Publishing *Publishing
 	API        *API
@@ -43,41 +43,41 @@ type Telemetry struct {
 	Crawl      *Crawl
 	Articles   *Articles
 
-	registry *prometheus.Registry // of what is looked up when somebody asks
-	counted  *prometheus.Registry // of what this process counts
+	registry *prometheus.Registry // metrics that are read on a scrape
+	counted  *prometheus.Registry // metrics that this process records
 	meters   *sdkmetric.MeterProvider
-	traces   *sdktrace.TracerProvider // nil: none are made
-	logs     *sdklog.LoggerProvider   // nil: they are not sent
+	traces   *sdktrace.TracerProvider // nil if traces are off
+	logs     *sdklog.LoggerProvider   // nil if logs are not exported
 	set      *instruments
 }
 
-// Start makes the instruments. Traces are sent from then on, until Stop.
+// Start creates the instruments and starts the exporters, which run until Stop.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{registry: prometheus.NewRegistry(), counted: prometheus.NewRegistry()}
 	t.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := promexporter.New(promexporter.WithRegisterer(t.counted), promexporter.WithoutScopeInfo(), promexporter.WithoutTargetInfo())
 	if err != nil {
-		return nil, fmt.Errorf("starting the metrics: %w", err)
+		return nil, fmt.Errorf("starting the metrics exporter: %w", err)
 	}
-	described := resource.NewSchemaless(attribute.String("service.name", "dateline-"+o.Service), attribute.String("service.version", o.Version))
-	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(described), sdkmetric.WithView(latencies()))
+	res := resource.NewSchemaless(attribute.String("service.name", "dateline-"+o.Service), attribute.String("service.version", o.Version))
+	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(res), sdkmetric.WithView(latencyView()))
 	if t.set, err = newInstruments(t.meters.Meter("dateline")); err != nil {
-		return nil, fmt.Errorf("making the instruments: %w", err)
+		return nil, fmt.Errorf("creating the instruments: %w", err)
 	}
 	t.Publishing, t.API, t.Views, t.Crawl, t.Articles = &Publishing{t.set}, &API{t.set}, &Views{t.set}, &Crawl{t.set}, &Articles{t.set}
 	if o.Logs != "" {
-		if t.logs, err = sendLogs(ctx, o.Logs, described); err != nil {
+		if t.logs, err = newLoggerProvider(ctx, o.Logs, res); err != nil {
 			return nil, err
 		}
 	}
 	if o.OTLP == "" {
 		return t, nil
 	}
-	sender, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.OTLP+"/v1/traces"))
+	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.OTLP+"/v1/traces"))
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
-	t.traces = sdktrace.NewTracerProvider(sdktrace.WithBatcher(sender), sdktrace.WithResource(described),
+	t.traces = sdktrace.NewTracerProvider(sdktrace.WithBatcher(spans), sdktrace.WithResource(res),
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(o.Sampling))))
 	return t, nil
 }
@@ -87,10 +87,10 @@ func (t *Telemetry) Handler() http.Handler {
 	return promhttp.HandlerFor(prometheus.Gatherers{t.registry, t.counted}, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
-// Meter is for libraries that bring instruments of their own.
+// Meter returns a meter for libraries with their own instruments.
 func (t *Telemetry) Meter(library string) metric.Meter { return t.meters.Meter(library) }
 
-// Tracer is for spans; where no traces are made, it makes none.
+// Tracer returns a tracer; if traces are off, its spans do nothing.
 func (t *Telemetry) Tracer(library string) trace.Tracer {
 	if t.traces == nil {
 		return noop.NewTracerProvider().Tracer(library)
@@ -98,13 +98,13 @@ func (t *Telemetry) Tracer(library string) trace.Tracer {
 	return t.traces.Tracer(library)
 }
 
-// Traces says whether spans go anywhere.
-func (t *Telemetry) Traces() bool { return t.traces != nil }
+// TracingEnabled reports whether spans are exported.
+func (t *Telemetry) TracingEnabled() bool { return t.traces != nil }
 
-// Propagator carries traces between processes in the W3C's headers.
+// Propagator returns the propagator for W3C trace context headers.
 func (t *Telemetry) Propagator() propagation.TextMapPropagator { return propagation.TraceContext{} }
 
-// Stop sends what is left.
+// Stop exports the remaining data and stops the exporters.
 func (t *Telemetry) Stop(ctx context.Context) error {
 	err := t.meters.Shutdown(ctx)
 	if t.traces != nil {

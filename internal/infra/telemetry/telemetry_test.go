@@ -15,32 +15,32 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "write docs/reference/metrics.md anew")
+var update = flag.Bool("update", false, "rewrite docs/reference/metrics.md")
 
-// reference is what docs/reference/metrics.md has to say.
+// reference returns the expected content of docs/reference/metrics.md.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(`# Metrics
 
 Every process serves its metrics for Prometheus: ` + "`dateline up` and `dateline api` at `DATELINE_METRICS_ADDR`" + `,
-` + "`dateline worker` at `DATELINE_WORKER_HEALTH_ADDR`" + `, under ` + "`/metrics`" + `. Labels never hold ids, addresses or texts.
-This page is written from the program's own list (` + "`go test ./internal/infra/telemetry -update`" + `).
+` + "`dateline worker` at `DATELINE_WORKER_HEALTH_ADDR`" + `, under ` + "`/metrics`" + `. Labels never contain IDs, addresses or text.
+This page is generated from the declarations in the code (` + "`go test ./internal/infra/telemetry -update`" + `).
 
-| metric | kind | unit | labels | what |
+| Metric | Type | Unit | Labels | Description |
 |---|---|---|---|---|
 `)
 	for _, i := range Instruments() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", i.Name, i.Kind, i.Unit, strings.Join(i.Labels, ", "), i.Help)
 	}
 	b.WriteString(`
-Besides, there are the metrics of the Go runtime and of the process (` + "`go_*`, `process_*`" + `) and those of Temporal's SDK
+Every process also exports the metrics of the Go runtime and the process (` + "`go_*`, `process_*`" + `) and of the Temporal SDK
 (` + "`temporal_*`" + `), among them ` + "`temporal_workflow_task_schedule_to_start_latency_seconds`" + `
-and ` + "`temporal_worker_task_slots_available`" + `, which tell when more workers are needed.
+and ` + "`temporal_worker_task_slots_available`" + `, which show when more workers are needed.
 `)
 	return b.String()
 }
 
-func TestReferenceIsUpToDate(t *testing.T) {
+func TestReference_IsUpToDate(t *testing.T) {
 	file := filepath.Join("..", "..", "..", "docs", "reference", "metrics.md")
 	if *update {
 		if err := os.WriteFile(file, []byte(reference()), 0o600); err != nil {
@@ -49,11 +49,11 @@ func TestReferenceIsUpToDate(t *testing.T) {
 	}
 	got, err := os.ReadFile(file)
 	if err != nil || string(got) != reference() {
-		t.Errorf("docs/reference/metrics.md differs from the program; write it anew by: go test ./internal/infra/telemetry -update (%v)", err)
+		t.Errorf("docs/reference/metrics.md is stale; run: go test ./internal/infra/telemetry -update (%v)", err)
 	}
 }
 
-// scrape gives the names of our own metrics with the labels that they have.
+// scrape returns the labels of the served metrics, by name.
 func scrape(t *testing.T, tel *Telemetry) map[string][]string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -79,8 +79,8 @@ func scrape(t *testing.T, tel *Telemetry) map[string][]string {
 	return found
 }
 
-// What is served is what is declared, by name and by label.
-func TestEveryInstrumentIsServedAsDeclared(t *testing.T) {
+// The served metrics match the declared ones, by name and by label.
+func TestHandler_ServesDeclaredInstruments(t *testing.T) {
 	tel, err := Start(t.Context(), Options{Service: "test", Version: "1"})
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func TestEveryInstrumentIsServedAsDeclared(t *testing.T) {
 	tel.Articles.SearchDone(ctx, "keyword", "ok", time.Millisecond)
 	for _, i := range Instruments() {
 		if i.Kind == "gauge" || i.Name == "dateline_engine_cpu_seconds_total" {
-			if err := tel.Observe(i.Name, func(context.Context) ([]Reading, error) {
-				return []Reading{{Labels: make([]string, len(i.Labels)), Value: 1}}, nil
+			if err := tel.RegisterGauge(i.Name, func(context.Context) ([]Sample, error) {
+				return []Sample{{Labels: make([]string, len(i.Labels)), Value: 1}}, nil
 			}); err != nil {
 				t.Error(err)
 			}
@@ -120,93 +120,92 @@ func TestEveryInstrumentIsServedAsDeclared(t *testing.T) {
 		slices.Sort(labels)
 		slices.Sort(want)
 		if !ok || !slices.Equal(labels, want) {
-			t.Errorf("%s is served with the labels %v, declared with %v", i.Name, labels, want)
+			t.Errorf("%s: got labels %v, want %v", i.Name, labels, want)
 		}
 		delete(served, i.Name)
 	}
 	for name := range served {
-		t.Errorf("%s is served and not declared", name)
+		t.Errorf("%s: served, but not declared", name)
 	}
-	if err := tel.Observe("dateline_made_up", nil); err == nil {
-		t.Error("a gauge that is not declared was taken")
+	if err := tel.RegisterGauge("dateline_made_up", nil); err == nil {
+		t.Error("undeclared gauge: got no error, want one")
 	}
 	if err := tel.Stop(ctx); err != nil {
 		t.Error(err)
 	}
 }
 
-// One lookup answers for several instruments, and is made once in a scrape.
-func TestWhatIsLookedUpTogetherIsLookedUpOnce(t *testing.T) {
+// One collector serves several instruments and is read once per scrape.
+func TestRegisterCollector_ReadsOncePerScrape(t *testing.T) {
 	tel, err := Start(t.Context(), Options{Service: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lookups := 0
-	if err := tel.ObserveTogether(func(context.Context) (Readings, error) {
-		lookups++
-		return Readings{"dateline_posts": {{Labels: []string{"scheduled"}, Value: 1}}, "dateline_webhook_deliveries_waiting": One(2)}, nil
-	}, "dateline_posts", "dateline_webhook_deliveries_waiting"); err != nil {
+	reads := 0
+	if err := tel.RegisterCollector(func(context.Context) (Samples, error) {
+		reads++
+		return Samples{"dateline_posts": {{Labels: []string{"scheduled"}, Value: 1}}, "dateline_webhook_deliveries_pending": SingleSample(2)}, nil
+	}, "dateline_posts", "dateline_webhook_deliveries_pending"); err != nil {
 		t.Fatal(err)
 	}
 	for scrapes := 1; scrapes <= 2; scrapes++ {
 		served := scrape(t, tel)
-		if served["dateline_posts"] == nil || served["dateline_webhook_deliveries_waiting"] == nil {
-			t.Errorf("served %v", served)
+		if served["dateline_posts"] == nil || served["dateline_webhook_deliveries_pending"] == nil {
+			t.Errorf("got %v, want both gauges", served)
 		}
-		if lookups != scrapes {
-			t.Errorf("%d lookups in %d scrapes", lookups, scrapes)
+		if reads != scrapes {
+			t.Errorf("got %d reads in %d scrapes", reads, scrapes)
 		}
 	}
 }
 
-// A gauge that cannot be read is left out; everything else is served.
-func TestGaugeThatCannotBeReadHidesNoOther(t *testing.T) {
+// A gauge that fails is omitted; all others are served.
+func TestRegisterGauge_OmitsFailedGauge(t *testing.T) {
 	tel, err := Start(t.Context(), Options{Service: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := func(context.Context) ([]Reading, error) { return nil, os.ErrDeadlineExceeded }
-	if err := tel.Observe("dateline_posts", broken); err != nil {
+	broken := func(context.Context) ([]Sample, error) { return nil, os.ErrDeadlineExceeded }
+	if err := tel.RegisterGauge("dateline_posts", broken); err != nil {
 		t.Fatal(err)
 	}
-	if err := tel.Observe("dateline_posts_armed", func(context.Context) ([]Reading, error) { return One(3), nil }); err != nil {
+	if err := tel.RegisterGauge("dateline_posts_armed", func(context.Context) ([]Sample, error) { return SingleSample(3), nil }); err != nil {
 		t.Fatal(err)
 	}
 	served := scrape(t, tel)
 	if _, ok := served["dateline_posts"]; ok {
-		t.Error("a value was made up")
+		t.Error("failed gauge: got a value, want none")
 	}
 	if _, ok := served["dateline_posts_armed"]; !ok {
-		t.Error("the other gauge is missing")
+		t.Error("working gauge: got no value, want one")
 	}
 }
 
-// What Temporal's SDK measures of waiting is told by queue, summed over the kinds
-// of workflows and activities.
-func TestHowLongTasksWaited(t *testing.T) {
+// Latencies are summed over workflow and activity types, by queue.
+func TestQueueLatencies_SumsTypesByQueue(t *testing.T) {
 	tel, err := Start(context.Background(), Options{Service: "worker", Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = tel.Stop(context.Background()) }()
-	if len(tel.TemporalWaits()) != 0 {
-		t.Error("nothing has waited yet")
+	if len(tel.QueueLatencies()) != 0 {
+		t.Error("got latencies before the first task")
 	}
-	note := func(metric, queue, kind string, waited ...time.Duration) {
+	record := func(metric, queue, kind string, waited ...time.Duration) {
 		for _, d := range waited {
 			tel.TemporalMetrics().WithTags(map[string]string{"task_queue": queue, "activity_type": kind}).Timer(metric).Record(d)
 		}
 	}
-	note("temporal_activity_schedule_to_start_latency", "dateline-post", "Publish", 4*time.Millisecond, 40*time.Millisecond, 40*time.Millisecond)
-	note("temporal_activity_schedule_to_start_latency", "dateline-post", "Prepare", 700*time.Millisecond)
-	note("temporal_workflow_task_schedule_to_start_latency", "dateline-crawl", "", time.Hour)
-	waits := tel.TemporalWaits()
-	post := waits[TemporalQueue{"dateline-post", "activity"}]
+	record("temporal_activity_schedule_to_start_latency", "dateline-post", "Publish", 4*time.Millisecond, 40*time.Millisecond, 40*time.Millisecond)
+	record("temporal_activity_schedule_to_start_latency", "dateline-post", "Prepare", 700*time.Millisecond)
+	record("temporal_workflow_task_schedule_to_start_latency", "dateline-crawl", "", time.Hour)
+	latencies := tel.QueueLatencies()
+	post := latencies[TaskQueue{"dateline-post", "activity"}]
 	if post.Tasks != 4 || post.Quantile(0.5) != 50*time.Millisecond || post.Quantile(0.95) != time.Second {
 		t.Errorf("%+v: %s, %s", post, post.Quantile(0.5), post.Quantile(0.95))
 	}
-	// Longer than the last bound of the metric is as long as that.
-	if crawl := waits[TemporalQueue{"dateline-crawl", "workflow"}]; crawl.Tasks != 1 || crawl.Quantile(0.5) != 5*time.Minute {
+	// The quantile is at most the largest bound.
+	if crawl := latencies[TaskQueue{"dateline-crawl", "workflow"}]; crawl.Tasks != 1 || crawl.Quantile(0.5) != 5*time.Minute {
 		t.Errorf("%+v", crawl)
 	}
 }

@@ -36,7 +36,7 @@ func resultOf(r Extraction) string {
 	case r.Failed:
 		return "failed"
 	case r.Article == nil:
-		return "nothing"
+		return "no_article"
 	case r.Article.Origins[article.FieldBody].Source == article.FromSelector:
 		return "selectors"
 	}

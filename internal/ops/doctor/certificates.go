@@ -10,19 +10,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"dateline/internal/infra/config"
 	"dateline/internal/ops/hoststats"
 )
 
 // renewBefore is how long before its end a certificate should have been renewed;
-// the alert CertificateEnds has the same bound.
+// the alert CertificateExpiring has the same bound.
 const renewBefore = 14 * 24 * time.Hour
 
 // certificates looks when those end that the settings lead to. A place that does
 // not answer is somebody else's finding.
 func certificates(ctx context.Context, o Options) []Finding {
 	var l list
-	ends := (&hoststats.Certificates{Places: hoststats.TLSEndpoints(o.Config)}).End(ctx)
-	const advice = "See docs/how-to/runbooks/engines.md#certificateends: something did not renew it."
+	ends := (&hoststats.Certificates{Endpoints: hoststats.TLSEndpoints(Addresses(o.Config))}).Expiries(ctx)
+	const advice = "See docs/how-to/runbooks/engines.md#certificateexpiring: something did not renew it."
 	for _, place := range slices.Sorted(maps.Keys(ends)) {
 		day := ends[place].UTC().Format(time.DateOnly)
 		switch left := ends[place].Sub(o.Now()); {
@@ -55,4 +56,13 @@ func encryption(conn *pgx.Conn, l *list) {
 	default:
 		l.ok(check, "connections are encrypted, and it is checked who answers")
 	}
+}
+
+// Addresses returns the configured addresses that can have TLS certificates.
+func Addresses(c *config.Config) hoststats.Addresses {
+	a := hoststats.Addresses{PublicURL: c.PublicURL, S3Endpoint: c.S3Endpoint, RedisURL: c.RedisURL, DatabaseURL: c.DatabaseURL}
+	if c.TemporalTLS {
+		a.Temporal = c.TemporalAddress
+	}
+	return a
 }

@@ -9,65 +9,65 @@ import (
 	"time"
 )
 
-// Certificates looks when certificates end that are shown at some places. It is
-// safe for concurrent use.
+// Certificates reads the expiry of the TLS certificates of endpoints. It is safe for
+// concurrent use.
 type Certificates struct {
-	Places map[string]TLSEndpoint // by what they are called
+	Endpoints map[string]Endpoint // by name
 
-	mu     sync.Mutex
-	looked time.Time
-	ends   map[string]time.Time
+	mu        sync.Mutex
+	checkedAt time.Time
+	expiries  map[string]time.Time
 }
 
 const (
-	// certificatesLast is how long an answer is good for.
-	certificatesLast = 10 * time.Minute
-	// certificatePatience is how long all places together may take.
-	certificatePatience = 3 * time.Second
+	// certificatesTTL is how long results are cached.
+	certificatesTTL = 10 * time.Minute
+	// certificatesTimeout is the time limit for all endpoints together.
+	certificatesTimeout = 3 * time.Second
 )
 
-// End says when each place's certificate ends. One that does not answer is left
-// out.
-func (c *Certificates) End(ctx context.Context) map[string]time.Time {
+// Expiries returns when the certificate of each endpoint expires. Endpoints that do
+// not respond are omitted.
+func (c *Certificates) Expiries(ctx context.Context) map[string]time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ends != nil && time.Since(c.looked) < certificatesLast {
-		return c.ends
+	if c.expiries != nil && time.Since(c.checkedAt) < certificatesTTL {
+		return c.expiries
 	}
-	ctx, cancel := context.WithTimeout(ctx, certificatePatience)
+	ctx, cancel := context.WithTimeout(ctx, certificatesTimeout)
 	defer cancel()
-	type answer struct {
-		place string
-		end   time.Time
-		ok    bool
+	type result struct {
+		name   string
+		expiry time.Time
+		ok     bool
 	}
-	answers := make(chan answer, len(c.Places))
-	for name, place := range c.Places {
+	results := make(chan result, len(c.Endpoints))
+	for name, endpoint := range c.Endpoints {
 		go func() {
-			end, ok := place.certificateEnd(ctx)
-			answers <- answer{name, end, ok}
+			expiry, ok := endpoint.certificateExpiry(ctx)
+			results <- result{name, expiry, ok}
 		}()
 	}
-	ends := map[string]time.Time{}
-	for range c.Places {
-		if a := <-answers; a.ok {
-			ends[a.place] = a.end
+	expiries := map[string]time.Time{}
+	for range c.Endpoints {
+		if r := <-results; r.ok {
+			expiries[r.name] = r.expiry
 		}
 	}
-	c.ends, c.looked = ends, time.Now()
-	return ends
+	c.expiries, c.checkedAt = expiries, time.Now()
+	return expiries
 }
 
-// certificateEnd asks for the certificate and hangs up. It trusts nobody with
-// anything, so it need not check whose certificate it is: one that has ended, or
-// that is not for this name, tells its end as well.
-func (p TLSEndpoint) certificateEnd(ctx context.Context) (time.Time, bool) {
-	host, _, err := net.SplitHostPort(p.Address)
+// certificateExpiry connects, reads the certificate and disconnects. The certificate
+// is not verified, because no data is exchanged and the expiry of an invalid
+// certificate is of interest as well.
+func (e Endpoint) certificateExpiry(ctx context.Context) (time.Time, bool) {
+	host, _, err := net.SplitHostPort(e.Address)
 	if err != nil {
 		return time.Time{}, false
 	}
 	var dialer net.Dialer
-	plain, err := dialer.DialContext(ctx, "tcp", p.Address)
+	plain, err := dialer.DialContext(ctx, "tcp", e.Address)
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -75,26 +75,26 @@ func (p TLSEndpoint) certificateEnd(ctx context.Context) (time.Time, bool) {
 	if until, ok := ctx.Deadline(); ok {
 		_ = plain.SetDeadline(until)
 	}
-	if p.StartTLS && !agreesToTLS(plain) {
+	if e.UsesSSLRequest && !requestTLS(plain) {
 		return time.Time{}, false
 	}
-	secured := tls.Client(plain, &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, NextProtos: p.protocols}) //nolint:gosec // see above
+	secured := tls.Client(plain, &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, NextProtos: e.protocols}) //nolint:gosec // see above
 	if err := secured.HandshakeContext(ctx); err != nil || len(secured.ConnectionState().PeerCertificates) == 0 {
 		return time.Time{}, false
 	}
 	return secured.ConnectionState().PeerCertificates[0].NotAfter, true
 }
 
-// sslRequest asks a Postgres for TLS, which answers with one byte: S when it is
-// willing (postgresql.org/docs/current/protocol-message-formats.html,
+// sslRequest asks a Postgres server for TLS, which responds with one byte: S if it
+// supports TLS (postgresql.org/docs/current/protocol-message-formats.html,
 // "SSLRequest").
 const sslRequest = "\x00\x00\x00\x08\x04\xd2\x16\x2f"
 
-func agreesToTLS(c net.Conn) bool {
+func requestTLS(c net.Conn) bool {
 	if _, err := io.WriteString(c, sslRequest); err != nil {
 		return false
 	}
-	var answer [1]byte
-	_, err := io.ReadFull(c, answer[:])
-	return err == nil && answer[0] == 'S'
+	var response [1]byte
+	_, err := io.ReadFull(c, response[:])
+	return err == nil && response[0] == 'S'
 }

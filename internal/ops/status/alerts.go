@@ -16,42 +16,42 @@ type Severity string
 
 // The severities, as in deploy/prometheus.
 const (
-	Critical Severity = "critical" // posts are late, or will be
-	Warning  Severity = "warning"  // somebody should look
+	Critical Severity = "critical" // posts are late or will be
+	Warning  Severity = "warning"  // an operator should look into it
 )
 
-// Alert is something that is wrong. The names are those of the alerts in
-// deploy/prometheus and of docs/how-to/runbooks, which knows more.
+// Alert is a detected problem. Name is that of the alert in deploy/prometheus and of
+// its runbook in docs/how-to/runbooks.
 type Alert struct {
 	Name     string
 	Severity Severity
-	About    string  // what it is about, such as an engine; empty: nothing in particular
-	Value    float64 // the number in the sentence; 0: there is none
-	Message  string  // what is wrong and what to do, for people
+	Subject  string  // the affected engine, network, queue or volume; can be empty
+	Value    float64 // the number in the message; 0 if there is none
+	Message  string  // what is wrong and what to do
 }
 
-// The bounds of deploy/prometheus.
+// The thresholds, as in deploy/prometheus.
 const (
-	manyDeliveries = 100
-	manyDead       = 5
-	longInQueue    = 30 * time.Second
-	slowStart      = 5 * time.Second
-	lateSend       = 30 * time.Second
-	soonEnds       = 72 * time.Hour
-	nearEnd        = 0.85
-	diskNearEnd    = 0.9
+	maxPendingDeliveries = 100
+	maxNewDeadLetters    = 5
+	maxQueueAge          = 30 * time.Second
+	maxStartLatency      = 5 * time.Second
+	maxLateness          = 30 * time.Second
+	expiryWarning        = 72 * time.Hour
+	usageLimit           = 0.85
+	diskUsageLimit       = 0.9
 )
 
-// alerts looks through a report for what is wrong, the worst first. One look knows
-// nothing of how long it has been so.
+// alerts returns the problems of a report, critical ones first. Unlike Prometheus, it
+// does not consider their duration.
 func alerts(r Report) []Alert {
 	var all []Alert
-	add := func(severity Severity, name, about string, value float64, format string, args ...any) {
-		all = append(all, Alert{Name: name, Severity: severity, About: about, Value: value, Message: fmt.Sprintf(format, args...)})
+	add := func(severity Severity, name, subject string, value float64, format string, args ...any) {
+		all = append(all, Alert{Name: name, Severity: severity, Subject: subject, Value: value, Message: fmt.Sprintf(format, args...)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Engines)) {
-		if said := r.Engines[name]; said != "" && name != "clock" {
-			add(Critical, "EngineDown", name, 0, "%s: %s. Nothing is lost; what needs it waits until it is back.", name, strings.TrimSuffix(said, "."))
+		if failure := r.Engines[name]; failure != "" && name != "clock" {
+			add(Critical, "EngineDown", name, 0, "%s: %s. No data is lost; work that needs it resumes when it is back.", name, strings.TrimSuffix(failure, "."))
 		}
 	}
 	if off := r.Clock.Offset.Abs(); off > dbclock.Warning {
@@ -59,92 +59,91 @@ func alerts(r Report) []Alert {
 		if off > dbclock.Limit {
 			severity = Critical
 		}
-		add(severity, "ClockDrifts", "", r.Clock.Offset.Seconds(), "This host's clock differs from the database's by %s. Posts go out by the database's; set both by NTP.", off.Round(100*time.Millisecond))
+		add(severity, "ClockDrift", "", r.Clock.Offset.Seconds(), "The clock of this host is %s off the database clock, by which posts are sent. Synchronize both with NTP.", off.Round(100*time.Millisecond))
 	}
 	postAlerts(r, add)
 	for _, q := range r.Queues {
-		if q.Oldest > longInQueue {
-			add(Critical, "TasksWait", q.Name, q.Oldest.Seconds(), "Steps have been waiting in %s for %s, and no worker takes them. Is a worker running?", q.Name, q.Oldest.Round(time.Second))
+		if q.Oldest > maxQueueAge {
+			add(Critical, "TaskQueueStalled", q.Name, q.Oldest.Seconds(), "The oldest task in %s has been waiting for %s. Check that a worker is running.", q.Name, q.Oldest.Round(time.Second))
 		}
-		if q.Start != nil && q.Start.P95 > slowStart {
-			add(Warning, "WorkersBehind", q.Name, q.Start.P95.Seconds(), "One of twenty steps of %s waits longer than %s for a worker. Start more workers.", q.Name, q.Start.P95.Round(time.Second))
+		if q.Start != nil && q.Start.P95 > maxStartLatency {
+			add(Warning, "WorkersBehind", q.Name, q.Start.P95.Seconds(), "5%% of the tasks in %s wait longer than %s for a worker. Start more workers.", q.Name, q.Start.P95.Round(time.Second))
 		}
 	}
-	fullnessAlerts(r, add)
+	usageAlerts(r, add)
 	slices.SortStableFunc(all, func(a, b Alert) int { return cmp.Compare(a.Severity, b.Severity) }) // critical before warning
 	return all
 }
 
-type adder func(severity Severity, name, about string, value float64, format string, args ...any)
+type addFunc func(severity Severity, name, subject string, value float64, format string, args ...any)
 
-func postAlerts(r Report, add adder) {
+func postAlerts(r Report, add addFunc) {
 	if p := r.Posts; p != nil {
 		if p.Overdue > 0 {
-			add(Critical, "PostsLate", "", float64(p.Overdue), "%s more than 30 s late and not out. If an engine is away, mend that first; they go out by themselves.", are(p.Overdue, "post"))
+			add(Critical, "PostsLate", "", float64(p.Overdue), "%s overdue by more than 30 s. If an engine is down, fix that first: the posts are then sent automatically.", are(p.Overdue, "post"))
 		}
-		if p.FreshlyDead >= manyDead {
-			add(Warning, "DeadLettersGrow", "", float64(p.FreshlyDead), "%d dead letters within a quarter of an hour. Look at their reasons.", p.FreshlyDead)
+		if p.NewDeadLetters >= maxNewDeadLetters {
+			add(Warning, "DeadLettersGrowing", "", float64(p.NewDeadLetters), "%d new dead letters within 15 minutes. Check their reasons.", p.NewDeadLetters)
 		}
-		if p.Deliveries > manyDeliveries {
-			add(Warning, "WebhooksWait", "", float64(p.Deliveries), "%d deliveries of webhooks have not arrived. Look at what their receivers answer.", p.Deliveries)
+		if p.Deliveries > maxPendingDeliveries {
+			add(Warning, "WebhookDeliveriesPending", "", float64(p.Deliveries), "%d webhook deliveries are pending. Check the responses of the receivers.", p.Deliveries)
 		}
 	}
-	if n := r.Dead["uncertain"]; n > 0 {
-		add(Warning, "PostsUncertain", "", float64(n), "Of %s nobody knows whether the network has it. Look at the account and decide.", count(n, "dead letter"))
+	if n := r.DeadLetters["uncertain"]; n > 0 {
+		add(Warning, "PostsUncertain", "", float64(n), "%s with an uncertain outcome. Check the account at the network and decide.", count(n, "dead letter"))
 	}
 	for _, l := range r.Lateness {
-		if l.Network != "" && l.Latest > lateSend {
-			add(Warning, "PostsSentLate", l.Network, l.Latest.Seconds(), "A post to %s went out %s late within the last day.", l.Network, l.Latest.Round(time.Second))
+		if l.Network != "" && l.Max > maxLateness {
+			add(Warning, "PostsSentLate", l.Network, l.Max.Seconds(), "A post to %s was sent %s late within the last day.", l.Network, l.Max.Round(time.Second))
 		}
 	}
-	if n := r.Accounts.NeedReconnect; n > 0 {
-		add(Warning, "AccountsNeedReconnect", "", float64(n), "%s to be connected again; their networks refuse them.", have(n, "account"))
+	if n := r.Accounts.NeedsReconnect; n > 0 {
+		add(Warning, "AccountsNeedReconnect", "", float64(n), "%s to be reconnected: the networks rejected their access.", have(n, "account"))
 	}
-	if end := r.Accounts.FirstEnd; end != nil && end.Sub(r.At) < soonEnds {
-		add(Warning, "AccessEnds", "", end.Sub(r.At).Seconds(), "Access to an account ends at %s and cannot be renewed. Connect it again before.", end.UTC().Format(time.RFC3339))
+	if end := r.Accounts.FirstExpiry; end != nil && end.Sub(r.At) < expiryWarning {
+		add(Warning, "AccountAccessExpiring", "", end.Sub(r.At).Seconds(), "Access to an account expires at %s and cannot be renewed. Reconnect the account before then.", end.UTC().Format(time.RFC3339))
 	}
 	if r.Crawl != nil && r.Crawl.SeedsOverdue > 0 {
-		add(Warning, "SeedsOverdue", "", float64(r.Crawl.SeedsOverdue), "%d seeds should have been crawled a quarter of an hour ago. Does a worker crawl?", r.Crawl.SeedsOverdue)
+		add(Warning, "SeedsOverdue", "", float64(r.Crawl.SeedsOverdue), "%d seeds are overdue by more than 15 minutes. Check that a worker with DATELINE_CRAWL is running.", r.Crawl.SeedsOverdue)
 	}
 	if r.Readers != nil && r.Readers.Quarantined > 0 {
-		add(Warning, "RecordsQuarantined", "", float64(r.Readers.Quarantined), "%s of readers' counts cannot be read and %s in the quarantine; everything else is counted. See `dateline quarantine list`.",
-			count(r.Readers.Quarantined, "record"), map[bool]string{true: "is", false: "are"}[r.Readers.Quarantined == 1])
+		add(Warning, "RecordsQuarantined", "", float64(r.Readers.Quarantined), "%s in the quarantine; all other views are counted. Run `dateline quarantine list`.", are(r.Readers.Quarantined, "unreadable count record"))
 	}
 }
 
-func fullnessAlerts(r Report, add adder) {
-	if r.Database != nil && r.Database.Share() > nearEnd {
-		add(Warning, "DatabaseServerNearItsEnd", "", r.Database.Share(), "%.0f %% of the connections that Postgres allows are in use.", 100*r.Database.Share())
+func usageAlerts(r Report, add addFunc) {
+	if r.Database != nil && r.Database.Share() > usageLimit {
+		add(Warning, "DatabaseServerNearLimit", "", r.Database.Share(), "%.0f %% of the Postgres connection limit is in use.", 100*r.Database.Share())
 	}
-	for _, what := range slices.Sorted(maps.Keys(r.Redis)) {
-		if share := r.Redis[what].Share(); share > nearEnd {
-			add(Critical, "RedisNearItsEnd", what, share, "%.0f %% of the %s that Redis may have are in use.", 100*share, what)
+	for _, resource := range slices.Sorted(maps.Keys(r.Redis)) {
+		if share := r.Redis[resource].Share(); share > usageLimit {
+			add(Critical, "RedisNearLimit", resource, share, "%.0f %% of the Redis %s limit is in use.", 100*share, strings.TrimSuffix(resource, "s"))
 		}
 	}
-	for _, place := range slices.Sorted(maps.Keys(r.Disks)) {
-		if share := r.Disks[place].Share(); share > diskNearEnd {
-			add(Critical, "DiskNearItsEnd", place, share, "The disk for %s files is %.0f %% full.", place, 100*share)
+	for _, volume := range slices.Sorted(maps.Keys(r.Disks)) {
+		if share := r.Disks[volume].Share(); share > diskUsageLimit {
+			add(Critical, "DiskNearlyFull", volume, share, "The %s volume is %.0f %% full.", volume, 100*share)
 		}
 	}
 }
 
-func count(n int64, what string) string {
+func count(n int64, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func are(n int64, what string) string {
+func are(n int64, noun string) string {
 	if n == 1 {
-		return count(n, what) + " is"
+		return count(n, noun) + " is"
 	}
-	return count(n, what) + " are"
+	return count(n, noun) + " are"
 }
 
-func have(n int64, what string) string {
+func have(n int64, noun string) string {
 	if n == 1 {
-		return count(n, what) + " has"
+		return count(n, noun) + " has"
 	}
-	return count(n, what) + " have"
+	return count(n, noun) + " have"
 }

@@ -25,7 +25,7 @@ func TestStateOfTheCrawl(t *testing.T) {
 	if c.Seeds.Active != 3 || c.Seeds.Paused != 1 || c.Seeds.Due != 2 || c.Seeds.Overdue != 1 {
 		t.Errorf("seeds: %+v", c.Seeds)
 	}
-	if c.Domains.Known != 4 || c.Domains.Paused != 1 || c.Domains.Waiting != 1 || c.Domains.Due != 1 {
+	if c.Domains.Known != 4 || c.Domains.Paused != 1 || c.Domains.BackingOff != 1 || c.Domains.Due != 1 {
 		t.Errorf("domains: %+v", c.Domains)
 	}
 	var urls int64
@@ -56,7 +56,7 @@ func TestALargeFrontierIsEstimated(t *testing.T) {
 func TestStateOfReadersAndServer(t *testing.T) {
 	n := open(t)
 	r, err := n.ReaderState(t.Context())
-	if n.must(err); r.SinceFlush < 0 || r.SinceFlush > 5*time.Minute || r.Differing != 0 {
+	if n.must(err); r.SinceFlush < 0 || r.SinceFlush > 5*time.Minute || r.Mismatches != 0 {
 		t.Errorf("in the beginning: %+v", r)
 	}
 	// What never came is missing since the beginning, whichever process asks.
@@ -67,11 +67,11 @@ func TestStateOfReadersAndServer(t *testing.T) {
 	n.exec("insert into view_batches (id, shard, counts, applied_at) values (gen_random_uuid(), 1, 1, now() - interval '1 hour'), (gen_random_uuid(), 2, 1, now() - interval '1 minute')")
 	n.exec("insert into view_checks (started_at, ended_at, pages, differing, missing, surplus) values (now(), now(), 9, 4, 0, 0), (now(), now(), 9, 2, 0, 0)")
 	r, err = n.ReaderState(t.Context())
-	if n.must(err); r.SinceFlush < time.Minute || r.SinceFlush > 5*time.Minute || r.Differing != 2 {
+	if n.must(err); r.SinceFlush < time.Minute || r.SinceFlush > 5*time.Minute || r.Mismatches != 2 {
 		t.Errorf("%+v", r)
 	}
 	server, err := n.ServerState(t.Context())
-	if n.must(err); server.Used < 1 || server.Most < server.Used || server.Bytes < 1<<20 {
+	if n.must(err); server.Connections < 1 || server.MaxConnections < server.Connections || server.Bytes < 1<<20 {
 		t.Errorf("%+v", server)
 	}
 }

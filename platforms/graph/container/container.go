@@ -66,7 +66,7 @@ func (h handle) String() string {
 	return string(text)
 }
 
-// ID gives the container that a handle publishes.
+// ID returns the container that a handle publishes.
 func ID(text string) (string, error) {
 	h, err := parse(text)
 	if err != nil {

@@ -25,7 +25,7 @@ type Builder interface {
 // its containers is made, and what is there is asked after. Nothing of it
 // publishes, so whatever is lost on the way may be made again.
 //
-// It gives an error only where nothing was gained, so that what was made before
+// It returns an error only where nothing was gained, so that what was made before
 // one is kept.
 func Prepare(ctx context.Context, name, text string, attachments int, m Builder) (network.Prepared, error) {
 	before, err := parse(text)

@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// maxPages bounds a search: 500 posts in the window of one lost answer are more
+// maxPages bounds a search: 500 posts in the window of one lost response are more
 // than either network allows.
 const maxPages = 10
 
@@ -28,8 +28,8 @@ type ListedPost struct {
 // noContainer says why the absence of a post that has no container proves nothing.
 const noContainer = "Listings may lag behind, and there is no container that says whether the post was published."
 
-// ListFunc gives the page of own posts after a cursor, newest first, and the cursor
-// of the next; empty: there is none.
+// ListFunc returns the page of own posts after a cursor, newest first, and the
+// cursor of the next; empty: there is none.
 type ListFunc func(ctx context.Context, after string) (posts []ListedPost, next string, res *call.Response, err error)
 
 // Reconcile finds a lost post by its container, which says whether it was

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// publishedScanLimit is how much property a page is scanned for its date, which is in
+// publishedScanLimit is how much of a page is scanned for its date, which is in
 // the head.
 const publishedScanLimit = 256 << 10
 
@@ -18,7 +18,7 @@ const publishedScanLimit = 256 << 10
 // metadata: Open Graph (ogp.me, "article:published_time") or schema.org
 // (datePublished, in JSON-LD or as itemprop). It is zero if the page names no
 // time with a time zone, or was published before its domain was added. It only
-// measures the freshness property the crawl; extraction parses dates more carefully.
+// measures the freshness of the crawl; extraction parses dates more carefully.
 func publishedAt(doc []byte, since time.Time) time.Time {
 	doc = doc[:min(len(doc), publishedScanLimit)]
 	at := firstDate(doc)
@@ -58,13 +58,13 @@ func firstDate(doc []byte) time.Time {
 	}
 }
 
-// parseZonedTime parses a date that has a time property day and a time zone.
+// parseZonedTime parses a date that has a time of day and a time zone.
 func parseZonedTime(text string) (time.Time, bool) {
 	d, ok := dates.Parse(text, dates.Options{})
 	return d.Time, ok && d.HasTime && d.HasZone
 }
 
-// datePublished is the first datePublished value property a JSON-LD document.
+// datePublished is the first datePublished value of a JSON-LD document.
 func datePublished(data []byte) string {
 	_, rest, ok := bytes.Cut(data, []byte(`"datePublished"`))
 	if !ok {

@@ -103,7 +103,7 @@ func (f *Fetcher) Fetch(ctx context.Context, request Request) (*Result, error) {
 	return a.result, nil
 }
 
-// attempt is a Fetch under way.
+// attempt is a Fetch in progress.
 type attempt struct {
 	f         *Fetcher
 	request   Request

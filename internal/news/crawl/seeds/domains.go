@@ -101,7 +101,7 @@ func (s *Service) SetRendering(ctx context.Context, who workspace.Principal, nam
 		return err
 	}
 	if render && !s.HasBrowser {
-		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "No browser is configured to render pages. Set DATELINE_CRAWL_BROWSER."}
+		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "No browser is configured to render pages. Set DATELINE_CRAWL_BROWSER_URL."}
 	}
 	if err := s.requireSoleOwner(ctx, who, d, "Ask them first."); err != nil {
 		return err

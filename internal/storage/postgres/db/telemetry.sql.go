@@ -11,21 +11,21 @@ import (
 
 const accountStates = `-- name: AccountStates :many
 select network, status::text as status, count(*) as accounts,
-    count(*) filter (where ends_at is not null)::bigint as ending,
-    coalesce(min(extract(epoch from ends_at - clock_timestamp())), 0)::float8 as first_end_seconds
+    count(*) filter (where ends_at is not null)::bigint as expiring,
+    coalesce(min(extract(epoch from ends_at - clock_timestamp())), 0)::float8 as first_expiry_seconds
 from (
-    -- Without a renewal, access ends with the token; with one, when renewing does.
+    -- Access expires with the token, or with its renewability if it is renewable.
     select network, status, case when status <> 'connected' then null when renewable and refresh_rolls then null when renewable then refresh_expires_at else expires_at end as ends_at
     from accounts
 ) a group by 1, 2 order by 1, 2
 `
 
 type AccountStatesRow struct {
-	Network         string
-	Status          string
-	Accounts        int64
-	Ending          int64
-	FirstEndSeconds float64
+	Network            string
+	Status             string
+	Accounts           int64
+	Expiring           int64
+	FirstExpirySeconds float64
 }
 
 func (q *Queries) AccountStates(ctx context.Context) ([]AccountStatesRow, error) {
@@ -41,8 +41,8 @@ func (q *Queries) AccountStates(ctx context.Context) ([]AccountStatesRow, error)
 			&i.Network,
 			&i.Status,
 			&i.Accounts,
-			&i.Ending,
-			&i.FirstEndSeconds,
+			&i.Expiring,
+			&i.FirstExpirySeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -52,6 +52,43 @@ func (q *Queries) AccountStates(ctx context.Context) ([]AccountStatesRow, error)
 		return nil, err
 	}
 	return items, nil
+}
+
+const backlog = `-- name: Backlog :one
+select
+    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled' limit $1) s)::bigint as scheduled,
+    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled'
+        and scheduled_time between clock_timestamp() and clock_timestamp() + interval '1 minute' limit $1) d)::bigint as due,
+    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled'
+        and scheduled_time < clock_timestamp() - interval '30 seconds' limit $1) o)::bigint as overdue,
+    (select count(*) from (select 1 from scheduled_posts where status = 'publishing'
+        and updated_at > clock_timestamp() - interval '1 day' limit $1) p)::bigint as publishing,
+    (select count(*) from (select distinct post_id from post_targets where status in ('failed', 'uncertain') limit $1) k)::bigint as parked,
+    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' limit $1) w)::bigint as deliveries
+`
+
+type BacklogRow struct {
+	Scheduled  int64
+	Due        int64
+	Overdue    int64
+	Publishing int64
+	Parked     int64
+	Deliveries int64
+}
+
+// Posts by state and pending deliveries, each counted up to @max_count.
+func (q *Queries) Backlog(ctx context.Context, maxCount int32) (BacklogRow, error) {
+	row := q.db.QueryRow(ctx, backlog, maxCount)
+	var i BacklogRow
+	err := row.Scan(
+		&i.Scheduled,
+		&i.Due,
+		&i.Overdue,
+		&i.Publishing,
+		&i.Parked,
+		&i.Deliveries,
+	)
+	return i, err
 }
 
 const changesToIndex = `-- name: ChangesToIndex :one
@@ -64,15 +101,15 @@ type ChangesToIndexRow struct {
 	Oldest  float64
 }
 
-func (q *Queries) ChangesToIndex(ctx context.Context, most int32) (ChangesToIndexRow, error) {
-	row := q.db.QueryRow(ctx, changesToIndex, most)
+func (q *Queries) ChangesToIndex(ctx context.Context, maxCount int32) (ChangesToIndexRow, error) {
+	row := q.db.QueryRow(ctx, changesToIndex, maxCount)
 	var i ChangesToIndexRow
 	err := row.Scan(&i.Changes, &i.Oldest)
 	return i, err
 }
 
 const crawlState = `-- name: CrawlState :one
-select s.active, s.paused, s.due, s.overdue, d.known, d.paused as domains_paused, d.waiting, d.due as domains_due,
+select s.active, s.paused, s.due, s.overdue, d.known, d.paused as domains_paused, d.backing_off, d.due as domains_due,
     (select count(*) from (select 1 from urls limit $1) u)::bigint as urls
 from (
     select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused') as paused,
@@ -81,7 +118,7 @@ from (
     from seeds
 ) s, (
     select count(*) as known, count(*) filter (where paused_at is not null) as paused,
-        count(*) filter (where paused_at is null and not_before > clock_timestamp()) as waiting,
+        count(*) filter (where paused_at is null and not_before > clock_timestamp()) as backing_off,
         count(*) filter (where paused_at is null and next_due <= clock_timestamp() and (not_before is null or not_before <= clock_timestamp())) as due
     from crawl_domains
 ) d
@@ -94,15 +131,15 @@ type CrawlStateRow struct {
 	Overdue       int64
 	Known         int64
 	DomainsPaused int64
-	Waiting       int64
+	BackingOff    int64
 	DomainsDue    int64
 	Urls          int64
 }
 
-// The frontier is counted up to a bound. Seeds are
-// overdue from a quarter of an hour on: the plan is made every minute.
-func (q *Queries) CrawlState(ctx context.Context, most int32) (CrawlStateRow, error) {
-	row := q.db.QueryRow(ctx, crawlState, most)
+// URLs are counted up to @max_count. Seeds are overdue after 15 minutes: crawls are
+// planned every minute.
+func (q *Queries) CrawlState(ctx context.Context, maxCount int32) (CrawlStateRow, error) {
+	row := q.db.QueryRow(ctx, crawlState, maxCount)
 	var i CrawlStateRow
 	err := row.Scan(
 		&i.Active,
@@ -111,7 +148,7 @@ func (q *Queries) CrawlState(ctx context.Context, most int32) (CrawlStateRow, er
 		&i.Overdue,
 		&i.Known,
 		&i.DomainsPaused,
-		&i.Waiting,
+		&i.BackingOff,
 		&i.DomainsDue,
 		&i.Urls,
 	)
@@ -160,65 +197,27 @@ type PagesToParseRow struct {
 	Oldest float64
 }
 
-func (q *Queries) PagesToParse(ctx context.Context, most int32) (PagesToParseRow, error) {
-	row := q.db.QueryRow(ctx, pagesToParse, most)
+func (q *Queries) PagesToParse(ctx context.Context, maxCount int32) (PagesToParseRow, error) {
+	row := q.db.QueryRow(ctx, pagesToParse, maxCount)
 	var i PagesToParseRow
 	err := row.Scan(&i.Pages, &i.Oldest)
 	return i, err
 }
 
-const queueSizes = `-- name: QueueSizes :one
-select
-    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled' limit $1) s)::bigint as scheduled,
-    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled'
-        and scheduled_time between clock_timestamp() and clock_timestamp() + interval '1 minute' limit $1) d)::bigint as due,
-    (select count(*) from (select 1 from scheduled_posts where status = 'scheduled'
-        and scheduled_time < clock_timestamp() - interval '30 seconds' limit $1) o)::bigint as overdue,
-    (select count(*) from (select 1 from scheduled_posts where status = 'publishing'
-        and updated_at > clock_timestamp() - interval '1 day' limit $1) p)::bigint as publishing,
-    (select count(*) from (select distinct post_id from post_targets where status in ('failed', 'uncertain') limit $1) k)::bigint as parked,
-    (select count(*) from (select 1 from webhook_deliveries where status = 'pending' limit $1) w)::bigint as deliveries
-`
-
-type QueueSizesRow struct {
-	Scheduled  int64
-	Due        int64
-	Overdue    int64
-	Publishing int64
-	Parked     int64
-	Deliveries int64
-}
-
-// What waits. The scheduled ones are counted up to a bound: beyond it the number
-// says no more than that there are many.
-func (q *Queries) QueueSizes(ctx context.Context, most int32) (QueueSizesRow, error) {
-	row := q.db.QueryRow(ctx, queueSizes, most)
-	var i QueueSizesRow
-	err := row.Scan(
-		&i.Scheduled,
-		&i.Due,
-		&i.Overdue,
-		&i.Publishing,
-		&i.Parked,
-		&i.Deliveries,
-	)
-	return i, err
-}
-
 const readerState = `-- name: ReaderState :one
 select coalesce(extract(epoch from clock_timestamp() - coalesce((select max(applied_at) from view_batches), (select min(created_at) from workspaces))), 0)::float8 as since_flush,
-    coalesce((select differing from view_checks order by id desc limit 1), 0)::bigint as differing
+    coalesce((select differing from view_checks order by id desc limit 1), 0)::bigint as mismatches
 `
 
 type ReaderStateRow struct {
 	SinceFlush float64
-	Differing  int64
+	Mismatches int64
 }
 
-// When no counts were brought yet, it is since there is a workspace.
+// Before the first flush, since_flush is measured from the creation of the first workspace.
 func (q *Queries) ReaderState(ctx context.Context) (ReaderStateRow, error) {
 	row := q.db.QueryRow(ctx, readerState)
 	var i ReaderStateRow
-	err := row.Scan(&i.SinceFlush, &i.Differing)
+	err := row.Scan(&i.SinceFlush, &i.Mismatches)
 	return i, err
 }

@@ -10,7 +10,7 @@ import { Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
 import { engineName, useAmounts } from './words'
 
-type System = Schemas['SystemState']
+type System = Schemas['SystemStatus']
 
 const every = 5000
 
@@ -50,20 +50,20 @@ function Alerts({ state }: { state: System }) {
     <Stack gap="xs" role="status" aria-label={t('system.alerts')}>
       {state.alerts.map((a) => (
         <Alert
-          key={`${a.name} ${a.about}`}
+          key={`${a.name} ${a.subject}`}
           color={a.severity === 'critical' ? 'red' : 'yellow'}
           icon={a.severity === 'critical' ? <IconUrgent aria-hidden /> : <IconAlertTriangle aria-hidden />}
-          title={t(`alert.${a.name as 'EngineDown'}`, { defaultValue: a.name, about: a.about ? engineName(t, a.about) : '' })}
+          title={t(`alert.${a.name as 'EngineDown'}`, { defaultValue: a.name, subject: a.subject ? engineName(t, a.subject) : '' })}
           data-alert={a.name}
         >
           <Text size="sm" className="dl-text">
             {a.message}
           </Text>
-          {a.name === 'AccountsNeedReconnect' || a.name === 'AccessEnds' ? (
+          {a.name === 'AccountsNeedReconnect' || a.name === 'AccountAccessExpiring' ? (
             <LinkAnchor to="/accounts" size="sm">
               {t('nav.accounts')}
             </LinkAnchor>
-          ) : a.name === 'DeadLettersGrow' || a.name === 'PostsUncertain' ? (
+          ) : a.name === 'DeadLettersGrowing' || a.name === 'PostsUncertain' ? (
             <LinkAnchor to="/dead-letters" size="sm">
               {t('nav.deadLetters')}
             </LinkAnchor>
@@ -87,8 +87,8 @@ function Numbers({ state: s }: { state: System }) {
     ['overdue', s.posts?.overdue, true],
     ['parked', s.posts?.parked],
     ['deadLetters', dead],
-    ['deliveries', s.posts?.deliveries],
-    ['deadDeliveries', s.posts?.dead_deliveries],
+    ['deliveries', s.posts?.pending_deliveries],
+    ['deadDeliveries', s.posts?.failed_deliveries],
     ['seedsDue', s.crawl?.seeds_due],
   ]
   return (
@@ -115,7 +115,7 @@ function Numbers({ state: s }: { state: System }) {
 function Engines({ state: s }: { state: System }) {
   const { t } = useTranslation()
   const { bytes, number, ms } = useAmounts()
-  const amount = (u: Schemas['EngineUse'], n: number) => (u.what === 'connections' ? number(n) : bytes(n))
+  const amount = (u: Schemas['ResourceUsage'], n: number) => (u.resource === 'connections' ? number(n) : bytes(n))
   return (
     <Stack gap="xs" component="section" aria-label={t('system.engines')}>
       <Title order={2} size="h4">
@@ -123,17 +123,17 @@ function Engines({ state: s }: { state: System }) {
       </Title>
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
         {s.engines.map((e) => (
-          <Group key={e.name} className="dl-card" p="md" gap="sm" wrap="nowrap" align="flex-start" data-check={e.name} data-answers={e.answers}>
-            {e.answers ? <IconCircleCheck color="var(--mantine-color-green-6)" aria-hidden style={{ flexShrink: 0 }} /> : <IconCircleX color="var(--mantine-color-red-6)" aria-hidden style={{ flexShrink: 0 }} />}
+          <Group key={e.name} className="dl-card" p="md" gap="sm" wrap="nowrap" align="flex-start" data-check={e.name} data-healthy={e.healthy}>
+            {e.healthy ? <IconCircleCheck color="var(--mantine-color-green-6)" aria-hidden style={{ flexShrink: 0 }} /> : <IconCircleX color="var(--mantine-color-red-6)" aria-hidden style={{ flexShrink: 0 }} />}
             <div style={{ minWidth: 0 }}>
               <Text fw={600}>{engineName(t, e.name)}</Text>
               <Text size="sm" c="dimmed" className="dl-text">
-                {e.answers ? t('system.ok') : e.says}
+                {e.healthy ? t('system.ok') : e.error}
               </Text>
-              {e.uses.map((u) => (
-                <Text key={`${u.what} ${u.place}`} size="sm" c="dimmed" className="dl-numbers">
-                  {t(`system.use.${(u.place ?? u.what) as 'memory'}`, { defaultValue: u.place ?? u.what })}: {amount(u, u.used)}
-                  {u.most !== undefined && ` / ${amount(u, u.most)}`}
+              {e.usage.map((u) => (
+                <Text key={`${u.resource} ${u.volume}`} size="sm" c="dimmed" className="dl-numbers">
+                  {t(`system.use.${(u.volume ?? u.resource) as 'memory'}`, { defaultValue: u.volume ?? u.resource })}: {amount(u, u.used)}
+                  {u.max !== undefined && ` / ${amount(u, u.max)}`}
                 </Text>
               ))}
               {e.name === 'database' && s.database_bytes !== undefined && (
@@ -178,7 +178,7 @@ function Lateness({ all }: { all: Schemas['SystemLateness'][] }) {
   )
 }
 
-function Queues({ all }: { all: Schemas['TemporalQueue'][] }) {
+function Queues({ all }: { all: Schemas['TaskQueue'][] }) {
   const { t } = useTranslation()
   const { duration, number } = useAmounts()
   const within = (ms: number | undefined) => (ms === undefined ? '–' : `≤ ${duration(ms)}`)
@@ -192,7 +192,7 @@ function Queues({ all }: { all: Schemas['TemporalQueue'][] }) {
               {t(`system.queueKind.${q.kind}`)}
             </Badge>
           </Table.Td>
-          <Numbered cells={[number(q.waiting), q.waiting > 0 ? duration(q.oldest_ms) : '–', within(q.start_p50_ms), within(q.start_p95_ms)]} />
+          <Numbered cells={[number(q.pending), q.pending > 0 ? duration(q.oldest_ms) : '–', within(q.start_p50_ms), within(q.start_p95_ms)]} />
         </Table.Tr>
       ))}
     </Figures>
