@@ -1,9 +1,9 @@
-// Package bluesky publishes to Bluesky and to every server of the AT Protocol
-// that hosts its posts.
+// Package bluesky publishes to Bluesky and to other servers of the AT Protocol
+// that host its posts.
 //
-// The protocol is described at https://atproto.com/specs/ and its calls, by name,
-// at https://docs.bsky.app/docs/category/http-reference; behavior that is not
-// written there is cited from the reference server's source by file.
+// The protocol is documented at https://atproto.com/specs/ and its calls, by
+// name, at https://docs.bsky.app/docs/category/http-reference. Undocumented
+// behavior is cited from the reference server's source by file.
 package bluesky
 
 import (
@@ -21,22 +21,22 @@ import (
 // Name is the network's name in the API and the database.
 const Name = "bluesky"
 
-// postCollection holds an account's posts.
+// postCollection is the collection of an account's posts.
 const postCollection = "app.bsky.feed.post"
 
 // Options configures the adapter. The zero value works.
 type Options struct {
-	Entryway  string `json:"entryway"`  // server that knows every name; default https://bsky.social
+	Entryway  string `json:"entryway"`  // server that resolves all handles; default https://bsky.social
 	Directory string `json:"directory"` // of did:plc identities; default https://plc.directory
-	Web       string `json:"web"`       // pages for people; default https://bsky.app
-	Video     string `json:"video"`     // service that takes videos; default https://video.bsky.app
-	// VideoDirect hands videos to the account's own server as they are. The
-	// network then transcodes one when it is first watched.
+	Web       string `json:"web"`       // public pages; default https://bsky.app
+	Video     string `json:"video"`     // video service; default https://video.bsky.app
+	// VideoDirect uploads videos unprocessed to the account's own server. The
+	// network then transcodes a video when it is first watched.
 	VideoDirect bool `json:"video_direct"`
-	// NoCards shows no card for the first link of a post.
+	// NoCards disables the card for the first link of a post.
 	NoCards bool `json:"no_cards"`
-	// PlainHTTP lists host:port of servers that may be reached without TLS,
-	// besides those on loopback.
+	// PlainHTTP lists host:port of servers that can be called without TLS, in
+	// addition to loopback addresses.
 	PlainHTTP []string `json:"plain_http"`
 
 	MaxGraphemes    int   `json:"max_graphemes"`     // default 300
@@ -46,21 +46,21 @@ type Options struct {
 	MaxVideoBytes   int64 `json:"max_video_bytes"`   // default 300,000,000
 	MaxVideoSeconds int   `json:"max_video_seconds"` // default 180
 	MaxAltText      int   `json:"max_alt_text"`      // default 2000, as in the app
-	BlobSeconds     int   `json:"blob_seconds"`      // how long an upload waits for its post; default 3000
+	BlobSeconds     int   `json:"blob_seconds"`      // how long an upload can wait for its post; default 3000
 
 	CallsPer5Min  int `json:"calls_per_5_min"` // default 3000
-	WritesPerHour int `json:"writes_per_hour"` // points, of which a post takes 3; default 5000
+	WritesPerHour int `json:"writes_per_hour"` // points, of which a post costs 3; default 5000
 	WritesPerDay  int `json:"writes_per_day"`  // default 35000
 	UploadsPerDay int `json:"uploads_per_day"` // default 1000
 
 	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
 	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
 	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for one attachment; 0: 15 min
-	EnrichTimeout time.Duration `json:"-"` // for what a post can do without: names, cards; 0: 5 s
+	UploadTimeout time.Duration `json:"-"` // timeout of one upload; 0: 15 min
+	EnrichTimeout time.Duration `json:"-"` // timeout of optional reads, such as names and cards; 0: 5 s
 }
 
-// setDefaults puts the default in place of what is not set.
+// setDefaults sets the defaults of fields that are zero.
 func (o *Options) setDefaults() {
 	setDefault(&o.Entryway, "https://bsky.social")
 	setDefault(&o.Directory, "https://plc.directory")
@@ -75,7 +75,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.MaxVideoBytes, 300_000_000)
 	setDefault(&o.MaxVideoSeconds, 180)
 	setDefault(&o.MaxAltText, 2000)
-	// Servers keep an upload without a post for about an hour and promise
+	// Servers keep an upload without a post for about an hour and guarantee
 	// minutes. https://atproto.com/guides/blob-lifecycle
 	setDefault(&o.BlobSeconds, 3000)
 	// https://docs.bsky.app/docs/advanced-guides/rate-limits
@@ -93,7 +93,7 @@ func setDefault[T comparable](value *T, instead T) {
 	}
 }
 
-// Bluesky implements network.Network and the ways to connect its accounts.
+// Bluesky implements network.Network, and connects accounts with an app password.
 type Bluesky struct {
 	calls   *call.Caller
 	options Options
@@ -111,8 +111,8 @@ var (
 	_ network.Revoker       = (*Bluesky)(nil)
 )
 
-// New returns the adapter. client should refuse private addresses (see
-// call.NewClient), because servers and linked pages are named by users.
+// New returns the adapter. client should refuse private addresses
+// (call.NewClient), because users enter servers and links.
 func New(client *http.Client, options Options) *Bluesky {
 	options.setDefaults()
 	return &Bluesky{calls: call.New(client), options: options, tids: &tidClock{now: time.Now}}
@@ -121,7 +121,7 @@ func New(client *http.Client, options Options) *Bluesky {
 // Name returns "bluesky".
 func (b *Bluesky) Name() string { return Name }
 
-// do makes one call of the protocol at a server and turns every refusal into a
+// do makes one call of the protocol to a server and returns every refusal as a
 // *network.Error.
 func (b *Bluesky) do(ctx context.Context, server, method string, query url.Values, request call.Request) (*call.Response, error) {
 	root, err := b.base(server)
@@ -154,7 +154,7 @@ func (b *Bluesky) do(ctx context.Context, server, method string, query url.Value
 	return res, nil
 }
 
-// base validates a server's address and gives it without a trailing slash.
+// base validates a server's address and returns it without a trailing slash.
 func (b *Bluesky) base(address string) (string, error) {
 	address = strings.TrimSpace(address)
 	if b.isSandbox(address) {
@@ -164,15 +164,15 @@ func (b *Bluesky) base(address string) (string, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return "", badAddress("Give the server's address as https://host, for example https://bsky.social.")
 	}
-	// A token sent without TLS is a token lost.
+	// A token that is sent without TLS is compromised.
 	if u.Scheme != "https" && (u.Scheme != "http" || !b.allowsHTTP(u)) {
 		return "", badAddress("The server's address must begin with https://.")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// isSandbox reports whether an account is of the sandbox, all of whose services
-// are at one address.
+// isSandbox reports whether an account belongs to the fake network, which serves
+// all services at one address.
 func (b *Bluesky) isSandbox(address string) bool {
 	return b.options.Sandbox != "" && address == b.options.Sandbox
 }
@@ -193,8 +193,8 @@ func badAddress(message string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: "bad_address", Field: fieldServer, Message: message}
 }
 
-// permalink is the page of a post. People are named there by their handle,
-// which may change; the identity works too and does not.
+// permalink returns the page of a post. Pages are usually named by handle, which
+// can change; the DID works too and does not change.
 func (b *Bluesky) permalink(account network.Account, key string) string {
 	root := b.options.Web
 	if b.isSandbox(account.BaseURL) {

@@ -9,7 +9,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// errorResponse is how every call says what is wrong.
+// errorResponse is the error of every call.
 // https://atproto.com/specs/xrpc#error-responses
 type errorResponse struct {
 	Error   string `json:"error"`
@@ -21,7 +21,7 @@ func refusal(res *call.Response, method string) *network.Error {
 	var f errorResponse
 	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	if strings.ContainsFunc(f.Error, func(r rune) bool { return !isAlnum(r) && r != '_' }) {
-		f.Message, f.Error = strings.TrimSpace(f.Error+" "+f.Message), "" // that is no name of an error
+		f.Message, f.Error = strings.TrimSpace(f.Error+" "+f.Message), "" // not the name of an error
 	}
 	e := res.StatusError(f.Error, f.Message)
 	e.Rates = rates(res, method)
@@ -37,16 +37,16 @@ func refusal(res *call.Response, method string) *network.Error {
 	case res.Status < 500 && isTokenError(f.Error):
 		e.Class = network.Auth
 	case res.Status == http.StatusBadRequest && f.Error == "BlobNotFound":
-		// actor-store/blob/transactor.ts looks for the blobs of a record before
-		// it commits anything.
+		// actor-store/blob/transactor.ts looks up the blobs of a record before it
+		// commits anything.
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 		e.Message = "The server has dropped the uploaded attachment: it must be uploaded again."
 	}
 	return e
 }
 
-// isTokenError knows the errors that are about the token or the login and not
-// about this call. Most come with status 400 (pds/src/auth-verifier.ts).
+// isTokenError reports whether an error is about the token or the login, and not
+// about this call. Most have status 400 (pds/src/auth-verifier.ts).
 func isTokenError(code string) bool {
 	switch code {
 	case "ExpiredToken", "InvalidToken", "AuthMissing", "AuthenticationRequired", "AuthFactorTokenRequired",

@@ -16,15 +16,16 @@ const (
 	bucketUploadsDay = "uploads_day"
 )
 
-// The calls that limits are known for.
+// Calls with their own limits.
 const (
 	methodCreate = "com.atproto.repo.createRecord"
 	methodUpload = "com.atproto.repo.uploadBlob"
 )
 
-// quotas are those of the servers that Bluesky runs; others set their own, and
-// every response says how the fullest stands. A period begins with the first call
-// in it. https://docs.bsky.app/docs/advanced-guides/rate-limits
+// quotas are the limits of Bluesky's own servers. Other servers set their own,
+// and every response reports the limit with the least remaining requests. A
+// window begins with its first call.
+// https://docs.bsky.app/docs/advanced-guides/rate-limits
 func (b *Bluesky) quotas() []network.Quota {
 	o := b.options
 	uses := func(points int) map[network.CallKind]int {
@@ -40,11 +41,13 @@ func (b *Bluesky) quotas() []network.Quota {
 	}
 }
 
-// pointsPerCreate is what making a record takes (pds/src/api/com/atproto/repo/createRecord.ts).
+// pointsPerCreate is the cost of creating a record
+// (pds/src/api/com/atproto/repo/createRecord.ts).
 const pointsPerCreate = 3
 
-// bucketOf names the limit that a response tells of, which is known by its window
-// in seconds. Limits of calls and uploads are by address, hence shared.
+// bucketOf returns the bucket that a response reports, which is identified by its
+// window in seconds. Limits of calls and uploads are per IP address, hence
+// shared.
 func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	switch {
 	case window == "300" && (method == methodCreate || method == methodUpload):
@@ -60,8 +63,8 @@ func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	}
 }
 
-// rates reads the headers of a response: those of the fullest limit that the call
-// fell in (xrpc-server/src/rate-limiter.ts).
+// rates parses the headers of a response: those of the limit with the least
+// remaining requests (xrpc-server/src/rate-limiter.ts).
 func rates(res *call.Response, method string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("RateLimit-Remaining"))
@@ -73,7 +76,7 @@ func rates(res *call.Response, method string) []network.RateStatus {
 		Per: call.PolicyWindow(res.Header.Get("RateLimit-Policy"))}}
 }
 
-// rateReset reads RateLimit-Reset, which counts seconds since 1970.
+// rateReset parses RateLimit-Reset, which is in seconds since 1970.
 func rateReset(res *call.Response) time.Time {
 	seconds, err := strconv.ParseInt(res.Header.Get("RateLimit-Reset"), 10, 64)
 	if err != nil || seconds < 1 {
@@ -82,7 +85,7 @@ func rateReset(res *call.Response) time.Time {
 	return res.LocalTime(time.Unix(seconds, 0))
 }
 
-// windowOf finds the seconds in a policy such as "5000;w=3600".
+// windowOf returns the seconds in a policy such as "5000;w=3600".
 func windowOf(policy string) string {
 	_, window, _ := strings.Cut(policy, ";w=")
 	window, _, _ = strings.Cut(window, ";")

@@ -2,9 +2,8 @@ package call
 
 import "dateline/platforms/network"
 
-// Host returns where to call a network that exists once, for an account at
-// baseURL: host, or all of the network's copy in the sandbox (empty: there is
-// none).
+// Host returns the host to call for an account at baseURL, on a network with a
+// single service: host, or the fake network at sandbox (empty: there is none).
 func Host(networkName, baseURL, sandbox, host string) (string, error) {
 	switch {
 	case baseURL == "":
@@ -13,6 +12,6 @@ func Host(networkName, baseURL, sandbox, host string) (string, error) {
 		return sandbox, nil
 	default:
 		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
-			Message: networkName + " is one service: leave the address empty."}
+			Message: networkName + " has a single service: leave the address empty."}
 	}
 }

@@ -32,12 +32,15 @@ func FetchURL(ctx context.Context, name string, account network.Account, media n
 	return address, nil
 }
 
+// AdvicePublicEndpoint tells the operator how to make attachments reachable.
+const AdvicePublicEndpoint = "The operator must set S3_PUBLIC_ENDPOINT to an address of the object store that is reachable from the internet."
+
 // NotFetchableError returns the error for an attachment that the network cannot
 // reach.
 func NotFetchableError(name string, media network.Media, reason string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: CodeNotFetchable, Field: "attachments", Message: fmt.Sprintf(
-		"%s fetches attachments itself and cannot reach %s: %s. The operator must set S3_PUBLIC_ENDPOINT to an address of the object store that is reachable from the internet.",
-		name, media.FileName, reason)}
+		"%s fetches attachments itself and cannot reach %s: %s. %s",
+		name, media.FileName, reason, AdvicePublicEndpoint)}
 }
 
 // isPrivateHost reports whether a host is unreachable from the internet.

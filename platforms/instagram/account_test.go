@@ -13,8 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestThreadsAreComments: all segments stand under the first post, and a lost
-// one is found there.
+// All segments are comments on the first post, and a lost one is found there.
 func TestThreadsAreComments(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
@@ -94,7 +93,7 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
-	// An account that is not told has what is documented.
+	// The documented quota applies to an account without a reported one.
 	silent := newDesk(t, fake.Options{})
 	silent.inject(t, fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodGet, Count: -1})
 	if limits, err := silent.Limits(t.Context(), silent.account); err != nil || limits.Quotas[0].Requests != 100 || !limits.Quotas[0].Default {
@@ -102,8 +101,8 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 	}
 }
 
-// TestRenewal: a token renews itself when it is a day old, and what could not be
-// asked is no disconnect.
+// A token can be refreshed when it is a day old, and a failed request does not
+// disconnect the account.
 func TestRenewal(t *testing.T) {
 	graphtest.TestRefresh(t, instagram.Name, "instagram_business_content_publish", sandboxed)
 }

@@ -25,7 +25,7 @@ func TestCodes(t *testing.T) {
 	for _, row := range []struct {
 		code, subcode    int
 		prepare, publish network.Class
-		gone             bool // CodeMediaGone
+		gone             bool // CodeMediaExpired
 	}{
 		{-2, 2207003, network.Transient, network.Ambiguous, false},
 		{-2, 2207020, network.Transient, network.Transient, true},
@@ -34,7 +34,7 @@ func TestCodes(t *testing.T) {
 		{-1, 2207053, network.Transient, network.Ambiguous, false},
 		{4, 2207051, network.Rejected, network.Ambiguous, false},
 		{9, 2207042, network.Throttled, network.Throttled, false},
-		{24, 2207006, network.Rejected, network.Transient, false}, // the container is there: not yet
+		{24, 2207006, network.Rejected, network.Transient, false}, // the container exists, but is not ready
 		{24, 2207008, network.Transient, network.Transient, false},
 		{25, 2207050, network.Rejected, network.Rejected, false},
 		{352, 2207026, network.Rejected, network.Rejected, false},
@@ -68,9 +68,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestAPublishedContainerIsNeverPublishedTwice: a second call on the same
-// container makes no second post, and does not look like one that may be made
-// again.
+// A second call with the same container creates no second post, and its error
+// does not allow a new container.
 func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
@@ -86,7 +85,7 @@ func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	if err != nil || finding.Receipt.RemoteID != receipt.RemoteID || len(d.Posts()) != 1 {
 		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
 	}
-	// Published, but no list shows it: it exists, so it is not absent.
+	// Published, but not listed: it exists, so it is not absent.
 	finding, err = d.Reconcile(t.Context(), d.account, s, network.Window{From: from, Known: map[string]bool{receipt.RemoteID: true}})
 	if err != nil || finding.Found || finding.Conclusive {
 		t.Errorf("%+v, %v", finding, err)
@@ -99,7 +98,7 @@ func TestCarousel(t *testing.T) {
 	two, fetchedTwo := graphtest.NewVideo(t, 4000)
 	three, _ := graphtest.NewImage(t, 800, 640, "the third")
 	s := graphtest.NewSubmission("Three", one, two, three)
-	// What was made before an error is kept, and not made again.
+	// Containers created before an error are kept and not created again.
 	media := "/instagram/v25.0/" + d.account.RemoteID + "/media"
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: media, Nth: 3})
 	ready, err := d.Prepare(t.Context(), d.account, s)
@@ -121,7 +120,7 @@ func TestCarousel(t *testing.T) {
 	}
 }
 
-// TestAReelWithoutAnAddressIsUploaded, from where a broken upload ended.
+// The upload continues where a broken upload ended.
 func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	reel, fetched := graphtest.NewVideo(t, 300_000)
@@ -142,7 +141,7 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	}
 	s := graphtest.NewSubmission("Reel", reel)
 	ready, err := d.Prepare(t.Context(), d.account, s)
-	if err != nil || ready.Ready { // the container was gained
+	if err != nil || ready.Ready { // the container was created
 		t.Fatalf("%+v, %v", ready, err)
 	}
 	s.Handle = ready.Handle
@@ -153,7 +152,7 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	if posts := d.Posts(); len(posts) != 1 || len(posts[0].Media) != 1 || posts[0].Media[0].Bytes != 300_000 || fetched.Load() != 0 {
 		t.Errorf("%+v, fetched %d times", posts, fetched.Load())
 	}
-	// Once more where the rest of the broken upload came in late.
+	// Again with the rest of the broken upload arriving late.
 	if opened < 2 {
 		t.Errorf("opened %d times", opened)
 	}
@@ -172,7 +171,7 @@ func TestPicturesNeedAnAddress(t *testing.T) {
 	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
-	// Instagram itself does not reach this machine; the sandbox does.
+	// Instagram cannot reach this machine, the fake network can.
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
 	_, err = d.Prepare(t.Context(), real, graphtest.NewSubmission("Private", pic))
 	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)

@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/platformtest"
 )
 
-// desk is an account of the fake Instagram, connected.
+// desk is a connected account of the fake Instagram.
 type desk struct {
 	*fake.Server
 	*instagram.Instagram

@@ -89,13 +89,13 @@ func hashtags(text string, links []network.Span) []network.Span {
 		if text[i] != '#' || slices.ContainsFunc(links, func(l network.Span) bool { return i >= l.Start && i < l.End }) {
 			continue
 		}
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (isWordRune(before) || strings.ContainsRune("#&/", before)) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (IsWordRune(before) || strings.ContainsRune("#&/", before)) {
 			continue
 		}
 		end, letter := i+1, false
 		for end < len(text) {
 			r, n := utf8.DecodeRuneInString(text[end:])
-			if !isWordRune(r) {
+			if !IsWordRune(r) {
 				break
 			}
 			letter = letter || unicode.IsLetter(r)
@@ -109,7 +109,9 @@ func hashtags(text string, links []network.Span) []network.Span {
 	return found
 }
 
-func isWordRune(r rune) bool {
+// IsWordRune reports whether r can be part of a word: a letter, mark, digit or
+// underscore.
+func IsWordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 

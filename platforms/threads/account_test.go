@@ -55,8 +55,8 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 	}
 }
 
-// TestRenewal: a token renews itself when it is a day old, and what could not be
-// asked is no disconnect.
+// A token can be refreshed when it is a day old, and a failed request does not
+// disconnect the account.
 func TestRenewal(t *testing.T) {
 	graphtest.TestRefresh(t, threads.Name, "threads_content_publish", sandboxed)
 }
@@ -128,8 +128,8 @@ func FuzzPreview(f *testing.F) {
 	})
 }
 
-// TestTheNetworkCountsAlike: the fake counts by code of its own. Each text is
-// filled up to the limit, and over it.
+// The fake counts with its own code. Each text is extended up to the limit and
+// beyond.
 func TestTheNetworkCountsAlike(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	for _, row := range counts(t) {

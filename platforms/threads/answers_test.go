@@ -53,7 +53,7 @@ func TestCodes(t *testing.T) {
 			if e.Class != network.Transient {
 				return
 			}
-			// The same container, a little later.
+			// The same container, later.
 			if _, err := d.Publish(t.Context(), d.account, s); err != nil {
 				t.Error(err)
 			}
@@ -61,8 +61,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestNotFoundIsAskedAbout: "media not found" is said of containers that are too
-// young, published, and gone, and each means something else.
+// "Media not found" is returned for containers that are too new, published, and
+// expired, and each needs a different reaction.
 func TestNotFoundIsAskedAbout(t *testing.T) {
 	var ahead atomic.Int64
 	d := newDesk(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
@@ -150,7 +150,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestTheTokenMayBeAParameter, as the documentation shows it.
+// The documentation sends the token as a parameter.
 func TestTheTokenMayBeAParameter(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, TokenParameter: true})

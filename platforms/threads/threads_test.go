@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/threads"
 )
 
-// desk is an account of the fake Threads, connected.
+// desk is a connected account of the fake Threads.
 type desk struct {
 	*fake.Server
 	*threads.Threads
