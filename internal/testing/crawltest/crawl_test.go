@@ -159,8 +159,8 @@ func TestCrawlPastTraps(t *testing.T) {
 		t.Errorf("%d requests for 60 articles", requests)
 	}
 	for path, want := range map[string]string{
-		"/loop/1": "trap: it redirects more than 10 times", "/huge": "too_big: it sends more than allowed", "/bomb": "too_big: ", "/drip": "timeout: it comes too slowly",
-		"/hang": "timeout: it took too long", "/private/1": "blocked_by_robots: Disallow: /private/", "/tim-kiem": "blocked_by_robots: Disallow: /tim-kiem",
+		"/loop/1": "trap: too many redirects: more than 10", "/huge": "too_big: the response exceeds the size limit", "/bomb": "too_big: ", "/drip": "timeout: the transfer is too slow",
+		"/hang": "timeout: the request timed out", "/private/1": "blocked_by_robots: Disallow: /private/", "/tim-kiem": "blocked_by_robots: Disallow: /tim-kiem",
 	} {
 		if got := c.reasons[path]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q", path, got)

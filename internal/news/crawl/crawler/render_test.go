@@ -39,7 +39,7 @@ func TestPagesAreStoredWhereNoBrowserAnswers(t *testing.T) {
 		if page, ok := f.page(a); !ok || !strings.Contains(page, a.Title) || !strings.Contains(page, `<div id="than"></div>`) {
 			t.Errorf("%s: stored %v", a.URL, ok)
 		}
-		if told[a.URL] != "stored unrendered: it could not be rendered" {
+		if told[a.URL] != "stored unrendered: the page could not be rendered" {
 			t.Errorf("%s: %q is told", a.URL, told[a.URL])
 		}
 	}

@@ -35,7 +35,7 @@ func TestTrapsAreBoundedAndTold(t *testing.T) {
 		told[strings.TrimPrefix(p.URL, strings.TrimSuffix(site.Home(), "/"))] = p.Reason
 	}
 	for path, want := range map[string]string{
-		"/loop/1": "trap: it redirects more than 10 times", "/huge": "too_big: it sends more than allowed", "/bomb": "too_big: ",
+		"/loop/1": "trap: too many redirects: more than 10", "/huge": "too_big: the response exceeds the size limit", "/bomb": "too_big: ",
 		"/drip": "timeout: ", "/hang": "timeout: ", "/private/1": "blocked_by_robots: Disallow: /private/",
 		"/private/bai-viet-noi-bo-khong-danh-cho-ai-4899999.html": "blocked_by_robots: Disallow: /private/",
 	} {

@@ -16,7 +16,7 @@ func TestTraps(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	patient := Limits{PageBytes: 1 << 20}
+	lowLimit := Limits{PageBytes: 1 << 20}
 	for _, c := range []struct {
 		path   string
 		limits Limits
@@ -24,16 +24,16 @@ func TestTraps(t *testing.T) {
 		reason string
 		wire   int64 // at most
 	}{
-		{"/loop/1", patient, Trap, "it redirects more than 10 times", 0},
-		{"/huge", patient, TooBig, "it sends more than allowed", 0},
-		{"/huge/unannounced", patient, TooBig, "allowed", 2 << 20},
-		{"/bomb", patient, TooBig, "allowed", 64 << 10},
-		{"/bomb", Limits{PageBytes: 1 << 30}, TooBig, "it decompresses to far more than pages do", 64 << 10},
-		{"/drip", Limits{Grace: 50 * time.Millisecond}, Timeout, "it comes too slowly", 1 << 10},
-		{"/drip", Limits{Timeout: 100 * time.Millisecond}, Timeout, "it took too long", 1 << 10},
-		{"/hang", Limits{HeaderTimeout: 50 * time.Millisecond}, Timeout, "it took too long", 0},
-		{"/hang", Limits{Timeout: 50 * time.Millisecond}, Timeout, "it took too long", 0},
-		{"/cut", patient, Unreachable, "the connection failed", 1 << 10},
+		{"/loop/1", lowLimit, Trap, "too many redirects: more than 10", 0},
+		{"/huge", lowLimit, TooBig, "the response exceeds the size limit", 0},
+		{"/huge/unannounced", lowLimit, TooBig, "decompressed response exceeds", 2 << 20},
+		{"/bomb", lowLimit, TooBig, "decompressed response exceeds", 64 << 10},
+		{"/bomb", Limits{PageBytes: 1 << 30}, TooBig, "the compression ratio is too high", 64 << 10},
+		{"/drip", Limits{Grace: 50 * time.Millisecond}, Timeout, "the transfer is too slow", 1 << 10},
+		{"/drip", Limits{Timeout: 100 * time.Millisecond}, Timeout, "the request timed out", 1 << 10},
+		{"/hang", Limits{HeaderTimeout: 50 * time.Millisecond}, Timeout, "the request timed out", 0},
+		{"/hang", Limits{Timeout: 50 * time.Millisecond}, Timeout, "the request timed out", 0},
+		{"/cut", lowLimit, Unreachable, "the connection failed", 1 << 10},
 	} {
 		r := fetch(t, forWorld(t, w, c.limits), Request{URL: w.Site(0).URL(c.path)})
 		if r.Outcome != c.want || !strings.Contains(r.Reason, c.reason) || r.WireBytes > c.wire || r.Body != nil {
@@ -52,7 +52,7 @@ func TestIdle(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	if r := fetch(t, f, Request{URL: site}); r.Outcome != Timeout || r.Reason != "it stopped coming" {
+	if r := fetch(t, f, Request{URL: site}); r.Outcome != Timeout || r.Reason != "the transfer stalled" {
 		t.Errorf("%s (%s)", r.Outcome, r.Reason)
 	}
 }

@@ -153,7 +153,7 @@ func TestNoBrowser(t *testing.T) {
 	for _, address := range []string{gone.URL, "ws" + strings.TrimPrefix(gone.URL, "http"), s.secret.URL} {
 		f := fetcher(t, s, Options{URL: address})
 		r, err := f.Fetch(t.Context(), fetch.Request{URL: s.URL, Render: true})
-		if err != nil || r.Outcome != fetch.OK || r.Rendered || string(r.Text) != "<p>Giá vàng" || r.Reason != "it could not be rendered" {
+		if err != nil || r.Outcome != fetch.OK || r.Rendered || string(r.Text) != "<p>Giá vàng" || r.Reason != "the page could not be rendered" {
 			t.Errorf("%s: %+v %v", address, r, err)
 		}
 	}
