@@ -11,7 +11,7 @@ import (
 
 // After Redis lost all, the workflow of every day fills the filter anew with all
 // that Postgres knows, portion by portion.
-func TestTheFilterIsFilledFromTheDatabase(t *testing.T) {
+func TestRebuildURLFilter_FromDatabase(t *testing.T) {
 	a := newArchive(t)
 	a.exec(`insert into crawl_domains (domain) select 'news-' || i || '.example' from generate_series(1, 40) i`)
 	a.exec(`insert into urls (domain_id, id, url, kind, rank) select d.id, gen_random_uuid(), 'https://' || d.domain || '/' || i, 'article', 3

@@ -113,7 +113,7 @@ func (a *archive) inS3(key string) bool {
 
 // The sweep of every day keeps as many versions of a page as it should, the
 // newest ones, and takes the others out of S3 too.
-func TestOldVersionsAreSweptFromS3(t *testing.T) {
+func TestDeleteOldPageVersions_S3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()
 	edited, other := a.site.Articles()[0].URL, a.site.Articles()[1].URL
@@ -154,7 +154,7 @@ func (a *archive) sweep() {
 }
 
 // An archive of a domain is written into S3, and is there as anybody reads it.
-func TestAnArchiveIsWrittenIntoS3(t *testing.T) {
+func TestExportPages_S3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()
 	const key = "exports/test.warc.gz"

@@ -205,7 +205,7 @@ func TestRecordCrawl(t *testing.T) {
 
 // A domain of which a drain runs already is left alone, and a domain with much
 // to do goes on in a new run.
-func TestCrawlDomainContinuesAsNew(t *testing.T) {
+func TestCrawlDomain_ContinuesAsNew(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	registerCrawl(env)

@@ -14,7 +14,7 @@ import (
 // clock, and all are found within 30. Half of the sites have neither feeds nor
 // sitemaps, so that nothing is found there but by a front page on which one card
 // is new: were one called unchanged, its article would be missing.
-func TestNewArticlesAreFoundInTime(t *testing.T) {
+func TestCrawl_DiscoversArticlesInTime(t *testing.T) {
 	const delay = 20 * time.Millisecond
 	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: 10, ArticlesPerHub: 25, PageBytes: 10_000, Traps: true}, delay, *factor)
 	s.Search = true

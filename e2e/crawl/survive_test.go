@@ -13,7 +13,7 @@ import (
 // Four workers crawl, and every few seconds one of them is killed, while sites
 // ask to be left alone, and link to what they refuse. Every page is stored in the
 // end, and the sites' own log tells of nothing but pauses.
-func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
+func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	each := max(*survivors / *sites, 1)
 	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, ArticlesPerHub: each, PageBytes: 20_000, Traps: true}, delay, 20)

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-func TestAGateLetsOneThroughAtATime(t *testing.T) {
+func TestRequestSlot_IsExclusive(t *testing.T) {
 	n := open(t)
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -59,7 +59,7 @@ func TestAGateLetsOneThroughAtATime(t *testing.T) {
 	}
 }
 
-func TestWhatIsPausedRestsAndWhatIsEmptiedComesBack(t *testing.T) {
+func TestApplyDomainCommand_PauseAndEmpty(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 5, 3)

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-func TestTheMostImportantIsLeasedFirstAndRefreshesAreNotForgotten(t *testing.T) {
+func TestLeaseURLs_RankOrder(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 20, 6)
@@ -48,7 +48,7 @@ func TestTheMostImportantIsLeasedFirstAndRefreshesAreNotForgotten(t *testing.T) 
 	}
 }
 
-func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
+func TestLeaseURLs_Expiry(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 1, 3)
@@ -95,7 +95,7 @@ func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
 	}
 }
 
-func TestBudgetsAreOfTheSeedAndOfTheDomain(t *testing.T) {
+func TestLeaseURLs_DailyBudgets(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/", func(s *crawl.Seed) { s.Rules.DailyBudget = 3 })
 	other, _ := n.seed(n.workspace.ID, "https://news.example/the-thao", func(s *crawl.Seed) { s.Kind = crawl.Section })
@@ -136,7 +136,7 @@ func (n *newsroom) drainOnce(d crawl.Domain) error {
 
 // Where more domains are due than can be drained, those go first that have waited,
 // that bring news, and that answer fast.
-func TestDomainsAreDrainedByWhatIsKnownOfThem(t *testing.T) {
+func TestListDueDomains_Order(t *testing.T) {
 	n := open(t)
 	for _, name := range []string{"waiting", "newsy", "plain", "slow"} {
 		n.seed(n.workspace.ID, "https://"+name+".example/")
@@ -157,7 +157,7 @@ func TestDomainsAreDrainedByWhatIsKnownOfThem(t *testing.T) {
 
 // What two holders bring, one after the other, may be written in one batch: only
 // the one whose lease is good counts.
-func TestInOneBatchOnlyTheHolderRecords(t *testing.T) {
+func TestRecordFetches_OnlyLeaseHolder(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 1, 3)

@@ -14,7 +14,7 @@ import (
 
 // Seeds are planned and made while URLs of the same domains are leased and
 // recorded, in batches that mix the domains: nobody waits for who waits for him.
-func TestPlanningAndCrawlingDoNotLockEachOtherOut(t *testing.T) {
+func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 	n := open(t)
 	var domains []crawl.Domain
 	for _, name := range []string{"c", "a", "d", "b"} {

@@ -31,7 +31,7 @@ func (n *newsroom) keepsVersions(d crawl.Domain, u crawl.URL, hashes ...string) 
 	n.must(n.ReleaseLeases(n.t.Context(), d.ID, u.Lease, []uuid.UUID{u.ID}, time.Hour))
 }
 
-func TestASweepKeepsTheNewestVersionsAndWhatTheyNeed(t *testing.T) {
+func TestDeleteOldVersions_RetainsSharedObjects(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 1, 3)

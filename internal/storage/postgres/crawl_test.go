@@ -63,7 +63,7 @@ func (n *newsroom) lease(d crawl.Domain, most int, change ...func(*crawl.LeaseRe
 	return urls
 }
 
-func TestSeedsBecomeDueAndComeBack(t *testing.T) {
+func TestEnqueueDueSeeds_Interval(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	planned, err := n.EnqueueDueSeeds(t.Context(), 10)
@@ -99,7 +99,7 @@ func TestSeedsBecomeDueAndComeBack(t *testing.T) {
 	}
 }
 
-func TestPausedSeedsStopTheirPages(t *testing.T) {
+func TestLeaseURLs_PausedSeeds(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 5, 3)

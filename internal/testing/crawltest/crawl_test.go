@@ -131,7 +131,7 @@ func (c *crawler) discover(kind discover.Kind, at weburl.URL, r *fetch.Result) {
 
 // Every article is found from the front page, past all traps; each trap costs
 // little and is told by its reason; what robots.txt refuses is not asked for.
-func TestCrawlPastTraps(t *testing.T) {
+func TestWorld_CrawlPastTraps(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Articles: 60, Traps: true, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestCrawlPastTraps(t *testing.T) {
 }
 
 // A hub with one new card is never unchanged, and one with none always is.
-func TestHubsTellNews(t *testing.T) {
+func TestWorld_HubsChangeWithNews(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Sites: 3, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestHubsTellNews(t *testing.T) {
 }
 
 // robots.txt is asked for once, also while a site is in trouble.
-func TestRobotsThroughTrouble(t *testing.T) {
+func TestWorld_RobotsDuringFaults(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{CrawlDelay: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func start(t *testing.T, o Options) *World {
 
 // A new article is at once on the front page, in its section, in the feed and
 // in the news sitemap, and can be read.
-func TestPublish(t *testing.T) {
+func TestWorld_Publish(t *testing.T) {
 	w := start(t, Options{Sites: 2, Proxied: true})
 	s := w.Site(1)
 	_, before := get(t, w, s.Home())
@@ -75,7 +75,7 @@ func TestPublish(t *testing.T) {
 }
 
 // Impolite sees requests that are too close, refused, or during a pause.
-func TestImpolite(t *testing.T) {
+func TestWorld_PolitenessViolations(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	w := start(t, Options{Sites: 2, Proxied: true, Now: func() time.Time { return now }})
 	s := w.Site(0)
@@ -105,7 +105,7 @@ func TestImpolite(t *testing.T) {
 }
 
 // Real hubs are never the same twice; neither are these.
-func TestHubsChurn(t *testing.T) {
+func TestWorld_TemplateChurn(t *testing.T) {
 	w := start(t, Options{Proxied: true, Traps: true})
 	_, a := get(t, w, w.Site(0).Home())
 	_, b := get(t, w, w.Site(0).Home())

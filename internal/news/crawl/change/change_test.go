@@ -21,7 +21,7 @@ func urls(t testing.TB, paths ...string) []weburl.URL {
 	return all
 }
 
-func TestHub(t *testing.T) {
+func TestHubDigest_IgnoresOrderAndTemplate(t *testing.T) {
 	before := HubDigest(urls(t, "a", "b", "c"))
 	if HubDigest(urls(t, "c", "a", "b", "a", "a?utm_source=x")) != before {
 		t.Error("order and repetition change a hub")
@@ -40,7 +40,7 @@ func TestHub(t *testing.T) {
 	}
 }
 
-func TestArticle(t *testing.T) {
+func TestArticleDigest_IgnoresInvisibleDifferences(t *testing.T) {
 	base := ArticleDigest("Giá vàng tăng", "Sáng nay.\n\nMỗi lượng.")
 	for _, same := range [][2]string{
 		{"Giá vàng  tăng ", "\tSáng nay. Mỗi lượng.\n"},
@@ -63,7 +63,7 @@ func TestArticle(t *testing.T) {
 }
 
 // The same story with a few words edited is near, another of the same site far.
-func TestSimHash(t *testing.T) {
+func TestSimHash_FindsSameStory(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Articles: 60, BodyWords: 400, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestSimHash(t *testing.T) {
 }
 
 // Whatever three bits differ, one block of 16 stays.
-func TestBlocks(t *testing.T) {
+func TestSimHash_BlocksFindNearHashes(t *testing.T) {
 	for a := range 64 {
 		for b := range a {
 			for c := range b {
@@ -117,7 +117,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-func FuzzNormal(f *testing.F) {
+func FuzzNormalizeText(f *testing.F) {
 	f.Add("Giá  vàng\u200b tăng\r\n", "a\u0301\u00ad\u0323")
 	f.Fuzz(func(t *testing.T, title, body string) {
 		for _, text := range []string{title, body} {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-func TestDecode(t *testing.T) {
+func TestDecode_Encodings(t *testing.T) {
 	const vi = "Hà Nội: giá vàng tăng mạnh"
 	late := strings.Repeat("<script>var a;</script>", 100)
 	vietnamese := func(s string) string {

@@ -126,7 +126,7 @@ func (f *field) wantPolite(delay time.Duration) {
 	}
 }
 
-func TestASiteIsStoredPolitely(t *testing.T) {
+func TestCrawl_StoresSitePolitely(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 12, Traps: true}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())

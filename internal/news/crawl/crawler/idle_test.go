@@ -12,7 +12,7 @@ import (
 
 // A drain waits for what is due within seconds, as ending and beginning anew
 // costs more. It does not wait for what is due later, nor when it is paused.
-func TestADrainWaitsForWhatIsDueSoon(t *testing.T) {
+func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 	l := limits()
 	l.MaxIdleWait = 5 * time.Second
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, l)

@@ -47,7 +47,7 @@ func (m *meter) Freshness(_ context.Context, _ string, after time.Duration) {
 
 // The meter is told of every request and page. How fresh an article is counts
 // when it came out while its site was watched, not for the past of a new site.
-func TestWhatIsCrawledIsMetered(t *testing.T) {
+func TestInstrument_CountsCrawl(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 8}, limits())
 	m := &meter{outcomes: map[string]int{}, pages: map[string]int{}}
 	f.Crawler.Instrument(m)

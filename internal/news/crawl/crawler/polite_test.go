@@ -14,7 +14,7 @@ import (
 )
 
 // What a site asks for in its robots.txt is waited for from its first page on.
-func TestCrawlDelayIsHonouredUpToACap(t *testing.T) {
+func TestCrawl_HonorsCrawlDelayUpToLimit(t *testing.T) {
 	asked := 150 * time.Millisecond
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 4, Sections: 1}, limits())
 	// Crawl-delay is in seconds; fractions are read too.
@@ -36,7 +36,7 @@ func TestCrawlDelayIsHonouredUpToACap(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsObeyedByTheWholeDomain(t *testing.T) {
+func TestCrawl_RetryAfterBlocksDomain(t *testing.T) {
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		f := newField(t, crawltest.Options{Sites: 1, Articles: 5, Sections: 1}, limits())
 		site := f.world.Site(0)
@@ -70,7 +70,7 @@ func TestRetryAfterIsObeyedByTheWholeDomain(t *testing.T) {
 
 // Four workers that drain one domain by mistake are as polite as one, and store
 // nothing twice.
-func TestFourDrainsAtOnceArePolite(t *testing.T) {
+func TestCrawl_ConcurrentRunsStayPolite(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true}, func() crawler.Limits { l := limits(); l.BatchSize = 4; return l }())
 	f.seed(crawl.Home, f.world.Site(0).Home(), f.world.Site(1).Home())
 	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
@@ -101,7 +101,7 @@ func TestFourDrainsAtOnceArePolite(t *testing.T) {
 
 // A request that was begun counts, although its worker died: the gate stays
 // closed until that request must be over.
-func TestAFetchThatWasBegunCounts(t *testing.T) {
+func TestCrawl_RespectsSlotOfDeadWorker(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, func() crawler.Limits { l := limits(); l.LeaseTTL = time.Second; return l }())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
@@ -121,7 +121,7 @@ func TestAFetchThatWasBegunCounts(t *testing.T) {
 	}
 }
 
-func TestStoppingGivesBackWhatWasNotFetched(t *testing.T) {
+func TestCrawl_StopReleasesUnfetchedURLs(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 30, Sections: 1, ArticlesPerHub: 30}, limits())
 	f.seed(crawl.Home, f.world.Site(0).Home())
 	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
@@ -148,7 +148,7 @@ func TestStoppingGivesBackWhatWasNotFetched(t *testing.T) {
 
 // What is refused by robots.txt is not asked for, not even at the end of a
 // redirect; sites that fail are tried again and not at once.
-func TestRefusedDeadAndFailing(t *testing.T) {
+func TestCrawl_DeadAndFailedURLs(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestPublished(t *testing.T) {
+func TestPublishedAt_Formats(t *testing.T) {
 	want := time.Date(2026, 12, 24, 10, 0, 0, 0, time.UTC)
 	for name, page := range map[string]string{
 		"open graph": `<html><head><meta property="article:published_time" content="2026-12-24T17:00:00+07:00"></head>`,
@@ -36,7 +36,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-func FuzzPublished(f *testing.F) {
+func FuzzPublishedAt(f *testing.F) {
 	f.Add([]byte(`<meta property="article:published_time" content="2026-12-24T17:00:00+07:00"><script type="application/ld+json">{"datePublished":"x"}`))
 	f.Fuzz(func(t *testing.T, page []byte) {
 		if at := publishedAt(page, time.Time{}); !at.IsZero() && (at.Year() < 1900 || at.Year() > 2300) {

@@ -33,7 +33,7 @@ func (f *field) handed() (out []crawl.CrawledPage) {
 
 // A page that is withdrawn is told of when that is sure: at once for 410, the
 // second time for 404. When it is back, it is told of like a new version.
-func TestAWithdrawnPageIsToldOf(t *testing.T) {
+func TestCrawl_ReportsRemovedPages(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
@@ -76,7 +76,7 @@ func TestAWithdrawnPageIsToldOf(t *testing.T) {
 
 // A page that leads elsewhere for good is gone, and its reader is told where to.
 // One that leads elsewhere for now is asked for again.
-func TestAPageThatLeadsElsewhereIsToldOf(t *testing.T) {
+func TestCrawl_ReportsMovedPages(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())

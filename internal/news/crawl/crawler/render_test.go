@@ -15,7 +15,7 @@ import (
 
 // Without a browser that answers, pages are stored as they were served, and the
 // domain tells of it.
-func TestPagesAreStoredWhereNoBrowserAnswers(t *testing.T) {
+func TestCrawl_StoresUnrenderedWithoutBrowser(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	browser, err := render.New(render.Options{URL: gone.URL})
@@ -48,7 +48,7 @@ func TestPagesAreStoredWhereNoBrowserAnswers(t *testing.T) {
 
 // Where text is made by scripts, pages are stored as a browser shows them, of the
 // domains that are set so, and as politely as all else.
-func TestPagesAreRenderedWhereTheDomainIsSetSo(t *testing.T) {
+func TestCrawl_RendersPagesOfConfiguredDomains(t *testing.T) {
 	browser, err := render.New(render.Options{URL: enginetest.RemoteChromium(t), QuietPeriod: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // A crawl that follows every link comes to an end: traps cost a few requests
 // each, and the domain tells of them. What robots.txt refuses is not asked for,
 // however much it looks like an article.
-func TestTrapsAreBoundedAndTold(t *testing.T) {
+func TestCrawl_BoundsAndReportsTraps(t *testing.T) {
 	l := limits()
 	l.FetchTimeout = 3 * time.Second
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 12, Sections: 1, Traps: true}, l)

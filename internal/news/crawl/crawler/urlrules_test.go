@@ -11,7 +11,7 @@ import (
 
 // A parameter that does not change a site's pages is learned from them: after
 // that a page is known, fetched and stored under one name.
-func TestParametersWithoutMeaningAreLearned(t *testing.T) {
+func TestCrawl_LearnsURLParameters(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1, NoiseParameter: "nguon"}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())

@@ -41,7 +41,7 @@ func show(links []Link, only Kind) string {
 	return b.String()
 }
 
-func TestHub(t *testing.T) {
+func TestParseHub_Links(t *testing.T) {
 	doc, err := os.ReadFile("testdata/front.html")
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ article /video/clip-cau-vuot-thong-xe-4800006.html | Clip: cầu vượt thông 
 }
 
 // Sites without numbers in their URLs: a headline is longer than a section.
-func TestHubWithoutNumbers(t *testing.T) {
+func TestParseHub_URLsWithoutNumbers(t *testing.T) {
 	doc := `<a href="/chinh-tri-xa-hoi-doi-song-van-hoa/">Chính trị xã hội</a>
 		<h2><a href="/mua-lon-o-mien-trung-keo-dai/">Mưa lớn ở miền Trung</a></h2>
 		<div><a href="/bien-dong-gia-nha-o-ha-noi-nam-nay/">Biến động giá nhà ở Hà Nội năm nay</a></div>
@@ -101,7 +101,7 @@ article /bien-dong-gia-nha-o-ha-noi-nam-nay/ | Biến động giá nhà ở Hà 
 
 // One new card is a change; a new template, other advertisements and another
 // order are none.
-func TestHubChange(t *testing.T) {
+func TestParseHub_DetectsNewArticles(t *testing.T) {
 	at := mustParse(t, "https://baomau.example/")
 	page := func(template string, numbers ...int) change.Digest {
 		doc := "<div class='" + template + "'>" + template
@@ -125,7 +125,7 @@ func TestHubChange(t *testing.T) {
 	}
 }
 
-func TestRobotsMeta(t *testing.T) {
+func TestParseHub_RobotsMeta(t *testing.T) {
 	for content, want := range map[string][2]bool{"noindex, NOFOLLOW": {true, true}, "none": {true, true}, "noarchive": {false, false}, "nofollow": {true, false}} {
 		h := ParseHub([]byte(`<meta name="ROBOTS" content="`+content+`">`), mustParse(t, "https://baomau.example/"), Options{})
 		if h.NoFollow != want[0] || h.NoIndex != want[1] {
@@ -134,7 +134,7 @@ func TestRobotsMeta(t *testing.T) {
 	}
 }
 
-func TestHubIsBounded(t *testing.T) {
+func TestParseHub_LinkLimit(t *testing.T) {
 	var b strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&b, `<a href="/tin-so-cua-ngay-hom-nay-%d.html">%s</a>`, 4800000+i, strings.Repeat("dài ", 1000))
@@ -145,7 +145,7 @@ func TestHubIsBounded(t *testing.T) {
 	}
 }
 
-func TestClassify(t *testing.T) {
+func TestClassify_Kinds(t *testing.T) {
 	for path, want := range map[string]Kind{
 		"/": Section, "/thoi-su": Section, "/thoi-su/": Section, "/thoi-su/giao-thong": Section, "/thoi-su-p2": Section, "/kinh-doanh/trang-3.htm": Section,
 		"/tag/gia-vang-hom-nay-tang-manh-12345": Section, "/tin-moi-nhat.htm": Section, "/?p=12": Other,
@@ -161,7 +161,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestDateOf(t *testing.T) {
+func TestDateInURL_Formats(t *testing.T) {
 	for path, want := range map[string]string{
 		"/2026/03/07/gia-vang": "2026-03-07 00:00", "/20260307/gia-vang": "2026-03-07 00:00", "/2026-03-07-gia-vang": "2026-03-07 00:00",
 		"/gia-vang-20260307075519174.htm": "2026-03-07 07:55", "/gia-vang-102260304091448508.htm": "2026-03-04 09:14", "/gia-vang-20260307.html": "2026-03-07 00:00",
@@ -177,7 +177,7 @@ func TestDateOf(t *testing.T) {
 	}
 }
 
-func FuzzHub(f *testing.F) {
+func FuzzParseHub(f *testing.F) {
 	doc, err := os.ReadFile("testdata/front.html")
 	if err != nil {
 		f.Fatal(err)

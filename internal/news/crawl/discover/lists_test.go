@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestFeeds(t *testing.T) {
+func TestParseFeed_Formats(t *testing.T) {
 	const one = "article /gia-vang-4800001.html | Giá vàng tăng | 07/03 10:00\n"
 	for _, c := range []struct{ name, doc, format, want string }{
 		{"RSS 2.0", `<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>Báo Mẫu</title><link>https://baomau.example/</link>
@@ -63,7 +63,7 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
-func TestFeedItself(t *testing.T) {
+func TestParseFeed_Metadata(t *testing.T) {
 	feed, err := ParseFeed([]byte(`<rss><channel><title>A</title><atom:link href="/rss" rel="self"/><link>https://baomau.example/kinh-doanh</link><ttl>15</ttl></channel></rss>`),
 		mustParse(t, "https://baomau.example/rss/kinh-doanh.rss"), Options{})
 	if err != nil || feed.Home.String() != "https://baomau.example/kinh-doanh" || feed.TTL != 15*time.Minute {
@@ -71,7 +71,7 @@ func TestFeedItself(t *testing.T) {
 	}
 }
 
-func TestNoFeed(t *testing.T) {
+func TestParseFeed_RejectsOtherDocuments(t *testing.T) {
 	at := mustParse(t, "https://baomau.example/")
 	for _, doc := range []string{"", "<html><body><item><link>/x</link></item></body></html>", "{}", `{"items":3}`, "hello", "<opml/>"} {
 		if feed, err := ParseFeed([]byte(doc), at, Options{}); !errors.Is(err, ErrNotFeed) {
@@ -83,7 +83,7 @@ func TestNoFeed(t *testing.T) {
 	}
 }
 
-func TestSitemaps(t *testing.T) {
+func TestParseSitemap_Formats(t *testing.T) {
 	for _, c := range []struct{ name, doc, want string }{
 		{"pages", `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc> https://baomau.example/gia-vang-4800001.html </loc><lastmod>2026-03-07</lastmod>
 			<image:image><image:loc>https://baomau.example/a.jpg</image:loc><image:title>Ảnh</image:title></image:image></url><url><loc>https://baomau.example/thoi-su</loc></url></urlset>`,
@@ -109,7 +109,7 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
-func TestSitemapIndex(t *testing.T) {
+func TestParseSitemap_Index(t *testing.T) {
 	doc := `<sitemapindex><sitemap><loc>https://baomau.example/sitemap-2026-02.xml</loc><lastmod>2026-02-28</lastmod></sitemap>
 		<sitemap><loc>/sitemap-2026-03.xml.gz</loc><lastmod>2026-03-07T10:00:00+07:00</lastmod></sitemap>
 		<sitemap><loc>https://baomau.example/news-sitemap.xml</loc></sitemap><sitemap><loc>https://baomau.example/sitemap-tags.xml</loc></sitemap></sitemapindex>`
@@ -126,7 +126,7 @@ func TestSitemapIndex(t *testing.T) {
 	}
 }
 
-func TestSitemapIsBounded(t *testing.T) {
+func TestParseSitemap_LinkLimit(t *testing.T) {
 	doc := "<urlset>" + strings.Repeat("<url><loc>https://baomau.example/</loc></url>", 10)
 	for i := range 100 {
 		doc += "<url><loc>/" + fmt.Sprint(i) + "</loc></url>"
@@ -137,7 +137,7 @@ func TestSitemapIsBounded(t *testing.T) {
 	}
 }
 
-func TestOPML(t *testing.T) {
+func TestParseOPML_Outlines(t *testing.T) {
 	list, err := ParseOPML([]byte(`<?xml version="1.0"?><opml version="2.0"><head><title>Báo</title></head><body>
 		<outline text="Kinh tế" title=""><outline text="Báo Mẫu" type="rss" xmlUrl="https://baomau.example/rss" htmlUrl="https://baomau.example/"/>
 		<outline text="Sâu"><outline title="Hai &amp; ba" xmlUrl=" https://hai.example/rss "></outline></outline></outline>

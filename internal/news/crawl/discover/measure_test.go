@@ -18,7 +18,7 @@ import (
 // TestVietnameseLists reads a list page of each of four papers: no article that it
 // links is missing. How each paper numbers its articles was written down by hand.
 // The pages belong to their publishers, so this runs where their folder is named.
-func TestVietnameseLists(t *testing.T) {
+func TestParseHub_VietnameseSites(t *testing.T) {
 	dir := os.Getenv("ARTICLES_DIR")
 	if dir == "" {
 		t.Skip("ARTICLES_DIR names no folder of pages to measure on")

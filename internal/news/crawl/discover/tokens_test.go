@@ -52,7 +52,7 @@ func scripts() []string {
 }
 
 // What is passed over is just what the tokenizer calls the text of a script.
-func TestScriptsArePassedOver(t *testing.T) {
+func TestTokenizer_SkipsLongScripts(t *testing.T) {
 	for _, doc := range scripts() {
 		if got, want := tags(doc, true), tags(doc, false); !slices.Equal(got, want) {
 			t.Errorf("%.80s\n%q, without passing\n%q", doc, got, want)
@@ -60,7 +60,7 @@ func TestScriptsArePassedOver(t *testing.T) {
 	}
 }
 
-func FuzzTokens(f *testing.F) {
+func FuzzTokenizer(f *testing.F) {
 	for _, doc := range scripts() {
 		f.Add(doc)
 	}

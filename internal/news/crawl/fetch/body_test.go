@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func TestEncodings(t *testing.T) {
+func TestFetch_ContentEncodings(t *testing.T) {
 	page := "<p>" + strings.Repeat("Giá vàng hôm nay. ", 200)
 	pack := func(name string, text []byte) []byte {
 		var b bytes.Buffer
@@ -85,7 +85,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-func TestCharset(t *testing.T) {
+func TestFetch_Charset(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=windows-1252")
 		_, _ = w.Write([]byte("Caf\xe9"))
@@ -95,7 +95,7 @@ func TestCharset(t *testing.T) {
 	}
 }
 
-func TestContentTypes(t *testing.T) {
+func TestFetch_ContentTypes(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n0000"
 	for _, c := range []struct {
 		contentType, body string

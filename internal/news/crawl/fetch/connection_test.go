@@ -15,7 +15,7 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-func TestHTTP2(t *testing.T) {
+func TestFetch_HTTP2(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { html(w, r.Proto) }))
 	s.EnableHTTP2 = true
 	s.StartTLS()
@@ -32,7 +32,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-func TestProxy(t *testing.T) {
+func TestFetch_Proxy(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Sites: 2, Proxied: true})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func (c *counting) Lookup(context.Context, string) ([]netip.Addr, time.Duration,
 	return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, c.ttl, c.err
 }
 
-func TestNamesAreKept(t *testing.T) {
+func TestDNSCache_TTL(t *testing.T) {
 	missing := &net.DNSError{Err: "no such host", IsNotFound: true}
 	for _, c := range []struct {
 		name  string
@@ -111,7 +111,7 @@ func TestNamesAreKept(t *testing.T) {
 
 // Many who ask at once ask once, and one who gives up does not take the answer
 // from the others.
-func TestNamesAreAskedOnce(t *testing.T) {
+func TestDNSCache_SharesLookups(t *testing.T) {
 	resolver := &counting{gate: make(chan struct{})}
 	names := newDNSCache(resolver, time.Now)
 	impatient, cancel := context.WithCancel(t.Context())
@@ -134,7 +134,7 @@ func TestNamesAreAskedOnce(t *testing.T) {
 	}
 }
 
-func TestNamesAreBounded(t *testing.T) {
+func TestDNSCache_Size(t *testing.T) {
 	names := newDNSCache(&counting{}, time.Now)
 	for i := range maxCachedNames {
 		names.names[string(rune(i))+"x"] = dnsEntry{expires: time.Now().Add(time.Hour)}
@@ -144,7 +144,7 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-func TestRobots(t *testing.T) {
+func TestFetchRobots_Outcomes(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{CrawlDelay: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func html(w http.ResponseWriter, page string) {
 	_, _ = w.Write([]byte(page))
 }
 
-func TestStatuses(t *testing.T) {
+func TestFetch_StatusOutcomes(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		status := 0
 		_, _ = fmt.Sscanf(r.URL.Path, "/%d", &status)
@@ -82,7 +82,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-func TestHeaders(t *testing.T) {
+func TestFetch_RequestHeaders(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		html(w, r.UserAgent()+"|"+r.Header.Get("If-None-Match")+"|"+r.Header.Get("Cookie")+"|"+r.Referer())
 	})
@@ -101,7 +101,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestConditional(t *testing.T) {
+func TestFetch_ConditionalRequests(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Sites: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func forWorld(t *testing.T, w *crawltest.World, limits Limits) *Fetcher {
 	return newFetcher(t, o)
 }
 
-func TestRedirects(t *testing.T) {
+func TestFetch_Redirects(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/a":
@@ -176,7 +176,7 @@ func TestRedirects(t *testing.T) {
 }
 
 // robots.txt holds for what redirects lead to as well.
-func TestAllowed(t *testing.T) {
+func TestFetch_AllowedStopsRedirect(t *testing.T) {
 	asked := 0
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		asked++
@@ -191,7 +191,7 @@ func TestAllowed(t *testing.T) {
 }
 
 // The wait for a host's turn is not the host's slowness.
-func TestAllowedMayWait(t *testing.T) {
+func TestFetch_AllowedWaitIsNotCounted(t *testing.T) {
 	f, site := serve(t, Limits{Timeout: 2 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			http.Redirect(w, r, "/a", http.StatusFound)
@@ -208,7 +208,7 @@ func TestAllowedMayWait(t *testing.T) {
 	}
 }
 
-func TestInvalid(t *testing.T) {
+func TestFetch_InvalidURLs(t *testing.T) {
 	f := newFetcher(t, options())
 	for address, want := range map[string]Outcome{
 		"": Invalid, "news": Invalid, "http://": Invalid, "https://exa mple.org": Invalid, "http://x:99999/": Invalid,
@@ -221,7 +221,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-func TestUnreachable(t *testing.T) {
+func TestFetch_UnreachableServers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-func TestContextEnds(t *testing.T) {
+func TestFetch_ContextCanceled(t *testing.T) {
 	started := make(chan struct{}, 1)
 	f, site := serve(t, Limits{}, func(_ http.ResponseWriter, r *http.Request) {
 		started <- struct{}{}

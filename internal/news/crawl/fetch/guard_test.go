@@ -27,7 +27,7 @@ func (h hosts) Lookup(_ context.Context, host string) ([]netip.Addr, time.Durati
 }
 
 // All the ways to a private address are refused, without a connection.
-func TestRefusedAddresses(t *testing.T) {
+func TestGuard_BlocksPrivateAddresses(t *testing.T) {
 	names := hosts{
 		"loopback.example":  "127.0.0.1",
 		"rebind.example":    "127.0.0.1",
@@ -79,7 +79,7 @@ func TestRefusedAddresses(t *testing.T) {
 }
 
 // A redirect to a private address is refused too, and what asks for it too.
-func TestRefusedRedirects(t *testing.T) {
+func TestGuard_BlocksRedirects(t *testing.T) {
 	var reached atomic.Bool
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
 	t.Cleanup(secret.Close)
@@ -114,7 +114,7 @@ func (f *flipping) Lookup(context.Context, string) ([]netip.Addr, time.Duration,
 
 // DNS rebinding: the address that is dialled is the one that is checked, and a
 // name cannot change its address faster than the shortest lifetime.
-func TestRebinding(t *testing.T) {
+func TestGuard_DNSRebinding(t *testing.T) {
 	var reached atomic.Bool
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

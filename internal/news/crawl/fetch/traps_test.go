@@ -10,7 +10,7 @@ import (
 )
 
 // Whatever a server does, a fetch ends, costs little, and says why.
-func TestTraps(t *testing.T) {
+func TestFetch_TrapsAreBounded(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestTraps(t *testing.T) {
 }
 
 // A server that begins a body and then says nothing.
-func TestIdle(t *testing.T) {
+func TestFetch_IdleTimeout(t *testing.T) {
 	f, site := serve(t, Limits{IdleTimeout: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 		html(w, "<p>begin")
 		_ = http.NewResponseController(w).Flush()
@@ -58,7 +58,7 @@ func TestIdle(t *testing.T) {
 }
 
 // Of a robots.txt that is too long the first part counts.
-func TestLongRobots(t *testing.T) {
+func TestFetch_TruncatesLongRobots(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = w.Write([]byte("User-agent: *\nDisallow: /a\n" + strings.Repeat("# padding\n", 200_000)))

@@ -78,7 +78,7 @@ func fetcher(t *testing.T, s *site, o Options) *fetch.Fetcher {
 
 const quiet = 200 * time.Millisecond
 
-func TestRender(t *testing.T) {
+func TestRender_Pages(t *testing.T) {
 	s := newSite(t, map[string]string{
 		"/":         `<title>Tin</title><div id="tin">Đang tải</div><img src="/a.png"><script src="/app.js"></script>`,
 		"/app.js":   `fetch('/tin.json').then(r => r.json()).then(j => { document.getElementById('tin').textContent = j.text + navigator.userAgent.includes('Dateline') })`,
@@ -146,7 +146,7 @@ func TestRender(t *testing.T) {
 }
 
 // Without a browser pages stay as they were served.
-func TestNoBrowser(t *testing.T) {
+func TestRender_BrowserUnavailable(t *testing.T) {
 	s := newSite(t, map[string]string{"/": "<p>Giá vàng"})
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()

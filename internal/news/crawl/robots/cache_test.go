@@ -49,7 +49,7 @@ const origin = "https://example.org"
 func body(text string) Response { return Response{Status: 200, Body: []byte(text)} }
 
 // What each status means (RFC 9309 §2.3.1).
-func TestStatuses(t *testing.T) {
+func TestCache_Statuses(t *testing.T) {
 	for _, c := range []struct {
 		answer    Response
 		allowed   bool
@@ -94,7 +94,7 @@ func TestStatuses(t *testing.T) {
 
 // What was known holds on while a site cannot be reached; after 30 days a site
 // that never told is taken for one without rules.
-func TestUnreachable(t *testing.T) {
+func TestCache_Unreachable(t *testing.T) {
 	now := time.Now()
 	s := &site{answer: body("user-agent: *\ndisallow: /private\nsitemap: /s.xml")}
 	cache := NewCache(Options{Product: "dateline", Source: s.source, Now: func() time.Time { return now }, Store: &memory{entries: map[string]Entry{}}})
@@ -125,7 +125,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 // Another process, or the next one, does not ask again.
-func TestStore(t *testing.T) {
+func TestCache_Store(t *testing.T) {
 	s, store := &site{answer: body("user-agent: *\ndisallow: /a")}, &memory{entries: map[string]Entry{}}
 	for range 3 {
 		cache := NewCache(Options{Product: "dateline", Source: s.source, Store: store})
@@ -142,7 +142,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func TestErrorsAreNotKept(t *testing.T) {
+func TestCache_ErrorsAreNotCached(t *testing.T) {
 	s := &site{err: errors.New("stopping")}
 	cache := NewCache(Options{Product: "dateline", Source: s.source})
 	if _, err := cache.Get(t.Context(), origin); err == nil {
@@ -158,7 +158,7 @@ func TestErrorsAreNotKept(t *testing.T) {
 	}
 }
 
-func TestAskedOnce(t *testing.T) {
+func TestCache_SharesRequests(t *testing.T) {
 	gate := make(chan struct{})
 	asked := 0
 	cache := NewCache(Options{Product: "dateline", Source: func(context.Context, string) (Response, error) {
@@ -181,7 +181,7 @@ func TestAskedOnce(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
+func TestCache_Capacity(t *testing.T) {
 	s := &site{answer: body("")}
 	cache := NewCache(Options{Source: s.source, Capacity: 10})
 	for i := range 100 {

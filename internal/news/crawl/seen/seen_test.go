@@ -24,7 +24,7 @@ func names(from, count int) []crawl.URLKey {
 	return out
 }
 
-func TestTheFilterForgetsNothingAndIsRarelyWrong(t *testing.T) {
+func TestFilter_NoFalseNegatives(t *testing.T) {
 	r := enginetest.RedisClient(t, enginetest.Redis(t))
 	f := &seen.Filter{Redis: r}
 	add := func(all []crawl.URLKey) (maybe int) {
@@ -72,7 +72,7 @@ func TestTheFilterForgetsNothingAndIsRarelyWrong(t *testing.T) {
 	}
 }
 
-func TestTheRateOfFalsePositives(t *testing.T) {
+func TestFilter_FalsePositiveRate(t *testing.T) {
 	// What 14.4 bits a key and ten hashes promise; see the package.
 	if p := math.Pow(1-math.Exp(-10/14.4), 10); p > 0.0011 {
 		t.Errorf("%f", p)
@@ -80,7 +80,7 @@ func TestTheRateOfFalsePositives(t *testing.T) {
 }
 
 // A false positive, a lost Redis, an emptied frontier: none of them loses a URL.
-func TestMaybeGoesOnToTheDatabase(t *testing.T) {
+func TestIndex_MaybeAsksStore(t *testing.T) {
 	s := enginetest.Store(t)
 	url, stop := enginetest.StoppableRedis(t)
 	r := enginetest.RedisClient(t, url)
