@@ -15,7 +15,8 @@ func (h *hub) beginDate(tag atom.Atom) {
 	h.dateText.Reset()
 }
 
-// setDate belongs to the article whose card is being read: the last one.
+// setDate assigns a date to the last article link: the teaser that is being
+// read.
 func (h *hub) setDate(t time.Time) {
 	if h.dateIndex < 0 || t.IsZero() {
 		return
@@ -25,7 +26,8 @@ func (h *hub) setDate(t time.Time) {
 	}
 }
 
-// reclassify compares the links: a site builds the URLs of its articles in one way.
+// reclassify corrects the kinds of links by comparing them: a site builds the
+// URLs of its articles in one way.
 func (h *hub) reclassify() {
 	shapes := map[string]int{}
 	strong := 0
@@ -36,8 +38,8 @@ func (h *hub) reclassify() {
 	}
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
-		// Where articles have numbers, what has none is a section with a long
-		// name. Where they have none, an article is linked with its headline.
+		// If articles have numbers, a link without one is a section with a long
+		// name. If they have none, articles are recognized by their headlines.
 		if link.Kind == Article && !h.targets[i].hasNumber &&
 			(strong >= minSimilarArticles || h.titleSources[i] < inHeading && len(strings.Fields(link.Title)) < minHeadlineWords) {
 			link.Kind = Section
@@ -54,7 +56,8 @@ func (h *hub) reclassify() {
 	}
 }
 
-// shape is that of a link. What its text alone made an article has none yet.
+// shape returns the shape of a link. Links that became articles by their text
+// have none yet.
 func (h *hub) shape(i int) string {
 	if t := h.targets[i]; t.shape != "" {
 		return t.shape
@@ -62,8 +65,8 @@ func (h *hub) shape(i int) string {
 	return Shape(h.targets[i].url)
 }
 
-// cleanText is text of a page in one line, not too long. Some sites escape their
-// titles twice: what still looks like a character reference is one.
+// cleanText returns text of a page in one line of limited length. Some sites
+// escape their titles twice, so remaining character references are resolved.
 func cleanText(text string) string {
 	if strings.Contains(text, "&") {
 		text = html.UnescapeString(text)
@@ -83,10 +86,10 @@ func cleanText(text string) string {
 	return text
 }
 
-// isInvisible says whether a character is taken out of texts.
+// isInvisible reports whether a character is removed from texts.
 func isInvisible(r rune) bool {
 	if ' ' <= r && r < 0x7f || 0xC0 <= r && r <= 0x24F || 0x1EA0 <= r && r <= 0x1EF9 {
-		return false // most text, without a look into Unicode's tables
+		return false // most text, without a lookup in the Unicode tables
 	}
 	return r == utf8.RuneError || unicode.Is(unicode.C, r) && !unicode.IsSpace(r)
 }

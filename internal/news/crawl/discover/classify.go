@@ -10,20 +10,20 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// articleScoreThreshold is the score from which a URL is taken for an article's.
+// articleScoreThreshold is the score from which a URL counts as an article.
 const articleScoreThreshold = 4
 
 var (
 	dayInPath = regexp.MustCompile(`/(20\d{2})[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?:/|-|\d{0,12}(?:$|[./-]))`)
 	idWithDay = regexp.MustCompile(`(?:^|[-_/])(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])([01]\d|2[0-3])?([0-5]\d)?\d{0,8}$`)
-	// idOfCMS is the number that a widespread Vietnamese CMS gives: three digits
-	// of the site, the time as yymmddhhmmss, milliseconds.
+	// idOfCMS is the article ID of a widespread Vietnamese CMS: three digits
+	// for the site, the time as yymmddhhmmss, and milliseconds.
 	idOfCMS    = regexp.MustCompile(`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
 	pageNumber = regexp.MustCompile(`^(?:page|trang|p)-?\d+$|[-/](?:page|trang|p)-?\d{1,4}$`)
 )
 
-// Classify says what a URL seems to lead to, by its form alone. Score tells
-// articles that are surely such from those that may be.
+// Classify guesses from a URL alone what it leads to. A higher score of an
+// article means more certainty.
 func Classify(u weburl.URL) (kind Kind, score int) {
 	lower := strings.ToLower(u.Path())
 	switch ext := path.Ext(strings.TrimSuffix(lower, ".gz")); {
@@ -93,16 +93,17 @@ func articleScore(lower, last string) int {
 	return score
 }
 
-// hasArticleNumber says whether a URL has the number or the date of an article in it.
+// hasArticleNumber reports whether a URL contains the ID or the date of an
+// article.
 func hasArticleNumber(u weburl.URL) bool {
 	lower := strings.ToLower(u.Path())
 	bare := strings.TrimSuffix(lower, path.Ext(lower))
 	return hasID(bare) || hasDay(lower)
 }
 
-// hasID finds the number of an article at the end of its path, of 5 to 20 digits:
-// gia-vang-4819273.html, gia-vang-20260307101500.htm, post123456.html,
-// 4819273, a-d123456.html
+// hasID reports whether a path ends with an article ID of 5 to 20 digits:
+// gia-vang-4819273.html, gia-vang-20260307101500.htm, post123456.html, 4819273,
+// a-d123456.html
 func hasID(s string) bool {
 	n := digitsAtEnd(s)
 	if n < 5 || n > 20 {
@@ -122,11 +123,13 @@ func digitsAtEnd(s string) (n int) {
 	return n
 }
 
-// Expressions are dear, and most URLs cannot match this one.
+// hasDay checks for a substring first, because regular expressions are slow and
+// most URLs cannot match.
 func hasDay(lower string) bool { return strings.Contains(lower, "/20") && dayInPath.MatchString(lower) }
 
-// DateInURL reads the day of publication from a URL, such as /2026/03/07/ or an
-// article's number that begins with it; zero: there is none. zone is the site's.
+// DateInURL returns the publication date in a URL, such as /2026/03/07/ or an
+// article ID that starts with it; zero if there is none. zone is the site's
+// time zone.
 func DateInURL(u weburl.URL, zone *time.Location) time.Time {
 	if zone == nil {
 		zone = time.UTC
@@ -159,8 +162,9 @@ func DateInURL(u weburl.URL, zone *time.Location) time.Time {
 	return time.Time{}
 }
 
-// classifySegment knows the words in paths that lead to no article: to lists (Section)
-// or to what a crawler does not need (Other). Everything else is Article here.
+// classifySegment recognizes path segments that do not lead to articles but to
+// lists (Section) or to pages that a crawler does not need (Other). Everything
+// else is Article.
 func classifySegment(segment string) Kind {
 	switch segment {
 	case "tag", "tags", "chu-de", "topic", "topics", "category", "categories", "chuyen-muc", "chuyen-de", "su-kien", "tac-gia", "author", "authors",
@@ -180,7 +184,7 @@ func isFeedPath(lower string) bool {
 	return strings.HasSuffix(lower, "/feed") || strings.HasSuffix(lower, "/feed/") || strings.HasSuffix(lower, "/rss") || strings.HasSuffix(lower, "/rss/")
 }
 
-// isFileExtension knows files that are no pages.
+// isFileExtension recognizes files that are not pages.
 func isFileExtension(ext string) bool {
 	switch ext {
 	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg", ".ico", ".bmp", ".mp3", ".mp4", ".m4a", ".webm", ".avi", ".mov", ".m3u8", ".pdf", ".doc",

@@ -17,8 +17,8 @@ const (
 	maxField = 64 << 10
 )
 
-// ParseFeed reads RSS, Atom, RDF (RSS 1.0) or JSON Feed, in UTF-8, that was found
-// at a URL. Items without a link are left out.
+// ParseFeed parses RSS, Atom, RDF (RSS 1.0) or JSON Feed, in UTF-8, from a URL.
+// Items without a link are left out.
 func ParseFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	if trimmed := bytes.TrimLeft(doc, "\uFEFF \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
 		return jsonFeed(trimmed, at, o)
@@ -31,7 +31,7 @@ func ParseFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	return f.doc, nil
 }
 
-// feed is one while it is read.
+// feed is the state of parsing a feed.
 type feed struct {
 	options   Options
 	at        weburl.URL
@@ -40,24 +40,24 @@ type feed struct {
 	doc       FeedDoc
 	seen      map[weburl.URL]bool
 	item      *item
-	prefix    string // the prefix of the format's own elements
-	itemEnded bool   // the item, within one of its fields
+	prefix    string // namespace prefix of the format's own elements
+	itemEnded bool   // the item ended within one of its fields
 }
 
-// item is an entry while it is read.
+// item is the entry being parsed.
 type item struct {
-	name                string // of its element
+	name                string // of the element
 	base                string // xml:base
 	title               string
 	links               [4]string // by preference
 	published, modified time.Time
 }
 
-// Which link of an item is preferred.
+// Link fields of an item, in order of preference.
 const (
-	original = iota // feedburner:origLink: the site's own, behind a counter
+	original = iota // feedburner:origLink: the site's own URL behind a redirect
 	link            // link, or Atom's rel=alternate
-	guid            // guid that is a permalink
+	guid            // permalink guid
 	self            // Atom's id, RDF's about
 )
 
@@ -66,7 +66,7 @@ func (f *feed) read() {
 		t := f.xml.next()
 		switch {
 		case t.done:
-			f.finishItem() // cut off in the middle of an item
+			f.finishItem() // truncated within an item
 			return
 		case t.start != nil:
 			f.element(t.start)
@@ -117,7 +117,7 @@ func (f *feed) format(name, own string) {
 	}
 }
 
-// text is that of an element; the end of its item ends it.
+// text returns the text of an element. The end of the enclosing item ends it.
 func (f *feed) text(e *element) string {
 	name := "channel"
 	if f.item != nil {
@@ -128,10 +128,10 @@ func (f *feed) text(e *element) string {
 	return strings.TrimSpace(text)
 }
 
-// skip passes over what has fields of the same names as the item, or HTML.
+// skip skips elements whose children have the same names as fields of the item.
 func (f *feed) skip(e *element) {
 	if e.name == "content" && e.space == "media" {
-		return // it may have no end of its own
+		return // it may lack an end tag
 	}
 	f.text(e)
 }
@@ -192,7 +192,7 @@ func (f *feed) feedElement(e *element) {
 	}
 }
 
-// finishItem takes the item that was read.
+// finishItem adds the current item.
 func (f *feed) finishItem() {
 	it := f.item
 	f.item, f.itemEnded = nil, false
@@ -205,10 +205,10 @@ func (f *feed) finishItem() {
 			from = u
 		}
 	}
-	for place, href := range it.links {
+	for preference, href := range it.links {
 		href = strings.TrimSpace(href)
-		// An id need not be a URL, and is none without a scheme.
-		if href == "" || place >= guid && !strings.HasPrefix(href, "http") {
+		// An ID without a scheme is not a URL.
+		if href == "" || preference >= guid && !strings.HasPrefix(href, "http") {
 			continue
 		}
 		u, err := from.Resolve(href, f.options.Rules)
@@ -231,12 +231,12 @@ func (f *feed) add(u weburl.URL, title string, published, modified time.Time) {
 	if published.IsZero() {
 		published = DateInURL(u, f.options.Zone)
 	}
-	// What stands in a feed is an article, whatever its URL.
+	// Entries of a feed are articles regardless of their URL.
 	_, score := Classify(u)
 	f.doc.Items = append(f.doc.Items, Link{URL: u, Kind: Article, Title: title, Published: published, Modified: modified, Score: score})
 }
 
-// jsonFeed reads JSON Feed (jsonfeed.org/version/1.1).
+// jsonFeed parses JSON Feed (jsonfeed.org/version/1.1).
 func jsonFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	var in struct {
 		Version string
@@ -258,10 +258,10 @@ func jsonFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	if u, err := at.Resolve(in.Home, o.Rules); err == nil && in.Home != "" {
 		f.doc.Home = u
 	}
-	for _, one := range in.Items[:min(len(in.Items), o.linkLimit(maxItems))] {
-		id, _ := one.ID.(string)
-		f.item = &item{title: stripTags(one.Title), published: f.dates.Time(one.Published), modified: f.dates.Time(one.Modified)}
-		f.item.links[link] = cmp.Or(one.URL, one.External)
+	for _, entry := range in.Items[:min(len(in.Items), o.linkLimit(maxItems))] {
+		id, _ := entry.ID.(string)
+		f.item = &item{title: stripTags(entry.Title), published: f.dates.Time(entry.Published), modified: f.dates.Time(entry.Modified)}
+		f.item.links[link] = cmp.Or(entry.URL, entry.External)
 		f.item.links[self] = id
 		f.finishItem()
 	}

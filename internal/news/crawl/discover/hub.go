@@ -14,14 +14,14 @@ import (
 const (
 	maxHubLinks = 2_000
 	maxTitle    = 300
-	// minSimilarArticles is how many articles of one shape make it likely that others of
-	// that shape are articles too.
+	// minSimilarArticles is how many articles of one shape make other links of
+	// that shape articles, too.
 	minSimilarArticles = 5
-	// minHeadlineWords is how many words a headline has at least.
+	// minHeadlineWords is the minimum number of words of a headline.
 	minHeadlineWords = 6
 )
 
-// What the title of a link was taken from: the better comes later.
+// Sources of a link's title, from worst to best.
 const (
 	noTitle = iota
 	inText
@@ -29,7 +29,7 @@ const (
 	inHeading
 )
 
-// ParseHub reads a page, in UTF-8, that was found at a URL.
+// ParseHub parses a page, in UTF-8, from a URL.
 func ParseHub(doc []byte, at weburl.URL, o Options) HubPage {
 	h := &hub{options: o, at: at, base: at, origin: at.Origin(), domain: at.Domain(), dates: o.dates(), indexes: map[string]int{}, limit: o.linkLimit(maxHubLinks)}
 	h.read(doc)
@@ -38,27 +38,27 @@ func ParseHub(doc []byte, at weburl.URL, o Options) HubPage {
 	return h.page
 }
 
-// hub is a page while it is read.
+// hub is the state of parsing a page.
 type hub struct {
 	options      Options
 	at           weburl.URL
 	base         weburl.URL
 	origin       string // of base
-	hasBase      bool   // <base> was seen
+	hasBase      bool   // a <base> element was seen
 	domain       string
 	dates        dates.Options
 	page         HubPage
-	indexes      map[string]int // by URL, in page.Links
-	titleSources []int          // of the titles of page.Links
+	indexes      map[string]int // index in page.Links by URL
+	titleSources []int          // sources of the titles of page.Links
 	targets      []target       // of page.Links
 	limit        int
 
 	menuDepth    int // depth of nav, header, footer
 	headingDepth int // depth of h1 to h4
-	current      int // place of the link that is open; -1: none
+	current      int // index of the open link; -1: none
 	inLink       bool
 	text         strings.Builder
-	dateIndex    int // place of the last article, whose date may follow; -1: none
+	dateIndex    int // index of the last article, whose date may follow; -1: none
 	inDate       bool
 	dateText     strings.Builder
 	dateTag      atom.Atom
@@ -102,7 +102,7 @@ func (h *hub) read(doc []byte) {
 	}
 }
 
-// write takes text to where it belongs. Tokens give their text once.
+// write appends text to every open field. A token returns its text only once.
 func (h *hub) write(text []byte) {
 	if h.inLink && h.text.Len() < 4*maxTitle {
 		h.text.Write(text)
@@ -115,8 +115,8 @@ func (h *hub) write(text []byte) {
 	}
 }
 
-// attrs are the attributes of a tag that matter to a hub. The first of a name
-// counts (HTML Standard §13.2.5.33).
+// attrs are the attributes that matter for a hub. The first of a name counts
+// (HTML Standard §13.2.5.33).
 type attrs struct {
 	href, title, rel, class, datetime, name, content, kind, alt attr
 }
@@ -126,7 +126,7 @@ type attr struct {
 	given bool
 }
 
-// hasRelation says whether a link has a relation.
+// hasRelation reports whether a link has a rel value.
 func (a *attrs) hasRelation(as string) bool {
 	return slices.Contains(strings.Fields(strings.ToLower(a.rel.value)), as)
 }
@@ -166,8 +166,8 @@ func (a *attrs) field(key []byte) *attr {
 	return nil
 }
 
-// needsAttributes says whether the attributes of a tag matter. To read them all is most of
-// the work.
+// needsAttributes reports whether the attributes of a tag matter. Reading all
+// of them would take most of the time.
 func (h *hub) needsAttributes(tag atom.Atom) bool {
 	switch tag {
 	case atom.Base, atom.Link, atom.Meta, atom.A:
@@ -180,7 +180,7 @@ func (h *hub) needsAttributes(tag atom.Atom) bool {
 	return false
 }
 
-// needsDate says whether a date is looked for.
+// needsDate reports whether the last article has no date yet.
 func (h *hub) needsDate() bool {
 	return h.dateIndex >= 0 && h.page.Links[h.dateIndex].Published.IsZero()
 }
@@ -188,7 +188,7 @@ func (h *hub) needsDate() bool {
 func (h *hub) start(tag atom.Atom, a attrs) {
 	switch tag {
 	case atom.Base:
-		// Only the first counts (HTML Standard §4.2.3).
+		// Only the first element counts (HTML Standard §4.2.3).
 		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.hasBase && a.href.value != "" {
 			h.base, h.origin, h.hasBase = u, u.Origin(), true
 		}
@@ -242,7 +242,7 @@ func (h *hub) end(tag atom.Atom) {
 	}
 }
 
-// linkElement reads a link element of the head.
+// linkElement handles a link element of the head.
 func (h *hub) linkElement(a attrs) {
 	rel := strings.Fields(strings.ToLower(a.rel.value))
 	href := strings.TrimSpace(a.href.value)
@@ -276,7 +276,7 @@ func (h *hub) add(href string, kind Kind, title string) {
 	}
 }
 
-// anchor begins a link in the page.
+// anchor starts a link in the page.
 func (h *hub) anchor(a attrs) {
 	href := strings.TrimSpace(a.href.value)
 	if href == "" || href[0] == '#' {
@@ -292,31 +292,31 @@ func (h *hub) anchor(a attrs) {
 	if to.err != nil || to.domain != h.domain || u == h.at || u == h.page.Canonical {
 		return
 	}
-	place, known := h.indexes[u.String()]
+	index, known := h.indexes[u.String()]
 	if !known {
 		if len(h.page.Links) >= h.limit {
 			return
 		}
-		place = len(h.page.Links)
-		h.indexes[u.String()] = place
+		index = len(h.page.Links)
+		h.indexes[u.String()] = index
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: to.kind, Score: to.score, Published: to.published})
 		h.titleSources, h.targets = append(h.titleSources, noTitle), append(h.targets, to)
 	}
-	link := &h.page.Links[place]
+	link := &h.page.Links[index]
 	if h.headingDepth > 0 && h.menuDepth == 0 {
 		link.Score++
 	}
-	if title := cleanText(a.title.value); title != "" && h.titleSources[place] < inAttribute {
-		link.Title, h.titleSources[place] = title, inAttribute
+	if title := cleanText(a.title.value); title != "" && h.titleSources[index] < inAttribute {
+		link.Title, h.titleSources[index] = title, inAttribute
 	}
-	h.current, h.inLink = place, true
+	h.current, h.inLink = index, true
 	h.text.Reset()
 	if h.menuDepth == 0 && (link.Kind == Article || link.Score > 0) {
-		h.dateIndex = place
+		h.dateIndex = index
 	}
 }
 
-// endLink looks at what the link says.
+// endLink evaluates the text of the link.
 func (h *hub) endLink() {
 	if !h.inLink {
 		return
@@ -331,8 +331,8 @@ func (h *hub) endLink() {
 	if text != "" && (rank > h.titleSources[h.current] || rank == h.titleSources[h.current] && rank == inText && len(text) > len(link.Title)) {
 		link.Title, h.titleSources[h.current] = text, rank
 	}
-	// A headline has words. A link that says so may be an article although its
-	// URL says little.
+	// A link with the text of a headline may be an article even if its URL
+	// shows little.
 	if h.menuDepth == 0 && link.Kind == Other && link.Score > 0 && len(strings.Fields(text)) >= 6 && link.Score+2 >= articleScoreThreshold {
 		link.Kind, link.Score = Article, link.Score+2
 	}

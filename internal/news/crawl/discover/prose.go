@@ -7,16 +7,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Prose is the text of a page's headings and paragraphs: what tells whether an
-// article changed. Menus, counters and scripts, which change all the time, are no
-// paragraphs. What a reader sees is found with care by the parser.
+// Prose is the text of a page's headings and paragraphs, which shows whether an
+// article changed. Menus, counters and scripts, which change all the time, are
+// not part of it. The full text is extracted later by package extract.
 type Prose struct {
 	Title     string
 	Text      string
-	Canonical string // the canonical URL, as the page writes it; empty: none
+	Canonical string // rel=canonical as written; empty: none
 }
 
-// ParseProse reads it from a page in UTF-8.
+// ParseProse extracts the prose of a page in UTF-8.
 func ParseProse(doc []byte) Prose {
 	z := newTokenizer(doc, minSkippedScript)
 	var p prose
@@ -46,11 +46,11 @@ func ParseProse(doc []byte) Prose {
 	}
 }
 
-// prose is text while it is read.
+// prose is the state of extracting prose.
 type prose struct {
 	title, body strings.Builder
-	into        *strings.Builder // nil: neither heading nor paragraph
-	skip        int              // depth of what is no text of the page's own
+	into        *strings.Builder // nil: outside of headings and paragraphs
+	skip        int              // depth of elements that are not part of the text
 }
 
 func (p *prose) isReading() bool { return p.into != nil && p.skip == 0 }

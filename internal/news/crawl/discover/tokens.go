@@ -7,17 +7,18 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// tokenizer reads the tags and texts of a page. Long scripts and style sheets, of
-// which pages are full and which hold no links, are passed over, where the
-// tokenizer would look at each of their letters.
+// tokenizer reads the tags and text of a page. It skips long scripts and style
+// sheets, which contain no links and which html.Tokenizer would scan byte by
+// byte.
 type tokenizer struct {
 	*html.Tokenizer
 	doc        []byte
-	rest       bytes.Reader // what the tokenizer has not read yet
-	minSkipped int          // from which length on a script is passed over
+	rest       bytes.Reader // not read by the tokenizer yet
+	minSkipped int          // minimum length of skipped scripts
 }
 
-// minSkippedScript is worth another tokenizer.
+// minSkippedScript is the length from which skipping pays for another
+// html.Tokenizer.
 const minSkippedScript = 1 << 10
 
 func newTokenizer(doc []byte, long int) *tokenizer {
@@ -31,9 +32,9 @@ func (t *tokenizer) reset() {
 	t.Tokenizer = html.NewTokenizer(&t.rest)
 }
 
-// skipRawText goes on at the end tag of the script or style sheet that has just begun,
-// if it is long and simple: one that holds no "<!--" ends at the first end tag of
-// its name (HTML Standard §13.2.5.4, §13.2.5.5 and their end tags).
+// skipRawText continues at the end tag of the script or style sheet that was
+// just opened, if it is long and simple: without "<!--", it ends at the first
+// end tag of its name (HTML Standard §13.2.5.4, §13.2.5.5 and their end tags).
 func (t *tokenizer) skipRawText(tag atom.Atom) {
 	if tag != atom.Script && tag != atom.Style {
 		return
@@ -47,7 +48,7 @@ func (t *tokenizer) skipRawText(tag atom.Atom) {
 	t.reset()
 }
 
-// endTagIndex is where the end tag of a name begins; -1: there is none.
+// endTagIndex is the index of the end tag of a name; -1: there is none.
 func endTagIndex(content []byte, name string) int {
 	for from := 0; ; {
 		i := bytes.Index(content[from:], []byte("</"))
@@ -55,11 +56,11 @@ func endTagIndex(content []byte, name string) int {
 			return -1
 		}
 		from += i
-		behind := from + len("</") + len(name)
-		if behind >= len(content) {
+		after := from + len("</") + len(name)
+		if after >= len(content) {
 			return -1
 		}
-		if bytes.EqualFold(content[from+len("</"):behind], []byte(name)) && bytes.IndexByte([]byte(" \n\r\t\f/>"), content[behind]) >= 0 {
+		if bytes.EqualFold(content[from+len("</"):after], []byte(name)) && bytes.IndexByte([]byte(" \n\r\t\f/>"), content[after]) >= 0 {
 			return from
 		}
 		from++

@@ -9,8 +9,8 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// Shape is a URL without what differs from page to page: numbers become N and
-// slugs *. All articles of a section have one shape, and so do all days of a
+// Shape is a URL with variable parts replaced: numbers become N and slugs
+// become *. All articles of a section have one shape, and so have all days of a
 // calendar.
 func Shape(u weburl.URL) string {
 	var b strings.Builder
@@ -47,15 +47,15 @@ var (
 	calendar = regexp.MustCompile(`[/=-]((?:19|20|21)\d{2})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[12]\d|3[01]))?(?:$|[/&?-])`)
 )
 
-// Bounds of URLs that are no traps.
+// Limits above which a URL counts as a trap.
 const (
 	maxDepth      = 12
 	maxParameters = 8
 	maxRepeats    = 3
 )
 
-// TrapReason says why a URL looks like one of endlessly many; empty: it does not. now
-// tells what a calendar shows in the future.
+// TrapReason returns why a URL looks like one of endlessly many; empty: it does
+// not. now is needed to recognize calendars of the future.
 func TrapReason(u weburl.URL, now time.Time) string {
 	segments := strings.FieldsFunc(u.Path(), func(r rune) bool { return r == '/' })
 	if len(segments) > maxDepth {
@@ -72,14 +72,14 @@ func TrapReason(u weburl.URL, now time.Time) string {
 	}
 	if f := findMonth(u.RequestURI()); f != nil {
 		if month, err := time.Parse("2006-1", f[1]+"-"+f[2]); err == nil && (month.After(now.AddDate(0, 1, 0)) || month.Year() < 1990) {
-			return "trap: a calendar beyond its news"
+			return "trap: a calendar without news"
 		}
 	}
 	return ""
 }
 
-// findMonth finds a year and a month. It looks for what may be a year first: the
-// expression is dear, and most URLs have none.
+// findMonth finds a year and a month. It looks for a possible year first,
+// because regular expressions are slow and most URLs have none.
 func findMonth(uri string) []string {
 	for i := range max(len(uri)-4, 0) {
 		if strings.IndexByte("/=-", uri[i]) < 0 {
@@ -93,9 +93,9 @@ func findMonth(uri string) []string {
 	return nil
 }
 
-// ShapeLimiter bound how many sections of one shape are taken from a site: lists of
-// days, filters and numbers make endlessly many of few shapes. They are not safe
-// for concurrent use.
+// ShapeLimiter limits how many sections of one shape are taken from a site:
+// lists of days, filters and numbers produce endlessly many URLs of few shapes.
+// It is not safe for concurrent use.
 type ShapeLimiter struct {
 	limit  int
 	counts map[string]int
@@ -104,16 +104,17 @@ type ShapeLimiter struct {
 // maxShapes is how many shapes a site's sections may have.
 const maxShapes = 2_000
 
-// NewShapeLimiter counts from nothing; most is how many of each are taken.
-func NewShapeLimiter(most int) *ShapeLimiter {
-	return &ShapeLimiter{limit: most, counts: map[string]int{}}
+// NewShapeLimiter returns an empty limiter; limit applies to each shape.
+func NewShapeLimiter(limit int) *ShapeLimiter {
+	return &ShapeLimiter{limit: limit, counts: map[string]int{}}
 }
 
-// Count notes a section that was taken before.
+// Count records a section that was admitted before.
 func (s *ShapeLimiter) Count(u weburl.URL) { s.counts[Shape(u)]++ }
 
-// Admit counts a section and says why it is not to be taken; empty: it is.
-func (s *ShapeLimiter) Admit(u weburl.URL) (why string) {
+// Admit counts a section and returns the reason why it must not be taken;
+// empty: it may.
+func (s *ShapeLimiter) Admit(u weburl.URL) (reason string) {
 	shape := Shape(u)
 	n, known := s.counts[shape]
 	switch {

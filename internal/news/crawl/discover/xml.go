@@ -7,16 +7,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// xmlReader reads XML as it is found on the web: not well-formed, with HTML in
-// unexpected places, with any prefixes. It is a tokenizer for HTML, which takes
-// everything and expands no entities of its own.
+// xmlReader reads XML as found on the web: malformed, with HTML in unexpected
+// places, and with arbitrary prefixes. It is based on an HTML tokenizer, which
+// accepts everything and expands no custom entities.
 type xmlReader struct {
 	z *html.Tokenizer
 }
 
 // element is a start tag.
 type element struct {
-	name  string // in small letters, without its prefix
+	name  string // in lower case, without its prefix
 	space string // the prefix
 	attr  map[string]string
 	empty bool // <like-this/>
@@ -32,7 +32,7 @@ func newXMLReader(doc []byte) *xmlReader {
 // token is the next start tag, end tag or text.
 type token struct {
 	start *element
-	end   string // the full name, as full gives it
+	end   string // full name, see element.full
 	text  string
 	done  bool
 }
@@ -56,7 +56,8 @@ func (m *xmlReader) next() token {
 }
 
 func (m *xmlReader) element(empty bool) *element {
-	// In HTML the content of some elements, title among them, is no markup.
+	// The HTML tokenizer would treat the content of title and other elements as
+	// raw text.
 	m.z.NextIsNotRawText()
 	name, more := m.z.TagName()
 	e := &element{name: string(name), empty: empty}
@@ -74,8 +75,8 @@ func (e *element) full() string {
 	return e.space + ":" + e.name
 }
 
-// content is the text of an element that has just begun, up to its end, without
-// the tags in it. An end tag of something around it, named in stops, ends it too.
+// content returns the text of the element that was just opened, without the
+// tags in it. An end tag of an enclosing element, named in stops, ends it, too.
 func (m *xmlReader) content(of *element, stops ...string) (text string, stopped string) {
 	if of.empty {
 		return "", ""
@@ -98,10 +99,10 @@ func (m *xmlReader) content(of *element, stops ...string) (text string, stopped 
 	}
 }
 
-// stripTags is text that may be HTML, without its tags.
+// stripTags returns text that may contain HTML without its tags.
 func stripTags(text string) string {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "<![CDATA["), "]]>")
-	for range 2 { // escaped twice, as some do
+	for range 2 { // some sites escape twice
 		if !strings.ContainsAny(text, "<&") {
 			break
 		}
@@ -122,19 +123,19 @@ func stripTags(text string) string {
 	return cleanText(text)
 }
 
-// Bounds of what is read of one tag.
+// Limits for one tag.
 const (
 	maxAttributes = 64
 	maxAttribute  = 16 << 10
 )
 
-// attributes are those of a tag, and not too many.
+// attributes returns a bounded number of a tag's attributes.
 func attributes(z *html.Tokenizer, more bool) map[string]string {
 	all := map[string]string{}
 	for n := 0; more && n < maxAttributes; n++ {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if _, twice := all[string(key)]; !twice && len(value) <= maxAttribute {
+		if _, exists := all[string(key)]; !exists && len(value) <= maxAttribute {
 			all[string(key)] = string(value)
 		}
 	}

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Observation is what was seen of one fetched page.
+// Observation describes a fetched page.
 type Observation struct {
-	URL       string // as linked, with all its parameters
-	Canonical string // what the page gives as rel=canonical; empty: nothing
-	Content   string // names the text of the page, such as its hash; empty: not known
+	URL       string // as linked, with all parameters
+	Canonical string // rel=canonical; empty: none
+	Content   string // identifies the text of the page, such as its hash; empty: unknown
 }
 
-// minEvidence is how many pages must agree before a parameter is dropped: a wrong
-// rule loses articles, a missing one only costs fetches.
+// minEvidence is how many pages must agree before a parameter is dropped: a
+// wrong rule loses articles, while a missing one only costs fetches.
 const minEvidence = 3
 
-// Learn finds out which parameters do not change a site's pages. Evidence is of
-// two kinds: URLs that differ in one parameter and have the same text, or
-// another; and what pages call their own canonical URL. The text has the last
-// word, because sites give the first page as the canonical URL of the second.
+// Learn determines which parameters do not change a site's pages. There are two
+// kinds of evidence: URLs that differ in one parameter and have the same or
+// another text, and canonical URLs. The text takes precedence, because some
+// sites declare the first page as the canonical URL of the second.
 func Learn(seen []Observation) Rules {
 	votes := map[string]*evidence{}
 	pages := make([]page, 0, len(seen))
@@ -40,13 +40,13 @@ func Learn(seen []Observation) Rules {
 	var rules Rules
 	for _, name := range slices.Sorted(maps.Keys(votes)) {
 		v := votes[name]
-		usual := isTracking(name)
+		isKnown := isTracking(name)
 		switch {
 		case v.differs > 0 || v.kept > 0 && len(v.same) == 0:
-			if usual {
+			if isKnown {
 				rules.Keep = append(rules.Keep, name)
 			}
-		case usual:
+		case isKnown:
 		case len(v.same) >= minEvidence, len(v.omitted) >= minEvidence && v.kept == 0 && !isPageNumber(name):
 			rules.Drop = append(rules.Drop, name)
 		}
@@ -60,13 +60,13 @@ type page struct {
 	content    string
 }
 
-// evidence counts the evidence on one parameter. Pages are told apart by their
-// paths, so that one page seen often counts once.
+// evidence counts the evidence on one parameter. Pages are identified by their
+// paths, so that a page seen often counts once.
 type evidence struct {
-	same    map[string]bool // pages whose text was the same without it
-	omitted map[string]bool // pages whose canonical URL leaves it away
-	kept    int             // canonical URLs that have it
-	differs int             // pairs of pages whose texts differ
+	same    map[string]bool // pages with the same text without it
+	omitted map[string]bool // pages whose canonical URL omits it
+	kept    int             // canonical URLs that contain it
+	differs int             // pairs of pages with different texts
 }
 
 func voteFor(votes map[string]*evidence, name string) *evidence {
@@ -79,16 +79,16 @@ func voteFor(votes map[string]*evidence, name string) *evidence {
 }
 
 func addCanonicalEvidence(votes map[string]*evidence, p page, canonical URL) {
-	// A canonical URL at another place tells nothing of parameters.
+	// A canonical URL with another path shows nothing about parameters.
 	if p.u.hostname != canonical.hostname || p.u.path != canonical.path {
 		return
 	}
-	theirs := parseParameters(canonical.query)
+	canonicalParams := parseParameters(canonical.query)
 	for name, value := range p.parameters {
-		switch stays, has := theirs[name]; {
+		switch canonicalValue, has := canonicalParams[name]; {
 		case !has:
 			voteFor(votes, name).omitted[p.u.path] = true
-		case stays == value:
+		case canonicalValue == value:
 			voteFor(votes, name).kept++
 		}
 	}
@@ -96,13 +96,13 @@ func addCanonicalEvidence(votes map[string]*evidence, p page, canonical URL) {
 
 func addContentEvidence(votes map[string]*evidence, pages []page) {
 	type seen struct{ value, content string }
-	names := map[string]bool{} // of all parameters: a page without one is compared with those that have it
+	names := map[string]bool{} // all parameters: pages without one are compared with pages that have it
 	for _, p := range pages {
 		for name := range p.parameters {
 			names[name] = true
 		}
 	}
-	groups := map[string]map[string]seen{} // name → the URL without it → what was seen first
+	groups := map[string]map[string]seen{} // name → URL without it → first page
 	for _, p := range pages {
 		if p.content == "" {
 			continue
@@ -147,8 +147,8 @@ func parseParameters(query string) map[string]string {
 	return all
 }
 
-// isPageNumber knows the parameters that turn pages: canonical URLs leave them
-// away by mistake.
+// isPageNumber recognizes pagination parameters, which canonical URLs often
+// omit by mistake.
 func isPageNumber(name string) bool {
 	switch name {
 	case "page", "p", "paged", "trang", "start", "offset", "pageindex", "pg", "id":

@@ -2,14 +2,14 @@ package weburl
 
 import "strings"
 
-// parts are those of a URL as the URL Standard writes them. The port is empty
-// where it is the scheme's own.
+// parts are the parts of a URL in the notation of the URL Standard. The port is
+// empty if it is the scheme's default.
 type parts struct{ scheme, hostname, port, path, query string }
 
-// parsePlain takes an address apart that is already written as the URL Standard would
-// write it: nearly all that sites link are. Whatever else is left to the
-// Standard's own parser, which takes many times as long: ok is false. Of
-// references, only paths from the root are plain; base may be zero.
+// parsePlain is a fast path for URLs that are already in the form of the URL
+// Standard, like nearly all links. For all others ok is false, and the much
+// slower standard parser is used. References must be absolute paths; base may
+// be zero.
 func parsePlain(raw string, base URL) (p parts, ok bool) {
 	rest := raw
 	switch {
@@ -41,15 +41,15 @@ func parsePlain(raw string, base URL) (p parts, ok bool) {
 	return p, true
 }
 
-// parsePlainHost splits a name from its port. It knows only names of small letters,
-// digits and single hyphens, so none that is encoded, and none that ends as an
-// IPv4 address may (URL Standard §3.5).
+// parsePlainHost splits a host name and a port. It accepts only lower case
+// letters, digits and single hyphens, which excludes encoded names, and no name
+// that could end as an IPv4 address (URL Standard §3.5).
 func parsePlainHost(authority, scheme string) (hostname, port string, ok bool) {
 	hostname, port, has := strings.Cut(authority, ":")
 	if has && !isPlainPort(port, scheme) || len(hostname) > 253 {
 		return "", "", false
 	}
-	label := 0 // where it begins
+	label := 0 // start of the label
 	for i := range len(hostname) + 1 {
 		if i < len(hostname) && hostname[i] != '.' {
 			c := hostname[i]
@@ -87,9 +87,9 @@ func isDigits(s string) bool {
 	return true
 }
 
-// isPlainText says whether a path, or a query, has only characters that the URL
-// Standard leaves as they are (§1.3). Percent signs in paths are left to it: it
-// knows dots by them.
+// isPlainText reports whether a path or query has only characters that the URL
+// Standard leaves unchanged (§1.3). Percent signs in paths need the standard
+// parser, because they may encode dots.
 func isPlainText(s string, query bool) bool {
 	for i := range len(s) {
 		c := s[i]
