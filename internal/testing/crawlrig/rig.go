@@ -1,5 +1,5 @@
-// Package crawlrig puts a crawler together for tests and benchmarks: the real
-// one, on real engines, against a synthetic web.
+// Package crawlrig assembles a crawler for tests and benchmarks: the real one,
+// on real engines, against a synthetic web.
 package crawlrig
 
 import (
@@ -26,7 +26,7 @@ import (
 	"dateline/worker"
 )
 
-// Options are what a crawler is made of.
+// Options configure a Rig.
 type Options struct {
 	Store   *postgres.Store
 	Redis   redis.UniversalClient
@@ -36,12 +36,12 @@ type Options struct {
 	Log     *slog.Logger
 	Browser fetch.Renderer // nil: pages are not rendered
 
-	// Where the synthetic web is.
+	// Access to the synthetic web.
 	AllowPrivate []string
 	Resolver     crawltest.Resolver
 }
 
-// Rig is a crawler.
+// Rig is an assembled crawler.
 type Rig struct {
 	Options
 	Crawler    *crawler.Crawler
@@ -50,7 +50,7 @@ type Rig struct {
 	Fetcher    *fetch.Fetcher
 }
 
-// New puts a crawler together, which lasts as long as ctx.
+// New assembles a crawler. It stops with ctx.
 func New(ctx context.Context, p Options) (*Rig, error) {
 	r := &Rig{Options: p}
 	var err error
@@ -72,14 +72,14 @@ func New(ctx context.Context, p Options) (*Rig, error) {
 	return r, nil
 }
 
-// CreateWorkspace makes a workspace, and a token of its owner's.
+// CreateWorkspace creates a workspace and returns it with a token of its owner.
 func CreateWorkspace(ctx context.Context, s *postgres.Store) (w workspace.Workspace, token string, err error) {
-	w = workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Desk", TimeZone: "Asia/Ho_Chi_Minh"}
+	w = workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Newsroom", TimeZone: "Asia/Ho_Chi_Minh"}
 	t, token := workspace.NewToken(w.ID, uuid.Must(uuid.NewV7()), "test")
 	return w, token, s.Found(ctx, w, "Owner", t)
 }
 
-// CreateWorkspaceWithSeeds makes seeds of a new workspace.
+// CreateWorkspaceWithSeeds creates a workspace with seeds.
 func CreateWorkspaceWithSeeds(ctx context.Context, s *postgres.Store, pace crawl.RevisitPolicy, kind crawl.Kind, addresses ...string) (workspace.Workspace, error) {
 	w, _, err := CreateWorkspace(ctx, s)
 	if err != nil {
@@ -88,7 +88,7 @@ func CreateWorkspaceWithSeeds(ctx context.Context, s *postgres.Store, pace crawl
 	return w, CreateSeeds(ctx, s, w, pace, kind, addresses...)
 }
 
-// CreateSeeds makes seeds of a workspace.
+// CreateSeeds creates seeds in a workspace.
 func CreateSeeds(ctx context.Context, s *postgres.Store, w workspace.Workspace, pace crawl.RevisitPolicy, kind crawl.Kind, addresses ...string) error {
 	var all []crawl.Seed
 	for _, address := range addresses {

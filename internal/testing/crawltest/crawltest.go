@@ -1,12 +1,12 @@
-// Package crawltest is a small web for tests, benchmarks and the demonstration:
-// news sites that publish over time, with feeds, sitemaps, robots.txt and every
-// kind of trouble, and with the truth about what was published when and what
-// was asked for when.
+// Package crawltest serves a small synthetic web for tests, benchmarks and the
+// demo: news sites that publish over time, with feeds, sitemaps, robots.txt and
+// all kinds of faults. It knows what was published when, and which requests
+// arrived when.
 //
-// Its sites are called site-0000.test, site-0001.test and so on. There are two
-// ways to reach them: directly, with a fetcher that has World.Resolver and
-// World.AllowPrivate, or through the World as an HTTP proxy (World.ProxyURL),
-// which suits programs that are configured from outside.
+// The sites are called site-0000.test, site-0001.test and so on. There are two
+// ways to reach them: directly, with a fetcher that uses World.Resolver and
+// World.AllowPrivate, or with the World as an HTTP proxy (World.ProxyURL), for
+// programs that are configured from outside.
 package crawltest
 
 import (
@@ -24,37 +24,38 @@ import (
 	"time"
 )
 
-// Options describe a World.
+// Options configure a World. Zero fields have the default given in their
+// comment.
 type Options struct {
-	Sites          int           // how many sites; 1
-	IPs            int           // how many loopback addresses they are spread over, up to 250; 1
-	Seed           uint64        // of all that is drawn by lot
-	Articles       int           // that each site has at the start; 20
-	Sections       int           // that each site has, up to 8; 3
-	ArticlesPerHub int           // how many articles a hub shows; 15
-	BodyWords      int           // of an article's body; 300
-	PageBytes      int           // articles are filled up to about this size with what templates bring; 0: not
+	Sites          int           // number of sites; 1
+	IPs            int           // number of loopback addresses, up to 250; 1
+	Seed           uint64        // random seed
+	Articles       int           // initial articles per site; 20
+	Sections       int           // sections per site, up to 8; 3
+	ArticlesPerHub int           // articles on a hub; 15
+	BodyWords      int           // words per article; 300
+	PageBytes      int           // minimum size of article pages in bytes; 0: none
 	CrawlDelay     time.Duration // Crawl-delay in robots.txt; 0: none
-	Traps          bool          // hubs link to traps and to what robots.txt refuses
-	Proxied        bool          // URLs have no port: the World is used as a proxy
-	NoiseParameter string        // that hubs add to half of their links to articles, without a meaning; empty: none
-	Scripts        bool          // articles are empty until a script has filled them
-	// Now is the World's clock; nil: time.Now.
+	Traps          bool          // hubs link to traps and to disallowed pages
+	Proxied        bool          // URLs have no port, for use as a proxy
+	NoiseParameter string        // meaningless URL parameter in half of the links to articles; empty: none
+	Scripts        bool          // article text is loaded by a script
+	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
 
 func (o Options) withDefaults() Options {
-	whole := func(value *int, otherwise int) {
+	setDefault := func(value *int, fallback int) {
 		if *value <= 0 {
-			*value = otherwise
+			*value = fallback
 		}
 	}
-	whole(&o.Sites, 1)
-	whole(&o.IPs, 1)
-	whole(&o.Articles, 20)
-	whole(&o.Sections, 3)
-	whole(&o.ArticlesPerHub, 15)
-	whole(&o.BodyWords, 300)
+	setDefault(&o.Sites, 1)
+	setDefault(&o.IPs, 1)
+	setDefault(&o.Articles, 20)
+	setDefault(&o.Sections, 3)
+	setDefault(&o.ArticlesPerHub, 15)
+	setDefault(&o.BodyWords, 300)
 	o.Sections = min(o.Sections, len(sectionNames()))
 	o.IPs = min(o.IPs, 250)
 	if o.Now == nil {
@@ -63,7 +64,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// World is a running web.
+// World is a running synthetic web.
 type World struct {
 	options   Options
 	sites     []*Site
@@ -71,12 +72,12 @@ type World struct {
 	server    *http.Server
 	port      string
 	listeners sync.WaitGroup
-	stop      chan struct{} // ends what hangs
+	stop      chan struct{} // ends hanging requests
 	zips      sync.Pool     // *gzip.Writer
-	words     []string      // that articles are made of
+	words     []string      // vocabulary of articles
 }
 
-// New starts a World. Close it after use.
+// New starts a World. Call Close when done.
 func New(options Options) (*World, error) {
 	w := &World{options: options.withDefaults(), stop: make(chan struct{}), words: words()}
 	listeners, err := w.listen()
@@ -93,16 +94,16 @@ func New(options Options) (*World, error) {
 	return w, nil
 }
 
-// listen takes the same port on all addresses.
+// listen opens the same port on all addresses.
 func (w *World) listen() ([]net.Listener, error) {
-	var problem error
+	var lastErr error
 	for range 10 {
 		var all []net.Listener
 		port := "0"
 		for i := range w.options.IPs {
 			l, err := net.Listen("tcp", net.JoinHostPort(address(i, w.options.IPs).String(), port))
 			if err != nil {
-				problem = err
+				lastErr = err
 				break
 			}
 			all = append(all, l)
@@ -116,23 +117,23 @@ func (w *World) listen() ([]net.Listener, error) {
 			_ = l.Close()
 		}
 	}
-	return nil, fmt.Errorf("listen on loopback addresses: %w", problem)
+	return nil, fmt.Errorf("listen on loopback addresses: %w", lastErr)
 }
 
-// Close stops the World.
+// Close stops the servers.
 func (w *World) Close() {
 	close(w.stop)
 	_ = w.server.Close()
 	w.listeners.Wait()
 }
 
-// Site is the site with this number.
+// Site returns a site by its number.
 func (w *World) Site(number int) *Site { return w.sites[number] }
 
-// Sites are all sites.
+// Sites returns all sites.
 func (w *World) Sites() []*Site { return slices.Clone(w.sites) }
 
-// AllowPrivate is what a fetcher must be allowed to reach the World directly.
+// AllowPrivate returns the addresses that a fetcher must be allowed to reach.
 func (w *World) AllowPrivate() []string {
 	list := make([]string, w.options.IPs)
 	for i := range list {
@@ -141,20 +142,21 @@ func (w *World) AllowPrivate() []string {
 	return list
 }
 
-// ProxyURL is the World as an HTTP proxy, see Options.Proxied.
+// ProxyURL is the URL of the World as an HTTP proxy, see Options.Proxied.
 func (w *World) ProxyURL() string { return "http://127.0.0.1:" + w.port }
 
-// Resolver knows the names of the World's sites.
+// Resolver returns a resolver for the sites' names.
 func (w *World) Resolver() Resolver { return Resolver{IPs: w.options.IPs} }
 
-// Resolver finds the loopback address of a site by its name. It holds no state:
-// one with the same number of addresses, in another process, finds the same.
+// Resolver resolves the names of sites to loopback addresses. It is stateless:
+// in another process, one with the same number of addresses returns the same
+// results.
 type Resolver struct {
 	IPs int // as in Options
 	TTL time.Duration
 }
 
-// Lookup returns the address of a site; subdomains have their site's.
+// Lookup returns the address of a site or its subdomain.
 func (r Resolver) Lookup(_ context.Context, host string) ([]netip.Addr, time.Duration, error) {
 	number, ok := siteNumber(host)
 	if !ok {
@@ -171,7 +173,7 @@ func address(number, ips int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 0, 0, byte(1 + number%ips)}) //nolint:gosec // at most 250
 }
 
-// siteNumber reads 12 from site-0012.test, with any subdomain before it.
+// siteNumber returns 12 for site-0012.test and its subdomains.
 func siteNumber(host string) (int, bool) {
 	labels := strings.Split(strings.ToLower(host), ".")
 	if len(labels) < 2 || labels[len(labels)-1] != "test" {
@@ -182,7 +184,7 @@ func siteNumber(host string) (int, bool) {
 	return number, ok && err == nil && number >= 0
 }
 
-// ServeHTTP answers for all sites.
+// ServeHTTP serves all sites.
 func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -205,21 +207,21 @@ func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.sites[number].serve(counted, r)
 }
 
-// WaitFor waits until the condition holds, or fails when ctx ends.
+// WaitFor waits until a condition holds or ctx ends.
 func (w *World) WaitFor(ctx context.Context, condition func() bool) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !condition() {
 		select {
 		case <-ctx.Done():
-			return errors.Join(errors.New("it did not come to pass"), ctx.Err())
+			return errors.Join(errors.New("timed out waiting for the condition"), ctx.Err())
 		case <-tick.C:
 		}
 	}
 	return nil
 }
 
-// URL is the address of a path at a site.
+// url returns the URL of a path on a host.
 func (w *World) url(host, path string) string {
 	if !w.options.Proxied {
 		host = net.JoinHostPort(host, w.port)

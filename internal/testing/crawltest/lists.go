@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// feedSize is how many items a feed and a news sitemap have.
+// feedSize is the number of items in a feed and in a news sitemap.
 const feedSize = 30
 
 func (s *Site) rss() []byte {
@@ -46,7 +46,7 @@ func (s *Site) serveSitemap(out http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(&b, `<url><loc>%s</loc><lastmod>%s</lastmod></url>`, a.URL, a.PublishedAt.Format(time.RFC3339))
 		}
 		b.WriteString(`</urlset>`)
-		// A file that is compressed, not an answer that is.
+		// The file itself is compressed, independent of the content encoding.
 		out.Header().Set("Content-Type", "application/x-gzip")
 		_, _ = out.Write(s.world.zipped([]byte(b.String())))
 		return

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Request is one request, as the server saw it.
+// Request is a logged request.
 type Request struct {
-	At          time.Time // when it came
+	At          time.Time // when it arrived
 	Site        int
 	Host        string // without the port
-	IP          string // that was asked
+	IP          string // the server's address
 	Method      string
 	Path        string // with the query
 	Agent       string
 	Conditional bool
-	Status      int   // 0: not answered yet
+	Status      int   // 0: no response yet
 	Bytes       int64 // of the body
 	Duration    time.Duration
-	// PauseUntil is until when the answer asked to stay away; zero: it did not.
+	// PauseUntil is the end of the Retry-After in the response; zero: none.
 	PauseUntil time.Time
 }
 
-// log keeps all requests.
+// log records all requests.
 type log struct {
 	mu      sync.Mutex
 	entries []Request
@@ -46,7 +46,7 @@ func (l *log) end(number, status int, bytes int64) {
 	entry.Status, entry.Bytes = status, bytes
 }
 
-// paused notes that the last request of a site was asked to stay away.
+// paused records a Retry-After with the last request of a site.
 func (l *log) paused(site int, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,29 +58,29 @@ func (l *log) paused(site int, until time.Time) {
 	}
 }
 
-// Log is every request so far, in the order in which they came.
+// Log returns all requests in the order of arrival.
 func (w *World) Log() []Request {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
 	return slices.Clone(w.log.entries)
 }
 
-// Fetches counts the requests for each URL, without those that were answered
-// with an error.
+// Fetches counts the successful requests for each URL.
 func (w *World) Fetches() map[string]int {
 	counts := map[string]int{}
-	for _, asked := range w.Log() {
-		if asked.Status > 0 && asked.Status < http.StatusBadRequest {
-			counts[w.url(asked.Host, asked.Path)]++
+	for _, request := range w.Log() {
+		if request.Status > 0 && request.Status < http.StatusBadRequest {
+			counts[w.url(request.Host, request.Path)]++
 		}
 	}
 	return counts
 }
 
-// PolitenessViolations lists what a polite crawler does not do, a sentence each: two
-// requests to a site closer than delay (less is tolerated by slack, for clocks
-// that are read at different moments), a path that the first robots.txt
-// refuses, a request while a Retry-After held. Redirects are requests too.
+// PolitenessViolations describes what a polite crawler does not do: two
+// requests to a site closer than delay (minus slack, for clocks that are read
+// at different times), a request for a path that the default robots.txt
+// disallows, or a request during a Retry-After. Redirects count as requests,
+// too.
 func (w *World) PolitenessViolations(delay, slack time.Duration) []string {
 	var found []string
 	last := map[int]Request{}
@@ -88,15 +88,15 @@ func (w *World) PolitenessViolations(delay, slack time.Duration) []string {
 	entries := w.Log()
 	slices.SortStableFunc(entries, func(a, b Request) int { return a.At.Compare(b.At) })
 	for _, now := range entries {
-		if before, known := last[now.Site]; known && now.At.Sub(before.At) < delay-slack {
-			found = append(found, fmt.Sprintf("%s: %s came %s after %s", now.Host, now.Path, now.At.Sub(before.At), before.Path))
+		if previous, known := last[now.Site]; known && now.At.Sub(previous.At) < delay-slack {
+			found = append(found, fmt.Sprintf("%s: %s came %s after %s", now.Host, now.Path, now.At.Sub(previous.At), previous.Path))
 		}
 		if until := pause[now.Site]; now.At.Before(until.Add(-slack)) {
-			found = append(found, fmt.Sprintf("%s: %s came %s before the pause was over", now.Host, now.Path, until.Sub(now.At)))
+			found = append(found, fmt.Sprintf("%s: %s came %s previous the pause was over", now.Host, now.Path, until.Sub(now.At)))
 		}
-		for _, refused := range disallowedPaths() {
-			if strings.HasPrefix(now.Path, refused) {
-				found = append(found, fmt.Sprintf("%s: %s is refused by robots.txt", now.Host, now.Path))
+		for _, disallowed := range disallowedPaths() {
+			if strings.HasPrefix(now.Path, disallowed) {
+				found = append(found, fmt.Sprintf("%s: %s is disallowed by robots.txt", now.Host, now.Path))
 			}
 		}
 		last[now.Site] = now
@@ -107,7 +107,7 @@ func (w *World) PolitenessViolations(delay, slack time.Duration) []string {
 	return found
 }
 
-// counter sees status and size of an answer.
+// counter records the status and size of a response.
 type counter struct {
 	http.ResponseWriter
 	status int
@@ -125,5 +125,5 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach what is below.
+// Unwrap gives http.ResponseController access to the wrapped writer.
 func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }

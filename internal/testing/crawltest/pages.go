@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// hub is a front page or a section. Its template brings something new each
-// time, as real ones do: what tells a change is its articles alone.
+// hub serves a front page or a section. As on real sites, its template changes
+// with every request; only its articles show whether there is news.
 func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	number = min(max(number, 1), 1000)
 	articles := s.latest(section, (number-1)*s.world.options.ArticlesPerHub, s.world.options.ArticlesPerHub)
 	s.mu.Lock()
 	s.served++
-	asked, churn, bare := s.served, s.churn, s.listsHidden
+	served, churn, listsHidden := s.served, s.churn, s.listsHidden
 	s.mu.Unlock()
 
 	var b strings.Builder
-	s.head(&b, "Tin mới nhất", s.URL(r.URL.Path), asked, churn)
-	if !bare {
+	s.head(&b, "Tin mới nhất", s.URL(r.URL.Path), served, churn)
+	if !listsHidden {
 		b.WriteString(`<link rel="alternate" type="application/rss+xml" title="RSS" href="/rss/tin-moi-nhat.rss">`)
 	}
 	b.WriteString(`</head><body>`)
-	s.menu(&b, asked)
+	s.menu(&b, served)
 	b.WriteString(`<section class="list-news ">`)
 	for i, a := range articles {
 		path := strings.TrimPrefix(a.URL, s.URL(""))
@@ -41,14 +41,14 @@ func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 		fmt.Fprintf(&b, `<div><a href="/lich/%d/%d">Lịch</a> <a href="/phien;jsessionid=%032X">Phiên</a> <a href="/loop/1">Vòng</a>
 			<a href="/huge">To</a> <a href="/bomb">Nổ</a> <a href="/drip">Nhỏ giọt</a> <a href="/hang">Treo</a>
 			<a href="/private/1">Kín</a> <a href="/private/bai-viet-noi-bo-khong-danh-cho-ai-4899999.html">Bài nội bộ</a> <a href="/tim-kiem?q=a">Tìm</a> <a href="/go/1">Chia sẻ</a> <a href="/kho/1">Kho</a></div>`,
-			month.Year(), month.Month(), asked)
+			month.Year(), month.Month(), served)
 	}
-	s.foot(&b, asked)
-	s.writeTagged(out, r, fmt.Sprint("hub", asked), []byte(b.String()))
+	s.foot(&b, served)
+	s.writeTagged(out, r, fmt.Sprint("hub", served), []byte(b.String()))
 }
 
-// noiseQuery is a query that does not change the page, as some sites add it to
-// tell where somebody came from.
+// noiseQuery returns a query that does not change the page, as some sites add
+// to track referrers.
 func (s *Site) noiseQuery(a Article) string {
 	if s.world.options.NoiseParameter == "" {
 		return ""
@@ -56,34 +56,34 @@ func (s *Site) noiseQuery(a Article) string {
 	return "?" + s.world.options.NoiseParameter + "=" + strconv.Itoa(a.Number%7+1)
 }
 
-func (s *Site) head(b *strings.Builder, title, canonical string, asked, churn int) {
+func (s *Site) head(b *strings.Builder, title, canonical string, served, churn int) {
 	fmt.Fprintf(b, `<!DOCTYPE html><html lang="vi"><head><meta charset="utf-8"><title>%s - %s</title><link rel="canonical" href="%s">`+
 		`<link rel="stylesheet" href="/css/main.%d.css"><script>var page=%d;</script>`,
-		html.EscapeString(title), s.host, canonical, churn, asked)
+		html.EscapeString(title), s.host, canonical, churn, served)
 }
 
-func (s *Site) menu(b *strings.Builder, asked int) {
+func (s *Site) menu(b *strings.Builder, served int) {
 	b.WriteString(`<header><nav class="main-nav"><ul><li><a href="/">Trang chủ</a></li>`)
 	for _, name := range sectionNames()[:s.world.options.Sections] {
 		fmt.Fprintf(b, `<li><a href="/%s">%s</a></li>`, name, name)
 	}
-	fmt.Fprintf(b, `<li><a href="/dang-nhap?next=%%2F">Đăng nhập</a></li></ul></nav></header><div class="ads" id="ad-%d"></div>`, asked)
+	fmt.Fprintf(b, `<li><a href="/dang-nhap?next=%%2F">Đăng nhập</a></li></ul></nav></header><div class="ads" id="ad-%d"></div>`, served)
 }
 
-func (s *Site) foot(b *strings.Builder, asked int) {
+func (s *Site) foot(b *strings.Builder, served int) {
 	fmt.Fprintf(b, `<footer><a href="https://www.facebook.com/sharer.php?u=x">Chia sẻ</a><a href="/lien-he">Liên hệ</a>`+
-		`<span>%d người đang đọc</span></footer></body></html>`, asked%97)
+		`<span>%d người đang đọc</span></footer></body></html>`, served%97)
 }
 
-func (s *Site) articlePage(a Article, related []Article, asked, churn int) []byte {
+func (s *Site) articlePage(a Article, related []Article, served, churn int) []byte {
 	var b strings.Builder
-	s.head(&b, a.Title, a.URL, asked, churn)
+	s.head(&b, a.Title, a.URL, served, churn)
 	title := html.EscapeString(a.Title)
 	fmt.Fprintf(&b, `<meta property="og:title" content="%s"><meta property="og:type" content="article"><meta property="article:published_time" content="%s">`,
 		title, a.PublishedAt.Format(time.RFC3339))
 	fmt.Fprintf(&b, `<script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","headline":%q,"datePublished":%q,`+
 		`"author":{"@type":"Person","name":%q},"mainEntityOfPage":%q}</script></head><body>`, a.Title, a.PublishedAt.Format(time.RFC3339), a.Author, a.URL)
-	s.menu(&b, asked)
+	s.menu(&b, served)
 	fmt.Fprintf(&b, `<div class="page-detail"><span class="date">%s</span><h1 class="title-detail">%s</h1><article class="fck_detail ">`,
 		shownDate(a.PublishedAt), title)
 	if s.world.options.Scripts {
@@ -101,7 +101,7 @@ func (s *Site) articlePage(a Article, related []Article, asked, churn int) []byt
 		const line = "window.dataLayer.push({event:'view',zone:'detail'});\n"
 		b.WriteString("<script>" + strings.Repeat(line, missing/len(line)+1) + "</script>")
 	}
-	s.foot(&b, asked)
+	s.foot(&b, served)
 	return []byte(b.String())
 }
 
@@ -111,7 +111,7 @@ func (s *Site) paragraphs(b *strings.Builder, a Article) {
 	}
 }
 
-// script fills an article: /js/bai.js?12.
+// script serves the script that fills in an article: /js/bai.js?12.
 func (s *Site) script(out http.ResponseWriter, r *http.Request) {
 	number, err := strconv.Atoi(r.URL.RawQuery)
 	articles := s.Articles()
@@ -124,7 +124,7 @@ func (s *Site) script(out http.ResponseWriter, r *http.Request) {
 	s.write(out, r, "text/javascript; charset=utf-8", fmt.Appendf(nil, "document.getElementById('than').innerHTML = %q;", body.String()))
 }
 
-// shownDate writes a date as Vietnamese sites show it.
+// shownDate formats a date as Vietnamese sites do.
 func shownDate(at time.Time) string {
 	at = at.In(time.FixedZone("GMT+7", 7*60*60))
 	days := [...]string{"Chủ nhật", "Thứ hai", "Thứ ba", "Thứ tư", "Thứ năm", "Thứ sáu", "Thứ bảy"}

@@ -49,7 +49,7 @@ func (s *Site) serve(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveFault answers while something is wrong with the site.
+// serveFault responds while the site has a fault.
 func (s *Site) serveFault(out http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	t := s.fault
@@ -108,14 +108,14 @@ func (s *Site) serveArticle(out http.ResponseWriter, r *http.Request) {
 	}
 	article := s.articles[number-1]
 	s.served++
-	asked, churn, gone := s.served, s.churn, s.removed[number]
+	served, churn, removed := s.served, s.churn, s.removed[number]
 	s.mu.Unlock()
-	if gone/100 == 3 {
-		http.Redirect(out, r, s.Home(), gone)
+	if removed/100 == 3 {
+		http.Redirect(out, r, s.Home(), removed)
 		return
 	}
-	if gone != 0 {
-		http.Error(out, http.StatusText(gone), gone)
+	if removed != 0 {
+		http.Error(out, http.StatusText(removed), removed)
 		return
 	}
 	out.Header().Set("Last-Modified", article.PublishedAt.Add(time.Duration(article.Edits)*time.Minute).UTC().Format(http.TimeFormat))
@@ -129,10 +129,10 @@ func (s *Site) serveArticle(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	related := s.latest("", number%5, 4)
-	s.writeTagged(out, r, fmt.Sprintf("%d-%d-%d", number, article.Edits, churn), s.articlePage(article, related, asked, churn))
+	s.writeTagged(out, r, fmt.Sprintf("%d-%d-%d", number, article.Edits, churn), s.articlePage(article, related, served, churn))
 }
 
-// redirectToArticle is how share buttons and newsletters link: /go/12.
+// redirectToArticle redirects like share buttons and newsletters: /go/12.
 func (s *Site) redirectToArticle(out http.ResponseWriter, r *http.Request) {
 	number, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/go/"))
 	articles := s.Articles()
@@ -143,7 +143,7 @@ func (s *Site) redirectToArticle(out http.ResponseWriter, r *http.Request) {
 	http.Redirect(out, r, articles[number-1].URL+"?utm_source=go", http.StatusMovedPermanently)
 }
 
-// writeTagged answers a conditional request for a page with this tag.
+// writeTagged handles conditional requests for a page with this tag.
 func (s *Site) writeTagged(out http.ResponseWriter, r *http.Request, tag string, page []byte) {
 	sum := sha256.Sum256([]byte(tag))
 	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -165,8 +165,8 @@ func (s *Site) write(out http.ResponseWriter, r *http.Request, contentType strin
 	_, _ = out.Write(page) //nolint:gosec // a test server; pages show what was asked for nowhere
 }
 
-// zipped compresses with writers that are used again: making one costs more than
-// a page does.
+// zipped compresses with pooled writers, because creating one costs more than a
+// page.
 func (w *World) zipped(page []byte) []byte {
 	z, ok := w.zips.Get().(*gzip.Writer)
 	if !ok {

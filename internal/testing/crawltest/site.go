@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Article is an article, as the World knows it.
+// Article is a published article.
 type Article struct {
 	Site        int
-	Number      int    // counts from 1 on each site
+	Number      int    // starts at 1 on each site
 	URL         string // canonical
 	Title       string
-	Body        string // its paragraphs, with an empty line between
+	Body        string // paragraphs, separated by empty lines
 	Author      string
 	PublishedAt time.Time
 	Edits       int
 }
 
-// Site is one news site.
+// Site is a news site.
 type Site struct {
 	world  *World
 	number int
@@ -31,19 +31,19 @@ type Site struct {
 
 	mu          sync.Mutex
 	articles    []Article // in order of publication
-	served      int       // how many pages were made: templates show it
-	churn       int       // how often the template changed
-	robots      string    // empty: made from the options
-	listsHidden bool      // it names neither feeds nor sitemaps
+	served      int       // pages served; shown in templates
+	churn       int       // number of template changes
+	robots      string    // empty: generated from the options
+	listsHidden bool      // feeds and sitemaps are not linked
 	fault       fault
-	removed     map[int]int // numbers of articles to the status that their pages answer with
+	removed     map[int]int // status of removed articles by number
 }
 
-// fault is what is wrong with a site at the moment.
+// fault is an injected fault.
 type fault struct {
-	status     int // that all requests are answered with; 0: none
+	status     int // status of all responses; 0: no fault
 	retryAfter string
-	until      time.Time // zero: until it is lifted
+	until      time.Time // zero: until it is cleared
 	latency    time.Duration
 }
 
@@ -56,16 +56,16 @@ func newSite(w *World, number int) *Site {
 	return s
 }
 
-// Host is the site's name, its registered domain too.
+// Host is the host name and registered domain of the site.
 func (s *Site) Host() string { return s.host }
 
-// URL is the address of a path on the site.
+// URL returns the URL of a path on the site.
 func (s *Site) URL(path string) string { return s.world.url(s.host, path) }
 
-// Home is the address of its front page.
+// Home is the URL of the front page.
 func (s *Site) Home() string { return s.URL("/") }
 
-// Hubs are the addresses of the front page and the sections.
+// Hubs returns the URLs of the front page and the sections.
 func (s *Site) Hubs() []string {
 	hubs := []string{s.Home()}
 	for _, name := range sectionNames()[:s.world.options.Sections] {
@@ -74,17 +74,17 @@ func (s *Site) Hubs() []string {
 	return hubs
 }
 
-// FeedURL is the address of its RSS feed.
+// FeedURL is the URL of the RSS feed.
 func (s *Site) FeedURL() string { return s.URL("/rss/tin-moi-nhat.rss") }
 
-// Publish brings out one more article, now.
+// Publish publishes an article.
 func (s *Site) Publish() Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.add(s.world.options.Now())
 }
 
-// Edit changes the text of an article; its URL stays.
+// Edit changes the text of an article, but not its URL.
 func (s *Site) Edit(number int) Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,9 +94,9 @@ func (s *Site) Edit(number int) Article {
 	return *article
 }
 
-// Remove has the page of an article answer with a status (404, 410) from now
-// on, and no hub shows it. A redirect (302) leads to the front page; 200 brings
-// the article back.
+// Remove makes the page of an article respond with a status (404, 410) and
+// removes it from all hubs. A redirect (302) leads to the front page; 200
+// restores the article.
 func (s *Site) Remove(number, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Site) Remove(number, status int) {
 	}
 }
 
-// Move gives an article another address, to which the old one redirects.
+// Move changes the URL of an article. The old URL redirects to it.
 func (s *Site) Move(number int) Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,14 +119,14 @@ func (s *Site) Move(number int) Article {
 	return *article
 }
 
-// Articles are all that were published, the oldest first.
+// Articles returns all articles, oldest first.
 func (s *Site) Articles() []Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.articles)
 }
 
-// Articles are the articles of all sites.
+// Articles returns the articles of all sites.
 func (w *World) Articles() []Article {
 	var all []Article
 	for _, s := range w.sites {
@@ -142,63 +142,64 @@ func (s *Site) Churn() {
 	s.churn++
 }
 
-// HideLists has the site name its feed and its sitemaps nowhere: what is new is
-// on its hubs alone.
+// HideLists removes all links to feeds and sitemaps, so that new articles can
+// be found only on hubs.
 func (s *Site) HideLists() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listsHidden = true
 }
 
-// SetRobots replaces robots.txt. What Impolite reports does not follow it.
+// SetRobots replaces robots.txt. PolitenessViolations still checks the original
+// rules.
 func (s *Site) SetRobots(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.robots = text
 }
 
-// Throttle answers everything with status (429, 503) and Retry-After until the
-// pause is over. Requests in the meantime are impolite, see World.Impolite.
+// Throttle responds to everything with status (429, 503) and Retry-After for a
+// while. Requests in this time are reported by World.PolitenessViolations.
 func (s *Site) Throttle(status int, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Retry-After has whole seconds; what is asked for is asked for in full.
+	// Retry-After has whole seconds and is rounded up.
 	seconds := int((pause + time.Second - 1) / time.Second)
 	s.fault.status, s.fault.retryAfter = status, strconv.Itoa(seconds)
 	s.fault.until = s.world.options.Now().Add(pause)
 }
 
-// Fail answers everything with this status, until Fail(0).
+// Fail responds to everything with this status, until Fail(0).
 func (s *Site) Fail(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault.status, s.fault.retryAfter, s.fault.until = status, "", time.Time{}
 }
 
-// Slow lets every answer wait.
+// Slow delays every response.
 func (s *Site) Slow(latency time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault.latency = latency
 }
 
-// add is called with the lock held, or before the site is shown to anyone.
+// add must be called with the lock held, or before the site is shared.
 func (s *Site) add(at time.Time) Article {
 	number := len(s.articles) + 1
-	lot := rand.New(rand.NewPCG(s.world.options.Seed, uint64(s.number)<<32|uint64(number))) //nolint:gosec // not for secrets
-	title := sentence(lot, s.world.words, 8+lot.IntN(5))
+	rng := rand.New(rand.NewPCG(s.world.options.Seed, uint64(s.number)<<32|uint64(number))) //nolint:gosec // not for secrets
+	title := sentence(rng, s.world.words, 8+rng.IntN(5))
 	section := sectionNames()[number%s.world.options.Sections]
 	path := fmt.Sprintf("/%s/%s-%d.html", section, slug(title), firstID+number)
-	article := Article{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: body(lot, s.world.words, s.world.options.BodyWords),
-		Author: authors()[lot.IntN(len(authors()))], PublishedAt: at.Truncate(time.Millisecond)}
+	article := Article{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: body(rng, s.world.words, s.world.options.BodyWords),
+		Author: authors()[rng.IntN(len(authors()))], PublishedAt: at.Truncate(time.Millisecond)}
 	s.articles = append(s.articles, article)
 	return article
 }
 
-// firstID makes article numbers look like those of a site with a past.
+// firstID makes article IDs look like those of an established site.
 const firstID = 4800000
 
-// latest are the newest articles of a section ("" for all), newest first.
+// latest returns the newest articles of a section ("" for all), newest first.
 func (s *Site) latest(section string, from, count int) []Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()

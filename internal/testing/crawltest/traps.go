@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// hugeBytes is what /huge promises, and would send.
+// hugeBytes is the declared size of /huge.
 const hugeBytes = 10 << 30
 
 // trap serves what crawlers fall into:
@@ -44,7 +44,7 @@ func (s *Site) trap(out http.ResponseWriter, r *http.Request) {
 		if rest == "" {
 			out.Header().Set("Content-Length", strconv.Itoa(hugeBytes))
 		}
-		s.pour(out, r)
+		s.sendHuge(out, r)
 	case "bomb":
 		out.Header().Set("Content-Type", "text/html")
 		out.Header().Set("Content-Encoding", "gzip")
@@ -88,7 +88,7 @@ func (s *Site) calendar(out http.ResponseWriter, r *http.Request, rest string) {
 	s.write(out, r, "text/html; charset=utf-8", []byte(page.String()))
 }
 
-// archive links the next thirty of its like.
+// archive links to the next thirty archive pages.
 func (s *Site) archive(out http.ResponseWriter, r *http.Request, rest string) {
 	number, _ := strconv.Atoi(rest)
 	var page strings.Builder
@@ -102,14 +102,14 @@ func (s *Site) archive(out http.ResponseWriter, r *http.Request, rest string) {
 func (s *Site) sessions(out http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.served++
-	asked := s.served
+	served := s.served
 	s.mu.Unlock()
 	page := fmt.Sprintf(`<title>Phiên</title><a href="/phien;jsessionid=%032X">a</a> <a href="/phien?PHPSESSID=%032x">b</a> <a href="/phien?sid=%032x">c</a>`,
-		asked, asked, asked)
+		served, served, served)
 	s.write(out, r, "text/html; charset=utf-8", []byte(page))
 }
 
-func (s *Site) pour(out http.ResponseWriter, r *http.Request) {
+func (s *Site) sendHuge(out http.ResponseWriter, r *http.Request) {
 	block := bytes.Repeat([]byte("<p>10 GB "), 7000)
 	for sent := 0; sent < hugeBytes; sent += len(block) {
 		if _, err := out.Write(block); err != nil || r.Context().Err() != nil {
@@ -118,7 +118,7 @@ func (s *Site) pour(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bomb is 1 GiB that compresses a thousand times.
+// bomb writes 1 GiB that compresses by a factor of a thousand.
 func bomb(out http.ResponseWriter) {
 	z, _ := gzip.NewWriterLevel(out, gzip.BestSpeed)
 	defer func() { _ = z.Close() }()

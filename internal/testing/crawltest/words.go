@@ -24,25 +24,25 @@ func words() []string {
 		khách quốc tế sân bay mới hàng không mùa hè nắng nóng điện lực tiết kiệm nhà máy sản xuất ô tô xe điện pin mặt trời`)
 }
 
-// sentence draws words, without a final full stop.
-func sentence(lot *rand.Rand, all []string, count int) string {
-	drawn := make([]string, count)
-	for i := range drawn {
-		drawn[i] = all[lot.IntN(len(all))]
+// sentence generates a sentence without a full stop.
+func sentence(rng *rand.Rand, vocabulary []string, count int) string {
+	words := make([]string, count)
+	for i := range words {
+		words[i] = vocabulary[rng.IntN(len(vocabulary))]
 	}
-	text := []rune(strings.Join(drawn, " "))
+	text := []rune(strings.Join(words, " "))
 	text[0] = unicode.ToUpper(text[0])
 	return string(text)
 }
 
-// body draws paragraphs of about sixty words.
-func body(lot *rand.Rand, all []string, count int) string {
+// body generates paragraphs of about sixty words.
+func body(rng *rand.Rand, vocabulary []string, count int) string {
 	var paragraphs []string
 	for count > 0 {
 		var sentences []string
 		for range 4 {
-			n := 10 + lot.IntN(10)
-			sentences = append(sentences, sentence(lot, all, n)+".")
+			n := 10 + rng.IntN(10)
+			sentences = append(sentences, sentence(rng, vocabulary, n)+".")
 			count -= n
 		}
 		paragraphs = append(paragraphs, strings.Join(sentences, " "))
@@ -50,7 +50,7 @@ func body(lot *rand.Rand, all []string, count int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// slug writes a title as Vietnamese sites do in URLs.
+// slug converts a title to a URL slug, as Vietnamese sites do.
 func slug(title string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(title)) {
