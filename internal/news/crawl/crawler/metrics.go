@@ -91,13 +91,13 @@ func pageResult(f crawl.FetchRecord) string {
 	case f.TimedOut:
 		return "timeout"
 	case f.Failed && f.URL.State == crawl.Excluded:
-		return "refused"
+		return "excluded"
 	case f.Failed:
 		return "failed"
 	case f.Unscheduled:
 		return "moved"
 	case f.URL.State == crawl.Excluded:
-		return "robots"
+		return "blocked_by_robots"
 	case f.IsFirstVersion:
 		return "new"
 	case f.Version != nil:

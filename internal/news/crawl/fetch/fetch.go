@@ -52,15 +52,15 @@ type Outcome string
 const (
 	OK              Outcome = "ok"                // 2xx with a body of the kind asked for
 	NotModified     Outcome = "not_modified"      // 304
-	NotFound        Outcome = "gone"              // 404, 410 or 451
-	ClientError     Outcome = "refused"           // 401, 403 and other 4xx
+	NotFound        Outcome = "not_found"         // 404, 410 or 451
+	ClientError     Outcome = "client_error"      // 401, 403 and other 4xx
 	BlockedByRobots Outcome = "blocked_by_robots" // Allowed returned false for the URL or the target of a redirect
 	Throttled       Outcome = "throttled"         // 429, or 503 with Retry-After
 	ServerError     Outcome = "server_error"      // 5xx
 	Timeout         Outcome = "timeout"           // total time or transfer rate
 	TooBig          Outcome = "too_big"           // too many bytes, on the wire or decompressed
 	WrongType       Outcome = "wrong_type"        // unexpected content type
-	BlockedAddress  Outcome = "refused_address"   // private network, or port that is not allowed
+	BlockedAddress  Outcome = "blocked_address"   // private network, or port that is not allowed
 	Unreachable     Outcome = "unreachable"       // no DNS name, connection, TLS or HTTP
 	Trap            Outcome = "trap"              // endless redirects
 	Invalid         Outcome = "invalid"           // invalid URL
