@@ -9,8 +9,8 @@ import (
 	"dateline/internal/news/crawl/seen"
 )
 
-// After Redis lost all, the workflow of every day fills the filter anew with all
-// that Postgres knows, portion by portion.
+// After data loss in Redis, the daily workflow rebuilds the filter from
+// Postgres in batches.
 func TestRebuildURLFilter_FromDatabase(t *testing.T) {
 	a := newArchive(t)
 	a.exec(`insert into crawl_domains (domain) select 'news-' || i || '.example' from generate_series(1, 40) i`)
@@ -20,22 +20,22 @@ func TestRebuildURLFilter_FromDatabase(t *testing.T) {
 	a.must(a.Redis.FlushDB(t.Context()).Err())
 	value, err := a.env.ExecuteActivity(a.Activities.Maintenance.RebuildURLFilter)
 	a.must(err)
-	var told int
-	a.must(value.Get(&told))
+	var urls int
+	a.must(value.Get(&urls))
 	known, err := a.Store.ListURLKeys(t.Context(), crawl.URLKey{}, 20_000)
 	a.must(err)
-	if told != len(known) || told < 12_000 {
-		t.Fatalf("%d URLs are told, %d are known", told, len(known))
+	if urls != len(known) || urls < 12_000 {
+		t.Fatalf("got %d URLs, want %d", urls, len(known))
 	}
 	filter := &seen.Filter{Redis: a.Redis}
-	maybe := func(names []crawl.URLKey) (n int) {
+	maybe := func(keys []crawl.URLKey) (n int) {
 		t.Helper()
-		for len(names) > 0 {
-			part := names[:min(len(names), 500)]
-			names = names[len(part):]
-			answers, err := filter.Add(t.Context(), part)
+		for len(keys) > 0 {
+			part := keys[:min(len(keys), 500)]
+			keys = keys[len(part):]
+			known, err := filter.Add(t.Context(), part)
 			a.must(err)
-			for _, yes := range answers {
+			for _, yes := range known {
 				if yes {
 					n++
 				}
@@ -44,13 +44,13 @@ func TestRebuildURLFilter_FromDatabase(t *testing.T) {
 		return n
 	}
 	if n := maybe(known); n != len(known) {
-		t.Errorf("of %d known URLs the filter knows %d", len(known), n)
+		t.Errorf("got %d of %d known URLs in the filter, want all", n, len(known))
 	}
-	strangers := make([]crawl.URLKey, 2000)
-	for i := range strangers {
-		strangers[i] = crawl.URLKey{DomainID: known[0].DomainID, ID: uuid.New()}
+	unknown := make([]crawl.URLKey, 2000)
+	for i := range unknown {
+		unknown[i] = crawl.URLKey{DomainID: known[0].DomainID, ID: uuid.New()}
 	}
-	if n := maybe(strangers); n > 20 {
-		t.Errorf("of %d URLs that nobody saw the filter knows %d", len(strangers), n)
+	if n := maybe(unknown); n > 20 {
+		t.Errorf("got %d of %d unknown URLs in the filter, want at most 20", n, len(unknown))
 	}
 }

@@ -76,7 +76,7 @@ func (a *archive) exec(sql string) {
 	a.must(err)
 }
 
-// crawl looks at the front page and at all articles.
+// crawl fetches the front page and all articles.
 func (a *archive) crawl() {
 	a.t.Helper()
 	a.exec("update seeds set next_crawl = now(); update urls set due_at = now() where kind = 'article'")
@@ -86,7 +86,7 @@ func (a *archive) crawl() {
 	a.must(err)
 }
 
-// keys are the objects of all versions that the database knows, the newest first.
+// keys returns the objects of all versions in the database, newest first.
 func (a *archive) keys(articleURL string) (keys []string) {
 	a.t.Helper()
 	rows, err := a.db.Query(a.t.Context(), `select d.domain, v.url_id, v.raw_hash from page_versions v join crawl_domains d on d.id = v.domain_id
@@ -111,8 +111,8 @@ func (a *archive) inS3(key string) bool {
 	return err == nil
 }
 
-// The sweep of every day keeps as many versions of a page as it should, the
-// newest ones, and takes the others out of S3 too.
+// The daily activity retains the newest versions of a page and deletes the
+// others, from S3, too.
 func TestDeleteOldPageVersions_S3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()
@@ -123,23 +123,23 @@ func TestDeleteOldPageVersions_S3(t *testing.T) {
 	}
 	before := a.keys(edited)
 	if len(before) != 8 || len(a.keys(other)) != 1 {
-		t.Fatalf("%d versions of the page that changed, %d of one that did not", len(before), len(a.keys(other)))
+		t.Fatalf("got %d versions of the changed page and %d of another, want 8 and 1", len(before), len(a.keys(other)))
 	}
-	keep := a.Activities.Maintenance.MaxVersions // 5, for an hour
-	a.sweep()
-	if after := a.keys(edited); len(after) != keep || after[0] != before[0] {
-		t.Errorf("%d versions are left, want the newest %d", len(after), keep)
+	maxVersions := a.Activities.Maintenance.MaxVersions // 5, for an hour
+	a.deleteOldVersions()
+	if after := a.keys(edited); len(after) != maxVersions || after[0] != before[0] {
+		t.Errorf("got %d versions, want the newest %d", len(after), maxVersions)
 	}
 	for i, key := range before {
-		if a.inS3(key) != (i < keep) {
-			t.Errorf("version %d, counted from the newest, is in S3: %v", i, i >= keep)
+		if a.inS3(key) != (i < maxVersions) {
+			t.Errorf("version %d, counted from the newest: got in S3 %v, want %v", i, i >= maxVersions, i < maxVersions)
 		}
 	}
 	a.exec("update page_versions set fetched_at = fetched_at - interval '2 hours'")
-	a.sweep()
+	a.deleteOldVersions()
 	for _, url := range []string{edited, other} {
 		if left := a.keys(url); len(left) != 1 || !a.inS3(left[0]) {
-			t.Errorf("of %s, %v are left when all are old", url, left)
+			t.Errorf("%s: got old versions %v, want only the newest", url, left)
 		}
 	}
 	if a.inS3(before[1]) {
@@ -147,13 +147,13 @@ func TestDeleteOldPageVersions_S3(t *testing.T) {
 	}
 }
 
-func (a *archive) sweep() {
+func (a *archive) deleteOldVersions() {
 	a.t.Helper()
 	_, err := a.env.ExecuteActivity(a.Activities.Maintenance.DeleteOldPageVersions)
 	a.must(err)
 }
 
-// An archive of a domain is written into S3, and is there as anybody reads it.
+// An export of a domain is a readable WARC file in S3.
 func TestExportPages_S3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()
@@ -167,13 +167,13 @@ func TestExportPages_S3(t *testing.T) {
 	a.must(err)
 	body, err := a.bucket.Get(t.Context(), key)
 	a.must(err)
-	packed, err := io.ReadAll(body)
+	compressed, err := io.ReadAll(body)
 	a.must(err)
 	a.must(body.Close())
-	if out.Bytes != size || int64(len(packed)) != size {
-		t.Errorf("%d bytes are told, %d are there, %d came", out.Bytes, size, len(packed))
+	if out.Bytes != size || int64(len(compressed)) != size {
+		t.Errorf("got %d bytes reported and %d read, want %d", out.Bytes, len(compressed), size)
 	}
-	z, err := gzip.NewReader(bufio.NewReader(bytes.NewReader(packed)))
+	z, err := gzip.NewReader(bufio.NewReader(bytes.NewReader(compressed)))
 	a.must(err)
 	text, err := io.ReadAll(z) // all members
 	a.must(err)
@@ -184,14 +184,14 @@ func TestExportPages_S3(t *testing.T) {
 		}
 	}
 	if n := strings.Count(file, "WARC-Type: resource\r\n"); n != out.Pages || n < 4 {
-		t.Errorf("%d pages are told, %d are there", out.Pages, n)
+		t.Errorf("got %d pages reported, want %d", out.Pages, n)
 	}
-	// A range of time without pages is an archive without pages.
+	// A time range without pages is a file without pages.
 	value, err = a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages, activities.ExportInput{Domain: a.site.Host(),
 		From: time.Now().Add(-48 * time.Hour), To: time.Now().Add(-24 * time.Hour), Key: key + ".empty"})
 	a.must(err)
 	a.must(value.Get(&out))
 	if out.Pages != 0 || !a.inS3(key+".empty") {
-		t.Errorf("%+v", out)
+		t.Errorf("empty range: got %+v, want an object without pages", out)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// Seeds are planned and made while URLs of the same domains are leased and
-// recorded, in batches that mix the domains: nobody waits for who waits for him.
+// Seeds are enqueued and created while URLs of the same domains are leased and
+// recorded, in batches that mix the domains. There must be no deadlock.
 func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 	n := open(t)
 	var domains []crawl.Domain
@@ -56,9 +56,9 @@ func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 		})
 	}
 	for range 2 {
-		run("plan", func(ctx context.Context, _ int) error {
-			planned, err := n.EnqueueDueSeeds(ctx, 100)
-			if planned > 0 { // due again at once
+		run("enqueue seeds", func(ctx context.Context, _ int) error {
+			enqueued, err := n.EnqueueDueSeeds(ctx, 100)
+			if enqueued > 0 { // due again at once
 				for _, d := range domains {
 					if _, err := n.ApplyDomainCommand(ctx, uuid.Nil, d.Name, crawl.RunNow, ""); err != nil {
 						return err
@@ -68,7 +68,7 @@ func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 			return err
 		})
 	}
-	run("make seeds", func(ctx context.Context, i int) error {
+	run("create seeds", func(ctx context.Context, i int) error {
 		var list []crawl.Seed
 		for k := range 4 {
 			list = append(list, crawl.Seed{ID: newID(), WorkspaceID: n.workspace.ID, URL: webURL(t, "https://"+string("dbca"[(i+k)%4])+".example/"), Kind: crawl.Home,

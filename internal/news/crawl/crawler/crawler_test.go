@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// field is a crawler and the web that it crawls.
-type field struct {
+// fixture is a crawler and the web that it crawls.
+type fixture struct {
 	*crawlrig.Rig
 	t         *testing.T
 	world     *crawltest.World
@@ -37,12 +37,12 @@ func limits() crawler.Limits {
 		MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1, MaxSimilarSections: 20}
 }
 
-func newField(t *testing.T, o crawltest.Options, l crawler.Limits) *field {
+func newFixture(t *testing.T, o crawltest.Options, l crawler.Limits) *fixture {
 	t.Helper()
-	return newFieldWith(t, o, l, nil)
+	return newFixtureWith(t, o, l, nil)
 }
 
-func newFieldWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser fetch.Renderer) *field {
+func newFixtureWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser fetch.Renderer) *fixture {
 	t.Helper()
 	world, err := crawltest.New(o)
 	if err != nil {
@@ -52,7 +52,7 @@ func newFieldWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser f
 	s, url := enginetest.StoreAndURL(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	f := &field{t: t, world: world}
+	f := &fixture{t: t, world: world}
 	f.Rig, err = crawlrig.New(ctx, crawlrig.Options{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: enginetest.S3(t), Limits: l,
 		Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
@@ -63,22 +63,22 @@ func newFieldWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser f
 	return f
 }
 
-func (f *field) must(err error) {
+func (f *fixture) must(err error) {
 	f.t.Helper()
 	if err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-func (f *field) seed(kind crawl.Kind, addresses ...string) {
+func (f *fixture) seed(kind crawl.Kind, addresses ...string) {
 	f.t.Helper()
 	var err error
 	f.workspace, err = crawlrig.CreateWorkspaceWithSeeds(f.t.Context(), f.Store, f.Policy, kind, addresses...)
 	f.must(err)
 }
 
-// due makes all seeds due and drains the domain until nothing is due.
-func (f *field) drain(site int) crawler.Result {
+// drain makes all seeds due and crawls the domain until nothing is due.
+func (f *fixture) crawl(site int) crawler.Result {
 	f.t.Helper()
 	_, err := f.db.Exec(f.t.Context(), "update seeds set next_crawl = now()")
 	f.must(err)
@@ -89,14 +89,14 @@ func (f *field) drain(site int) crawler.Result {
 	return out
 }
 
-func (f *field) count(sql string, args ...any) (n int) {
+func (f *fixture) count(sql string, args ...any) (n int) {
 	f.t.Helper()
 	f.must(f.db.QueryRow(f.t.Context(), sql, args...).Scan(&n))
 	return n
 }
 
-// page reads what is kept of an article from the object store.
-func (f *field) page(a crawltest.Article) (page string, kept bool) {
+// page returns the stored page of an article.
+func (f *fixture) page(a crawltest.Article) (page string, stored bool) {
 	f.t.Helper()
 	var domain, hash string
 	var id [16]byte
@@ -110,14 +110,14 @@ func (f *field) page(a crawltest.Article) (page string, kept bool) {
 	return string(raw), true
 }
 
-// stored says whether an article is kept, and its page can be read back.
-func (f *field) stored(a crawltest.Article) bool {
+// stored reports whether the current page of an article is stored.
+func (f *fixture) stored(a crawltest.Article) bool {
 	f.t.Helper()
-	page, kept := f.page(a)
-	return kept && strings.Contains(page, a.Title)
+	page, stored := f.page(a)
+	return stored && strings.Contains(page, a.Title)
 }
 
-func (f *field) wantPolite(delay time.Duration) {
+func (f *fixture) wantPolite(delay time.Duration) {
 	f.t.Helper()
 	for i, sentence := range f.world.PolitenessViolations(delay, 2*time.Millisecond) {
 		if i < 10 {
@@ -127,40 +127,40 @@ func (f *field) wantPolite(delay time.Duration) {
 }
 
 func TestCrawl_StoresSitePolitely(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 12, Traps: true}, limits())
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 12, Traps: true}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	out := f.drain(0)
+	out := f.crawl(0)
 	for _, a := range site.Articles() {
 		if !f.stored(a) {
 			t.Errorf("%s is not stored", a.URL)
 		}
 	}
 	if out.Fetched == 0 || out.Found == 0 || out.Stored == 0 {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want pages fetched, found and stored", out)
 	}
 	f.wantPolite(delay)
 	if n := f.count("select count(*) from crawled_pages where is_first_version"); n < 12 {
-		t.Errorf("%d pages wait for the parser", n)
+		t.Errorf("got %d pages queued for extraction, want 12", n)
 	}
 	for url, n := range f.world.Fetches() {
 		if n > 1 && !strings.HasSuffix(url, "/robots.txt") {
 			t.Logf("%s was fetched %d times", url, n)
 		}
 	}
-	// One new card on a hub is news, however much else moves.
+	// A new teaser on a hub is news, whatever else changes.
 	site.Churn()
 	a := site.Publish()
-	f.drain(0)
+	f.crawl(0)
 	if !f.stored(a) {
 		t.Error("the new article was not found")
 	}
 	f.wantPolite(delay)
-	// Nothing new: nothing is stored.
+	// Without news, nothing is stored.
 	before := f.count("select count(*) from page_versions")
 	site.Churn()
-	f.drain(0)
+	f.crawl(0)
 	if n := f.count("select count(*) from page_versions"); n != before {
-		t.Errorf("%d versions of a site without news", n-before)
+		t.Errorf("got %d new versions without news, want 0", n-before)
 	}
 }

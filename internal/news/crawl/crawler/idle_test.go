@@ -10,15 +10,15 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// A drain waits for what is due within seconds, as ending and beginning anew
-// costs more. It does not wait for what is due later, nor when it is paused.
+// A run waits for URLs that are due within seconds, because another activity
+// costs more. It does not wait for later ones, nor while the domain is paused.
 func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 	l := limits()
 	l.MaxIdleWait = 5 * time.Second
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, l)
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, l)
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.drain(0)
+	f.crawl(0)
 	soon, later := site.Articles()[0], site.Articles()[1]
 	due := func(in string) {
 		t.Helper()
@@ -27,7 +27,7 @@ func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 		_, err = f.db.Exec(t.Context(), "update urls set due_at = now() + $2::text::interval where url = $1", soon.URL, in)
 		f.must(err)
 	}
-	asked := func(a crawltest.Article) (n int) {
+	requests := func(a crawltest.Article) (n int) {
 		for _, r := range f.world.Log() {
 			if strings.HasSuffix(a.URL, r.Path) {
 				n++
@@ -38,8 +38,8 @@ func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 	due("2 seconds")
 	out, err := f.Crawler.Crawl(t.Context(), site.Host(), nil, func(crawler.Result) {})
 	f.must(err)
-	if out.Fetched != 1 || asked(soon) != 2 || asked(later) != 1 || out.NextDue == nil {
-		t.Errorf("%+v; asked for %d times, and %d for what was due later", out, asked(soon), asked(later))
+	if out.Fetched != 1 || requests(soon) != 2 || requests(later) != 1 || out.NextDue == nil {
+		t.Errorf("got %+v; %d requests for the URL due soon, %d for the later one, want 2 and 1", out, requests(soon), requests(later))
 	}
 	due("3 seconds")
 	go func() {
@@ -48,6 +48,6 @@ func TestCrawl_WaitsForURLsDueSoon(t *testing.T) {
 	out, err = f.Crawler.Crawl(t.Context(), site.Host(), nil, func(crawler.Result) {})
 	f.must(err)
 	if out.Fetched != 0 || !out.Paused {
-		t.Errorf("paused: %+v", out)
+		t.Errorf("paused domain: got %+v, want nothing fetched", out)
 	}
 }

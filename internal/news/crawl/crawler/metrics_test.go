@@ -10,70 +10,70 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// meter adds up what it is told.
-type meter struct {
+// recorder sums up the reported metrics.
+type recorder struct {
 	mu                 sync.Mutex
 	outcomes, pages    map[string]int
 	bytes              int64
 	newLinks, oldLinks int
-	fresh              []time.Duration
+	delays             []time.Duration
 }
 
-func (m *meter) Fetched(_ context.Context, outcome string, requests int, bytes int64, _ time.Duration) {
+func (m *recorder) Fetched(_ context.Context, outcome string, requests int, bytes int64, _ time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.outcomes[outcome] += requests
 	m.bytes += bytes
 }
 
-func (m *meter) Page(_ context.Context, kind, result string) {
+func (m *recorder) Page(_ context.Context, kind, result string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pages[kind+" "+result]++
 }
 
-func (m *meter) Links(_ context.Context, fresh, known int) {
+func (m *recorder) Links(_ context.Context, delays, known int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.newLinks += fresh
+	m.newLinks += delays
 	m.oldLinks += known
 }
 
-func (m *meter) Freshness(_ context.Context, _ string, after time.Duration) {
+func (m *recorder) Freshness(_ context.Context, _ string, after time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.fresh = append(m.fresh, after)
+	m.delays = append(m.delays, after)
 }
 
-// The meter is told of every request and page. How fresh an article is counts
-// when it came out while its site was watched, not for the past of a new site.
+// Every request and page is reported. Freshness is only measured for articles
+// published after their domain was added.
 func TestInstrument_CountsCrawl(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 8}, limits())
-	m := &meter{outcomes: map[string]int{}, pages: map[string]int{}}
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 8}, limits())
+	m := &recorder{outcomes: map[string]int{}, pages: map[string]int{}}
 	f.Crawler.Instrument(m)
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.drain(0)
-	asked := len(f.world.Log())
-	told := 0
+	f.crawl(0)
+	want := len(f.world.Log())
+	got := 0
 	for _, n := range m.outcomes {
-		told += n
+		got += n
 	}
-	if told != asked || m.bytes == 0 {
-		t.Errorf("told of %d requests with %d bytes, the site saw %d: %v", told, m.bytes, asked, m.outcomes)
+	if got != want || m.bytes == 0 {
+		t.Errorf("got %d requests with %d bytes, want %d requests: %v", got, m.bytes, want, m.outcomes)
 	}
 	if m.pages["article new"] != 8 || m.pages["hub new"] == 0 || m.newLinks < 8 {
-		t.Errorf("pages %v, %d new links", m.pages, m.newLinks)
+		t.Errorf("got pages %v and %d new links", m.pages, m.newLinks)
 	}
-	if len(m.fresh) != 0 {
-		t.Errorf("the past of a new site is as fresh as %v", m.fresh)
+	if len(m.delays) != 0 {
+		t.Errorf("old articles: got freshness %v, want none", m.delays)
 	}
 	site.Publish()
-	f.drain(0)
-	if len(m.fresh) != 1 || m.fresh[0] < 0 || m.fresh[0] > time.Minute {
-		t.Errorf("a new article is stored after %v", m.fresh)
+	f.crawl(0)
+	if len(m.delays) != 1 || m.delays[0] < 0 || m.delays[0] > time.Minute {
+		t.Errorf("new article: got freshness %v, want one within a minute", m.delays)
 	}
 	if m.pages["article new"] != 9 || m.oldLinks == 0 {
-		t.Errorf("pages %v, %d links known before", m.pages, m.oldLinks)
+		t.Errorf("got pages %v and %d known links", m.pages, m.oldLinks)
 	}
 }

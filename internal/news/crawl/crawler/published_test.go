@@ -14,7 +14,7 @@ func TestPublishedAt_Formats(t *testing.T) {
 		"JSON-LD":    `<script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","datePublished" : "2026-12-24T10:00:00Z"}]}</script>`,
 	} {
 		if got := publishedAt([]byte(page), want); !got.Equal(want) {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
 	for name, page := range map[string]string{
@@ -25,14 +25,14 @@ func TestPublishedAt_Formats(t *testing.T) {
 		"no text":         `<script type="application/ld+json">{"datePublished":20261224}</script>`,
 		"no zone":         `<meta property="article:published_time" content="2026-12-24T10:00:00">`,
 		"no time":         `<meta property="article:published_time" content="2026-12-24">`,
-		"cut off":         `<script type="application/ld+json">{"datePublished"`,
+		"truncated":       `<script type="application/ld+json">{"datePublished"`,
 	} {
 		if got := publishedAt([]byte(page), time.Time{}); !got.IsZero() {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: got %s, want zero", name, got)
 		}
 	}
 	if got := publishedAt([]byte(`<meta name="pubdate" content="2026-12-24T10:00:00Z">`), want.Add(time.Minute)); !got.IsZero() {
-		t.Errorf("before its site was watched: %s", got)
+		t.Errorf("published before the domain was added: got %s, want zero", got)
 	}
 }
 

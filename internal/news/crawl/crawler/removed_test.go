@@ -10,16 +10,16 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// again has all that was stored asked for once more.
-func (f *field) again() {
+// recrawl fetches all stored pages again.
+func (f *fixture) recrawl() {
 	f.t.Helper()
 	_, err := f.db.Exec(f.t.Context(), "update urls set due_at = now() where kind = 'article' and due_at is not null")
 	f.must(err)
-	f.drain(0)
+	f.crawl(0)
 }
 
-// handed takes what the reader of pages is told of next.
-func (f *field) handed() (out []crawl.CrawledPage) {
+// queued returns the pages queued for extraction and clears the queue.
+func (f *fixture) queued() (out []crawl.CrawledPage) {
 	f.t.Helper()
 	all, err := f.Store.LeaseCrawledPages(f.t.Context(), 100, time.Minute)
 	f.must(err)
@@ -31,78 +31,84 @@ func (f *field) handed() (out []crawl.CrawledPage) {
 	return all
 }
 
-// A page that is withdrawn is told of when that is sure: at once for 410, the
-// second time for 404. When it is back, it is told of like a new version.
+// A removal is reported once it is certain: at once for 410, the second time
+// for 404. A page that returns is reported like a new version.
 func TestCrawl_ReportsRemovedPages(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.drain(0)
-	f.handed()
+	f.crawl(0)
+	f.queued()
 	all := site.Articles()
-	mistaken, missing, meant := all[0], all[1], all[2]
+	mistaken, missing, intended := all[0], all[1], all[2]
 	site.Remove(mistaken.Number, http.StatusNotFound)
 	site.Remove(missing.Number, http.StatusNotFound)
-	site.Remove(meant.Number, http.StatusGone)
-	f.again()
-	wantGone := func(want ...crawltest.Article) {
+	site.Remove(intended.Number, http.StatusGone)
+	f.recrawl()
+	wantRemoved := func(want ...crawltest.Article) {
 		t.Helper()
-		got := f.handed()
+		got := f.queued()
 		if len(got) != len(want) {
-			t.Fatalf("told of %+v", got)
+			t.Fatalf("got %+v, want %d removed pages", got, len(want))
 		}
 		for _, c := range got {
 			named := slices.ContainsFunc(want, func(a crawltest.Article) bool { return a.URL == c.URL })
 			if !c.Removed || !named || c.FetchedAt.IsZero() || c.ObjectKey != "" {
-				t.Errorf("told of %+v", c)
+				t.Errorf("got unexpected page %+v", c)
 			}
 		}
 	}
-	wantGone(meant)
+	wantRemoved(intended)
 	site.Remove(mistaken.Number, http.StatusOK)
-	f.again()
-	wantGone(missing, meant) // asked for again after a month
+	f.recrawl()
+	wantRemoved(missing, intended) // checked again after a month
 	site.Remove(missing.Number, http.StatusOK)
-	f.again()
-	for _, c := range f.handed() {
+	f.recrawl()
+	for _, c := range f.queued() {
 		if back := c.URL == missing.URL; c.Removed == back || back && (c.ObjectKey == "" || c.IsFirstVersion) {
-			t.Errorf("told of %+v", c)
+			t.Errorf("got unexpected page %+v", c)
 		}
 	}
 	if !f.stored(missing) || !f.stored(mistaken) {
-		t.Error("what is back is not stored")
+		t.Error("restored pages are not stored")
 	}
 }
 
-// A page that leads elsewhere for good is gone, and its reader is told where to.
-// One that leads elsewhere for now is asked for again.
+// A page that redirects permanently is reported as removed, with its target.
+// One that redirects temporarily is retried.
 func TestCrawl_ReportsMovedPages(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.drain(0)
-	f.handed()
+	f.crawl(0)
+	f.queued()
 	was := site.Articles()[3]
 	now := site.Move(was.Number)
-	f.again()
-	var gone, fresh []crawl.CrawledPage
-	for _, c := range f.handed() {
+	f.recrawl()
+	var removed, added []crawl.CrawledPage
+	for _, c := range f.queued() {
 		if c.Removed {
-			gone = append(gone, c)
+			removed = append(removed, c)
 		} else {
-			fresh = append(fresh, c)
+			added = append(added, c)
 		}
 	}
-	if len(gone) != 1 || len(fresh) != 1 || gone[0].URL != was.URL || fresh[0].URL != now.URL || gone[0].MovedTo != fresh[0].URLID {
-		t.Errorf("told of %+v and %+v", gone, fresh)
+	if len(removed) != 1 || len(added) != 1 {
+		t.Fatalf("got removed %+v and added %+v, want one of each", removed, added)
+	}
+	if removed[0].URL != was.URL || removed[0].MovedTo != added[0].URLID {
+		t.Errorf("got removed page %+v, want %s moved to %s", removed[0], was.URL, added[0].URLID)
+	}
+	if added[0].URL != now.URL {
+		t.Errorf("got added page %s, want %s", added[0].URL, now.URL)
 	}
 	away := site.Articles()[4]
 	site.Remove(away.Number, http.StatusFound)
-	f.again()
-	if told := f.handed(); len(told) != 0 {
-		t.Errorf("told of %+v", told)
+	f.recrawl()
+	if pages := f.queued(); len(pages) != 0 {
+		t.Errorf("temporary redirect: got %+v, want nothing reported", pages)
 	}
 	if n := f.count("select count(*) from urls where url = $1 and state = 'failed' and due_at > now() and last_error <> ''", away.URL); n != 1 {
-		t.Error("the page is not tried again")
+		t.Error("temporary redirect: no retry is scheduled")
 	}
 }

@@ -9,53 +9,53 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// A parameter that does not change a site's pages is learned from them: after
-// that a page is known, fetched and stored under one name.
+// Parameters that do not change the pages are learned. From then on, every page
+// has one URL.
 func TestCrawl_LearnsURLParameters(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1, NoiseParameter: "nguon"}, limits())
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1, NoiseParameter: "nguon"}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.drain(0)
+	f.crawl(0)
 	twice := f.count("select count(*) from urls where kind = 'article' and url like '%nguon=%'")
 	if twice == 0 {
-		t.Fatal("nothing is known by two names: there is nothing to learn")
+		t.Fatal("got no URLs with the parameter: there is nothing to learn")
 	}
 	d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
 	f.must(err)
 	if !slices.Equal(d.Rules.Drop, []string{"nguon"}) || len(d.Rules.Keep) != 0 {
-		t.Fatalf("learned is %+v", d.Rules)
+		t.Fatalf("got rules %+v, want nguon dropped", d.Rules)
 	}
-	// What is new is fetched once, under its own name.
-	asked := len(f.world.Log())
+	// New pages are fetched once, without the parameter.
+	before := len(f.world.Log())
 	a := site.Publish()
-	f.drain(0)
+	f.crawl(0)
 	if !f.stored(a) {
 		t.Error("the new article is not stored")
 	}
 	times := 0
-	for _, r := range f.world.Log()[asked:] {
+	for _, r := range f.world.Log()[before:] {
 		if strings.Contains(r.Path, "nguon=") {
-			t.Errorf("%s was asked for", r.Path)
+			t.Errorf("%s was requested", r.Path)
 		}
 		if strings.HasSuffix(a.URL, r.Path) {
 			times++
 		}
 	}
 	if times != 1 {
-		t.Errorf("the new article was asked for %d times", times)
+		t.Errorf("got %d requests for the new article, want 1", times)
 	}
-	// What was known by two names is looked at under one.
+	// Known pages are refreshed without the parameter.
 	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where kind = 'article'")
 	f.must(err)
-	asked = len(f.world.Log())
-	f.drain(0)
-	for _, r := range f.world.Log()[asked:] {
+	before = len(f.world.Log())
+	f.crawl(0)
+	for _, r := range f.world.Log()[before:] {
 		if strings.Contains(r.Path, "nguon=") {
-			t.Errorf("%s was asked for again", r.Path)
+			t.Errorf("%s was requested again", r.Path)
 		}
 	}
 	if n := f.count("select count(*) from urls where url like '%nguon=%' and (due_at is not null or state <> 'excluded')"); n != 0 {
-		t.Errorf("%d old names are still in use", n)
+		t.Errorf("got %d URLs with the parameter in use, want 0", n)
 	}
 	f.wantPolite(delay)
 }
