@@ -74,7 +74,7 @@ func TestWorld_Publish(t *testing.T) {
 	}
 }
 
-// Impolite sees requests that are too close, refused, or during a pause.
+// Violations are requests that are too close, disallowed, or during a Retry-After.
 func TestWorld_PolitenessViolations(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	w := start(t, Options{Sites: 2, Proxied: true, Now: func() time.Time { return now }})
@@ -92,15 +92,15 @@ func TestWorld_PolitenessViolations(t *testing.T) {
 	now = now.Add(time.Second)
 	s.Throttle(http.StatusTooManyRequests, time.Minute)
 	if res, _ := get(t, w, s.Home()); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "60" {
-		t.Errorf("a throttled site answers %d %v", res.StatusCode, res.Header)
+		t.Errorf("throttled site: got status %d, header %v", res.StatusCode, res.Header)
 	}
 	now = now.Add(30 * time.Second)
 	get(t, w, s.Home())
 	now = now.Add(31 * time.Second)
 	get(t, w, s.URL("/private/1"))
 	found := strings.Join(w.PolitenessViolations(time.Second, 0), "\n")
-	if strings.Count(found, "\n") != 1 || !strings.Contains(found, "30s before the pause was over") || !strings.Contains(found, "/private/1 is refused") {
-		t.Errorf("found: %s", found)
+	if strings.Count(found, "\n") != 1 || !strings.Contains(found, "30s before the pause was over") || !strings.Contains(found, "/private/1 is disallowed") {
+		t.Errorf("got violations %s", found)
 	}
 }
 
