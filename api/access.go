@@ -60,7 +60,7 @@ func accessTable() map[string]access {
 		"retryPost":          {least: workspace.Author, scope: workspace.PostsWrite},
 		"discardPost":        {least: workspace.Author, scope: workspace.PostsWrite},
 		"confirmTarget":      {least: workspace.Author, scope: workspace.PostsWrite},
-		"sendTargetAgain":    {least: workspace.Author, scope: workspace.PostsWrite},
+		"resendTarget":       {least: workspace.Author, scope: workspace.PostsWrite},
 		"retryDeadLetters":   {least: workspace.Author, scope: workspace.PostsWrite},
 		"discardDeadLetters": {least: workspace.Author, scope: workspace.PostsWrite},
 		"createSeries":       {least: workspace.Author, scope: workspace.PostsWrite},
@@ -74,7 +74,7 @@ func accessTable() map[string]access {
 		"listAccounts":            {least: workspace.Viewer, scope: workspace.AccountsRead},
 		"accountLimits":           {least: workspace.Viewer, scope: workspace.AccountsRead},
 		"connectAccountWithToken": {least: workspace.Editor, scope: workspace.AccountsWrite},
-		"beginConnection":         {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"startConnection":         {least: workspace.Editor, scope: workspace.AccountsWrite},
 		"listNetworks":            {least: workspace.Viewer, scope: workspace.AccountsRead},
 		"getAccount":              {least: workspace.Viewer, scope: workspace.AccountsRead},
 		"connectAccountByForm":    {least: workspace.Editor, scope: workspace.AccountsWrite},
@@ -93,7 +93,7 @@ func accessTable() map[string]access {
 		"fetchMedia":          {least: workspace.Author, scope: workspace.MediaWrite},
 		"editMedia":           {least: workspace.Author, scope: workspace.MediaWrite},
 		"deleteMedia":         {least: workspace.Author, scope: workspace.MediaWrite},
-		"beginMediaUpload":    {least: workspace.Author, scope: workspace.MediaWrite},
+		"startMediaUpload":    {least: workspace.Author, scope: workspace.MediaWrite},
 		"getMediaUpload":      {least: workspace.Author, scope: workspace.MediaWrite}, // its addresses let write
 		"completeMediaUpload": {least: workspace.Author, scope: workspace.MediaWrite},
 

@@ -45,12 +45,12 @@ func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestO
 	return spec.ConfirmTarget200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// SendTargetAgain says that an uncertain post is not published.
-func (s *Server) SendTargetAgain(ctx context.Context, r spec.SendTargetAgainRequestObject) (spec.SendTargetAgainResponseObject, error) {
+// ResendTarget says that an uncertain post is not published.
+func (s *Server) ResendTarget(ctx context.Context, r spec.ResendTargetRequestObject) (spec.ResendTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Resend(ctx, g, r.Target)
 	})
-	return spec.SendTargetAgain200JSONResponse{PostJSONResponse: answer}, err
+	return spec.ResendTarget200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // ListDeadLetters lists what waits for a person.

@@ -126,7 +126,7 @@ func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
 	}
 	s.post(s.send("DELETE", "/api/v1/posts/"+first.Id.String(), nil), 200)
 	if p := s.post(s.send("PATCH", path, object{"language": "vi"}), 200); p.Warnings != nil && len(duplicates(p.Warnings)) != 0 {
-		t.Errorf("a cancelled post counts: %+v", p.Warnings)
+		t.Errorf("a canceled post counts: %+v", p.Warnings)
 	}
 	s.Finish(s.Claim(s.Schedule(func(d *scheduling.Draft) { d.Accounts = both[1:] })), post.TargetPosted)
 	old := hello(object{"accounts": both[1:], "scheduled_time": in(5 * time.Hour)})
@@ -228,8 +228,8 @@ func TestTenThousandRowsAreComparedAtOnce(t *testing.T) {
 	statements := s.Count("select xact_commit from pg_stat_database where datname = current_database()")
 	var done spec.BulkResult
 	s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", text, "Content-Type", "application/x-ndjson"), 200, &done)
-	if n := counted.asked.Load() - before; n != 1 || done.Right != 10_000 {
-		t.Errorf("asked %d times for %d right rows", n, done.Right)
+	if n := counted.asked.Load() - before; n != 1 || done.Valid != 10_000 {
+		t.Errorf("asked %d times for %d right rows", n, done.Valid)
 	}
 	if n := s.Count("select xact_commit from pg_stat_database where datname = current_database()") - statements; n > 100 {
 		t.Errorf("the database was asked %d times", n)

@@ -212,7 +212,7 @@ func reachable() map[string]reach {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}, body: object{"url": "https://social.example/@desk/" + someID().String()}}
 		}),
-		"sendTargetAgain": authors(workspace.PostsWrite, func(x *things) request {
+		"resendTarget": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}}
 		}),
@@ -263,7 +263,7 @@ func reachable() map[string]reach {
 		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}
 		}),
-		"beginConnection": editors(workspace.AccountsWrite, func(x *things) request {
+		"startConnection": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL()}}
 		}),
 		"listNetworks": viewers(workspace.AccountsRead, none),
@@ -293,7 +293,7 @@ func reachable() map[string]reach {
 		"fetchMedia": authors(workspace.MediaWrite, func(x *things) request {
 			return request{body: object{"url": x.onTheWeb()}}
 		}),
-		"beginMediaUpload":    authors(workspace.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
+		"startMediaUpload":    authors(workspace.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
 		"getMediaUpload":      authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
 		"completeMediaUpload": authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
 		"uploadMedia": authors(workspace.MediaWrite, func(x *things) request {

@@ -409,7 +409,7 @@ func (e PageSeriesUnit) Valid() bool {
 
 // Defines values for PostStatus.
 const (
-	PostStatusCancelled    PostStatus = "cancelled"
+	PostStatusCanceled     PostStatus = "canceled"
 	PostStatusDraft        PostStatus = "draft"
 	PostStatusFailed       PostStatus = "failed"
 	PostStatusPartlyPosted PostStatus = "partly_posted"
@@ -421,7 +421,7 @@ const (
 // Valid indicates whether the value is a known member of the PostStatus enum.
 func (e PostStatus) Valid() bool {
 	switch e {
-	case PostStatusCancelled:
+	case PostStatusCanceled:
 		return true
 	case PostStatusDraft:
 		return true
@@ -814,7 +814,7 @@ func (e SystemAlertSeverity) Valid() bool {
 
 // Defines values for TargetStatus.
 const (
-	TargetStatusCancelled  TargetStatus = "cancelled"
+	TargetStatusCanceled   TargetStatus = "canceled"
 	TargetStatusFailed     TargetStatus = "failed"
 	TargetStatusPosted     TargetStatus = "posted"
 	TargetStatusPublishing TargetStatus = "publishing"
@@ -825,7 +825,7 @@ const (
 // Valid indicates whether the value is a known member of the TargetStatus enum.
 func (e TargetStatus) Valid() bool {
 	switch e {
-	case TargetStatusCancelled:
+	case TargetStatusCanceled:
 		return true
 	case TargetStatusFailed:
 		return true
@@ -1605,29 +1605,29 @@ type BulkPost struct {
 
 // BulkProblem defines model for BulkProblem.
 type BulkProblem struct {
-	Code   string  `json:"code"`
-	Detail *string `json:"detail,omitempty"`
-	Right  int     `json:"right"`
+	Code    string  `json:"code"`
+	Detail  *string `json:"detail,omitempty"`
+	Invalid int     `json:"invalid"`
 
-	// Rows The wrong rows.
+	// Rows The invalid rows.
 	Rows   []BulkRow `json:"rows"`
 	Status int       `json:"status"`
 	Title  string    `json:"title"`
 	Total  int       `json:"total"`
 	Type   string    `json:"type"`
-	Wrong  int       `json:"wrong"`
+	Valid  int       `json:"valid"`
 }
 
 // BulkResult defines model for BulkResult.
 type BulkResult struct {
 	Created int `json:"created"`
+	Invalid int `json:"invalid"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price *Price    `json:"price,omitempty"`
-	Right int       `json:"right"`
 	Rows  []BulkRow `json:"rows"`
 	Total int       `json:"total"`
-	Wrong int       `json:"wrong"`
+	Valid int       `json:"valid"`
 }
 
 // BulkRow defines model for BulkRow.
@@ -2814,7 +2814,7 @@ type Price struct {
 
 	// MicroUsd Millionths of a US dollar.
 	MicroUsd int64    `json:"micro_usd"`
-	Why      []string `json:"why"`
+	Reasons  []string `json:"reasons"`
 }
 
 // Problem defines model for Problem.
@@ -3293,9 +3293,9 @@ type Series struct {
 	CreatedAt time.Time          `json:"created_at"`
 	Id        openapi_types.UUID `json:"id"`
 
-	// LastProblem What keeps occurrences from being published; absent when all is well.
-	LastProblem   *string    `json:"last_problem,omitempty"`
-	LastProblemAt *time.Time `json:"last_problem_at,omitempty"`
+	// LastError What keeps occurrences from being published; absent when all is well.
+	LastError   *string    `json:"last_error,omitempty"`
+	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
 	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
 	Missed []MissedOccurrence `json:"missed"`
@@ -4320,8 +4320,8 @@ type FetchMediaParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// BeginMediaUploadParams defines parameters for BeginMediaUpload.
-type BeginMediaUploadParams struct {
+// StartMediaUploadParams defines parameters for StartMediaUpload.
+type StartMediaUploadParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
 	// Keys belong to the user who sends them.
@@ -4485,8 +4485,8 @@ type ConfirmTargetParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
-// SendTargetAgainParams defines parameters for SendTargetAgain.
-type SendTargetAgainParams struct {
+// ResendTargetParams defines parameters for ResendTarget.
+type ResendTargetParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -4771,8 +4771,8 @@ type MakeAccountChoiceJSONRequestBody = ChosenAccounts
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 
-// BeginConnectionJSONRequestBody defines body for BeginConnection for application/json ContentType.
-type BeginConnectionJSONRequestBody = Connection
+// StartConnectionJSONRequestBody defines body for StartConnection for application/json ContentType.
+type StartConnectionJSONRequestBody = Connection
 
 // ConnectAccountByFormJSONRequestBody defines body for ConnectAccountByForm for application/json ContentType.
 type ConnectAccountByFormJSONRequestBody = FormConnection
@@ -4810,8 +4810,8 @@ type UploadMediaMultipartRequestBody UploadMediaMultipartBody
 // FetchMediaJSONRequestBody defines body for FetchMedia for application/json ContentType.
 type FetchMediaJSONRequestBody = MediaFetch
 
-// BeginMediaUploadJSONRequestBody defines body for BeginMediaUpload for application/json ContentType.
-type BeginMediaUploadJSONRequestBody = NewMediaUpload
+// StartMediaUploadJSONRequestBody defines body for StartMediaUpload for application/json ContentType.
+type StartMediaUploadJSONRequestBody = NewMediaUpload
 
 // EditMediaJSONRequestBody defines body for EditMedia for application/json ContentType.
 type EditMediaJSONRequestBody = MediaEdit
@@ -4920,9 +4920,9 @@ type ServerInterface interface {
 	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(c *gin.Context)
-	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
-	BeginConnection(c *gin.Context)
+	StartConnection(c *gin.Context)
 	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
 	// (POST /api/v1/accounts/form)
 	ConnectAccountByForm(c *gin.Context)
@@ -5067,9 +5067,9 @@ type ServerInterface interface {
 	// FetchMedia Takes a file from an address on the web.
 	// (POST /api/v1/media/fetch)
 	FetchMedia(c *gin.Context, params FetchMediaParams)
-	// BeginMediaUpload Begins an upload that goes to the bucket directly.
+	// StartMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(c *gin.Context, params BeginMediaUploadParams)
+	StartMediaUpload(c *gin.Context, params StartMediaUploadParams)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
@@ -5160,9 +5160,9 @@ type ServerInterface interface {
 	// ConfirmTarget Says that an uncertain post is published, and where.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(c *gin.Context, id PostID, target TargetID, params ConfirmTargetParams)
-	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
-	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
-	SendTargetAgain(c *gin.Context, id PostID, target TargetID, params SendTargetAgainParams)
+	// ResendTarget Says that an uncertain post is not published, and sends it once more.
+	// (POST /api/v1/posts/{id}/targets/{target}/resend)
+	ResendTarget(c *gin.Context, id PostID, target TargetID, params ResendTargetParams)
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
@@ -5235,7 +5235,7 @@ type ServerInterface interface {
 	// ResumeSeries Lets a series go on with what is still ahead.
 	// (POST /api/v1/series/{id}/resume)
 	ResumeSeries(c *gin.Context, id SeriesID, params ResumeSeriesParams)
-	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is cancelled.
+	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is canceled.
 	// (POST /api/v1/series/{id}/skip)
 	SkipOccurrence(c *gin.Context, id SeriesID)
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
@@ -5506,8 +5506,8 @@ func (siw *ServerInterfaceWrapper) ConnectAccountWithToken(c *gin.Context) {
 	siw.Handler.ConnectAccountWithToken(c)
 }
 
-// BeginConnection operation middleware
-func (siw *ServerInterfaceWrapper) BeginConnection(c *gin.Context) {
+// StartConnection operation middleware
+func (siw *ServerInterfaceWrapper) StartConnection(c *gin.Context) {
 
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
@@ -5516,7 +5516,7 @@ func (siw *ServerInterfaceWrapper) BeginConnection(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginConnection(c)
+	siw.Handler.StartConnection(c)
 }
 
 // ConnectAccountByForm operation middleware
@@ -7095,14 +7095,14 @@ func (siw *ServerInterfaceWrapper) FetchMedia(c *gin.Context) {
 	siw.Handler.FetchMedia(c, params)
 }
 
-// BeginMediaUpload operation middleware
-func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
+// StartMediaUpload operation middleware
+func (siw *ServerInterfaceWrapper) StartMediaUpload(c *gin.Context) {
 
 	var err error
 	_ = err
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params BeginMediaUploadParams
+	var params StartMediaUploadParams
 
 	headers := c.Request.Header
 
@@ -7132,7 +7132,7 @@ func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginMediaUpload(c, params)
+	siw.Handler.StartMediaUpload(c, params)
 }
 
 // GetMediaUpload operation middleware
@@ -8299,8 +8299,8 @@ func (siw *ServerInterfaceWrapper) ConfirmTarget(c *gin.Context) {
 	siw.Handler.ConfirmTarget(c, id, target, params)
 }
 
-// SendTargetAgain operation middleware
-func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
+// ResendTarget operation middleware
+func (siw *ServerInterfaceWrapper) ResendTarget(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8324,7 +8324,7 @@ func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params SendTargetAgainParams
+	var params ResendTargetParams
 
 	headers := c.Request.Header
 
@@ -8354,7 +8354,7 @@ func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.SendTargetAgain(c, id, target, params)
+	siw.Handler.ResendTarget(c, id, target, params)
 }
 
 // PostTimeline operation middleware
@@ -10579,7 +10579,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/posts/:id/retry", wrapper.RetryPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/discard", wrapper.DiscardPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/confirm", wrapper.ConfirmTarget)
-	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/send-again", wrapper.SendTargetAgain)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/resend", wrapper.ResendTarget)
 	router.GET(options.BaseURL+"/api/v1/dead-letters", wrapper.ListDeadLetters)
 	router.GET(options.BaseURL+"/api/v1/dead-letters/counts", wrapper.CountDeadLetters)
 	router.POST(options.BaseURL+"/api/v1/dead-letters/retry", wrapper.RetryDeadLetters)
@@ -10589,7 +10589,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/events", wrapper.WorkspaceEvents)
 	router.GET(options.BaseURL+"/api/v1/accounts", wrapper.ListAccounts)
 	router.POST(options.BaseURL+"/api/v1/accounts", wrapper.ConnectAccountWithToken)
-	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.BeginConnection)
+	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.StartConnection)
 	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
 	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
@@ -10605,7 +10605,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/media", wrapper.ListMedia)
 	router.POST(options.BaseURL+"/api/v1/media", wrapper.UploadMedia)
 	router.POST(options.BaseURL+"/api/v1/media/fetch", wrapper.FetchMedia)
-	router.POST(options.BaseURL+"/api/v1/media/uploads", wrapper.BeginMediaUpload)
+	router.POST(options.BaseURL+"/api/v1/media/uploads", wrapper.StartMediaUpload)
 	router.GET(options.BaseURL+"/api/v1/media/uploads/:id", wrapper.GetMediaUpload)
 	router.POST(options.BaseURL+"/api/v1/media/uploads/:id/complete", wrapper.CompleteMediaUpload)
 	router.DELETE(options.BaseURL+"/api/v1/media/:id", wrapper.DeleteMedia)
@@ -10985,19 +10985,19 @@ func (response ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse)
 	return err
 }
 
-type BeginConnectionRequestObject struct {
-	Body *BeginConnectionJSONRequestBody
+type StartConnectionRequestObject struct {
+	Body *StartConnectionJSONRequestBody
 }
 
-type BeginConnectionResponseObject interface {
-	VisitBeginConnectionResponse(w http.ResponseWriter) error
+type StartConnectionResponseObject interface {
+	VisitStartConnectionResponse(w http.ResponseWriter) error
 }
 
-type BeginConnection200JSONResponse struct {
+type StartConnection200JSONResponse struct {
 	AuthorizeUrl string `json:"authorize_url"`
 }
 
-func (response BeginConnection200JSONResponse) VisitBeginConnectionResponse(w http.ResponseWriter) error {
+func (response StartConnection200JSONResponse) VisitStartConnectionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -11009,13 +11009,13 @@ func (response BeginConnection200JSONResponse) VisitBeginConnectionResponse(w ht
 	return err
 }
 
-type BeginConnectiondefaultApplicationProblemPlusJSONResponse struct {
+type StartConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBeginConnectionResponse(w http.ResponseWriter) error {
+func (response StartConnectiondefaultApplicationProblemPlusJSONResponse) VisitStartConnectionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13270,25 +13270,25 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 	return err
 }
 
-type BeginMediaUploadRequestObject struct {
-	Params BeginMediaUploadParams
-	Body   *BeginMediaUploadJSONRequestBody
+type StartMediaUploadRequestObject struct {
+	Params StartMediaUploadParams
+	Body   *StartMediaUploadJSONRequestBody
 }
 
-type BeginMediaUploadResponseObject interface {
-	VisitBeginMediaUploadResponse(w http.ResponseWriter) error
+type StartMediaUploadResponseObject interface {
+	VisitStartMediaUploadResponse(w http.ResponseWriter) error
 }
 
-type BeginMediaUpload201ResponseHeaders struct {
+type StartMediaUpload201ResponseHeaders struct {
 	IdempotentReplayed *string
 }
 
-type BeginMediaUpload201JSONResponse struct {
+type StartMediaUpload201JSONResponse struct {
 	Body    MediaUpload
-	Headers BeginMediaUpload201ResponseHeaders
+	Headers StartMediaUpload201ResponseHeaders
 }
 
-func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
+func (response StartMediaUpload201JSONResponse) VisitStartMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13303,13 +13303,13 @@ func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w 
 	return err
 }
 
-type BeginMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
+type StartMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response BeginMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
+func (response StartMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitStartMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14816,19 +14816,19 @@ func (response ConfirmTargetdefaultApplicationProblemPlusJSONResponse) VisitConf
 	return err
 }
 
-type SendTargetAgainRequestObject struct {
+type ResendTargetRequestObject struct {
 	Id     PostID   `json:"id"`
 	Target TargetID `json:"target"`
-	Params SendTargetAgainParams
+	Params ResendTargetParams
 }
 
-type SendTargetAgainResponseObject interface {
-	VisitSendTargetAgainResponse(w http.ResponseWriter) error
+type ResendTargetResponseObject interface {
+	VisitResendTargetResponse(w http.ResponseWriter) error
 }
 
-type SendTargetAgain200JSONResponse struct{ PostJSONResponse }
+type ResendTarget200JSONResponse struct{ PostJSONResponse }
 
-func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w http.ResponseWriter) error {
+func (response ResendTarget200JSONResponse) VisitResendTargetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14843,13 +14843,13 @@ func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w ht
 	return err
 }
 
-type SendTargetAgaindefaultApplicationProblemPlusJSONResponse struct {
+type ResendTargetdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response SendTargetAgaindefaultApplicationProblemPlusJSONResponse) VisitSendTargetAgainResponse(w http.ResponseWriter) error {
+func (response ResendTargetdefaultApplicationProblemPlusJSONResponse) VisitResendTargetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18134,9 +18134,9 @@ type StrictServerInterface interface {
 	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(ctx context.Context, request ConnectAccountWithTokenRequestObject) (ConnectAccountWithTokenResponseObject, error)
-	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
-	BeginConnection(ctx context.Context, request BeginConnectionRequestObject) (BeginConnectionResponseObject, error)
+	StartConnection(ctx context.Context, request StartConnectionRequestObject) (StartConnectionResponseObject, error)
 	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
 	// (POST /api/v1/accounts/form)
 	ConnectAccountByForm(ctx context.Context, request ConnectAccountByFormRequestObject) (ConnectAccountByFormResponseObject, error)
@@ -18281,9 +18281,9 @@ type StrictServerInterface interface {
 	// FetchMedia Takes a file from an address on the web.
 	// (POST /api/v1/media/fetch)
 	FetchMedia(ctx context.Context, request FetchMediaRequestObject) (FetchMediaResponseObject, error)
-	// BeginMediaUpload Begins an upload that goes to the bucket directly.
+	// StartMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(ctx context.Context, request BeginMediaUploadRequestObject) (BeginMediaUploadResponseObject, error)
+	StartMediaUpload(ctx context.Context, request StartMediaUploadRequestObject) (StartMediaUploadResponseObject, error)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(ctx context.Context, request GetMediaUploadRequestObject) (GetMediaUploadResponseObject, error)
@@ -18374,9 +18374,9 @@ type StrictServerInterface interface {
 	// ConfirmTarget Says that an uncertain post is published, and where.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(ctx context.Context, request ConfirmTargetRequestObject) (ConfirmTargetResponseObject, error)
-	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
-	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
-	SendTargetAgain(ctx context.Context, request SendTargetAgainRequestObject) (SendTargetAgainResponseObject, error)
+	// ResendTarget Says that an uncertain post is not published, and sends it once more.
+	// (POST /api/v1/posts/{id}/targets/{target}/resend)
+	ResendTarget(ctx context.Context, request ResendTargetRequestObject) (ResendTargetResponseObject, error)
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
@@ -18449,7 +18449,7 @@ type StrictServerInterface interface {
 	// ResumeSeries Lets a series go on with what is still ahead.
 	// (POST /api/v1/series/{id}/resume)
 	ResumeSeries(ctx context.Context, request ResumeSeriesRequestObject) (ResumeSeriesResponseObject, error)
-	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is cancelled.
+	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is canceled.
 	// (POST /api/v1/series/{id}/skip)
 	SkipOccurrence(ctx context.Context, request SkipOccurrenceRequestObject) (SkipOccurrenceResponseObject, error)
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
@@ -18832,11 +18832,11 @@ func (sh *strictHandler) ConnectAccountWithToken(ctx *gin.Context) {
 	}
 }
 
-// BeginConnection operation middleware
-func (sh *strictHandler) BeginConnection(ctx *gin.Context) {
-	var request BeginConnectionRequestObject
+// StartConnection operation middleware
+func (sh *strictHandler) StartConnection(ctx *gin.Context) {
+	var request StartConnectionRequestObject
 
-	var body BeginConnectionJSONRequestBody
+	var body StartConnectionJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -18855,18 +18855,18 @@ func (sh *strictHandler) BeginConnection(ctx *gin.Context) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.BeginConnection(ctx, request.(BeginConnectionRequestObject))
+		return sh.ssi.StartConnection(ctx, request.(StartConnectionRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "BeginConnection")
+		handler = middleware(handler, "StartConnection")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(BeginConnectionResponseObject); ok {
-		if err := validResponse.VisitBeginConnectionResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(StartConnectionResponseObject); ok {
+		if err := validResponse.VisitStartConnectionResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -20329,13 +20329,13 @@ func (sh *strictHandler) FetchMedia(ctx *gin.Context, params FetchMediaParams) {
 	}
 }
 
-// BeginMediaUpload operation middleware
-func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUploadParams) {
-	var request BeginMediaUploadRequestObject
+// StartMediaUpload operation middleware
+func (sh *strictHandler) StartMediaUpload(ctx *gin.Context, params StartMediaUploadParams) {
+	var request StartMediaUploadRequestObject
 
 	request.Params = params
 
-	var body BeginMediaUploadJSONRequestBody
+	var body StartMediaUploadJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -20354,18 +20354,18 @@ func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUpl
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.BeginMediaUpload(ctx, request.(BeginMediaUploadRequestObject))
+		return sh.ssi.StartMediaUpload(ctx, request.(StartMediaUploadRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "BeginMediaUpload")
+		handler = middleware(handler, "StartMediaUpload")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(BeginMediaUploadResponseObject); ok {
-		if err := validResponse.VisitBeginMediaUploadResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(StartMediaUploadResponseObject); ok {
+		if err := validResponse.VisitStartMediaUploadResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21375,27 +21375,27 @@ func (sh *strictHandler) ConfirmTarget(ctx *gin.Context, id PostID, target Targe
 	}
 }
 
-// SendTargetAgain operation middleware
-func (sh *strictHandler) SendTargetAgain(ctx *gin.Context, id PostID, target TargetID, params SendTargetAgainParams) {
-	var request SendTargetAgainRequestObject
+// ResendTarget operation middleware
+func (sh *strictHandler) ResendTarget(ctx *gin.Context, id PostID, target TargetID, params ResendTargetParams) {
+	var request ResendTargetRequestObject
 
 	request.Id = id
 	request.Target = target
 	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.SendTargetAgain(ctx, request.(SendTargetAgainRequestObject))
+		return sh.ssi.ResendTarget(ctx, request.(ResendTargetRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "SendTargetAgain")
+		handler = middleware(handler, "ResendTarget")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(SendTargetAgainResponseObject); ok {
-		if err := validResponse.VisitSendTargetAgainResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(ResendTargetResponseObject); ok {
+		if err := validResponse.VisitResendTargetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

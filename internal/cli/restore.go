@@ -185,7 +185,7 @@ func (r *restoring) tell(done backup.Restored) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(r.program.Stdout, format+"\n", args...) }
 	m := r.archive.Manifest
 	say("Restored %d rows and %d files, as of %s. What happened since then is lost.", done.Rows, done.Objects, m.TakenAt.Format(time.RFC3339))
-	say("%d posts wait for their time and go out by themselves. What was cancelled, changed or published ahead of time since the backup is not known: look through them before you start.", done.Waiting)
+	say("%d posts wait for their time and go out by themselves. What was canceled, changed or published ahead of time since the backup is not known: look through them before you start.", done.Waiting)
 	if done.Held > 0 {
 		say("%d are held, because they were due before now and may be out: a person confirms each, or sends it again (dead letters, uncertain).", done.Held)
 	}

@@ -52,7 +52,7 @@ const mostLine = 16 << 20
 // What would publish by itself does not: the installation that the archive comes
 // from may still run. Waiting posts become drafts with their time, series are
 // paused, and accounts have to be connected. A post that was being sent, and a
-// dead letter that would come back by itself, is cancelled.
+// dead letter that would come back by itself, is canceled.
 func Import(ctx context.Context, r io.Reader, into Into) (done Imported, err error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {

@@ -98,7 +98,7 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	count("files of it", 1, "select count(*) from media m join scheduled_posts p on m.id = any(p.attachment_ids) where m.file_name = 'chart.png' and m.alt_text = 'Biểu đồ'")
 	count("posted", 1, "select count(*) from scheduled_posts p join post_targets t using (post_id) join remote_posts r on r.target_id = t.id where p.content = 'Đã đăng' and p.status = 'posted' and t.remote_url = $1", posted.Targets[0].RemoteURL)
 	count("answers", 1, "select count(*) from scheduled_posts c join scheduled_posts p on p.post_id = c.thread_parent_id where c.content = 'Trả lời' and p.content = 'Đã đăng'")
-	count("uncertain", 1, "select count(*) from scheduled_posts where content = 'Không chắc' and status = 'cancelled'")
+	count("uncertain", 1, "select count(*) from scheduled_posts where content = 'Không chắc' and status = 'canceled'")
 	count("series", 1, "select count(*) from series s join accounts a on s.template -> 'accounts' ->> 0 = a.id::text where s.status = 'paused'")
 	count("what would go out by itself", 0, "select count(*) from scheduled_posts where status in ('scheduled', 'publishing')")
 	_ = answer

@@ -49,7 +49,7 @@ func (i *importer) post(ctx context.Context, row map[string]any) error {
 	row["thread"] = i.renamed(row["thread"])
 	i.attachments(row)
 	status := quiet(row, targets)
-	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 && status != "draft" && status != "cancelled" {
+	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 && status != "draft" && status != "canceled" {
 		row["content"] = "…" // its files are lost, and every post that was published says something
 	}
 	i.own(row)
@@ -90,7 +90,7 @@ func quiet(row map[string]any, targets []any) string {
 	case "scheduled":
 		status = "draft"
 	case "publishing":
-		status = "cancelled"
+		status = "canceled"
 	}
 	posted := false
 	for _, one := range targets {
@@ -103,15 +103,15 @@ func quiet(row map[string]any, targets []any) string {
 			posted = true
 		case "scheduled", "publishing", "uncertain":
 			if status != "draft" {
-				t["status"] = "cancelled"
+				t["status"] = "canceled"
 			}
 		case "failed":
 			if t["error_class"] == "auth" { // comes back when its account is connected
-				t["status"] = "cancelled"
+				t["status"] = "canceled"
 			}
 		}
 	}
-	if status == "cancelled" && posted {
+	if status == "canceled" && posted {
 		status = "partly_posted"
 	}
 	row["status"] = status

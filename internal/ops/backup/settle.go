@@ -64,7 +64,7 @@ func settle(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) 
 		{`update webhook_deliveries set workflow = false, told_at = null where status = 'pending'`, nil, nil},
 		{`delete from settings where key = 'temporal_store'`, nil, nil},
 		// What recurs goes on from now.
-		{`update series set looked_until = greatest(looked_until, clock_timestamp()) where status <> 'ended'`, nil, nil},
+		{`update series set checked_until = greatest(checked_until, clock_timestamp()) where status <> 'ended'`, nil, nil},
 		// Leases of processes that are gone.
 		{`update accounts set lease_owner = null, lease_until = null where lease_owner is not null`, nil, nil},
 		{`update crawl_domains set draining_until = null where draining_until is not null`, nil, nil},

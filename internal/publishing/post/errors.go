@@ -16,7 +16,7 @@ func TooLate(p Post) *apperr.Error {
 		Posted:       "it is already published",
 		PartlyPosted: "it is already published on some accounts",
 		Failed:       "publishing it has failed; retry or discard what failed",
-		Canceled:     "it is cancelled",
+		Canceled:     "it is canceled",
 	}[p.Status]
 	if doubtful := p.uncertainHandles(); p.Status == Publishing && len(doubtful) > 0 {
 		reason = "it waits for a decision about " + strings.Join(doubtful, " and ") + "; confirm the post there or send it again"

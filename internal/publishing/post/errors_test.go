@@ -36,7 +36,7 @@ func TestFinalStatusesAreThoseThatNothingFollows(t *testing.T) {
 			final = append(final, string(s))
 		}
 	}
-	if got := strings.Join(final, " "); got != "posted partly_posted failed cancelled" {
+	if got := strings.Join(final, " "); got != "posted partly_posted failed canceled" {
 		t.Error(got)
 	}
 }

@@ -215,7 +215,7 @@ func (d *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (p
 	return s, changed, nil
 }
 
-// SetOccurrenceSkipped leaves one occurrence out; its post, if there is one, is cancelled.
+// SetOccurrenceSkipped leaves one occurrence out; its post, if there is one, is canceled.
 // Without skip, it lets the occurrence in again.
 func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
 	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)

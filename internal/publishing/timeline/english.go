@@ -68,8 +68,8 @@ func english() map[string]string {
 		"change.track_links":          "whether links are tracked",
 		"change.drop_if_late_minutes": "how late it may be published",
 
-		"cancelled":            "Cancelled.",
-		"cancelled.operator":   "Cancelled by an operator's signal.",
+		"canceled":             "Canceled.",
+		"canceled.operator":    "Canceled by an operator's signal.",
 		"publish_now":          "Made due at once.",
 		"publish_now.operator": "Made due at once by an operator's signal.",
 		"refused":              "An operator's signal[ {asked}] was refused.[ {reason}]",
@@ -126,11 +126,11 @@ func english() map[string]string {
 		"redriven.reconnected":     "Put in line again[ for {targets}], because the account is connected again.",
 		"discarded":                "Discarded: it will not be tried again.",
 		"confirmed":                "A person has confirmed that it is live on {handle}[ as {url}].",
-		"send_again":               "A person has decided to send it to {handle} again.",
+		"resend":                   "A person has decided to send it to {handle} again.",
 		"status":                   "The post is now {status}.",
 		"status.posted":            "Done: the post is live on all of its accounts.",
 		"status.partly_posted":     "Done in part: the post is live on some of its accounts, and not on others.",
 		"status.failed":            "Ended: the post is live on none of its accounts.",
-		"status.cancelled":         "Ended: the post was cancelled.",
+		"status.canceled":          "Ended: the post was canceled.",
 	}
 }

@@ -57,7 +57,7 @@ func rows() []row {
 			"Edited: the text, the time, now 24 December 2026 18:30:00.000 (Asia/Ho_Chi_Minh), the time zone, now Asia/Ho_Chi_Minh, the language, now vi, the attachments and the accounts, now @desk@news.example."},
 		{"edited", `{"language":"","thread":2,"overrides":1}`, "Edited: the language, the parts that follow and what single accounts get."},
 		{"edited", `{}`, "Saved again without a change."},
-		{"cancelled", `{}`, "Cancelled."},
+		{"canceled", `{}`, "Canceled."},
 		{"publish_now", `{}`, "Made due at once."},
 		{"refused", `{"asked":"cancel","code":"too_late","reason":"The post is already published."}`, "An operator's signal cancel was refused. The post is already published."},
 		{"prepared", `{"attachments":1}`, "Ready for @desk@news.example, with 1 attachment uploaded."},
@@ -106,7 +106,7 @@ func rows() []row {
 		{"redriven", `{}`, "Put in line again."},
 		{"discarded", `{}`, "Discarded: it will not be tried again."},
 		{"confirmed", `{"url":"https://news.example/@desk/1"}`, "A person has confirmed that it is live on @desk@news.example as https://news.example/@desk/1."},
-		{"send_again", `{}`, "A person has decided to send it to @desk@news.example again."},
+		{"resend", `{}`, "A person has decided to send it to @desk@news.example again."},
 		{"status", `{"status":"posted"}`, "Done: the post is live on all of its accounts."},
 		{"status", `{"status":"partly_posted"}`, "Done in part: the post is live on some of its accounts, and not on others."},
 		{"status", `{"status":"elsewhere"}`, "The post is now elsewhere."},
@@ -137,7 +137,7 @@ func TestSentences(t *testing.T) {
 
 func TestOperatorsAreNamed(t *testing.T) {
 	for kind, want := range map[string]string{
-		post.EventCanceled:   "Cancelled by an operator's signal.",
+		post.EventCanceled:   "Canceled by an operator's signal.",
 		post.EventPublishNow: "Made due at once by an operator's signal.",
 	} {
 		if got := tell(t, thePost(), post.Event{Type: kind, Actor: post.ActorOperator}); got.Text != want || got.Target != nil {

@@ -96,7 +96,7 @@ func (s *Store) Decide(ctx context.Context, g post.Guard, d post.Decision) (post
 		if err != nil {
 			return row, err
 		}
-		kind, action, data := post.EventResend, audit.PostSentAgain, map[string]any{"segment": call.Segment}
+		kind, action, data := post.EventResend, audit.PostResent, map[string]any{"segment": call.Segment}
 		if d.Exists {
 			kind, action, data["url"], data["remote_id"] = post.EventConfirmed, audit.PostConfirmed, d.RemoteURL, d.RemoteID
 		}

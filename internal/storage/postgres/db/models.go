@@ -407,7 +407,7 @@ const (
 	PostStatusPosted       PostStatus = "posted"
 	PostStatusPartlyPosted PostStatus = "partly_posted"
 	PostStatusFailed       PostStatus = "failed"
-	PostStatusCancelled    PostStatus = "cancelled"
+	PostStatusCanceled     PostStatus = "canceled"
 )
 
 func (e *PostStatus) Scan(src interface{}) error {
@@ -453,7 +453,7 @@ func (e PostStatus) Valid() bool {
 		PostStatusPosted,
 		PostStatusPartlyPosted,
 		PostStatusFailed,
-		PostStatusCancelled:
+		PostStatusCanceled:
 		return true
 	}
 	return false
@@ -467,7 +467,7 @@ func AllPostStatusValues() []PostStatus {
 		PostStatusPosted,
 		PostStatusPartlyPosted,
 		PostStatusFailed,
-		PostStatusCancelled,
+		PostStatusCanceled,
 	}
 }
 
@@ -842,7 +842,7 @@ const (
 	TargetStatusPosted     TargetStatus = "posted"
 	TargetStatusFailed     TargetStatus = "failed"
 	TargetStatusUncertain  TargetStatus = "uncertain"
-	TargetStatusCancelled  TargetStatus = "cancelled"
+	TargetStatusCanceled   TargetStatus = "canceled"
 )
 
 func (e *TargetStatus) Scan(src interface{}) error {
@@ -887,7 +887,7 @@ func (e TargetStatus) Valid() bool {
 		TargetStatusPosted,
 		TargetStatusFailed,
 		TargetStatusUncertain,
-		TargetStatusCancelled:
+		TargetStatusCanceled:
 		return true
 	}
 	return false
@@ -900,7 +900,7 @@ func AllTargetStatusValues() []TargetStatus {
 		TargetStatusPosted,
 		TargetStatusFailed,
 		TargetStatusUncertain,
-		TargetStatusCancelled,
+		TargetStatusCanceled,
 	}
 }
 
@@ -1718,9 +1718,9 @@ type Series struct {
 	Template         json.RawMessage
 	Status           SeriesStatus
 	TemplateRevision int64
-	LookedUntil      time.Time
-	LastProblem      *string
-	LastProblemAt    *time.Time
+	CheckedUntil     time.Time
+	LastError        *string
+	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
