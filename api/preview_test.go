@@ -273,7 +273,7 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	body := hello(object{"content": "Paid", "accounts": []string{first.ID.String(), other.ID.String()}, "thread": []any{object{"content": "More", "attachments": []string{s.upload("a.png", "x").Id.String()}}},
 		"overrides": object{other.ID.String(): object{"thread": []any{}}}})
 	shown := s.preview(body)
-	if shown.Price.MicroUsd != 35_000 || shown.Price.Formatted != "$0.035" || len(shown.Price.Why) != 1 || shown.Targets[0].Price.MicroUsd != 25_000 ||
+	if shown.Price.MicroUsd != 35_000 || shown.Price.Formatted != "$0.035" || len(shown.Price.Reasons) != 1 || shown.Targets[0].Price.MicroUsd != 25_000 ||
 		shown.Targets[0].Segments[1].Price.MicroUsd != 15_000 || shown.Targets[1].Price.Formatted != "$0.01" {
 		t.Errorf("got %+v", shown)
 	}
@@ -288,7 +288,7 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	rows := lines(hello(object{"content": "One"}), hello(object{"content": "Two", "accounts": []string{first.ID.String(), other.ID.String()}}))
 	s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", rows, "Content-Type", "application/x-ndjson"), 200, &many)
 	if many.Price == nil || many.Rows[0].Price == nil || many.Rows[1].Price == nil || many.Rows[1].Price.MicroUsd != 20_000 ||
-		many.Price.MicroUsd != many.Rows[0].Price.MicroUsd+20_000 || len(many.Price.Why) != 1 {
+		many.Price.MicroUsd != many.Rows[0].Price.MicroUsd+20_000 || len(many.Price.Reasons) != 1 {
 		t.Errorf("in bulk: %+v", many)
 	}
 }
