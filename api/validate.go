@@ -140,8 +140,8 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		writeTooLarge(c, tooLarge.Limit)
 		return nil, false
 	case err != nil:
-		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body did not arrive whole.",
-			[]apperr.FieldError{{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."}})
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "The request body is incomplete.",
+			[]apperr.FieldError{{Field: "body", Code: "incomplete", Message: "The request body is incomplete."}})
 		return nil, false
 	case len(raw) > 0 && !wanted:
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request takes no body.",

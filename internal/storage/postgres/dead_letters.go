@@ -136,7 +136,7 @@ func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db
 		return err
 	}
 	if len(added) == 0 {
-		return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "taken", Message: "That post belongs to another post of this workspace already."})
+		return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "taken", Message: "That URL already belongs to another post of this workspace."})
 	}
 	_, err = q.DecideTarget(ctx, db.DecideTargetParams{ID: d.TargetID, Status: db.TargetStatus(status),
 		RemoteID: firstOnly(o, d.RemoteID), RemoteUrl: firstOnly(o, d.RemoteURL), PostedAt: postedAt})
