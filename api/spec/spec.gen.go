@@ -4155,7 +4155,7 @@ type ListArticlesParams struct {
 	To    *time.Time `form:"to,omitempty" json:"to,omitempty"`
 	Limit *int       `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4169,7 +4169,7 @@ type GetArticleRawParams struct {
 type ListArticleRevisionsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *int64 `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4194,7 +4194,7 @@ type ListAuditParams struct {
 	To    *time.Time `form:"to,omitempty" json:"to,omitempty"`
 	Limit *int       `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4208,7 +4208,7 @@ type ListDeadLettersParams struct {
 	Account *openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
 	Limit   *int                `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4216,7 +4216,7 @@ type ListDeadLettersParams struct {
 type ListDomainsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4224,7 +4224,7 @@ type ListDomainsParams struct {
 type ListSelectorsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *int `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4290,7 +4290,7 @@ type ListMediaParams struct {
 	Q     *string `form:"q,omitempty" json:"q,omitempty"`
 	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4335,7 +4335,7 @@ type GetMediaFitnessParams struct {
 type ListMembersParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4367,7 +4367,7 @@ type ListPostsParams struct {
 	// Status Only posts in one of these states.
 	Status *[]PostStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Approval Only posts of which this is true: `pending` waits for somebody.
+	// Approval Only posts in one of these approval states.
 	Approval *[]ApprovalState `form:"approval,omitempty" json:"approval,omitempty"`
 
 	// Account Only posts to this account.
@@ -4386,7 +4386,7 @@ type ListPostsParams struct {
 	Order *ListPostsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
 	Limit *int                  `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4515,7 +4515,7 @@ type UpdateSavedSearchParams struct {
 type ListSavedSearchMatchesParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4555,7 +4555,7 @@ type SearchArticlesParams struct {
 	Facets *bool `form:"facets,omitempty" json:"facets,omitempty"`
 	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4571,7 +4571,7 @@ type ListSeedsParams struct {
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
 	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4594,7 +4594,7 @@ type ListSeriesParams struct {
 	Status *[]SeriesStatus `form:"status,omitempty" json:"status,omitempty"`
 	Limit  *int            `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4706,7 +4706,7 @@ type PageStatsParams struct {
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4747,7 +4747,7 @@ type ListWebhookDeliveriesParams struct {
 	Status *DeliveryStatus `form:"status,omitempty" json:"status,omitempty"`
 	Limit  *int            `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -5112,10 +5112,10 @@ type ServerInterface interface {
 	// CreatePost Schedules a post.
 	// (POST /api/v1/posts)
 	CreatePost(c *gin.Context, params CreatePostParams)
-	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
+	// ExportPosts Streams posts by scheduled time, in a form that the bulk request accepts.
 	// (GET /api/v1/posts/export)
 	ExportPosts(c *gin.Context, params ExportPostsParams)
-	// PreviewPost Shows what would come of a post, and stores nothing.
+	// PreviewPost Previews a post without storing it.
 	// (POST /api/v1/posts/preview)
 	PreviewPost(c *gin.Context)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
@@ -5211,7 +5211,7 @@ type ServerInterface interface {
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(c *gin.Context, params ListSeriesParams)
-	// CreateSeries Makes a post recur.
+	// CreateSeries Creates a recurring post.
 	// (POST /api/v1/series)
 	CreateSeries(c *gin.Context, params CreateSeriesParams)
 	// EndSeries Ends a series. It stays readable.
@@ -18326,10 +18326,10 @@ type StrictServerInterface interface {
 	// CreatePost Schedules a post.
 	// (POST /api/v1/posts)
 	CreatePost(ctx context.Context, request CreatePostRequestObject) (CreatePostResponseObject, error)
-	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
+	// ExportPosts Streams posts by scheduled time, in a form that the bulk request accepts.
 	// (GET /api/v1/posts/export)
 	ExportPosts(ctx context.Context, request ExportPostsRequestObject) (ExportPostsResponseObject, error)
-	// PreviewPost Shows what would come of a post, and stores nothing.
+	// PreviewPost Previews a post without storing it.
 	// (POST /api/v1/posts/preview)
 	PreviewPost(ctx context.Context, request PreviewPostRequestObject) (PreviewPostResponseObject, error)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
@@ -18425,7 +18425,7 @@ type StrictServerInterface interface {
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(ctx context.Context, request ListSeriesRequestObject) (ListSeriesResponseObject, error)
-	// CreateSeries Makes a post recur.
+	// CreateSeries Creates a recurring post.
 	// (POST /api/v1/series)
 	CreateSeries(ctx context.Context, request CreateSeriesRequestObject) (CreateSeriesResponseObject, error)
 	// EndSeries Ends a series. It stays readable.
