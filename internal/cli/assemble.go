@@ -104,7 +104,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	p.closers.push("telemetry", p.stopTelemetry)
 	log = p.telemetry.Logger(log)
 	p.log = log
-	if p.sealer, err = secret.Open(ctx, keysetOf(cfg)); err != nil {
+	if p.sealer, err = secret.Open(ctx, keysetSource(cfg)); err != nil {
 		return nil, err
 	}
 	allowed := box.allowed()

@@ -64,7 +64,7 @@ func (p *parts) searchWorker() *activities.Search {
 // or on those of a running `dateline up`.
 func (p *Program) reindex(ctx context.Context, args []string) error {
 	set, file := p.flags("reindex")
-	parts, err := p.beside(ctx, set.Name(), func(args []string) error { return p.parse(set, args) }, args, file)
+	parts, err := p.assembleRunning(ctx, set.Name(), func(args []string) error { return p.parse(set, args) }, args, file)
 	if err != nil {
 		return err
 	}

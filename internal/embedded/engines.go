@@ -66,7 +66,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 		starters = append(starters, h.startRedis)
 	}
 	if cfg.S3Endpoint == "" {
-		starters = append(starters, func(context.Context) (engine, error) { return h.startS3(log) })
+		starters = append(starters, func(context.Context) (engine, error) { return h.startS3() })
 	}
 	if cfg.TemporalAddress == "" {
 		starters = append(starters, func(ctx context.Context) (engine, error) { return h.startTemporal(ctx, searchAttributes) })
@@ -94,7 +94,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 			e.watch(keeping, started[i], log)
 		}
 	}
-	if err := errors.Join(firstCause(errs), e.note()); err != nil {
+	if err := errors.Join(firstCause(errs), e.writeEndpoints()); err != nil {
 		// The caller's context may be over already; the children must go all the same.
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
 	}

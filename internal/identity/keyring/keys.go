@@ -162,7 +162,7 @@ func (k *Keeper) unused(ctx context.Context, all []secret.Key) error {
 		}
 	}
 	if left > 0 {
-		return fmt.Errorf("%d values are still sealed with older keys: run `dateline keys reseal` first; no key was retired", left)
+		return fmt.Errorf("%d values are still sealed with older keys: run `dateline keys reencrypt` first; no key was retired", left)
 	}
 	return nil
 }

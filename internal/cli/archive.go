@@ -17,12 +17,12 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// export writes everything that a workspace owns to one file, without secrets.
+// export writes a workspace to a file, without secrets.
 func (p *Program) export(ctx context.Context, args []string) error {
 	set, file := p.flags("export")
-	workspace := set.String("workspace", "", "`id` of the workspace; not needed where there is one")
-	out := set.String("o", "", "`file` to write; - for standard output (default workspace-<time>.tar.zst)")
-	parts, err := p.beside(ctx, set.Name(), set.Parse, args, file)
+	workspace := set.String("workspace", "", "`ID` of the workspace; optional if there is only one")
+	out := set.String("o", "", "output `file`; - for standard output (default: workspace-<time>.tar.zst)")
+	parts, err := p.assembleRunning(ctx, set.Name(), set.Parse, args, file)
 	if err != nil {
 		return err
 	}
@@ -61,19 +61,19 @@ func (p *Program) export(ctx context.Context, args []string) error {
 	return nil
 }
 
-// importing takes what export wrote into a workspace. Nothing of it goes out by
-// itself.
-func (p *Program) importing(ctx context.Context, args []string) error {
+// importWorkspace imports an exported file into a workspace. No posts are published
+// automatically.
+func (p *Program) importWorkspace(ctx context.Context, args []string) error {
 	set, file := p.flags("import")
-	workspace := set.String("workspace", "", "`id` of the workspace; not needed where there is one")
-	from := set.String("from", "", "`file` that `dateline export` or the API wrote")
-	parts, err := p.beside(ctx, set.Name(), set.Parse, args, file)
+	workspace := set.String("workspace", "", "`ID` of the workspace; optional if there is only one")
+	from := set.String("from", "", "`file` written by `dateline export` or the API")
+	parts, err := p.assembleRunning(ctx, set.Name(), set.Parse, args, file)
 	if err != nil {
 		return err
 	}
 	defer parts.close()
 	if *from == "" {
-		return errors.New("name the archive: dateline import --from FILE")
+		return errors.New("--from is required: dateline import --from FILE")
 	}
 	id, err := workspaceID(*workspace)
 	if err != nil {
@@ -100,9 +100,9 @@ func (p *Program) importing(ctx context.Context, args []string) error {
 		_, _ = fmt.Fprintf(p.Stdout, "%-10s %d\n", s, done.Added[s])
 	}
 	for _, left := range done.Left {
-		_, _ = fmt.Fprintf(p.Stdout, "left out: %s\n", left)
+		_, _ = fmt.Fprintf(p.Stdout, "skipped: %s\n", left)
 	}
-	_, err = fmt.Fprintln(p.Stdout, "Nothing goes out by itself: connect the accounts, schedule the drafts, resume the series. Sites have new keys.")
+	_, err = fmt.Fprintln(p.Stdout, "No posts are published automatically: connect the accounts, schedule the drafts and resume the series. Sites have new keys.")
 	return err
 }
 
@@ -112,14 +112,14 @@ func workspaceID(text string) (uuid.UUID, error) {
 	}
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return id, fmt.Errorf("--workspace %s is no id", text)
+		return id, fmt.Errorf("--workspace must be a UUID: %s", text)
 	}
 	return id, nil
 }
 
-// beside assembles the parts with the engines of the settings, or with those of a
-// `dateline up` that runs.
-func (p *Program) beside(ctx context.Context, name string, parse func([]string) error, args []string, file *string) (*parts, error) {
+// assembleRunning assembles the parts with the configured engines, or with those of a
+// running `dateline up`.
+func (p *Program) assembleRunning(ctx context.Context, name string, parse func([]string) error, args []string, file *string) (*parts, error) {
 	switch err := parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
