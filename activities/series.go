@@ -10,7 +10,7 @@ import (
 
 // SeriesStore is the database as it lists series.
 type SeriesStore interface {
-	OpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
+	ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
 }
 
 // SeriesDesk makes the posts of a series.
@@ -46,7 +46,7 @@ type MaterialiseResult struct {
 func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResult, err error) {
 	told := true
 	for after := uuid.Nil; ; {
-		ids, err := s.Store.OpenSeries(ctx, after, seriesBatch)
+		ids, err := s.Store.ListOpenSeries(ctx, after, seriesBatch)
 		if err != nil {
 			return result, err
 		}

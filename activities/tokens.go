@@ -14,7 +14,7 @@ import (
 // TokenStore is the database as the care for tokens uses it.
 type TokenStore interface {
 	RefreshesDue(ctx context.Context, limit int) ([]uuid.UUID, error)
-	WarnOfEnds(ctx context.Context) ([]uuid.UUID, error)
+	WarnOfExpiry(ctx context.Context) ([]uuid.UUID, error)
 }
 
 // Renewer renews tokens.
@@ -49,7 +49,7 @@ type TendResult struct {
 // TendAccounts starts the renewals that are due, and warns of access that ends.
 func (t *Tokens) TendAccounts(ctx context.Context) (TendResult, error) {
 	var result TendResult
-	warned, err := t.Store.WarnOfEnds(ctx)
+	warned, err := t.Store.WarnOfExpiry(ctx)
 	if err != nil {
 		return result, err
 	}

@@ -132,7 +132,7 @@ func accessTable() map[string]access {
 		"listSites":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"getSite":          {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"createSite":       {least: workspace.Editor, scope: workspace.ViewsWrite},
-		"editSite":         {least: workspace.Editor, scope: workspace.ViewsWrite},
+		"updateSite":       {least: workspace.Editor, scope: workspace.ViewsWrite},
 		"deleteSite":       {least: workspace.Owner, scope: workspace.ViewsWrite},
 		"rotateSiteSecret": {least: workspace.Editor, scope: workspace.ViewsWrite},
 		"pageStats":        {least: workspace.Viewer, scope: workspace.ViewsRead},

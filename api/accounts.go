@@ -103,14 +103,14 @@ func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestO
 }
 
 func rateLimitJSON(b ratelimit.Bucket) spec.RateLimit {
-	out := spec.RateLimit{Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Source: spec.Declared, Enforced: b.Waits}
+	out := spec.RateLimit{Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Source: spec.Declared, Enforced: b.Enforced}
 	if b.Reported {
 		out.Source = spec.Reported
 	}
 	if b.Limit > 0 {
 		out.Limit = &b.Limit
 	}
-	if left := b.Left(time.Now()); b.Remaining >= 0 || left == 0 {
+	if left := b.Available(time.Now()); b.Remaining >= 0 || left == 0 {
 		out.Remaining = &left
 	}
 	if seconds := int(b.Per.Seconds()); seconds > 0 {

@@ -146,7 +146,7 @@ type Webhooks interface {
 	RedeliverDead(ctx context.Context, who workspace.Principal, endpoint uuid.UUID) (int64, error)
 }
 
-// ViewsStore tells how the counts of views are kept, and has them forgotten.
+// ViewsStore returns the health of view counting and stores erasures.
 type ViewsStore interface {
 	ViewsHealth(ctx context.Context) (flush.Health, error)
 	CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error)

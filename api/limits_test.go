@@ -172,7 +172,7 @@ func TestAnAccountTellsItsLimits(t *testing.T) {
 	}
 	reset := time.Now().Truncate(time.Second).Add(time.Hour)
 	c := s.teach(a, 50, 7, reset)
-	s.Limits.Take(t.Context(), c, network.CallPublish)
+	s.Limits.Acquire(t.Context(), c, network.CallPublish)
 	closed := time.Now().Add(time.Minute)
 	s.Limits.Observe(t.Context(), c, network.CallUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})
 	s.decode(s.send("GET", path, nil), 200, &got)

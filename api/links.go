@@ -11,7 +11,7 @@ import (
 
 const linkRoute = shortlink.Path + ":code"
 
-// redirectLink leads a reader on. HEAD is for previews.
+// redirectLink redirects a reader of a short link. Previews use HEAD.
 func (s *Server) redirectLink(c *gin.Context) {
 	s.Redirect.Serve(c.Writer, c.Request, c.Param("code"), func(status int, code, message string) { writeProblem(c, status, code, message, nil) })
 }
@@ -39,7 +39,7 @@ func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (
 	return page, nil
 }
 
-// CreateLink makes a short link.
+// CreateLink creates a short link.
 func (s *Server) CreateLink(ctx context.Context, r spec.CreateLinkRequestObject) (spec.CreateLinkResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "link", r.Body)
 	if err != nil {
@@ -51,19 +51,19 @@ func (s *Server) CreateLink(ctx context.Context, r spec.CreateLinkRequestObject)
 		Headers: spec.CreateLink201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
-// GetLink reads a short link.
+// GetLink returns a short link.
 func (s *Server) GetLink(ctx context.Context, r spec.GetLinkRequestObject) (spec.GetLinkResponseObject, error) {
 	l, err := s.Links.Get(ctx, principal(ctx), r.Code)
 	return spec.GetLink200JSONResponse(s.linkJSON(l)), err
 }
 
-// DisableLink makes a short link lead nowhere.
+// DisableLink disables a short link.
 func (s *Server) DisableLink(ctx context.Context, r spec.DisableLinkRequestObject) (spec.DisableLinkResponseObject, error) {
 	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, true)
 	return spec.DisableLink200JSONResponse(s.linkJSON(l)), err
 }
 
-// EnableLink makes a disabled short link lead on again.
+// EnableLink enables a disabled short link.
 func (s *Server) EnableLink(ctx context.Context, r spec.EnableLinkRequestObject) (spec.EnableLinkResponseObject, error) {
 	l, err := s.Links.SetDisabled(ctx, principal(ctx), r.Code, false)
 	return spec.EnableLink200JSONResponse(s.linkJSON(l)), err

@@ -350,7 +350,7 @@ func reachable() map[string]reach {
 			return request{body: object{"name": "News"}}
 		}),
 		"getSite":          viewers(workspace.ViewsRead, onSite("", nil)),
-		"editSite":         editors(workspace.ViewsWrite, onSite("", object{"name": "Renamed"})),
+		"updateSite":       editors(workspace.ViewsWrite, onSite("", object{"name": "Renamed"})),
 		"deleteSite":       owners(workspace.ViewsWrite, onSite("", nil)),
 		"rotateSiteSecret": editors(workspace.ViewsWrite, onSite("", nil)),
 		"pageStats":        viewers(workspace.ViewsRead, onSite("page=/a&page=/b", nil)),

@@ -9,7 +9,7 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// ListSites lists the sites whose pages are counted.
+// ListSites lists the workspace's sites.
 func (s *Server) ListSites(ctx context.Context, _ spec.ListSitesRequestObject) (spec.ListSitesResponseObject, error) {
 	sites, err := s.Views.Sites.List(ctx, principal(ctx))
 	out := spec.ListSites200JSONResponse{Sites: []spec.Site{}}
@@ -19,7 +19,7 @@ func (s *Server) ListSites(ctx context.Context, _ spec.ListSitesRequestObject) (
 	return out, err
 }
 
-// CreateSite has the pages of a web site counted.
+// CreateSite creates a site.
 func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject) (spec.CreateSiteResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "site", r.Body)
 	if err != nil {
@@ -27,23 +27,23 @@ func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject)
 	}
 	b := r.Body
 	draft := site.Site{Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone), WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
-		UniqueMethod: counter.UniqueMethod(or(b.Uniques, spec.SiteUniques(counter.HyperLogLog))), MaxID: value(b.MaxId),
+		UniqueMethod: counter.UniqueMethod(or(b.UniqueMethod, spec.UniqueMethod(counter.HyperLogLog))), MaxID: value(b.MaxId),
 		RateHits: or(b.RateHits, site.DefaultRateHits), RateSeconds: or(b.RateSeconds, int(site.DefaultRateWindow.Seconds())),
-		Visitors: site.VisitorMode(or(b.Visitors, spec.SiteVisitors(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts)}
+		Visitors: site.VisitorMode(or(b.Visitors, spec.VisitorMode(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts)}
 	made, plain, replayed, err := s.Views.Sites.Create(ctx, principal(ctx), draft, key)
 	location := "/api/v1/sites/" + made.ID.String()
 	return spec.CreateSite201JSONResponse{Body: siteWithSecret(made, plain),
 		Headers: spec.CreateSite201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
-// GetSite reads a site's settings.
+// GetSite returns a site.
 func (s *Server) GetSite(ctx context.Context, r spec.GetSiteRequestObject) (spec.GetSiteResponseObject, error) {
 	one, err := s.Views.Sites.Get(ctx, principal(ctx), r.Id)
 	return spec.GetSite200JSONResponse(siteJSON(one)), err
 }
 
-// EditSite changes a site's settings.
-func (s *Server) EditSite(ctx context.Context, r spec.EditSiteRequestObject) (spec.EditSiteResponseObject, error) {
+// UpdateSite changes a site's settings.
+func (s *Server) UpdateSite(ctx context.Context, r spec.UpdateSiteRequestObject) (spec.UpdateSiteResponseObject, error) {
 	b := r.Body
 	c := site.Update{Name: b.Name, Domains: b.Domains, WindowSeconds: b.WindowSeconds, MaxID: b.MaxId, RateHits: b.RateHits, RateSeconds: b.RateSeconds,
 		WeeklyUniques: b.WeeklyUniques, PublicCounts: b.PublicCounts}
@@ -52,15 +52,15 @@ func (s *Server) EditSite(ctx context.Context, r spec.EditSiteRequestObject) (sp
 		c.Visitors = &mode
 	}
 	one, err := s.Views.Sites.Update(ctx, principal(ctx), r.Id, c)
-	return spec.EditSite200JSONResponse(siteJSON(one)), err
+	return spec.UpdateSite200JSONResponse(siteJSON(one)), err
 }
 
-// DeleteSite ends a site.
+// DeleteSite deletes a site.
 func (s *Server) DeleteSite(ctx context.Context, r spec.DeleteSiteRequestObject) (spec.DeleteSiteResponseObject, error) {
 	return spec.DeleteSite204Response{}, s.Views.Sites.Delete(ctx, principal(ctx), r.Id)
 }
 
-// RotateSiteSecret makes a new key for servers.
+// RotateSiteSecret generates a new secret key.
 func (s *Server) RotateSiteSecret(ctx context.Context, r spec.RotateSiteSecretRequestObject) (spec.RotateSiteSecretResponseObject, error) {
 	one, plain, err := s.Views.Sites.RotateSecret(ctx, principal(ctx), r.Id)
 	return spec.RotateSiteSecret200JSONResponse(siteWithSecret(one, plain)), err
@@ -80,7 +80,7 @@ func siteWithSecret(one site.Site, plain secret.Text) spec.SiteWithSecret {
 
 func siteJSON(one site.Site) spec.Site {
 	return spec.Site{Id: one.ID, Name: one.Name, Domains: append([]string{}, one.Domains...), TimeZone: one.TimeZone, WindowSeconds: one.WindowSeconds,
-		Uniques: spec.SiteUniques(one.UniqueMethod), MaxId: one.MaxID, RateHits: one.RateHits, RateSeconds: one.RateSeconds,
-		Visitors: spec.SiteVisitors(one.Visitors), WeeklyUniques: one.WeeklyUniques, PublicCounts: one.PublicCounts, WriteKey: one.WriteKey,
+		UniqueMethod: spec.UniqueMethod(one.UniqueMethod), MaxId: one.MaxID, RateHits: one.RateHits, RateSeconds: one.RateSeconds,
+		Visitors: spec.VisitorMode(one.Visitors), WeeklyUniques: one.WeeklyUniques, PublicCounts: one.PublicCounts, WriteKey: one.WriteKey,
 		CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
 }

@@ -18,7 +18,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// Counts reads what was counted: tally.Counts.
+// Counts reads counts: flush.Counts.
 type Counts interface {
 	PageStats(ctx context.Context, s counter.Site, pages []string) ([]counter.Stats, error)
 	Series(ctx context.Context, s counter.Site, page string, kind counter.Kind, unit counter.Unit, buckets int) ([]counter.Bucket, error)
@@ -29,19 +29,20 @@ type Counts interface {
 	RecentViews(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error)
 }
 
-// Views is what the counting of readers needs.
+// Views is the audience part of the API.
 type Views struct {
 	Sites   *site.Service
 	Counts  Counts
 	Signals interface {
 		Listen(ctx context.Context, site uuid.UUID) <-chan struct{}
 	}
-	Ingest http.Handler // answers what is below intake.Prefix
+	Ingest http.Handler // serves the routes below ingest.Prefix
 
 	trending rankingCache
 }
 
-// serveIngest leads what is below intake.Prefix past all that other requests need.
+// serveIngest serves the routes below ingest.Prefix before the middleware of
+// other requests.
 func (s *Server) serveIngest(rest http.Handler, room *gate) http.Handler {
 	if s.Views == nil {
 		return rest
@@ -69,7 +70,7 @@ func (s *Server) serveIngest(rest http.Handler, room *gate) http.Handler {
 	})
 }
 
-// statusRecorder notes the status of an answer.
+// statusRecorder records the status of a response.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
@@ -80,7 +81,7 @@ func (n *statusRecorder) WriteHeader(status int) {
 	n.ResponseWriter.WriteHeader(status)
 }
 
-// enabledRoutes leaves the routes of views out where nothing is counted.
+// enabledRoutes leaves out the routes of views if counting is disabled.
 func (s *Server) enabledRoutes(r gin.IRouter, v *validator) gin.IRouter {
 	if s.Views != nil {
 		return r
@@ -124,8 +125,8 @@ func (w viewlessRouter) DELETE(path string, h ...gin.HandlerFunc) gin.IRoutes {
 	return w.add(path, func() { w.IRouter.DELETE(path, h...) })
 }
 
-// countedSite finds the site that a request reads; the workspace's id stands for
-// its posts.
+// countedSite returns the site of a request; the workspace's id stands for its
+// posts and links.
 func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (counter.Site, error) {
 	who := principal(ctx)
 	if id == who.WorkspaceID {
@@ -138,7 +139,7 @@ func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (counter.Site, e
 	return one.CounterSite()
 }
 
-// countedPage finds the page of a site that a request reads.
+// countedPage returns the site and the page of a request.
 func (s *Server) countedPage(ctx context.Context, id uuid.UUID, name string) (counter.Site, string, error) {
 	page, problem := ingest.PageName(name)
 	if problem != nil {
@@ -162,7 +163,7 @@ func pageNames(texts []string) ([]string, error) {
 	return pages, nil
 }
 
-// PageStats says how often pages were viewed.
+// PageStats returns the counts of pages.
 func (s *Server) PageStats(ctx context.Context, r spec.PageStatsRequestObject) (spec.PageStatsResponseObject, error) {
 	pages, err := pageNames(r.Params.Page)
 	if err != nil {
@@ -179,7 +180,7 @@ func (s *Server) PageStats(ctx context.Context, r spec.PageStatsRequestObject) (
 func statsJSON(stats []counter.Stats) spec.PageStatsList {
 	out := spec.PageStatsList{Pages: []spec.PageStats{}}
 	for _, one := range stats {
-		out.Pages = append(out.Pages, spec.PageStats{Page: one.Page, Views: one.Views, Clicks: one.Clicks, Converts: one.Conversions,
+		out.Pages = append(out.Pages, spec.PageStats{Page: one.Page, Views: one.Views, Clicks: one.Clicks, Conversions: one.Conversions,
 			Uniques: uniquesJSON(one.Uniques), Today: bucketsJSON(one.Today), Days: bucketsJSON(one.Days)})
 	}
 	return out
@@ -197,11 +198,11 @@ func bucketsJSON(buckets []counter.Bucket) []spec.ViewBucket {
 	return out
 }
 
-// maxSeriesDays is how many days Redis holds; 48 is that of hours, and the
-// description's.
+// maxSeriesDays is the number of days stored in Redis. The maximum of 48
+// buckets in openapi.yaml is that of hours.
 const maxSeriesDays = 35
 
-// PageSeries shows how a page's numbers went.
+// PageSeries returns a page's counts over time.
 func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject) (spec.PageSeriesResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
@@ -217,18 +218,17 @@ func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject)
 	return spec.PageSeries200JSONResponse{Page: page, Type: spec.HitType(kind), Unit: spec.PageSeriesUnit(unit), Buckets: bucketsJSON(series)}, err
 }
 
-// PageFunnel says how many went how far.
+// PageFunnel returns a page's funnel.
 func (s *Server) PageFunnel(ctx context.Context, r spec.PageFunnelRequestObject) (spec.PageFunnelResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
 		return nil, err
 	}
 	f, err := s.Views.Counts.Funnel(ctx, one, page)
-	return spec.PageFunnel200JSONResponse{Page: page, Views: f.Views, Clicks: f.Clicks, Converts: f.Conversions}, err
+	return spec.PageFunnel200JSONResponse{Page: page, Views: f.Views, Clicks: f.Clicks, Conversions: f.Conversions}, err
 }
 
-// PageDimensions says where a page's readers are, what they read with and where
-// they came from.
+// PageDimensions returns a page's views by country, device and referrer.
 func (s *Server) PageDimensions(ctx context.Context, r spec.PageDimensionsRequestObject) (spec.PageDimensionsResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Server) PageDimensions(ctx context.Context, r spec.PageDimensionsReques
 	return spec.PageDimensions200JSONResponse{Page: page, Country: countsOrEmpty(d.Country), Device: countsOrEmpty(d.Device), Referrer: countsOrEmpty(d.Referrer)}, err
 }
 
-// PageFiltered says what was not counted, and why.
+// PageFiltered returns a page's filtered hits by reason.
 func (s *Server) PageFiltered(ctx context.Context, r spec.PageFilteredRequestObject) (spec.PageFilteredResponseObject, error) {
 	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
 	if err != nil {

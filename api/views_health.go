@@ -12,7 +12,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// ViewsHealth says how the counting of views keeps its numbers.
+// ViewsHealth returns the health of view counting.
 func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObject) (spec.ViewsHealthResponseObject, error) {
 	h, err := s.ViewsStore.ViewsHealth(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObjec
 		out.Check.Examples = []spec.ViewsDifference{}
 		for _, e := range c.Examples {
 			if slices.Contains(own, e.Site) {
-				out.Check.Examples = append(out.Check.Examples, spec.ViewsDifference{Kind: spec.ViewsDifferenceKind(e.Kind), Page: e.Page,
+				out.Check.Examples = append(out.Check.Examples, spec.ViewsDifference{Type: spec.HitType(e.Kind), Page: e.Page,
 					Shown: e.Shown, Stored: e.Stored, Pending: e.Pending})
 			}
 		}
@@ -44,7 +44,7 @@ func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObjec
 	return out, nil
 }
 
-// EraseViews forgets a site's counts, or one visitor.
+// EraseViews requests the erasure of a site's counts or one visitor.
 func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject) (spec.EraseViewsResponseObject, error) {
 	who := principal(ctx)
 	own, err := s.ViewsStore.CountedSites(ctx, who.WorkspaceID)
@@ -57,25 +57,25 @@ func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject)
 	e := flush.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, RequestedBy: who.UserID}
 	if text := value(r.Body.VisitorHash); text != "" {
 		if e.Visitor.Hash, err = strconv.ParseUint(text, 16, 64); err != nil {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "visitor_hash", Code: "invalid", Message: "Write 16 hexadecimal digits."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "visitor_hash", Code: "invalid", Message: "Must have 16 hexadecimal digits."})
 		}
-		e.OfVisitor = true
+		e.SingleVisitor = true
 	}
 	if r.Body.VisitorId != nil {
-		e.Visitor.ID, e.OfVisitor = uint32(*r.Body.VisitorId), true //nolint:gosec // bounded by openapi.yaml
+		e.Visitor.ID, e.SingleVisitor = uint32(*r.Body.VisitorId), true //nolint:gosec // bounded by openapi.yaml
 	}
 	e, err = s.ViewsStore.CreateViewErasure(ctx, e)
 	return spec.EraseViews202JSONResponse(erasureJSON(e)), err
 }
 
-// GetViewErasure says whether an erasure is done.
+// GetViewErasure returns an erasure.
 func (s *Server) GetViewErasure(ctx context.Context, r spec.GetViewErasureRequestObject) (spec.GetViewErasureResponseObject, error) {
 	e, err := s.ViewsStore.ViewErasure(ctx, principal(ctx).WorkspaceID, r.Id)
 	return spec.GetViewErasure200JSONResponse(erasureJSON(e)), err
 }
 
 func erasureJSON(e flush.Erasure) spec.ViewErasure {
-	out := spec.ViewErasure{Id: e.ID, SiteId: e.Site, OfVisitor: e.OfVisitor, RequestedAt: e.RequestedAt, Done: e.DoneAt != nil, DoneAt: e.DoneAt}
+	out := spec.ViewErasure{Id: e.ID, SiteId: e.Site, SingleVisitor: e.SingleVisitor, RequestedAt: e.RequestedAt, Done: e.DoneAt != nil, DoneAt: e.DoneAt}
 	if e.DoneAt != nil {
 		out.Removed = &e.Removed
 	}

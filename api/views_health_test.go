@@ -66,7 +66,7 @@ func TestASitesCountsAreForgottenOnRequest(t *testing.T) {
 	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": uuid.New()}), 404, "site_not_found")
 	var e spec.ViewErasure
 	s.decode(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}), 202, &e)
-	if e.Done || e.OfVisitor {
+	if e.Done || e.SingleVisitor {
 		t.Errorf("%+v", e)
 	}
 	s.flush()

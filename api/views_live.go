@@ -14,13 +14,14 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// defaultLivePages is how many pages a stream shows that asks for none.
+// defaultLivePages is the number of pages in a stream without a selection.
 const defaultLivePages = 10
 
-// maxLiveCandidates is how many pages are looked at to find those.
+// maxLiveCandidates is the number of trending pages that these are selected
+// from.
 const maxLiveCandidates = 50
 
-// LiveViews streams the numbers of pages as they change.
+// LiveViews streams the counts of pages as they change.
 func (s *Server) LiveViews(ctx context.Context, r spec.LiveViewsRequestObject) (spec.LiveViewsResponseObject, error) {
 	pages, err := pageNames(value(r.Params.Page))
 	if err != nil {
@@ -40,14 +41,14 @@ type viewStream struct {
 	pages []string
 }
 
-// VisitLiveViewsResponse writes the numbers until the reader goes away.
+// VisitLiveViewsResponse writes the stream until the client disconnects.
 func (v viewStream) VisitLiveViewsResponse(w http.ResponseWriter) error {
 	flush := begin(w)
 	defer endStream(v.ctx, w)
 	if flush() != nil {
 		return nil
 	}
-	// Listening begins before the first look, so that nothing falls between.
+	// Subscribe before the first read, so that no change is missed.
 	changed := v.views.Signals.Listen(v.ctx, v.site.ID)
 	ping, look := time.NewTicker(streamPing), time.NewTicker(streamLook)
 	defer ping.Stop()
@@ -56,7 +57,7 @@ func (v viewStream) VisitLiveViewsResponse(w http.ResponseWriter) error {
 	for {
 		now, err := v.readStats()
 		if err != nil {
-			return nil // the status is sent; the reader comes back
+			return nil // the status is already sent; the client reconnects
 		}
 		if !bytes.Equal(now, before) {
 			if _, err := fmt.Fprintf(w, "event: stats\ndata: %s\n\n", now); err != nil || flush() != nil {
@@ -80,12 +81,12 @@ func (v viewStream) VisitLiveViewsResponse(w http.ResponseWriter) error {
 func (v viewStream) readStats() ([]byte, error) {
 	pages := v.pages
 	if len(pages) == 0 {
-		// The ranking remembers bursts for longer than the last minutes.
-		most, err := v.views.Counts.Trending(v.ctx, v.site.ID, counter.TrendingNow, maxLiveCandidates)
+		// The ranking covers more than the last minutes, so select by recent views below.
+		top, err := v.views.Counts.Trending(v.ctx, v.site.ID, counter.TrendingNow, maxLiveCandidates)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range most {
+		for _, one := range top {
 			pages = append(pages, one.Page)
 		}
 	}
@@ -114,8 +115,8 @@ func (v viewStream) readStats() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// topByRecentViews returns the first livePages by recent views, without those that have
-// none.
+// topByRecentViews returns the first defaultLivePages pages by recent views,
+// without those that have none.
 func topByRecentViews(pages []string, recent map[string]int64) []string {
 	pages = slices.DeleteFunc(pages, func(page string) bool { return recent[page] == 0 })
 	slices.SortStableFunc(pages, func(a, b string) int { return cmp.Compare(recent[b], recent[a]) })

@@ -8,8 +8,7 @@ import (
 	"dateline/internal/audience/site"
 )
 
-// PostStats says how often a post was viewed and clicked, on all sites of the
-// workspace.
+// PostStats returns the counts of a post on all sites of the workspace.
 func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (spec.PostStatsResponseObject, error) {
 	who := principal(ctx)
 	p, err := s.Store.PostInWorkspace(ctx, who.WorkspaceID, r.Id)
@@ -37,7 +36,7 @@ func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (
 	return spec.PostStats200JSONResponse(out), nil
 }
 
-// addStats adds what one site has counted of a page.
+// addStats adds the counts of a page on one site.
 func (s *Server) addStats(ctx context.Context, one counter.Site, page string, out *spec.PostStats) error {
 	stats, err := s.Views.Counts.PageStats(ctx, one, []string{page})
 	if err != nil {
@@ -58,14 +57,14 @@ func (s *Server) addStats(ctx context.Context, one counter.Site, page string, ou
 	for _, got := range stats {
 		out.Views += got.Views
 		out.Clicks += got.Clicks
-		out.Converts += got.Conversions
+		out.Conversions += got.Conversions
 		out.Uniques.Day += got.Uniques.Day
 		out.Uniques.Week += got.Uniques.Week
 		out.Uniques.AllTime += got.Uniques.AllTime
 	}
 	out.Funnel.Views += funnel.Views
 	out.Funnel.Clicks += funnel.Clicks
-	out.Funnel.Converts += funnel.Conversions
+	out.Funnel.Conversions += funnel.Conversions
 	addCounts(out.Country, dimensions.Country)
 	addCounts(out.Device, dimensions.Device)
 	addCounts(out.Referrer, dimensions.Referrer)

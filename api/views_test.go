@@ -38,7 +38,7 @@ func TestSites(t *testing.T) {
 	var first spec.SiteWithSecret
 	s.decode(made, 201, &first)
 	if w := first.Site; w.Name != "Tin tức" || strings.Join(w.Domains, " ") != "news.example xn--bo-mia.example" || w.TimeZone != "Asia/Ho_Chi_Minh" || w.WindowSeconds != 1800 ||
-		w.Uniques != "hyperloglog" || w.RateHits != 5 || w.RateSeconds != 10 || w.Visitors != "cookieless" || w.PublicCounts || !strings.HasPrefix(w.WriteKey, "dlw_") {
+		w.UniqueMethod != "hyperloglog" || w.RateHits != 5 || w.RateSeconds != 10 || w.Visitors != "cookieless" || w.PublicCounts || !strings.HasPrefix(w.WriteKey, "dlw_") {
 		t.Errorf("%+v", w)
 	}
 	if first.SecretKey == nil || !strings.HasPrefix(*first.SecretKey, "dls_") {
@@ -76,14 +76,14 @@ func TestSites(t *testing.T) {
 		{"domain that is an address", "domains", object{"name": "x", "domains": []string{"203.0.113.7"}}, 422},
 		{"unknown zone", "time_zone", object{"name": "x", "time_zone": "Mars/Olympus"}, 422},
 		{"short window", "window_seconds", object{"name": "x", "window_seconds": 59}, 400},
-		{"unknown way", "uniques", object{"name": "x", "uniques": "guess"}, 400},
-		{"bitmap without ids", "max_id", object{"name": "x", "uniques": "bitmap"}, 422},
+		{"unknown way", "unique_method", object{"name": "x", "unique_method": "guess"}, 400},
+		{"bitmap without ids", "max_id", object{"name": "x", "unique_method": "bitmap"}, 422},
 		{"ids without bitmap", "max_id", object{"name": "x", "max_id": 5}, 422},
 		{"no rate", "rate_hits", object{"name": "x", "rate_hits": 0}, 400},
 	} {
 		s.refused(s.send("POST", "/api/v1/sites", c.body), c.status, "invalid_request", c.field)
 	}
-	s.refused(s.send("PATCH", one, object{"uniques": "set"}), 400, "invalid_request", "uniques") // for ever
+	s.refused(s.send("PATCH", one, object{"unique_method": "set"}), 400, "invalid_request", "unique_method") // for ever
 	if a := s.send("DELETE", one, nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("%s", a.Status)
 	}
@@ -106,7 +106,7 @@ func TestViewsAreShown(t *testing.T) {
 	}
 	s.hit(w.WriteKey, "/a", "reader 0") // again
 	s.send("POST", "/v1/event", object{"site": w.WriteKey, "page": p.ID, "type": "click", "user": "reader 4"}, "User-Agent", "curl/8", "Authorization", "")
-	batch := s.send("POST", "/v1/batch", []object{{"page": p.ID, "type": "click", "user": "reader 4"}, {"page": p.ID, "type": "convert", "user": "reader 4"}}, "Authorization", "Bearer "+key)
+	batch := s.send("POST", "/v1/batch", []object{{"page": p.ID, "type": "click", "user": "reader 4"}, {"page": p.ID, "type": "conversion", "user": "reader 4"}}, "Authorization", "Bearer "+key)
 	if batch.StatusCode != http.StatusAccepted {
 		t.Errorf("%s %s", batch.Status, batch.body)
 	}
@@ -127,7 +127,7 @@ func TestViewsAreShown(t *testing.T) {
 	s.refused(s.send("GET", base+"/pages/series?page=/a&unit=day&buckets=36", nil), 422, "invalid_request", "buckets")
 	var funnel spec.PageFunnel
 	s.decode(s.send("GET", base+"/pages/funnel?page="+p.ID.String(), nil), 200, &funnel)
-	if funnel.Views != 2 || funnel.Clicks != 1 || funnel.Converts != 1 {
+	if funnel.Views != 2 || funnel.Clicks != 1 || funnel.Conversions != 1 {
 		t.Errorf("%+v", funnel)
 	}
 	var dimensions spec.PageDimensions
@@ -142,7 +142,7 @@ func TestViewsAreShown(t *testing.T) {
 	}
 	var stats spec.PostStats
 	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
-	if stats.PostId != p.ID || stats.Views != 2 || stats.Clicks != 1 || stats.Converts != 1 || stats.Uniques.AllTime != 2 || stats.Filtered["library"] != 1 || stats.Device["desktop"] != 2 {
+	if stats.PostId != p.ID || stats.Views != 2 || stats.Clicks != 1 || stats.Conversions != 1 || stats.Uniques.AllTime != 2 || stats.Filtered["library"] != 1 || stats.Device["desktop"] != 2 {
 		t.Errorf("%+v", stats)
 	}
 	s.refused(s.send("GET", "/api/v1/posts/"+uuid.NewString()+"/stats", nil), 404, "post_not_found")

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// trendingTTL is how old a ranking may be that is shown.
+	// trendingTTL is how long a ranking is cached.
 	trendingTTL = 30 * time.Second
-	// trendingDepth is how much of it is kept.
+	// trendingDepth is the number of cached pages per ranking.
 	trendingDepth     = 100
 	maxCachedRankings = 10_000
 )
 
-// rankingCache keeps the rankings that were read lately.
+// rankingCache caches rankings.
 type rankingCache struct {
 	mu      sync.Mutex
 	entries map[rankingKey]cachedRanking
@@ -38,8 +38,8 @@ type cachedRanking struct {
 func (k *rankingCache) get(of rankingKey, now time.Time) ([]counter.RankedPage, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	there, ok := k.entries[of]
-	return there.pages, ok && now.Sub(there.at) < trendingTTL
+	cached, ok := k.entries[of]
+	return cached.pages, ok && now.Sub(cached.at) < trendingTTL
 }
 
 func (k *rankingCache) put(of rankingKey, pages []counter.RankedPage, now time.Time) {
@@ -51,7 +51,7 @@ func (k *rankingCache) put(of rankingKey, pages []counter.RankedPage, now time.T
 	k.entries[of] = cachedRanking{pages, now}
 }
 
-// Trending lists the pages that are viewed most.
+// Trending lists the most viewed pages.
 func (s *Server) Trending(ctx context.Context, r spec.TrendingRequestObject) (spec.TrendingResponseObject, error) {
 	one, err := s.countedSite(ctx, or(r.Params.Site, principal(ctx).WorkspaceID))
 	if err != nil {

@@ -50,17 +50,17 @@ func (o *Options) Decode(r io.Reader) error {
 	return nil
 }
 
-// central are the parts of options that networks have in common which exist
+// appSettings are the parts of options that networks have in common which exist
 // once: where the sandbox plays them, and how the operator's application is
 // known, where they want one.
-type central struct {
+type appSettings struct {
 	sandbox      *string
 	clientID     *string
 	clientSecret *secret.Text
 }
 
-func (o *Options) central() map[string]central {
-	return map[string]central{
+func (o *Options) sharedSettings() map[string]appSettings {
+	return map[string]appSettings{
 		bluesky.Name:   {sandbox: &o.Bluesky.Sandbox},
 		discord.Name:   {sandbox: &o.Discord.Sandbox},
 		facebook.Name:  {&o.Facebook.Sandbox, &o.Facebook.ClientID, &o.Facebook.ClientSecret},
@@ -74,7 +74,7 @@ func (o *Options) central() map[string]central {
 
 // SetSandbox tells the networks where the sandbox plays them.
 func (o *Options) SetSandbox(address func(network string) string) {
-	for name, c := range o.central() {
+	for name, c := range o.sharedSettings() {
 		*c.sandbox = address(name)
 	}
 }
@@ -82,7 +82,7 @@ func (o *Options) SetSandbox(address func(network string) string) {
 // SetApp sets the operator's application at a network. false: the network wants
 // none.
 func (o *Options) SetApp(network, clientID string, clientSecret secret.Text) bool {
-	c := o.central()[network]
+	c := o.sharedSettings()[network]
 	if c.clientID == nil {
 		return false
 	}

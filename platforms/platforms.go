@@ -1,7 +1,6 @@
 // Package platforms lists the social networks that Dateline publishes to.
 //
-// A new network is one package beside this file that implements
-// network.Network, passes platformtest, and has its line in New.
+// Adding a network is described in package network.
 package platforms
 
 import (
@@ -20,12 +19,12 @@ import (
 	"dateline/platforms/x"
 )
 
-// Registry finds networks by name. It does not change after New.
+// Registry finds networks by name. It is immutable.
 type Registry struct {
 	networks map[string]network.Network
 }
 
-// New makes every network over one client, which should refuse private
+// New returns all networks. They share one client, which should refuse private
 // addresses (call.NewClient).
 func New(client *http.Client, options Options) Registry {
 	return registry(
@@ -49,27 +48,27 @@ func registry(networks ...network.Network) Registry {
 	return r
 }
 
-// Get finds a network by its name.
+// Get returns a network by name.
 func (r Registry) Get(name string) (network.Network, bool) {
 	n, ok := r.networks[name]
 	return n, ok
 }
 
-// Connector finds how accounts of a network are connected; false for networks
-// that do not use OAuth, and for unknown ones.
+// Connector returns the OAuth flow of a network; false if the network has none or
+// is unknown.
 func (r Registry) Connector(name string) (network.Connector, bool) {
 	c, ok := r.networks[name].(network.Connector)
 	return c, ok
 }
 
-// FormConnector finds how accounts of a network are connected by what a person types in;
-// false for networks that only use OAuth, and for unknown ones.
+// FormConnector returns the form with which accounts of a network are connected;
+// false if the network has none or is unknown.
 func (r Registry) FormConnector(name string) (network.FormConnector, bool) {
 	c, ok := r.networks[name].(network.FormConnector)
 	return c, ok
 }
 
-// Names lists the networks in alphabetical order.
+// Names returns the networks in alphabetical order.
 func (r Registry) Names() []string {
 	names := make([]string, 0, len(r.networks))
 	for name := range r.networks {

@@ -55,7 +55,7 @@ type newsroomOfSecrets struct {
 
 func openSecrets(t *testing.T) *newsroomOfSecrets {
 	t.Helper()
-	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour}), log: &logBook{}, dir: t.TempDir()}
+	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour}), log: &logBook{}, dir: t.TempDir()}
 	log := slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	n.Accounts.Log, n.Desk.Log = log, log
 	c, err := temporalclient.Connect(temporalclient.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
@@ -73,7 +73,7 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 		Series:   &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: n.starter, Log: log},
 		Webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log},
 		Tokens:   &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
-	}, Surroundings{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
+	}, Deps{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()

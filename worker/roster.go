@@ -14,14 +14,14 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// RosterStore is the database as the roster uses it.
-type RosterStore interface {
-	SeeWorker(ctx context.Context, identity string) error
-	InheritWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error)
-	KeepInheriting(ctx context.Context, identity string, lease time.Duration) (bool, error)
-	ForgetWorker(ctx context.Context, identity string) error
-	DuePosts(ctx context.Context, before time.Time, after postgres.DuePost, most int) ([]postgres.DuePost, error)
-	OverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error)
+// RegistryStore is the database as the roster uses it.
+type RegistryStore interface {
+	RecordHeartbeat(ctx context.Context, identity string) error
+	LeaseDeadWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error)
+	RenewWorkerLease(ctx context.Context, identity string, lease time.Duration) (bool, error)
+	DeleteWorker(ctx context.Context, identity string) error
+	ListDuePosts(ctx context.Context, before time.Time, after postgres.DuePost, most int) ([]postgres.DuePost, error)
+	ListOverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error)
 }
 
 // Releaser has Temporal hand out anew what a worker does not have any more.
@@ -29,12 +29,12 @@ type Releaser interface {
 	Release(ctx context.Context, postID uuid.UUID, o temporalclient.Orphans) (int, error)
 }
 
-// roster notices in seconds that a worker is gone, or never got what Temporal
+// registry notices in seconds that a worker is gone, or never got what Temporal
 // believes it has. Heartbeats of every waiting post would tell as well, but cost
 // Temporal more than the posts: 10,000 that wait minutes for their second beat
 // hundreds of times a second. Here each worker is seen in one row.
-type roster struct {
-	store    RosterStore
+type registry struct {
+	store    RegistryStore
 	releaser Releaser
 	running  func(post uuid.UUID) int // activities of a post that run in this process
 	horizon  time.Duration            // how far ahead of its time a post may be in a worker's hands
@@ -62,14 +62,14 @@ func newIdentity() string {
 }
 
 // run keeps this worker in the roster until ctx ends.
-func (r *roster) run(ctx context.Context) {
+func (r *registry) run(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	var inheriting sync.WaitGroup
 	defer inheriting.Wait()
 	var well time.Time // since when the database answers
 	for looks := 1; ; looks++ {
-		if err := r.store.SeeWorker(ctx, r.identity); err != nil {
+		if err := r.store.RecordHeartbeat(ctx, r.identity); err != nil {
 			if ctx.Err() == nil {
 				r.log.Warn("this worker could not note that it is alive; should that last, another takes over its posts", "error", err)
 			}
@@ -90,8 +90,8 @@ func (r *roster) run(ctx context.Context) {
 }
 
 // inherit takes over from workers that are gone.
-func (r *roster) inherit(ctx context.Context, all *sync.WaitGroup) {
-	gone, err := r.store.InheritWorkers(ctx, silence, inheritLease)
+func (r *registry) inherit(ctx context.Context, all *sync.WaitGroup) {
+	gone, err := r.store.LeaseDeadWorkers(ctx, silence, inheritLease)
 	if err != nil {
 		return // the next look tells
 	}
@@ -108,10 +108,10 @@ func (r *roster) inherit(ctx context.Context, all *sync.WaitGroup) {
 }
 
 // takeOver releases everything that a worker held.
-func (r *roster) takeOver(ctx context.Context, identity string) (released int, err error) {
+func (r *registry) takeOver(ctx context.Context, identity string) (released int, err error) {
 	var after postgres.DuePost
 	for {
-		due, err := r.store.DuePosts(ctx, time.Now().Add(r.horizon), after, releasePage)
+		due, err := r.store.ListDuePosts(ctx, time.Now().Add(r.horizon), after, releasePage)
 		if err != nil {
 			return released, err
 		}
@@ -121,16 +121,16 @@ func (r *roster) takeOver(ctx context.Context, identity string) (released int, e
 			return released, err
 		}
 		if len(due) < releasePage {
-			return released, r.store.ForgetWorker(ctx, identity)
+			return released, r.store.DeleteWorker(ctx, identity)
 		}
 		after = due[len(due)-1]
-		if still, err := r.store.KeepInheriting(ctx, identity, inheritLease); err != nil || !still {
+		if still, err := r.store.RenewWorkerLease(ctx, identity, inheritLease); err != nil || !still {
 			return released, err
 		}
 	}
 }
 
-func (r *roster) releaseAll(ctx context.Context, due []postgres.DuePost, identity string) (released int, err error) {
+func (r *registry) releaseAll(ctx context.Context, due []postgres.DuePost, identity string) (released int, err error) {
 	var (
 		mu    sync.Mutex
 		all   sync.WaitGroup
@@ -160,8 +160,8 @@ func (r *roster) releaseAll(ctx context.Context, due []postgres.DuePost, identit
 // findLost looks for posts that Temporal believes to be in this worker's hands
 // and that are not: when Temporal stops at the wrong moment, it has noted that it
 // gave them out, and they never arrived.
-func (r *roster) findLost(ctx context.Context) {
-	posts, err := r.store.OverduePosts(ctx, overdue, overdueMost)
+func (r *registry) findLost(ctx context.Context) {
+	posts, err := r.store.ListOverduePosts(ctx, overdue, overdueMost)
 	if err != nil {
 		return // the next look tells
 	}

@@ -56,7 +56,7 @@ func (p *publishing) activities() Activities {
 
 // worker makes a worker that knows of changes and of other workers.
 func (p *publishing) worker() *Worker {
-	return New(p.temporal, p.activities(), Surroundings{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
+	return New(p.temporal, p.activities(), Deps{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
 }
 
 func (p *publishing) run(w *Worker) {
@@ -110,13 +110,13 @@ func (p *publishing) wantPosted(made post.Post) {
 func TestPostOfAWorkerThatIsGoneGoesOutByAnother(t *testing.T) {
 	p := openPublishing(t)
 	made := p.schedule(100 * time.Millisecond)
-	p.Must(p.Store.SeeWorker(t.Context(), "newsroom-2/4711"))
+	p.Must(p.Store.RecordHeartbeat(t.Context(), "newsroom-2/4711"))
 	p.give(made, "newsroom-2/4711")
 	p.Exec("update workers set seen_at = clock_timestamp() - interval '1 minute'")
 	p.run(p.worker())
 	p.wantPosted(made)
 	await(t, "the end of the roster's row", func() bool {
-		gone, err := p.Store.KeepInheriting(t.Context(), "newsroom-2/4711", time.Second)
+		gone, err := p.Store.RenewWorkerLease(t.Context(), "newsroom-2/4711", time.Second)
 		return err == nil && !gone
 	})
 }
@@ -130,7 +130,7 @@ func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
 	defer stop()
 	go func() {
 		for alive.Err() == nil {
-			_ = p.Store.SeeWorker(alive, "newsroom-2/4711")
+			_ = p.Store.RecordHeartbeat(alive, "newsroom-2/4711")
 			time.Sleep(200 * time.Millisecond)
 		}
 	}()

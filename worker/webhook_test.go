@@ -297,7 +297,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	if again, err := o.Store.DispatchWebhooks(t.Context(), 100, nil); again != 0 || err != nil {
 		t.Errorf("%d events dispatched again, %v", again, err)
 	}
-	_, err = o.Store.SeenTemporalStore(t.Context(), "first")
+	_, err = o.Store.DetectNewTemporalStore(t.Context(), "first")
 	o.Must(err)
 	forgetful := &known{}
 	ctx, stop := context.WithCancel(t.Context())
@@ -308,7 +308,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	await(t, "the start", func() bool {
 		return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where workflow") == 1
 	})
-	_, err = o.Store.SeenTemporalStore(t.Context(), "second")
+	_, err = o.Store.DetectNewTemporalStore(t.Context(), "second")
 	o.Must(err)
 	await(t, "the start in the new store", func() bool { return forgetful.count() == 2 })
 	stop()

@@ -46,12 +46,12 @@ type Notices interface {
 
 // Store is the database as the worker itself uses it.
 type Store interface {
-	RosterStore
+	RegistryStore
 	delivery.ChangeStore
 }
 
-// Surroundings are what a worker needs besides its activities.
-type Surroundings struct {
+// Deps are what a worker needs besides its activities.
+type Deps struct {
 	Dispatcher Dispatcher
 	Store      Store
 	Releaser   Releaser
@@ -68,8 +68,8 @@ type Worker struct {
 	views    bool          // readers are counted
 	search   worker.Worker // nil: there are no articles
 	running  *delivery.InFlight
-	around   Surroundings
-	roster   *roster
+	around   Deps
+	roster   *registry
 	log      *slog.Logger
 }
 
@@ -88,7 +88,7 @@ const concurrentDeliveries = 500
 const stickyPatience = 15 * time.Second
 
 // New prepares a worker, of whose publishing it wants to know; Run begins to poll.
-func New(c client.Client, a Activities, around Surroundings) *Worker {
+func New(c client.Client, a Activities, around Deps) *Worker {
 	identity := newIdentity()
 	publisher := a.Publishing.Publisher
 	if publisher.InFlight == nil {
@@ -130,7 +130,7 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: publisher.InFlight, around: around, log: around.Log, roster: &roster{
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: publisher.InFlight, around: around, log: around.Log, roster: &registry{
 		store: around.Store, releaser: around.Releaser, running: publisher.InFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)

@@ -153,13 +153,13 @@ func (r *rows) Sweep(context.Context, func(media.Swept)) (media.Swept, error) {
 }
 
 func (r *rows) RefreshesDue(context.Context, int) ([]uuid.UUID, error) { return r.accounts, nil }
-func (r *rows) WarnOfEnds(context.Context) ([]uuid.UUID, error)        { return nil, nil }
+func (r *rows) WarnOfExpiry(context.Context) ([]uuid.UUID, error)      { return nil, nil }
 func (r *rows) RenewDue(context.Context, uuid.UUID) (account.Renewal, time.Duration, error) {
 	return account.Renewal{Outcome: account.Renewed}, 0, nil
 }
 
-func (r *rows) SeenTemporalStore(context.Context, string) (int64, error) { return 0, nil }
-func (r *rows) OpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) {
+func (r *rows) DetectNewTemporalStore(context.Context, string) (int64, error) { return 0, nil }
+func (r *rows) ListOpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) {
 	return r.series, nil
 }
 
@@ -167,27 +167,27 @@ func (r *rows) OpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) 
 func (r *rows) Materialise(context.Context, uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{r.recurring}, nil
 }
-func (r *rows) DropOldIdempotencyKeys(context.Context) error { return nil }
-func (r *rows) MissingWorkflows(context.Context, int) ([]post.Unattended, error) {
+func (r *rows) DeleteExpiredIdempotencyKeys(context.Context) error { return nil }
+func (r *rows) ListMissingWorkflows(context.Context, int) ([]post.Unattended, error) {
 	var missing []post.Unattended
 	for _, id := range r.ids {
 		missing = append(missing, post.Unattended{PostID: id})
 	}
 	return missing, nil
 }
-func (r *rows) Reconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
-func (r *rows) NoteLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
-func (r *rows) Return(context.Context, uuid.UUID) (post.Post, error) {
+func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
+func (r *rows) MarkLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
+func (r *rows) RedriveReconnected(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
-func (r *rows) Acknowledge(context.Context, uuid.UUID) (post.Post, error) {
+func (r *rows) AcknowledgeRevision(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
 func (r *rows) Post(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
 func (r *rows) CountDue(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
-func (r *rows) Note(context.Context, uuid.UUID, *uuid.UUID, string, string, map[string]any) error {
+func (r *rows) AddEvent(context.Context, uuid.UUID, *uuid.UUID, string, string, map[string]any) error {
 	return nil
 }
 
@@ -197,21 +197,21 @@ type idle struct{}
 func (idle) Run(ctx context.Context)                        { <-ctx.Done() }
 func (idle) ListenPosts(context.Context) <-chan []uuid.UUID { return nil }
 
-func (idle) SeeWorker(context.Context, string) error { return nil }
-func (idle) InheritWorkers(context.Context, time.Duration, time.Duration) ([]string, error) {
+func (idle) RecordHeartbeat(context.Context, string) error { return nil }
+func (idle) LeaseDeadWorkers(context.Context, time.Duration, time.Duration) ([]string, error) {
 	return nil, nil
 }
-func (idle) KeepInheriting(context.Context, string, time.Duration) (bool, error) { return false, nil }
-func (idle) ForgetWorker(context.Context, string) error                          { return nil }
-func (idle) DuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
+func (idle) RenewWorkerLease(context.Context, string, time.Duration) (bool, error) { return false, nil }
+func (idle) DeleteWorker(context.Context, string) error                          { return nil }
+func (idle) ListDuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
 	return nil, nil
 }
-func (idle) OverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
-func (idle) Changed(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error)     { return nil, nil }
+func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
+func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error)     { return nil, nil }
 
 // idly surrounds a worker with a newsroom in which nothing happens.
-func idly(log *slog.Logger) Surroundings {
-	return Surroundings{Dispatcher: idle{}, Store: idle{}, Notices: idle{}, Log: log}
+func idly(log *slog.Logger) Deps {
+	return Deps{Dispatcher: idle{}, Store: idle{}, Notices: idle{}, Log: log}
 }
 
 // A worker polls, runs the reconciler at once, nudges what is missing, and

@@ -277,9 +277,9 @@ func (e FitnessVerdict) Valid() bool {
 
 // Defines values for HitType.
 const (
-	HitTypeClick   HitType = "click"
-	HitTypeConvert HitType = "convert"
-	HitTypeView    HitType = "view"
+	HitTypeClick      HitType = "click"
+	HitTypeConversion HitType = "conversion"
+	HitTypeView       HitType = "view"
 )
 
 // Valid indicates whether the value is a known member of the HitType enum.
@@ -287,7 +287,7 @@ func (e HitType) Valid() bool {
 	switch e {
 	case HitTypeClick:
 		return true
-	case HitTypeConvert:
+	case HitTypeConversion:
 		return true
 	case HitTypeView:
 		return true
@@ -794,48 +794,6 @@ func (e SeriesStatus) Valid() bool {
 	}
 }
 
-// Defines values for SiteUniques.
-const (
-	Bitmap      SiteUniques = "bitmap"
-	Hyperloglog SiteUniques = "hyperloglog"
-	Set         SiteUniques = "set"
-	SetPerDay   SiteUniques = "set_per_day"
-)
-
-// Valid indicates whether the value is a known member of the SiteUniques enum.
-func (e SiteUniques) Valid() bool {
-	switch e {
-	case Bitmap:
-		return true
-	case Hyperloglog:
-		return true
-	case Set:
-		return true
-	case SetPerDay:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for SiteVisitors.
-const (
-	Cookie     SiteVisitors = "cookie"
-	Cookieless SiteVisitors = "cookieless"
-)
-
-// Valid indicates whether the value is a known member of the SiteVisitors enum.
-func (e SiteVisitors) Valid() bool {
-	switch e {
-	case Cookie:
-		return true
-	case Cookieless:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for SystemAlertSeverity.
 const (
 	SystemAlertSeverityCritical SystemAlertSeverity = "critical"
@@ -902,21 +860,42 @@ func (e TaskQueueKind) Valid() bool {
 	}
 }
 
-// Defines values for ViewsDifferenceKind.
+// Defines values for UniqueMethod.
 const (
-	ViewsDifferenceKindClick   ViewsDifferenceKind = "click"
-	ViewsDifferenceKindConvert ViewsDifferenceKind = "convert"
-	ViewsDifferenceKindView    ViewsDifferenceKind = "view"
+	Bitmap      UniqueMethod = "bitmap"
+	Hyperloglog UniqueMethod = "hyperloglog"
+	Set         UniqueMethod = "set"
+	SetPerDay   UniqueMethod = "set_per_day"
 )
 
-// Valid indicates whether the value is a known member of the ViewsDifferenceKind enum.
-func (e ViewsDifferenceKind) Valid() bool {
+// Valid indicates whether the value is a known member of the UniqueMethod enum.
+func (e UniqueMethod) Valid() bool {
 	switch e {
-	case ViewsDifferenceKindClick:
+	case Bitmap:
 		return true
-	case ViewsDifferenceKindConvert:
+	case Hyperloglog:
 		return true
-	case ViewsDifferenceKindView:
+	case Set:
+		return true
+	case SetPerDay:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VisitorMode.
+const (
+	Cookie     VisitorMode = "cookie"
+	Cookieless VisitorMode = "cookieless"
+)
+
+// Valid indicates whether the value is a known member of the VisitorMode enum.
+func (e VisitorMode) Valid() bool {
+	switch e {
+	case Cookie:
+		return true
+	case Cookieless:
 		return true
 	default:
 		return false
@@ -1975,9 +1954,9 @@ type FormField struct {
 
 // FunnelSteps defines model for FunnelSteps.
 type FunnelSteps struct {
-	Clicks   int64 `json:"clicks"`
-	Converts int64 `json:"converts"`
-	Views    int64 `json:"views"`
+	Clicks      int64 `json:"clicks"`
+	Conversions int64 `json:"conversions"`
+	Views       int64 `json:"views"`
 }
 
 // HitEvent defines model for HitEvent.
@@ -1994,10 +1973,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted In Redis.
+	// Accepted Hits stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Of these, for the first time within the window.
+	// Counted Accepted hits that are not duplicates within the window.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -2034,10 +2013,10 @@ type Invitation struct {
 
 // Link defines model for Link.
 type Link struct {
-	// AccountId The account whose copy of the post has this link in it.
+	// AccountId The account that the post was published to with this link.
 	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
-	// Clicks Up to the last flush, at most some minutes ago.
+	// Clicks As of the last flush, usually within a minute.
 	Clicks    int64               `json:"clicks"`
 	Code      string              `json:"code"`
 	CreatedAt time.Time           `json:"created_at"`
@@ -2298,13 +2277,13 @@ type NewExport struct {
 
 // NewLink defines model for NewLink.
 type NewLink struct {
-	// PostId Count its clicks for this post.
+	// PostId The post that clicks are counted for.
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
 
-	// Title For your own lists.
+	// Title Shown in lists only.
 	Title *string `json:"title,omitempty"`
 
-	// Url Where it leads: http or https.
+	// Url The target, http or https.
 	Url string `json:"url"`
 }
 
@@ -2427,29 +2406,29 @@ type NewSeries struct {
 
 // NewSite defines model for NewSite.
 type NewSite struct {
-	// Domains Hosts whose pages may send, with all below them. Without any: all.
+	// Domains Hosts whose pages may send hits, including subdomains. Default: any host.
 	Domains *[]string `json:"domains,omitempty"`
 
-	// MaxId Of a bitmap: the largest id of a reader.
+	// MaxId Only for `bitmap`: the maximum id of a reader.
 	MaxId *int64 `json:"max_id,omitempty"`
 	Name  string `json:"name"`
 
-	// PublicCounts Everybody may read how often a page was viewed.
+	// PublicCounts View counts are readable without authentication.
 	PublicCounts *bool `json:"public_counts,omitempty"`
 
-	// RateHits Hits of one type that a visitor may make within rate_seconds.
+	// RateHits Maximum hits of one type per visitor within rate_seconds.
 	RateHits    *int `json:"rate_hits,omitempty"`
 	RateSeconds *int `json:"rate_seconds,omitempty"`
 
-	// TimeZone IANA; by it days and hours are reckoned, for ever. Without it: the workspace's.
-	TimeZone *string       `json:"time_zone,omitempty"`
-	Uniques  *SiteUniques  `json:"uniques,omitempty"`
-	Visitors *SiteVisitors `json:"visitors,omitempty"`
+	// TimeZone IANA name; determines days and hours and can't be changed later. Default: the workspace's.
+	TimeZone     *string       `json:"time_zone,omitempty"`
+	UniqueMethod *UniqueMethod `json:"unique_method,omitempty"`
+	Visitors     *VisitorMode  `json:"visitors,omitempty"`
 
-	// WeeklyUniques Salts last a week, not a day, so that a week's visitors can be told apart.
+	// WeeklyUniques Rotate salts weekly instead of daily, so that weekly unique visitors are exact.
 	WeeklyUniques *bool `json:"weekly_uniques,omitempty"`
 
-	// WindowSeconds Within it a visitor who comes back to a page is not counted again.
+	// WindowSeconds Repeated hits of a visitor on a page within the window are not counted.
 	WindowSeconds *int `json:"window_seconds,omitempty"`
 }
 
@@ -2468,10 +2447,10 @@ type NewToken struct {
 type NewViewErasure struct {
 	SiteId openapi_types.UUID `json:"site_id"`
 
-	// VisitorHash One visitor, by their hash. Without it and visitor_id: all of the site.
+	// VisitorHash Erase one visitor by hash. Without visitor_hash and visitor_id, all counts of the site are erased.
 	VisitorHash *string `json:"visitor_hash,omitempty"`
 
-	// VisitorId One reader who is logged in, by the site's dense id.
+	// VisitorId Erase one logged-in reader by the site's numeric id.
 	VisitorId *int64 `json:"visitor_id,omitempty"`
 }
 
@@ -2556,19 +2535,19 @@ type PageDimensions struct {
 type PageFiltered struct {
 	Page string `json:"page"`
 
-	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless` and `library` by what the program calls
-	// itself; `no_browser`: as no browser does; `automation`: a program drives the browser;
-	// `prefetch`: fetched ahead; `no_language` and `data_center` by other headers; `rate`: too
-	// often; `opt_out`: does not want to be counted.
+	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless`, `library` and `no_browser` by user agent;
+	// `automation`: navigator.webdriver is set; `prefetch`: prefetched or prerendered;
+	// `no_language` and `data_center` by other headers; `rate`: above the rate limit; `opt_out`:
+	// the reader opted out.
 	Reasons CountByValue `json:"reasons"`
 }
 
 // PageFunnel A visitor counts once per step and hour.
 type PageFunnel struct {
-	Clicks   int64  `json:"clicks"`
-	Converts int64  `json:"converts"`
-	Page     string `json:"page"`
-	Views    int64  `json:"views"`
+	Clicks      int64  `json:"clicks"`
+	Conversions int64  `json:"conversions"`
+	Page        string `json:"page"`
+	Views       int64  `json:"views"`
 }
 
 // PageSeries defines model for PageSeries.
@@ -2584,20 +2563,20 @@ type PageSeriesUnit string
 
 // PageStats defines model for PageStats.
 type PageStats struct {
-	Clicks   int64 `json:"clicks"`
-	Converts int64 `json:"converts"`
+	Clicks      int64 `json:"clicks"`
+	Conversions int64 `json:"conversions"`
 
 	// Days Days of the last 35 with views, oldest first.
 	Days []ViewBucket `json:"days"`
 	Page string       `json:"page"`
 
-	// Recent Views in the last five minutes, the current one included. Only in the stream.
+	// Recent Views in the last five clock minutes, including the current one. Only in the stream.
 	Recent *int64 `json:"recent,omitempty"`
 
 	// Today Hours of today with views, oldest first.
 	Today []ViewBucket `json:"today"`
 
-	// Uniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	// Uniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
 	Uniques PageUniques `json:"uniques"`
 	Views   int64       `json:"views"`
 }
@@ -2607,7 +2586,7 @@ type PageStatsList struct {
 	Pages []PageStats `json:"pages"`
 }
 
-// PageUniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+// PageUniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
 type PageUniques struct {
 	AllTime int64 `json:"all_time"`
 	Day     int64 `json:"day"`
@@ -2713,16 +2692,16 @@ type PostSegment struct {
 
 // PostStats defines model for PostStats.
 type PostStats struct {
-	Clicks   int64              `json:"clicks"`
-	Converts int64              `json:"converts"`
-	Country  CountByValue       `json:"country"`
-	Device   CountByValue       `json:"device"`
-	Filtered CountByValue       `json:"filtered"`
-	Funnel   FunnelSteps        `json:"funnel"`
-	PostId   openapi_types.UUID `json:"post_id"`
-	Referrer CountByValue       `json:"referrer"`
+	Clicks      int64              `json:"clicks"`
+	Conversions int64              `json:"conversions"`
+	Country     CountByValue       `json:"country"`
+	Device      CountByValue       `json:"device"`
+	Filtered    CountByValue       `json:"filtered"`
+	Funnel      FunnelSteps        `json:"funnel"`
+	PostId      openapi_types.UUID `json:"post_id"`
+	Referrer    CountByValue       `json:"referrer"`
 
-	// Uniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	// Uniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
 	Uniques PageUniques `json:"uniques"`
 	Views   int64       `json:"views"`
 }
@@ -3350,12 +3329,12 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit Of user, visitor and address at least one is needed.
+// ServerHit At least one of user, visitor and address is required.
 type ServerHit struct {
-	// Address The reader's IP address; it is hashed and forgotten.
+	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
-	// OptOut The reader does not want to be counted.
+	// OptOut The reader opted out.
 	OptOut   *bool      `json:"opt_out,omitempty"`
 	Page     *string    `json:"page,omitempty"`
 	Referrer *string    `json:"referrer,omitempty"`
@@ -3364,7 +3343,7 @@ type ServerHit struct {
 	Url      *string    `json:"url,omitempty"`
 	User     *string    `json:"user,omitempty"`
 
-	// UserAgent The reader's browser; likewise.
+	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Visitor   *string `json:"visitor,omitempty"`
 }
@@ -3399,36 +3378,19 @@ type Site struct {
 	RateSeconds  int                `json:"rate_seconds"`
 	TimeZone     string             `json:"time_zone"`
 
-	// Uniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
-	// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
-	// whole numbers as ids that you send as `user`.
-	Uniques   SiteUniques `json:"uniques"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	// UniqueMethod How unique visitors are counted: `set` and `set_per_day` are exact and take memory per
+	// visitor; `hyperloglog` has an error of about 1% and takes at most 14 kB per page; `bitmap` is
+	// exact and counts logged-in readers by the numeric id sent as `user`.
+	UniqueMethod UniqueMethod `json:"unique_method"`
+	UpdatedAt    time.Time    `json:"updated_at"`
 
-	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-	Visitors      SiteVisitors `json:"visitors"`
-	WeeklyUniques bool         `json:"weekly_uniques"`
-	WindowSeconds int          `json:"window_seconds"`
+	// Visitors How visitors are identified. `cookie`: by a first-party cookie; `cookieless`: by a hash of address and browser with a rotating salt.
+	Visitors      VisitorMode `json:"visitors"`
+	WeeklyUniques bool        `json:"weekly_uniques"`
+	WindowSeconds int         `json:"window_seconds"`
 
-	// WriteKey No secret.
+	// WriteKey Public.
 	WriteKey string `json:"write_key"`
-}
-
-// SiteEdit defines model for SiteEdit.
-type SiteEdit struct {
-	Domains *[]string `json:"domains,omitempty"`
-
-	// MaxId It can only grow.
-	MaxId        *int64  `json:"max_id,omitempty"`
-	Name         *string `json:"name,omitempty"`
-	PublicCounts *bool   `json:"public_counts,omitempty"`
-	RateHits     *int    `json:"rate_hits,omitempty"`
-	RateSeconds  *int    `json:"rate_seconds,omitempty"`
-
-	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-	Visitors      *SiteVisitors `json:"visitors,omitempty"`
-	WeeklyUniques *bool         `json:"weekly_uniques,omitempty"`
-	WindowSeconds *int          `json:"window_seconds,omitempty"`
 }
 
 // SiteList defines model for SiteList.
@@ -3436,17 +3398,26 @@ type SiteList struct {
 	Sites []Site `json:"sites"`
 }
 
-// SiteUniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
-// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
-// whole numbers as ids that you send as `user`.
-type SiteUniques string
+// SiteUpdate defines model for SiteUpdate.
+type SiteUpdate struct {
+	Domains *[]string `json:"domains,omitempty"`
 
-// SiteVisitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-type SiteVisitors string
+	// MaxId Must not decrease.
+	MaxId        *int64  `json:"max_id,omitempty"`
+	Name         *string `json:"name,omitempty"`
+	PublicCounts *bool   `json:"public_counts,omitempty"`
+	RateHits     *int    `json:"rate_hits,omitempty"`
+	RateSeconds  *int    `json:"rate_seconds,omitempty"`
+
+	// Visitors How visitors are identified. `cookie`: by a first-party cookie; `cookieless`: by a hash of address and browser with a rotating salt.
+	Visitors      *VisitorMode `json:"visitors,omitempty"`
+	WeeklyUniques *bool        `json:"weekly_uniques,omitempty"`
+	WindowSeconds *int         `json:"window_seconds,omitempty"`
+}
 
 // SiteWithSecret defines model for SiteWithSecret.
 type SiteWithSecret struct {
-	// SecretKey For /v1/batch. Keep it; it is not shown again.
+	// SecretKey For /v1/batch. Store it; it is not returned again.
 	SecretKey *string `json:"secret_key,omitempty"`
 	Site      Site    `json:"site"`
 }
@@ -3719,10 +3690,15 @@ type TrendingList struct {
 	Pages []struct {
 		Page string `json:"page"`
 
-		// Score Views; of `now` weighed by age; of rising pages, times their usual rate.
+		// Score Views; decayed by age for `now`; for rising pages, the factor by which current views exceed the usual ones.
 		Score float64 `json:"score"`
 	} `json:"pages"`
 }
+
+// UniqueMethod How unique visitors are counted: `set` and `set_per_day` are exact and take memory per
+// visitor; `hyperloglog` has an error of about 1% and takes at most 14 kB per page; `bitmap` is
+// exact and counts logged-in readers by the numeric id sent as `user`.
+type UniqueMethod string
 
 // User defines model for User.
 type User struct {
@@ -3742,23 +3718,23 @@ type UsualLimits struct {
 
 // View defines model for View.
 type View struct {
-	// Page An id of yours, such as a post's; or leave it to url.
+	// Page The page's id, such as a post's. Default: derived from url.
 	Page     *string `json:"page,omitempty"`
 	Referrer *string `json:"referrer,omitempty"`
 
 	// Site The site's write key.
 	Site string `json:"site"`
 
-	// Url The page's address, of which the path and what else names the page are kept.
+	// Url The page's URL. The page name is its path and the query parameters except tracking ones.
 	Url *string `json:"url,omitempty"`
 
-	// User Who is logged in, by an id of yours; only a hash of it is kept.
+	// User Your id of the logged-in reader; only a hash of it is stored.
 	User *string `json:"user,omitempty"`
 
-	// Visitor A cookie of the site's own; of no meaning to cookieless sites.
+	// Visitor The site's visitor cookie; ignored by cookieless sites.
 	Visitor *string `json:"visitor,omitempty"`
 
-	// Webdriver navigator.webdriver: a program drives the browser.
+	// Webdriver navigator.webdriver: the browser is automated.
 	Webdriver *bool `json:"webdriver,omitempty"`
 }
 
@@ -3770,58 +3746,59 @@ type ViewBucket struct {
 
 // ViewErasure defines model for ViewErasure.
 type ViewErasure struct {
-	Done      bool               `json:"done"`
-	DoneAt    *time.Time         `json:"done_at,omitempty"`
-	Id        openapi_types.UUID `json:"id"`
-	OfVisitor bool               `json:"of_visitor"`
+	Done   bool               `json:"done"`
+	DoneAt *time.Time         `json:"done_at,omitempty"`
+	Id     openapi_types.UUID `json:"id"`
 
-	// Removed Entries that were removed.
-	Removed     *int64             `json:"removed,omitempty"`
-	RequestedAt time.Time          `json:"requested_at"`
-	SiteId      openapi_types.UUID `json:"site_id"`
+	// Removed Number of removed entries.
+	Removed     *int64    `json:"removed,omitempty"`
+	RequestedAt time.Time `json:"requested_at"`
+
+	// SingleVisitor Whether one visitor is erased, not all counts.
+	SingleVisitor bool               `json:"single_visitor"`
+	SiteId        openapi_types.UUID `json:"site_id"`
 }
 
-// ViewsCheck What Redis shows readers, against what the database has and Redis has not handed over yet.
+// ViewsCheck The last comparison of the totals in Redis with those in the database.
 type ViewsCheck struct {
 	Agrees bool `json:"agrees"`
 
-	// Compared Pages and kinds.
-	Compared  int64     `json:"compared"`
+	// Compared Compared totals, by page and type.
+	Compared int64 `json:"compared"`
+
+	// Differing Totals that differ.
 	Differing int64     `json:"differing"`
 	EndedAt   time.Time `json:"ended_at"`
 
-	// Examples Of your workspace's own pages.
+	// Examples Differences on pages of your workspace.
 	Examples []ViewsDifference `json:"examples"`
 
-	// Missing Counts that Redis has too few.
+	// Missing Hits that Redis lacks.
 	Missing   int64     `json:"missing"`
 	StartedAt time.Time `json:"started_at"`
 
-	// Surplus And too many.
+	// Surplus Hits that Redis has in excess.
 	Surplus int64 `json:"surplus"`
 }
 
 // ViewsDifference defines model for ViewsDifference.
 type ViewsDifference struct {
-	Kind ViewsDifferenceKind `json:"kind"`
-	Page string              `json:"page"`
+	Page string `json:"page"`
 
-	// Pending What is on its way from the one to the other.
+	// Pending Hits counted during the comparison.
 	Pending int64 `json:"pending"`
 
-	// Shown The running total in Redis.
+	// Shown The total in Redis.
 	Shown int64 `json:"shown"`
 
 	// Stored The total in the database.
-	Stored int64 `json:"stored"`
+	Stored int64   `json:"stored"`
+	Type   HitType `json:"type"`
 }
-
-// ViewsDifferenceKind defines model for ViewsDifference.Kind.
-type ViewsDifferenceKind string
 
 // ViewsHealth defines model for ViewsHealth.
 type ViewsHealth struct {
-	// Check What Redis shows readers, against what the database has and Redis has not handed over yet.
+	// Check The last comparison of the totals in Redis with those in the database.
 	Check *ViewsCheck `json:"check,omitempty"`
 	Flush struct {
 		BatchesLastHour int64 `json:"batches_last_hour"`
@@ -3829,20 +3806,23 @@ type ViewsHealth struct {
 		// CountsLastHour Views, clicks and conversions.
 		CountsLastHour int64 `json:"counts_last_hour"`
 
-		// LastAt Absent: none within the last hour.
+		// LastAt Absent if there was none within the last hour.
 		LastAt *time.Time `json:"last_at,omitempty"`
 	} `json:"flush"`
 
-	// Loss The last time that Redis was found without its counts. They were filled in again from the database.
+	// Loss The last time that Redis lost its counts. They were restored from the database.
 	Loss *ViewsLoss `json:"loss,omitempty"`
 }
 
-// ViewsLoss The last time that Redis was found without its counts. They were filled in again from the database.
+// ViewsLoss The last time that Redis lost its counts. They were restored from the database.
 type ViewsLoss struct {
 	FoundAt time.Time `json:"found_at"`
 	Pages   int64     `json:"pages"`
 	Shards  int64     `json:"shards"`
 }
+
+// VisitorMode How visitors are identified. `cookie`: by a first-party cookie; `cookieless`: by a hash of address and browser with a rotating salt.
+type VisitorMode string
 
 // Warning defines model for Warning.
 type Warning struct {
@@ -4282,7 +4262,7 @@ type ReadFeedParamsFormat string
 
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
-	// Post Only those that are counted for this post.
+	// Post Only links whose clicks count for this post.
 	Post  *openapi_types.UUID `form:"post,omitempty" json:"post,omitempty"`
 	Limit *int                `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -4736,13 +4716,13 @@ type CreateTokenParams struct {
 
 // TrendingParams defines parameters for Trending.
 type TrendingParams struct {
-	// Site Without it: the workspace's posts.
+	// Site Default: the workspace's posts.
 	Site *openapi_types.UUID `form:"site,omitempty" json:"site,omitempty"`
 
-	// Window `now` weighs views of ten minutes ago half as much; the others are exact.
+	// Window `now` decays views with a half-life of ten minutes; the others are exact.
 	Window *TrendingParamsWindow `form:"window,omitempty" json:"window,omitempty"`
 
-	// Rising Instead: pages that are viewed more than they were, by how many times.
+	// Rising Rank by how much current views exceed the usual ones.
 	Rising *bool `form:"rising,omitempty" json:"rising,omitempty"`
 	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
@@ -4895,8 +4875,8 @@ type SwitchWorkspaceJSONRequestBody = WorkspaceChoice
 // CreateSiteJSONRequestBody defines body for CreateSite for application/json ContentType.
 type CreateSiteJSONRequestBody = NewSite
 
-// EditSiteJSONRequestBody defines body for EditSite for application/json ContentType.
-type EditSiteJSONRequestBody = SiteEdit
+// UpdateSiteJSONRequestBody defines body for UpdateSite for application/json ContentType.
+type UpdateSiteJSONRequestBody = SiteUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
@@ -5053,19 +5033,19 @@ type ServerInterface interface {
 	// ReadFeed The newest 50 articles of a kept search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	ReadFeed(c *gin.Context, id openapi_types.UUID, format ReadFeedParamsFormat, params ReadFeedParams)
-	// ListLinks Lists short links, the newest first.
+	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(c *gin.Context, params ListLinksParams)
-	// CreateLink Makes a short link.
+	// CreateLink Creates a short link.
 	// (POST /api/v1/links)
 	CreateLink(c *gin.Context, params CreateLinkParams)
-	// GetLink Reads a short link.
+	// GetLink Returns a short link.
 	// (GET /api/v1/links/{code})
 	GetLink(c *gin.Context, code LinkCode)
-	// DisableLink Makes a short link lead nowhere.
+	// DisableLink Disables a short link.
 	// (POST /api/v1/links/{code}/disable)
 	DisableLink(c *gin.Context, code LinkCode)
-	// EnableLink Makes a disabled short link lead on again.
+	// EnableLink Enables a disabled short link.
 	// (POST /api/v1/links/{code}/enable)
 	EnableLink(c *gin.Context, code LinkCode)
 	// GetMe Says who you are, where, and what you may do.
@@ -5164,7 +5144,7 @@ type ServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
-	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
+	// PostStats Returns the counts of a post on all sites of the workspace.
 	// (GET /api/v1/posts/{id}/stats)
 	PostStats(c *gin.Context, id PostID)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
@@ -5272,37 +5252,37 @@ type ServerInterface interface {
 	// ListSites Lists the sites whose pages are counted.
 	// (GET /api/v1/sites)
 	ListSites(c *gin.Context)
-	// CreateSite Has the pages of a web site counted.
+	// CreateSite Creates a site whose pages are counted.
 	// (POST /api/v1/sites)
 	CreateSite(c *gin.Context, params CreateSiteParams)
-	// DeleteSite Ends a site; nothing is counted for it any more.
+	// DeleteSite Deletes a site; its hits are not counted anymore.
 	// (DELETE /api/v1/sites/{id})
 	DeleteSite(c *gin.Context, id SiteID)
-	// GetSite Reads a site's settings.
+	// GetSite Returns a site's settings.
 	// (GET /api/v1/sites/{id})
 	GetSite(c *gin.Context, id SiteID)
-	// EditSite Changes a site's settings; hits are counted by them within two seconds.
+	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
-	EditSite(c *gin.Context, id SiteID)
-	// LiveViews Streams the numbers of pages as they change, as server-sent events.
+	UpdateSite(c *gin.Context, id SiteID)
+	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(c *gin.Context, id CountedSite, params LiveViewsParams)
-	// PageDimensions Says where a page's readers are, what they read with and where they came from.
+	// PageDimensions Returns a page's views by country, device and referrer.
 	// (GET /api/v1/sites/{id}/pages/dimensions)
 	PageDimensions(c *gin.Context, id CountedSite, params PageDimensionsParams)
-	// PageFiltered Says how many hits on a page were not counted, and why.
+	// PageFiltered Returns a page's filtered hits by reason.
 	// (GET /api/v1/sites/{id}/pages/filtered)
 	PageFiltered(c *gin.Context, id CountedSite, params PageFilteredParams)
-	// PageFunnel Says how many who viewed a page clicked, and how many converted.
+	// PageFunnel Returns the views, clicks and conversions of a page.
 	// (GET /api/v1/sites/{id}/pages/funnel)
 	PageFunnel(c *gin.Context, id CountedSite, params PageFunnelParams)
-	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
+	// PageSeries Returns a page's counts by hour or day in the site's time zone.
 	// (GET /api/v1/sites/{id}/pages/series)
 	PageSeries(c *gin.Context, id CountedSite, params PageSeriesParams)
-	// PageStats Says how often up to 100 pages were viewed, and by how many.
+	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
-	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
+	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
@@ -5317,16 +5297,16 @@ type ServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(c *gin.Context, id openapi_types.UUID)
-	// Trending Lists the pages that are viewed most; at most 30 s old.
+	// Trending Lists the most viewed pages; the list is at most 30 s old.
 	// (GET /api/v1/trending)
 	Trending(c *gin.Context, params TrendingParams)
-	// EraseViews Forgets a site's counts, or one visitor.
+	// EraseViews Erases a site's counts, or one visitor.
 	// (POST /api/v1/views/erasures)
 	EraseViews(c *gin.Context)
-	// GetViewErasure Says whether it is done.
+	// GetViewErasure Returns an erasure.
 	// (GET /api/v1/views/erasures/{id})
 	GetViewErasure(c *gin.Context, id openapi_types.UUID)
-	// ViewsHealth Says how the counting of views keeps its numbers.
+	// ViewsHealth Returns the health of view counting.
 	// (GET /api/v1/views/health)
 	ViewsHealth(c *gin.Context)
 	// ListWebhooks Lists the webhook endpoints.
@@ -9548,8 +9528,8 @@ func (siw *ServerInterfaceWrapper) GetSite(c *gin.Context) {
 	siw.Handler.GetSite(c, id)
 }
 
-// EditSite operation middleware
-func (siw *ServerInterfaceWrapper) EditSite(c *gin.Context) {
+// UpdateSite operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSite(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -9570,7 +9550,7 @@ func (siw *ServerInterfaceWrapper) EditSite(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EditSite(c, id)
+	siw.Handler.UpdateSite(c, id)
 }
 
 // LiveViews operation middleware
@@ -10711,7 +10691,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/sites", wrapper.CreateSite)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id", wrapper.DeleteSite)
 	router.GET(options.BaseURL+"/api/v1/sites/:id", wrapper.GetSite)
-	router.PATCH(options.BaseURL+"/api/v1/sites/:id", wrapper.EditSite)
+	router.PATCH(options.BaseURL+"/api/v1/sites/:id", wrapper.UpdateSite)
 	router.POST(options.BaseURL+"/api/v1/sites/:id/rotate-secret", wrapper.RotateSiteSecret)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/stats", wrapper.PageStats)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/series", wrapper.PageSeries)
@@ -16499,18 +16479,18 @@ func (response GetSitedefaultApplicationProblemPlusJSONResponse) VisitGetSiteRes
 	return err
 }
 
-type EditSiteRequestObject struct {
+type UpdateSiteRequestObject struct {
 	Id   SiteID `json:"id"`
-	Body *EditSiteJSONRequestBody
+	Body *UpdateSiteJSONRequestBody
 }
 
-type EditSiteResponseObject interface {
-	VisitEditSiteResponse(w http.ResponseWriter) error
+type UpdateSiteResponseObject interface {
+	VisitUpdateSiteResponse(w http.ResponseWriter) error
 }
 
-type EditSite200JSONResponse Site
+type UpdateSite200JSONResponse Site
 
-func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
+func (response UpdateSite200JSONResponse) VisitUpdateSiteResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -16522,13 +16502,13 @@ func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWri
 	return err
 }
 
-type EditSitedefaultApplicationProblemPlusJSONResponse struct {
+type UpdateSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EditSitedefaultApplicationProblemPlusJSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
+func (response UpdateSitedefaultApplicationProblemPlusJSONResponse) VisitUpdateSiteResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18267,19 +18247,19 @@ type StrictServerInterface interface {
 	// ReadFeed The newest 50 articles of a kept search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	ReadFeed(ctx context.Context, request ReadFeedRequestObject) (ReadFeedResponseObject, error)
-	// ListLinks Lists short links, the newest first.
+	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
-	// CreateLink Makes a short link.
+	// CreateLink Creates a short link.
 	// (POST /api/v1/links)
 	CreateLink(ctx context.Context, request CreateLinkRequestObject) (CreateLinkResponseObject, error)
-	// GetLink Reads a short link.
+	// GetLink Returns a short link.
 	// (GET /api/v1/links/{code})
 	GetLink(ctx context.Context, request GetLinkRequestObject) (GetLinkResponseObject, error)
-	// DisableLink Makes a short link lead nowhere.
+	// DisableLink Disables a short link.
 	// (POST /api/v1/links/{code}/disable)
 	DisableLink(ctx context.Context, request DisableLinkRequestObject) (DisableLinkResponseObject, error)
-	// EnableLink Makes a disabled short link lead on again.
+	// EnableLink Enables a disabled short link.
 	// (POST /api/v1/links/{code}/enable)
 	EnableLink(ctx context.Context, request EnableLinkRequestObject) (EnableLinkResponseObject, error)
 	// GetMe Says who you are, where, and what you may do.
@@ -18378,7 +18358,7 @@ type StrictServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
-	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
+	// PostStats Returns the counts of a post on all sites of the workspace.
 	// (GET /api/v1/posts/{id}/stats)
 	PostStats(ctx context.Context, request PostStatsRequestObject) (PostStatsResponseObject, error)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
@@ -18486,37 +18466,37 @@ type StrictServerInterface interface {
 	// ListSites Lists the sites whose pages are counted.
 	// (GET /api/v1/sites)
 	ListSites(ctx context.Context, request ListSitesRequestObject) (ListSitesResponseObject, error)
-	// CreateSite Has the pages of a web site counted.
+	// CreateSite Creates a site whose pages are counted.
 	// (POST /api/v1/sites)
 	CreateSite(ctx context.Context, request CreateSiteRequestObject) (CreateSiteResponseObject, error)
-	// DeleteSite Ends a site; nothing is counted for it any more.
+	// DeleteSite Deletes a site; its hits are not counted anymore.
 	// (DELETE /api/v1/sites/{id})
 	DeleteSite(ctx context.Context, request DeleteSiteRequestObject) (DeleteSiteResponseObject, error)
-	// GetSite Reads a site's settings.
+	// GetSite Returns a site's settings.
 	// (GET /api/v1/sites/{id})
 	GetSite(ctx context.Context, request GetSiteRequestObject) (GetSiteResponseObject, error)
-	// EditSite Changes a site's settings; hits are counted by them within two seconds.
+	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
-	EditSite(ctx context.Context, request EditSiteRequestObject) (EditSiteResponseObject, error)
-	// LiveViews Streams the numbers of pages as they change, as server-sent events.
+	UpdateSite(ctx context.Context, request UpdateSiteRequestObject) (UpdateSiteResponseObject, error)
+	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(ctx context.Context, request LiveViewsRequestObject) (LiveViewsResponseObject, error)
-	// PageDimensions Says where a page's readers are, what they read with and where they came from.
+	// PageDimensions Returns a page's views by country, device and referrer.
 	// (GET /api/v1/sites/{id}/pages/dimensions)
 	PageDimensions(ctx context.Context, request PageDimensionsRequestObject) (PageDimensionsResponseObject, error)
-	// PageFiltered Says how many hits on a page were not counted, and why.
+	// PageFiltered Returns a page's filtered hits by reason.
 	// (GET /api/v1/sites/{id}/pages/filtered)
 	PageFiltered(ctx context.Context, request PageFilteredRequestObject) (PageFilteredResponseObject, error)
-	// PageFunnel Says how many who viewed a page clicked, and how many converted.
+	// PageFunnel Returns the views, clicks and conversions of a page.
 	// (GET /api/v1/sites/{id}/pages/funnel)
 	PageFunnel(ctx context.Context, request PageFunnelRequestObject) (PageFunnelResponseObject, error)
-	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
+	// PageSeries Returns a page's counts by hour or day in the site's time zone.
 	// (GET /api/v1/sites/{id}/pages/series)
 	PageSeries(ctx context.Context, request PageSeriesRequestObject) (PageSeriesResponseObject, error)
-	// PageStats Says how often up to 100 pages were viewed, and by how many.
+	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
-	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
+	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
@@ -18531,16 +18511,16 @@ type StrictServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
-	// Trending Lists the pages that are viewed most; at most 30 s old.
+	// Trending Lists the most viewed pages; the list is at most 30 s old.
 	// (GET /api/v1/trending)
 	Trending(ctx context.Context, request TrendingRequestObject) (TrendingResponseObject, error)
-	// EraseViews Forgets a site's counts, or one visitor.
+	// EraseViews Erases a site's counts, or one visitor.
 	// (POST /api/v1/views/erasures)
 	EraseViews(ctx context.Context, request EraseViewsRequestObject) (EraseViewsResponseObject, error)
-	// GetViewErasure Says whether it is done.
+	// GetViewErasure Returns an erasure.
 	// (GET /api/v1/views/erasures/{id})
 	GetViewErasure(ctx context.Context, request GetViewErasureRequestObject) (GetViewErasureResponseObject, error)
-	// ViewsHealth Says how the counting of views keeps its numbers.
+	// ViewsHealth Returns the health of view counting.
 	// (GET /api/v1/views/health)
 	ViewsHealth(ctx context.Context, request ViewsHealthRequestObject) (ViewsHealthResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
@@ -22519,13 +22499,13 @@ func (sh *strictHandler) GetSite(ctx *gin.Context, id SiteID) {
 	}
 }
 
-// EditSite operation middleware
-func (sh *strictHandler) EditSite(ctx *gin.Context, id SiteID) {
-	var request EditSiteRequestObject
+// UpdateSite operation middleware
+func (sh *strictHandler) UpdateSite(ctx *gin.Context, id SiteID) {
+	var request UpdateSiteRequestObject
 
 	request.Id = id
 
-	var body EditSiteJSONRequestBody
+	var body UpdateSiteJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -22544,18 +22524,18 @@ func (sh *strictHandler) EditSite(ctx *gin.Context, id SiteID) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditSite(ctx, request.(EditSiteRequestObject))
+		return sh.ssi.UpdateSite(ctx, request.(UpdateSiteRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditSite")
+		handler = middleware(handler, "UpdateSite")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditSiteResponseObject); ok {
-		if err := validResponse.VisitEditSiteResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateSiteResponseObject); ok {
+		if err := validResponse.VisitUpdateSiteResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -332,7 +332,7 @@ func (p *parts) worker() *worker.Worker {
 		Search:   p.searchWorker(),
 		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 		Views:    p.viewsActivities(),
-	}, worker.Surroundings{
+	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
 }

@@ -1,9 +1,9 @@
-// Package bluesky publishes to Bluesky and to every server of the AT Protocol
-// that keeps its posts.
+// Package bluesky publishes to Bluesky and to other servers of the AT Protocol
+// that host its posts.
 //
-// The protocol is described at https://atproto.com/specs/ and its calls, by
-// name, at https://docs.bsky.app/docs/category/http-reference; behaviour that is
-// not written there is cited from the reference server's source by file.
+// The protocol is documented at https://atproto.com/specs/ and its calls, by
+// name, at https://docs.bsky.app/docs/category/http-reference. Undocumented
+// behavior is cited from the reference server's source by file.
 package bluesky
 
 import (
@@ -18,25 +18,25 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "bluesky"
 
-// collection holds an account's posts.
-const collection = "app.bsky.feed.post"
+// postCollection is the collection of an account's posts.
+const postCollection = "app.bsky.feed.post"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
-	Entryway  string `json:"entryway"`  // server that knows every name; default https://bsky.social
+	Entryway  string `json:"entryway"`  // server that resolves all handles; default https://bsky.social
 	Directory string `json:"directory"` // of did:plc identities; default https://plc.directory
-	Web       string `json:"web"`       // pages for people; default https://bsky.app
-	Video     string `json:"video"`     // service that takes videos; default https://video.bsky.app
-	// VideoDirect hands videos to the account's own server as they are. The
-	// network then transcodes one when it is first watched.
+	Web       string `json:"web"`       // public pages; default https://bsky.app
+	Video     string `json:"video"`     // video service; default https://video.bsky.app
+	// VideoDirect uploads videos unprocessed to the account's own server. The
+	// network then transcodes a video when it is first watched.
 	VideoDirect bool `json:"video_direct"`
-	// NoCards shows no card for the first link of a post.
+	// NoCards disables the card for the first link of a post.
 	NoCards bool `json:"no_cards"`
-	// PlainHTTP lists host:port of servers that may be reached without TLS,
-	// besides those on loopback.
+	// PlainHTTP lists host:port of servers that can be called without TLS, in
+	// addition to loopback addresses.
 	PlainHTTP []string `json:"plain_http"`
 
 	MaxGraphemes    int   `json:"max_graphemes"`     // default 300
@@ -46,54 +46,54 @@ type Options struct {
 	MaxVideoBytes   int64 `json:"max_video_bytes"`   // default 300,000,000
 	MaxVideoSeconds int   `json:"max_video_seconds"` // default 180
 	MaxAltText      int   `json:"max_alt_text"`      // default 2000, as in the app
-	BlobSeconds     int   `json:"blob_seconds"`      // how long an upload waits for its post; default 3000
+	BlobSeconds     int   `json:"blob_seconds"`      // how long an upload can wait for its post; default 3000
 
 	CallsPer5Min  int `json:"calls_per_5_min"` // default 3000
-	WritesPerHour int `json:"writes_per_hour"` // points, of which a post takes 3; default 5000
+	WritesPerHour int `json:"writes_per_hour"` // points, of which a post costs 3; default 5000
 	WritesPerDay  int `json:"writes_per_day"`  // default 35000
 	UploadsPerDay int `json:"uploads_per_day"` // default 1000
 
-	Sandbox       string        `json:"-"` // base address of the sandbox's copy; empty: none
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for one attachment; 0: 15 min
-	AsideTimeout  time.Duration `json:"-"` // for what a post can do without: names, cards; 0: 5 s
+	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // timeout of one upload; 0: 15 min
+	EnrichTimeout time.Duration `json:"-"` // timeout of optional reads, such as names and cards; 0: 5 s
 }
 
-// fill puts the default in place of what is not set.
-func (o *Options) fill() {
-	fallback(&o.Entryway, "https://bsky.social")
-	fallback(&o.Directory, "https://plc.directory")
-	fallback(&o.Web, "https://bsky.app")
-	fallback(&o.Video, "https://video.bsky.app")
+// setDefaults sets the defaults of fields that are zero.
+func (o *Options) setDefaults() {
+	setDefault(&o.Entryway, "https://bsky.social")
+	setDefault(&o.Directory, "https://plc.directory")
+	setDefault(&o.Web, "https://bsky.app")
+	setDefault(&o.Video, "https://video.bsky.app")
 	// The limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and
 	// app.bsky.embed.video.
-	fallback(&o.MaxGraphemes, 300)
-	fallback(&o.MaxTextBytes, 3000)
-	fallback(&o.MaxImages, 4)
-	fallback(&o.MaxImageBytes, 2_000_000)
-	fallback(&o.MaxVideoBytes, 300_000_000)
-	fallback(&o.MaxVideoSeconds, 180)
-	fallback(&o.MaxAltText, 2000)
-	// Servers keep an upload without a post for about an hour and promise
+	setDefault(&o.MaxGraphemes, 300)
+	setDefault(&o.MaxTextBytes, 3000)
+	setDefault(&o.MaxImages, 4)
+	setDefault(&o.MaxImageBytes, 2_000_000)
+	setDefault(&o.MaxVideoBytes, 300_000_000)
+	setDefault(&o.MaxVideoSeconds, 180)
+	setDefault(&o.MaxAltText, 2000)
+	// Servers keep an upload without a post for about an hour and guarantee
 	// minutes. https://atproto.com/guides/blob-lifecycle
-	fallback(&o.BlobSeconds, 3000)
+	setDefault(&o.BlobSeconds, 3000)
 	// https://docs.bsky.app/docs/advanced-guides/rate-limits
-	fallback(&o.CallsPer5Min, 3000)
-	fallback(&o.WritesPerHour, 5000)
-	fallback(&o.WritesPerDay, 35_000)
-	fallback(&o.UploadsPerDay, 1000)
-	fallback(&o.UploadTimeout, 15*time.Minute)
-	fallback(&o.AsideTimeout, 5*time.Second)
+	setDefault(&o.CallsPer5Min, 3000)
+	setDefault(&o.WritesPerHour, 5000)
+	setDefault(&o.WritesPerDay, 35_000)
+	setDefault(&o.UploadsPerDay, 1000)
+	setDefault(&o.UploadTimeout, 15*time.Minute)
+	setDefault(&o.EnrichTimeout, 5*time.Second)
 }
 
-func fallback[T comparable](value *T, instead T) {
+func setDefault[T comparable](value *T, instead T) {
 	if *value == *new(T) {
 		*value = instead
 	}
 }
 
-// Bluesky implements network.Network and the ways to connect its accounts.
+// Bluesky implements network.Network, and connects accounts with an app password.
 type Bluesky struct {
 	calls   *call.Caller
 	options Options
@@ -111,17 +111,17 @@ var (
 	_ network.Revoker       = (*Bluesky)(nil)
 )
 
-// New makes the adapter. client should refuse private addresses (see
-// call.NewClient), because servers and linked pages are named by users.
+// New returns the adapter. client should refuse private addresses
+// (call.NewClient), because users enter servers and links.
 func New(client *http.Client, options Options) *Bluesky {
-	options.fill()
+	options.setDefaults()
 	return &Bluesky{calls: call.New(client), options: options, tids: &tidClock{now: time.Now}}
 }
 
-// Name gives "bluesky".
+// Name returns "bluesky".
 func (b *Bluesky) Name() string { return Name }
 
-// do makes one call of the protocol at a server and turns every refusal into a
+// do makes one call of the protocol to a server and returns every refusal as a
 // *network.Error.
 func (b *Bluesky) do(ctx context.Context, server, method string, query url.Values, request call.Request) (*call.Response, error) {
 	root, err := b.base(server)
@@ -154,30 +154,30 @@ func (b *Bluesky) do(ctx context.Context, server, method string, query url.Value
 	return res, nil
 }
 
-// base validates a server's address and gives it without a trailing slash.
+// base validates a server's address and returns it without a trailing slash.
 func (b *Bluesky) base(address string) (string, error) {
 	address = strings.TrimSpace(address)
-	if b.sandboxed(address) {
+	if b.isSandbox(address) {
 		return address, nil
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return "", badAddress("Give the server's address as https://host, for example https://bsky.social.")
 	}
-	// A token sent without TLS is a token lost.
-	if u.Scheme != "https" && (u.Scheme != "http" || !b.mayBePlain(u)) {
+	// A token that is sent without TLS is compromised.
+	if u.Scheme != "https" && (u.Scheme != "http" || !b.allowsHTTP(u)) {
 		return "", badAddress("The server's address must begin with https://.")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// sandboxed says whether an account is of the sandbox, all of whose services
-// are at one address.
-func (b *Bluesky) sandboxed(address string) bool {
+// isSandbox reports whether an account belongs to the fake network, which serves
+// all services at one address.
+func (b *Bluesky) isSandbox(address string) bool {
 	return b.options.Sandbox != "" && address == b.options.Sandbox
 }
 
-func (b *Bluesky) mayBePlain(u *url.URL) bool {
+func (b *Bluesky) allowsHTTP(u *url.URL) bool {
 	for _, allowed := range b.options.PlainHTTP {
 		if strings.EqualFold(allowed, u.Host) {
 			return true
@@ -193,11 +193,11 @@ func badAddress(message string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: "bad_address", Field: fieldServer, Message: message}
 }
 
-// permalink is the page of a post. People are named there by their handle,
-// which may change; the identity works too and does not.
+// permalink returns the page of a post. Pages are usually named by handle, which
+// can change; the DID works too and does not change.
 func (b *Bluesky) permalink(account network.Account, key string) string {
 	root := b.options.Web
-	if b.sandboxed(account.BaseURL) {
+	if b.isSandbox(account.BaseURL) {
 		root = account.BaseURL
 	}
 	who := strings.TrimPrefix(account.Handle, "@")

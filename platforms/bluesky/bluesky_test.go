@@ -35,7 +35,7 @@ func startFake(t *testing.T, options fake.Options) *fake.Server {
 
 func newClient(t *testing.T) *http.Client {
 	t.Helper()
-	// The directory of dev-env's identities names localhost.
+	// dev-env's directory names localhost.
 	client, err := call.NewClient([]string{"127.0.0.0/8", "::1/128"})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func newClient(t *testing.T) *http.Client {
 	return client
 }
 
-// sandbox makes an adapter for a fake, and connects the account desk.
+// sandbox returns an adapter for a fake, and connects the account desk.
 func sandbox(t *testing.T, server *fake.Server, options bluesky.Options) (*bluesky.Bluesky, network.Account, *http.Client) {
 	t.Helper()
 	client := newClient(t)
@@ -80,8 +80,8 @@ func subject(t *testing.T, b *bluesky.Bluesky, client *http.Client, account netw
 	}
 	return platformtest.Subject{
 		Network: b, Account: account, Client: client, Limits: limits, Counts: counts(t),
-		CreatePath: "/bluesky/xrpc/com.atproto.repo.createRecord",
-		ByHandle:   true, NoWindow: true, OpenReads: true, NoRequestID: true, Processed: video,
+		CreatePath:    "/bluesky/xrpc/com.atproto.repo.createRecord",
+		FindsByHandle: true, UnboundedSearch: true, PublicReads: true, NoRequestID: true, NewProcessedMedia: video,
 	}
 }
 
@@ -93,8 +93,8 @@ func TestConformance(t *testing.T) {
 	platformtest.Run(t, s)
 }
 
-// home stands before a fake and makes it look like a server of its own, at the
-// root of its address, as those that are not the sandbox's are.
+// home is a proxy for a fake that serves it at the root of its address, like a
+// server outside of the sandbox.
 func home(t *testing.T, server *fake.Server) string {
 	t.Helper()
 	target, err := url.Parse(server.URL() + "/bluesky")
@@ -127,7 +127,7 @@ func prepare(t *testing.T, b *bluesky.Bluesky, account network.Account, sub netw
 	return sub
 }
 
-// record is what is read of a post, by a plain call that is none of the adapter's.
+// record is a post as read with a plain call, without the adapter.
 type record struct {
 	URI   string `json:"uri"`
 	CID   string `json:"cid"`
@@ -185,7 +185,8 @@ func decode(t *testing.T, res *http.Response, into any) int {
 	return res.StatusCode
 }
 
-// video is an MP4 by its first bytes, which is all that anything here looks at.
+// video returns a file that starts like an MP4, which is all that is checked
+// here.
 func video(*testing.T) network.Media {
 	data := append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte{7}, 2000)...)
 	return network.Media{

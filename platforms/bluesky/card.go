@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	maxPage        = 4 << 20   // bytes of a page that is read for its card
-	maxHead        = 512 << 10 // of it, what is looked through
+	maxPage        = 4 << 20   // bytes of a page to read for its card
+	maxHead        = 512 << 10 // bytes of it to parse
 	maxThumb       = 1_000_000 // lexicon app.bsky.embed.external
 	maxTitle       = 300       // characters
 	maxDescription = 1000
 )
 
-// card is what a post shows of the page that it links to.
+// card is the link card of a post.
 type card struct {
 	URI         string    `json:"uri"`
 	Title       string    `json:"title"`
@@ -45,8 +45,8 @@ type externalEmbed struct {
 	} `json:"external"`
 }
 
-// embed puts the card into the form of app.bsky.embed.external. A picture that
-// the server may have dropped by now is left out: it would keep the post back.
+// embed encodes the card as app.bsky.embed.external. An image that the server may
+// have deleted by now is omitted, because it would fail the post.
 func (c card) embed(now time.Time) externalEmbed {
 	made := externalEmbed{Type: "app.bsky.embed.external"}
 	made.External.URI, made.External.Title, made.External.Description = c.URI, c.Title, c.Description
@@ -56,13 +56,13 @@ func (c card) embed(now time.Time) externalEmbed {
 	return made
 }
 
-// card asks the page itself, as Bluesky's apps do when a post is written: its
-// servers fetch nothing. Whatever goes wrong, the post goes out without a card;
-// one without a title would repeat the link and say nothing.
+// card reads the linked page itself, as Bluesky's apps do when a post is written:
+// its servers fetch nothing. If anything fails, the post is published without a
+// card. A card without a title would only repeat the link, so there is none.
 func (b *Bluesky) card(ctx context.Context, account network.Account, link string) *card {
-	ctx, cancel := context.WithTimeout(ctx, 3*b.options.AsideTimeout)
+	ctx, cancel := context.WithTimeout(ctx, 3*b.options.EnrichTimeout)
 	defer cancel()
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: link, Timeout: b.options.AsideTimeout,
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: link, Timeout: b.options.EnrichTimeout,
 		MaxBody: maxPage, Header: http.Header{"Accept": {"text/html, application/xhtml+xml"}}})
 	if err != nil || !res.OK() {
 		return nil
@@ -82,7 +82,7 @@ func (b *Bluesky) card(ctx context.Context, account network.Account, link string
 	return made
 }
 
-// thumb copies a page's picture to the account's server.
+// thumb copies a page's image to the account's server.
 func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, image string) (blob, bool) {
 	base, err := url.Parse(link)
 	if err != nil || image == "" {
@@ -92,7 +92,7 @@ func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, imag
 	if err != nil || address.Scheme != "https" && address.Scheme != "http" {
 		return blob{}, false
 	}
-	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: address.String(), Timeout: b.options.AsideTimeout,
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: address.String(), Timeout: b.options.EnrichTimeout,
 		MaxBody: maxThumb, Header: http.Header{"Accept": {"image/jpeg, image/png, image/webp"}}})
 	if err != nil || !res.OK() {
 		return blob{}, false
@@ -101,34 +101,34 @@ func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, imag
 	if kind != "image/jpeg" && kind != "image/png" && kind != "image/webp" {
 		return blob{}, false
 	}
-	made, _, err := b.uploadBlob(ctx, account, &call.Body{Type: kind, Length: int64(len(res.Body)), Reader: bytes.NewReader(res.Body)}, b.options.AsideTimeout)
+	made, _, err := b.uploadBlob(ctx, account, &call.Body{Type: kind, Length: int64(len(res.Body)), Reader: bytes.NewReader(res.Body)}, b.options.EnrichTimeout)
 	return made, err == nil
 }
 
-// page is what a page says of itself. https://ogp.me
-type page struct{ title, description, image string }
+// pageMetadata is what a page declares about itself. https://ogp.me
+type pageMetadata struct{ title, description, image string }
 
-// readPage looks through a page's head for its Open Graph properties, else for
-// its title and description.
-func readPage(body []byte, contentType string) page {
+// readPage reads a page's Open Graph properties, otherwise its title and
+// description.
+func readPage(body []byte, contentType string) pageMetadata {
 	reader, err := charset.NewReader(bytes.NewReader(body[:min(len(body), maxHead)]), contentType)
 	if err != nil {
-		return page{}
+		return pageMetadata{}
 	}
 	said := map[string]string{}
 	tokens := html.NewTokenizer(reader)
 	tokens.SetMaxBuf(maxHead)
 	for inTitle := false; ; {
 		switch tokens.Next() {
-		case html.ErrorToken: // the end, of the page or of what is looked through
-			return page{
-				title:       cut(first(said["og:title"], said["title"]), maxTitle),
-				description: cut(first(said["og:description"], said["description"]), maxDescription),
-				image:       first(said["og:image:secure_url"], said["og:image"]),
+		case html.ErrorToken: // end of the page or of the part to parse
+			return pageMetadata{
+				title:       truncate(firstNonEmpty(said["og:title"], said["title"]), maxTitle),
+				description: truncate(firstNonEmpty(said["og:description"], said["description"]), maxDescription),
+				image:       firstNonEmpty(said["og:image:secure_url"], said["og:image"]),
 			}
 		case html.TextToken:
 			if inTitle {
-				keep(said, "title", string(tokens.Text()))
+				setFirst(said, "title", string(tokens.Text()))
 			}
 		case html.EndTagToken:
 			inTitle = false
@@ -139,7 +139,7 @@ func readPage(body []byte, contentType string) page {
 				inTitle = true
 			case atom.Meta:
 				property, content := metaOf(tokens, more)
-				keep(said, property, content)
+				setFirst(said, property, content)
 			}
 		}
 	}
@@ -161,15 +161,15 @@ func metaOf(tokens *html.Tokenizer, more bool) (property, content string) {
 	return property, content
 }
 
-// keep holds the first that a page says of something.
-func keep(said map[string]string, property, content string) {
+// setFirst sets a property unless the page has already declared it.
+func setFirst(said map[string]string, property, content string) {
 	content = strings.Join(strings.Fields(strings.ToValidUTF8(content, "")), " ")
 	if property != "" && content != "" && said[property] == "" {
 		said[property] = content
 	}
 }
 
-func first(texts ...string) string {
+func firstNonEmpty(texts ...string) string {
 	for _, text := range texts {
 		if text != "" {
 			return text
@@ -178,7 +178,7 @@ func first(texts ...string) string {
 	return ""
 }
 
-func cut(text string, most int) string {
+func truncate(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}

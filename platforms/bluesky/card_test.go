@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// site serves pages and their picture.
+// site serves pages and their images.
 func site(t *testing.T) string {
 	t.Helper()
 	picture := photo(t, 60, 40, "")
@@ -63,7 +63,7 @@ type external struct {
 	}
 }
 
-// testRealCard: the card of the first link, taken by the network's own server.
+// The card of the first link is accepted by the network's own server.
 func testRealCard(t *testing.T, account network.Account, d devenv) {
 	options := d.options()
 	options.NoCards = false
@@ -83,7 +83,7 @@ func wantCard(t *testing.T, r record, link string) {
 	}
 }
 
-// TestCards: what pages give, and that nothing about a page keeps a post back.
+// What cards show, and that a failing page does not fail the post.
 func TestCards(t *testing.T) {
 	pds := home(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
@@ -134,7 +134,7 @@ func TestCards(t *testing.T) {
 	})
 }
 
-// TestOldThumb: a card's picture that the server may have dropped is left out.
+// An image that the server may have deleted is omitted from the card.
 func TestOldThumb(t *testing.T) {
 	pds := home(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})

@@ -20,8 +20,8 @@ import (
 // devenv is the network's own server (npm: @atproto/dev-env), running.
 type devenv struct {
 	PDS     string // the accounts' server
-	PLC     string // the directory of identities
-	Library string // what the network's own library says of texts
+	PLC     string // the directory of DIDs
+	Library string // results of the network's own library for texts
 }
 
 // startDevenv runs the server for one test.
@@ -34,7 +34,7 @@ func startDevenv(t *testing.T) devenv {
 		t.Fatal(err)
 	}
 	server := exec.Command("node", "--input-type=module", "--eval", string(script))
-	server.Dir = dir // where its packages are
+	server.Dir = dir // directory of its packages
 	server.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "LOG_ENABLED=false")
 	var problems bytes.Buffer
 	server.Stderr = &problems
@@ -51,7 +51,7 @@ func startDevenv(t *testing.T) devenv {
 	}
 	var reader sync.WaitGroup
 	t.Cleanup(func() {
-		_ = stdin.Close() // which tells it to stop
+		_ = stdin.Close() // stops it
 		reader.Wait()
 		if err := server.Wait(); err != nil {
 			t.Errorf("Bluesky's own server: %v: %s", err, problems.Bytes())
@@ -76,10 +76,10 @@ func startDevenv(t *testing.T) devenv {
 	return devenv{}
 }
 
-// mainPassword is the account's own, which Dateline does not take.
+// mainPassword is the account's main password, which Dateline does not accept.
 const mainPassword = "main-1234-word"
 
-// person makes an account with an app password, by plain calls.
+// person creates an account with an app password, with plain calls.
 func (d devenv) person(t *testing.T, name string) (handle, did, appPassword string) {
 	t.Helper()
 	handle = name + ".test"
@@ -115,6 +115,6 @@ func (d devenv) post(t *testing.T, method, token string, in, into any) {
 }
 
 func (d devenv) options() bluesky.Options {
-	// The example addresses of the suite are not fetched for cards.
+	// The suite's example addresses are not fetched for cards.
 	return bluesky.Options{Entryway: d.PDS, Directory: d.PLC, VideoDirect: true, NoCards: true}
 }

@@ -11,19 +11,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// entity is a stretch of a text, in bytes, that people can click.
+// entity is a clickable part of a text, in bytes.
 type entity struct {
 	start, end int
 	kind       network.SpanKind
 	target     string // the address, the name without @, the tag without #
 }
 
-// entities finds what Bluesky's own apps find when a post is written
-// (packages/api/src/rich-text/detection.ts): the server finds nothing by itself.
-// Where two overlap, the earlier one stays.
+// entities returns what Bluesky's own apps detect when a post is written
+// (packages/api/src/rich-text/detection.ts): the server detects nothing. Of two
+// that overlap, the earlier one is kept.
 func entities(text string) []entity {
 	var found []entity
-	before := rune(' ') // the character before position i; the text's start is like a space
+	before := rune(' ') // the character before position i; the start of the text counts as a space
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		var e entity
@@ -57,15 +57,15 @@ func entityAt(text string, i int, before rune) entity {
 	}
 }
 
-// mentionAt takes a name of letters, digits, dots and hyphens that ends at a
-// word's end and under a known top level, or .test.
+// mentionAt matches a handle of letters, digits, dots and hyphens that ends at
+// the end of a word and in a known top-level domain, or .test.
 func mentionAt(text string, i int) entity {
 	end := i + 1
 	for end < len(text) && (isAlnum(rune(text[end])) || text[end] == '.' || text[end] == '-') {
 		end++
 	}
 	if end < len(text) && text[end] == '_' {
-		return entity{} // the word goes on
+		return entity{} // the word continues
 	}
 	name := strings.TrimRight(text[i+1:end], ".-")
 	if !isHandle(name) || !knownTopLevel(name) && !strings.HasSuffix(name, ".test") {
@@ -74,9 +74,9 @@ func mentionAt(text string, i int) entity {
 	return entity{start: i, end: i + 1 + len(name), kind: network.SpanMention, target: name}
 }
 
-// linkAt takes everything up to the next space that begins with http:// or
-// https:// or with a domain of a known top level, less one mark of punctuation
-// and a closing bracket that was never opened.
+// linkAt matches everything up to the next space that begins with http:// or
+// https:// or with a domain in a known top-level domain, without one trailing
+// punctuation mark and an unopened closing bracket.
 func linkAt(text string, i int) entity {
 	rest := text[i:]
 	if end := strings.IndexFunc(rest, isSpace); end >= 0 {
@@ -95,15 +95,15 @@ func linkAt(text string, i int) entity {
 	if strings.HasSuffix(uri, ")") && !strings.Contains(uri, "(") {
 		uri = uri[:len(uri)-1]
 	}
-	// One bad address would make the server refuse the whole post.
+	// The server would refuse the whole post because of one invalid address.
 	if u, err := url.Parse(added + uri); err != nil || u.Hostname() == "" || len(uri) > 8000 {
 		return entity{}
 	}
 	return entity{start: i, end: i + len(uri), kind: network.SpanLink, target: added + uri}
 }
 
-// domainLength is how much of text is letters and digits with dots between,
-// beginning with a letter; 0: no domain.
+// domainLength returns the length of letters and digits with dots between them
+// that begin with a letter; 0: not a domain.
 func domainLength(text string) int {
 	end, label := 0, 0
 	for i := 0; i <= len(text); i++ {
@@ -124,8 +124,8 @@ func domainLength(text string) int {
 	return end
 }
 
-// tagAt takes what follows a number sign up to a space or an invisible
-// character, if some of it is more than digits and punctuation.
+// tagAt matches what follows a number sign up to a space or an invisible
+// character, if it contains more than digits and punctuation.
 func tagAt(text string, i int) entity {
 	_, sign := utf8.DecodeRuneInString(text[i:])
 	rest := text[i+sign:]
@@ -142,7 +142,7 @@ func tagAt(text string, i int) entity {
 	return entity{start: i, end: i + sign + len(tag), kind: network.SpanTag, target: tag}
 }
 
-// cashtagAt takes a dollar sign with one to five letters and digits.
+// cashtagAt matches a dollar sign with one to five letters and digits.
 func cashtagAt(text string, i int) entity {
 	end := i + 1
 	for end < len(text) && isAlnum(rune(text[end])) {
@@ -160,7 +160,7 @@ func endsTag(r rune) bool {
 	return isSpace(r) || strings.ContainsRune("\u00ad\u2060\u200b\u200c\u200d\u20e2", r)
 }
 
-// isSpace is what JavaScript's expressions call white space, which is how the
+// isSpace is whitespace as in JavaScript's regular expressions, in which the
 // rules are written.
 func isSpace(r rune) bool {
 	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
@@ -174,7 +174,7 @@ func knownTopLevel(domain string) bool {
 	return icann
 }
 
-// utf16Length is the length by which JavaScript measures.
+// utf16Length is the length of a string in JavaScript.
 func utf16Length(text string) int {
 	n := 0
 	for _, r := range text {
@@ -186,7 +186,8 @@ func utf16Length(text string) int {
 	return n
 }
 
-// isHandle says whether a name can be one. https://atproto.com/specs/handle
+// isHandle reports whether a name is a valid handle.
+// https://atproto.com/specs/handle
 func isHandle(name string) bool {
 	labels := strings.Split(name, ".")
 	if len(labels) < 2 || len(name) > 253 {

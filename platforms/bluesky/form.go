@@ -18,15 +18,15 @@ const (
 	fieldServer   = "pds"
 )
 
-// invalidHandle is how servers name an account whose name does not lead back
-// to it. https://atproto.com/specs/handle
+// invalidHandle is what servers return for an account whose handle does not
+// resolve back to it. https://atproto.com/specs/handle
 const invalidHandle = "handle.invalid"
 
-// fullAccess is the scope of sessions that were opened with the account's own
+// fullAccess is the scope of sessions that were created with the account's main
 // password (pds/src/auth-scope.ts).
 const fullAccess = "com.atproto.access"
 
-// Fields asks for a name and an app password.
+// Fields are a handle and an app password.
 func (b *Bluesky) Fields() []network.FormField {
 	return []network.FormField{
 		{Name: fieldHandle, Label: "Handle", Help: "The account's name, such as desk.bsky.social or news.example."},
@@ -37,11 +37,12 @@ func (b *Bluesky) Fields() []network.FormField {
 	}
 }
 
-// ConnectForm opens a session. The password goes to the account's own server,
-// which the name leads to, and is not kept: the session renews itself.
+// ConnectForm creates a session. The password is sent to the account's own
+// server, to which the handle resolves, and is not stored: the session can be
+// refreshed.
 func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	password := values[fieldPassword]
-	name := tidyHandle(values[fieldHandle].Reveal())
+	name := normalizeHandle(values[fieldHandle].Reveal())
 	if password.Empty() {
 		return nil, formError(fieldPassword, "missing", "Give an app password.")
 	}
@@ -50,10 +51,10 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 		server = baseURL
 	}
 	found := identity{server: server}
-	// The entryway has no posts of its own: it knows which server has.
+	// The entryway hosts no posts, but it knows which server does.
 	if server == "" || server == b.DefaultInstance() {
 		var err error
-		if found, err = b.locate(ctx, b.fullName(name)); err != nil {
+		if found, err = b.resolveIdentity(ctx, b.completeHandle(name)); err != nil {
 			return nil, err
 		}
 		name = found.did
@@ -73,7 +74,7 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 		return nil, formError(fieldHandle, "wrong_server", "The server "+hostOf(base)+" opened a session of another account.")
 	}
 	if len(account.Scopes) == 1 && account.Scopes[0] == fullAccess {
-		// What could do everything with the account is given back at once.
+		// A session with full access to the account is ended immediately.
 		if err := b.Revoke(ctx, network.App{}, account); err != nil {
 			return nil, err
 		}
@@ -84,11 +85,11 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 	return []network.Account{account}, nil
 }
 
-// DefaultInstance is the entryway, through which the servers of those are found who name
-// none.
+// DefaultInstance returns the entryway, through which servers are found for
+// accounts that name none.
 func (b *Bluesky) DefaultInstance() string { return b.options.Entryway }
 
-// Identify asks whose session this is (com.atproto.server.getSession).
+// Identify reads the session's account (com.atproto.server.getSession).
 func (b *Bluesky) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getSession", nil, call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
@@ -112,9 +113,9 @@ func (b *Bluesky) Identify(ctx context.Context, account network.Account) (networ
 	return account, nil
 }
 
-// tidyHandle undoes what copying adds: spaces, an @, and the invisible marks
-// that Bluesky's pages put around names.
-func tidyHandle(typed string) string {
+// normalizeHandle removes what copying adds: spaces, an @, and the invisible
+// marks that Bluesky's pages put around handles.
+func normalizeHandle(typed string) string {
 	typed = strings.TrimFunc(typed, func(r rune) bool {
 		return isSpace(r) || r == '@' || r >= 0x2000 && r <= 0x206f
 	})
@@ -124,8 +125,9 @@ func tidyHandle(typed string) string {
 	return strings.ToLower(typed)
 }
 
-// fullName adds the entryway's domain to a name without one, as its own login does.
-func (b *Bluesky) fullName(name string) string {
+// completeHandle adds the entryway's domain to a handle without a domain, like
+// Bluesky's own login.
+func (b *Bluesky) completeHandle(name string) string {
 	if name == "" || strings.Contains(name, ".") || isDID(name) {
 		return name
 	}
@@ -153,13 +155,13 @@ func (b *Bluesky) createSession(ctx context.Context, base, identifier string, pa
 	return sessionAccount(res, network.Account{BaseURL: base})
 }
 
-// displayName reads the name that people chose; their handle where they chose
-// none, or it cannot be read now.
+// displayName reads the account's display name, or returns the handle if there is
+// none or it cannot be read now.
 func (b *Bluesky) displayName(ctx context.Context, account network.Account) string {
 	var profile struct {
 		DisplayName string `json:"displayName"`
 	}
-	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"}, b.options.AsideTimeout, &profile)
+	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"}, b.options.EnrichTimeout, &profile)
 	if name := strings.TrimSpace(profile.DisplayName); err == nil && name != "" {
 		return name
 	}

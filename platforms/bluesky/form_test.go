@@ -57,7 +57,7 @@ func TestConnectSandbox(t *testing.T) {
 	}
 }
 
-// world is a small internet: hosts by name, all on one TLS server.
+// world serves several hosts by name on one TLS server.
 func world(t *testing.T, hosts map[string]http.HandlerFunc) *http.Client {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,8 +76,8 @@ func world(t *testing.T, hosts map[string]http.HandlerFunc) *http.Client {
 	}}
 }
 
-// TestResolution: a name leads to an identity, that to a server, and nobody
-// gets a password who is not named by both.
+// A handle resolves to a DID, that to a server, and the password is sent only to
+// a server that both name.
 func TestResolution(t *testing.T) {
 	const did = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	var passwords []string
@@ -105,7 +105,7 @@ func TestResolution(t *testing.T) {
 	for name, row := range map[string]struct {
 		handle string
 		hosts  map[string]http.HandlerFunc
-		sent   string // to which server, as whom; empty: refused
+		sent   string // server that received the password, and the login name; empty: refused
 		code   string
 	}{
 		"WellKnown": {"News.Example.com", map[string]http.HandlerFunc{

@@ -12,14 +12,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// identity is who an account is and where it lives.
+// identity is an account's DID and its server.
 type identity struct {
 	did    string
 	server string
 }
 
-// isDID says whether a text is an identity of a method that the protocol
-// blesses. https://atproto.com/specs/did
+// isDID reports whether a text is a DID of a method that the protocol supports.
+// https://atproto.com/specs/did
 func isDID(text string) bool {
 	id, plc := strings.CutPrefix(text, "did:plc:")
 	if !plc {
@@ -31,10 +31,10 @@ func isDID(text string) bool {
 	return id != "" && len(text) <= 2048 && !strings.ContainsFunc(id, func(r rune) bool { return !isAlnum(r) && !strings.ContainsRune(".-_%", r) })
 }
 
-// locate finds an account's identity by its name, and its server by its
-// identity. The identity must name the name in turn: a server that lies about
-// whose a name is would get the password otherwise.
-func (b *Bluesky) locate(ctx context.Context, name string) (identity, error) {
+// resolveIdentity finds an account's DID by its handle, and its server by its
+// DID. The DID document must name the handle in turn: otherwise a server that
+// lies about whose a handle is would receive the password.
+func (b *Bluesky) resolveIdentity(ctx context.Context, name string) (identity, error) {
 	if !isDID(name) && !isHandle(name) {
 		return identity{}, formError(fieldHandle, "bad_handle", "That is no handle. A handle looks like desk.bsky.social or news.example.")
 	}
@@ -56,7 +56,7 @@ func (b *Bluesky) locate(ctx context.Context, name string) (identity, error) {
 	for _, service := range document.Service {
 		if strings.HasSuffix(service.ID, "#atproto_pds") && service.Type == "AtprotoPersonalDataServer" {
 			var endpoint string
-			_ = json.Unmarshal(service.Endpoint, &endpoint) // what is no text is no address either
+			_ = json.Unmarshal(service.Endpoint, &endpoint) // anything but text is not an address
 			server, err := b.base(endpoint)
 			return identity{did: did, server: server}, err
 		}
@@ -64,12 +64,12 @@ func (b *Bluesky) locate(ctx context.Context, name string) (identity, error) {
 	return identity{}, formError(fieldHandle, "no_server", "The account "+name+" has no server for its posts.")
 }
 
-// resolve finds the identity of a name: from its own web site, else from the
-// entryway, which looks in the DNS too.
+// resolve finds the DID of a handle: on its own web site, otherwise through the
+// entryway, which also queries DNS.
 // https://atproto.com/specs/handle#handle-resolution
 func (b *Bluesky) resolve(ctx context.Context, name string) (string, error) {
 	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: "https://" + name + "/.well-known/atproto-did",
-		Timeout: b.options.AsideTimeout, MaxBody: 4 << 10, Header: http.Header{"Accept": {"text/plain"}}})
+		Timeout: b.options.EnrichTimeout, MaxBody: 4 << 10, Header: http.Header{"Accept": {"text/plain"}}})
 	if err == nil && res.OK() {
 		if did := strings.TrimSpace(string(res.Body)); isDID(did) {
 			return did, nil
@@ -85,7 +85,8 @@ func (b *Bluesky) resolve(ctx context.Context, name string) (string, error) {
 	return "", err
 }
 
-// resolveAt asks a server for a name's identity (com.atproto.identity.resolveHandle).
+// resolveAt reads a handle's DID from a server
+// (com.atproto.identity.resolveHandle).
 func (b *Bluesky) resolveAt(ctx context.Context, server, name string, request call.Request) (string, error) {
 	res, err := b.do(ctx, server, "com.atproto.identity.resolveHandle", url.Values{"handle": {name}}, request)
 	if err != nil {
@@ -103,7 +104,7 @@ func (b *Bluesky) resolveAt(ctx context.Context, server, name string, request ca
 	return answer.DID, nil
 }
 
-// didDocument holds what is used of an identity's document.
+// didDocument contains the used fields of a DID document.
 // https://atproto.com/specs/did#did-documents
 type didDocument struct {
 	ID          string   `json:"id"`
@@ -111,12 +112,12 @@ type didDocument struct {
 	Service     []struct {
 		ID       string          `json:"id"`
 		Type     string          `json:"type"`
-		Endpoint json.RawMessage `json:"serviceEndpoint"` // others' services may have a map here
+		Endpoint json.RawMessage `json:"serviceEndpoint"` // may be a map for other services
 	} `json:"service"`
 }
 
-// document reads an identity's document, from the directory or from the web
-// site that the identity names.
+// document reads a DID document, from the directory or from the web site that the
+// DID names.
 func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error) {
 	address := strings.TrimSuffix(b.options.Directory, "/") + "/" + did
 	if host, web := strings.CutPrefix(did, "did:web:"); web {

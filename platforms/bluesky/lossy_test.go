@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// lossy passes calls on and loses an answer when told to.
+// lossy is a proxy that can lose a response.
 type lossy struct {
 	address string
-	mode    atomic.Int32 // 1: lose the next call's answer, 2: lose the call itself
+	mode    atomic.Int32 // 1: lose the next response, 2: lose the next request
 }
 
 func (l *lossy) lose(acted bool) {

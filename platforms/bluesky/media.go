@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/rules"
 )
 
-// blob is an upload as records refer to it.
+// blob is an upload in the form in which records refer to it.
 // https://atproto.com/specs/data-model#blob-type
 type blob struct {
 	Type string `json:"$type"`
@@ -23,8 +23,8 @@ type blob struct {
 	Size     int64  `json:"size"`
 }
 
-// upload is Staged.RemoteID: what a record says of an attachment, or the job
-// that a video still is.
+// upload is the content of Staged.RemoteID: an attachment in the form of a
+// record, or the job of a video that is still being processed.
 type upload struct {
 	Blob  *blob  `json:"blob,omitempty"`
 	Job   string `json:"job,omitempty"`
@@ -33,7 +33,7 @@ type upload struct {
 	Ratio *ratio `json:"ratio,omitempty"`
 }
 
-// ratio is of the lexicon app.bsky.embed.defs.
+// ratio is part of the lexicon app.bsky.embed.defs.
 type ratio struct {
 	Width  int `json:"width"`
 	Height int `json:"height"`
@@ -47,7 +47,7 @@ func (u upload) staged(checkAfter time.Duration, expires time.Time) (network.Sta
 	return network.Staged{RemoteID: string(text), Ready: u.Blob != nil, CheckAfter: checkAfter, ExpiresAt: expires}, nil
 }
 
-// Stage uploads one attachment: a picture to the account's server
+// Stage uploads one attachment: an image to the account's server
 // (com.atproto.repo.uploadBlob), a video to the video service.
 func (b *Bluesky) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	u := upload{Video: rules.IsVideoOrAudio(media.MediaInfo), Alt: media.AltText}
@@ -57,7 +57,7 @@ func (b *Bluesky) Stage(ctx context.Context, account network.Account, media netw
 	if u.Video && !b.options.VideoDirect {
 		return b.stageVideo(ctx, account, media, u)
 	}
-	data, err := open(ctx, media)
+	data, err := openMedia(ctx, media)
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -71,12 +71,13 @@ func (b *Bluesky) Stage(ctx context.Context, account network.Account, media netw
 	return staged, err
 }
 
-// blobExpiry is until when a new upload surely waits for its post.
+// blobExpiresAt returns until when a new upload is guaranteed to be stored
+// without a post.
 func (b *Bluesky) blobExpiry() time.Time {
 	return time.Now().Add(time.Duration(b.options.BlobSeconds) * time.Second)
 }
 
-func open(ctx context.Context, media network.Media) (io.ReadCloser, error) {
+func openMedia(ctx context.Context, media network.Media) (io.ReadCloser, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
 		return nil, &network.Error{Class: network.NotSent, Code: "media_unreadable",
@@ -116,7 +117,7 @@ type imagesEmbed struct {
 
 type imageEmbed struct {
 	Image blob   `json:"image"`
-	Alt   string `json:"alt"` // required, if only empty
+	Alt   string `json:"alt"` // required, even if empty
 	Ratio *ratio `json:"aspectRatio,omitempty"`
 }
 
@@ -127,8 +128,8 @@ type videoEmbed struct {
 	Ratio *ratio `json:"aspectRatio,omitempty"`
 }
 
-// embedMedia puts staged attachments into the form of app.bsky.embed.images or
-// app.bsky.embed.video; nil where there are none.
+// embedMedia encodes staged attachments as app.bsky.embed.images or
+// app.bsky.embed.video; nil: none.
 func embedMedia(staged []string) (any, error) {
 	var images []imageEmbed
 	for _, text := range staged {

@@ -10,13 +10,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// handle is what all sends of a post share, fixed before the first of them.
-// The time that the post shows is not in it: each send takes its own, because
-// Bluesky sorts by it, and preparing may be minutes ahead. That two sends make
-// one post is the key's doing alone: a server has one record under a key.
+// handle contains the values that all sends of a post share, fixed before the
+// first of them. The time of the post is not part of it: each send uses its own,
+// because Bluesky sorts by it and preparing can be minutes ahead. The key alone
+// ensures that two sends create one post: a server stores one record per key.
 type handle struct {
 	Key      string            `json:"rkey"`
-	Mentions map[string]string `json:"mentions,omitempty"` // identities by name
+	Mentions map[string]string `json:"mentions,omitempty"` // DIDs by handle
 	Reply    *reply            `json:"reply,omitempty"`
 	Card     *card             `json:"card,omitempty"`
 }
@@ -27,9 +27,9 @@ func parseHandle(text string) (handle, bool) {
 	return h, err == nil && len(h.Key) == tidLength && strings.Trim(h.Key, tidAlphabet) == ""
 }
 
-// Prepare chooses the record's key and looks up what the record refers to: the
-// identities of those mentioned, the post that it answers, and the page whose
-// card it shows. One answer is all it takes.
+// Prepare chooses the record's key and resolves what the record refers to: the
+// DIDs of mentions, the post that it replies to, and the page whose card it
+// shows. It is ready after one call.
 func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
 	if _, ok := parseHandle(submission.Handle); ok {
 		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
@@ -44,7 +44,7 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 	if h.Mentions, err = b.mentions(ctx, account, submission.Text); err != nil {
 		return network.Prepared{}, err
 	}
-	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.NoCards && !b.sandboxed(account.BaseURL) {
+	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.NoCards && !b.isSandbox(account.BaseURL) {
 		h.Card = b.card(ctx, account, link)
 	}
 	text, err := json.Marshal(h)
@@ -54,8 +54,8 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 	return network.Prepared{Handle: string(text), Ready: true}, nil
 }
 
-// replyTo names the parent and the root of a reply by their present versions.
-// The parent's own record tells the root.
+// replyTo returns the parent and the root of a reply in their current versions.
+// The parent's record names the root.
 func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri string) (*reply, error) {
 	at, ok := parseRecordAt(uri)
 	if !ok {
@@ -63,7 +63,7 @@ func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri stri
 	}
 	var parent post
 	found, err := b.getRecord(ctx, account, at, 0, &parent)
-	if absent(err) {
+	if isNotFound(err) {
 		return nil, &network.Error{Class: network.Rejected, Code: "reply_target_gone", Message: "The post that this one answers does not exist (any more)."}
 	}
 	if err != nil {
@@ -78,11 +78,11 @@ func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri stri
 	return &reply{Root: found, Parent: found}, nil
 }
 
-// maxMentions bounds the look-ups of one post, which can hold about 60 names.
+// maxMentions bounds the lookups of one post, which can contain about 60 handles.
 const maxMentions = 20
 
-// mentions looks up who is mentioned. A name that nobody has, or that cannot be
-// looked up twice in a row, is no reason to hold a post back: it stays text.
+// mentions resolves the mentioned handles. A handle that does not exist, or that
+// cannot be resolved twice in a row, stays plain text and does not fail the post.
 func (b *Bluesky) mentions(ctx context.Context, account network.Account, text string) (map[string]string, error) {
 	known := map[string]string{}
 	tried := map[string]bool{}
@@ -93,7 +93,7 @@ func (b *Bluesky) mentions(ctx context.Context, account network.Account, text st
 		}
 		tried[name] = true
 		for range 2 {
-			did, err := b.resolveAt(ctx, account.BaseURL, name, call.Request{Timeout: b.options.AsideTimeout})
+			did, err := b.resolveAt(ctx, account.BaseURL, name, call.Request{Timeout: b.options.EnrichTimeout})
 			if err == nil {
 				known[name] = did
 				break
@@ -103,7 +103,7 @@ func (b *Bluesky) mentions(ctx context.Context, account network.Account, text st
 				return nil, err
 			}
 			if errors.As(err, &e) && e.Class == network.Rejected {
-				break // nobody's
+				break // does not exist
 			}
 		}
 	}

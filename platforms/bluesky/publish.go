@@ -10,9 +10,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// Publish makes the record (com.atproto.repo.createRecord) under the key that
+// Publish creates the record (com.atproto.repo.createRecord) under the key that
 // Prepare chose. A server refuses a second record under the same key (the
-// reference server with a bare 500), so that even two sends make one post.
+// reference server with a bare 500), so that two sends result in one post.
 func (b *Bluesky) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
@@ -22,7 +22,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	body, err := call.JSON(map[string]any{"repo": account.RemoteID, "collection": collection, "rkey": h.Key, "record": record})
+	body, err := call.JSON(map[string]any{"repo": account.RemoteID, "collection": postCollection, "rkey": h.Key, "record": record})
 	if err != nil {
 		return network.Receipt{}, notSent(err)
 	}
@@ -34,7 +34,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	if err := res.Decode(&made); err != nil {
 		return network.Receipt{}, err
 	}
-	if want := (recordAt{account.RemoteID, collection, h.Key}); made.URI != want.String() {
+	if want := (recordAt{account.RemoteID, postCollection, h.Key}); made.URI != want.String() {
 		return network.Receipt{}, res.MalformedError("it does not name the record that was made")
 	}
 	return network.Receipt{
@@ -47,11 +47,11 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	}, nil
 }
 
-// record puts a submission into the form of app.bsky.feed.post.
+// record encodes a submission as app.bsky.feed.post.
 func (b *Bluesky) record(h handle, submission network.Submission) (post, error) {
 	now := time.Now()
 	made := post{
-		Type:      collection,
+		Type:      postCollection,
 		Text:      submission.Text,
 		CreatedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"),
 		Facets:    facets(submission.Text, h.Mentions),
@@ -71,8 +71,8 @@ func (b *Bluesky) record(h handle, submission network.Submission) (post, error) 
 	return made, nil
 }
 
-// Delete removes a post (com.atproto.repo.deleteRecord). One that is not there
-// is no error to the server either.
+// Delete removes a post (com.atproto.repo.deleteRecord). Deleting a missing
+// record is not an error for the server either.
 func (b *Bluesky) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	at, ok := parseRecordAt(remoteID)
 	if !ok || at.repo != account.RemoteID || !strings.HasPrefix(at.collection, "app.bsky.feed.") {

@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestHandle: what is fixed once stays, and keys never repeat or go back.
+// The handle's values stay the same, and keys never repeat or go back.
 func TestHandle(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
@@ -79,7 +79,7 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// TestSecondSend: the key makes one post of two sends.
+// Because of the key, two sends result in one post.
 func TestSecondSend(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
@@ -95,7 +95,7 @@ func TestSecondSend(t *testing.T) {
 	if posts := server.Posts(); len(posts) != 1 {
 		t.Errorf("%d posts", len(posts))
 	}
-	// Under the same key, should it ever be chosen twice, stands another post.
+	// Another post under the same key, in case one is ever chosen twice.
 	other := sub
 	other.Text = "Another"
 	if finding, err := b.Reconcile(t.Context(), account, other, network.Window{From: time.Now()}); err != nil || finding.Found || finding.Conclusive {
@@ -103,7 +103,7 @@ func TestSecondSend(t *testing.T) {
 	}
 }
 
-// TestUnprepared: without a key nothing is sent, so there is nothing to find.
+// Without a key nothing is sent, so there is nothing to find.
 func TestUnprepared(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
@@ -115,8 +115,8 @@ func TestUnprepared(t *testing.T) {
 	}
 }
 
-// TestReconcileOutage: a server that does not answer, or does not know the
-// account, has not said that there is no post.
+// An unavailable server, or one that does not know the account, does not prove
+// that the post is absent.
 func TestReconcileOutage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
@@ -149,7 +149,7 @@ func TestReplyTargets(t *testing.T) {
 	}
 }
 
-// TestMentionOutage: a name that cannot be looked up holds no post back.
+// A handle that cannot be resolved does not fail the post.
 func TestMentionOutage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
@@ -162,7 +162,7 @@ func TestMentionOutage(t *testing.T) {
 	}
 }
 
-// TestRates: the limit that an answer tells of is known by its window.
+// The limit that a response reports is identified by its window.
 func TestRates(t *testing.T) {
 	for name, row := range map[string]struct {
 		rate fake.Rate
@@ -198,7 +198,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestVideo: through the service, which works on it and knows it again.
+// The video service processes a video, and recognizes it the second time.
 func TestVideo(t *testing.T) {
 	server := startFake(t, fake.Options{MediaDelay: 20 * time.Millisecond})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
@@ -224,7 +224,7 @@ func TestVideo(t *testing.T) {
 	if embedded(t, read(t, account.BaseURL, receipt.RemoteID), &film); film.Type != "app.bsky.embed.video" || film.Alt != "Một đoạn phim" || film.Video.MimeType != "video/mp4" {
 		t.Errorf("video %+v", film)
 	}
-	// The same again is refused as a conflict, and there it is.
+	// The same video is refused as a conflict, and found.
 	again, err := b.Stage(t.Context(), account, video(t))
 	if err != nil || again.Ready {
 		t.Fatalf("staged again %+v, %v", again, err)
@@ -232,7 +232,7 @@ func TestVideo(t *testing.T) {
 	if again, err = b.StageStatus(t.Context(), account, again); err != nil || !again.Ready {
 		t.Errorf("staged again %+v, %v", again, err)
 	}
-	// What the service has against the account is no word on the token.
+	// An error of the service about the account is not about the token.
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 401, Path: "/bluesky/xrpc/app.bsky.video.uploadVideo", Body: `{"error":"Unauthorized","message":"unconfirmed email"}`}); err != nil {
 		t.Fatal(err)
 	}

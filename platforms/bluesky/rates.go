@@ -16,15 +16,16 @@ const (
 	bucketUploadsDay = "uploads_day"
 )
 
-// The calls that limits are known for.
+// Calls with their own limits.
 const (
 	methodCreate = "com.atproto.repo.createRecord"
 	methodUpload = "com.atproto.repo.uploadBlob"
 )
 
-// quotas are those of the servers that Bluesky runs; others set their own, and
-// every answer says how the fullest stands. A period begins with the first call
-// in it. https://docs.bsky.app/docs/advanced-guides/rate-limits
+// quotas are the limits of Bluesky's own servers. Other servers set their own,
+// and every response reports the limit with the least remaining requests. A
+// window begins with its first call.
+// https://docs.bsky.app/docs/advanced-guides/rate-limits
 func (b *Bluesky) quotas() []network.Quota {
 	o := b.options
 	uses := func(points int) map[network.CallKind]int {
@@ -33,18 +34,20 @@ func (b *Bluesky) quotas() []network.Quota {
 	return []network.Quota{
 		{Bucket: bucketCalls, Scope: network.ScopeApp, Requests: o.CallsPer5Min, Per: 5 * time.Minute, Default: true,
 			Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallUpload: 1}},
-		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: uses(createPoints)},
-		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: uses(createPoints)},
+		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: uses(pointsPerCreate)},
+		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: uses(pointsPerCreate)},
 		{Bucket: bucketUploadsDay, Scope: network.ScopeApp, Requests: o.UploadsPerDay, Per: 24 * time.Hour, Default: true,
 			Costs: map[network.CallKind]int{network.CallUpload: 1}},
 	}
 }
 
-// createPoints is what making a record takes (pds/src/api/com/atproto/repo/createRecord.ts).
-const createPoints = 3
+// pointsPerCreate is the cost of creating a record
+// (pds/src/api/com/atproto/repo/createRecord.ts).
+const pointsPerCreate = 3
 
-// bucketOf names the limit that an answer tells of, which is known by its window
-// in seconds. Limits of calls and uploads are by address, hence shared.
+// bucketOf returns the bucket that a response reports, which is identified by its
+// window in seconds. Limits of calls and uploads are per IP address, hence
+// shared.
 func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	switch {
 	case window == "300" && (method == methodCreate || method == methodUpload):
@@ -60,12 +63,12 @@ func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	}
 }
 
-// rates reads the headers of an answer: those of the fullest limit that the
-// call fell in (xrpc-server/src/rate-limiter.ts).
+// rates parses the headers of a response: those of the limit with the least
+// remaining requests (xrpc-server/src/rate-limiter.ts).
 func rates(res *call.Response, method string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("RateLimit-Remaining"))
-	bucket, scope := bucketOf(method, policyWindow(res.Header.Get("RateLimit-Policy")))
+	bucket, scope := bucketOf(method, windowOf(res.Header.Get("RateLimit-Policy")))
 	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
 		return nil
 	}
@@ -73,7 +76,7 @@ func rates(res *call.Response, method string) []network.RateStatus {
 		Per: call.PolicyWindow(res.Header.Get("RateLimit-Policy"))}}
 }
 
-// rateReset reads RateLimit-Reset, which counts seconds since 1970.
+// rateReset parses RateLimit-Reset, which is in seconds since 1970.
 func rateReset(res *call.Response) time.Time {
 	seconds, err := strconv.ParseInt(res.Header.Get("RateLimit-Reset"), 10, 64)
 	if err != nil || seconds < 1 {
@@ -82,8 +85,8 @@ func rateReset(res *call.Response) time.Time {
 	return res.LocalTime(time.Unix(seconds, 0))
 }
 
-// policyWindow finds the seconds in a policy such as "5000;w=3600".
-func policyWindow(policy string) string {
+// windowOf returns the seconds in a policy such as "5000;w=3600".
+func windowOf(policy string) string {
 	_, window, _ := strings.Cut(policy, ";w=")
 	window, _, _ = strings.Cut(window, ";")
 	return window

@@ -18,7 +18,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// testRealThread: a thread of three, as read back by calls that are none of ours.
+// testRealThread publishes a thread of three posts and reads it with plain calls.
 func testRealThread(t *testing.T, b *bluesky.Bluesky, account network.Account, d devenv) {
 	_, alice, _ := d.person(t, "alice")
 	texts := []string{
@@ -95,7 +95,7 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 		pictures.Images[0].AspectRatio.Width != 40 || pictures.Images[1].AspectRatio.Width != 41 || pictures.Images[0].Image.MimeType != "image/png" {
 		t.Errorf("pictures %+v", pictures)
 	}
-	// What is published can be fetched.
+	// Published media can be fetched.
 	if status := get(t, d.PDS+"/xrpc/com.atproto.sync.getBlob?did="+account.RemoteID+"&cid="+pictures.Images[0].Image.Ref.Link, nil); status != http.StatusOK {
 		t.Errorf("the picture: status %d", status)
 	}
@@ -116,7 +116,7 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 		t.Errorf("video %+v", film)
 	}
 
-	// An upload that the server does not have (any more).
+	// An upload that the server does not have (anymore).
 	lost := strings.Replace(staged[0], pictures.Images[0].Image.Ref.Link, "bafkreibjfgx2gprinfvicegelk5kosd6y2frmqpqzwqkg7usac74l3t2v4", 1)
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), MediaIDs: []string{lost}})
 	_, err = b.Publish(t.Context(), account, sub)

@@ -16,13 +16,13 @@ import (
 	"dateline/platforms/platformtest"
 )
 
-// TestRealServer: the adapter against the network's own server.
+// TestRealServer runs the adapter against the network's own server.
 func TestRealServer(t *testing.T) {
 	d := startDevenv(t)
 	client := newClient(t)
 	b := bluesky.New(client, d.options())
 	handle, did, password := d.person(t, "desk")
-	// By its handle alone: the name leads to the identity, that to the server.
+	// By handle only: it resolves to the DID, and that to the server.
 	account := connect(t, b, "", " @"+strings.ToUpper(handle), password, "")
 	if account.RemoteID != did || account.Handle != "@"+handle || account.BaseURL != d.PDS || account.Name != handle {
 		t.Errorf("connected %+v, want %s", account, did)
@@ -34,7 +34,7 @@ func TestRealServer(t *testing.T) {
 		t.Errorf("renewing ends in %v", left)
 	}
 	s := subject(t, b, client, account)
-	// Of what has not the form of a token, the server fails to read uploads (500).
+	// The server responds 500 to uploads with a malformed token.
 	s.BadToken = account.Token.Reveal()[:len(account.Token.Reveal())-8] + "AAAAAAAA"
 	t.Run("Suite", func(t *testing.T) { platformtest.Run(t, s) })
 	t.Run("Library", func(t *testing.T) { testLibrary(t, d) })
@@ -48,7 +48,8 @@ func TestRealServer(t *testing.T) {
 	t.Run("Refresh", func(t *testing.T) { testRealRefresh(t, b, account, d) })
 }
 
-// testLibrary: the network's own library counts the same and finds the same.
+// testLibrary compares counting and entity detection with the network's own
+// library.
 func testLibrary(t *testing.T, d devenv) {
 	var rows []facetRow
 	readJSON(t, "testdata/facets.json", &rows)
@@ -57,7 +58,7 @@ func testLibrary(t *testing.T, d devenv) {
 		texts = append(texts, row.Text)
 	}
 	for _, row := range rows {
-		if row.Name != "only a scheme" { // the library finds "http://" there, which the server then refuses
+		if row.Name != "only a scheme" { // the library detects "http://" there, which the server then refuses
 			texts = append(texts, row.Text)
 		}
 	}
@@ -135,7 +136,7 @@ func wantClass(t *testing.T, err error, class network.Class, field string, secre
 	return e
 }
 
-// testRealLimits: answers tell how the limits stand, in buckets that are declared.
+// Responses report rate limits in declared buckets.
 func testRealLimits(t *testing.T, b *bluesky.Bluesky, account network.Account) {
 	receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Counted"})
 	if len(receipt.Rates) != 1 || receipt.Rates[0].Limit < 1 || receipt.Rates[0].Remaining >= receipt.Rates[0].Limit || time.Until(receipt.Rates[0].ResetAt) < 0 {
@@ -147,7 +148,7 @@ func testRealLimits(t *testing.T, b *bluesky.Bluesky, account network.Account) {
 	}
 }
 
-// testRealLost: the server acts and its answer is lost on the way.
+// The server acts, and its response is lost.
 func testRealLost(t *testing.T, b *bluesky.Bluesky, account network.Account, d devenv) {
 	lossy := losing(t, d.PDS)
 	through := account
@@ -167,7 +168,7 @@ func testRealLost(t *testing.T, b *bluesky.Bluesky, account network.Account, d d
 					t.Errorf("found %+v", r)
 				}
 			}
-			// Sending again makes one post in either case.
+			// In both cases, sending again results in one post.
 			receipt, err := b.Publish(t.Context(), through, sub)
 			if keep {
 				wantClass(t, err, network.Ambiguous, "")
@@ -215,7 +216,7 @@ func testRealDelete(t *testing.T, b *bluesky.Bluesky, account network.Account, d
 	}
 }
 
-// testRealRefresh: sessions renew, also when the answer got lost, and end.
+// Sessions can be refreshed, also after a lost response, and end.
 func testRealRefresh(t *testing.T, b *bluesky.Bluesky, account network.Account, d devenv) {
 	app := network.App{}
 	lossy := losing(t, d.PDS)

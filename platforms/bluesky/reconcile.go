@@ -6,20 +6,20 @@ import (
 	"dateline/platforms/network"
 )
 
-// Reconcile looks under the post's record key. What stands there was made by
-// one of its sends, and where nothing stands none of them acted: the account's
-// own server knows at once. The words are compared all the same, because a key
-// is only very unlikely to be chosen twice.
+// Reconcile reads the post's record key. An existing record was created by one of
+// the post's sends; if there is none, none of them acted: the account's own
+// server is consistent. The text is compared anyway, because record keys are only
+// very likely to be unique.
 func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
 		return network.Finding{Conclusive: true, Evidence: "The post has no record key, without which it is never sent."}, nil
 	}
-	at := recordAt{account.RemoteID, collection, h.Key}
+	at := recordAt{account.RemoteID, postCollection, h.Key}
 	var there post
 	found, err := b.getRecord(ctx, account, at, 0, &there)
 	switch {
-	case absent(err):
+	case isNotFound(err):
 		return network.Finding{Conclusive: true, Evidence: "The account's server has no record " + h.Key + "."}, nil
 	case err != nil:
 		return network.Finding{}, err

@@ -11,13 +11,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// recordAt is where a record stands: whose it is, in which collection, under
-// which key. https://atproto.com/specs/at-uri-scheme
+// recordAt is the address of a record: repository, collection and key.
+// https://atproto.com/specs/at-uri-scheme
 type recordAt struct{ repo, collection, key string }
 
 func (r recordAt) String() string { return "at://" + r.repo + "/" + r.collection + "/" + r.key }
 
-// parseRecordAt reads an at:// address of a record.
+// parseRecordAt parses the at:// address of a record.
 func parseRecordAt(uri string) (recordAt, bool) {
 	rest, ok := strings.CutPrefix(uri, "at://")
 	parts := strings.Split(rest, "/")
@@ -27,13 +27,13 @@ func parseRecordAt(uri string) (recordAt, bool) {
 	return recordAt{parts[0], parts[1], parts[2]}, true
 }
 
-// ref names one version of a record.
+// ref is a strong reference to one version of a record.
 type ref struct {
 	URI string `json:"uri"`
 	CID string `json:"cid"`
 }
 
-// post is a record of the collection, with the fields that are used.
+// post contains the used fields of a post record.
 type post struct {
 	Type      string   `json:"$type"`
 	Text      string   `json:"text"`
@@ -52,13 +52,14 @@ func (p post) created() time.Time {
 	return at.UTC()
 }
 
-// reply says what a post answers, and which post began the thread.
+// reply refers to the post that a post replies to, and to the first post of the
+// thread.
 type reply struct {
 	Root   ref `json:"root"`
 	Parent ref `json:"parent"`
 }
 
-// facet marks what can be clicked, in bytes of the text's UTF-8.
+// facet marks a clickable part, in bytes of the text's UTF-8.
 type facet struct {
 	Index    byteSlice `json:"index"`
 	Features []feature `json:"features"`
@@ -76,8 +77,8 @@ type feature struct {
 	Tag  string `json:"tag,omitempty"`
 }
 
-// facets makes those of a text. mentions gives the identity behind each name;
-// names without one stay plain text.
+// facets returns the facets of a text. mentions contains the DID of each handle;
+// handles without one stay plain text.
 func facets(text string, mentions map[string]string) []facet {
 	var made []facet
 	for _, e := range entities(text) {
@@ -98,7 +99,7 @@ func facets(text string, mentions map[string]string) []facet {
 }
 
 // getRecord reads a record into value (com.atproto.repo.getRecord). Records are
-// public: the call needs no token, and none that has ended is in its way.
+// public: the call needs no token, so an expired one does not matter.
 func (b *Bluesky) getRecord(ctx context.Context, account network.Account, at recordAt, timeout time.Duration, value any) (ref, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.repo.getRecord",
 		url.Values{"repo": {at.repo}, "collection": {at.collection}, "rkey": {at.key}}, call.Request{Timeout: timeout})
@@ -121,8 +122,8 @@ func (b *Bluesky) getRecord(ctx context.Context, account network.Account, at rec
 	return answer.ref, nil
 }
 
-// absent says that a server knows a record not to be there.
-func absent(err error) bool {
+// isNotFound reports whether a server reported that a record does not exist.
+func isNotFound(err error) bool {
 	e := network.AsError(err)
 	return e != nil && e.Code == "RecordNotFound"
 }

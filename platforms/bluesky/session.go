@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// sessionAccount reads the answer of createSession and refreshSession into an
+// sessionAccount converts a response of createSession or refreshSession to an
 // account.
 func sessionAccount(res *call.Response, account network.Account) (network.Account, error) {
 	var answer struct {
@@ -39,14 +39,14 @@ func sessionAccount(res *call.Response, account network.Account) (network.Accoun
 	return account, nil
 }
 
-// claims are what is read of a session's token. They are not verified: only the
-// server that made it believes it.
+// claims are the used claims of a session's token. They are not verified, because
+// only the server that issued the token relies on it.
 type claims struct {
 	Scope   string `json:"scope"`
 	Expires int64  `json:"exp"`
 }
 
-// readClaims reads a JSON Web Token (RFC 7519); what is none has no claims.
+// readClaims parses a JSON Web Token (RFC 7519); other tokens have no claims.
 func readClaims(token string) claims {
 	var c claims
 	parts := strings.Split(token, ".")
@@ -67,10 +67,9 @@ func (c claims) expiry(res *call.Response) time.Time {
 	return res.LocalTime(time.Unix(c.Expires, 0)).UTC()
 }
 
-// Refresh renews both tokens (com.atproto.server.refreshSession). The old
-// refresh token is good for two hours more and then gives the same successor
-// (pds/src/account-manager/account-manager.ts), so that a lost answer is no
-// reason to be careful.
+// Refresh refreshes both tokens (com.atproto.server.refreshSession). The old
+// refresh token stays valid for two hours and returns the same successor
+// (pds/src/account-manager/account-manager.ts), so a lost response is harmless.
 func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.refreshSession", nil,
 		call.Request{Method: http.MethodPost, Token: account.RefreshToken, Secrets: []secret.Text{account.Token}})
@@ -87,8 +86,8 @@ func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Ac
 	return renewed, nil
 }
 
-// Revoke ends the session (com.atproto.server.deleteSession). Nobody asks the
-// server about an access token that is out: it ends by itself, within two hours.
+// Revoke ends the session (com.atproto.server.deleteSession). Servers do not look
+// up access tokens: an issued one expires within two hours.
 func (b *Bluesky) Revoke(ctx context.Context, _ network.App, account network.Account) error {
 	_, err := b.do(ctx, account.BaseURL, "com.atproto.server.deleteSession", nil,
 		call.Request{Method: http.MethodPost, Token: account.RefreshToken, Secrets: []secret.Text{account.Token}})

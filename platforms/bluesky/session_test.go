@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestRefresh: a lost answer is no reason to be careful for two hours; after
-// that, and after the session was ended, only its owner can help.
+// A lost response is harmless for two hours. After that, and after the session
+// was ended, the account has to be reconnected.
 func TestRefresh(t *testing.T) {
 	var ahead atomic.Int64
 	server := startFake(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
@@ -53,7 +53,8 @@ func TestRefresh(t *testing.T) {
 	}
 	_, err = b.Refresh(t.Context(), app, renewed)
 	wantClass(t, err, network.Auth, "")
-	// Nobody looks access tokens up: this one lives out its hours.
+	// Servers do not look up access tokens: this one stays valid until it
+	// expires.
 	publish(t, b, renewed, network.Submission{Key: rand.Text(), Text: "Still good"})
 }
 

@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/rules"
 )
 
-// maxVideoAlt is of the lexicon app.bsky.embed.video.
+// maxVideoAlt is the limit of the lexicon app.bsky.embed.video.
 const maxVideoAlt = 1000
 
 // Limits are the same for all accounts: the lexicons set them.
@@ -20,7 +20,7 @@ func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, erro
 	o := b.options
 	types := []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4"}
 	if !o.VideoDirect {
-		// The service makes MP4 of these.
+		// The service converts these to MP4.
 		types = append(types, "video/quicktime", "video/webm", "video/mpeg")
 	}
 	return network.Limits{
@@ -40,7 +40,7 @@ func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, erro
 // Count counts grapheme clusters (UAX #29). Links count in full.
 func (b *Bluesky) Count(text string, _ network.Limits) int { return uniseg.GraphemeClusterCount(text) }
 
-// Check lists what the server would refuse.
+// Check returns what the server would refuse.
 func (b *Bluesky) Check(content network.Content, limits network.Limits) []network.Violation {
 	count := b.Count(content.Text, limits)
 	problems := rules.Check("Bluesky", content, limits, count)
@@ -57,7 +57,7 @@ func (b *Bluesky) Check(content network.Content, limits network.Limits) []networ
 	return problems
 }
 
-// Preview shows what can be clicked. Bluesky shows a post in full.
+// Preview shows the clickable parts. Bluesky shows posts unfolded.
 func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Preview {
 	shown := network.Preview{Text: content.Text}
 	mentions := false

@@ -27,7 +27,7 @@ func plain() (*bluesky.Bluesky, network.Limits) {
 	return b, limits
 }
 
-// TestFacets: what can be clicked, in bytes, as Bluesky's own apps find it.
+// Clickable parts, in bytes, as detected by Bluesky's own apps.
 func TestFacets(t *testing.T) {
 	var rows []facetRow
 	readJSON(t, "testdata/facets.json", &rows)

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// tidAlphabet is base32 in an order that sorts as the numbers do.
+// tidAlphabet is base32 in an order that sorts like the numbers.
 // https://atproto.com/specs/tid
 const tidAlphabet = "234567abcdefghijklmnopqrstuvwxyz"
 
-// tidLength is that of 64 bits, five to a character.
+// tidLength is the length of 64 bits, five per character.
 const tidLength = 13
 
-// tidClock makes record keys: 53 bits of microseconds, which never repeat in
-// this process, and 10 bits of chance, which tell workers apart that look at
-// the same microsecond. Should even those be equal, the server refuses the
-// second record, and Reconcile tells by the words whose the first is.
+// tidClock generates record keys: 53 bits of microseconds, which never repeat in
+// this process, and 10 random bits, which separate workers at the same
+// microsecond. If even those are equal, the server refuses the second record, and
+// Reconcile compares the text to determine whose the first one is.
 type tidClock struct {
 	now  func() time.Time
 	mu   sync.Mutex

@@ -14,19 +14,20 @@ import (
 	"dateline/platforms/network"
 )
 
-// checkAfter is the pause between questions about a video.
-const checkAfter = 2 * time.Second
+// pollInterval is the time between requests for the state of a video.
+const pollInterval = 2 * time.Second
 
-// uploadLife is how long the video service may write to the account's server.
-const uploadLife = 30 * time.Minute
+// uploadTTL is how long the video service may write to the account's server.
+const uploadTTL = 30 * time.Minute
 
-// The states in which a job stays.
+// The final states of a job.
 const (
 	jobCompleted = "JOB_STATE_COMPLETED"
 	jobFailed    = "JOB_STATE_FAILED"
 )
 
-// job is how far the video service is. States that are not known are on the way.
+// job is the state of a video at the service. Unknown states count as in
+// progress.
 // https://docs.bsky.app/docs/api/app-bsky-video-get-job-status
 type job struct {
 	ID      string `json:"jobId"`
@@ -36,15 +37,15 @@ type job struct {
 	Message string `json:"message"`
 }
 
-// stageVideo hands a video to the service, which transcodes it and puts it on
-// the account's server in the account's name.
+// stageVideo uploads a video to the service, which transcodes it and stores it on
+// the account's server on behalf of the account.
 // https://docs.bsky.app/docs/tutorials/video
 func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media network.Media, u upload) (network.Staged, error) {
-	pass, err := b.servicePass(ctx, account)
+	pass, err := b.serviceToken(ctx, account)
 	if err != nil {
 		return network.Staged{}, err
 	}
-	data, err := open(ctx, media)
+	data, err := openMedia(ctx, media)
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -61,8 +62,8 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 		return network.Staged{}, err
 	}
 	state, ok := readJob(res)
-	// A video that the service has seen before is refused as a conflict, and
-	// the refusal names its job.
+	// A video that the service already has is refused as a conflict, and the
+	// refusal names its job.
 	if !res.OK() && (!ok || state.ID == "") {
 		return network.Staged{}, videoRefusal(res)
 	}
@@ -71,13 +72,13 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 	}
 	u.Job = state.ID
 	if state.State == jobCompleted && state.Blob == nil {
-		state.State = "" // the status call has the blob
+		state.State = "" // only the status call returns the blob
 	}
 	return b.videoState(res, state, u, time.Time{})
 }
 
-// StageStatus asks how far a video is (app.bsky.video.getJobStatus). Pictures
-// are ready at once.
+// StageStatus reads the state of a video (app.bsky.video.getJobStatus). Images
+// are ready immediately.
 func (b *Bluesky) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	var u upload
 	if err := json.Unmarshal([]byte(staged.RemoteID), &u); err != nil || u.Blob == nil && u.Job == "" {
@@ -118,11 +119,11 @@ func (b *Bluesky) videoState(res *call.Response, state job, u upload, expires ti
 		}
 		return network.Staged{}, res.NewError(network.Rejected, "video_failed", strings.TrimSpace("Bluesky could not process the video. "+why))
 	default:
-		return u.staged(checkAfter, expires)
+		return u.staged(pollInterval, expires)
 	}
 }
 
-// readJob reads a job. The lexicon wraps it in jobStatus; the service does not
+// readJob parses a job. The lexicon wraps it in jobStatus; the service does not
 // always.
 func readJob(res *call.Response) (job, bool) {
 	var answer struct {
@@ -138,7 +139,8 @@ func readJob(res *call.Response) (job, bool) {
 	return answer.job, answer.ID != ""
 }
 
-// videoRefusal is about the video: the account's own token is as good as before.
+// videoRefusal is about the video: it does not mean that the account's own token
+// is invalid.
 func videoRefusal(res *call.Response) *network.Error {
 	e := refusal(res, "")
 	if e.Class == network.Auth {
@@ -149,18 +151,18 @@ func videoRefusal(res *call.Response) *network.Error {
 }
 
 func (b *Bluesky) videoService(account network.Account) string {
-	if b.sandboxed(account.BaseURL) {
+	if b.isSandbox(account.BaseURL) {
 		return account.BaseURL
 	}
 	return b.options.Video
 }
 
-// servicePass lets the video service write to the account's server
-// (com.atproto.server.getServiceAuth), whose identity is that of its host.
-func (b *Bluesky) servicePass(ctx context.Context, account network.Account) (secret.Text, error) {
+// serviceToken allows the video service to write to the account's server
+// (com.atproto.server.getServiceAuth), whose identity is derived from its host.
+func (b *Bluesky) serviceToken(ctx context.Context, account network.Account) (secret.Text, error) {
 	host := strings.ReplaceAll(hostOf(account.BaseURL), ":", "%3A")
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getServiceAuth", url.Values{
-		"aud": {"did:web:" + host}, "lxm": {methodUpload}, "exp": {strconv.FormatInt(time.Now().Add(uploadLife).Unix(), 10)},
+		"aud": {"did:web:" + host}, "lxm": {methodUpload}, "exp": {strconv.FormatInt(time.Now().Add(uploadTTL).Unix(), 10)},
 	}, call.Request{Token: account.Token})
 	if err != nil {
 		return secret.Text{}, err

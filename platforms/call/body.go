@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// Body is a request body. It is read once: a body that cannot be rewound is
-// one that net/http cannot send again by itself.
+// Body is a request body. It can be read once: net/http cannot repeat a request
+// whose body cannot be rewound.
 type Body struct {
 	Type   string // Content-Type
 	Length int64  // -1: unknown, sent in chunks
 	Reader io.Reader
-	Closer io.Closer // closed once net/http is done with the body; may be nil
+	Closer io.Closer // closed when net/http is done with the body; may be nil
 }
 
 // JSON encodes value as a request body.
@@ -38,7 +38,7 @@ func Form(values url.Values) *Body {
 	return &Body{Type: "application/x-www-form-urlencoded", Length: int64(len(text)), Reader: strings.NewReader(text)}
 }
 
-// File is a file of a multipart form.
+// File is a file in a multipart form.
 type File struct {
 	Field string
 	Name  string
@@ -47,8 +47,8 @@ type File struct {
 	Data  io.ReadCloser
 }
 
-// Multipart makes a multipart form of fields and files, which are streamed: only
-// the frame around them is held in memory. Fields stand before files, in the
+// Multipart returns a multipart form with fields and files. Files are streamed:
+// only the frame around them is held in memory. Fields come before files, in the
 // order of their names.
 func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	var frame bytes.Buffer
@@ -61,7 +61,7 @@ func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	var parts []io.Reader
 	var data closers
 	length := int64(0)
-	// cut takes what was written of the frame so far.
+	// cut moves the frame written so far to parts.
 	cut := func() {
 		piece := bytes.Clone(frame.Bytes())
 		frame.Reset()
@@ -92,7 +92,7 @@ func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	return &Body{Type: form.FormDataContentType(), Length: length, Reader: io.MultiReader(parts...), Closer: data}, nil
 }
 
-// closers closes all of them.
+// closers closes all of its elements.
 type closers []io.Closer
 
 func (c closers) Close() error {

@@ -1,6 +1,5 @@
-// Package call makes the HTTP calls of network adapters, and knows what a
-// failed one means: whether the request provably never left, or may have been
-// acted on.
+// Package call makes the HTTP requests of network adapters, and classifies
+// failures: whether a request provably was not sent, or may have been processed.
 package call
 
 import (
@@ -25,68 +24,68 @@ import (
 
 const (
 	defaultTimeout       = 30 * time.Second
-	defaultCreateTimeout = 4 * time.Minute // networks were seen to take over 200 s to publish
+	defaultCreateTimeout = 4 * time.Minute // networks were observed to take more than 200 s to publish
 	defaultMaxBody       = 4 << 20
 )
 
-// Request is one call.
+// Request is an HTTP request.
 type Request struct {
 	Method string
 	URL    string
-	Token  secret.Text // sent as bearer token when not empty
+	Token  secret.Text // sent as a bearer token if not empty
 	Body   *Body       // nil: none
-	Header http.Header // further headers
+	Header http.Header // additional headers
 
-	// Create marks a call that must not happen twice: once bytes have left, a
-	// lost answer is Ambiguous. Every other call may be repeated, so a lost
-	// answer is Transient.
+	// Create marks a request that must not happen twice: once bytes were sent, a
+	// lost response is Ambiguous. All other requests can be repeated, so a lost
+	// response is Transient.
 	Create bool
-	// IdempotencyKey is sent as Idempotency-Key; empty sends none.
+	// IdempotencyKey is sent as Idempotency-Key; empty: not sent.
 	IdempotencyKey string
 
 	Timeout time.Duration // 0: 30 s, or 4 min for Create
 	MaxBody int64         // 0: 4 MiB of response body
-	Secrets []secret.Text // kept out of errors, besides Token
+	Secrets []secret.Text // redacted from errors, in addition to Token
 }
 
-// Response is a complete answer, whatever its status.
+// Response is a complete response with any status.
 type Response struct {
 	Status    int
 	Header    http.Header
 	Body      []byte
-	Date      time.Time // the server's clock; zero when it sent none
-	Sent      time.Time // our clock when the request's headers left
-	Received  time.Time // our clock when the headers arrived
+	Date      time.Time // the server's clock; zero: no Date header
+	Sent      time.Time // local clock when the request's headers were sent
+	Received  time.Time // local clock when the response's headers arrived
 	RequestID string
 
 	create  bool
 	secrets []secret.Text
 }
 
-// ClockSkew is how far the server's clock is ahead of ours, to the second; zero
-// when the server does not tell.
+// ClockSkew returns how far the server's clock is ahead of the local one, to the
+// second; zero if the server does not report its time.
 func (r *Response) ClockSkew() time.Duration {
 	if r.Date.IsZero() {
 		return 0
 	}
 	skew := r.Date.Sub(r.Received)
-	// Date has whole seconds, and the answer travelled: less is no skew.
+	// Date has whole seconds, and the response took time: less is not skew.
 	if skew.Abs() < 2*time.Second {
 		return 0
 	}
 	return skew.Truncate(time.Second)
 }
 
-// Caller makes calls over one HTTP client.
+// Caller makes requests with one HTTP client.
 type Caller struct{ client http.Client }
 
-// New wraps a client, which should refuse private addresses (NewClient). Its
-// own timeout is not used: every Request has one.
+// New wraps a client, which should refuse private addresses (NewClient). The
+// client's timeout is not used: every Request has its own.
 func New(client *http.Client) *Caller {
 	own := *client
 	own.Timeout = 0
 	own.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
-		// 307 and 308 would send a body again, to a place nobody chose.
+		// 307 and 308 would send the body again, to an unknown address.
 		if method := via[0].Method; method != http.MethodGet && method != http.MethodHead {
 			return http.ErrUseLastResponse
 		}
@@ -98,13 +97,13 @@ func New(client *http.Client) *Caller {
 	return &Caller{client: own}
 }
 
-// Do makes the call once. An error is always a *network.Error; an answer of
-// any status is no error here (see Response.Error).
+// Do makes the request once. An error is always a *network.Error. A response with
+// an error status is not an error here (see Response.StatusError).
 //
-// Bodies cannot be rewound, so net/http never sends a request again by itself
-// after bytes have left, not even one with an Idempotency-Key (net/http
-// Request.isReplayable): a network that stores the key only after acting would
-// publish twice when the first call is still running.
+// Bodies cannot be rewound, so net/http never repeats a request after bytes were
+// sent, not even one with an Idempotency-Key (net/http Request.isReplayable): a
+// network that stores the key after it acts would publish twice while the first
+// call is still running.
 func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 	timeout := request.Timeout
 	if timeout == 0 {
@@ -128,8 +127,8 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 	}
 	res, err := c.client.Do(req)
 	if err != nil {
-		// A request that was cancelled just as it was being written may be on
-		// its way although the trace did not say so yet.
+		// A request that was canceled while it was being written may have been
+		// sent although the trace did not report it yet.
 		left := wrote.Load() || connected.Load() && ctx.Err() != nil
 		return nil, noResponseError(request, left, err)
 	}
@@ -145,11 +144,12 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 func newRequest(ctx context.Context, request Request) (*http.Request, error) {
 	var body io.Reader
 	if request.Body != nil {
-		// The wrapper hides the reader's type, so that net/http sets no GetBody.
+		// The wrapper hides the reader's type, so that net/http does not set
+		// GetBody.
 		body = struct{ io.Reader }{request.Body.Reader}
 		if request.Body.Closer != nil {
-			// net/http may still read the body after Do has returned: only it
-			// knows when to close.
+			// net/http may read the body after Do returned: only it knows when to
+			// close it.
 			body = struct {
 				io.Reader
 				io.Closer
@@ -166,7 +166,7 @@ func newRequest(ctx context.Context, request Request) (*http.Request, error) {
 	for name, values := range request.Header {
 		req.Header[name] = values
 	}
-	// A body-less request with such a header would be replayed by net/http too.
+	// net/http would also repeat a request without a body that has such a header.
 	req.Header.Del("Idempotency-Key")
 	req.Header.Del("X-Idempotency-Key")
 	if request.IdempotencyKey != "" && request.Body != nil {
@@ -206,10 +206,10 @@ func readResponse(request Request, res *http.Response) (*Response, error) {
 	n, err := buf.ReadFrom(io.LimitReader(res.Body, limit+1))
 	answer.Body = buf.Bytes()
 	if err == nil && n > limit {
-		err = fmt.Errorf("the answer is longer than %d bytes", limit)
+		err = fmt.Errorf("the response is longer than %d bytes", limit)
 		answer.Body = answer.Body[:limit]
 	}
-	// A refusal is clear from its status; only a success needs its body.
+	// The status of a refusal is sufficient; only a success needs its body.
 	if err != nil && answer.Status < 300 {
 		e := noResponseError(request, true, err)
 		e.Status, e.RequestID = answer.Status, answer.RequestID
@@ -218,7 +218,7 @@ func readResponse(request Request, res *http.Response) (*Response, error) {
 	return answer, nil
 }
 
-// noResponseError classifies a call that got no complete answer.
+// noResponseError classifies a request without a complete response.
 func noResponseError(request Request, left bool, err error) *network.Error {
 	code := "connection_failed"
 	switch {
@@ -235,16 +235,16 @@ func noResponseError(request Request, left bool, err error) *network.Error {
 	}
 	switch {
 	case !left:
-		return newError(request, network.NotSent, code, "The request never reached "+host, err)
+		return newError(request, network.NotSent, code, "The request did not reach "+host, err)
 	case request.Create:
-		return newError(request, network.Ambiguous, code, "No answer came from "+host+": it may have acted", err)
+		return newError(request, network.Ambiguous, code, "No response from "+host+", which may have acted", err)
 	default:
-		return newError(request, network.Transient, code, "No answer came from "+host, err)
+		return newError(request, network.Transient, code, "No response from "+host, err)
 	}
 }
 
 func newError(request Request, class network.Class, code, message string, err error) *network.Error {
-	// url.Error repeats the whole URL, query included.
+	// url.Error contains the whole URL, including the query.
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err
@@ -258,8 +258,9 @@ func newError(request Request, class network.Class, code, message string, err er
 	}
 }
 
-// describeCause says why a connection failed, without the addresses that a name
-// resolved to: people see it, and those may be of the operator's own network.
+// describeCause describes why a connection failed, without resolved IP addresses:
+// users see the text, and the addresses may be those of the operator's own
+// network.
 func describeCause(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -277,7 +278,7 @@ func describeCause(err error) string {
 	}
 }
 
-// redactedError is an error whose text has no secrets in it.
+// redactedError is an error whose text contains no secrets.
 type redactedError struct {
 	error
 	secrets []secret.Text
@@ -286,7 +287,7 @@ type redactedError struct {
 func (q redactedError) Error() string { return Redact(q.error.Error(), q.secrets...) }
 func (q redactedError) Unwrap() error { return q.error }
 
-// Redact replaces secrets in text that came from elsewhere.
+// Redact replaces secrets in text from other sources.
 func Redact(text string, secrets ...secret.Text) string {
 	for _, s := range secrets {
 		if !s.Empty() {

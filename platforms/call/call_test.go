@@ -30,7 +30,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (*call.Caller, string) {
 	return call.New(client), server.URL
 }
 
-// drop ends the connection without an answer.
+// drop closes the connection without a response.
 func drop(t *testing.T, w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -131,7 +131,7 @@ func TestLostAnswers(t *testing.T) {
 			_, _ = io.WriteString(w, "{")
 			drop(t, w)
 		case "/hang":
-			_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the caller left
+			_, _ = io.Copy(io.Discard, r.Body) // net/http notices a closed connection only after the body was read
 			<-r.Context().Done()
 		default:
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -293,8 +293,8 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// An instance's name may resolve into the operator's own network: what people
-// read must not map that network for them.
+// An instance's name can resolve to the operator's own network: messages must not
+// reveal addresses in it.
 func TestResolvedAddressesStayOut(t *testing.T) {
 	client, err := call.NewClient(nil)
 	if err != nil {

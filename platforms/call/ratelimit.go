@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// ParseReset reads when a rate limit is whole again, by our clock; zero when the
-// value tells nothing. Servers of one API disagree about its form: Mastodon and
+// ParseReset returns when a rate limit resets, by the local clock; zero if the
+// value is invalid. Servers of one API use different formats: Mastodon and
 // GoToSocial send ISO 8601, others seconds since 1970, some milliseconds, and the
-// RateLimit headers of the IETF seconds from now
+// IETF's RateLimit headers seconds from now
 // (draft-ietf-httpapi-ratelimit-headers, section 2).
 func (r *Response) ParseReset(value string) time.Time {
 	value = strings.TrimSpace(value)
@@ -30,13 +30,13 @@ func (r *Response) ParseReset(value string) time.Time {
 	case n >= 1e9:
 		return r.LocalTime(time.UnixMilli(int64(n * 1000)))
 	case n > year:
-		return time.Time{} // neither a date nor a wait that anybody would ask for
+		return time.Time{} // neither a date nor a plausible wait
 	default:
 		return r.Received.Add(time.Duration(n * float64(time.Second)))
 	}
 }
 
-// PolicyWindow finds the period in a policy such as "300;w=300"; zero when it names
+// PolicyWindow returns the window of a policy such as "300;w=300"; zero if it has
 // none (draft-ietf-httpapi-ratelimit-headers, section 3).
 func PolicyWindow(policy string) time.Duration {
 	for _, part := range strings.Split(policy, ";")[1:] {

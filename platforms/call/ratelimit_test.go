@@ -35,7 +35,7 @@ func TestResetAt_ReadsEveryForm(t *testing.T) {
 			t.Errorf("%q: got %v, want %v", value, got, want)
 		}
 	}
-	// A server whose clock is an hour ahead says its own time.
+	// A server whose clock is an hour ahead reports its own time.
 	ahead := &call.Response{Received: received, Date: received.Add(time.Hour)}
 	for value, want := range map[string]time.Time{"2026-11-22T13:05:00Z": at, "1795352700": at, "300": at} {
 		if got := ahead.ParseReset(value); !got.Equal(want) {

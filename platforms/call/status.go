@@ -12,14 +12,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// maxMessage bounds what is quoted from an error page.
+// maxMessage is the number of characters to quote from an error response.
 const maxMessage = 300
 
-// OK says whether the status is a success.
+// OK reports whether the status is a success.
 func (r *Response) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
-// Decode parses the JSON body of a success. A body that does not parse leaves
-// a Create call Ambiguous: the network acted, or something between did not.
+// Decode parses the JSON body of a success. An invalid body of a Create request
+// is Ambiguous: either the network acted, or a proxy responded.
 func (r *Response) Decode(into any) error {
 	if err := json.Unmarshal(r.Body, into); err != nil {
 		return r.MalformedError(err.Error())
@@ -27,16 +27,17 @@ func (r *Response) Decode(into any) error {
 	return nil
 }
 
-// MalformedError is the error for a success that lacks what it must hold.
-func (r *Response) MalformedError(why string) *network.Error {
+// MalformedError returns the error for a success whose body lacks required
+// content.
+func (r *Response) MalformedError(reason string) *network.Error {
 	class := network.Transient
 	if r.create {
 		class = network.Ambiguous
 	}
-	return r.NewError(class, "malformed_response", "The network's answer cannot be read: "+why+".")
+	return r.NewError(class, "malformed_response", "The network's response cannot be read: "+reason+".")
 }
 
-// NewError makes an error that carries the answer's status and request id.
+// NewError returns an error with the response's status and request id.
 func (r *Response) NewError(class network.Class, code, message string) *network.Error {
 	return &network.Error{
 		Class:     class,
@@ -47,11 +48,11 @@ func (r *Response) NewError(class network.Class, code, message string) *network.
 	}
 }
 
-// StatusError classifies a refusal by its status alone, with code and message as the
-// network gave them. Adapters refine it where the network says more.
+// StatusError classifies a refusal by its status, with the network's code and
+// message. Adapters refine the class if the network's code is more specific.
 //
-// A refusal of class 4xx is never tried again, apart from 429: networks were
-// seen to answer 400 to something that they had done.
+// A refusal with status 4xx is never retried, except for 429: networks were
+// observed to respond 400 to requests that they processed.
 func (r *Response) StatusError(code, message string) *network.Error {
 	if code == "" {
 		code = "http_" + strconv.Itoa(r.Status)
@@ -77,14 +78,14 @@ func (r *Response) StatusError(code, message string) *network.Error {
 		return e
 	case r.Status < 400:
 		return r.NewError(network.Rejected, "moved", fmt.Sprintf(
-			"The network redirects to %q instead of answering. Connect the account at its new address.", r.Header.Get("Location")))
+			"The network redirects to %q. Reconnect the account at its new address.", r.Header.Get("Location")))
 	default:
 		return r.NewError(network.Rejected, code, message)
 	}
 }
 
-// RetryAfter reads Retry-After (RFC 9110 §10.2.3) by our clock; zero when the
-// network did not say.
+// RetryAfter parses Retry-After (RFC 9110 §10.2.3) by the local clock; zero if
+// there is none.
 func (r *Response) RetryAfter() time.Time {
 	switch wait, at, ok := retry.ParseAfter(r.Header.Get("Retry-After")); {
 	case !ok:
@@ -96,5 +97,5 @@ func (r *Response) RetryAfter() time.Time {
 	}
 }
 
-// LocalTime turns a time by the server's clock into one by ours.
+// LocalTime converts a time by the server's clock to the local clock.
 func (r *Response) LocalTime(at time.Time) time.Time { return at.Add(-r.ClockSkew()) }

@@ -1,7 +1,7 @@
 // Package discord publishes to Discord channels, as a bot or through a webhook.
 //
-// The API is described at https://docs.discord.com/developers/reference. A bot
-// can look for a message whose answer was lost; a webhook cannot.
+// The API is documented at https://docs.discord.com/developers/reference. A bot
+// can search for a message whose response was lost; a webhook cannot.
 package discord
 
 import (
@@ -16,27 +16,28 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "discord"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	API             string `json:"api"`  // default https://discord.com/api/v10
-	Site            string `json:"site"` // of permalinks; default https://discord.com
+	Site            string `json:"site"` // host of permalinks; default https://discord.com
 	MaxCharacters   int    `json:"max_characters"`
 	MaxMedia        int    `json:"max_media"`
-	MaxFileBytes    int64  `json:"max_file_bytes"`    // of one attachment; servers with boosts take more
-	MaxRequestBytes int64  `json:"max_request_bytes"` // of all attachments of a message
+	MaxFileBytes    int64  `json:"max_file_bytes"`    // per attachment; boosted servers allow more
+	MaxRequestBytes int64  `json:"max_request_bytes"` // of all attachments of a message together
 	MaxAltText      int    `json:"max_alt_text"`
 
-	Sandbox       string        `json:"-"` // base of the sandbox's copy; empty: none
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for other calls; 0: 30 s
+	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of other calls; 0: 30 s
 }
 
-// defaults are of https://docs.discord.com/developers/resources/message and
+// setDefaults sets the documented limits:
+// https://docs.discord.com/developers/resources/message and
 // https://docs.discord.com/developers/reference#uploading-files.
-func (o *Options) defaults() {
+func (o *Options) setDefaults() {
 	for field, value := range map[*string]string{&o.API: "https://discord.com/api/v10", &o.Site: "https://discord.com"} {
 		if *field == "" {
 			*field = value
@@ -54,17 +55,17 @@ func (o *Options) defaults() {
 	}
 }
 
-// Discord implements network.Network and the form that connects a channel.
+// Discord implements network.Network, and FormConnector to connect a channel.
 type Discord struct {
 	calls   *call.Caller
 	options Options
 
-	mu     sync.Mutex
-	places map[string]place // by remote id of the account
+	mu        sync.Mutex
+	locations map[string]location // by remote id of the account
 }
 
-// place is where a channel is: permalinks need its server.
-type place struct{ guild, channel string }
+// location is the server and channel of an account. Permalinks contain both.
+type location struct{ guild, channel string }
 
 var (
 	_ network.Network       = (*Discord)(nil)
@@ -73,27 +74,27 @@ var (
 	_ network.Previewer     = (*Discord)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Discord {
-	options.defaults()
-	return &Discord{calls: call.New(client), options: options, places: map[string]place{}}
+	options.setDefaults()
+	return &Discord{calls: call.New(client), options: options, locations: map[string]location{}}
 }
 
-// Name gives "discord".
+// Name returns "discord".
 func (d *Discord) Name() string { return Name }
 
-// webhookPrefix begins the remote ids of webhooks; those of bots are the
-// channel's.
+// webhookPrefix is the prefix of the remote ids of webhooks. The remote id of a
+// bot is its channel's id.
 const webhookPrefix = "webhook/"
 
-// webhookID gives a webhook's id; false for a bot.
+// webhookID returns the id of a webhook; false for a bot.
 func webhookID(account network.Account) (string, bool) {
 	return strings.CutPrefix(account.RemoteID, webhookPrefix)
 }
 
-// messages is the address of the account's messages. That of a webhook holds its
-// secret.
-func messages(account network.Account) string {
+// messagesPath returns the path of the account's messages. The path of a webhook
+// contains its secret.
+func messagesPath(account network.Account) string {
 	if id, ok := webhookID(account); ok {
 		return "/webhooks/" + id + "/" + account.Token.Reveal()
 	}
@@ -110,7 +111,8 @@ func (d *Discord) do(ctx context.Context, account network.Account, path string, 
 	}
 	request.URL, request.Secrets = base+path, []secret.Text{account.Token}
 	if _, ok := webhookID(account); !ok {
-		// "Bot" is Discord's own scheme (https://docs.discord.com/developers/reference#authentication).
+		// Discord's own scheme is "Bot"
+		// (https://docs.discord.com/developers/reference#authentication).
 		request.Header = http.Header{"Authorization": {"Bot " + account.Token.Reveal()}}
 	}
 	request.Timeout = d.options.ReadTimeout
@@ -127,7 +129,7 @@ func (d *Discord) do(ctx context.Context, account network.Account, path string, 
 	return res, nil
 }
 
-// base is where the API is for an account.
+// base returns the base URL of the API for an account.
 func (d *Discord) base(address string) (string, error) {
 	host, err := call.Host("Discord", address, d.options.Sandbox, d.options.API)
 	if err == nil && address != "" {

@@ -23,7 +23,7 @@ type room struct {
 func open(t *testing.T) room {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
-	made := platformtest.Add(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
+	made := platformtest.AddAccount(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
 	client := platformtest.Client(t)
 	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, made, client}
 }
@@ -54,8 +54,8 @@ func (r room) subject(t *testing.T, account network.Account) platformtest.Subjec
 	}
 	return platformtest.Subject{
 		Network: r.network, Account: account, Client: r.client, Fake: r.fake, Limits: limits,
-		TakesMediaAtOnce: true, NoLanguage: true, NoRequestID: true, ReportsRates: true,
-		Classes: map[string]network.Class{"Status403": network.Auth, "Status404": network.Auth},
+		MediaWithPost: true, NoLanguage: true, NoRequestID: true, ReportsRates: true,
+		WantClasses: map[string]network.Class{"Status403": network.Auth, "Status404": network.Auth},
 		Counts: []platformtest.Count{
 			{Name: "Latin", Text: "abc", Want: 3},
 			{Name: "Vietnamese", Text: "Bản tin chiều", Want: 13},
@@ -85,7 +85,7 @@ func TestWebhookConformance(t *testing.T) {
 		t.Errorf("connected as %+v", account)
 	}
 	s := r.subject(t, account)
-	s.CreatePath, s.Blind = "/discord/api/v10/webhooks/777/", true
+	s.CreatePath, s.Unverifiable = "/discord/api/v10/webhooks/777/", true
 	platformtest.Run(t, s)
 }
 

@@ -11,16 +11,17 @@ import (
 	"dateline/platforms/network"
 )
 
-// failure is Discord's error entity; 429 has further fields.
+// errorResponse is Discord's error object; 429 has additional fields.
 // https://docs.discord.com/developers/reference#error-messages
-type failure struct {
+type errorResponse struct {
 	Code       int     `json:"code"`
 	Message    string  `json:"message"`
 	RetryAfter float64 `json:"retry_after"` // seconds
 	Global     bool    `json:"global"`
 }
 
-// Codes of https://docs.discord.com/developers/topics/opcodes-and-status-codes#json.
+// Error codes of
+// https://docs.discord.com/developers/topics/opcodes-and-status-codes#json.
 const (
 	unknownChannel    = 10003
 	unknownMessage    = 10008
@@ -31,8 +32,8 @@ const (
 )
 
 func refusal(res *call.Response) *network.Error {
-	var f failure
-	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
+	var f errorResponse
+	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	code := ""
 	if f.Code != 0 {
 		code = strconv.Itoa(f.Code)
@@ -50,15 +51,16 @@ func refusal(res *call.Response) *network.Error {
 			e.RetryAt = res.Received.Add(time.Duration(math.Ceil(f.RetryAfter*1000)) * time.Millisecond)
 		}
 	case f.Code == unknownWebhook, f.Code == unknownChannel, f.Code == missingAccess, f.Code == missingPermission, f.Code == webhookToken:
-		// A person has to let us in again. Going on would also count towards the
-		// 10,000 refused requests in 10 minutes that shut out a whole address.
+		// A user has to grant access again. Retrying would also count towards the
+		// limit of 10,000 refused requests in 10 minutes, after which Discord
+		// blocks the IP address.
 		e.Class = network.Auth
 	}
 	return e
 }
 
-// bucket is Discord's own, of messages to one channel. It tells its size with
-// every answer; 5 in 5 seconds is usual.
+// bucket is Discord's limit of messages per channel. Every response reports its
+// size, which usually is 5 in 5 seconds.
 const bucket = "messages"
 
 func quotas() []network.Quota {
@@ -66,7 +68,8 @@ func quotas() []network.Quota {
 		Costs: map[network.CallKind]int{network.CallPublish: 1}}}
 }
 
-// rates reads the headers of https://docs.discord.com/developers/topics/rate-limits.
+// rates parses the headers of
+// https://docs.discord.com/developers/topics/rate-limits.
 func rates(res *call.Response) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("X-RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("X-RateLimit-Remaining"))

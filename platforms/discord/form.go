@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Fields asks for a webhook, or for a bot and its channel.
+// Fields are a webhook URL, or a bot's token and its channel.
 func (d *Discord) Fields() []network.FormField {
 	return []network.FormField{
 		{Name: "webhook_url", Label: "Webhook address", Secret: true, Optional: true,
@@ -25,7 +25,7 @@ func (d *Discord) Fields() []network.FormField {
 	}
 }
 
-// ConnectForm finds the channel and whether it can be written to.
+// ConnectForm reads the channel and verifies that it can be posted to.
 func (d *Discord) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	value := func(name string) string { return strings.TrimSpace(values[name].Reveal()) }
 	if _, err := d.base(baseURL); err != nil {
@@ -37,16 +37,16 @@ func (d *Discord) ConnectForm(ctx context.Context, baseURL string, values map[st
 	case value("bot_token") != "":
 		return d.connectBot(ctx, baseURL, value("bot_token"), value("channel_id"))
 	default:
-		return nil, invalid("webhook_url", "Give a webhook's address, or a bot's token and a channel.")
+		return nil, invalidField("webhook_url", "Give a webhook's address, or a bot's token and a channel.")
 	}
 }
 
-func invalid(field, message string) *network.Error {
+func invalidField(field, message string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: "invalid", Field: field, Message: message}
 }
 
-// webhookPath is that of a webhook's address, whatever version of the API it
-// names. Which host stands before it is not believed: the token goes to Discord.
+// webhookPath matches the path of a webhook URL of any API version. The host is
+// ignored: the token is sent to Discord only.
 var webhookPath = regexp.MustCompile(`/api(?:/v\d+)?/webhooks/(\d+)/([\w-]+)/?$`) //nolint:gochecknoglobals // compiled once
 
 func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) ([]network.Account, error) {
@@ -56,32 +56,32 @@ func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) (
 		parts = webhookPath.FindStringSubmatch(u.Path)
 	}
 	if parts == nil {
-		return nil, invalid("webhook_url", "This is no webhook address: it looks like https://discord.com/api/webhooks/123/abc.")
+		return nil, invalidField("webhook_url", "This is no webhook address: it looks like https://discord.com/api/webhooks/123/abc.")
 	}
 	account := network.Account{BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]), Kind: network.KindChannel}
-	account, err = d.named(ctx, account)
+	account, err = d.readName(ctx, account)
 	if err != nil {
-		return nil, aboutField(err, "webhook_url", "Discord does not know this webhook.")
+		return nil, fieldError(err, "webhook_url", "Discord does not know this webhook.")
 	}
 	return []network.Account{account}, nil
 }
 
-// Identify asks for the webhook, or for the bot and its channel.
+// Identify reads the webhook, or the bot and its channel.
 func (d *Discord) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	if _, ok := webhookID(account); !ok {
-		if err := d.self(ctx, account); err != nil {
+		if err := d.currentUser(ctx, account); err != nil {
 			return account, err
 		}
 	}
-	return d.named(ctx, account)
+	return d.readName(ctx, account)
 }
 
-// named asks what the webhook, or the channel, is called.
-func (d *Discord) named(ctx context.Context, account network.Account) (network.Account, error) {
+// readName reads the name of the webhook or the channel.
+func (d *Discord) readName(ctx context.Context, account network.Account) (network.Account, error) {
 	path := "/channels/" + account.RemoteID
 	hook, isHook := webhookID(account)
 	if isHook {
-		path = messages(account)
+		path = messagesPath(account)
 	}
 	var found struct {
 		Name string `json:"name"`
@@ -100,29 +100,29 @@ func (d *Discord) named(ctx context.Context, account network.Account) (network.A
 	return account, nil
 }
 
-// channelID is the number of a channel, alone or at the end of a link.
+// channelID matches the id of a channel, alone or at the end of a link.
 var channelID = regexp.MustCompile(`^(?:https://[\w.]+/channels/\d+/)?(\d{1,20})$`) //nolint:gochecknoglobals // compiled once
 
 func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string) ([]network.Account, error) {
 	parts := channelID.FindStringSubmatch(channel)
 	if parts == nil {
-		return nil, invalid("channel_id", "Give the channel's number or its link.")
+		return nil, invalidField("channel_id", "Give the channel's number or its link.")
 	}
 	if strings.ContainsAny(token, " \t\r\n") {
-		return nil, invalid("bot_token", "A bot's token has no spaces.")
+		return nil, invalidField("bot_token", "A bot's token has no spaces.")
 	}
 	account := network.Account{BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.KindChannel}
-	if err := d.self(ctx, account); err != nil {
-		return nil, aboutField(err, "bot_token", "Discord does not know this bot token.")
+	if err := d.currentUser(ctx, account); err != nil {
+		return nil, fieldError(err, "bot_token", "Discord does not know this bot token.")
 	}
-	account, err := d.named(ctx, account)
+	account, err := d.readName(ctx, account)
 	if err != nil {
-		return nil, aboutField(err, "channel_id", "The bot cannot see this channel. Invite it to the server, and let it view the channel.")
+		return nil, fieldError(err, "channel_id", "The bot cannot see this channel. Invite it to the server, and let it view the channel.")
 	}
 	return []network.Account{account}, nil
 }
 
-func aboutField(err error, field, message string) error {
+func fieldError(err error, field, message string) error {
 	var e *network.Error
 	if errors.As(err, &e) && e.Status != 0 && (e.Class == network.Auth || e.Class == network.Rejected) {
 		e.Field, e.Message = field, message
@@ -138,25 +138,25 @@ func (d *Discord) get(ctx context.Context, account network.Account, path string,
 	return res.Decode(into)
 }
 
-// self asks whose token this is.
-func (d *Discord) self(ctx context.Context, account network.Account) error {
+// currentUser returns the user that a token belongs to.
+func (d *Discord) currentUser(ctx context.Context, account network.Account) error {
 	var me struct {
 		ID string `json:"id"`
 	}
 	return d.get(ctx, account, "/users/@me", &me)
 }
 
-// place finds the server of the account's channel, once.
-func (d *Discord) place(ctx context.Context, account network.Account) (place, error) {
+// locate returns the location of the account's channel. It is cached.
+func (d *Discord) locate(ctx context.Context, account network.Account) (location, error) {
 	d.mu.Lock()
-	known, ok := d.places[account.BaseURL+" "+account.RemoteID]
+	known, ok := d.locations[account.BaseURL+" "+account.RemoteID]
 	d.mu.Unlock()
 	if ok {
 		return known, nil
 	}
 	path := "/channels/" + account.RemoteID
 	if _, ok := webhookID(account); ok {
-		path = messages(account)
+		path = messagesPath(account)
 	}
 	var found struct {
 		ID        string `json:"id"`
@@ -164,14 +164,14 @@ func (d *Discord) place(ctx context.Context, account network.Account) (place, er
 		ChannelID string `json:"channel_id"` // of a webhook
 	}
 	if err := d.get(ctx, account, path, &found); err != nil {
-		return place{}, err
+		return location{}, err
 	}
-	known = place{guild: found.GuildID, channel: found.ID}
+	known = location{guild: found.GuildID, channel: found.ID}
 	if found.ChannelID != "" {
 		known.channel = found.ChannelID
 	}
 	d.mu.Lock()
-	d.places[account.BaseURL+" "+account.RemoteID] = known
+	d.locations[account.BaseURL+" "+account.RemoteID] = known
 	d.mu.Unlock()
 	return known, nil
 }

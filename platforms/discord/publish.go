@@ -14,7 +14,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// message holds what is used of https://docs.discord.com/developers/resources/message.
+// message contains the fields of
+// https://docs.discord.com/developers/resources/message that are used.
 type message struct {
 	ID          string    `json:"id"`
 	ChannelID   string    `json:"channel_id"`
@@ -31,9 +32,9 @@ type message struct {
 	} `json:"message_reference"`
 }
 
-// outgoing is a message to be. Mentions notify nobody: who writes a newsroom's
-// posts must not page a whole server by mistake.
-type outgoing struct {
+// messageRequest is a message to create. Mentions do not notify anyone, so that a
+// post cannot ping a whole server by mistake.
+type messageRequest struct {
 	Content         string              `json:"content,omitempty"`
 	AllowedMentions map[string][]string `json:"allowed_mentions"`
 	Attachments     []attachment        `json:"attachments,omitempty"`
@@ -53,24 +54,25 @@ type reference struct {
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
 }
 
-// Stage has nothing to do: attachments come with the message.
+// Stage does nothing: attachments are sent with the message.
 func (d *Discord) Stage(context.Context, network.Account, network.Media) (network.Staged, error) {
 	return network.Staged{Ready: true}, nil
 }
 
-// StageStatus has nothing to ask.
+// StageStatus does nothing.
 func (d *Discord) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
 	staged.Ready = true
 	return staged, nil
 }
 
-// Publish creates a message. A bot's carries a nonce made of the submission's
-// key: for some minutes Discord answers the same nonce with the first message.
-// A webhook waits for the message to be saved; without that its loss would not
-// be told (https://docs.discord.com/developers/resources/webhook#execute-webhook).
+// Publish creates a message. A bot's message has a nonce that is derived from the
+// submission's key: for a few minutes, Discord answers the same nonce with the
+// first message. A webhook waits until the message is saved; otherwise a failure
+// would not be reported
+// (https://docs.discord.com/developers/resources/webhook#execute-webhook).
 func (d *Discord) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
-	out := outgoing{Content: submission.Text, AllowedMentions: map[string][]string{"parse": {}}}
-	path := messages(account)
+	out := messageRequest{Content: submission.Text, AllowedMentions: map[string][]string{"parse": {}}}
+	path := messagesPath(account)
 	if _, hook := webhookID(account); hook {
 		path += "?wait=true"
 	} else {
@@ -99,17 +101,17 @@ func (d *Discord) Publish(ctx context.Context, account network.Account, submissi
 	return receipt, nil
 }
 
-// nonce has at most 25 characters.
+// A nonce has at most 25 characters.
 func nonce(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-func encode(ctx context.Context, out outgoing, media []network.Media) (*call.Body, error) {
+func encode(ctx context.Context, out messageRequest, media []network.Media) (*call.Body, error) {
 	if len(media) == 0 {
 		body, err := call.JSON(out)
 		if err != nil {
-			return nil, unsendable(err)
+			return nil, rejectUnsendable(err)
 		}
 		return body, nil
 	}
@@ -141,17 +143,17 @@ func encode(ctx context.Context, out outgoing, media []network.Media) (*call.Bod
 		}
 	}
 	discard()
-	return nil, unsendable(err)
+	return nil, rejectUnsendable(err)
 }
 
-func unsendable(err error) *network.Error {
+func rejectUnsendable(err error) *network.Error {
 	return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
 }
 
-// receipt names a message. A permalink without its server still opens for those
-// who are in it.
+// receipt returns the receipt of a message. A permalink without a server id works
+// for members of the server.
 func (d *Discord) receipt(ctx context.Context, account network.Account, m message) network.Receipt {
-	where, err := d.place(ctx, account)
+	where, err := d.locate(ctx, account)
 	if err != nil || where.guild == "" {
 		where.guild = "@me"
 	}
@@ -165,7 +167,7 @@ func (d *Discord) receipt(ctx context.Context, account network.Account, m messag
 
 // Delete removes a message.
 func (d *Discord) Delete(ctx context.Context, account network.Account, remoteID string) error {
-	path := messages(account)
+	path := messagesPath(account)
 	if _, hook := webhookID(account); hook {
 		path += "/messages"
 	}

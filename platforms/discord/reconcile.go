@@ -13,36 +13,37 @@ import (
 )
 
 const (
-	pageSize = 100 // the most that Discord gives at once
+	pageSize = 100 // Discord's maximum
 	maxPages = 5
 )
 
-// Reconcile lists what the channel got since the window began, and compares the
-// bot's messages with the submission (package matching). A webhook cannot list.
+// Reconcile lists the channel's messages since the start of the window and
+// compares the bot's own messages with the submission (package matching). A
+// webhook cannot list messages.
 func (d *Discord) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if _, hook := webhookID(account); hook {
 		return network.Finding{Evidence: "Webhooks do not tell what they sent, so somebody has to look."}, nil
 	}
-	author, skew, err := d.whoAndWhen(ctx, account)
+	author, skew, err := d.identityAndSkew(ctx, account)
 	if err != nil {
 		return network.Finding{}, err
 	}
 	from := window.From
-	if skew < 0 { // a clock that is behind dates messages before we sent them
+	if skew < 0 { // a clock that is behind dates messages before the local send time
 		from = from.Add(skew)
 	}
-	after := max(snowflake(from), number(window.SinceID))
+	after := max(snowflake(from), parseSnowflake(window.SinceID))
 	search, wanted, complete := matching.New(window), matching.NewComparer(submission.Text), false
 	for page := 0; page < maxPages && !complete; page++ {
 		var list []message
 		query := url.Values{"after": {strconv.FormatUint(after, 10)}, "limit": {strconv.Itoa(pageSize)}}
-		if err := d.get(ctx, account, messages(account)+"?"+query.Encode(), &list); err != nil {
+		if err := d.get(ctx, account, messagesPath(account)+"?"+query.Encode(), &list); err != nil {
 			return network.Finding{}, err
 		}
 		complete = len(list) < pageSize
 		for _, m := range list {
-			after = max(after, number(m.ID))
-			if m.Author.ID == author && number(m.ID) >= snowflake(from) {
+			after = max(after, parseSnowflake(m.ID))
+			if m.Author.ID == author && parseSnowflake(m.ID) >= snowflake(from) {
 				search.Add(compare(d.receipt(ctx, account, m), m, submission, wanted))
 			}
 		}
@@ -50,8 +51,9 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 	return search.Result(from, complete, ""), nil
 }
 
-// whoAndWhen asks for the bot's user id, and how far Discord's clock is ahead.
-func (d *Discord) whoAndWhen(ctx context.Context, account network.Account) (author string, skew time.Duration, err error) {
+// identityAndSkew returns the bot's user id, and how far Discord's clock is
+// ahead.
+func (d *Discord) identityAndSkew(ctx context.Context, account network.Account) (author string, skew time.Duration, err error) {
 	res, err := d.do(ctx, account, "/users/@me", call.Request{Method: http.MethodGet})
 	if err != nil {
 		return "", 0, err
@@ -76,7 +78,7 @@ func compare(receipt network.Receipt, m message, s network.Submission, wanted *m
 	return matching.Post{Receipt: receipt, Verdict: wanted.Compare(m.Content), MediaCountEqual: len(m.Attachments) == len(s.Media), ReplyTargetEqual: replyTo == s.ReplyTo}
 }
 
-// snowflake is the smallest id of a time.
+// snowflake returns the smallest id of a time.
 // https://docs.discord.com/developers/reference#snowflakes
 func snowflake(at time.Time) uint64 {
 	ms := at.UnixMilli() - 1420070400000
@@ -86,8 +88,8 @@ func snowflake(at time.Time) uint64 {
 	return uint64(ms) << 22
 }
 
-// number of an id; 0 when it is none.
-func number(id string) uint64 {
+// parseSnowflake returns an id as a number, or 0 if it is not an id.
+func parseSnowflake(id string) uint64 {
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
 		return 0

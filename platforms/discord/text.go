@@ -11,15 +11,15 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Limits are the same for all channels, apart from replies, which webhooks do
-// not have.
+// Limits are the same for all channels, except that webhooks cannot reply.
 func (d *Discord) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
 	if _, err := d.base(account.BaseURL); err != nil {
 		return network.Limits{}, err
 	}
 	_, hook := webhookID(account)
-	// Known before its time, so that the permalink costs nothing then.
-	_, _ = d.place(ctx, account)
+	// Cached ahead of the scheduled time, so that the permalink needs no call
+	// then.
+	_, _ = d.locate(ctx, account)
 	o := d.options
 	return network.Limits{
 		AllowedBy: "Discord", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: !hook,
@@ -28,13 +28,13 @@ func (d *Discord) Limits(ctx context.Context, account network.Account) (network.
 	}, nil
 }
 
-// Count counts code points of what is left when the white space around it is cut
-// off.
+// Count returns the number of code points without leading and trailing
+// whitespace.
 func (d *Discord) Count(text string, _ network.Limits) int {
 	return utf8.RuneCountInString(strings.TrimSpace(text))
 }
 
-// Check lists what Discord would refuse.
+// Check returns what Discord would refuse.
 func (d *Discord) Check(content network.Content, limits network.Limits) []network.Violation {
 	problems := rules.Check("Discord", content, limits, d.Count(content.Text, limits))
 	all := int64(0)
@@ -48,11 +48,11 @@ func (d *Discord) Check(content network.Content, limits network.Limits) []networ
 	return problems
 }
 
-// link is what Discord makes a link of.
+// link matches what Discord makes clickable.
 var link = regexp.MustCompile(`https?://[^\s<>"]+`) //nolint:gochecknoglobals // compiled once
 
-// Preview shows the text as it is, with the card of the first link. Discord reads
-// it as Markdown.
+// Preview shows the text as it is, with the card of the first link. Discord
+// renders it as Markdown.
 func (d *Discord) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: strings.TrimSpace(content.Text)}
 	for _, at := range link.FindAllStringIndex(p.Text, -1) {

@@ -1,4 +1,4 @@
-// Package facebook publishes on Pages of Facebook.
+// Package facebook publishes to Facebook Pages.
 //
 // https://developers.facebook.com/docs/pages-api
 package facebook
@@ -17,46 +17,47 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "facebook"
 
-// title is how people call it.
+// title is the network's display name.
 const title = "Facebook"
 
-// Options are what an operator may set. The zero value works, with no account
+// Options configures the adapter. The zero value works if no account is
 // connected.
 type Options struct {
 	ClientID     string      `json:"client_id"`
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base address of Facebook's copy in the sandbox; empty: none
+	Sandbox      string      `json:"-"` // base URL of the fake Facebook (sandbox); empty: none
 
 	Version   string `json:"version"`    // of the Graph API; default v25.0
-	WebHost   string `json:"web_host"`   // of the dialog and of posts; default https://www.facebook.com
+	WebHost   string `json:"web_host"`   // host of the dialog and of posts; default https://www.facebook.com
 	GraphHost string `json:"graph_host"` // default https://graph.facebook.com
 	VideoHost string `json:"video_host"` // default https://graph-video.facebook.com
 
-	Characters        int   `json:"characters"`         // of a post; default 63,206
+	Characters        int   `json:"characters"`         // per post; default 63,206
 	CommentCharacters int   `json:"comment_characters"` // default 8,000
-	Photos            int   `json:"photos"`             // of a post; default 10
+	Photos            int   `json:"photos"`             // per post; default 10
 	PhotoBytes        int64 `json:"photo_bytes"`        // default 4 MiB
 	VideoBytes        int64 `json:"video_bytes"`        // default 10 GiB
 	VideoSeconds      int   `json:"video_seconds"`      // default 4 h
-	// Fold and FoldLines are after how many characters or lines the feed hides the
-	// rest behind "See more". Facebook does not publish them; default 480 and 5.
+	// Fold and FoldLines are the number of characters or lines after which the
+	// feed hides the rest behind "See more". Facebook does not publish them;
+	// default 480 and 5.
 	Fold      int `json:"fold"`
 	FoldLines int `json:"fold_lines"`
-	// PhotoHours is for how long unpublished photos are relied on; default 23.
+	// PhotoHours is how long unpublished photos can be used; default 23.
 	PhotoHours int `json:"photo_hours"`
-	// AccessDays is after how many days Facebook wants the person to allow access
-	// anew (data access expiration); default 90.
-	AccessDays int `json:"access_days"`
+	// DataAccessDays is the number of days after which Facebook requires the user
+	// to grant access again (data access expiration); default 90.
+	DataAccessDays int `json:"access_days"`
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for a photo, or a part of a video; 0: 5 min
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // timeout of a photo or a part of a video; 0: 5 min
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	o.Version = cmp.Or(o.Version, "v25.0")
 	o.WebHost = cmp.Or(o.WebHost, "https://www.facebook.com")
 	o.GraphHost = cmp.Or(o.GraphHost, "https://graph.facebook.com")
@@ -70,14 +71,15 @@ func (o *Options) fill() {
 	o.Fold = cmp.Or(o.Fold, 480)
 	o.FoldLines = cmp.Or(o.FoldLines, 5)
 	o.PhotoHours = cmp.Or(o.PhotoHours, 23)
-	o.AccessDays = cmp.Or(o.AccessDays, 90)
+	o.DataAccessDays = cmp.Or(o.DataAccessDays, 90)
 	o.UploadTimeout = cmp.Or(o.UploadTimeout, 5*time.Minute)
 }
 
-// Facebook implements network.Network and the way to connect Pages.
+// Facebook implements network.Network, and connects Pages with OAuth.
 //
-// It is no network.Revoker: what a person takes back, they take back for all of
-// their Pages. Nor a network.Refresher: tokens of Pages do not expire.
+// It does not implement network.Revoker, because revoking one Page's token
+// revokes the user's access for all of their Pages, and not network.Refresher,
+// because Page tokens do not expire.
 type Facebook struct {
 	api     *graph.API
 	options Options
@@ -91,10 +93,10 @@ var (
 	_ network.Previewer  = (*Facebook)(nil)
 )
 
-// New makes the adapter. client should refuse private addresses (see
-// call.NewClient).
+// New returns the adapter. client should refuse private addresses
+// (call.NewClient).
 func New(client *http.Client, options Options) *Facebook {
-	options.fill()
+	options.setDefaults()
 	return &Facebook{
 		api: graph.New(client, graph.Options{
 			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
@@ -104,10 +106,10 @@ func New(client *http.Client, options Options) *Facebook {
 	}
 }
 
-// Name gives "facebook".
+// Name returns "facebook".
 func (*Facebook) Name() string { return Name }
 
-// do makes a call in the name of an account: c.URL is the path below the version.
+// do makes a call as an account: c.URL is the path after the version.
 func (f *Facebook) do(ctx context.Context, account network.Account, host string, c graph.Call) (*call.Response, error) {
 	root, err := f.service.Host(account.BaseURL, host)
 	if err != nil {
@@ -132,8 +134,8 @@ func (f *Facebook) get(ctx context.Context, account network.Account, path string
 	return res, res.Decode(answer)
 }
 
-// permalink is where people find a post, comment or video of a Page. The ids of
-// posts and comments have an underscore: page_post, post_comment.
+// permalink returns the public address of a post, comment or video of a Page. The
+// ids of posts and comments contain an underscore: page_post, post_comment.
 func (f *Facebook) permalink(account network.Account, id, replyTo string) string {
 	host, _ := f.service.Host(account.BaseURL, f.options.WebHost)
 	first, second, two := strings.Cut(id, "_")
@@ -151,7 +153,7 @@ func (f *Facebook) permalink(account network.Account, id, replyTo string) string
 	}
 }
 
-// refine corrects what the codes mean for Pages.
+// refine corrects the meaning of error codes for Pages.
 // https://developers.facebook.com/docs/graph-api/guides/error-handling
 func refine(failure graph.ErrorObject, create bool, e *network.Error) {
 	is := func(code int) bool { return failure.Matches(code, 0) || failure.Matches(0, code) }
@@ -161,7 +163,7 @@ func refine(failure graph.ErrorObject, create bool, e *network.Error) {
 		if create {
 			e.Class = network.Ambiguous
 		}
-	case is(1366051): // the photos are in a post already: an earlier send made it
+	case is(1366051): // the photos are part of a post already, which an earlier send published
 		e.Class = network.Duplicate
 	case is(1404078):
 		e.Class, e.Message = network.Rejected, "Facebook wants somebody of the Page to complete its Page Publishing Authorization first."

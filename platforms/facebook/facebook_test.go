@@ -17,7 +17,7 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// newsroom is a sandbox with one Page.
+// newsroom is a fake network with one Page.
 type newsroom struct {
 	server *fake.Server
 	base   string
@@ -28,8 +28,8 @@ type newsroom struct {
 func startFake(t *testing.T, options fake.Options) newsroom {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	person := platformtest.Add(t, server, fake.Account{Network: "facebook", Name: "editor"})
-	page := platformtest.Add(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: person.ID, Name: "dateline"})
+	person := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Name: "editor"})
+	page := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: person.ID, Name: "dateline"})
 	client := platformtest.Client(t)
 	n := newsroom{server: server, base: server.URL() + "/facebook", client: client}
 	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.KindPage, Token: secret.NewText(page.Token)}
@@ -40,7 +40,7 @@ func (n newsroom) adapter() *facebook.Facebook {
 	return facebook.New(n.client, facebook.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond})
 }
 
-// approve acts as the person in the dialog.
+// approve approves the authorize page.
 func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *n.client
@@ -76,6 +76,6 @@ func TestConformance(t *testing.T) {
 		Network: f, Connector: f, Account: n.page, Fake: n.server, Client: n.client, Approve: n.approve,
 		CreatePath: "/facebook/v25.0/" + n.page.RemoteID + "/feed", BaseURL: n.base, RedirectURI: redirectURI,
 		Limits: limits, Counts: counts,
-		NoLanguage: true, NoPKCE: true, OneOfTwins: true, Resolution: time.Second, UnseenMedia: true,
+		NoLanguage: true, NoPKCE: true, RejectsDuplicates: true, Resolution: time.Second, HidesMediaStatus: true,
 	})
 }

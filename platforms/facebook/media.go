@@ -17,9 +17,9 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Stage gives Facebook an attachment ahead of the post. A photo is uploaded
-// unpublished, so that at its time only the post itself is made; its id tells in
-// listings which post has it.
+// Stage uploads an attachment ahead of the post. A photo is uploaded unpublished,
+// so that publishing only creates the post; its id identifies the post in
+// listings.
 // https://developers.facebook.com/docs/graph-api/reference/page/photos
 func (f *Facebook) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
@@ -47,10 +47,10 @@ func (f *Facebook) Stage(ctx context.Context, account network.Account, media net
 		return network.Staged{}, err
 	}
 	id, err := graph.CreatedID(res)
-	return network.Staged{RemoteID: id, Ready: err == nil, ExpiresAt: f.photoEnds()}, err
+	return network.Staged{RemoteID: id, Ready: err == nil, ExpiresAt: f.photoExpiresAt()}, err
 }
 
-func (f *Facebook) photoEnds() time.Time {
+func (f *Facebook) photoExpiresAt() time.Time {
 	return time.Now().Add(time.Duration(f.options.PhotoHours) * time.Hour)
 }
 
@@ -61,22 +61,22 @@ func nameOf(media network.Media) string {
 	return media.FileName
 }
 
-// A staged video is written video:id:session. Its id is known before it is
-// published.
+// A staged video is video:id:session. Its id is known before it is published.
 func videoOf(staged string) (id, session string, ok bool) {
 	rest, ok := strings.CutPrefix(staged, "video:")
 	id, session, colon := strings.Cut(rest, ":")
 	return id, session, ok && colon
 }
 
-// maxPart bounds what is held in memory of a video.
+// maxPart is the number of bytes of a video to hold in memory.
 const maxPart = 16 << 20
 
-// maxParts bounds an upload that makes no headway.
+// maxParts bounds an upload that makes no progress.
 const maxParts = 10_000
 
-// stageVideo begins an upload and sends all of the video; Publish ends it.
-// https://developers.facebook.com/docs/graph-api/reference/page/videos (upload_phase)
+// stageVideo starts an upload and sends all of the video; Publish finishes it.
+// https://developers.facebook.com/docs/graph-api/reference/page/videos
+// (upload_phase)
 func (f *Facebook) stageVideo(ctx context.Context, account network.Account, media network.Media, data io.Reader) (network.Staged, error) {
 	var begun struct {
 		Session string `json:"upload_session_id"`
@@ -109,23 +109,25 @@ func (f *Facebook) stageVideo(ctx context.Context, account network.Account, medi
 		}
 		sent += size
 	}
-	return network.Staged{RemoteID: "video:" + begun.Video + ":" + begun.Session, Ready: true, ExpiresAt: f.photoEnds()}, nil
+	return network.Staged{RemoteID: "video:" + begun.Video + ":" + begun.Session, Ready: true, ExpiresAt: f.photoExpiresAt()}, nil
 }
 
 func videos(account network.Account) string {
 	return "/" + url.PathEscape(account.RemoteID) + "/videos"
 }
 
-// offsets are which bytes Facebook wants next; they come as text.
+// offsets is the byte range that Facebook expects next; the API returns it as
+// text.
 type offsets struct {
 	Start int64 `json:"start_offset,string"`
-	End   int64 `json:"end_offset,string"` // the first byte that it does not want
+	End   int64 `json:"end_offset,string"` // exclusive
 }
 
-const transferTries = 3
+const maxTransferAttempts = 3
 
-// transfer sends one part. A part that was lost is sent again: Facebook knows it
-// by its offset, and says with an error which one it wants when it has it.
+// transfer sends one part. A part whose response was lost is sent again: Facebook
+// identifies it by its offset, and responds with an error that names the expected
+// offset if it already has it.
 func (f *Facebook) transfer(ctx context.Context, account network.Account, session string, start int64, media network.Media, held []byte) (offsets, error) {
 	for try := 1; ; try++ {
 		body, err := call.Multipart(map[string]string{
@@ -139,21 +141,22 @@ func (f *Facebook) transfer(ctx context.Context, account network.Account, sessio
 			var next offsets
 			return next, res.Decode(&next)
 		}
-		if next, ok := wanted(res, start+int64(len(held))); ok {
+		if next, ok := nextOffsets(res, start+int64(len(held))); ok {
 			return next, nil
 		}
 		e := network.AsError(err)
-		if try == transferTries || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
+		if try == maxTransferAttempts || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
 			return offsets{}, err
 		}
 	}
 }
 
-// subcodeOffset is of the error that names the offset to go on from.
+// subcodeOffset is the subcode of the error that names the expected offset.
 const subcodeOffset = 1363037
 
-// wanted reads from a refusal that a part is there already, and what comes next.
-func wanted(res *call.Response, after int64) (offsets, bool) {
+// nextOffsets parses a refusal of a part that was already received, which names
+// the part that comes next.
+func nextOffsets(res *call.Response, after int64) (offsets, bool) {
 	var answer struct {
 		Error struct {
 			Subcode int `json:"error_subcode"`
@@ -173,8 +176,8 @@ func wanted(res *call.Response, after int64) (offsets, bool) {
 	return offsets{answer.Error.Data.Start, answer.Error.Data.End}, true
 }
 
-// StageStatus has nothing to wait for: photos are processed as they come, and
-// videos once they are published. It says whether Facebook still has them.
+// StageStatus does not wait: photos are processed on upload, and videos after
+// they are published. It reports whether Facebook still has them.
 func (f *Facebook) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	id, _, ok := videoOf(staged.RemoteID)
 	if !ok {
@@ -184,7 +187,7 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 		ID string `json:"id"`
 	}
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &answer)
-	if gone(err) {
+	if isNotFound(err) {
 		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook has dropped the attachment.", Err: err}
 	}
 	if err != nil {
@@ -194,11 +197,11 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 	return staged, nil
 }
 
-// gone says that there is nothing of an id (any more).
-func gone(err error) bool {
+// isNotFound reports whether an object does not exist (anymore).
+func isNotFound(err error) bool {
 	var e *network.Error
-	return errors.As(err, &e) && e.Code == codeGone
+	return errors.As(err, &e) && e.Code == codeNotFound
 }
 
-// codeGone is Meta's code for what is not there or not to be seen.
-const codeGone = "100/33"
+// codeNotFound is Meta's code for objects that do not exist or are not visible.
+const codeNotFound = "100/33"

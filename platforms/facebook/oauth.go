@@ -12,17 +12,18 @@ import (
 	"dateline/platforms/network"
 )
 
-// scopes are the least that choosing a Page, publishing, comments and
-// reconciling need.
+// scopes are the minimum for choosing a Page, publishing, comments and
+// reconciling.
 // https://developers.facebook.com/docs/permissions
 const scopes = "pages_show_list,pages_manage_posts,pages_read_engagement,pages_manage_engagement"
 
-// Register gives the operator's app, or the sandbox's.
+// Register returns the operator's app, or the sandbox's.
 func (f *Facebook) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
 	return f.service.Register(baseURL, redirectURI)
 }
 
-// AuthorizeURL is the dialog where the person allows access and chooses Pages.
+// AuthorizeURL returns the dialog in which the user grants access and chooses
+// Pages.
 // https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow
 func (f *Facebook) AuthorizeURL(app network.App, state, _ string) string {
 	host, _ := f.service.Host(app.BaseURL, f.options.WebHost)
@@ -31,8 +32,8 @@ func (f *Facebook) AuthorizeURL(app network.App, state, _ string) string {
 	}.Encode()
 }
 
-// Exchange turns the code into a token of an hour, and that into one of 60 days:
-// tokens of Pages that come of it do not expire.
+// Exchange exchanges the code for a token that lasts an hour, and that for one
+// that lasts 60 days. Page tokens derived from it do not expire.
 // https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived
 func (f *Facebook) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
 	short, err := f.token(ctx, app, url.Values{"code": {code}, "redirect_uri": {app.RedirectURI}}, secret.NewText(code))
@@ -43,12 +44,12 @@ func (f *Facebook) Exchange(ctx context.Context, app network.App, code, _ string
 	if err != nil {
 		return network.Account{}, err
 	}
-	account.RefreshTokenExpiresAt = time.Now().UTC().AddDate(0, 0, f.options.AccessDays)
+	account.RefreshTokenExpiresAt = time.Now().UTC().AddDate(0, 0, f.options.DataAccessDays)
 	account.Scopes, err = f.granted(ctx, account)
 	return account, err
 }
 
-// token asks the token endpoint, in a form: so no secret stands in an address.
+// token calls the token endpoint with a form, so that no secret is part of a URL.
 func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, secrets ...secret.Text) (network.Account, error) {
 	host, err := f.service.Host(app.BaseURL, f.options.GraphHost)
 	if err != nil {
@@ -80,7 +81,8 @@ func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, 
 	return account, nil
 }
 
-// granted lists what the person allowed; the dialog lets them leave out some.
+// granted returns the permissions that the user granted; the dialog lets them
+// decline some.
 func (f *Facebook) granted(ctx context.Context, account network.Account) ([]string, error) {
 	var answer graph.Page[struct {
 		Permission string `json:"permission"`
@@ -98,7 +100,7 @@ func (f *Facebook) granted(ctx context.Context, account network.Account) ([]stri
 	return names, nil
 }
 
-// Identify asks whose token this is. That of a Page speaks for the Page.
+// Identify reads the token's account. A Page's token identifies the Page.
 // https://developers.facebook.com/docs/pages-api/overview
 func (f *Facebook) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	var me struct {
@@ -120,11 +122,10 @@ func (f *Facebook) Identify(ctx context.Context, account network.Account) (netwo
 	return account, nil
 }
 
-// maxPages bounds how many pages of a list are read.
+// maxPages is the maximum number of list pages to read.
 const maxPages = 5
 
-// Accounts gives the Pages that the person may write on, each with a token of
-// its own.
+// Accounts returns the Pages that the user can post to, each with its own token.
 // https://developers.facebook.com/docs/graph-api/reference/user/accounts
 func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	var found []network.Account

@@ -40,7 +40,7 @@ func TestConnectPages(t *testing.T) {
 	}
 	tokens := map[string]bool{}
 	for _, page := range found {
-		// Tokens of Pages do not expire; the person's consent does.
+		// Page tokens do not expire; the user's consent does.
 		if days := time.Until(page.RefreshTokenExpiresAt).Hours() / 24; page.Kind != network.KindPage || !page.TokenExpiresAt.IsZero() || days < 89 || days > 90 {
 			t.Errorf("page %+v", page)
 		}
@@ -52,13 +52,13 @@ func TestConnectPages(t *testing.T) {
 	if len(tokens) != 3 || tokens[account.Token.Reveal()] || found[1].Handle != "@sports" || found[1].Name != "Sports" {
 		t.Errorf("%d tokens of %+v", len(tokens), found)
 	}
-	// The person's own token posts on no Page.
+	// The user's own token cannot post to a Page.
 	person := found[0]
 	person.Token = account.Token
 	if _, err := f.Publish(t.Context(), person, network.Submission{Text: "Never"}); network.AsError(err).Class != network.Rejected {
 		t.Errorf("%v", err)
 	}
-	// Nor does a person without Pages have any.
+	// A user without Pages has nothing to post to.
 	alone, err := n.server.Add(fake.Account{Network: "facebook", Name: "alone"})
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +69,7 @@ func TestConnectPages(t *testing.T) {
 	}
 }
 
-// TestAnotherAppsSecretProvesNothing: every call carries a proof, and the
-// sandbox checks it.
+// Every call contains a proof, and the fake network verifies it.
 func TestAnotherAppsSecretProvesNothing(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	forged := n.client
@@ -162,7 +161,7 @@ func TestChecksAndPreview(t *testing.T) {
 	}
 }
 
-// TestLinkCard: the first link gets a card, unless the account says otherwise.
+// The first link gets a card, unless the account's settings disable it.
 func TestLinkCard(t *testing.T) {
 	for setting, want := range map[string]string{"": "https://example.com/a?b=1", "off": ""} {
 		var form url.Values

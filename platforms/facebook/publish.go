@@ -14,8 +14,8 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Publish makes a post on the Page, a comment where it answers another post, or
-// ends the upload of a video and so publishes it.
+// Publish creates a post on the Page, or a comment if it replies to a post, or
+// finishes the upload of a video, which publishes it.
 // https://developers.facebook.com/docs/graph-api/reference/page/feed
 func (f *Facebook) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	if submission.ReplyTo == "" && len(submission.MediaIDs) == 1 {
@@ -29,13 +29,13 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	}
 	switch {
 	case submission.ReplyTo != "":
-		path = "/" + url.PathEscape(parent(submission)) + "/comments"
+		path = "/" + url.PathEscape(parentID(submission)) + "/comments"
 		if len(submission.MediaIDs) > 0 {
 			form.Set("attachment_id", submission.MediaIDs[0])
 		}
 	case len(submission.MediaIDs) > 0:
 		for i, id := range submission.MediaIDs {
-			one, _ := json.Marshal(map[string]string{"media_fbid": id}) // strings always marshal
+			one, _ := json.Marshal(map[string]string{"media_fbid": id}) // marshaling strings cannot fail
 			form.Set("attached_media["+strconv.Itoa(i)+"]", string(one))
 		}
 	case account.Settings[settingCard] != "off":
@@ -45,7 +45,7 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	}
 	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodPost, URL: path, Form: form, Create: true})
 	if err != nil {
-		return network.Receipt{}, dropped(err, submission.MediaIDs)
+		return network.Receipt{}, asMediaExpired(err, submission.MediaIDs)
 	}
 	id, err := graph.CreatedID(res)
 	if err != nil {
@@ -53,26 +53,25 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	}
 	replyTo := ""
 	if submission.ReplyTo != "" {
-		replyTo = parent(submission)
+		replyTo = parentID(submission)
 	}
 	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, replyTo), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// parent is what a reply is written under. Facebook nests comments one deep and
-// no deeper, so all segments of a thread stand side by side under its first
-// post.
-func parent(submission network.Submission) string {
+// parentID returns the id to comment on. Facebook nests comments one level deep,
+// so all segments of a thread are comments on its first post.
+func parentID(submission network.Submission) string {
 	if submission.RootID != "" {
 		return submission.RootID
 	}
 	return submission.ReplyTo
 }
 
-// dropped knows the refusal of a post whose photos Facebook does not have any
-// more: it names one of them.
-func dropped(err error, mediaIDs []string) error {
+// asMediaExpired converts the refusal of a post whose photos Facebook no longer
+// has; the message names one of them.
+func asMediaExpired(err error, mediaIDs []string) error {
 	var e *network.Error
-	if !errors.As(err, &e) || e.Code != codeGone {
+	if !errors.As(err, &e) || e.Code != codeNotFound {
 		return err
 	}
 	for _, id := range mediaIDs {
@@ -83,8 +82,8 @@ func dropped(err error, mediaIDs []string) error {
 	return e
 }
 
-// publishVideo ends the upload. The video's id, which is known before, stands
-// for the post.
+// publishVideo finishes the upload. The video's id, which is known before, is the
+// id of the post.
 func (f *Facebook) publishVideo(ctx context.Context, account network.Account, submission network.Submission, id, session string) (network.Receipt, error) {
 	form := url.Values{"upload_phase": {"finish"}, "upload_session_id": {session}}
 	if submission.Text != "" {
@@ -92,7 +91,7 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 	}
 	res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{Method: http.MethodPost, URL: videos(account), Form: form, Create: true})
 	if err != nil {
-		return network.Receipt{}, dropped(err, []string{session})
+		return network.Receipt{}, asMediaExpired(err, []string{session})
 	}
 	var answer struct {
 		Success bool `json:"success"`
@@ -110,7 +109,7 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 // https://developers.facebook.com/docs/graph-api/reference/page-post
 func (f *Facebook) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	_, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodDelete, URL: "/" + url.PathEscape(remoteID)})
-	if gone(err) {
+	if isNotFound(err) {
 		return nil
 	}
 	return err

@@ -30,7 +30,7 @@ func answering(t *testing.T, status int, body string) (*facebook.Facebook, netwo
 	return facebook.New(server.Client(), facebook.Options{Sandbox: server.URL}), network.Account{BaseURL: server.URL, RemoteID: "7", Token: secret.NewText("t")}
 }
 
-// newRecorder keeps the form of the last call.
+// newRecorder records the form of the last call.
 func newRecorder(t *testing.T, form *url.Values) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func newRecorder(t *testing.T, form *url.Values) *httptest.Server {
 	return server
 }
 
-// TestRefusals of what Pages alone know; the rest is tested in package graph.
+// Codes that only Pages use; the others are tested in package graph.
 func TestRefusals(t *testing.T) {
 	failure := func(code, subcode int, message string) string {
 		return fmt.Sprintf(`{"error":{"message":%q,"type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"A1"}}`, message, code, subcode)
@@ -86,8 +86,8 @@ func picture(altText string) network.Media {
 		}}
 }
 
-// TestPhotosProveThePost: after a lost answer the post is found by its photos,
-// whatever else has the same words, and a second send is refused.
+// After a lost response, the post is found by its photos even if other posts have
+// the same text, and a second send is refused.
 func TestPhotosProveThePost(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	f := n.adapter()
@@ -161,8 +161,7 @@ func video(size int64) network.Media {
 	}}
 }
 
-// TestVideoIsUploadedAheadAndFoundByItsID: no answer that is lost costs more
-// than one part, or leaves a doubt.
+// A lost response costs at most one part and leaves no doubt.
 func TestVideoIsUploadedAheadAndFoundByItsID(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	f := n.adapter()
@@ -244,7 +243,7 @@ func TestThreadsStandUnderTheirFirstPost(t *testing.T) {
 	if err != nil || !finding.Found || finding.Receipt.RemoteID != posts[2].ID || finding.Receipt.URL != posts[2].URL {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
-	// A reply to a comment of which the post is not known.
+	// A reply to a comment whose post is not known.
 	fourth, err := f.Publish(t.Context(), n.page, network.Submission{Text: "Fourth", ReplyTo: second.RemoteID})
 	if last := n.server.Posts()[3]; err != nil || last.ReplyTo != second.RemoteID || fourth.RemoteID != last.ID || fourth.URL != last.URL {
 		t.Errorf("%+v of %+v, %v", fourth, last, err)

@@ -13,14 +13,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// pageSize is the most that Facebook gives at once.
+// pageSize is Facebook's maximum.
 const pageSize = 100
 
-// slack is by how much earlier the listing begins than the window: clocks
-// differ, and Facebook's is known only once it has answered.
-const slack = time.Hour
+// clockSlack is how much earlier than the window the listing starts: clocks
+// differ, and Facebook's clock is known only after its first response.
+const clockSlack = time.Hour
 
-// listed is a post or comment as a listing gives it.
+// listed is a post or comment in a listing.
 type listed struct {
 	ID      string     `json:"id"`
 	Message string     `json:"message"`
@@ -36,7 +36,7 @@ type listed struct {
 
 type attachment struct {
 	Kind   string `json:"media_type"`
-	Type   string `json:"type"` // of a comment's
+	Type   string `json:"type"` // of a comment's attachment
 	Target struct {
 		ID string `json:"id"`
 	} `json:"target"`
@@ -45,7 +45,7 @@ type attachment struct {
 	} `json:"subattachments"`
 }
 
-// media are the ids of the photos; the card of a link is none.
+// media returns the ids of the photos. Link cards are not counted.
 func (l listed) media() []string {
 	all := l.Attachments.Data
 	if l.Attachment != nil {
@@ -66,10 +66,10 @@ func (l listed) media() []string {
 	return ids
 }
 
-// Reconcile asks for the video, whose id is known; or reads what the Page has
-// published, or the comments under the post that was answered.
+// Reconcile reads the video, whose id is known; or the Page's published posts; or
+// the comments under the post that was replied to.
 //
-// Photos are proof: no other post has them. Where there are none, the text is
+// Photos are proof, because no other post has them. Without photos, the text is
 // compared (package matching).
 func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
@@ -79,10 +79,10 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 	path, replyTo := "/"+url.PathEscape(account.RemoteID)+"/published_posts", ""
 	query := url.Values{
 		"fields": {"id,message,created_time,attachments{media_type,target,subattachments}"},
-		"since":  {strconv.FormatInt(window.From.Add(-slack).Unix(), 10)}, "limit": {strconv.Itoa(pageSize)},
+		"since":  {strconv.FormatInt(window.From.Add(-clockSlack).Unix(), 10)}, "limit": {strconv.Itoa(pageSize)},
 	}
 	if submission.ReplyTo != "" {
-		replyTo = parent(submission)
+		replyTo = parentID(submission)
 		path = "/" + url.PathEscape(replyTo) + "/comments"
 		query.Set("fields", "id,message,created_time,from,attachment")
 		query.Set("order", "reverse_chronological")
@@ -112,13 +112,14 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 	}
 	late := ""
 	if replyTo != "" && len(wanted) == 0 {
-		// A second post with the same words or photos is refused; a comment is not.
+		// A second post with the same text or photos is refused; a comment is
+		// not.
 		late = "Facebook may list a comment minutes late, and does not refuse a second one."
 	}
 	return s.posts.Result(s.from, s.complete, late), nil
 }
 
-// search goes through pages, newest first.
+// search reads a listing, newest first.
 type search struct {
 	from     time.Time
 	window   network.Window
@@ -127,10 +128,10 @@ type search struct {
 	complete bool
 }
 
-// read takes one page in and says whether the whole window has been seen.
+// read adds one page and reports whether the whole window has been read.
 func (s *search) read(page graph.Page[listed], res *call.Response) bool {
-	// A clock that is behind dates posts before we sent them. The window only
-	// ever grows: a post missed is a post made twice.
+	// A clock that is behind dates posts before the local send time. The window
+	// is only ever extended: missing a post would publish it twice.
 	if earlier := s.window.From.Add(res.ClockSkew()).Truncate(time.Second); earlier.Before(s.from) {
 		s.from = earlier
 	}
@@ -147,7 +148,7 @@ func (s *search) read(page graph.Page[listed], res *call.Response) bool {
 	return s.complete
 }
 
-// findVideo asks whether a video is published.
+// findVideo reads whether a video is published.
 // https://developers.facebook.com/docs/graph-api/reference/video
 func (f *Facebook) findVideo(ctx context.Context, account network.Account, id string, window network.Window) (network.Finding, error) {
 	var video struct {
@@ -157,7 +158,7 @@ func (f *Facebook) findVideo(ctx context.Context, account network.Account, id st
 	}
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id,created_time,published"}}, &video)
 	switch {
-	case gone(err):
+	case isNotFound(err):
 		return network.Finding{Conclusive: true, Evidence: "Facebook has no video " + id + "."}, nil
 	case err != nil:
 		return network.Finding{}, err

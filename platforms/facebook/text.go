@@ -10,13 +10,13 @@ import (
 	"dateline/platforms/rules"
 )
 
-// settingCard of an account: "off" leaves links without the card that Facebook
-// makes of the page they lead to.
+// settingCard is a setting of an account: "off" shows links without the card that
+// Facebook makes of the linked page.
 const settingCard = "link_card"
 
-// Limits are the same for every Page; there is no call that tells them. Nor are
-// there quotas in numbers: what a Page may do grows with its readers, and
-// Facebook says when it is too much.
+// Limits are the same for every Page; no call reports them. There are no numeric
+// quotas either: what a Page may do grows with its readers, and Facebook reports
+// when a limit is exceeded.
 // https://developers.facebook.com/docs/graph-api/overview/rate-limiting
 func (f *Facebook) Limits(_ context.Context, account network.Account) (network.Limits, error) {
 	if _, err := f.service.Host(account.BaseURL, ""); err != nil {
@@ -35,9 +35,9 @@ func (f *Facebook) Limits(_ context.Context, account network.Account) (network.L
 	}, nil
 }
 
-// Count counts UTF-16 code units. Facebook does not say what it counts; of the
-// possible units this is the strictest for ordinary texts, and none comes near
-// the limit.
+// Count counts UTF-16 code units. Facebook does not document its unit; this is
+// the strictest one for ordinary text, and the limit is rarely reached in any
+// unit.
 func (*Facebook) Count(text string, _ network.Limits) int {
 	n := 0
 	for len(text) > 0 {
@@ -48,8 +48,8 @@ func (*Facebook) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// Check lists what Facebook would refuse. A reply is a comment, which takes one
-// photo at most.
+// Check returns what Facebook would refuse. A reply is a comment, which can have
+// one photo.
 func (f *Facebook) Check(content network.Content, limits network.Limits) []network.Violation {
 	if content.Reply {
 		limits.AllowedBy = "Facebook in a comment"
@@ -60,7 +60,7 @@ func (f *Facebook) Check(content network.Content, limits network.Limits) []netwo
 	return rules.Check(title, content, limits, f.Count(content.Text, limits))
 }
 
-// Preview shows the text as it stands in the feed, and which link gets a card.
+// Preview shows the text as in the feed, and which link gets a card.
 func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {

@@ -25,15 +25,15 @@ const (
 	blueskyCollection = "app.bsky.feed.post"
 )
 
-// blueskyFace plays an account's server, the directory of names and the video
+// blueskyNetwork plays an account's server, the directory of names and the video
 // service at one address. https://docs.bsky.app/docs/category/http-reference
-func (s *Server) blueskyFace() *face {
+func (s *Server) blueskyNetwork() *fakeNetwork {
 	const prefix = "/bluesky"
-	return &face{
-		network: blueskyName,
-		prefix:  prefix,
-		serves:  func(path string) bool { return strings.HasPrefix(path, prefix+"/xrpc/") },
-		token:   bearer,
+	return &fakeNetwork{
+		name:   blueskyName,
+		prefix: prefix,
+		isAPI:  func(path string) bool { return strings.HasPrefix(path, prefix+"/xrpc/") },
+		token:  bearer,
 		refuse: func(w http.ResponseWriter, status int, text string) {
 			if text == "" {
 				text = http.StatusText(status)
@@ -43,8 +43,8 @@ func (s *Server) blueskyFace() *face {
 		expired: func(w http.ResponseWriter) {
 			xrpcError(w, http.StatusBadRequest, "ExpiredToken", "Token has expired")
 		},
-		rate:   blueskyRate,
-		routes: s.routeBluesky,
+		writeRateHeaders: blueskyRate,
+		routes:           s.routeBluesky,
 	}
 }
 
@@ -53,15 +53,15 @@ func (s *Server) routeBluesky(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+root+"com.atproto.server.createSession", s.blueskyLogin)
 	mux.HandleFunc("POST "+root+"com.atproto.server.refreshSession", s.blueskyRefresh)
 	mux.HandleFunc("POST "+root+"com.atproto.server.deleteSession", s.blueskyLogout)
-	mux.HandleFunc("GET "+root+"com.atproto.server.getSession", s.blueskySigned(s.blueskySession, "calls"))
-	mux.HandleFunc("GET "+root+"com.atproto.server.getServiceAuth", s.blueskySigned(s.blueskyPass, "calls"))
+	mux.HandleFunc("GET "+root+"com.atproto.server.getSession", s.blueskyAuthenticated(s.blueskySession, "calls"))
+	mux.HandleFunc("GET "+root+"com.atproto.server.getServiceAuth", s.blueskyAuthenticated(s.blueskyServiceToken, "calls"))
 	mux.HandleFunc("GET "+root+"com.atproto.identity.resolveHandle", s.blueskyResolve)
 	// Making a record takes three points, deleting one takes one.
-	mux.HandleFunc("POST "+root+"com.atproto.repo.createRecord", s.blueskySigned(s.blueskyCreate,
+	mux.HandleFunc("POST "+root+"com.atproto.repo.createRecord", s.blueskyAuthenticated(s.blueskyCreate,
 		"calls", "writes_hour", "writes_hour", "writes_hour", "writes_day", "writes_day", "writes_day"))
-	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord", s.blueskySigned(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
+	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord", s.blueskyAuthenticated(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
 	mux.HandleFunc("GET "+root+"com.atproto.repo.getRecord", s.blueskyRead)
-	mux.HandleFunc("POST "+root+"com.atproto.repo.uploadBlob", s.blueskySigned(s.blueskyUpload, "calls", "uploads_day"))
+	mux.HandleFunc("POST "+root+"com.atproto.repo.uploadBlob", s.blueskyAuthenticated(s.blueskyUpload, "calls", "uploads_day"))
 	mux.HandleFunc("POST "+root+"app.bsky.video.uploadVideo", s.blueskyVideo)
 	mux.HandleFunc("GET "+root+"app.bsky.video.getJobStatus", s.blueskyJob)
 	mux.HandleFunc(root, func(w http.ResponseWriter, _ *http.Request) {
@@ -110,12 +110,12 @@ func blueskyRate(h http.Header, rate Rate, left int, reset time.Time) {
 	h.Set("RateLimit-Policy", fmt.Sprintf("%d;w=%d", rate.Requests, int(rate.Per/time.Second)))
 }
 
-// blueskySigned tells, before the rest, a token that is missing from one that is
+// blueskyAuthenticated tells, before the rest, a token that is missing from one that is
 // wrong: the latter has status 400 (pds/src/auth-verifier.ts).
-func (s *Server) blueskySigned(next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+func (s *Server) blueskyAuthenticated(next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		a := s.accountOf(r, s.faceNamed(blueskyName))
+		a := s.accountOf(r, s.networkNamed(blueskyName))
 		s.mu.Unlock()
 		switch {
 		case r.Header.Get("Authorization") == "":
@@ -123,7 +123,7 @@ func (s *Server) blueskySigned(next func(http.ResponseWriter, *http.Request, cal
 		case a == nil || a.network() != blueskyName:
 			xrpcError(w, http.StatusBadRequest, "InvalidToken", "Token could not be verified")
 		default:
-			s.signedIn(s.faceNamed(blueskyName), next, buckets...)(w, r)
+			s.authenticatedFor(s.networkNamed(blueskyName), next, buckets...)(w, r)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func versionOf(record []byte) string {
 }
 
 // blueskyAccount finds an account by identity, handle or plain name. The caller
-// holds s.mu.
+// must hold s.mu.
 func (s *Server) blueskyAccount(identifier string) *Account {
 	for _, a := range s.state.accountOrder {
 		if a.network() == blueskyName && (identifier == blueskyDID(*a) || strings.EqualFold(identifier, blueskyHandle(*a)) || identifier == a.Name) {

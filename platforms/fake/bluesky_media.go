@@ -15,11 +15,11 @@ import (
 const (
 	blueskyBlobLimit  = 100 << 20
 	blueskyVideoLimit = 300_000_000
-	blueskyBlobLife   = time.Hour // of uploads without a post
+	blueskyBlobTTL    = time.Hour // of uploads without a post
 )
 
 // blueskyBlobOf finds an upload that an account's records may refer to. Those
-// that one refers to already stay. The caller holds s.mu.
+// that one refers to already stay. The caller must hold s.mu.
 func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
 	m := s.state.media[cid+"-"+a.ID]
 	if m == nil || m.Failed || s.now().Before(m.ReadyAt) || m.PostID == "" && !s.now().Before(m.ExpiresAt) {
@@ -30,7 +30,7 @@ func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
 
 // blueskyStore takes an upload, which its content names. problem is a status.
 func (s *Server) blueskyStore(w http.ResponseWriter, r *http.Request, a Account, limit int64) (m Media, cid string, status int) {
-	sum := &sniffing{hash: sha256.New()}
+	sum := &hashingWriter{hash: sha256.New()}
 	body := bufio.NewReader(io.TeeReader(http.MaxBytesReader(w, r.Body, limit), sum))
 	head, _ := body.Peek(512)
 	m = Media{AccountID: a.ID}
@@ -51,10 +51,10 @@ func (s *Server) blueskyStore(w http.ResponseWriter, r *http.Request, a Account,
 	return m, cid, http.StatusOK
 }
 
-type sniffing struct{ hash hash.Hash }
+type hashingWriter struct{ hash hash.Hash }
 
-func (x *sniffing) Write(p []byte) (int, error) { return x.hash.Write(p) }
-func (x *sniffing) cid() string {
+func (x *hashingWriter) Write(p []byte) (int, error) { return x.hash.Write(p) }
+func (x *hashingWriter) cid() string {
 	return cidOf(codecRaw, x.hash.Sum(nil))
 }
 
@@ -68,21 +68,21 @@ func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller)
 		xrpcError(w, status, xrpcName(status), "request entity too large")
 		return
 	}
-	m.ExpiresAt = s.now().Add(min(blueskyBlobLife, s.options.MediaLife))
-	s.dueMedia(r, &m)
+	m.ExpiresAt = s.now().Add(min(blueskyBlobTTL, s.options.MediaTTL))
+	s.scheduleMedia(r, &m)
 	m.ReadyAt, m.Failed = s.now(), false // nothing is processed here
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.blueskyKeep(m); err != nil {
+	if err := s.blueskySaveBlob(m); err != nil {
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"blob": blueskyEntity(m, cid)})
 }
 
-// blueskyKeep keeps an upload; one that a post has stays as it is. The caller
-// holds s.mu.
-func (s *Server) blueskyKeep(m Media) error {
+// blueskySaveBlob keeps an upload; one that a post has stays as it is. The caller
+// must hold s.mu.
+func (s *Server) blueskySaveBlob(m Media) error {
 	if before := s.state.media[m.ID]; before != nil && before.PostID != "" {
 		return nil
 	}
@@ -93,13 +93,13 @@ func blueskyEntity(m Media, cid string) map[string]any {
 	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": cid}, "mimeType": m.MIMEType, "size": m.Bytes}
 }
 
-// pass lets a service act for an account (com.atproto.server.getServiceAuth).
-type pass struct {
+// serviceToken lets a service act for an account (com.atproto.server.getServiceAuth).
+type serviceToken struct {
 	Method  string    `json:"method"`
 	Expires time.Time `json:"expires"`
 }
 
-func (s *Server) blueskyPass(w http.ResponseWriter, r *http.Request, c caller) {
+func (s *Server) blueskyServiceToken(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
 	expires := s.now().Add(time.Minute)
 	if seconds, err := strconv.ParseInt(query.Get("exp"), 10, 64); err == nil {
@@ -120,8 +120,8 @@ func (s *Server) blueskyPass(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.issued = append(s.state.issued, value)
-	err := s.putThing(Thing{ID: "bluesky/pass/" + value, Network: blueskyName, Kind: "pass", AccountID: c.account.ID, CreatedAt: s.now()},
-		pass{Method: query.Get("lxm"), Expires: expires})
+	err := s.putObject(Object{ID: "bluesky/pass/" + value, Network: blueskyName, Kind: "pass", AccountID: c.account.ID, CreatedAt: s.now()},
+		serviceToken{Method: query.Get("lxm"), Expires: expires})
 	if err != nil {
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
 		return
@@ -138,9 +138,9 @@ type videoJob struct {
 // blueskyVideo is app.bsky.video.uploadVideo, which answers with the job as it
 // is, not wrapped as its lexicon says.
 func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
-	var p pass
+	var p serviceToken
 	s.mu.Lock()
-	t, ok := s.thing(blueskyName, "pass", "bluesky/pass/"+bearer(r), &p)
+	t, ok := s.object(blueskyName, "pass", "bluesky/pass/"+bearer(r), &p)
 	var a Account
 	if ok {
 		a = *s.state.accounts[t.AccountID]
@@ -155,8 +155,8 @@ func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "unsupported or too large video")
 		return
 	}
-	s.dueMedia(r, &m)
-	if s.options.MediaDelay == 0 && conditionsOf(r).delay == 0 {
+	s.scheduleMedia(r, &m)
+	if s.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 {
 		m.ReadyAt = s.now().Add(time.Second)
 	}
 	m.MIMEType = "video/mp4" // what it is made into
@@ -168,9 +168,9 @@ func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 			"jobId": id, "did": blueskyDID(a), "state": "JOB_STATE_COMPLETED"})
 		return
 	}
-	err := s.blueskyKeep(m)
+	err := s.blueskySaveBlob(m)
 	if err == nil {
-		err = s.putThing(Thing{ID: id, Network: blueskyName, Kind: "job", AccountID: a.ID, CreatedAt: s.now()}, videoJob{MediaID: m.ID, CID: cid})
+		err = s.putObject(Object{ID: id, Network: blueskyName, Kind: "job", AccountID: a.ID, CreatedAt: s.now()}, videoJob{MediaID: m.ID, CID: cid})
 	}
 	if err != nil {
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
@@ -183,7 +183,7 @@ func (s *Server) blueskyJob(w http.ResponseWriter, r *http.Request) {
 	var j videoJob
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, ok := s.thing(blueskyName, "job", r.URL.Query().Get("jobId"), &j)
+	t, ok := s.object(blueskyName, "job", r.URL.Query().Get("jobId"), &j)
 	m := s.state.media[j.MediaID]
 	if !ok || m == nil || m.PostID == "" && !s.now().Before(m.ExpiresAt) {
 		xrpcError(w, http.StatusNotFound, "NotFound", "job not found")

@@ -22,8 +22,8 @@ func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var kept blueskyRecord
-	_, known := s.thing(blueskyName, "record", uri, &kept)
-	if p := s.state.postByID[uri]; !known || p == nil || !s.shown(p) {
+	_, known := s.object(blueskyName, "record", uri, &kept)
+	if p := s.state.postByID[uri]; !known || p == nil || !s.isListed(p) {
 		xrpcError(w, http.StatusBadRequest, "RecordNotFound", "Could not locate record: "+uri)
 		return
 	}

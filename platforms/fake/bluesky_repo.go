@@ -194,7 +194,7 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 		return
 	}
 	cid := versionOf(in.Record)
-	err := s.putThing(Thing{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: in.Record})
+	err := s.putObject(Object{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: in.Record})
 	if err == nil {
 		err = s.storePost(r, &post)
 	}

@@ -11,9 +11,9 @@ import (
 // How long sessions last (pds/src/account-manager/helpers/auth.ts). A refresh
 // token that was used stays good for a while, and gives the same successor.
 const (
-	blueskyAccessLife  = 2 * time.Hour
-	blueskyRefreshLife = 90 * 24 * time.Hour
-	blueskyGrace       = 2 * time.Hour
+	blueskyAccessTTL   = 2 * time.Hour
+	blueskyRefreshTTL  = 90 * 24 * time.Hour
+	blueskyReuseWindow = 2 * time.Hour
 )
 
 // The scopes of sessions: all, and what app passwords may do.
@@ -37,9 +37,9 @@ func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	a := s.blueskyAccount(in.Identifier)
 	if a != nil {
-		f := s.faceNamed(blueskyName)
+		f := s.networkNamed(blueskyName)
 		if wait, ok := s.limiter.take(w, f, s.options.NetworkRates[blueskyName], caller{account: *a}, s.now(), "sessions"); !ok {
-			f.tooMany(w, wait)
+			f.refuseThrottled(w, wait)
 			return
 		}
 	}
@@ -51,14 +51,14 @@ func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 	if in.Password == BlueskyPassword {
 		scope = blueskyFull
 	}
-	s.blueskyGrant(w, r, *a, scope, s.blueskyJWT("com.atproto.refresh", *a, blueskyRefreshLife))
+	s.blueskyGrant(w, r, *a, scope, s.blueskyJWT("com.atproto.refresh", *a, blueskyRefreshTTL))
 }
 
-// blueskyGrant opens or renews a session. The caller holds s.mu.
+// blueskyGrant opens or renews a session. The caller must hold s.mu.
 func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account, scope, renew string) {
-	life := blueskyAccessLife
-	if s.options.TokenLife > 0 {
-		life = s.options.TokenLife
+	life := blueskyAccessTTL
+	if s.options.TokenTTL > 0 {
+		life = s.options.TokenTTL
 	}
 	t := token{Value: s.blueskyJWT(scope, a, life), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(life),
 		Refresh: &refresh{Value: renew, Family: rand.Text()}}
@@ -89,8 +89,8 @@ func (s *Server) blueskyJWT(scope string, a Account, life time.Duration) string 
 	}) + "." + base64.RawURLEncoding.EncodeToString([]byte(rand.Text()))
 }
 
-// blueskyRenewal finds the refresh token of a call, or refuses. The caller
-// holds s.mu.
+// blueskyRenewal finds the refresh token of a call, or refuses. The caller must
+// hold s.mu.
 func (s *Server) blueskyRenewal(w http.ResponseWriter, r *http.Request) *token {
 	value := bearer(r)
 	t := s.state.refreshes[value]
@@ -117,13 +117,13 @@ func (s *Server) blueskyRefresh(w http.ResponseWriter, r *http.Request) {
 	a, old := *s.state.accounts[t.AccountID], t.Refresh.Value
 	var next successor
 	if t.Refresh.Used {
-		if _, known := s.thing(blueskyName, "session", "bluesky/session/"+old, &next); !known || !s.now().Before(next.Until) {
+		if _, known := s.object(blueskyName, "session", "bluesky/session/"+old, &next); !known || !s.now().Before(next.Until) {
 			xrpcError(w, http.StatusBadRequest, "ExpiredToken", "Token has been revoked")
 			return
 		}
 	} else {
-		next = successor{Refresh: s.blueskyJWT("com.atproto.refresh", a, blueskyRefreshLife), Until: s.now().Add(blueskyGrace)}
-		err := s.putThing(Thing{ID: "bluesky/session/" + old, Network: blueskyName, Kind: "session", AccountID: a.ID, CreatedAt: s.now()}, next)
+		next = successor{Refresh: s.blueskyJWT("com.atproto.refresh", a, blueskyRefreshTTL), Until: s.now().Add(blueskyReuseWindow)}
+		err := s.putObject(Object{ID: "bluesky/session/" + old, Network: blueskyName, Kind: "session", AccountID: a.ID, CreatedAt: s.now()}, next)
 		if err == nil {
 			err = s.commit(record{Kind: kindUse, ID: old})
 		}

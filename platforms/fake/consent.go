@@ -12,11 +12,11 @@ import (
 	"dateline/platforms/network"
 )
 
-// consent serves the page on which a person allows access at a network whose
+// consent serves the page on which a user allows access at a network whose
 // applications are set up by hand: any redirect address on this machine is good
 // for network.SandboxApp. It answers GET, which shows the page, and POST, which
-// is the person's answer. codeLife is how long the code is good.
-func (s *Server) consent(f *face, codeLife time.Duration) http.HandlerFunc {
+// is the user's answer. codeLife is how long the code is good.
+func (s *Server) consent(f *fakeNetwork, codeLife time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		form := r.URL.Query()
 		if r.Method == http.MethodPost {
@@ -31,7 +31,7 @@ func (s *Server) consent(f *face, codeLife time.Duration) http.HandlerFunc {
 			refuseConsent(w, r, problem)
 			return
 		}
-		accounts := s.people(f.network)
+		accounts := s.persons(f.name)
 		if r.Method == http.MethodPost || s.options.AutoApprove && len(accounts) > 0 {
 			if r.Method != http.MethodPost {
 				form.Set("account", accounts[0].ID)
@@ -43,7 +43,7 @@ func (s *Server) consent(f *face, codeLife time.Duration) http.HandlerFunc {
 	}
 }
 
-// sandboxRequest gives what is wrong with the parameters of a consent page.
+// sandboxRequest returns what is wrong with the parameters of a consent page.
 func sandboxRequest(form url.Values) string {
 	redirect, err := url.Parse(form.Get("redirect_uri"))
 	switch {
@@ -59,8 +59,8 @@ func sandboxRequest(form url.Values) string {
 	return ""
 }
 
-// people lists the accounts of a network that can log in: those that nobody owns.
-func (s *Server) people(network string) []Account {
+// persons lists the accounts of a network that can log in: those that nobody owns.
+func (s *Server) persons(network string) []Account {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var accounts []Account
@@ -73,7 +73,7 @@ func (s *Server) people(network string) []Account {
 }
 
 // owned lists what an account may post as besides itself: its pages,
-// organisations, channels. The caller holds s.mu.
+// organizations, channels. The caller must hold s.mu.
 func (s *Server) owned(owner string) []Account {
 	var accounts []Account
 	for _, a := range s.state.accountOrder {
@@ -105,7 +105,7 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Va
 	showPage(w, look, http.StatusOK, "'self' "+back.Scheme+"://"+back.Host, page)
 }
 
-// refuseConsent shows a person why there is nothing to allow.
+// refuseConsent shows a user why there is nothing to allow.
 func refuseConsent(w http.ResponseWriter, r *http.Request, problem string) {
 	look := webpage.LookOf(r)
 	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Say(webpage.Text{EN: "This request cannot be allowed", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
@@ -129,20 +129,20 @@ func scopesOf(form url.Values) []string {
 	return strings.FieldsFunc(form.Get("scope"), func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// takeCode gives what a code was made for, once. The caller holds s.mu.
+// takeCode returns what a code was made for, once. The caller must hold s.mu.
 func (s *Server) takeCode(code, clientID, redirectURI, verifier string) (grant, bool) {
 	g, ok := s.codes[code]
 	delete(s.codes, code) // a code works once, whatever comes of it
 	return g, ok && g.clientID == clientID && g.redirectURI == redirectURI && !s.now().After(g.expires) && verified(g.challenge, verifier)
 }
 
-// sandboxClient says whether a request knows the sandbox's application.
+// sandboxClient reports whether a request knows the sandbox's application.
 func sandboxClient(id, clientSecret string) bool {
 	app := network.SandboxApp("", "")
 	return id == app.ClientID && clientSecret == app.ClientSecret.Reveal()
 }
 
-// issue keeps a token, made anew, of an account. life 0 is for ever; with a
+// issue keeps a token, made again, of an account. life 0 is for ever; with a
 // refreshFamily it comes with a refresh token of it.
 func (s *Server) issue(t token, life time.Duration, refreshFamily string) (token, error) {
 	t.Value = rand.Text()
@@ -176,7 +176,7 @@ func (s *Server) revoke(value string) error {
 	}
 }
 
-// allowed says whether a caller has a scope.
+// allowed reports whether a caller has a scope.
 func (c caller) allowed(scope string) bool {
 	general, _, _ := strings.Cut(scope, ":")
 	return slices.Contains(c.scopes, scope) || slices.Contains(c.scopes, general) || slices.Contains(c.scopes, "*")

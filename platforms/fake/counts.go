@@ -12,7 +12,7 @@ type Counts struct {
 	Requests   int    `json:"requests"`   // with its token, failed ones too; since the start of this process at most
 }
 
-// Counts gives every account's, in the order in which they were made.
+// Counts returns every account's, in the order in which they were made.
 func (s *Server) Counts() []Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Server) Counts() []Counts {
 }
 
 // count remembers that a request came.
-func (s *Server) count(r *http.Request, as *face) {
+func (s *Server) count(r *http.Request, as *fakeNetwork) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a := s.accountOf(r, as); a != nil {

@@ -19,13 +19,13 @@ const (
 	discordNonceTTL = 3 * time.Minute
 )
 
-// discordFace is version 10 of the API (https://docs.discord.com/developers/reference).
+// discordNetwork is version 10 of the API (https://docs.discord.com/developers/reference).
 // An account is a channel, in which its token is both a bot's and a webhook's.
-func (s *Server) discordFace() *face {
-	f := &face{
-		network: "discord",
-		prefix:  "/discord",
-		serves:  func(path string) bool { return strings.HasPrefix(path, "/discord/api/") },
+func (s *Server) discordNetwork() *fakeNetwork {
+	f := &fakeNetwork{
+		name:   "discord",
+		prefix: "/discord",
+		isAPI:  func(path string) bool { return strings.HasPrefix(path, "/discord/api/") },
 		token: func(r *http.Request) string {
 			if bot, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bot "); ok {
 				return bot
@@ -37,13 +37,13 @@ func (s *Server) discordFace() *face {
 			return ""
 		},
 		refuse: func(w http.ResponseWriter, status int, text string) {
-			code, message := discordWording(status)
+			code, message := discordStatusMessage(status)
 			if text != "" {
 				message = text
 			}
 			writeJSON(w, status, map[string]any{"message": message, "code": code})
 		},
-		rate: func(h http.Header, rate Rate, left int, reset time.Time) {
+		writeRateHeaders: func(h http.Header, rate Rate, left int, reset time.Time) {
 			h.Set("X-RateLimit-Limit", strconv.Itoa(rate.Requests))
 			h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
 			h.Set("X-RateLimit-Reset", strconv.FormatFloat(float64(reset.UnixMilli())/1000, 'f', 3, 64))
@@ -51,25 +51,25 @@ func (s *Server) discordFace() *face {
 			h.Set("X-RateLimit-Bucket", "abcd1234")
 			h.Set("X-RateLimit-Scope", "user")
 		},
-		throttled: func(w http.ResponseWriter, wait time.Duration) {
+		writeThrottled: func(w http.ResponseWriter, wait time.Duration) {
 			w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 			writeJSON(w, http.StatusTooManyRequests, map[string]any{"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": false})
 		},
 	}
 	f.expired = func(w http.ResponseWriter) { f.refuse(w, http.StatusUnauthorized, "") }
 	f.routes = func(mux *http.ServeMux) {
-		handle := func(pattern string, next func(http.ResponseWriter, *http.Request, *face, caller), buckets ...string) {
+		handle := func(pattern string, next func(http.ResponseWriter, *http.Request, *fakeNetwork, caller), buckets ...string) {
 			method, path, _ := strings.Cut(pattern, " ")
-			mux.HandleFunc(method+" /discord/api/v10"+path, s.signedIn(f, func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, f, c) }, buckets...))
+			mux.HandleFunc(method+" /discord/api/v10"+path, s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, f, c) }, buckets...))
 		}
-		handle("GET /users/@me", func(w http.ResponseWriter, _ *http.Request, _ *face, c caller) {
+		handle("GET /users/@me", func(w http.ResponseWriter, _ *http.Request, _ *fakeNetwork, c caller) {
 			writeJSON(w, http.StatusOK, map[string]any{"id": discordBot(c), "username": c.account.Name, "bot": true})
 		})
 		handle("GET /channels/{channel}", s.discordChannel)
 		handle("GET /channels/{channel}/messages", s.discordList)
 		handle("POST /channels/{channel}/messages", s.discordCreate, "messages")
 		handle("DELETE /channels/{channel}/messages/{id}", s.discordDelete)
-		handle("GET /webhooks/{hook}/{token}", func(w http.ResponseWriter, r *http.Request, _ *face, c caller) {
+		handle("GET /webhooks/{hook}/{token}", func(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
 			writeJSON(w, http.StatusOK, map[string]any{"id": r.PathValue("hook"), "type": 1, "name": c.account.Name, "channel_id": c.account.ID, "guild_id": discordGuild, "token": r.PathValue("token")})
 		})
 		handle("POST /webhooks/{hook}/{token}", s.discordCreate, "messages")
@@ -81,7 +81,7 @@ func (s *Server) discordFace() *face {
 // discordBot is the user id of a channel's bot.
 func discordBot(c caller) string { return "9" + c.account.ID }
 
-func discordWording(status int) (code int, message string) {
+func discordStatusMessage(status int) (code int, message string) {
 	switch status {
 	case http.StatusBadRequest:
 		return 50035, "Invalid Form Body"
@@ -96,14 +96,14 @@ func discordWording(status int) (code int, message string) {
 	}
 }
 
-func (s *Server) discordChannel(w http.ResponseWriter, r *http.Request, _ *face, c caller) {
+func (s *Server) discordChannel(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"id": c.account.ID, "type": 0, "guild_id": discordGuild, "name": c.account.Name})
 }
 
-// discordHere says whether the channel of the address is the bot's.
+// discordHere reports whether the channel of the address is the bot's.
 func discordHere(w http.ResponseWriter, r *http.Request, c caller) bool {
 	if channel := r.PathValue("channel"); channel != "" && channel != c.account.ID {
 		writeJSON(w, http.StatusForbidden, map[string]any{"message": "Missing Access", "code": 50001})
@@ -127,7 +127,7 @@ type discordMessage struct {
 	} `json:"message_reference"`
 }
 
-func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *face, c caller) {
+func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}
@@ -208,7 +208,7 @@ func (s *Server) discordBody(w http.ResponseWriter, r *http.Request, c caller) (
 			}
 			continue
 		}
-		file, err := s.keepPart(part, c)
+		file, err := s.savePart(part, c)
 		if err != nil || file.Bytes > 10<<20 {
 			return in, nil, false
 		}
@@ -228,7 +228,7 @@ func (s *Server) discordEntity(p Post, c caller) map[string]any {
 	for _, m := range p.Media {
 		attachments = append(attachments, map[string]any{"id": m.ID, "size": m.Bytes, "content_type": m.MIMEType, "description": m.Description})
 	}
-	entity := map[string]any{"id": p.ID, "channel_id": c.account.ID, "content": p.listed(), "timestamp": p.CreatedAt.Format("2006-01-02T15:04:05.000000-07:00"),
+	entity := map[string]any{"id": p.ID, "channel_id": c.account.ID, "content": p.listedText(), "timestamp": p.CreatedAt.Format("2006-01-02T15:04:05.000000-07:00"),
 		"attachments": attachments, "author": map[string]any{"id": discordBot(c), "bot": true}, "type": 0}
 	if p.ReplyTo != "" {
 		entity["message_reference"] = map[string]any{"message_id": p.ReplyTo, "channel_id": c.account.ID, "guild_id": discordGuild}
@@ -236,8 +236,8 @@ func (s *Server) discordEntity(p Post, c caller) map[string]any {
 	return entity
 }
 
-// discordList gives the oldest messages after an id, the newest of them first.
-func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *face, c caller) {
+// discordList returns the oldest messages after an id, the newest of them first.
+func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}
@@ -253,7 +253,7 @@ func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *face, c 
 	defer s.mu.Unlock()
 	list := []map[string]any{}
 	for _, p := range s.state.byAccount[c.account.ID] {
-		if id, err := strconv.ParseUint(p.ID, 10, 64); err == nil && id > after && s.shown(p) && len(list) < limit {
+		if id, err := strconv.ParseUint(p.ID, 10, 64); err == nil && id > after && s.isListed(p) && len(list) < limit {
 			list = append(list, s.discordEntity(*p, c))
 		}
 	}
@@ -270,7 +270,7 @@ func discordQuery(q url.Values) (after uint64, limit int) {
 	return after, limit
 }
 
-func (s *Server) discordDelete(w http.ResponseWriter, r *http.Request, _ *face, c caller) {
+func (s *Server) discordDelete(w http.ResponseWriter, r *http.Request, _ *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return
 	}

@@ -9,21 +9,21 @@ import (
 
 const facebookPrefix = "/facebook"
 
-func (s *Server) facebookFace() *face {
-	var f *face
-	f = graphFace("facebook", facebookPrefix, "/dialog/oauth", func(mux *http.ServeMux) {
+func (s *Server) facebookNetwork() *fakeNetwork {
+	var f *fakeNetwork
+	f = newGraphNetwork("facebook", facebookPrefix, "/dialog/oauth", func(mux *http.ServeMux) {
 		mux.HandleFunc(facebookPrefix+"/{version}/{rest...}", s.routeFacebook(f))
 		mux.HandleFunc("GET "+facebookPrefix+"/{page}/posts/{post}", s.facebookPage)
 		mux.HandleFunc("GET "+facebookPrefix+"/{page}/videos/{post}", s.facebookPage)
 	})
 	version := regexp.MustCompile(`^` + facebookPrefix + `/v[0-9]+\.[0-9]/`)
-	f.serves = func(path string) bool { return version.MatchString(path) && !strings.HasSuffix(path, "/dialog/oauth") }
+	f.isAPI = func(path string) bool { return version.MatchString(path) && !strings.HasSuffix(path, "/dialog/oauth") }
 	return f
 }
 
 // routeFacebook finds the handler of a node or edge; the version stands first in
 // the address.
-func (s *Server) routeFacebook(f *face) http.HandlerFunc {
+func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 	version := regexp.MustCompile(`^v[0-9]+\.[0-9]$`)
 	dialog := s.consent(f, 10*time.Minute)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,7 @@ func (s *Server) routeFacebook(f *face) http.HandlerFunc {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<20)
 		node, edge, _ := strings.Cut(r.PathValue("rest"), "/")
 		call := func(scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) {
-			s.graphCall(f, scope, next, buckets...)(w, r)
+			s.graphAuthenticated(f, scope, next, buckets...)(w, r)
 		}
 		get, post := r.Method == http.MethodGet, r.Method == http.MethodPost
 		switch {
@@ -85,7 +85,7 @@ func (s *Server) facebookNode(node string, next func(http.ResponseWriter, *http.
 	return func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, c, node) }
 }
 
-// facebookToken gives a short token for a code, and a long one for a short one.
+// facebookToken returns a short token for a code, and a long one for a short one.
 // https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived
 func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 	if !sandboxClient(r.FormValue("client_id"), r.FormValue("client_secret")) {
@@ -107,8 +107,8 @@ func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid verification code format.", Code: 100})
 		return
 	}
-	if s.options.TokenLife > 0 {
-		life = min(life, s.options.TokenLife)
+	if s.options.TokenTTL > 0 {
+		life = min(life, s.options.TokenTTL)
 	}
 	t, err := s.issue(t, life, "")
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Server) facebookPermissions(w http.ResponseWriter, _ *http.Request, c c
 	writeJSON(w, http.StatusOK, map[string]any{"data": list})
 }
 
-// facebookAccounts lists the Pages of a person, each with a token that does not
+// facebookAccounts lists the Pages of a user, each with a token that does not
 // expire.
 func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
@@ -144,7 +144,7 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 			"category": "Media/news company", "tasks": []string{"ANALYZE", "ADVERTISE", "MODERATE", "CREATE_CONTENT", "MANAGE"},
 		}}
 	}
-	graphList(w, r, s.faceNamed("facebook"), list)
+	graphList(w, r, s.networkNamed("facebook"), list)
 }
 
 // facebookMe says whose token a call carries.

@@ -35,7 +35,7 @@ func (s *Server) facebookPhoto(w http.ResponseWriter, r *http.Request, c caller)
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	s.dueMedia(r, &m)
+	s.scheduleMedia(r, &m)
 	if m.Failed || !slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"}, m.MIMEType) {
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#324) Missing or invalid image file", Code: 324,
 			Title: "Missing Or Invalid Image File", UserMessage: "We couldn't upload your photo. Please try again with a different photo."})
@@ -80,11 +80,11 @@ func (s *Server) facebookVideo(w http.ResponseWriter, r *http.Request, c caller)
 	}
 	var u facebookSession
 	s.mu.Lock()
-	t, ok := s.thing("facebook", kindFacebookSession, r.FormValue("upload_session_id"), &u)
+	t, ok := s.object("facebook", kindFacebookSession, r.FormValue("upload_session_id"), &u)
 	s.mu.Unlock()
 	switch {
 	case !ok || t.AccountID != c.account.ID:
-		graphGone(w, r.Method, r.FormValue("upload_session_id"))
+		graphNotFound(w, r.Method, r.FormValue("upload_session_id"))
 	case u.Done:
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid parameter", Code: 100, Subcode: 1363041,
 			Title: "Invalid Upload Session", UserMessage: "This upload session is finished."})
@@ -108,8 +108,8 @@ func (s *Server) facebookBegin(w http.ResponseWriter, r *http.Request, c caller)
 	u := facebookSession{Video: s.state.nextID(s.now()), Bytes: size}
 	session := s.state.nextID(s.now())
 	err = errors.Join(
-		s.putThing(Thing{ID: session, Network: "facebook", Kind: kindFacebookSession, AccountID: c.account.ID, CreatedAt: s.now()}, u),
-		s.putThing(Thing{ID: u.Video, Network: "facebook", Kind: "video", AccountID: c.account.ID, CreatedAt: s.now()}, session),
+		s.putObject(Object{ID: session, Network: "facebook", Kind: kindFacebookSession, AccountID: c.account.ID, CreatedAt: s.now()}, u),
+		s.putObject(Object{ID: u.Video, Network: "facebook", Kind: "video", AccountID: c.account.ID, CreatedAt: s.now()}, session),
 	)
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -129,7 +129,7 @@ func facebookOffsets(u facebookSession) map[string]string {
 
 func facebookPart(session string, part int) string { return fmt.Sprintf("%s.part%d", session, part) }
 
-func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Thing, u facebookSession) {
+func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Object, u facebookSession) {
 	file, _, err := r.FormFile("video_file_chunk")
 	if err != nil {
 		graphInvalid(w, "video_file_chunk is required")
@@ -152,7 +152,7 @@ func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Thin
 	defer s.mu.Unlock()
 	u.Parts++
 	u.Received += n
-	if err := s.putThing(t, u); err != nil {
+	if err := s.putObject(t, u); err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
@@ -161,9 +161,9 @@ func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Thin
 
 // facebookFinish publishes a video that is there in full. Its processing may
 // come to nothing later.
-func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller, t Thing, u facebookSession) {
+func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller, t Object, u facebookSession) {
 	received := s.now()
-	m, err := s.facebookJoin(t, u)
+	m, err := s.facebookAssemble(t, u)
 	if err != nil {
 		graphInvalid(w, err.Error())
 		return
@@ -173,7 +173,7 @@ func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller
 	u.Done = true
 	post := Post{Network: "facebook", ID: u.Video, AccountID: c.account.ID, Account: c.account.Name, Text: r.FormValue("description"),
 		Media: []Media{m}, Visibility: "public", ReceivedAt: received, URL: base(r) + facebookPrefix + "/" + c.account.ID + "/videos/" + u.Video}
-	err = errors.Join(s.putThing(t, u), s.commit(record{Kind: kindMedia, Media: &m}), s.storePost(r, &post))
+	err = errors.Join(s.putObject(t, u), s.commit(record{Kind: kindMedia, Media: &m}), s.storePost(r, &post))
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
@@ -181,8 +181,8 @@ func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller
 	writeJSON(w, http.StatusOK, map[string]bool{"success": true})
 }
 
-// facebookJoin makes one file of the parts.
-func (s *Server) facebookJoin(t Thing, u facebookSession) (m Media, err error) {
+// facebookAssemble makes one file of the parts.
+func (s *Server) facebookAssemble(t Object, u facebookSession) (m Media, err error) {
 	if u.Received != u.Bytes {
 		return m, fmt.Errorf("the upload has %d of %d bytes", u.Received, u.Bytes)
 	}
@@ -216,11 +216,11 @@ func (s *Server) facebookObject(w http.ResponseWriter, r *http.Request, c caller
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var session string
-	_, video := s.thing("facebook", "video", node, &session)
+	_, video := s.object("facebook", "video", node, &session)
 	p, m := s.state.postByID[node], s.state.media[node]
 	switch {
-	case p != nil && (p.Deleted || p.Network != "facebook" || !s.shown(p)):
-		graphGone(w, r.Method, node)
+	case p != nil && (p.Deleted || p.Network != "facebook" || !s.isListed(p)):
+		graphNotFound(w, r.Method, node)
 	case p != nil:
 		entity := facebookEntity(p)
 		if video {
@@ -234,6 +234,6 @@ func (s *Server) facebookObject(w http.ResponseWriter, r *http.Request, c caller
 	case m != nil && m.AccountID == c.account.ID && s.now().Before(m.ExpiresAt):
 		writeJSON(w, http.StatusOK, map[string]any{"id": node})
 	default:
-		graphGone(w, r.Method, node)
+		graphNotFound(w, r.Method, node)
 	}
 }

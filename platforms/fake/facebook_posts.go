@@ -49,7 +49,7 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid parameter", Code: 100, Subcode: 1609005,
 			Title: "Link Post Failed", UserMessage: "There was a problem scraping data from the provided link."})
 		return
-	case len(post.Media) == 0 && s.facebookRepeats(post):
+	case len(post.Media) == 0 && s.facebookIsRepeat(post):
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#506) Duplicate status message", Code: 506,
 			Title: "Duplicate Status Update", UserMessage: "This status update is identical to the last one you posted. Try posting something different, or delete your previous update."})
 		return
@@ -60,7 +60,7 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 	s.facebookStore(w, r, &post)
 }
 
-// facebookStore keeps a post and answers with its id. The caller holds s.mu.
+// facebookStore keeps a post and answers with its id. The caller must hold s.mu.
 func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Post) {
 	if err := s.storePost(r, post); err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -69,9 +69,9 @@ func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Pos
 	writeJSON(w, http.StatusOK, map[string]string{"id": post.ID})
 }
 
-// facebookRepeats says whether a post has the words of the Page's last one. The
-// caller holds s.mu.
-func (s *Server) facebookRepeats(post Post) bool {
+// facebookIsRepeat reports whether a post has the words of the Page's last one.
+// The caller must hold s.mu.
+func (s *Server) facebookIsRepeat(post Post) bool {
 	for _, p := range slices.Backward(s.state.byAccount[post.AccountID]) {
 		if p.ReplyTo == "" && !p.Deleted {
 			return p.Text == post.Text && len(p.Media) == 0
@@ -80,8 +80,8 @@ func (s *Server) facebookRepeats(post Post) bool {
 	return false
 }
 
-// facebookAttach gives a post an unpublished photo, and says whether it could.
-// The caller holds s.mu.
+// facebookAttach returns a post an unpublished photo, and says whether it could.
+// The caller must hold s.mu.
 func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bool {
 	m := s.state.media[id]
 	switch {
@@ -90,7 +90,7 @@ func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bo
 			Title: "Already Posted", UserMessage: "These photos were already posted."})
 		return false
 	case s.staged(id, post.AccountID) == nil || m.Failed:
-		graphGone(w, http.MethodPost, id)
+		graphNotFound(w, http.MethodPost, id)
 		return false
 	}
 	post.Media = append(post.Media, *m)
@@ -105,7 +105,7 @@ func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c calle
 	defer s.mu.Unlock()
 	parent := s.state.postByID[node]
 	if parent == nil || parent.Deleted || parent.Network != "facebook" {
-		graphGone(w, r.Method, node)
+		graphNotFound(w, r.Method, node)
 		return
 	}
 	post := Post{Network: "facebook", AccountID: c.account.ID, Account: c.account.Name, Text: r.FormValue("message"), ReplyTo: node,
@@ -142,7 +142,7 @@ func (s *Server) facebookComments(w http.ResponseWriter, r *http.Request, _ call
 	parent := s.state.postByID[node]
 	s.mu.Unlock()
 	if parent == nil || parent.Deleted {
-		graphGone(w, r.Method, node)
+		graphNotFound(w, r.Method, node)
 		return
 	}
 	s.facebookList(w, r, func(p *Post) bool { return p.ReplyTo == node })
@@ -153,7 +153,7 @@ func (s *Server) facebookList(w http.ResponseWriter, r *http.Request, wanted fun
 	s.mu.Lock()
 	var posts []*Post
 	for _, p := range slices.Backward(s.state.posts) {
-		if p.Network == "facebook" && wanted(p) && s.shown(p) && graphSince(r, p.CreatedAt) {
+		if p.Network == "facebook" && wanted(p) && s.isListed(p) && graphSince(r, p.CreatedAt) {
 			posts = append(posts, p)
 		}
 	}
@@ -163,14 +163,14 @@ func (s *Server) facebookList(w http.ResponseWriter, r *http.Request, wanted fun
 	for i, p := range posts {
 		list[i] = graphPost{ID: p.ID, Entity: facebookEntity(p)}
 	}
-	graphList(w, r, s.faceNamed("facebook"), list)
+	graphList(w, r, s.networkNamed("facebook"), list)
 }
 
 func facebookEntity(p *Post) map[string]any {
 	entity := map[string]any{"id": p.ID, "created_time": graphTime(p.CreatedAt), "from": map[string]string{"id": p.AccountID, "name": p.Account},
 		"permalink_url": p.URL}
 	if p.Text != "" {
-		entity["message"] = p.listed()
+		entity["message"] = p.listedText()
 	}
 	media := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {
@@ -200,7 +200,7 @@ func (s *Server) facebookDelete(w http.ResponseWriter, r *http.Request, c caller
 	defer s.mu.Unlock()
 	p := s.state.postByID[node]
 	if p == nil || p.Deleted || p.AccountID != c.account.ID {
-		graphGone(w, r.Method, node)
+		graphNotFound(w, r.Method, node)
 		return
 	}
 	if err := s.commit(record{Kind: kindDelete, ID: p.ID}); err != nil {

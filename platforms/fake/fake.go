@@ -40,8 +40,8 @@ import (
 	"time"
 )
 
-// Options for a Server. The zero value works: memory only, no rate limits that
-// a person would meet.
+// Options for a Server. The zero value works: memory only, no rate limits that a
+// user would meet.
 type Options struct {
 	Journal       string           // file that keeps the state; empty: none
 	Clock         func() time.Time // nil: time.Now
@@ -51,8 +51,8 @@ type Options struct {
 	CreateDelay   time.Duration    // between making a post and remembering its key
 	MaxCharacters int              // 0: 500
 	Software      string           // name and version that the Mastodon server reports; empty: "mastodon 4.6.0"
-	MediaLife     time.Duration    // of uploads that no post takes; 0: 24 h, as in Mastodon
-	TokenLife     time.Duration    // of tokens that an app gets, with a refresh token; 0: as the network has it
+	MediaTTL      time.Duration    // of uploads that no post takes; 0: 24 h, as in Mastodon
+	TokenTTL      time.Duration    // of tokens that an app gets, with a refresh token; 0: as the network has it
 	// NetworkRates limit the other networks, by name and bucket; a bucket that is
 	// missing is not limited.
 	NetworkRates map[string]map[string]Rate
@@ -61,12 +61,12 @@ type Options struct {
 // Server is a fake network. It is an http.Handler; Start gives it a listener
 // of its own, which the fault Refuse needs.
 type Server struct {
-	options Options
-	mux     *http.ServeMux
-	faces   []*face
-	limiter *limiter
-	words   words
-	pages   *template.Template
+	options  Options
+	mux      *http.ServeMux
+	networks []*fakeNetwork
+	limiter  *limiter
+	renderer htmlRenderer
+	pages    *template.Template
 
 	mu      sync.Mutex
 	state   state
@@ -98,24 +98,24 @@ func New(options Options) (*Server, error) {
 	if options.MaxCharacters == 0 {
 		options.MaxCharacters = 500
 	}
-	if options.MediaLife == 0 {
-		options.MediaLife = 24 * time.Hour // app/lib/vacuum/media_attachments_vacuum.rb
+	if options.MediaTTL == 0 {
+		options.MediaTTL = 24 * time.Hour // app/lib/vacuum/media_attachments_vacuum.rb
 	}
 	pages, err := parsePages()
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		words:   newWords(),
-		pages:   pages,
-		options: options,
-		mux:     http.NewServeMux(),
-		limiter: newLimiter(options.Rates),
-		state:   newState(),
-		changed: make(chan struct{}),
-		codes:   map[string]grant{},
-		calls:   map[string]int{},
-		closed:  make(chan struct{}),
+		renderer: newHTMLRenderer(),
+		pages:    pages,
+		options:  options,
+		mux:      http.NewServeMux(),
+		limiter:  newLimiter(options.Rates),
+		state:    newState(),
+		changed:  make(chan struct{}),
+		codes:    map[string]grant{},
+		calls:    map[string]int{},
+		closed:   make(chan struct{}),
 	}
 	if options.Journal != "" {
 		if err := s.openJournal(options.Journal); err != nil {
@@ -132,8 +132,8 @@ func New(options Options) (*Server, error) {
 	s.mux.HandleFunc("DELETE /__faults", s.deleteFaults)
 	s.mux.HandleFunc("GET /media/{id}", s.showMedia)
 	s.mux.HandleFunc("GET /{$}", s.showTimeline)
-	s.faces = s.listFaces()
-	for _, f := range s.faces {
+	s.networks = s.newNetworks()
+	for _, f := range s.networks {
 		f.routes(s.mux)
 	}
 	return s, nil
@@ -141,8 +141,8 @@ func New(options Options) (*Server, error) {
 
 // ServeHTTP answers one request, or fails it as a fault says.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if f := s.faceOf(r.URL.Path); f != nil {
-		s.withFaults(w, r, f)
+	if f := s.networkOf(r.URL.Path); f != nil {
+		s.serveWithFaults(w, r, f)
 		return
 	}
 	// Permalinks: ServeMux has no wildcard inside a segment.
@@ -181,7 +181,7 @@ func (s *Server) Add(made Account) (Account, error) {
 		account = s.state.accounts[made.ID]
 	}
 	if account.Token == "" {
-		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write", "*"}, Premade: true}
+		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write", "*"}, Seeded: true}
 		if err := s.commit(record{Kind: kindToken, Token: &t}); err != nil {
 			return Account{}, err
 		}

@@ -35,7 +35,7 @@ const (
 	MediaFinished FaultKind = "media_finished" // processed for For, then ready
 	MediaError    FaultKind = "media_error"    // processed for For, then failed
 	MediaExpired  FaultKind = "media_expired"  // processed for For, then gone
-	MediaLife     FaultKind = "media_life"     // gone For after the upload unless a post has it by then
+	MediaTTL      FaultKind = "media_life"     // gone For after the upload unless a post has it by then
 )
 
 // Fault makes matching requests fail. An empty Method, Path, Network or
@@ -101,7 +101,7 @@ func (f *Fault) validate() error {
 		if f.Status < 200 || f.Status > 599 {
 			return fmt.Errorf("a fault of kind status needs a status from 200 to 599, not %d", f.Status)
 		}
-	case Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaLife:
+	case Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaTTL:
 		if f.For == 0 {
 			return fmt.Errorf("a fault of kind %s needs a duration in \"for\", such as \"2s\"", f.Kind)
 		}
@@ -144,17 +144,17 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
-// accountOf is whose token a request carries; nil: nobody's. The caller holds
+// accountOf is whose token a request carries; nil: nobody's. The caller must hold
 // s.mu.
-func (s *Server) accountOf(r *http.Request, as *face) *Account {
+func (s *Server) accountOf(r *http.Request, as *fakeNetwork) *Account {
 	if t := s.state.tokens[as.token(r)]; t != nil {
 		return s.state.accounts[t.AccountID]
 	}
 	return nil
 }
 
-// due gives the faults that hit this request and counts it.
-func (s *Server) due(r *http.Request, as *face) []Fault {
+// matchFaults returns the faults that hit this request and counts it.
+func (s *Server) matchFaults(r *http.Request, as *fakeNetwork) []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.faults) == 0 {
@@ -167,7 +167,7 @@ func (s *Server) due(r *http.Request, as *face) []Fault {
 	var hit []Fault
 	for _, f := range s.faults {
 		if f.Method != "" && !strings.EqualFold(f.Method, r.Method) || !strings.HasPrefix(r.URL.Path, f.Path) ||
-			f.Network != "" && f.Network != as.network || f.Account != "" && f.Account != name || now.Before(f.At) {
+			f.Network != "" && f.Network != as.name || f.Account != "" && f.Account != name || now.Before(f.At) {
 			continue
 		}
 		f.Seen++

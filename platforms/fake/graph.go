@@ -46,8 +46,8 @@ func graphInvalid(w http.ResponseWriter, message string) {
 	refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#100) " + message, Code: 100})
 }
 
-// graphGone is how the Graph APIs speak of what is not there, or not yours.
-func graphGone(w http.ResponseWriter, method, id string) {
+// graphNotFound is how the Graph APIs speak of what is not there, or not yours.
+func graphNotFound(w http.ResponseWriter, method, id string) {
 	refuseGraph(w, http.StatusBadRequest, graphError{
 		Message: "Unsupported " + strings.ToLower(method) + " request. Object with ID '" + id +
 			"' does not exist, cannot be loaded due to missing permissions, or does not support this operation",
@@ -55,19 +55,19 @@ func graphGone(w http.ResponseWriter, method, id string) {
 	})
 }
 
-// graphFace is the face of one of Meta's networks. Faults hit all of it but the
+// newGraphNetwork is the face of one of Meta's networks. Faults hit all of it but the
 // page on which people allow access, whose address below the prefix is dialog.
-func graphFace(network, prefix, dialog string, routes func(*http.ServeMux)) *face {
-	return &face{
-		network: network,
-		prefix:  prefix,
-		serves:  func(path string) bool { return path != prefix+dialog },
-		token:   graphToken,
-		refuse:  refuseGraphStatus,
+func newGraphNetwork(network, prefix, dialog string, routes func(*http.ServeMux)) *fakeNetwork {
+	return &fakeNetwork{
+		name:   network,
+		prefix: prefix,
+		isAPI:  func(path string) bool { return path != prefix+dialog },
+		token:  graphToken,
+		refuse: refuseGraphStatus,
 		expired: func(w http.ResponseWriter) {
 			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Error validating access token: Session has expired.", Code: 190, Subcode: 463})
 		},
-		throttled: func(w http.ResponseWriter, wait time.Duration) {
+		writeThrottled: func(w http.ResponseWriter, wait time.Duration) {
 			w.Header().Set("X-App-Usage", `{"call_count":100,"total_cputime":12,"total_time":25}`)
 			w.Header().Set("X-Business-Use-Case-Usage", fmt.Sprintf(
 				`{"17840000000000000":[{"type":%q,"call_count":100,"total_cputime":12,"total_time":25,"estimated_time_to_regain_access":%d}]}`,
@@ -114,13 +114,13 @@ func graphToken(r *http.Request) string {
 	return r.URL.Query().Get("access_token")
 }
 
-// graphCall serves a call that carries a good token with the scope, whose
+// graphAuthenticated serves a call that carries a good token with the scope, whose
 // appsecret_proof, if it has one, is right.
 // https://developers.facebook.com/docs/graph-api/guides/secure-requests
-func (s *Server) graphCall(f *face, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
-	return s.signedIn(f, func(w http.ResponseWriter, r *http.Request, c caller) {
+func (s *Server) graphAuthenticated(f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {
 		// A body that is no form is the handler's.
-		if err := r.ParseMultipartForm(formMemory); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		if err := r.ParseMultipartForm(maxFormMemory); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 			graphInvalid(w, err.Error())
 			return
 		}
@@ -154,7 +154,7 @@ type graphPost struct {
 // graphList answers with a page of a list, newest first: limit entries after a
 // cursor. As at Meta, the address of the next page has the token in it.
 // https://developers.facebook.com/docs/graph-api/results
-func graphList(w http.ResponseWriter, r *http.Request, f *face, posts []graphPost) {
+func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []graphPost) {
 	query := r.URL.Query()
 	limit, err := strconv.Atoi(query.Get("limit"))
 	if err != nil || limit < 1 {
@@ -190,8 +190,8 @@ func graphList(w http.ResponseWriter, r *http.Request, f *face, posts []graphPos
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// graphSince says whether a time lies within a list's parameter since, which is
-// in seconds since 1970.
+// graphSince reports whether a time lies within a list's parameter since, which
+// is in seconds since 1970.
 func graphSince(r *http.Request, at time.Time) bool {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	return err != nil || at.Unix() >= since || conditionsOf(r).ignoreSince

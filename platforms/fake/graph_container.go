@@ -27,30 +27,30 @@ type graphContainer struct {
 // graphPublisher is what the networks with containers have in common.
 type graphPublisher struct {
 	*Server
-	face *face
+	network *fakeNetwork
 	// How the network refuses to publish.
 	missing, notReady, expired, failed, quota graphError
 	quotas                                    func(reply bool) Rate
 	permalink                                 func(r *http.Request, account, id string) string
 }
 
-// container finds one. The caller holds s.mu.
-func (p *graphPublisher) container(id string, c caller) (graphContainer, Thing, bool) {
+// container finds one. The caller must hold s.mu.
+func (p *graphPublisher) container(id string, c caller) (graphContainer, Object, bool) {
 	var found graphContainer
-	t, ok := p.thing(p.face.network, kindContainer, id, &found)
+	t, ok := p.object(p.network.name, kindContainer, id, &found)
 	return found, t, ok && t.AccountID == c.account.ID
 }
 
-// hold keeps a new container, whose processing the faults of the request decide,
+// storeContainer keeps a new container, whose processing the faults of the request decide,
 // and answers with its id.
-func (p *graphPublisher) hold(w http.ResponseWriter, r *http.Request, c caller, made graphContainer) {
-	p.dueMedia(r, &made.Due)
-	if len(made.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).delay == 0 && strings.HasPrefix(made.Media[0].MIMEType, "video/") {
+func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, c caller, made graphContainer) {
+	p.scheduleMedia(r, &made.Due)
+	if len(made.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 && strings.HasPrefix(made.Media[0].MIMEType, "video/") {
 		made.Due.ReadyAt = made.Due.ReadyAt.Add(time.Second)
 	}
 	p.mu.Lock()
-	t := Thing{ID: p.state.nextID(p.now()), Network: p.face.network, Kind: kindContainer, AccountID: c.account.ID, CreatedAt: p.now()}
-	err := p.putThing(t, made)
+	t := Object{ID: p.state.nextID(p.now()), Network: p.network.name, Kind: kindContainer, AccountID: c.account.ID, CreatedAt: p.now()}
+	err := p.putObject(t, made)
 	p.mu.Unlock()
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -59,7 +59,7 @@ func (p *graphPublisher) hold(w http.ResponseWriter, r *http.Request, c caller, 
 	writeJSON(w, http.StatusOK, map[string]string{"id": t.ID})
 }
 
-// status is how far a container is. The caller holds s.mu.
+// status is how far a container is. The caller must hold s.mu.
 func (p *graphPublisher) status(made graphContainer, c caller) string {
 	now := p.now()
 	switch {
@@ -114,7 +114,7 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 		return
 	}
 	post := Post{
-		ID: p.state.nextID(p.now()), Network: p.face.network, AccountID: c.account.ID, Account: c.account.Name,
+		ID: p.state.nextID(p.now()), Network: p.network.name, AccountID: c.account.ID, Account: c.account.Name,
 		Text: made.Text, ReplyTo: made.ReplyTo, Visibility: "public", ReceivedAt: received, Media: made.Media,
 	}
 	for _, child := range made.Children {
@@ -123,11 +123,11 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 	}
 	made.PostID = post.ID
 	post.URL = p.permalink(r, c.account.Name, post.ID)
-	p.storeGraphPost(w, r, &post, func() error { return p.putThing(t, made) })
+	p.storeGraphPost(w, r, &post, func() error { return p.putObject(t, made) })
 }
 
-// storeGraphPost makes a post and answers with its id. These networks date to
-// the second. The caller holds s.mu.
+// storeGraphPost makes a post and answers with its id. These networks date to the
+// second. The caller must hold s.mu.
 func (s *Server) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Post, then func() error) {
 	post.CreatedAt = s.now().Add(conditionsOf(r).skew).Truncate(time.Second)
 	err := s.storePost(r, post)
@@ -141,7 +141,7 @@ func (s *Server) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Po
 	writeJSON(w, http.StatusOK, map[string]string{"id": post.ID})
 }
 
-// used counts the posts, or the replies, of the last period. The caller holds
+// used counts the posts, or the replies, of the last period. The caller must hold
 // s.mu.
 func (p *graphPublisher) used(c caller, reply bool) int {
 	since := p.now().Add(-p.quotas(reply).Per)
@@ -154,14 +154,14 @@ func (p *graphPublisher) used(c caller, reply bool) int {
 	return used
 }
 
-// usage is one of the quotas as the API tells it. The caller holds s.mu.
+// usage is one of the quotas as the API tells it. The caller must hold s.mu.
 func (p *graphPublisher) usage(c caller, reply bool) (used int, config map[string]any) {
 	rate := p.quotas(reply)
 	return p.used(c, reply), map[string]any{"quota_total": rate.Requests, "quota_duration": int(rate.Per / time.Second)}
 }
 
-// quotaOf is a network's limit, unless the options set another.
-func (s *Server) quotaOf(network, bucket string, requests int) Rate {
+// quotaRate is a network's limit, unless the options set another.
+func (s *Server) quotaRate(network, bucket string, requests int) Rate {
 	if rate, ok := s.options.NetworkRates[network][bucket]; ok {
 		return rate
 	}
@@ -169,11 +169,11 @@ func (s *Server) quotaOf(network, bucket string, requests int) Rate {
 }
 
 // graphPosts lists what an account has published, newest first, as far as want
-// says. The caller holds s.mu.
+// says. The caller must hold s.mu.
 func (s *Server) graphPosts(r *http.Request, accountID string, want func(*Post) bool, entity func(*Post) map[string]any) []graphPost {
 	var list []graphPost
 	for _, post := range slices.Backward(s.state.byAccount[accountID]) {
-		if s.shown(post) && want(post) && graphSince(r, post.CreatedAt) {
+		if s.isListed(post) && want(post) && graphSince(r, post.CreatedAt) {
 			list = append(list, graphPost{ID: post.ID, Entity: graphFields(r, entity(post))})
 		}
 	}
@@ -222,11 +222,11 @@ func graphChildren(post *Post) any {
 	return map[string]any{"data": children}
 }
 
-// own serves edges of the caller's own account.
-func (p *graphPublisher) own(next func(http.ResponseWriter, *http.Request, caller)) func(http.ResponseWriter, *http.Request, caller) {
+// ownEdge serves edges of the caller's own account.
+func (p *graphPublisher) ownEdge(next func(http.ResponseWriter, *http.Request, caller)) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
 		if id := r.PathValue("id"); id != c.account.ID && id != "me" {
-			graphGone(w, r.Method, id)
+			graphNotFound(w, r.Method, id)
 			return
 		}
 		next(w, r, c)

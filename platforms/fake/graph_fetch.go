@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// fetchLimit is more than any network takes of a video.
-const fetchLimit = 1 << 30
+// maxFetchBytes is more than any network takes of a video.
+const maxFetchBytes = 1 << 30
 
 // fetched is an attachment that a network has got for itself.
 type fetched struct {
@@ -42,11 +42,11 @@ func (s *Server) fetch(ctx context.Context, address string, c caller, descriptio
 	if res.StatusCode != http.StatusOK {
 		return fetched{}, http.ErrMissingFile
 	}
-	return s.keep(io.LimitReader(res.Body, fetchLimit), c, description)
+	return s.saveMediaData(io.LimitReader(res.Body, maxFetchBytes), c, description)
 }
 
-// keep stores the bytes of an attachment and finds what they are.
-func (s *Server) keep(data io.Reader, c caller, description string) (fetched, error) {
+// saveMediaData stores the bytes of an attachment and finds what they are.
+func (s *Server) saveMediaData(data io.Reader, c caller, description string) (fetched, error) {
 	file := bufio.NewReader(data)
 	head, _ := file.Peek(512)
 	f := fetched{Media: Media{AccountID: c.account.ID, Description: description, MIMEType: sniff(head)}}

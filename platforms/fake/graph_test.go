@@ -67,7 +67,7 @@ func (m meta) ask(method, path, form, wantError string) string {
 	return answer.ID
 }
 
-// serve gives the address of a picture.
+// serve returns the address of a picture.
 func serve(t *testing.T, kind string, width, height int) string {
 	t.Helper()
 	var data bytes.Buffer

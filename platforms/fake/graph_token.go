@@ -8,19 +8,19 @@ import (
 
 // graphGrants are how a network of Meta words its exchanges of tokens.
 type graphGrants struct {
-	face *face
-	// wrong is the answer to a code that is not good.
+	network *fakeNetwork
+	// wrong is the response to a code that is not good.
 	wrong func(w http.ResponseWriter)
 	// exchange and refresh are the values of grant_type.
 	exchange, refresh string
-	// permissions: the first answer lists what was allowed.
+	// permissions: the first response lists what was allowed.
 	permissions bool
 }
 
 const (
-	graphShortLife = time.Hour
-	graphLongLife  = 60 * 24 * time.Hour
-	graphMinAge    = 24 * time.Hour
+	graphShortLivedTTL = time.Hour
+	graphLongLivedTTL  = 60 * 24 * time.Hour
+	graphMinRefreshAge = 24 * time.Hour
 
 	graphShort = "short-lived" // in place of an app's name: a token that can be exchanged
 )
@@ -29,11 +29,11 @@ const (
 // https://developers.facebook.com/docs/instagram-platform/reference/access_token
 // https://developers.facebook.com/docs/threads/get-started/long-lived-tokens
 func (s *Server) routeGrants(mux *http.ServeMux, g graphGrants) {
-	prefix := g.face.prefix
-	mux.HandleFunc("GET "+prefix+"/oauth/authorize", s.consent(g.face, time.Hour))
-	mux.HandleFunc("POST "+prefix+"/oauth/authorize", s.consent(g.face, time.Hour))
-	mux.HandleFunc("POST "+prefix+"/oauth/access_token", func(w http.ResponseWriter, r *http.Request) { s.graphCode(w, r, g) })
-	mux.HandleFunc("GET "+prefix+"/access_token", s.signedIn(g.face, func(w http.ResponseWriter, r *http.Request, c caller) {
+	prefix := g.network.prefix
+	mux.HandleFunc("GET "+prefix+"/oauth/authorize", s.consent(g.network, time.Hour))
+	mux.HandleFunc("POST "+prefix+"/oauth/authorize", s.consent(g.network, time.Hour))
+	mux.HandleFunc("POST "+prefix+"/oauth/access_token", func(w http.ResponseWriter, r *http.Request) { s.graphExchangeCode(w, r, g) })
+	mux.HandleFunc("GET "+prefix+"/access_token", s.authenticatedFor(g.network, func(w http.ResponseWriter, r *http.Request, c caller) {
 		query := r.URL.Query()
 		switch {
 		case query.Get("grant_type") != g.exchange:
@@ -43,26 +43,26 @@ func (s *Server) routeGrants(mux *http.ServeMux, g graphGrants) {
 		case c.app != graphShort:
 			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Session key invalid. This could be because the session key has an incorrect format, or because the user has revoked this session", Code: 452})
 		default:
-			s.graphLong(w, c)
+			s.graphLongLivedToken(w, c)
 		}
 	}))
-	mux.HandleFunc("GET "+prefix+"/refresh_access_token", s.signedIn(g.face, func(w http.ResponseWriter, r *http.Request, c caller) {
+	mux.HandleFunc("GET "+prefix+"/refresh_access_token", s.authenticatedFor(g.network, func(w http.ResponseWriter, r *http.Request, c caller) {
 		s.mu.Lock()
 		t := *s.state.tokens[graphToken(r)]
 		s.mu.Unlock()
 		switch {
 		case r.URL.Query().Get("grant_type") != g.refresh:
 			graphInvalid(w, "Unsupported grant type")
-		case c.app == graphShort, !t.Expires.IsZero() && s.now().Before(t.Expires.Add(graphMinAge-graphLongLife)):
+		case c.app == graphShort, !t.Expires.IsZero() && s.now().Before(t.Expires.Add(graphMinRefreshAge-graphLongLivedTTL)):
 			refuseGraph(w, http.StatusBadRequest, graphError{Message: "The access token cannot be refreshed yet: it must be long-lived and at least 24 hours old", Code: 10})
 		default:
-			s.graphLong(w, c)
+			s.graphLongLivedToken(w, c)
 		}
 	}))
 }
 
-// graphCode exchanges a code for a token of an hour.
-func (s *Server) graphCode(w http.ResponseWriter, r *http.Request, g graphGrants) {
+// graphExchangeCode exchanges a code for a token of an hour.
+func (s *Server) graphExchangeCode(w http.ResponseWriter, r *http.Request, g graphGrants) {
 	form, err := readForm(w, r)
 	if err != nil || form.Get("grant_type") != "authorization_code" || !sandboxClient(form.Get("client_id"), form.Get("client_secret")) {
 		g.wrong(w)
@@ -76,7 +76,7 @@ func (s *Server) graphCode(w http.ResponseWriter, r *http.Request, g graphGrants
 		g.wrong(w)
 		return
 	}
-	t, err := s.issue(token{AccountID: granted.accountID, Scopes: granted.scopes, App: graphShort}, graphShortLife, "")
+	t, err := s.issue(token{AccountID: granted.accountID, Scopes: granted.scopes, App: graphShort}, graphShortLivedTTL, "")
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
@@ -88,11 +88,11 @@ func (s *Server) graphCode(w http.ResponseWriter, r *http.Request, g graphGrants
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// graphLong issues a token of 60 days. The old one stays good until its end.
-func (s *Server) graphLong(w http.ResponseWriter, c caller) {
-	life := graphLongLife
-	if s.options.TokenLife > 0 {
-		life = s.options.TokenLife
+// graphLongLivedToken issues a token of 60 days. The old one stays good until its end.
+func (s *Server) graphLongLivedToken(w http.ResponseWriter, c caller) {
+	life := graphLongLivedTTL
+	if s.options.TokenTTL > 0 {
+		life = s.options.TokenTTL
 	}
 	t, err := s.issue(token{AccountID: c.account.ID, Scopes: c.scopes, App: "Dateline"}, life, "")
 	if err != nil {

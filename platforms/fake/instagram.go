@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// instagramFace plays the Instagram API with Instagram Login.
+// instagramNetwork is a fake of the Instagram API with Instagram Login.
 // https://developers.facebook.com/docs/instagram-platform
-func (s *Server) instagramFace() *face {
-	f := graphFace("instagram", "/instagram", "/oauth/authorize", nil)
-	f.serves = func(path string) bool {
+func (s *Server) instagramNetwork() *fakeNetwork {
+	f := newGraphNetwork("instagram", "/instagram", "/oauth/authorize", nil)
+	f.isAPI = func(path string) bool {
 		return path != "/instagram/oauth/authorize" && !strings.HasPrefix(path, "/instagram/p/")
 	}
 	g := &instagram{graphPublisher{
-		Server: s, face: f,
+		Server: s, network: f,
 		missing:  graphError{Message: "Media not found", Code: 24, Subcode: 2207006, Title: "Media Not Found", UserMessage: "The media with this id cannot be found."},
 		notReady: graphError{Message: "Media ID is not available", Code: 9007, Subcode: 2207027, Title: "Media not ready", UserMessage: "The media is not ready for publishing, please wait for a moment"},
 		expired:  graphError{Message: "Media expired", Code: -2, Subcode: 2207020, Title: "Media expired", UserMessage: "The media you are trying to access has expired. Please try to upload again."},
 		failed:   graphError{Message: "Create media failed", Code: -1, Subcode: 2207032, UserMessage: "Create media fail, please try to re-create media"},
 		quota:    graphError{Message: "Application request limit reached", Code: 9, Subcode: 2207042, UserMessage: "You reached maximum number of posts that is allowed to be published by Content Publishing API."},
-		quotas:   func(bool) Rate { return s.quotaOf("instagram", "posts", 100) },
+		quotas:   func(bool) Rate { return s.quotaRate("instagram", "posts", 100) },
 		permalink: func(r *http.Request, _, id string) string {
 			return f.root(r) + "/p/" + id
 		},
@@ -32,23 +32,23 @@ type instagram struct{ graphPublisher }
 
 func (g *instagram) route(mux *http.ServeMux) {
 	const basic, publish, comments = "instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_comments"
-	g.routeGrants(mux, graphGrants{face: g.face, exchange: "ig_exchange_token", refresh: "ig_refresh_token", permissions: true,
+	g.routeGrants(mux, graphGrants{network: g.network, exchange: "ig_exchange_token", refresh: "ig_refresh_token", permissions: true,
 		wrong: func(w http.ResponseWriter) { // the one endpoint that words errors its own way
 			writeJSON(w, http.StatusBadRequest, map[string]any{"error_type": "OAuthException", "code": 400, "error_message": "Invalid authorization code"})
 		}})
 	mux.HandleFunc("GET /instagram/p/{id}", showPost)
-	mux.HandleFunc("GET /instagram/{version}/{id}", g.graphCall(g.face, basic, g.node))
+	mux.HandleFunc("GET /instagram/{version}/{id}", g.graphAuthenticated(g.network, basic, g.node))
 	mux.HandleFunc("GET /instagram/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
-		"content_publishing_limit": g.graphCall(g.face, basic, g.own(g.limit)),
-		"media":                    g.graphCall(g.face, basic, g.own(g.list)),
-		"comments":                 g.graphCall(g.face, comments, g.listComments),
+		"content_publishing_limit": g.graphAuthenticated(g.network, basic, g.ownEdge(g.limit)),
+		"media":                    g.graphAuthenticated(g.network, basic, g.ownEdge(g.list)),
+		"comments":                 g.graphAuthenticated(g.network, comments, g.listComments),
 	}))
 	mux.HandleFunc("POST /instagram/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
-		"media":         g.graphCall(g.face, publish, g.own(g.create)),
-		"media_publish": g.graphCall(g.face, publish, g.own(g.publish), "publish"),
-		"comments":      g.graphCall(g.face, comments, g.comment, "comments"),
+		"media":         g.graphAuthenticated(g.network, publish, g.ownEdge(g.create)),
+		"media_publish": g.graphAuthenticated(g.network, publish, g.ownEdge(g.publish), "publish"),
+		"comments":      g.graphAuthenticated(g.network, comments, g.comment, "comments"),
 	}))
-	mux.HandleFunc("POST /instagram/ig-api-upload/{version}/{id}", g.graphCall(g.face, publish, g.upload))
+	mux.HandleFunc("POST /instagram/ig-api-upload/{version}/{id}", g.graphAuthenticated(g.network, publish, g.upload))
 }
 
 // showPost leads a permalink to the sandbox's timeline.
@@ -88,7 +88,7 @@ func (g *instagram) node(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 	post := g.state.postByID[id]
 	if post == nil || post.Network != "instagram" || post.Deleted {
-		graphGone(w, r.Method, id)
+		graphNotFound(w, r.Method, id)
 		return
 	}
 	writeJSON(w, http.StatusOK, graphFields(r, instagramEntity(post)))
@@ -98,10 +98,10 @@ func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 func instagramEntity(post *Post) map[string]any {
 	if post.ReplyTo != "" {
-		return map[string]any{"id": post.ID, "text": post.listed(), "timestamp": graphTime(post.CreatedAt), "username": post.Account}
+		return map[string]any{"id": post.ID, "text": post.listedText(), "timestamp": graphTime(post.CreatedAt), "username": post.Account}
 	}
 	return map[string]any{
-		"id": post.ID, "caption": post.listed(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt),
+		"id": post.ID, "caption": post.listedText(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt),
 		"media_type": graphMediaType(post, ""), "children": graphChildren(post), "username": post.Account,
 	}
 }
@@ -117,7 +117,7 @@ func (g *instagram) list(w http.ResponseWriter, r *http.Request, c caller) {
 	g.mu.Lock()
 	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" }, instagramEntity)
 	g.mu.Unlock()
-	graphList(w, r, g.face, list)
+	graphList(w, r, g.network, list)
 }
 
 // listComments lists those of one post, newest first.
@@ -126,11 +126,11 @@ func (g *instagram) listComments(w http.ResponseWriter, r *http.Request, c calle
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if post := g.state.postByID[id]; post == nil || post.Network != "instagram" || post.Deleted || post.ReplyTo != "" {
-		graphGone(w, r.Method, id)
+		graphNotFound(w, r.Method, id)
 		return
 	}
 	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == id }, instagramEntity)
-	graphList(w, r, g.face, list)
+	graphList(w, r, g.network, list)
 }
 
 // comment answers a post; comments have none under this edge.
@@ -141,7 +141,7 @@ func (g *instagram) comment(w http.ResponseWriter, r *http.Request, c caller) {
 	parent := g.state.postByID[id]
 	switch {
 	case parent == nil || parent.Network != "instagram" || parent.Deleted || parent.ReplyTo != "":
-		graphGone(w, r.Method, id)
+		graphNotFound(w, r.Method, id)
 	case strings.TrimSpace(message) == "":
 		graphInvalid(w, "The parameter message is required")
 	default:

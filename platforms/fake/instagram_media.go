@@ -39,7 +39,7 @@ func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
-	g.hold(w, r, c, made)
+	g.storeContainer(w, r, c, made)
 }
 
 // captionProblem counts apart from the adapter.
@@ -125,7 +125,7 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 		}
 	}
 	defer func() { _ = before.Close() }()
-	got, err := g.keep(io.MultiReader(before, untilBroken{r.Body}), c, "")
+	got, err := g.saveMediaData(io.MultiReader(before, partialReader{r.Body}), c, "")
 	if err != nil {
 		refuse("ProcessingFailedError", err.Error(), true)
 		return
@@ -143,7 +143,7 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 	now, _, _ := g.container(id, c)
 	current := now.Upload && now.Received == offset
 	if current {
-		err = g.putThing(t, made)
+		err = g.putObject(t, made)
 	}
 	g.mu.Unlock()
 	switch {
@@ -158,10 +158,10 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 }
 
-// untilBroken ends where a request breaks off.
-type untilBroken struct{ io.Reader }
+// partialReader ends where a request breaks off.
+type partialReader struct{ io.Reader }
 
-func (b untilBroken) Read(p []byte) (int, error) {
+func (b partialReader) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if err != nil {
 		err = io.EOF

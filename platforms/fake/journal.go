@@ -55,7 +55,7 @@ func (s *Server) replay(file io.Reader) (good int64, err error) {
 }
 
 // commit makes a change durable against the death of this process and then
-// visible. The caller holds s.mu.
+// visible. The caller must hold s.mu.
 func (s *Server) commit(r record) error {
 	if s.journal != nil {
 		line, err := json.Marshal(r)
@@ -94,7 +94,7 @@ func (s *Server) saveMedia(id string, data io.Reader) (int64, error) {
 	return n, errors.Join(err, file.Close())
 }
 
-// renameMedia gives an upload the name under which it is found.
+// renameMedia returns an upload the name under which it is found.
 func (s *Server) renameMedia(from, to string) error {
 	if s.options.Journal != "" {
 		return os.Rename(filepath.Join(s.mediaDir(), from), filepath.Join(s.mediaDir(), to))

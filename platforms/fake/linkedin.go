@@ -11,12 +11,12 @@ import (
 
 const linkedinPrefix = "/linkedin"
 
-// oldestLinkedIn is the oldest version of the API that is still answered.
-const oldestLinkedIn = "202511"
+// minLinkedInVersion is the oldest version of the API that is still answered.
+const minLinkedInVersion = "202511"
 
-// linkedinFailure is LinkedIn's error object.
+// linkedinError is LinkedIn's error object.
 // https://learn.microsoft.com/en-us/linkedin/shared/api-guide/concepts/error-handling
-type linkedinFailure struct {
+type linkedinError struct {
 	Status      int              `json:"status"`
 	ServiceCode int              `json:"serviceErrorCode,omitempty"`
 	Code        string           `json:"code,omitempty"`
@@ -34,14 +34,14 @@ type linkedinInput struct {
 }
 
 func refuseLinkedIn(w http.ResponseWriter, status int, code, format string, args ...any) {
-	writeJSON(w, status, linkedinFailure{Status: status, Code: code, Message: fmt.Sprintf(format, args...)})
+	writeJSON(w, status, linkedinError{Status: status, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-func (s *Server) linkedinFace() *face {
-	f := &face{
-		network: "linkedin",
-		prefix:  linkedinPrefix,
-		serves: func(path string) bool {
+func (s *Server) linkedinNetwork() *fakeNetwork {
+	f := &fakeNetwork{
+		name:   "linkedin",
+		prefix: linkedinPrefix,
+		isAPI: func(path string) bool {
 			return path != linkedinPrefix+"/oauth/v2/authorization" && !strings.HasPrefix(path, linkedinPrefix+"/feed/")
 		},
 		token: bearer,
@@ -56,38 +56,38 @@ func (s *Server) linkedinFace() *face {
 			refuseLinkedIn(w, status, code, "%s", text)
 		},
 		expired: func(w http.ResponseWriter) {
-			writeJSON(w, http.StatusUnauthorized, linkedinFailure{Status: 401, ServiceCode: 65602, Code: "EXPIRED_ACCESS_TOKEN", Message: "The token used in the request has expired"})
+			writeJSON(w, http.StatusUnauthorized, linkedinError{Status: 401, ServiceCode: 65602, Code: "EXPIRED_ACCESS_TOKEN", Message: "The token used in the request has expired"})
 		},
-		throttled: func(w http.ResponseWriter, _ time.Duration) {
-			writeJSON(w, http.StatusTooManyRequests, linkedinFailure{Status: 429, ServiceCode: 101, Code: "TOO_MANY_REQUESTS",
+		writeThrottled: func(w http.ResponseWriter, _ time.Duration) {
+			writeJSON(w, http.StatusTooManyRequests, linkedinError{Status: 429, ServiceCode: 101, Code: "TOO_MANY_REQUESTS",
 				Message: "Resource level throttle APPLICATION_AND_MEMBER DAY limit for calls to this resource is reached."})
 		},
-		spoil:     func(h http.Header) { h.Del("X-Restli-Id") },
-		requestID: "X-Li-Uuid",
+		corruptHeaders: func(h http.Header) { h.Del("X-Restli-Id") },
+		requestID:      "X-Li-Uuid",
 	}
 	f.routes = func(mux *http.ServeMux) { s.routeLinkedIn(f, mux) }
 	return f
 }
 
-func (s *Server) routeLinkedIn(f *face, mux *http.ServeMux) {
+func (s *Server) routeLinkedIn(f *fakeNetwork, mux *http.ServeMux) {
 	handle := func(pattern string, handler http.HandlerFunc) {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+linkedinPrefix+path, handler)
 	}
 	rest := func(pattern string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) {
-		handle(pattern, linkedinVersioned(s.signedIn(f, next, buckets...)))
+		handle(pattern, linkedinVersioned(s.authenticatedFor(f, next, buckets...)))
 	}
 	handle("GET /oauth/v2/authorization", s.consent(f, 30*time.Minute))
 	handle("POST /oauth/v2/authorization", s.consent(f, 30*time.Minute))
 	handle("POST /oauth/v2/accessToken", s.linkedinToken)
-	handle("GET /v2/userinfo", s.signedIn(f, s.linkedinPerson))
+	handle("GET /v2/userinfo", s.authenticatedFor(f, s.linkedinPerson))
 	rest("GET /rest/organizationAcls", s.linkedinRoles)
 	rest("GET /rest/organizations", s.linkedinOrganizations)
 	rest("POST /rest/images", s.linkedinImage, "images")
 	rest("GET /rest/images/{urn}", s.linkedinMediaStatus)
 	rest("POST /rest/videos", s.linkedinVideo, "videos")
 	rest("GET /rest/videos/{urn}", s.linkedinMediaStatus)
-	handle("PUT /dms-uploads/{id}", s.signedIn(f, s.linkedinUpload))
+	handle("PUT /dms-uploads/{id}", s.authenticatedFor(f, s.linkedinUpload))
 	rest("POST /rest/posts", s.linkedinPost, "posts")
 	rest("GET /rest/posts", s.linkedinPosts)
 	rest("GET /rest/posts/{urn}", s.linkedinOnePost)
@@ -109,7 +109,7 @@ func linkedinVersioned(next http.HandlerFunc) http.HandlerFunc {
 			refuseLinkedIn(w, http.StatusBadRequest, "VERSION_MISSING", "A version must be present. Please specify a version by adding the LinkedIn-Version header.")
 		case !month.MatchString(version):
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VERSION", "Invalid version format.")
-		case version < oldestLinkedIn:
+		case version < minLinkedInVersion:
 			refuseLinkedIn(w, http.StatusUpgradeRequired, "NONEXISTENT_VERSION", "Requested version %s01 is not active", version)
 		case r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
 			refuseLinkedIn(w, http.StatusBadRequest, "ILLEGAL_ARGUMENT", "Invalid query parameters passed to request")
@@ -119,8 +119,8 @@ func linkedinVersioned(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// linkedinAuthor finds whom a call wants to act as: the member whose token it
-// is, or an organisation of theirs. refused says that it was answered already.
+// linkedinAuthor finds whom a call wants to act as: the member whose token it is,
+// or an organization of theirs. refused says that it was answered already.
 func (s *Server) linkedinAuthor(w http.ResponseWriter, urn string, c caller) (author Account, refused bool) {
 	kind, id, ok := linkedinURN(urn)
 	s.mu.Lock()

@@ -83,7 +83,7 @@ func linkedinCommentEntity(p *Post, actor Account) map[string]any {
 	thread, id, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(p.ID, "urn:li:comment:("), ")"), ",")
 	entity := map[string]any{
 		"$URN": p.ID, "id": id, "object": thread, "actor": linkedinURNOf(actor), "agent": linkedinURNOf(actor),
-		"message":      map[string]any{"text": p.listed(), "attributes": []any{}},
+		"message":      map[string]any{"text": p.listedText(), "attributes": []any{}},
 		"created":      map[string]any{"actor": linkedinURNOf(actor), "time": p.CreatedAt.UnixMilli()},
 		"lastModified": map[string]any{"actor": linkedinURNOf(actor), "time": p.CreatedAt.UnixMilli()},
 	}
@@ -113,7 +113,7 @@ func (s *Server) linkedinComments(w http.ResponseWriter, r *http.Request, c call
 	}
 	elements := []map[string]any{}
 	for _, p := range s.state.posts {
-		if p.ReplyTo == parent.ID && s.shown(p) {
+		if p.ReplyTo == parent.ID && s.isListed(p) {
 			elements = append(elements, linkedinCommentEntity(p, *s.state.accounts[p.AccountID]))
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Server) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller)
 	}
 	elements := []map[string]any{}
 	for _, p := range slices.Backward(s.state.byAccount[author.ID]) {
-		if p.ReplyTo == "" && s.shown(p) {
+		if p.ReplyTo == "" && s.isListed(p) {
 			elements = append(elements, linkedinEntity(p, author))
 		}
 	}
@@ -43,7 +43,7 @@ func (s *Server) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller)
 
 func linkedinEntity(p *Post, author *Account) map[string]any {
 	entity := map[string]any{
-		"id": p.ID, "author": linkedinURNOf(*author), "commentary": linkedinLittle(p.listed()), "visibility": strings.ToUpper(p.Visibility),
+		"id": p.ID, "author": linkedinURNOf(*author), "commentary": parseLittleText(p.listedText()), "visibility": strings.ToUpper(p.Visibility),
 		"lifecycleState": "PUBLISHED", "createdAt": p.CreatedAt.UnixMilli(), "publishedAt": p.CreatedAt.UnixMilli(), "lastModifiedAt": p.CreatedAt.UnixMilli(),
 		"isReshareDisabledByAuthor": false,
 	}
@@ -68,7 +68,7 @@ func (s *Server) linkedinOnePost(w http.ResponseWriter, r *http.Request, c calle
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.state.postByID[r.PathValue("urn")]
-	if p != nil && s.shown(p) {
+	if p != nil && s.isListed(p) {
 		author := s.state.accounts[p.AccountID]
 		if author.OwnerID != c.account.ID || !c.allowed("r_organization_social") {
 			refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: posts.GET.20260701")

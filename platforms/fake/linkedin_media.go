@@ -33,7 +33,7 @@ func (s *Server) linkedinBegin(account Account, u linkedinUpload) (string, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := "C4E10AQ" + s.state.nextID(s.now())
-	return id, s.putThing(Thing{ID: id, Network: "linkedin", Kind: kindLinkedInUpload, AccountID: account.ID, CreatedAt: s.now()}, u)
+	return id, s.putObject(Object{ID: id, Network: "linkedin", Kind: kindLinkedInUpload, AccountID: account.ID, CreatedAt: s.now()}, u)
 }
 
 // linkedinImage begins the upload of a picture.
@@ -116,7 +116,7 @@ func (s *Server) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller)
 func (s *Server) linkedinUpload(w http.ResponseWriter, r *http.Request, _ caller) {
 	var u linkedinUpload
 	s.mu.Lock()
-	begun, ok := s.thing("linkedin", kindLinkedInUpload, r.PathValue("id"), &u)
+	begun, ok := s.object("linkedin", kindLinkedInUpload, r.PathValue("id"), &u)
 	s.mu.Unlock()
 	part, err := strconv.Atoi(r.URL.Query().Get("part"))
 	if !ok || u.Video && (err != nil || part < 0 || part >= len(u.Tags)) {
@@ -153,12 +153,12 @@ func (s *Server) linkedinTakePart(r *http.Request, id string, part int) error {
 	var u linkedinUpload
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, _ := s.thing("linkedin", kindLinkedInUpload, id, &u)
+	t, _ := s.object("linkedin", kindLinkedInUpload, id, &u)
 	if want := min(u.Bytes-int64(part)*linkedinPart, linkedinPart); n != want {
 		return fmt.Errorf("the part has %d bytes, not %d", n, want)
 	}
 	u.Tags[part] = linkedinTag(id, part)
-	return s.putThing(t, u)
+	return s.putObject(t, u)
 }
 
 // linkedinStore keeps a whole file. What is no picture or video fails later, in
@@ -171,7 +171,7 @@ func (s *Server) linkedinStore(r *http.Request, m Media, data io.Reader) error {
 	if m.Bytes, err = s.saveMedia(m.ID, file); err != nil {
 		return err
 	}
-	s.dueMedia(r, &m)
+	s.scheduleMedia(r, &m)
 	m.Failed = m.Failed || !slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "video/mp4"}, m.MIMEType)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 	_, id, _ := linkedinURN(body.Request.Video)
 	var u linkedinUpload
 	s.mu.Lock()
-	begun, ok := s.thing("linkedin", kindLinkedInUpload, id, &u)
+	begun, ok := s.object("linkedin", kindLinkedInUpload, id, &u)
 	owner := s.state.accounts[begun.AccountID]
 	s.mu.Unlock()
 	switch {
@@ -203,7 +203,7 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 	case body.Request.Token != u.Token || !slices.Equal(body.Request.Parts, u.Tags):
 		refuseLinkedIn(w, http.StatusBadRequest, "INVALID_VALUE_FOR_FIELD", "uploadedPartIds does not match the uploaded parts")
 	default:
-		if err := s.linkedinJoin(r, begun, len(u.Tags)); err != nil {
+		if err := s.linkedinAssemble(r, begun, len(u.Tags)); err != nil {
 			refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
 			return
 		}
@@ -211,8 +211,8 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 	}
 }
 
-// linkedinJoin makes one file of the parts.
-func (s *Server) linkedinJoin(r *http.Request, begun Thing, parts int) (err error) {
+// linkedinAssemble makes one file of the parts.
+func (s *Server) linkedinAssemble(r *http.Request, begun Object, parts int) (err error) {
 	var readers []io.Reader
 	for i := range parts {
 		name := linkedinPartName(begun.ID, i)
@@ -241,7 +241,7 @@ func (s *Server) linkedinMediaStatus(w http.ResponseWriter, r *http.Request, c c
 	var u linkedinUpload
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	begun, ok := s.thing("linkedin", kindLinkedInUpload, id, &u)
+	begun, ok := s.object("linkedin", kindLinkedInUpload, id, &u)
 	owner, m := s.state.accounts[begun.AccountID], s.state.media[id]
 	switch {
 	case !ok || owner == nil || u.Video != (kind == "video"):

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// linkedinLife is how long LinkedIn's tokens are good.
-const linkedinLife = 60 * 24 * time.Hour
+// linkedinTokenTTL is how long LinkedIn's tokens are good.
+const linkedinTokenTTL = 60 * 24 * time.Hour
 
-// linkedinRefreshLife is how long its refresh tokens are, from the first on.
-const linkedinRefreshLife = 365 * 24 * time.Hour
+// linkedinRefreshTTL is how long its refresh tokens are, from the first on.
+const linkedinRefreshTTL = 365 * 24 * time.Hour
 
 // linkedinToken exchanges a code. Refresh tokens are for approved apps: there
 // are some with Options.TokenLife. They stay the same when they are used.
 // https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow
 func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
-	refuse := func(status int, code, text string) { writeJSON(w, status, oauthFailure{code, text}) }
+	refuse := func(status int, code, text string) { writeJSON(w, status, oauthErrorBody{code, text}) }
 	form, err := readForm(w, r)
 	if err != nil {
 		refuse(http.StatusBadRequest, "invalid_request", "A required parameter is missing")
@@ -27,9 +27,9 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
 		return
 	}
-	life, family := linkedinLife, ""
-	if s.options.TokenLife > 0 {
-		life, family = s.options.TokenLife, rand.Text()
+	life, family := linkedinTokenTTL, ""
+	if s.options.TokenTTL > 0 {
+		life, family = s.options.TokenTTL, rand.Text()
 	}
 	var t token
 	var refreshToken string
@@ -66,7 +66,7 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := map[string]any{"access_token": t.Value, "expires_in": int(life / time.Second), "scope": strings.Join(t.Scopes, ","), "token_type": "Bearer"}
 	if refreshToken != "" {
-		answer["refresh_token"], answer["refresh_token_expires_in"] = refreshToken, int(linkedinRefreshLife/time.Second)
+		answer["refresh_token"], answer["refresh_token_expires_in"] = refreshToken, int(linkedinRefreshTTL/time.Second)
 	}
 	writeJSON(w, http.StatusOK, answer)
 }
@@ -84,7 +84,7 @@ func (s *Server) linkedinPerson(w http.ResponseWriter, _ *http.Request, c caller
 
 func displayName(a Account) string { return strings.ToUpper(a.Name[:1]) + a.Name[1:] }
 
-// linkedinRoles lists in which organisations the member has a role.
+// linkedinRoles lists in which organizations the member has a role.
 func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("rw_organization_admin") {
 		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: organizationAcls.FINDER-roleAssignee.20260701")
@@ -106,7 +106,7 @@ func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller)
 	linkedinList(w, 0, len(elements), elements)
 }
 
-// linkedinOrganizations gives the names of ids=List(1,2).
+// linkedinOrganizations returns the names of ids=List(1,2).
 func (s *Server) linkedinOrganizations(w http.ResponseWriter, r *http.Request, c caller) {
 	list, ok := strings.CutPrefix(r.URL.Query().Get("ids"), "List(")
 	if !ok || !strings.HasSuffix(list, ")") || r.Header.Get("X-Restli-Method") != "BATCH_GET" {

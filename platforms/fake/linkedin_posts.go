@@ -13,9 +13,9 @@ import (
 	"unicode/utf16"
 )
 
-// linkedinMemory is how long LinkedIn knows a content that was posted. It
+// linkedinDuplicateWindow is how long LinkedIn knows a content that was posted. It
 // outlives the post.
-const linkedinMemory = 24 * time.Hour
+const linkedinDuplicateWindow = 24 * time.Hour
 
 type linkedinMedia struct {
 	ID      string `json:"id"`
@@ -68,7 +68,7 @@ func (b linkedinBody) fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// problem gives what is wrong with a body, besides its media and author.
+// problem returns what is wrong with a body, besides its media and author.
 func (b linkedinBody) problem() (status int, code, text string) {
 	length := len(utf16.Encode([]rune(LinkedInText(b.Commentary))))
 	images := b.Content.MultiImage
@@ -113,7 +113,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.state.keys[author.ID+"\x00"+b.fingerprint()]; ok && s.now().Before(known.Expires) {
-		writeJSON(w, http.StatusUnprocessableEntity, linkedinFailure{
+		writeJSON(w, http.StatusUnprocessableEntity, linkedinError{
 			Status:  422,
 			Message: "com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of " + known.PostID,
 			Details: &linkedinDetails{Inputs: []linkedinInput{{Code: "DUPLICATE_POST", Description: "Duplicate post is detected"}}},
@@ -132,7 +132,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	post.URL = base(r) + linkedinPrefix + "/feed/update/" + post.ID
 	err := s.storePost(r, &post)
 	if err == nil {
-		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: author.ID, Key: b.fingerprint(), PostID: post.ID, Expires: s.now().Add(linkedinMemory)}})
+		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: author.ID, Key: b.fingerprint(), PostID: post.ID, Expires: s.now().Add(linkedinDuplicateWindow)}})
 	}
 	if err != nil {
 		refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
@@ -143,15 +143,15 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	w.WriteHeader(http.StatusCreated)
 }
 
-// linkedinAttach gives a post its media. kind is share, or ugcPost with a video.
-// The caller holds s.mu.
+// linkedinAttach returns a post its media. kind is share, or ugcPost with a
+// video. The caller must hold s.mu.
 func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linkedinMedia) (kind string, refused bool) {
 	kind = "share"
 	for _, one := range media {
 		sort, id, _ := linkedinURN(one.ID)
 		m := s.staged(id, post.AccountID)
 		var u linkedinUpload
-		_, begun := s.thing("linkedin", kindLinkedInUpload, id, &u)
+		_, begun := s.object("linkedin", kindLinkedInUpload, id, &u)
 		switch {
 		case sort != "image" && sort != "video":
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_URN_TYPE", "Invalid URN Type")
@@ -179,7 +179,7 @@ func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linke
 }
 
 // linkedinNumber numbers a post: milliseconds, then 22 bits, the lowest of which
-// is 0; the post's activity has 1 there. The caller holds s.mu.
+// is 0; the post's activity has 1 there. The caller must hold s.mu.
 func (s *Server) linkedinNumber(r *http.Request) string {
 	ms := s.now().Add(conditionsOf(r).skew).UnixMilli()
 	low, _ := strconv.ParseUint(s.state.nextID(s.now()), 10, 64)
@@ -187,7 +187,7 @@ func (s *Server) linkedinNumber(r *http.Request) string {
 }
 
 // linkedinFind finds what a URN of a post, or of its activity, names. The caller
-// holds s.mu.
+// must hold s.mu.
 func (s *Server) linkedinFind(urn string) *Post {
 	if number, ok := strings.CutPrefix(urn, "urn:li:activity:"); ok {
 		n, _ := strconv.ParseInt(number, 10, 64)

@@ -31,8 +31,8 @@ func LinkedInText(commentary string) string {
 	return shown.String()
 }
 
-// linkedinLittle writes a text as LinkedIn gives it back.
-func linkedinLittle(text string) string {
+// parseLittleText writes a text as LinkedIn gives it back.
+func parseLittleText(text string) string {
 	text = regexp.MustCompile(`[\\|{}@\[\]()<>#*_~]`).ReplaceAllString(text, `\$0`)
 	return regexp.MustCompile(`(^|\s)\\#(\p{L}[\p{L}\p{N}]*)`).ReplaceAllString(text, `$1{hashtag|\#|$2}`)
 }

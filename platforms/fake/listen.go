@@ -41,7 +41,7 @@ func (s *Server) URL() string {
 // NetworkURL is the address of a network's copy, which is Account.BaseURL of its
 // accounts; empty: the server does not play it.
 func (s *Server) NetworkURL(network string) string {
-	f := s.faceNamed(network)
+	f := s.networkNamed(network)
 	if f == nil {
 		return ""
 	}

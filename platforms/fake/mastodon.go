@@ -18,21 +18,21 @@ const (
 	altLimit   = 1500
 )
 
-func (s *Server) mastodonFace() *face {
-	return &face{
-		network: "mastodon",
-		serves:  func(path string) bool { return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/oauth/") },
-		token:   bearer,
+func (s *Server) mastodonNetwork() *fakeNetwork {
+	return &fakeNetwork{
+		name:  "mastodon",
+		isAPI: func(path string) bool { return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/oauth/") },
+		token: bearer,
 		refuse: func(w http.ResponseWriter, status int, text string) {
 			if text == "" {
-				text = wording(status)
+				text = statusMessage(status)
 			}
-			writeJSON(w, status, failure{text})
+			writeJSON(w, status, mastodonError{text})
 		},
-		expired:   func(w http.ResponseWriter) { writeJSON(w, http.StatusUnauthorized, failure{expired}) },
-		rate:      writeRate,
-		requestID: "X-Request-Id",
-		routes:    func(*http.ServeMux) { s.routeMastodon() },
+		expired:          func(w http.ResponseWriter) { writeJSON(w, http.StatusUnauthorized, mastodonError{expired}) },
+		writeRateHeaders: writeRate,
+		requestID:        "X-Request-Id",
+		routes:           func(*http.ServeMux) { s.routeMastodon() },
 	}
 }
 
@@ -54,18 +54,18 @@ func (s *Server) routeMastodon() {
 	s.mux.HandleFunc("GET /api/v1/statuses/{id}", s.authenticated("read:statuses", s.readStatus))
 	s.mux.HandleFunc("DELETE /api/v1/statuses/{id}", s.authenticated("write:statuses", s.deleteStatus, "deletes"))
 	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+		writeJSON(w, http.StatusNotFound, mastodonError{statusMessage(http.StatusNotFound)})
 	})
 }
 
-// failure is Mastodon's error entity.
-type failure struct {
+// mastodonError is Mastodon's error entity.
+type mastodonError struct {
 	Error string `json:"error"`
 }
 
-// wording is how Mastodon says a status (app/controllers/api/base_controller.rb
+// statusMessage is how Mastodon says a status (app/controllers/api/base_controller.rb
 // and the throttled responder of config/initializers/rack_attack.rb).
-func wording(status int) string {
+func statusMessage(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
 		return "The access token is invalid"
@@ -97,16 +97,16 @@ type caller struct {
 // authenticated checks token, scope and rate limits before a handler acts.
 func (s *Server) authenticated(scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, ok := s.callerOf(w, r, s.faceNamed("mastodon"))
+		c, ok := s.callerOf(w, r, s.networkNamed("mastodon"))
 		if !ok {
 			return
 		}
 		if !s.limiter.allow(w, c, s.now(), append(buckets, "api", bucketApp)...) {
-			writeJSON(w, http.StatusTooManyRequests, failure{wording(http.StatusTooManyRequests)})
+			writeJSON(w, http.StatusTooManyRequests, mastodonError{statusMessage(http.StatusTooManyRequests)})
 			return
 		}
 		if !c.allowed(scope) {
-			writeJSON(w, http.StatusForbidden, failure{"This action is outside the authorized scopes"})
+			writeJSON(w, http.StatusForbidden, mastodonError{"This action is outside the authorized scopes"})
 			return
 		}
 		next(w, r, c)

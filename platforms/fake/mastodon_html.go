@@ -8,14 +8,14 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// words reads a status's text: a plainer form of the real rules, written apart
+// htmlRenderer reads a status's text: a plainer form of the real rules, written apart
 // from the adapter's so that each checks the other.
-type words struct {
+type htmlRenderer struct {
 	entity, prefix, paragraph, link, mention *regexp.Regexp
 }
 
-func newWords() words {
-	return words{
+func newHTMLRenderer() htmlRenderer {
+	return htmlRenderer{
 		entity:    regexp.MustCompile(`(?i)https?://[^\s<>]*[^\s<>.,;:!?"')]|(^|[^\w/=])@([a-z0-9_]+)(@[\w.-]+\w)|(^|[^\w/&])#(\w+)`),
 		prefix:    regexp.MustCompile(`(?i)^https?://(www\.)?`),
 		paragraph: regexp.MustCompile(`\n\n+`),
@@ -24,14 +24,14 @@ func newWords() words {
 	}
 }
 
-func (x words) count(text string) int {
+func (x htmlRenderer) count(text string) int {
 	text = x.link.ReplaceAllString(text, strings.Repeat("x", 23))
 	return uniseg.GraphemeClusterCount(x.mention.ReplaceAllString(text, "$1@$2"))
 }
 
 // render makes HTML of a status as Mastodon does (app/lib/text_formatter.rb):
 // links are shortened with hidden spans, mentions lose their domain.
-func (x words) render(text string) string {
+func (x htmlRenderer) render(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -63,7 +63,7 @@ func (x words) render(text string) string {
 	return strings.Join(paragraphs, "")
 }
 
-func (x words) anchor(address string) string {
+func (x htmlRenderer) anchor(address string) string {
 	prefix := x.prefix.FindString(address)
 	rest := []rune(address[len(prefix):])
 	shown, hidden, class := rest, []rune(nil), ""

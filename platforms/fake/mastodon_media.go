@@ -18,18 +18,18 @@ func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, who caller)
 	m := Media{ID: s.state.nextID(s.now()), AccountID: who.account.ID}
 	s.mu.Unlock()
 	if problem := s.readUpload(w, r, &m); problem != "" {
-		writeJSON(w, http.StatusUnprocessableEntity, failure{problem})
+		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{problem})
 		return
 	}
 	c := conditionsOf(r)
 	delay := s.processingTime(r, m, c)
 	m.ReadyAt = s.now().Add(delay)
-	m.Failed = c.processing == MediaError
-	m.ExpiresAt = s.now().Add(s.options.MediaLife)
-	if c.life > 0 {
-		m.ExpiresAt = s.now().Add(c.life)
+	m.Failed = c.processingResult == MediaError
+	m.ExpiresAt = s.now().Add(s.options.MediaTTL)
+	if c.mediaTTL > 0 {
+		m.ExpiresAt = s.now().Add(c.mediaTTL)
 	}
-	if c.processing == MediaExpired {
+	if c.processingResult == MediaExpired {
 		m.ExpiresAt = m.ReadyAt
 	}
 	s.mu.Lock()
@@ -37,7 +37,7 @@ func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, who caller)
 	err := s.commit(record{Kind: kindMedia, Media: &stored})
 	s.mu.Unlock()
 	if err != nil {
-		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		writeJSON(w, http.StatusInternalServerError, mastodonError{err.Error()})
 		return
 	}
 	status := http.StatusOK
@@ -45,7 +45,7 @@ func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, who caller)
 		status = http.StatusAccepted
 	}
 	if delay == 0 && m.Failed {
-		writeJSON(w, http.StatusUnprocessableEntity, failure{processingFailed})
+		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{processingFailed})
 		return
 	}
 	writeJSON(w, status, mediaEntity(r, m, delay == 0))
@@ -56,12 +56,12 @@ const processingFailed = "Error processing thumbnail for uploaded media"
 
 // processingTime is how long an upload is worked on after it was answered;
 // version 1 of the API answers when it is done.
-func (s *Server) processingTime(r *http.Request, m Media, c conditions) time.Duration {
+func (s *Server) processingTime(r *http.Request, m Media, c requestConditions) time.Duration {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
 		return 0
-	case c.delay > 0:
-		return c.delay
+	case c.processingTime > 0:
+		return c.processingTime
 	case s.options.MediaDelay == 0 && !strings.HasPrefix(m.MIMEType, "image/"):
 		return time.Second
 	default:
@@ -69,7 +69,7 @@ func (s *Server) processingTime(r *http.Request, m Media, c conditions) time.Dur
 	}
 }
 
-// staged finds an upload that a post may still take. The caller holds s.mu.
+// staged finds an upload that a post may still take. The caller must hold s.mu.
 func (s *Server) staged(id, accountID string) *Media {
 	m := s.state.media[id]
 	if m == nil || m.AccountID != accountID || m.PostID != "" || !m.ExpiresAt.IsZero() && !s.now().Before(m.ExpiresAt) {
@@ -134,12 +134,12 @@ func (s *Server) readMedia(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 	s.mu.Unlock()
 	if found == nil {
-		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+		writeJSON(w, http.StatusNotFound, mastodonError{statusMessage(http.StatusNotFound)})
 		return
 	}
 	ready := !s.now().Before(m.ReadyAt)
 	if ready && m.Failed {
-		writeJSON(w, http.StatusUnprocessableEntity, failure{processingFailed})
+		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{processingFailed})
 		return
 	}
 	status := http.StatusOK

@@ -23,7 +23,7 @@ type grant struct {
 func (s *Server) createApp(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	if err != nil || form.Get("client_name") == "" || form.Get("redirect_uris") == "" {
-		writeJSON(w, http.StatusUnprocessableEntity, failure{"Validation failed: Application name can't be blank, Redirect URI must be an absolute URI."})
+		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{"Validation failed: Application name can't be blank, Redirect URI must be an absolute URI."})
 		return
 	}
 	a := app{
@@ -40,7 +40,7 @@ func (s *Server) createApp(w http.ResponseWriter, r *http.Request) {
 	err = s.commit(record{Kind: kindApp, App: &a})
 	s.mu.Unlock()
 	if err != nil {
-		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		writeJSON(w, http.StatusInternalServerError, mastodonError{err.Error()})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -107,17 +107,17 @@ func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
 		refuseConsent(w, r, problem)
 		return
 	}
-	accounts := s.people("mastodon")
+	accounts := s.persons("mastodon")
 	if s.options.AutoApprove && len(accounts) > 0 {
 		form.Set("account", accounts[0].ID)
-		s.redirectWithCode(w, r, form, codeLife)
+		s.redirectWithCode(w, r, form, codeTTL)
 		return
 	}
 	s.showConsent(w, r, form, a.Name, accounts, "/oauth/authorize")
 }
 
-// codeLife is how long Doorkeeper's codes are good.
-const codeLife = 10 * time.Minute
+// codeTTL is how long Doorkeeper's codes are good.
+const codeTTL = 10 * time.Minute
 
 func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
@@ -129,7 +129,7 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 		refuseConsent(w, r, problem)
 		return
 	}
-	s.redirectWithCode(w, r, form, codeLife)
+	s.redirectWithCode(w, r, form, codeTTL)
 }
 
 func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form url.Values, codeLife time.Duration) {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// keyTTL is how long Mastodon remembers an Idempotency-Key
+// idempotencyKeyTTL is how long Mastodon remembers an Idempotency-Key
 // (app/services/post_status_service.rb: setex 3_600).
-const keyTTL = time.Hour
+const idempotencyKeyTTL = time.Hour
 
 // createStatus makes a post. As in Mastodon the key is looked up first and
 // stored last, so two calls that run at the same time make two posts.
@@ -19,7 +19,7 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 	received := s.now()
 	form, err := readForm(w, r)
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, failure{"The request body cannot be parsed"})
+		writeJSON(w, http.StatusBadRequest, mastodonError{"The request body cannot be parsed"})
 		return
 	}
 	idempotencyKey := r.Header.Get("Idempotency-Key")
@@ -28,7 +28,7 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 	}
 	if known, ok := s.repeated(c.account.ID, idempotencyKey); ok {
 		if known.Deleted { // idempotency_duplicate finds it no more
-			writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+			writeJSON(w, http.StatusNotFound, mastodonError{statusMessage(http.StatusNotFound)})
 			return
 		}
 		writeJSON(w, http.StatusOK, s.statusEntity(r, known, c.account))
@@ -45,16 +45,16 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 		post.Visibility = "public"
 	}
 	if status, problem := s.publish(r, &post, form["media_ids[]"]); status != http.StatusOK {
-		writeJSON(w, status, failure{problem})
+		writeJSON(w, status, mastodonError{problem})
 		return
 	}
 	if idempotencyKey != "" {
 		s.wait(r.Context(), max(s.options.CreateDelay, time.Nanosecond))
 		s.mu.Lock()
-		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: c.account.ID, Key: idempotencyKey, PostID: post.ID, Expires: s.now().Add(keyTTL)}})
+		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: c.account.ID, Key: idempotencyKey, PostID: post.ID, Expires: s.now().Add(idempotencyKeyTTL)}})
 		s.mu.Unlock()
 		if err != nil {
-			writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+			writeJSON(w, http.StatusInternalServerError, mastodonError{err.Error()})
 			return
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status
 	}
 	post.ID = s.state.nextID(s.now())
 	post.URL = base(r) + "/@" + post.Account + "/" + post.ID
-	rewritten(r, post)
+	applyRewrite(r, post)
 	stored := *post
 	if err := s.commit(record{Kind: kindPost, Post: &stored}); err != nil {
 		return http.StatusInternalServerError, err.Error()
@@ -98,7 +98,7 @@ func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status
 	return http.StatusOK, ""
 }
 
-// validate gives the problem in the words of config/locales/en.yml, or "".
+// validate returns the problem in the words of config/locales/en.yml, or "".
 func (s *Server) validate(post *Post, mediaIDs []string) string {
 	if len(mediaIDs) > maxMedia {
 		return fmt.Sprintf("Cannot attach more than %d files", maxMedia)
@@ -119,7 +119,7 @@ func (s *Server) validate(post *Post, mediaIDs []string) string {
 	if post.Text == "" && len(mediaIDs) == 0 {
 		return "Validation failed: Text can't be blank"
 	}
-	if s.words.count(post.Text) > s.options.MaxCharacters {
+	if s.renderer.count(post.Text) > s.options.MaxCharacters {
 		return fmt.Sprintf("Validation failed: Text character limit of %d exceeded", s.options.MaxCharacters)
 	}
 	return ""
@@ -130,7 +130,7 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request, _ caller) {
 	defer s.mu.Unlock()
 	p := s.state.postByID[r.PathValue("id")]
 	if p == nil || p.Deleted {
-		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+		writeJSON(w, http.StatusNotFound, mastodonError{statusMessage(http.StatusNotFound)})
 		return
 	}
 	writeJSON(w, http.StatusOK, s.statusEntity(r, *p, *s.state.accounts[p.AccountID]))
@@ -141,11 +141,11 @@ func (s *Server) deleteStatus(w http.ResponseWriter, r *http.Request, c caller) 
 	defer s.mu.Unlock()
 	p := s.state.postByID[r.PathValue("id")]
 	if p == nil || p.Deleted || p.AccountID != c.account.ID {
-		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+		writeJSON(w, http.StatusNotFound, mastodonError{statusMessage(http.StatusNotFound)})
 		return
 	}
 	if err := s.commit(record{Kind: kindDelete, ID: p.ID}); err != nil {
-		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		writeJSON(w, http.StatusInternalServerError, mastodonError{err.Error()})
 		return
 	}
 	entity := s.statusEntity(r, *p, c.account)
@@ -174,7 +174,7 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) 
 		if len(list) == limit {
 			break
 		}
-		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !idLess(p.ID, maxID) || since != "" && !idLess(since, p.ID) ||
+		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !compareIDs(p.ID, maxID) || since != "" && !compareIDs(since, p.ID) ||
 			query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" && len(p.Media) == 0 {
 			continue
 		}
@@ -195,8 +195,8 @@ func link(r *http.Request, parameter, id, rel string) string {
 	return fmt.Sprintf(`<%s%s?%s>; rel=%q`, base(r), r.URL.Path, query.Encode(), rel)
 }
 
-// idLess compares numbers of any length without leading zeros.
-func idLess(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+// compareIDs compares numbers of any length without leading zeros.
+func compareIDs(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
 func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[string]any {
 	media := make([]map[string]any, len(p.Media))
@@ -213,7 +213,7 @@ func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[stri
 	return map[string]any{
 		"id": p.ID, "created_at": p.CreatedAt.Format("2006-01-02T15:04:05.000Z"), "in_reply_to_id": replyTo,
 		"sensitive": false, "spoiler_text": "", "visibility": p.Visibility, "language": language,
-		"uri": base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL, "content": s.words.render(p.listed()),
+		"uri": base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL, "content": s.renderer.render(p.listedText()),
 		"reblog": nil, "account": accountEntity(r, account), "media_attachments": media,
 		"mentions": []any{}, "tags": []any{}, "emojis": []any{}, "card": nil, "poll": nil,
 		"replies_count": 0, "reblogs_count": 0, "favourites_count": 0,

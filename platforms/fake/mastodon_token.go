@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-type oauthFailure struct {
+type oauthErrorBody struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 }
@@ -25,15 +25,15 @@ const (
 func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	kind := form.Get("grant_type")
-	if err != nil || kind != "authorization_code" && (kind != "refresh_token" || s.options.TokenLife == 0) {
-		writeJSON(w, http.StatusBadRequest, oauthFailure{"unsupported_grant_type", unsupportedGrant})
+	if err != nil || kind != "authorization_code" && (kind != "refresh_token" || s.options.TokenTTL == 0) {
+		writeJSON(w, http.StatusBadRequest, oauthErrorBody{"unsupported_grant_type", unsupportedGrant})
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.state.apps[form.Get("client_id")]
 	if a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
-		writeJSON(w, http.StatusUnauthorized, oauthFailure{"invalid_client", invalidClient})
+		writeJSON(w, http.StatusUnauthorized, oauthErrorBody{"invalid_client", invalidClient})
 		return
 	}
 	exchange := s.exchangeCode
@@ -46,19 +46,20 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		writeJSON(w, http.StatusInternalServerError, mastodonError{err.Error()})
 	case t == nil:
-		writeJSON(w, http.StatusBadRequest, oauthFailure{"invalid_grant", invalidGrant})
+		writeJSON(w, http.StatusBadRequest, oauthErrorBody{"invalid_grant", invalidGrant})
 	default:
 		answer := map[string]any{"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix()}
 		if t.Refresh != nil {
-			answer["refresh_token"], answer["expires_in"] = t.Refresh.Value, int(s.options.TokenLife/time.Second)
+			answer["refresh_token"], answer["expires_in"] = t.Refresh.Value, int(s.options.TokenTTL/time.Second)
 		}
 		writeJSON(w, http.StatusOK, answer)
 	}
 }
 
-// exchangeCode gives no token when the code is not good. The caller holds s.mu.
+// exchangeCode returns no token when the code is not good. The caller must hold
+// s.mu.
 func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
 	g, ok := s.takeCode(form.Get("code"), a.ClientID, form.Get("redirect_uri"), form.Get("code_verifier"))
 	if !ok {
@@ -67,9 +68,9 @@ func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
 	return s.newToken(token{AccountID: g.accountID, Scopes: g.scopes, App: a.Name}, a.ClientID, rand.Text()), nil
 }
 
-// exchangeRefresh gives the successor of a refresh token that was never used,
-// and revokes all of a family when one was (RFC 9700, 4.14.2: either the
-// client or a thief holds a stolen one). The caller holds s.mu.
+// exchangeRefresh returns the successor of a refresh token that was never used,
+// and revokes all of a family when one was (RFC 9700, 4.14.2: either the client
+// or a thief holds a stolen one). The caller must hold s.mu.
 func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
 	old := s.state.refreshes[form.Get("refresh_token")]
 	switch {
@@ -86,8 +87,8 @@ func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
 
 func (s *Server) newToken(t token, clientID, family string) *token {
 	t.Value = rand.Text()
-	if s.options.TokenLife > 0 {
-		t.Expires = s.now().Add(s.options.TokenLife)
+	if s.options.TokenTTL > 0 {
+		t.Expires = s.now().Add(s.options.TokenTTL)
 		t.Refresh = &refresh{Value: rand.Text(), Family: family, ClientID: clientID}
 	}
 	return &t
@@ -100,11 +101,11 @@ func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) {
 	a := s.state.apps[form.Get("client_id")]
 	s.mu.Unlock()
 	if err != nil || a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
-		writeJSON(w, http.StatusForbidden, oauthFailure{"unauthorized_client", "You are not authorized to revoke this token"})
+		writeJSON(w, http.StatusForbidden, oauthErrorBody{"unauthorized_client", "You are not authorized to revoke this token"})
 		return
 	}
 	if err := s.revoke(form.Get("token")); err != nil {
-		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		writeJSON(w, http.StatusInternalServerError, mastodonError{err.Error()})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{})

@@ -35,7 +35,7 @@ func (h *hands) pass(d time.Duration) {
 	h.now = h.now.Add(d)
 }
 
-// upload sends a picture and gives the answer's status and the media's id.
+// upload sends a picture and gives the response's status and the media's id.
 func (s sandbox) upload() (status int, id string) {
 	s.t.Helper()
 	var body bytes.Buffer
@@ -103,7 +103,7 @@ func TestMediaEndsAsTheFaultSays(t *testing.T) {
 func TestMediaThatNoPostTakesExpires(t *testing.T) {
 	clock := newHands()
 	s := start(t, fake.Options{Clock: clock.Now})
-	if err := s.Inject(fake.Fault{Kind: fake.MediaLife, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
+	if err := s.Inject(fake.Fault{Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
 		t.Fatal(err)
 	}
 	_, short := s.upload()

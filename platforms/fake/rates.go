@@ -88,7 +88,7 @@ func (l *limiter) allow(w http.ResponseWriter, c caller, now time.Time, buckets 
 
 // take counts a request in the buckets of one of the other networks, writes the
 // headers of the fullest, and says how long to wait where one is full.
-func (l *limiter) take(w http.ResponseWriter, f *face, rates map[string]Rate, c caller, now time.Time, buckets ...string) (wait time.Duration, ok bool) {
+func (l *limiter) take(w http.ResponseWriter, f *fakeNetwork, rates map[string]Rate, c caller, now time.Time, buckets ...string) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ok, least := true, -1
@@ -97,7 +97,7 @@ func (l *limiter) take(w http.ResponseWriter, f *face, rates map[string]Rate, c 
 		if !limited {
 			rate = Rate{Requests: 1_000_000, Per: 5 * time.Minute}
 		}
-		period, owner := now.UnixNano()/int64(rate.Per), f.network+"/"+bucket+"/"+c.account.ID
+		period, owner := now.UnixNano()/int64(rate.Per), f.name+"/"+bucket+"/"+c.account.ID
 		u := l.used[owner]
 		if u.period != period {
 			u = usage{period: period}
@@ -110,8 +110,8 @@ func (l *limiter) take(w http.ResponseWriter, f *face, rates map[string]Rate, c 
 		}
 		if left := max(rate.Requests-u.count, 0); least < 0 || left < least {
 			least = left
-			if f.rate != nil {
-				f.rate(w.Header(), rate, left, reset)
+			if f.writeRateHeaders != nil {
+				f.writeRateHeaders(w.Header(), rate, left, reset)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // rewrite changes a text as servers with Markdown do before they list it: escapes
 // and emphasis are applied, entities are decoded, punctuation becomes
-// typographic, and white space collapses. Written apart from the adapters'
+// typographic, and whitespace collapses. Written apart from the adapters'
 // comparison, so that each checks the other.
 func rewrite(text string) string {
 	text = html.UnescapeString(text)
@@ -21,18 +21,18 @@ func rewrite(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// rewritten notes how listings show a post whose request the fault RewriteText
+// applyRewrite notes how listings show a post whose request the fault RewriteText
 // hits.
-func rewritten(r *http.Request, post *Post) {
+func applyRewrite(r *http.Request, post *Post) {
 	if conditionsOf(r).rewrite {
-		post.Listed = rewrite(post.Text)
+		post.ListedText = rewrite(post.Text)
 	}
 }
 
-// listed is the text as listings show it.
-func (p Post) listed() string {
-	if p.Listed != "" {
-		return p.Listed
+// listedText is the text as listings show it.
+func (p Post) listedText() string {
+	if p.ListedText != "" {
+		return p.ListedText
 	}
 	return p.Text
 }

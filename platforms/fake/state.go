@@ -9,8 +9,8 @@ import (
 type Account struct {
 	ID        string    `json:"id"`
 	Network   string    `json:"network,omitempty"`  // empty: mastodon
-	Kind      string    `json:"kind,omitempty"`     // as the network calls it; empty: a person
-	OwnerID   string    `json:"owner_id,omitempty"` // the person who may post as this page, organisation or channel
+	Kind      string    `json:"kind,omitempty"`     // as the network calls it; empty: a user
+	OwnerID   string    `json:"owner_id,omitempty"` // the user who may post as this page, organization or channel
 	Name      string    `json:"name"`
 	Token     string    `json:"token,omitempty"` // of AddAccount
 	CreatedAt time.Time `json:"created_at"`
@@ -30,7 +30,7 @@ type Post struct {
 	AccountID      string    `json:"account_id"`
 	Account        string    `json:"account"`
 	Text           string    `json:"text"`
-	Listed         string    `json:"listed,omitempty"` // the text as listings show it, where it was rewritten
+	ListedText     string    `json:"listed,omitempty"` // the text as listings show it, where it was rewritten
 	Media          []Media   `json:"media"`
 	ReplyTo        string    `json:"reply_to,omitempty"`
 	Language       string    `json:"language,omitempty"`
@@ -70,7 +70,7 @@ type token struct {
 	AccountID string    `json:"account_id"`
 	Scopes    []string  `json:"scopes"`
 	App       string    `json:"app,omitempty"`
-	Premade   bool      `json:"premade,omitempty"`
+	Seeded    bool      `json:"premade,omitempty"`
 	Expires   time.Time `json:"expires,omitzero"`
 	Refresh   *refresh  `json:"refresh,omitempty"`
 }
@@ -105,7 +105,7 @@ type state struct {
 	keys         map[string]key
 	lastID       uint64
 	refreshes    map[string]*token // by their refresh tokens
-	things       map[string]*Thing
+	objects      map[string]*Object
 	issued       []string // every secret ever given out, whatever became of it
 }
 
@@ -122,7 +122,7 @@ func (s *state) clear() {
 	s.postByID = map[string]*Post{}
 	s.byAccount = map[string][]*Post{}
 	s.keys = map[string]key{}
-	s.things = map[string]*Thing{}
+	s.objects = map[string]*Object{}
 }
 
 // nextID is like Mastodon's: milliseconds, then a number, always increasing
@@ -161,7 +161,7 @@ const (
 	kindUse     recordKind = "use"    // a refresh token was used
 	kindRevoke  recordKind = "revoke" // a family of tokens ended
 	kindEnd     recordKind = "end"    // one token ended
-	kindThing   recordKind = "thing"
+	kindObject  recordKind = "thing"
 	kindReset   recordKind = "reset"
 )
 
@@ -175,7 +175,7 @@ type record struct {
 	Media   *Media     `json:"media,omitempty"`
 	Post    *Post      `json:"post,omitempty"`
 	Key     *key       `json:"key,omitempty"`
-	Thing   *Thing     `json:"thing,omitempty"`
+	Object  *Object    `json:"thing,omitempty"`
 }
 
 // end revokes a token. An account whose own token it was gets a new one the next
@@ -201,7 +201,7 @@ func (s *state) apply(r record) {
 	case r.Kind == kindToken && r.Token != nil:
 		s.tokens[r.Token.Value] = r.Token
 		s.issued = append(s.issued, r.Token.Value)
-		if a := s.accounts[r.Token.AccountID]; a != nil && r.Token.Premade {
+		if a := s.accounts[r.Token.AccountID]; a != nil && r.Token.Seeded {
 			a.Token = r.Token.Value
 		}
 		if r.Token.Refresh != nil {
@@ -219,9 +219,9 @@ func (s *state) apply(r record) {
 		}
 	case r.Kind == kindEnd:
 		s.end(r.ID)
-	case r.Kind == kindThing && r.Thing != nil:
-		s.things[r.Thing.ID] = r.Thing
-		s.saw(r.Thing.ID)
+	case r.Kind == kindObject && r.Object != nil:
+		s.objects[r.Object.ID] = r.Object
+		s.saw(r.Object.ID)
 	case r.Kind == kindMedia && r.Media != nil:
 		s.media[r.Media.ID] = r.Media
 		s.saw(r.Media.ID)

@@ -13,24 +13,24 @@ import (
 	"unicode/utf16"
 )
 
-// telegramFace is the Bot API (https://core.telegram.org/bots/api). Each account
+// telegramNetwork is the Bot API (https://core.telegram.org/bots/api). Each account
 // is a channel with a bot of its own, whose token is the account's.
-func (s *Server) telegramFace() *face {
-	f := &face{
-		network: "telegram",
-		prefix:  "/telegram",
-		serves:  func(path string) bool { return strings.HasPrefix(path, "/telegram/bot") },
+func (s *Server) telegramNetwork() *fakeNetwork {
+	f := &fakeNetwork{
+		name:   "telegram",
+		prefix: "/telegram",
+		isAPI:  func(path string) bool { return strings.HasPrefix(path, "/telegram/bot") },
 		token: func(r *http.Request) string {
 			token, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/telegram/bot"), "/")
 			return token
 		},
 		refuse: func(w http.ResponseWriter, status int, text string) {
 			if text == "" {
-				text = telegramWording(status)
+				text = telegramStatusMessage(status)
 			}
 			writeJSON(w, status, map[string]any{"ok": false, "error_code": status, "description": text})
 		},
-		throttled: func(w http.ResponseWriter, wait time.Duration) {
+		writeThrottled: func(w http.ResponseWriter, wait time.Duration) {
 			seconds := int((wait + time.Second - 1) / time.Second)
 			writeJSON(w, http.StatusTooManyRequests, map[string]any{"ok": false, "error_code": http.StatusTooManyRequests,
 				"description": "Too Many Requests: retry after " + strconv.Itoa(seconds), "parameters": map[string]int{"retry_after": seconds}})
@@ -38,13 +38,13 @@ func (s *Server) telegramFace() *face {
 	}
 	f.expired = func(w http.ResponseWriter) { f.refuse(w, http.StatusUnauthorized, "") }
 	f.routes = func(mux *http.ServeMux) {
-		mux.HandleFunc("/telegram/{bot}/{method}", s.signedIn(f, func(w http.ResponseWriter, r *http.Request, c caller) { s.telegram(w, r, f, c) }, "chat"))
+		mux.HandleFunc("/telegram/{bot}/{method}", s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) { s.telegram(w, r, f, c) }, "chat"))
 		mux.HandleFunc("GET /telegram/{name}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) })
 	}
 	return f
 }
 
-func telegramWording(status int) string {
+func telegramStatusMessage(status int) string {
 	switch status {
 	case http.StatusBadRequest:
 		return "Bad Request: chat not found"
@@ -60,7 +60,7 @@ func telegramWording(status int) string {
 }
 
 // telegram answers one method.
-func (s *Server) telegram(w http.ResponseWriter, r *http.Request, f *face, c caller) {
+func (s *Server) telegram(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	params, files, err := s.telegramParams(w, r, c)
 	if err != nil {
 		f.refuse(w, http.StatusBadRequest, "Bad Request: "+err.Error())
@@ -137,7 +137,7 @@ func (s *Server) telegramParams(w http.ResponseWriter, r *http.Request, c caller
 			params[part.FormName()] = string(value)
 			continue
 		}
-		m, err := s.keepPart(part, c)
+		m, err := s.savePart(part, c)
 		if err != nil {
 			return nil, nil, errors.New("failed to read the file")
 		}
@@ -145,8 +145,8 @@ func (s *Server) telegramParams(w http.ResponseWriter, r *http.Request, c caller
 	}
 }
 
-// keepPart keeps a file that comes with a post.
-func (s *Server) keepPart(part *multipart.Part, c caller) (Media, error) {
+// savePart keeps a file that comes with a post.
+func (s *Server) savePart(part *multipart.Part, c caller) (Media, error) {
 	s.mu.Lock()
 	m := Media{ID: s.state.nextID(s.now()), AccountID: c.account.ID, MIMEType: part.Header.Get("Content-Type"), ReadyAt: s.now()}
 	s.mu.Unlock()
@@ -226,7 +226,8 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 	return messages[0], ""
 }
 
-// telegramMessage finds the post that a message belongs to. The caller holds s.mu.
+// telegramMessage finds the post that a message belongs to. The caller must hold
+// s.mu.
 func (s *Server) telegramMessage(c caller, id string) string {
 	for _, p := range s.state.byAccount[c.account.ID] {
 		if !p.Deleted && strings.Contains(","+p.ID+",", ","+id+",") {

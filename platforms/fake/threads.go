@@ -11,24 +11,25 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// threadsFace plays the Threads API. https://developers.facebook.com/docs/threads
-func (s *Server) threadsFace() *face {
-	f := graphFace("threads", "/threads", "/oauth/authorize", nil)
-	f.serves = func(path string) bool {
+// threadsNetwork is a fake of the Threads API.
+// https://developers.facebook.com/docs/threads
+func (s *Server) threadsNetwork() *fakeNetwork {
+	f := newGraphNetwork("threads", "/threads", "/oauth/authorize", nil)
+	f.isAPI = func(path string) bool {
 		return path != "/threads/oauth/authorize" && !strings.HasPrefix(path, "/threads/@")
 	}
 	notFound := graphError{Message: "The requested resource does not exist", Code: 24, Subcode: 4279009, Title: "Media Not Found",
 		UserMessage: "The media with this id cannot be found."}
 	g := &threads{graphPublisher{
-		Server: s, face: f,
+		Server: s, network: f,
 		missing: notFound, notReady: notFound, expired: notFound,
 		failed: graphError{Message: "Invalid parameter", Code: 100, UserMessage: "The media could not be processed."},
 		quota:  graphError{Message: "Application request limit reached", Code: 9, Subcode: 2207042, UserMessage: "You reached maximum number of posts that is allowed to be published."},
 		quotas: func(reply bool) Rate {
 			if reply {
-				return s.quotaOf("threads", "replies", 1000)
+				return s.quotaRate("threads", "replies", 1000)
 			}
-			return s.quotaOf("threads", "posts", 250)
+			return s.quotaRate("threads", "posts", 250)
 		},
 		permalink: func(r *http.Request, account, id string) string {
 			return f.root(r) + "/@" + account + "/post/" + id
@@ -42,21 +43,21 @@ type threads struct{ graphPublisher }
 
 func (g *threads) route(mux *http.ServeMux) {
 	const basic, publish, replies, remove = "threads_basic", "threads_content_publish", "threads_read_replies", "threads_delete"
-	g.routeGrants(mux, graphGrants{face: g.face, exchange: "th_exchange_token", refresh: "th_refresh_token",
+	g.routeGrants(mux, graphGrants{network: g.network, exchange: "th_exchange_token", refresh: "th_refresh_token",
 		wrong: func(w http.ResponseWriter) {
 			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Invalid verification code format.", Code: 100, Subcode: 36009})
 		}})
 	mux.HandleFunc("GET /threads/{name}/post/{id}", showPost)
-	mux.HandleFunc("GET /threads/{version}/{id}", g.graphCall(g.face, basic, g.node))
-	mux.HandleFunc("DELETE /threads/{version}/{id}", g.graphCall(g.face, remove, g.remove, "deletes"))
+	mux.HandleFunc("GET /threads/{version}/{id}", g.graphAuthenticated(g.network, basic, g.node))
+	mux.HandleFunc("DELETE /threads/{version}/{id}", g.graphAuthenticated(g.network, remove, g.remove, "deletes"))
 	mux.HandleFunc("GET /threads/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
-		"threads_publishing_limit": g.graphCall(g.face, basic, g.own(g.limit)),
-		"threads":                  g.graphCall(g.face, basic, g.own(g.list(false))),
-		"replies":                  g.graphCall(g.face, replies, g.own(g.list(true))),
+		"threads_publishing_limit": g.graphAuthenticated(g.network, basic, g.ownEdge(g.limit)),
+		"threads":                  g.graphAuthenticated(g.network, basic, g.ownEdge(g.list(false))),
+		"replies":                  g.graphAuthenticated(g.network, replies, g.ownEdge(g.list(true))),
 	}))
 	mux.HandleFunc("POST /threads/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
-		"threads":         g.graphCall(g.face, publish, g.own(g.create)),
-		"threads_publish": g.graphCall(g.face, publish, g.own(g.publish), "publish"),
+		"threads":         g.graphAuthenticated(g.network, publish, g.ownEdge(g.create)),
+		"threads_publish": g.graphAuthenticated(g.network, publish, g.ownEdge(g.publish), "publish"),
 	}))
 }
 
@@ -79,7 +80,7 @@ func (g *threads) node(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 	post := g.state.postByID[id]
 	if post == nil || post.Network != "threads" || post.Deleted {
-		graphGone(w, r.Method, id)
+		graphNotFound(w, r.Method, id)
 		return
 	}
 	writeJSON(w, http.StatusOK, graphFields(r, threadsEntity(post)))
@@ -87,7 +88,7 @@ func (g *threads) node(w http.ResponseWriter, r *http.Request, c caller) {
 
 func threadsEntity(post *Post) map[string]any {
 	entity := map[string]any{
-		"id": post.ID, "text": post.listed(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt), "username": post.Account,
+		"id": post.ID, "text": post.listedText(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt), "username": post.Account,
 		"media_type": graphMediaType(post, "TEXT_POST"), "children": graphChildren(post), "is_reply": post.ReplyTo != "",
 	}
 	if post.ReplyTo != "" {
@@ -112,7 +113,7 @@ func (g *threads) list(replies bool) func(http.ResponseWriter, *http.Request, ca
 		g.mu.Lock()
 		list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return (p.ReplyTo != "") == replies }, threadsEntity)
 		g.mu.Unlock()
-		graphList(w, r, g.face, list)
+		graphList(w, r, g.network, list)
 	}
 }
 
@@ -122,7 +123,7 @@ func (g *threads) remove(w http.ResponseWriter, r *http.Request, c caller) {
 	defer g.mu.Unlock()
 	post := g.state.postByID[id]
 	if post == nil || post.Deleted || post.AccountID != c.account.ID {
-		graphGone(w, r.Method, id)
+		graphNotFound(w, r.Method, id)
 		return
 	}
 	if err := g.commit(record{Kind: kindDelete, ID: id}); err != nil {
@@ -145,7 +146,7 @@ func (g *threads) create(w http.ResponseWriter, r *http.Request, c caller) {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
-	g.hold(w, r, c, made)
+	g.storeContainer(w, r, c, made)
 }
 
 func (g *threads) words(made *graphContainer) *graphError {

@@ -45,7 +45,7 @@ func (s *Server) showTimeline(w http.ResponseWriter, r *http.Request) {
 		created := p.CreatedAt.UTC()
 		posts = append(posts, timelinePost{
 			Post: *p,
-			HTML: template.HTML(s.words.render(p.Text)), //nolint:gosec // render escapes all of the text
+			HTML: template.HTML(s.renderer.render(p.Text)), //nolint:gosec // render escapes all of the text
 			Time: created.Format("15:04:05.000"),
 			Day:  created.Format(time.DateOnly),
 		})

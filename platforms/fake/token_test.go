@@ -103,7 +103,7 @@ func (c client) works(token string) bool {
 func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {
 	clock := newHands()
 	journal := filepath.Join(t.TempDir(), "sandbox.jsonl")
-	options := fake.Options{Clock: clock.Now, AutoApprove: true, TokenLife: time.Hour, Journal: journal}
+	options := fake.Options{Clock: clock.Now, AutoApprove: true, TokenTTL: time.Hour, Journal: journal}
 	c := start(t, options).app()
 	first, others := c.allow(), c.allow()
 	if first.Refresh == "" || first.Expires != 3600 || !c.works(first.Access) {

@@ -11,24 +11,24 @@ import (
 // xAPI is where X's API lies, and what faults apply to.
 const xAPI = "/x/2"
 
-// xFace plays X as https://docs.x.com/x-api describes it. An account of kind
-// "premium" may write long posts.
-func (s *Server) xFace() *face {
-	f := &face{
-		network: "x",
-		prefix:  "/x",
-		serves:  func(path string) bool { return strings.HasPrefix(path, xAPI+"/") },
-		token:   bearer,
+// xNetwork is a fake of X as https://docs.x.com/x-api describes it. An account of
+// kind "premium" may write long posts.
+func (s *Server) xNetwork() *fakeNetwork {
+	f := &fakeNetwork{
+		name:   "x",
+		prefix: "/x",
+		isAPI:  func(path string) bool { return strings.HasPrefix(path, xAPI+"/") },
+		token:  bearer,
 		refuse: func(w http.ResponseWriter, status int, text string) {
 			if text == "" {
-				text = xWording(status)
+				text = xStatusMessage(status)
 			}
 			writeProblem(w, status, xProblem{Detail: text})
 		},
 		expired: func(w http.ResponseWriter) {
 			writeProblem(w, http.StatusUnauthorized, xProblem{Detail: "Unauthorized"})
 		},
-		rate: func(h http.Header, rate Rate, left int, reset time.Time) {
+		writeRateHeaders: func(h http.Header, rate Rate, left int, reset time.Time) {
 			h.Set("X-Rate-Limit-Limit", strconv.Itoa(rate.Requests))
 			h.Set("X-Rate-Limit-Remaining", strconv.Itoa(left))
 			h.Set("X-Rate-Limit-Reset", strconv.FormatInt(reset.Add(time.Second-1).Unix(), 10)) // whole seconds, never too early
@@ -39,21 +39,21 @@ func (s *Server) xFace() *face {
 	return f
 }
 
-func (s *Server) routeX(mux *http.ServeMux, f *face) {
+func (s *Server) routeX(mux *http.ServeMux, f *fakeNetwork) {
 	allow := s.consent(f, 30*time.Second)
 	mux.HandleFunc("GET /x/i/oauth2/authorize", allow)
 	mux.HandleFunc("POST /x/i/oauth2/authorize", allow)
 	mux.HandleFunc("POST /x/2/oauth2/token", s.xToken)
 	mux.HandleFunc("POST /x/2/oauth2/revoke", s.xRevoke)
-	mux.HandleFunc("GET /x/2/users/me", s.xSignedIn(f, "users.read", s.xMe, "me"))
-	mux.HandleFunc("GET /x/2/users/{id}/tweets", s.xSignedIn(f, "tweet.read", s.xList, "list"))
-	mux.HandleFunc("POST /x/2/tweets", s.xSignedIn(f, "tweet.write", s.xCreate, "posts"))
-	mux.HandleFunc("DELETE /x/2/tweets/{id}", s.xSignedIn(f, "tweet.write", s.xDelete, "deletes"))
-	mux.HandleFunc("POST /x/2/media/upload/initialize", s.xSignedIn(f, "media.write", s.xInitialize, "uploads"))
-	mux.HandleFunc("POST /x/2/media/upload/{id}/append", s.xSignedIn(f, "media.write", s.xAppend, "segments"))
-	mux.HandleFunc("POST /x/2/media/upload/{id}/finalize", s.xSignedIn(f, "media.write", s.xFinalize, "finalizations"))
-	mux.HandleFunc("GET /x/2/media/upload", s.xSignedIn(f, "media.write", s.xStatus, "status"))
-	mux.HandleFunc("POST /x/2/media/metadata", s.xSignedIn(f, "media.write", s.xMetadata, "metadata"))
+	mux.HandleFunc("GET /x/2/users/me", s.xAuthenticated(f, "users.read", s.xMe, "me"))
+	mux.HandleFunc("GET /x/2/users/{id}/tweets", s.xAuthenticated(f, "tweet.read", s.xList, "list"))
+	mux.HandleFunc("POST /x/2/tweets", s.xAuthenticated(f, "tweet.write", s.xCreate, "posts"))
+	mux.HandleFunc("DELETE /x/2/tweets/{id}", s.xAuthenticated(f, "tweet.write", s.xDelete, "deletes"))
+	mux.HandleFunc("POST /x/2/media/upload/initialize", s.xAuthenticated(f, "media.write", s.xInitialize, "uploads"))
+	mux.HandleFunc("POST /x/2/media/upload/{id}/append", s.xAuthenticated(f, "media.write", s.xAppend, "segments"))
+	mux.HandleFunc("POST /x/2/media/upload/{id}/finalize", s.xAuthenticated(f, "media.write", s.xFinalize, "finalizations"))
+	mux.HandleFunc("GET /x/2/media/upload", s.xAuthenticated(f, "media.write", s.xStatus, "status"))
+	mux.HandleFunc("POST /x/2/media/metadata", s.xAuthenticated(f, "media.write", s.xMetadata, "metadata"))
 	mux.HandleFunc("GET /x/{name}/status/{id}", func(w http.ResponseWriter, r *http.Request) {
 		id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 		if err != nil {
@@ -64,9 +64,9 @@ func (s *Server) routeX(mux *http.ServeMux, f *face) {
 	})
 }
 
-// xSignedIn serves a call with a good token of the scope.
-func (s *Server) xSignedIn(f *face, scope string, next func(http.ResponseWriter, *http.Request, caller), bucket string) http.HandlerFunc {
-	return s.signedIn(f, func(w http.ResponseWriter, r *http.Request, c caller) {
+// xAuthenticated serves a call with a good token of the scope.
+func (s *Server) xAuthenticated(f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), bucket string) http.HandlerFunc {
+	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {
 		if !c.allowed(scope) {
 			writeProblem(w, http.StatusForbidden, xProblem{Detail: "Forbidden"})
 			return
@@ -117,7 +117,7 @@ func xNotFound(w http.ResponseWriter, kind, id string) {
 	})
 }
 
-func xWording(status int) string {
+func xStatusMessage(status int) string {
 	switch status {
 	case http.StatusForbidden:
 		return "You are not permitted to perform this action."

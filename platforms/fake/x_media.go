@@ -20,7 +20,7 @@ type xUpload struct {
 }
 
 // What X takes for a post (https://docs.x.com/x-api/media/quickstart/best-practices).
-func xMostBytes(category string) int64 {
+func xMaxBytes(category string) int64 {
 	switch category {
 	case "tweet_image":
 		return 5 << 20
@@ -34,8 +34,8 @@ func xMostBytes(category string) int64 {
 }
 
 const (
-	xMediaLife  = 86_400
-	xUploadLife = 1_295_999
+	xMediaTTL   = 86_400
+	xUploadTTL  = 1_295_999
 	xAltLimit   = 1000
 	xMaxSegment = 5 << 20
 )
@@ -59,20 +59,20 @@ func (s *Server) xInitialize(w http.ResponseWriter, r *http.Request, c caller) {
 		invalidRequest(w, "The media type unrecognized for this media category.", map[string][]string{"media_type": {in.MediaType}})
 		return
 	}
-	if in.Total < 1 || in.Total > xMostBytes(in.Category) {
-		invalidRequest(w, "File size exceeds "+strconv.FormatInt(xMostBytes(in.Category), 10)+" bytes.", map[string][]string{"total_bytes": {strconv.FormatInt(in.Total, 10)}})
+	if in.Total < 1 || in.Total > xMaxBytes(in.Category) {
+		invalidRequest(w, "File size exceeds "+strconv.FormatInt(xMaxBytes(in.Category), 10)+" bytes.", map[string][]string{"total_bytes": {strconv.FormatInt(in.Total, 10)}})
 		return
 	}
 	s.mu.Lock()
-	thing := Thing{ID: s.state.nextID(s.now()), Network: "x", Kind: "upload", AccountID: c.account.ID, CreatedAt: s.now()}
-	err := s.putThing(thing, xUpload{in.MediaType, in.Category, in.Total, map[int]int64{}})
+	thing := Object{ID: s.state.nextID(s.now()), Network: "x", Kind: "upload", AccountID: c.account.ID, CreatedAt: s.now()}
+	err := s.putObject(thing, xUpload{in.MediaType, in.Category, in.Total, map[int]int64{}})
 	s.mu.Unlock()
 	if err != nil {
 		writeProblem(w, http.StatusInternalServerError, xProblem{Detail: err.Error()})
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{
-		"id": thing.ID, "media_key": xMediaKey(in.Category, thing.ID), "expires_after_secs": xUploadLife,
+		"id": thing.ID, "media_key": xMediaKey(in.Category, thing.ID), "expires_after_secs": xUploadTTL,
 	}})
 }
 
@@ -91,17 +91,17 @@ func xMediaKey(category, id string) string {
 	}
 }
 
-// xOpen finds an upload of the caller's. The caller holds s.mu.
-func (s *Server) xOpen(id string, c caller) (Thing, xUpload, bool) {
+// xOpen finds an upload of the caller's. The caller must hold s.mu.
+func (s *Server) xOpen(id string, c caller) (Object, xUpload, bool) {
 	var u xUpload
-	thing, ok := s.thing("x", "upload", id, &u)
+	thing, ok := s.object("x", "upload", id, &u)
 	return thing, u, ok && thing.AccountID == c.account.ID
 }
 
 // xAppend takes a segment; one of the same index takes its place.
 func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 	r.Body = http.MaxBytesReader(w, r.Body, xMaxSegment+1<<20)
-	if err := r.ParseMultipartForm(formMemory); err != nil { //nolint:gosec // bounded above
+	if err := r.ParseMultipartForm(maxFormMemory); err != nil { //nolint:gosec // bounded above
 		invalidRequest(w, "The multipart form cannot be read: "+err.Error(), nil)
 		return
 	}
@@ -126,14 +126,14 @@ func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 	thing, u, ok := s.xOpen(id, c)
 	if err == nil && ok {
 		u.Sizes[index] = n
-		err = s.putThing(thing, u)
+		err = s.putObject(thing, u)
 	}
 	s.mu.Unlock()
 	if err != nil {
 		writeProblem(w, http.StatusInternalServerError, xProblem{Detail: err.Error()})
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"expires_at": s.now().Unix() + xUploadLife}})
+	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"expires_at": s.now().Unix() + xUploadTTL}})
 }
 
 func xSegment(id string, index int) string { return id + "-" + strconv.Itoa(index) }
@@ -162,8 +162,8 @@ func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 		invalidRequest(w, err.Error(), nil)
 		return
 	}
-	s.dueMedia(r, &m)
-	switch delay := conditionsOf(r).delay; {
+	s.scheduleMedia(r, &m)
+	switch delay := conditionsOf(r).processingTime; {
 	case delay > 0:
 	case u.Category == "tweet_image":
 		m.ReadyAt = s.now() // not worked on
@@ -178,7 +178,7 @@ func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 		writeProblem(w, http.StatusInternalServerError, xProblem{Detail: err.Error()})
 		return
 	}
-	data := map[string]any{"id": id, "media_key": xMediaKey(u.Category, id), "size": m.Bytes, "expires_after_secs": xMediaLife}
+	data := map[string]any{"id": id, "media_key": xMediaKey(u.Category, id), "size": m.Bytes, "expires_after_secs": xMediaTTL}
 	if s.now().Before(m.ReadyAt) {
 		data["processing_info"] = map[string]any{"state": "pending", "check_after_secs": 1}
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// xTokenLife is what X says of its access tokens.
-const xTokenLife = 2 * time.Hour
+// xTokenTTL is what X says of its access tokens.
+const xTokenTTL = 2 * time.Hour
 
 // How X words refusals; it has no invalid_grant.
 const (
@@ -23,13 +23,13 @@ const (
 func xClient(w http.ResponseWriter, r *http.Request) bool {
 	id, clientSecret, ok := r.BasicAuth()
 	if !ok || !sandboxClient(id, clientSecret) {
-		writeJSON(w, http.StatusUnauthorized, oauthFailure{"unauthorized_client", xBadClient})
+		writeJSON(w, http.StatusUnauthorized, oauthErrorBody{"unauthorized_client", xBadClient})
 		return false
 	}
 	return true
 }
 
-// xToken gives a pair for a code, or for a refresh token that is then used up.
+// xToken returns a pair for a code, or for a refresh token that is then used up.
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/user-access-token
 func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 	if !xClient(w, r) {
@@ -37,7 +37,7 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 	}
 	form, err := readForm(w, r)
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, oauthFailure{"invalid_request", "The body cannot be read."})
+		writeJSON(w, http.StatusBadRequest, oauthErrorBody{"invalid_request", "The body cannot be read."})
 		return
 	}
 	client, _, _ := r.BasicAuth()
@@ -48,20 +48,20 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 	case "authorization_code":
 		g, ok := s.takeCode(form.Get("code"), client, form.Get("redirect_uri"), form.Get("code_verifier"))
 		if !ok || g.challenge == "" {
-			err = refused{"invalid_request", xBadCode}
+			err = oauthError{"invalid_request", xBadCode}
 			break
 		}
 		made = token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}
 	case "refresh_token":
 		old := s.state.refreshes[form.Get("refresh_token")]
 		if old == nil || old.Refresh.Used || s.state.accounts[old.AccountID].network() != "x" {
-			err = refused{"invalid_request", xBadToken}
+			err = oauthError{"invalid_request", xBadToken}
 			break
 		}
 		made, family = token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, old.Refresh.Family
 		err = s.commit(record{Kind: kindUse, ID: old.Refresh.Value})
 	default:
-		err = refused{"unsupported_grant_type", "Value passed for the grant type was invalid."}
+		err = oauthError{"unsupported_grant_type", "Value passed for the grant type was invalid."}
 	}
 	s.mu.Unlock()
 	if err == nil {
@@ -71,7 +71,7 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 		made, err = s.issue(made, s.xLife(), family)
 	}
 	if err != nil {
-		writeRefused(w, err)
+		writeOAuthError(w, err)
 		return
 	}
 	answer := map[string]any{
@@ -84,23 +84,23 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) xLife() time.Duration {
-	if s.options.TokenLife > 0 {
-		return s.options.TokenLife
+	if s.options.TokenTTL > 0 {
+		return s.options.TokenTTL
 	}
-	return xTokenLife
+	return xTokenTTL
 }
 
-// refused is an error of RFC 6749, which an answer of status 400 tells.
-type refused struct{ code, description string }
+// oauthError is an error of RFC 6749, which a response of status 400 tells.
+type oauthError struct{ code, description string }
 
-func (r refused) Error() string { return r.code + ": " + r.description }
+func (r oauthError) Error() string { return r.code + ": " + r.description }
 
-func writeRefused(w http.ResponseWriter, err error) {
-	if r, ok := err.(refused); ok { //nolint:errorlint // made above, never wrapped
-		writeJSON(w, http.StatusBadRequest, oauthFailure{r.code, r.description})
+func writeOAuthError(w http.ResponseWriter, err error) {
+	if r, ok := err.(oauthError); ok { //nolint:errorlint // made above, never wrapped
+		writeJSON(w, http.StatusBadRequest, oauthErrorBody{r.code, r.description})
 		return
 	}
-	writeJSON(w, http.StatusInternalServerError, oauthFailure{"server_error", err.Error()})
+	writeJSON(w, http.StatusInternalServerError, oauthErrorBody{"server_error", err.Error()})
 }
 
 func (s *Server) xRevoke(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +112,7 @@ func (s *Server) xRevoke(w http.ResponseWriter, r *http.Request) {
 		err = s.revoke(form.Get("token"))
 	}
 	if err != nil {
-		writeRefused(w, err)
+		writeOAuthError(w, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]bool{"revoked": true})

@@ -49,12 +49,12 @@ func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.xTakes(w, &post, ids, c.account) {
+	if !s.xValidate(w, &post, ids, c.account) {
 		return
 	}
 	post.CreatedAt = s.now().Add(conditionsOf(r).skew)
 	post.ID = s.xID(post.CreatedAt)
-	origin := s.faceNamed("x").root(r)
+	origin := s.networkNamed("x").root(r)
 	post.URL = origin + "/" + post.Account + "/status/" + post.ID
 	if err := s.storePost(r, &post); err != nil {
 		writeProblem(w, http.StatusInternalServerError, xProblem{Detail: err.Error()})
@@ -66,7 +66,7 @@ func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	}})
 }
 
-// xID makes an id of a time. The caller holds s.mu.
+// xID makes an id of a time. The caller must hold s.mu.
 func (s *Server) xID(at time.Time) string {
 	for id := uint64(max(at.UnixMilli()-xEpoch, 0)) << 22; ; id++ {
 		text := strconv.FormatUint(id, 10)
@@ -76,8 +76,9 @@ func (s *Server) xID(at time.Time) string {
 	}
 }
 
-// xTakes validates a post and answers when it is refused. The caller holds s.mu.
-func (s *Server) xTakes(w http.ResponseWriter, post *Post, ids []string, account Account) bool {
+// xValidate validates a post and answers when it is refused. The caller must hold
+// s.mu.
+func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, account Account) bool {
 	forbid := func(detail string) bool {
 		writeProblem(w, http.StatusForbidden, xProblem{Detail: detail})
 		return false
@@ -110,7 +111,7 @@ func (s *Server) xTakes(w http.ResponseWriter, post *Post, ids []string, account
 }
 
 // xAttach finds the uploads of a post, and says whether they may stand together.
-// The caller holds s.mu.
+// The caller must hold s.mu.
 func (s *Server) xAttach(post *Post, ids []string) bool {
 	for _, id := range ids {
 		m := s.staged(id, post.AccountID)
@@ -127,7 +128,7 @@ func (s *Server) xAttach(post *Post, ids []string) bool {
 }
 
 // xDuplicate: the same words of the same account, without attachment, within a
-// day. The caller holds s.mu.
+// day. The caller must hold s.mu.
 func (s *Server) xDuplicate(post *Post) bool {
 	return len(post.Media) == 0 && slices.ContainsFunc(s.state.byAccount[post.AccountID], func(p *Post) bool {
 		return !p.Deleted && len(p.Media) == 0 && p.ReplyTo == post.ReplyTo && strings.TrimSpace(p.Text) == strings.TrimSpace(post.Text) &&
@@ -181,14 +182,14 @@ func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 			skipping = p.ID != after
 			continue
 		}
-		if !s.shown(p) || since != "" && !idLess(since, p.ID) {
+		if !s.isListed(p) || since != "" && !compareIDs(since, p.ID) {
 			continue
 		}
 		if len(list) == limit {
 			next = "7140dibdnow" + list[limit-1]["id"].(string)
 			break
 		}
-		list = append(list, xEntity(*p, s.faceNamed("x").root(r), fields))
+		list = append(list, xEntity(*p, s.networkNamed("x").root(r), fields))
 	}
 	meta := map[string]any{"result_count": len(list)}
 	if next != "" {

@@ -19,7 +19,7 @@ func xLink() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)https?://[a-z0-9._\p{L}-]+\.\p{L}{2,}[^\s<>"“”]*|\b(?:[a-z0-9-]+\.)+(?:com|org|net|vn|io|co)\b(?:/[^\s<>"“”]*)?`)
 }
 
-// xLinks gives where links are, without the punctuation after them.
+// xLinks returns where links are, without the punctuation after them.
 func xLinks(text string) [][2]int {
 	var found [][2]int
 	for _, at := range xLink().FindAllStringIndex(text, -1) {
@@ -37,13 +37,13 @@ func xWeight(text string) int {
 	text = norm.NFC.String(text)
 	weight, at := 0, 0
 	for _, l := range xLinks(text) {
-		weight += xPlainWeight(text[at:l[0]]) + 23
+		weight += xTextWeight(text[at:l[0]]) + 23
 		at = l[1]
 	}
-	return weight + xPlainWeight(text[at:])
+	return weight + xTextWeight(text[at:])
 }
 
-func xPlainWeight(text string) int {
+func xTextWeight(text string) int {
 	weight := 0
 	for clusters := uniseg.NewGraphemes(text); clusters.Next(); {
 		runes := clusters.Runes()
@@ -81,7 +81,7 @@ func xShown(p Post, origin string) (text string, links []map[string]any) {
 		}
 		links = append(links, link)
 	}
-	written, at := norm.NFC.String(strings.TrimSpace(p.listed())), 0
+	written, at := norm.NFC.String(strings.TrimSpace(p.listedText())), 0
 	for i, l := range xLinks(written) {
 		out.WriteString(escape.Replace(written[at:l[0]]))
 		expanded := written[l[0]:l[1]]

@@ -9,11 +9,11 @@ import (
 	"dateline/platforms/network"
 )
 
-// blockedRetryAfter is how long an account rests that Meta has blocked for going too
-// fast (code 368): trying earlier makes such blocks longer.
+// blockedRetryAfter is how long to wait for an account that Meta blocked for
+// posting too fast (code 368). Earlier attempts extend such blocks.
 const blockedRetryAfter = time.Hour
 
-// ErrorObject is the error object of a Graph API.
+// ErrorObject is the error object of the Graph APIs.
 // https://developers.facebook.com/docs/graph-api/guides/error-handling
 type ErrorObject struct {
 	Message     string `json:"message"`
@@ -26,12 +26,12 @@ type ErrorObject struct {
 	Trace       string `json:"fbtrace_id"`
 }
 
-// Matches says whether a failure has the code and the subcode; 0 is any.
+// Matches reports whether the error has the code and the subcode; 0 matches any.
 func (f ErrorObject) Matches(code, subcode int) bool {
 	return (code == 0 || f.Code == code) && (subcode == 0 || f.Subcode == subcode)
 }
 
-// errorCode is how a failure is named: 100, or 100/33 with its subcode.
+// errorCode returns the code as text: 100, or 100/33 with its subcode.
 func (f ErrorObject) errorCode() string {
 	switch {
 	case f.Code == 0:
@@ -43,7 +43,7 @@ func (f ErrorObject) errorCode() string {
 	}
 }
 
-// userMessage prefers what Meta wrote for people.
+// userMessage prefers the message that Meta wrote for users.
 func (f ErrorObject) userMessage() string {
 	switch {
 	case f.UserMessage != "" && f.Title != "":
@@ -55,9 +55,9 @@ func (f ErrorObject) userMessage() string {
 	}
 }
 
-// parseError finds the failure in an answer. Besides the error object there are two
-// other forms: of uploads (rupload.facebook.com: debug_info), and of Instagram's
-// token endpoint (api.instagram.com: error_type, error_message).
+// parseError finds the error in a response body. There are two forms besides the
+// error object: uploads (rupload.facebook.com) use debug_info, and Instagram's
+// token endpoint (api.instagram.com) uses error_type and error_message.
 func parseError(body []byte) ErrorObject {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`
@@ -69,7 +69,7 @@ func parseError(body []byte) ErrorObject {
 			Message   string `json:"message"`
 		} `json:"debug_info"`
 	}
-	_ = json.Unmarshal(body, &answer) // an error page is no reason to lose the status
+	_ = json.Unmarshal(body, &answer) // a body that is not JSON, such as an error page, leaves the status to go by
 	f := ErrorObject{Message: answer.Message, Type: answer.Type}
 	if answer.Debug.Message != "" || answer.Debug.Type != "" {
 		f = ErrorObject{Message: answer.Debug.Message, Type: answer.Debug.Type, Transient: answer.Debug.Retriable}
@@ -78,9 +78,8 @@ func parseError(body []byte) ErrorObject {
 	return f
 }
 
-// refusal classifies an answer that is no success: by code and subcode, because
-// most come with status 400 whatever they mean, and by the status where there
-// is no code.
+// refusal classifies an unsuccessful response: by code and subcode, because most
+// errors have status 400, or by the status if there is no code.
 func (a *API) refusal(res *call.Response, create bool) *network.Error {
 	f := parseError(res.Body)
 	if f.Trace != "" {
@@ -90,7 +89,7 @@ func (a *API) refusal(res *call.Response, create bool) *network.Error {
 	switch {
 	case f.isRateLimit():
 		e.Class, e.Scope, e.RetryAt = network.Throttled, f.scope(), res.RetryAfter()
-	case f.Matches(368, 4854002): // until the person confirms who they are, no waiting helps
+	case f.Matches(368, 4854002): // waiting does not help until the user confirms their identity
 		e.Class = network.Rejected
 	case f.Code == 368:
 		e.Class, e.RetryAt = network.Throttled, res.Received.Add(blockedRetryAfter)
@@ -120,7 +119,7 @@ func (a *API) refusal(res *call.Response, create bool) *network.Error {
 	return e
 }
 
-// isRateLimit knows the codes of rate limits.
+// isRateLimit reports whether the code is that of a rate limit.
 // https://developers.facebook.com/docs/graph-api/overview/rate-limiting
 func (f ErrorObject) isRateLimit() bool {
 	switch f.Code {
@@ -130,7 +129,7 @@ func (f ErrorObject) isRateLimit() bool {
 	return f.Code >= 80000 && f.Code <= 80014
 }
 
-// scope says whose limit a code is about: 4 and 341 are the app's.
+// scope returns whose limit a code is about: 4 and 341 are limits of the app.
 func (f ErrorObject) scope() network.Scope {
 	if f.Code == 4 || f.Code == 341 {
 		return network.ScopeApp

@@ -11,19 +11,20 @@ import (
 	"dateline/platforms/network"
 )
 
-// CodeNotFetchable says that the network cannot get at an attachment's bytes.
+// CodeNotFetchable means that the network cannot reach an attachment's bytes.
 const CodeNotFetchable = "not_fetchable"
 
-// FetchURL gives the address at which a network can fetch an attachment for
-// a while. In the sandbox the network is on this machine and reaches any.
-func FetchURL(ctx context.Context, name string, account network.Account, media network.Media, life time.Duration) (string, error) {
+// FetchURL returns a temporary address at which the network can fetch an
+// attachment. The fake networks (sandbox) run on the same machine and can reach
+// any address.
+func FetchURL(ctx context.Context, name string, account network.Account, media network.Media, ttl time.Duration) (string, error) {
 	if media.URL == nil {
-		return "", NotFetchableError(name, media, "it has no address on the internet")
+		return "", NotFetchableError(name, media, "it has no public address")
 	}
-	address, err := media.URL(ctx, life)
+	address, err := media.URL(ctx, ttl)
 	if err != nil {
 		return "", &network.Error{Class: network.NotSent, Code: "media_unreadable",
-			Message: fmt.Sprintf("No address could be made for the attachment %s.", media.FileName), Err: err}
+			Message: fmt.Sprintf("The address of the attachment %s could not be created.", media.FileName), Err: err}
 	}
 	if u, err := url.Parse(address); account.BaseURL == "" && (err != nil || isPrivateHost(u.Hostname())) {
 		return "", NotFetchableError(name, media, "its address is on a private network")
@@ -31,14 +32,18 @@ func FetchURL(ctx context.Context, name string, account network.Account, media n
 	return address, nil
 }
 
-// NotFetchableError is the problem of an attachment that the network cannot reach.
-func NotFetchableError(name string, media network.Media, why string) *network.Error {
+// AdvicePublicEndpoint tells the operator how to make attachments reachable.
+const AdvicePublicEndpoint = "The operator must set S3_PUBLIC_ENDPOINT to an address of the object store that is reachable from the internet."
+
+// NotFetchableError returns the error for an attachment that the network cannot
+// reach.
+func NotFetchableError(name string, media network.Media, reason string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: CodeNotFetchable, Field: "attachments", Message: fmt.Sprintf(
-		"%s fetches attachments itself and cannot reach %s: %s. The operator has to set S3_PUBLIC_ENDPOINT to an address of the object store that can be reached from the internet.",
-		name, media.FileName, why)}
+		"%s fetches attachments itself and cannot reach %s: %s. %s",
+		name, media.FileName, reason, AdvicePublicEndpoint)}
 }
 
-// isPrivateHost knows the hosts that nobody outside reaches.
+// isPrivateHost reports whether a host is unreachable from the internet.
 func isPrivateHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		addr = addr.Unmap()

@@ -1,6 +1,6 @@
-// Package graph holds what the Graph APIs of Meta have in common: how Facebook,
-// Instagram and Threads are called, how they list and date things, and what
-// their error codes mean for the promise never to publish twice.
+// Package graph is a client for Meta's Graph APIs: how Facebook, Instagram and
+// Threads are called, how they page and date lists, and what their error codes
+// mean for another attempt.
 //
 // https://developers.facebook.com/docs/graph-api/overview
 package graph
@@ -21,55 +21,56 @@ import (
 	"dateline/platforms/network"
 )
 
-// Options of an API. The zero value works.
+// Options configures an API. The zero value works.
 type Options struct {
-	CreateTimeout time.Duration // for calls that must not happen twice; 0: 4 min
-	ReadTimeout   time.Duration // for calls that may be repeated; 0: 30 s
-	// Refine corrects the class of a refusal by what one network alone knows of
-	// its codes; nil: nothing to correct.
+	CreateTimeout time.Duration // timeout of calls that must not happen twice; 0: 4 min
+	ReadTimeout   time.Duration // timeout of calls that can be repeated; 0: 30 s
+	// Refine corrects the class of a refusal for codes that only one network
+	// uses; nil: none.
 	Refine func(f ErrorObject, create bool, e *network.Error)
 }
 
-// API calls one network's Graph API.
+// API is a client of one network's Graph API.
 type API struct {
 	calls   *call.Caller
 	options Options
 }
 
-// New makes an API over a client, which should refuse private addresses
+// New returns an API client. The HTTP client should refuse private addresses
 // (call.NewClient).
 func New(client *http.Client, options Options) *API {
 	return &API{calls: call.New(client), options: options}
 }
 
-// Call is one call.
+// Call is a request to a Graph API.
 type Call struct {
 	Method string
 	URL    string      // host, version and path
 	Query  url.Values  // added to URL
-	Form   url.Values  // the body, as a form; nil: Body
+	Form   url.Values  // the body as a form; nil: Body is used
 	Body   *call.Body  // nil: none
-	Header http.Header // further headers
+	Header http.Header // additional headers
 
-	// Token goes into the Authorization header, so that it is not in the address.
+	// Token is sent in the Authorization header, so that it is not part of the
+	// URL.
 	Token secret.Text
-	// TokenParameter sends the token as the parameter access_token instead: in the
-	// form, and in the address of calls that have none.
+	// TokenParameter sends the token as the parameter access_token instead: in
+	// the form, or in the URL of calls without a form.
 	TokenParameter bool
-	// Scheme of the Authorization header; empty: Bearer. Uploads
-	// (rupload.facebook.com) want OAuth.
+	// Scheme is the scheme of the Authorization header; empty: Bearer. Uploads
+	// (rupload.facebook.com) need OAuth.
 	Scheme string
-	// AppSecret, where it is set, proves with every call that the token is used
-	// by the app that it was made for (appsecret_proof).
+	// AppSecret, if set, proves with every call that the token is used by the app
+	// that it was issued to (appsecret_proof).
 	// https://developers.facebook.com/docs/graph-api/guides/secure-requests
 	AppSecret secret.Text
 
 	Create  bool          // must not happen twice; see call.Request
-	Timeout time.Duration // 0: of Options
-	Secrets []secret.Text // kept out of errors, besides Token and AppSecret
+	Timeout time.Duration // 0: the timeout of Options
+	Secrets []secret.Text // redacted from errors, in addition to Token and AppSecret
 }
 
-// Do makes the call once, and turns every refusal into a *network.Error.
+// Do makes the call once, and returns every refusal as a *network.Error.
 func (a *API) Do(ctx context.Context, c Call) (*call.Response, error) {
 	request := call.Request{
 		Method: c.Method, Token: c.Token, Body: c.Body, Header: http.Header{}, Create: c.Create, Timeout: c.Timeout,
@@ -127,14 +128,14 @@ func cloneValues(values url.Values) url.Values {
 	return maps.Clone(values)
 }
 
-// AppSecretProof is what Meta calls appsecret_proof.
+// AppSecretProof returns the parameter appsecret_proof.
 func AppSecretProof(token, appSecret secret.Text) string {
 	sum := hmac.New(sha256.New, []byte(appSecret.Reveal()))
 	_, _ = sum.Write([]byte(token.Reveal())) // never fails
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// CreatedID reads the id of what a call has made.
+// CreatedID returns the id of the object that a call created.
 func CreatedID(res *call.Response) (string, error) {
 	var answer struct {
 		ID string `json:"id"`
@@ -143,7 +144,7 @@ func CreatedID(res *call.Response) (string, error) {
 		return "", err
 	}
 	if answer.ID == "" {
-		return "", res.MalformedError("it has no id")
+		return "", res.MalformedError("it contains no id")
 	}
 	return answer.ID, nil
 }
@@ -160,8 +161,8 @@ type Page[T any] struct {
 	} `json:"paging"`
 }
 
-// NextCursor is the cursor of the next page; empty on the last. Only the cursor is
-// taken from an answer: its addresses would have the token in them.
+// NextCursor returns the cursor of the next page; empty on the last page. The
+// address of the next page is not used, because it contains the token.
 func (p Page[T]) NextCursor() string {
 	if p.Paging.Next == "" {
 		return ""
@@ -169,12 +170,12 @@ func (p Page[T]) NextCursor() string {
 	return p.Paging.Cursors.NextCursor
 }
 
-// Time is a time as the Graph APIs write it: 2026-11-21T20:06:30+0000, which is
-// not quite RFC 3339.
+// Time is a time in the format of the Graph APIs: 2026-11-21T20:06:30+0000, which
+// differs from RFC 3339.
 type Time struct{ time.Time }
 
-// UnmarshalJSON reads both forms. What is neither is a zero time: a date that
-// cannot be read is no reason to lose the id beside it.
+// UnmarshalJSON accepts both formats. Anything else becomes the zero time, so
+// that an invalid date does not lose the id next to it.
 func (t *Time) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) != nil {

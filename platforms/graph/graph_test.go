@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// answering serves one answer to every call.
+// answering serves one response to every request.
 func answering(t *testing.T, status int, body string, header ...string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -138,8 +138,8 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// TestTheTokenIsNotInTheAddress: it goes into a header, with a proof that is the
-// second test case of RFC 4231.
+// The token is sent in a header, with a proof that is the second test case of RFC
+// 4231.
 func TestTheTokenIsNotInTheAddress(t *testing.T) {
 	const proof = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
 	token, appSecret := secret.NewText("what do ya want for nothing?"), secret.NewText("Jefe")
@@ -266,7 +266,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// FuzzUsage: no header makes anyone wait for longer than a day.
+// No header causes a wait of more than a day.
 func FuzzUsage(f *testing.F) {
 	for _, s := range []string{"", "{}", `{"call_count":28,"total_time":25,"total_cputime":25}`, `{"17":[{"estimated_time_to_regain_access":1e309}]}`,
 		`{"17":[{"call_count":-1,"estimated_time_to_regain_access":-5}]}`, `{"17":null}`} {

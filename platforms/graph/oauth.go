@@ -11,28 +11,28 @@ import (
 	"dateline/platforms/network"
 )
 
-// OAuth connects accounts of Instagram and Threads, which share the way: a page
-// where the person allows access, a token of an hour for its code, and one of 60
+// OAuth connects accounts of Instagram and Threads, which share the flow: an
+// authorize page, a token that lasts an hour for its code, and one that lasts 60
 // days for that.
 type OAuth struct {
 	API     *API
 	Service Service
 
-	AuthorizeHost string        // of the page
-	TokenHost     string        // that takes codes
-	GraphHost     string        // that takes tokens
-	Scopes        string        // asked for, with commas between them
-	GrantPrefix   string        // what the names of grants begin with: "ig", "th"
-	Timeout       time.Duration // for the exchange of a code; 0: as the API's
+	AuthorizeHost string        // of the authorize page
+	TokenHost     string        // exchanges codes
+	GraphHost     string        // exchanges and refreshes tokens
+	Scopes        string        // separated by commas
+	GrantPrefix   string        // prefix of the grant types: "ig", "th"
+	Timeout       time.Duration // of the exchange of a code; 0: the API's timeout
 }
 
-// Register gives the operator's app.
+// Register returns the operator's app.
 func (l OAuth) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
 	return l.Service.Register(baseURL, redirectURI)
 }
 
-// AuthorizeURL is the page where the person allows access. It knows no code
-// challenge.
+// AuthorizeURL returns the page on which the user grants access. The networks
+// support no code challenge.
 func (l OAuth) AuthorizeURL(app network.App, state, _ string) string {
 	host := l.AuthorizeHost
 	if app.BaseURL != "" {
@@ -43,7 +43,7 @@ func (l OAuth) AuthorizeURL(app network.App, state, _ string) string {
 	}.Encode()
 }
 
-// ExchangeCode turns a code into the answer that has a token of an hour.
+// ExchangeCode exchanges a code for a response with a token that lasts an hour.
 func (l OAuth) ExchangeCode(ctx context.Context, app network.App, code string) (*call.Response, error) {
 	host, err := l.Service.Host(app.BaseURL, l.TokenHost)
 	if err != nil {
@@ -59,7 +59,8 @@ func (l OAuth) ExchangeCode(ctx context.Context, app network.App, code string) (
 	})
 }
 
-// ExchangeLongLived turns a token of an hour into one of 60 days.
+// ExchangeLongLived exchanges a token that lasts an hour for one that lasts 60
+// days.
 func (l OAuth) ExchangeLongLived(ctx context.Context, app network.App, token secret.Text, granted []string) (network.Account, error) {
 	host, err := l.Service.Host(app.BaseURL, l.GraphHost)
 	if err != nil {
@@ -69,8 +70,8 @@ func (l OAuth) ExchangeLongLived(ctx context.Context, app network.App, token sec
 	return l.API.LongLived(ctx, host, "/access_token", l.GrantPrefix+"_exchange_token", app, account)
 }
 
-// Refresh renews a token for another 60 days. One that is not a day old yet
-// cannot be renewed, and is given back as it is.
+// Refresh extends a token for another 60 days. A token that is less than a day
+// old cannot be refreshed and is returned unchanged.
 func (l OAuth) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
 	host, err := l.Service.Host(account.BaseURL, l.GraphHost)
 	if err != nil || IsTooNewToRefresh(account) {
@@ -79,11 +80,11 @@ func (l OAuth) Refresh(ctx context.Context, _ network.App, account network.Accou
 	return l.API.LongLived(ctx, host, "/refresh_access_token", l.GrantPrefix+"_refresh_token", network.App{}, account)
 }
 
-// RequireRemoteID is the problem of an account whose id at the network is not
-// known; nil for the others.
+// RequireRemoteID returns the error for an account whose id at the network is not
+// known; nil for others.
 func (p Service) RequireRemoteID(account network.Account) error {
 	if account.RemoteID != "" {
 		return nil
 	}
-	return &network.Error{Class: network.Rejected, Code: "unknown_account", Message: "The account's id at " + p.Network + " is not known: connect it again."}
+	return &network.Error{Class: network.Rejected, Code: "unknown_account", Message: "The account's id at " + p.Network + " is not known. Reconnect the account."}
 }

@@ -9,21 +9,23 @@ import (
 	"dateline/platforms/network"
 )
 
-// Service is where one of Meta's networks is, and who Dateline is there.
+// Service contains the address of one of Meta's networks and Dateline's
+// application at it.
 type Service struct {
-	Network      string // its name for people
+	Network      string // display name
 	ClientID     string
 	ClientSecret secret.Text
 	Sandbox      string // base address of the network's copy in the sandbox; empty: none
 }
 
-// Host gives the host to call for an account: the real one, or the sandbox,
-// which is all of a network's hosts.
+// Host returns the host to call for an account: the real one, or the fake network
+// (sandbox), which serves all of a network's hosts.
 func (p Service) Host(baseURL, host string) (string, error) {
 	return call.Host(p.Network, baseURL, p.Sandbox, host)
 }
 
-// Address is where a node or edge is: host and version, and the escaped parts.
+// Address returns the address of a node or edge: host, version and escaped path
+// segments.
 func (p Service) Address(baseURL, host, version string, parts ...string) (string, error) {
 	host, err := p.Host(baseURL, host)
 	if err != nil {
@@ -36,7 +38,7 @@ func (p Service) Address(baseURL, host, version string, parts ...string) (string
 	return strings.Join(path, "/"), nil
 }
 
-// Register gives the operator's app, or the sandbox's.
+// Register returns the operator's app, or the sandbox's.
 func (p Service) Register(baseURL, redirectURI string) (network.App, error) {
 	if _, err := p.Host(baseURL, ""); err != nil {
 		return network.App{}, err
@@ -46,7 +48,7 @@ func (p Service) Register(baseURL, redirectURI string) (network.App, error) {
 	}
 	if p.ClientID == "" || p.ClientSecret.Empty() {
 		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
-			Message: p.Network + " is not set up here: the operator has to enter an app of developers.facebook.com."}
+			Message: p.Network + " is not configured: the operator must add an app from developers.facebook.com."}
 	}
 	return network.App{RedirectURI: redirectURI, ClientID: p.ClientID, ClientSecret: p.ClientSecret}, nil
 }

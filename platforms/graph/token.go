@@ -10,9 +10,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// Tokens of Instagram Login and of Threads last an hour, and are exchanged for
-// ones that last 60 days. Those renew themselves, once they are a day old and
-// until they expire; one that has expired is lost.
+// Tokens of Instagram Login and of Threads last an hour and are exchanged for
+// tokens that last 60 days. Those can be refreshed when they are at least a day
+// old, until they expire.
 // https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token
 // https://developers.facebook.com/docs/threads/get-started/long-lived-tokens
 const (
@@ -20,10 +20,10 @@ const (
 	minRefreshAge = 24 * time.Hour
 )
 
-// LongLived exchanges a token, or renews one: grant is the network's name of
-// which. The account comes back with the new token.
+// LongLived exchanges or refreshes a token, depending on the grant type. It
+// returns the account with the new token.
 //
-// Both calls want the token in the address, and neither uses up the old one.
+// Both calls require the token in the URL, and neither invalidates the old one.
 func (a *API) LongLived(ctx context.Context, host, path, grant string, app network.App, account network.Account) (network.Account, error) {
 	query := url.Values{"grant_type": {grant}, "access_token": {account.Token.Reveal()}}
 	secrets := []secret.Text{account.Token, app.ClientSecret}
@@ -55,7 +55,8 @@ func (a *API) LongLived(ctx context.Context, host, path, grant string, app netwo
 	return account, nil
 }
 
-// IsTooNewToRefresh says that a token cannot be renewed yet, and need not be.
+// IsTooNewToRefresh reports whether a token cannot be refreshed yet, which is not
+// necessary either.
 func IsTooNewToRefresh(account network.Account) bool {
 	return time.Until(account.TokenExpiresAt) > longLivedTTL-minRefreshAge
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Usage is how much of its share of the API an app or account has used.
+// Usage is the share of its rate limit that an app or account has used.
 //
-// It is a percentage of a share that grows with the app's users, so it says
-// nothing of how many posts are left: it is good for knowing how long to wait,
-// and is no network.Rate.
+// It is a percentage of a limit that grows with the app's users, so it does not
+// say how many posts are left. It is used to determine how long to wait, and is
+// not a network.RateStatus.
 type Usage struct {
-	Percent  int           // of the fullest share
-	RegainIn time.Duration // until calls are taken again; 0: now, or not said
+	Percent  int           // highest of all reported shares
+	RegainIn time.Duration // time until calls are accepted again; 0: now, or not reported
 }
 
 type usageShare struct {
@@ -25,12 +25,12 @@ type usageShare struct {
 
 func (u *Usage) add(s usageShare) {
 	u.Percent = max(u.Percent, s.Calls, s.CPU, s.Time)
-	// A day is more than Meta ever says; what is beyond it is not believed.
+	// Capped at a day, which is more than Meta reports.
 	u.RegainIn = max(u.RegainIn, time.Duration(min(max(s.Regain, 0), 24*60)*float64(time.Minute)))
 }
 
-// ParseUsage reads the headers of an answer. A header that cannot be read counts
-// as missing.
+// ParseUsage parses the usage headers of a response. A malformed header counts as
+// missing.
 // https://developers.facebook.com/docs/graph-api/overview/rate-limiting#headers
 func ParseUsage(h http.Header) Usage {
 	var u Usage
@@ -40,7 +40,7 @@ func ParseUsage(h http.Header) Usage {
 			u.add(s)
 		}
 	}
-	var cases map[string][]usageShare // by the business's id
+	var cases map[string][]usageShare // by business id
 	if json.Unmarshal([]byte(h.Get("X-Business-Use-Case-Usage")), &cases) == nil {
 		for _, list := range cases {
 			for _, s := range list {

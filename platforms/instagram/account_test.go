@@ -13,16 +13,15 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestThreadsAreComments: all segments stand under the first post, and a lost
-// one is found there.
+// All segments are comments on the first post, and a lost one is found there.
 func TestThreadsAreComments(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := graphtest.Picture(t, 640, 640, "")
-	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("First", pic)))
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("First", pic)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := graphtest.Submission("Second")
+	second := graphtest.NewSubmission("Second")
 	second.ReplyTo = root.RemoteID
 	two, err := d.Publish(t.Context(), d.account, d.prepared(t, second))
 	if err != nil {
@@ -31,7 +30,7 @@ func TestThreadsAreComments(t *testing.T) {
 	if two.URL != root.URL {
 		t.Errorf("the comment is at %s, its post at %s", two.URL, root.URL)
 	}
-	third := graphtest.Submission("Third")
+	third := graphtest.NewSubmission("Third")
 	third.ReplyTo, third.RootID = two.RemoteID, root.RemoteID
 	third = d.prepared(t, third)
 	from := time.Now().Add(-time.Second)
@@ -43,12 +42,12 @@ func TestThreadsAreComments(t *testing.T) {
 	if err != nil || !finding.Found || len(posts) != 3 || finding.Receipt.RemoteID != posts[2].ID || posts[2].ReplyTo != root.RemoteID {
 		t.Errorf("%+v, %v; %+v", finding, err, posts)
 	}
-	never := graphtest.Submission("Never")
+	never := graphtest.NewSubmission("Never")
 	never.ReplyTo = root.RemoteID
 	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil || finding.Found || finding.Conclusive {
 		t.Errorf("a comment that is not listed: got %+v, %v, want nothing found and nothing concluded", finding, err)
 	}
-	illustrated := graphtest.Submission("With a picture", pic)
+	illustrated := graphtest.NewSubmission("With a picture", pic)
 	illustrated.ReplyTo = root.RemoteID
 	_, err = d.Prepare(t.Context(), d.account, illustrated)
 	graphtest.WantClass(t, err, network.Rejected, "too_many_attachments")
@@ -58,8 +57,8 @@ func TestThreadsAreComments(t *testing.T) {
 
 func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := graphtest.Picture(t, 640, 640, "")
-	s := d.prepared(t, graphtest.Submission("Out", pic))
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
+	s := d.prepared(t, graphtest.NewSubmission("Out", pic))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
@@ -77,9 +76,9 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 	if q := limits.Quotas[0]; q.Requests != 2 || q.Per != 24*time.Hour || q.Default || q.Cost(network.CallPublish) != 1 || q.Cost(network.CallReply) != 0 {
 		t.Errorf("%+v", q)
 	}
-	pic, _ := graphtest.Picture(t, 640, 640, "")
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	for left := 2; left > 0; left-- {
-		s := graphtest.Submission("Post", pic)
+		s := graphtest.NewSubmission("Post", pic)
 		ready, err := d.Prepare(t.Context(), d.account, s)
 		if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Remaining != left || ready.Rates[0].Limit != 2 || ready.Rates[0].Bucket != "posts" {
 			t.Fatalf("%+v, %v", ready, err)
@@ -89,12 +88,12 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := d.prepared(t, graphtest.Submission("One too many", pic))
+	s := d.prepared(t, graphtest.NewSubmission("One too many", pic))
 	_, err = d.Publish(t.Context(), d.account, s)
 	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
-	// An account that is not told has what is documented.
+	// The documented quota applies to an account without a reported one.
 	silent := newDesk(t, fake.Options{})
 	silent.inject(t, fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodGet, Count: -1})
 	if limits, err := silent.Limits(t.Context(), silent.account); err != nil || limits.Quotas[0].Requests != 100 || !limits.Quotas[0].Default {
@@ -102,10 +101,10 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 	}
 }
 
-// TestRenewal: a token renews itself when it is a day old, and what could not be
-// asked is no disconnect.
+// A token can be refreshed when it is a day old, and a failed request does not
+// disconnect the account.
 func TestRenewal(t *testing.T) {
-	graphtest.Renewal(t, instagram.Name, "instagram_business_content_publish", sandboxed)
+	graphtest.TestRefresh(t, instagram.Name, "instagram_business_content_publish", sandboxed)
 }
 
 func TestCheck(t *testing.T) {

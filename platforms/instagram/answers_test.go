@@ -21,11 +21,11 @@ import (
 func TestCodes(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	account := "/instagram/v25.0/" + d.account.RemoteID
-	pic, _ := graphtest.Picture(t, 640, 640, "")
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	for _, row := range []struct {
 		code, subcode    int
 		prepare, publish network.Class
-		gone             bool // CodeMediaGone
+		gone             bool // CodeMediaExpired
 	}{
 		{-2, 2207003, network.Transient, network.Ambiguous, false},
 		{-2, 2207020, network.Transient, network.Transient, true},
@@ -34,7 +34,7 @@ func TestCodes(t *testing.T) {
 		{-1, 2207053, network.Transient, network.Ambiguous, false},
 		{4, 2207051, network.Rejected, network.Ambiguous, false},
 		{9, 2207042, network.Throttled, network.Throttled, false},
-		{24, 2207006, network.Rejected, network.Transient, false}, // the container is there: not yet
+		{24, 2207006, network.Rejected, network.Transient, false}, // the container exists, but is not ready
 		{24, 2207008, network.Transient, network.Transient, false},
 		{25, 2207050, network.Rejected, network.Rejected, false},
 		{352, 2207026, network.Rejected, network.Rejected, false},
@@ -47,14 +47,14 @@ func TestCodes(t *testing.T) {
 			if row.gone {
 				code = network.CodeMediaExpired
 			}
-			s := graphtest.Submission("Codes "+rand.Text(), pic)
-			d.inject(t, graphtest.Says(account+"/media", row.code, row.subcode))
+			s := graphtest.NewSubmission("Codes "+rand.Text(), pic)
+			d.inject(t, graphtest.ErrorFault(account+"/media", row.code, row.subcode))
 			_, err := d.Prepare(t.Context(), d.account, s)
 			graphtest.WantClass(t, err, row.prepare, code)
 			d.ClearFaults()
 			s = d.prepared(t, s)
 			from := time.Now().Add(-time.Second)
-			d.inject(t, graphtest.Says(account+"/media_publish", row.code, row.subcode))
+			d.inject(t, graphtest.ErrorFault(account+"/media_publish", row.code, row.subcode))
 			_, err = d.Publish(t.Context(), d.account, s)
 			e := graphtest.WantClass(t, err, row.publish, code)
 			if e.RequestID != "trace" || e.Class == network.Throttled && e.RetryAt.IsZero() {
@@ -68,13 +68,12 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestAPublishedContainerIsNeverPublishedTwice: a second call on the same
-// container makes no second post, and does not look like one that may be made
-// anew.
+// A second call with the same container creates no second post, and its error
+// does not allow a new container.
 func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := graphtest.Picture(t, 640, 640, "")
-	s := d.prepared(t, graphtest.Submission("Once", pic))
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
+	s := d.prepared(t, graphtest.NewSubmission("Once", pic))
 	from := time.Now().Add(-time.Second)
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil {
@@ -86,7 +85,7 @@ func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	if err != nil || finding.Receipt.RemoteID != receipt.RemoteID || len(d.Posts()) != 1 {
 		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
 	}
-	// Published, but no list shows it: it exists, so it is not absent.
+	// Published, but not listed: it exists, so it is not absent.
 	finding, err = d.Reconcile(t.Context(), d.account, s, network.Window{From: from, Known: map[string]bool{receipt.RemoteID: true}})
 	if err != nil || finding.Found || finding.Conclusive {
 		t.Errorf("%+v, %v", finding, err)
@@ -95,11 +94,11 @@ func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 
 func TestCarousel(t *testing.T) {
 	d := newDesk(t, fake.Options{MediaDelay: 50 * time.Millisecond})
-	one, fetchedOne := graphtest.Picture(t, 640, 640, "the first")
-	two, fetchedTwo := graphtest.Video(t, 4000)
-	three, _ := graphtest.Picture(t, 800, 640, "the third")
-	s := graphtest.Submission("Three", one, two, three)
-	// What was made before an error is kept, and not made again.
+	one, fetchedOne := graphtest.NewImage(t, 640, 640, "the first")
+	two, fetchedTwo := graphtest.NewVideo(t, 4000)
+	three, _ := graphtest.NewImage(t, 800, 640, "the third")
+	s := graphtest.NewSubmission("Three", one, two, three)
+	// Containers created before an error are kept and not created again.
 	media := "/instagram/v25.0/" + d.account.RemoteID + "/media"
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: media, Nth: 3})
 	ready, err := d.Prepare(t.Context(), d.account, s)
@@ -121,10 +120,10 @@ func TestCarousel(t *testing.T) {
 	}
 }
 
-// TestAReelWithoutAnAddressIsUploaded, from where a broken upload ended.
+// The upload continues where a broken upload ended.
 func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	reel, fetched := graphtest.Video(t, 300_000)
+	reel, fetched := graphtest.NewVideo(t, 300_000)
 	reel.URL = nil
 	whole, opened := reel.Open, 0
 	reel.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -140,9 +139,9 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	if staged, err := d.Stage(t.Context(), d.account, reel); err != nil || !staged.Ready {
 		t.Fatalf("%+v, %v", staged, err)
 	}
-	s := graphtest.Submission("Reel", reel)
+	s := graphtest.NewSubmission("Reel", reel)
 	ready, err := d.Prepare(t.Context(), d.account, s)
-	if err != nil || ready.Ready { // the container was gained
+	if err != nil || ready.Ready { // the container was created
 		t.Fatalf("%+v, %v", ready, err)
 	}
 	s.Handle = ready.Handle
@@ -153,7 +152,7 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	if posts := d.Posts(); len(posts) != 1 || len(posts[0].Media) != 1 || posts[0].Media[0].Bytes != 300_000 || fetched.Load() != 0 {
 		t.Errorf("%+v, fetched %d times", posts, fetched.Load())
 	}
-	// Once more where the rest of the broken upload came in late.
+	// Again with the rest of the broken upload arriving late.
 	if opened < 2 {
 		t.Errorf("opened %d times", opened)
 	}
@@ -165,32 +164,32 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestPicturesNeedAnAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := graphtest.Picture(t, 640, 640, "")
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	none := pic
 	none.URL = nil
 	_, err := d.Stage(t.Context(), d.account, none)
 	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
-	// Instagram itself does not reach this machine; the sandbox does.
+	// Instagram cannot reach this machine, the fake network can.
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
-	_, err = d.Prepare(t.Context(), real, graphtest.Submission("Private", pic))
+	_, err = d.Prepare(t.Context(), real, graphtest.NewSubmission("Private", pic))
 	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)
-	gone, _ := graphtest.Picture(t, 640, 640, "")
+	gone, _ := graphtest.NewImage(t, 640, 640, "")
 	gone.URL = func(context.Context, time.Duration) (string, error) {
 		return "http://127.0.0.1:1/gone?signature=hidden", nil
 	}
-	_, err = d.Prepare(t.Context(), d.account, graphtest.Submission("Gone", gone))
+	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Gone", gone))
 	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
-	_, err = d.Prepare(t.Context(), d.account, graphtest.Submission("Words alone"))
+	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Words alone"))
 	graphtest.WantClass(t, err, network.Rejected, "too_few_attachments")
-	bad := graphtest.Submission("Bad", pic)
+	bad := graphtest.NewSubmission("Bad", pic)
 	bad.Handle = "nonsense"
 	_, err = d.Prepare(t.Context(), d.account, bad)
 	graphtest.WantClass(t, err, network.Rejected, "bad_handle")
-	_, err = d.Publish(t.Context(), d.account, graphtest.Submission("Not prepared", pic))
+	_, err = d.Publish(t.Context(), d.account, graphtest.NewSubmission("Not prepared", pic))
 	graphtest.WantClass(t, err, network.NotSent, "not_prepared")
 }
 
@@ -198,7 +197,7 @@ func TestAddresses(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	elsewhere := d.account
 	elsewhere.BaseURL = "https://evil.example"
-	pic, _ := graphtest.Picture(t, 640, 640, "")
+	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	_, err := d.Stage(t.Context(), elsewhere, pic)
 	graphtest.WantClass(t, err, network.Rejected, "bad_address")
 	_, err = d.Limits(t.Context(), elsewhere)

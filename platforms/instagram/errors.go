@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
-// The subcodes that mean more than their codes.
+// Subcodes that are more specific than their codes.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes
 const (
 	serverError     = 2207001
@@ -19,27 +20,14 @@ const (
 	mediaExpired    = 2207020
 	notReady        = 2207027
 	createFailed    = 2207032
-	dailyQuota      = 2207042
-	suspectedSpam   = 2207051
-	notFetchable    = 2207052
 	uploadFailed    = 2207053
 	retryUpload     = 2207082
 )
 
-// quotaPause is how long an account rests whose daily quota is used up: it comes
-// back bit by bit, as its posts of yesterday grow older than a day.
-const quotaPause = time.Hour
-
-// refine classifies what Instagram alone says. create is the publishing call;
-// all others may be repeated.
+// refine classifies Instagram's error subcodes. create marks the publishing call;
+// all other calls can be repeated.
 func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	switch f.Subcode {
-	case suspectedSpam:
-		// Posts were live all the same that were refused so.
-		e.Class = network.Rejected
-		if create {
-			e.Class = network.Ambiguous
-		}
 	case serverError, downloadTimeout, createFailed, uploadFailed, retryUpload:
 		e.Class = network.Transient
 		if create {
@@ -48,27 +36,21 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	case mediaExpired:
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	case notReady, containerEarly:
-		// Of the very container that was named, so it was not published.
+		// The error is about the requested container, so it was not published.
 		e.Class, e.RetryAt = network.Transient, time.Now().Add(5*time.Second)
 	case mediaNotFound:
-		// Not there yet, gone, or published: Publish asks.
+		// Not available yet, expired, or published: Publish reads the container's
+		// state.
 		if create {
 			e.Class = network.Ambiguous
 		}
-	case dailyQuota:
-		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaPause)
-	case notFetchable:
-		e.Class, e.Code = network.Rejected, graph.CodeNotFetchable
-		e.Message = "Instagram could not fetch an attachment. The operator has to set S3_PUBLIC_ENDPOINT to an address of the object store that can be reached from the internet."
 	}
-	if e.Class != network.Throttled {
-		e.Scope = ""
-	}
+	container.RefineError(title, f, create, e)
 }
 
-// anew says of the words of a failed container ("Error: Media upload has failed
-// with error code 2207082") whether a new one may do better.
-func anew(status string) bool {
+// isRetryable reports whether a new container may succeed after one failed with
+// this status ("Error: Media upload has failed with error code 2207082").
+func isRetryable(status string) bool {
 	for _, code := range []int{serverError, downloadTimeout, mediaExpired, createFailed, uploadFailed, retryUpload} {
 		if strings.Contains(status, strconv.Itoa(code)) {
 			return true

@@ -1,4 +1,4 @@
-// Package instagram publishes to professional accounts of Instagram, through the
+// Package instagram publishes to Instagram professional accounts through the
 // Instagram API with Instagram Login.
 //
 // https://developers.facebook.com/docs/instagram-platform/content-publishing
@@ -6,30 +6,29 @@ package instagram
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "instagram"
 
-// title is how people call it.
+// title is the network's display name.
 const title = "Instagram"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	ClientID     string      `json:"client_id"` // the Instagram app id, which is not the Facebook app id
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base URL of the sandbox's Instagram
+	Sandbox      string      `json:"-"` // base URL of the fake Instagram (sandbox)
 
 	Version       string `json:"version"`        // default v25.0
 	AuthorizeHost string `json:"authorize_host"` // default https://www.instagram.com
@@ -41,20 +40,20 @@ type Options struct {
 	Hashtags     int   `json:"hashtags"`       // default 30
 	Mentions     int   `json:"mentions"`       // default 20
 	Carousel     int   `json:"carousel"`       // attachments; default 10
-	PostsPerDay  int   `json:"posts_per_day"`  // until the account's own limit is known; default 100
+	PostsPerDay  int   `json:"posts_per_day"`  // used until the account's own limit is known; default 100
 	ImageBytes   int64 `json:"image_bytes"`    // default 8 MiB
 	VideoBytes   int64 `json:"video_bytes"`    // default 300 MB
 	VideoSeconds int   `json:"video_seconds"`  // default 900
 	AltText      int   `json:"alt_text"`       // characters; default 1,000
-	FetchSeconds int   `json:"fetch_seconds"`  // how long the address of an attachment is good; default 2 h
-	LimitsTTL    int   `json:"limits_seconds"` // how long the account's own limit is believed; default 1 h
+	FetchSeconds int   `json:"fetch_seconds"`  // lifetime of the address of an attachment; default 2 h
+	LimitsTTL    int   `json:"limits_seconds"` // how long the account's own limit is cached; default 1 h
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for the bytes of one video; 0: 30 min
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // timeout of one video; 0: 30 min
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	text := func(field *string, value string) {
 		if *field == "" {
 			*field = value
@@ -85,13 +84,12 @@ func (o *Options) fill() {
 	}
 }
 
-// Instagram implements network.Network and the ways to connect its accounts.
+// Instagram implements network.Network, and connects accounts with OAuth.
 type Instagram struct {
 	graph.OAuth
+	container.Staging
 	options Options
-
-	mu     sync.Mutex
-	limits map[string]known // by sandbox and account
+	quotas  *graph.QuotaCache
 }
 
 var (
@@ -102,10 +100,10 @@ var (
 	_ network.Previewer = (*Instagram)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Instagram {
-	options.fill()
-	return &Instagram{
+	options.setDefaults()
+	i := &Instagram{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
@@ -115,14 +113,15 @@ func New(client *http.Client, options Options) *Instagram {
 			Scopes: scopes, GrantPrefix: "ig", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]known{},
 	}
+	i.quotas = graph.NewQuotaCache(time.Duration(options.LimitsTTL)*time.Second, i.queryQuotas)
+	return i
 }
 
-// Name gives "instagram".
+// Name returns "instagram".
 func (*Instagram) Name() string { return Name }
 
-// address is where the Graph API of an account has a node or edge.
+// address returns the address of a node or edge for an account.
 func (i *Instagram) address(account network.Account, parts ...string) (string, error) {
 	return i.Service.Address(account.BaseURL, i.options.GraphHost, i.options.Version, parts...)
 }
@@ -136,14 +135,8 @@ func (i *Instagram) get(ctx context.Context, account network.Account, query url.
 	return i.API.Do(ctx, graph.Call{Method: http.MethodGet, URL: address, Query: query, Token: account.Token})
 }
 
-// Delete cannot be done: the API has no call for it.
+// Delete is not supported: the API has no such call.
 func (*Instagram) Delete(context.Context, network.Account, string) error {
 	return &network.Error{Class: network.Rejected, Code: network.CodeUnsupported,
-		Message: "Instagram lets nobody delete through its API: delete the post in the app."}
-}
-
-// rejected says that the network refused a call for good.
-func rejected(err error) bool {
-	var e *network.Error
-	return errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0
+		Message: "Instagram's API cannot delete posts. Delete the post in the app."}
 }

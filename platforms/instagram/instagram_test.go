@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/platformtest"
 )
 
-// desk is an account of the fake Instagram, connected.
+// desk is a connected account of the fake Instagram.
 type desk struct {
 	*fake.Server
 	*instagram.Instagram
@@ -56,24 +56,24 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	platformtest.Run(t, platformtest.Subject{
-		Network:          d,
-		Connector:        d,
-		Account:          d.account,
-		Fake:             d,
-		CreatePath:       "/instagram/v25.0/" + d.account.RemoteID + "/media_publish",
-		NoLanguage:       true,
-		NoDelete:         true,
-		NeedsMedia:       true,
-		PlainReplies:     true,
-		Resolution:       time.Second,
-		PictureType:      "image/jpeg",
-		TakesMediaAtOnce: true,
-		Client:           d.client,
-		Approve:          d.approve,
-		NoPKCE:           true,
-		BaseURL:          d.account.BaseURL,
-		RedirectURI:      graphtest.RedirectURI,
-		Limits:           limits,
-		Counts:           counts(t),
+		Network:         d,
+		Connector:       d,
+		Account:         d.account,
+		Fake:            d,
+		CreatePath:      "/instagram/v25.0/" + d.account.RemoteID + "/media_publish",
+		NoLanguage:      true,
+		NoDelete:        true,
+		NeedsMedia:      true,
+		TextOnlyReplies: true,
+		Resolution:      time.Second,
+		ImageType:       "image/jpeg",
+		MediaWithPost:   true,
+		Client:          d.client,
+		Approve:         d.approve,
+		NoPKCE:          true,
+		BaseURL:         d.account.BaseURL,
+		RedirectURI:     graphtest.RedirectURI,
+		Limits:          limits,
+		Counts:          counts(t),
 	})
 }

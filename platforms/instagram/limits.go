@@ -5,62 +5,36 @@ import (
 	"net/url"
 	"time"
 
+	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/network"
 )
 
 const bucketPosts = "posts"
 
-// known is what an account may publish, as it said.
-type known struct {
-	allowance graph.PublishingQuota
-	until     time.Time
-}
-
-// Limits are Instagram's, with the account's own number of posts a day: sources
-// differ between 25 and 100, so the account is asked.
+// Limits are Instagram's, with the account's own number of posts per day:
+// sources differ between 25 and 100, so it is read from the network.
 func (i *Instagram) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
 	if err := i.Service.RequireRemoteID(account); err != nil {
 		return network.Limits{}, err
 	}
-	i.mu.Lock()
-	said, ok := i.limits[account.BaseURL+" "+account.RemoteID]
-	i.mu.Unlock()
-	if !ok || time.Now().After(said.until) {
-		allowance, err := i.allowance(ctx, account)
-		if err != nil {
-			return network.Limits{}, err
-		}
-		said.allowance = allowance
+	quotas, err := i.quotas.Get(ctx, account)
+	if err != nil {
+		return network.Limits{}, err
 	}
-	return i.options.limits(said.allowance), nil
+	return i.options.limits(quotas.Posts), nil
 }
 
-// allowance asks how much of its quota an account has used. One that is not told
-// gets the documented quota.
-func (i *Instagram) allowance(ctx context.Context, account network.Account) (graph.PublishingQuota, error) {
-	res, err := i.get(ctx, account, url.Values{"fields": {"quota_usage,config"}}, account.RemoteID, "content_publishing_limit")
-	if err != nil && !rejected(err) {
-		return graph.PublishingQuota{}, err
-	}
-	var allowance graph.PublishingQuota
-	if err == nil {
-		if allowance, _, err = graph.ParseQuotas(res); err != nil {
-			return graph.PublishingQuota{}, err
-		}
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.limits[account.BaseURL+" "+account.RemoteID] = known{allowance, time.Now().Add(time.Duration(i.options.LimitsTTL) * time.Second)}
-	return allowance, nil
+// queryQuotas reads the account's publishing limit.
+// https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/content_publishing_limit
+func (i *Instagram) queryQuotas(ctx context.Context, account network.Account) (*call.Response, error) {
+	return i.get(ctx, account, url.Values{"fields": {"quota_usage,config"}}, account.RemoteID, "content_publishing_limit")
 }
 
-func (o Options) limits(said graph.PublishingQuota) network.Limits {
+func (o Options) limits(reported graph.PublishingQuota) network.Limits {
 	posts := network.Quota{Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: o.PostsPerDay, Per: 24 * time.Hour, Default: true,
 		Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}}
-	if said.Total > 0 && said.Per > 0 {
-		posts.Requests, posts.Per, posts.Default = said.Total, said.Per, false
-	}
+	reported.Override(&posts)
 	return network.Limits{
 		AllowedBy:        title,
 		MaxCharacters:    o.Caption,

@@ -17,29 +17,18 @@ import (
 	"dateline/platforms/rules"
 )
 
-// taken stands for an attachment in Submission.MediaIDs: it goes into a
-// container together with the caption (Prepare), so there is nothing to hand
-// over before.
-const taken = "with_container"
-
-// Stage makes sure that Instagram can get at an attachment. It makes no call.
+// Stage verifies that Instagram can reach an attachment. It makes no call.
 func (i *Instagram) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	if _, err := i.Service.Host(account.BaseURL, ""); err != nil {
 		return network.Staged{}, err
 	}
 	if media.URL == nil && !rules.IsVideoOrAudio(media.MediaInfo) {
-		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
+		return network.Staged{}, graph.NotFetchableError(title, media, "it has no public address")
 	}
-	return network.Staged{RemoteID: taken, Ready: true}, nil
+	return network.Staged{RemoteID: container.StagedID, Ready: true}, nil
 }
 
-// StageStatus has nothing to ask.
-func (*Instagram) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
-	staged.Ready = true
-	return staged, nil
-}
-
-// builder makes the containers of one submission.
+// builder creates the containers of one submission.
 type builder struct {
 	instagram  *Instagram
 	account    network.Account
@@ -48,7 +37,7 @@ type builder struct {
 
 var _ container.Builder = builder{}
 
-// CreateItem makes the container of one attachment of a carousel.
+// CreateItem creates the container of one attachment of a carousel.
 func (m builder) CreateItem(ctx context.Context, i int) (string, bool, error) {
 	form := url.Values{"is_carousel_item": {"true"}}
 	if rules.IsVideoOrAudio(m.submission.Media[i].MediaInfo) {
@@ -57,7 +46,8 @@ func (m builder) CreateItem(ctx context.Context, i int) (string, bool, error) {
 	return m.createFromMedia(ctx, form, i)
 }
 
-// CreateMain makes the container that is published: a picture, a reel, a carousel.
+// CreateMain creates the container that is published: an image, a reel, a
+// carousel.
 func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, error) {
 	form := url.Values{}
 	if m.submission.Text != "" {
@@ -76,8 +66,8 @@ func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, 
 	return m.createFromMedia(ctx, form, 0)
 }
 
-// createFromMedia makes the container of one attachment: by its address, or, of a video
-// without one, for an upload. Pictures have no upload.
+// createFromMedia creates the container of one attachment, by its address, or for
+// an upload if a video has none. Images cannot be uploaded.
 // https://developers.facebook.com/docs/instagram-platform/content-publishing/resumable-uploads
 func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (id string, upload bool, err error) {
 	media := m.submission.Media[i]
@@ -99,7 +89,7 @@ func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (i
 	default:
 		form.Set("image_url", address)
 	}
-	// Whoever has the address may fetch the attachment.
+	// The address grants access to the attachment.
 	id, err = m.create(ctx, form, []secret.Text{secret.NewText(address)})
 	return id, false, err
 }
@@ -116,7 +106,7 @@ func (m builder) create(ctx context.Context, form url.Values, secrets []secret.T
 	return graph.CreatedID(res)
 }
 
-// Status asks how far a container is.
+// Status reads the state of a container.
 func (m builder) Status(ctx context.Context, id string) (container.Status, error) {
 	res, err := m.instagram.get(ctx, m.account, url.Values{"fields": {"status_code,status"}}, id)
 	if err != nil {
@@ -130,16 +120,16 @@ func (m builder) Status(ctx context.Context, id string) (container.Status, error
 		return container.Status{}, err
 	}
 	if answer.Code == "" {
-		return container.Status{}, res.MalformedError("it has no status")
+		return container.Status{}, res.MalformedError("it contains no status")
 	}
-	return container.Status{State: answer.Code, Detail: answer.Status, Retryable: anew(answer.Status)}, nil
+	return container.Status{State: answer.Code, Detail: answer.Status, Retryable: isRetryable(answer.Status)}, nil
 }
 
-// uploads is how often a video is sent on from another place.
-const uploads = 4
+// maxUploadAttempts is how often an upload is resumed.
+const maxUploadAttempts = 4
 
-// Upload sends the bytes of a video, from where an earlier attempt ended. They
-// are streamed, so that a large video takes no memory.
+// Upload sends the bytes of a video, starting where an earlier attempt ended.
+// They are streamed, so that a large video needs no memory.
 func (m builder) Upload(ctx context.Context, i int, id string) error {
 	media := m.submission.Media[i]
 	offset, err := m.uploadedBytes(ctx, id)
@@ -147,12 +137,12 @@ func (m builder) Upload(ctx context.Context, i int, id string) error {
 		if err = m.uploadFrom(ctx, media, id, offset); err == nil {
 			return nil
 		}
-		// What was left of a broken upload may have arrived since it was asked for.
-		if e := network.AsError(err); e.Status != http.StatusBadRequest || n == uploads {
+		// The rest of a broken upload may have arrived since the offset was read.
+		if e := network.AsError(err); e.Status != http.StatusBadRequest || n == maxUploadAttempts {
 			return err
 		}
-		now, asked := m.uploadedBytes(ctx, id)
-		if asked != nil || now == offset {
+		now, offsetErr := m.uploadedBytes(ctx, id)
+		if offsetErr != nil || now == offset {
 			return err
 		}
 		offset, err = now, nil
@@ -186,7 +176,7 @@ func (m builder) uploadFrom(ctx context.Context, media network.Media, id string,
 	return err
 }
 
-// uploadedBytes asks how much of an upload Instagram has.
+// uploadedBytes returns how many bytes of an upload Instagram has.
 func (m builder) uploadedBytes(ctx context.Context, id string) (int64, error) {
 	res, err := m.instagram.get(ctx, m.account, url.Values{"fields": {"video_status"}}, id)
 	if err != nil {

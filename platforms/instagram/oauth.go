@@ -11,11 +11,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// scopes are the least that publishing, comments and reconciling need.
+// scopes are the minimum for publishing, comments and reconciling.
 // https://developers.facebook.com/docs/instagram-platform/instagram-api-with-instagram-login/business-login
 const scopes = "instagram_business_basic,instagram_business_content_publish,instagram_business_manage_comments"
 
-// Exchange turns the code into a token of an hour, and that into one of 60 days.
+// Exchange exchanges the code for a token that lasts an hour, and that for one
+// that lasts 60 days.
 func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
 	res, err := i.ExchangeCode(ctx, app, code)
 	if err != nil {
@@ -28,8 +29,9 @@ func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ strin
 	return i.ExchangeLongLived(ctx, app, token, granted)
 }
 
-// shortToken reads the token and what was allowed, which has been seen as a list
-// and as one text with commas, alone and inside a list called data.
+// shortToken parses the token and the granted permissions, which were observed as
+// a list and as a comma-separated text, both at the top level and in a list named
+// data.
 func shortToken(res *call.Response) (secret.Text, []string, error) {
 	type answer struct {
 		AccessToken string          `json:"access_token"`
@@ -47,7 +49,7 @@ func shortToken(res *call.Response) (secret.Text, []string, error) {
 		a = outer.Data[0]
 	}
 	if a.AccessToken == "" {
-		return secret.Text{}, nil, res.MalformedError("it has no access token")
+		return secret.Text{}, nil, res.MalformedError("it contains no access token")
 	}
 	granted := strings.Split(scopes, ",")
 	var list []string
@@ -61,14 +63,14 @@ func shortToken(res *call.Response) (secret.Text, []string, error) {
 	return secret.NewText(a.AccessToken), granted, nil
 }
 
-// Accounts gives the one account of a token.
+// Accounts returns the token's only account.
 func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	res, err := i.get(ctx, account, url.Values{"fields": {"user_id,username,name"}}, "me")
 	if err != nil {
 		return nil, err
 	}
 	type answer struct {
-		ID       string `json:"user_id"` // of the account; id is of this app alone
+		ID       string `json:"user_id"` // of the account; id is specific to this app
 		Username string `json:"username"`
 		Name     string `json:"name"`
 	}
@@ -84,7 +86,7 @@ func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]ne
 		a = outer.Data[0]
 	}
 	if a.ID == "" || a.Username == "" {
-		return nil, res.MalformedError("it has no account id or user name")
+		return nil, res.MalformedError("it contains no account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = a.ID, "@"+a.Username, a.Name
 	if account.Name == "" {

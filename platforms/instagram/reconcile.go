@@ -11,21 +11,21 @@ import (
 	"dateline/platforms/network"
 )
 
-// Reconcile asks the container whether it was published, and finds the post in
-// the account's list. Comments have no container: they are looked for under the
-// post that they answer.
+// Reconcile reads whether the container was published, and searches for the post
+// in the account's listing. Comments have no container: they are searched for
+// under the post that they reply to.
 func (i *Instagram) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if err := i.Service.RequireRemoteID(account); err != nil {
 		return network.Finding{}, err
 	}
 	if submission.ReplyTo != "" {
 		return container.Search(ctx, submission, window, i.comments(account, submission),
-			"Instagram may list a comment late, and does not refuse a second one.")
+			"Instagram may list a comment late, and accepts duplicates.")
 	}
 	return container.Reconcile(ctx, title, builder{i, account, submission}, submission, window, i.posts(account))
 }
 
-// entry is one of a list, of posts or of comments.
+// entry is an entry of a listing of posts or comments.
 type entry struct {
 	ID        string     `json:"id"`
 	Caption   string     `json:"caption"`
@@ -41,7 +41,7 @@ type entry struct {
 	} `json:"children"`
 }
 
-// posts lists the account's own.
+// posts lists the account's own posts.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (i *Instagram) posts(account network.Account) container.ListFunc {
 	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
@@ -57,11 +57,11 @@ func (i *Instagram) posts(account network.Account) container.ListFunc {
 	}
 }
 
-// comments lists those under the post that a submission answers, newest first,
-// without other people's.
+// comments lists the account's own comments on the post that a submission replies
+// to, newest first.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media/comments
 func (i *Instagram) comments(account network.Account, submission network.Submission) container.ListFunc {
-	parent, own := target(submission), strings.TrimPrefix(account.Handle, "@")
+	parent, own := commentParent(submission), strings.TrimPrefix(account.Handle, "@")
 	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
 		entries, next, res, err := i.list(ctx, account, after, "id,text,timestamp,username", parent, "comments")
 		var posts []container.ListedPost

@@ -3,18 +3,18 @@ package instagram
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
 
-// Count counts characters: Instagram gives its limit of a caption in them, and
-// says nothing of links or emoji.
+// Count counts characters: Instagram specifies its caption limit in characters,
+// without special rules for links or emoji.
 func (*Instagram) Count(text string, _ network.Limits) int { return utf8.RuneCountInString(text) }
 
-// Check lists what Instagram would refuse.
+// Check returns what Instagram would refuse.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (i *Instagram) Check(content network.Content, limits network.Limits) []network.Violation {
 	var problems []network.Violation
@@ -22,10 +22,10 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 		problems = append(problems, network.Violation{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	if content.Reply {
-		// What answers a post is a comment.
+		// A reply is a comment.
 		limits.MinMedia = 0
 		if len(content.Media) > 0 {
-			add("attachments", "too_many_attachments", "Replies on Instagram are comments, which take no attachments.")
+			add("attachments", "too_many_attachments", "Replies on Instagram are comments, which cannot have attachments.")
 			content.Media = nil
 		}
 	}
@@ -38,33 +38,33 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 			mentions++
 		}
 	}
-	if most := i.options.Hashtags; tags > most {
-		add("content", "too_many_hashtags", "The text has %d hashtags; Instagram allows %d.", tags, most)
+	if limit := i.options.Hashtags; tags > limit {
+		add("content", "too_many_hashtags", "The text has %d hashtags; Instagram allows %d.", tags, limit)
 	}
-	if most := i.options.Mentions; mentions > most {
-		add("content", "too_many_mentions", "The text mentions %d accounts; Instagram allows %d.", mentions, most)
+	if limit := i.options.Mentions; mentions > limit {
+		add("content", "too_many_mentions", "The text mentions %d accounts; Instagram allows %d.", mentions, limit)
 	}
 	return problems
 }
 
-// entities finds hashtags and mentions. A tag goes as far as letters, digits and
-// underscores do, and another may follow at once; a name is of ASCII letters,
-// digits, underscores and periods.
+// entities returns hashtags and mentions. A hashtag consists of letters, digits
+// and underscores, and may be followed by another without a space. A user name
+// consists of ASCII letters, digits, underscores and periods.
 func entities(text string) []network.Span {
 	var found []network.Span
 	before := ' ' // the character before position at
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
-		free := !word(before) && before != '/' && before != '&'
+		free := !rules.IsWordRune(before) && before != '/' && before != '&'
 		chained := len(found) > 0 && found[len(found)-1].End == at && found[len(found)-1].Kind == network.SpanTag
 		length := 0
 		kind := network.SpanTag
 		switch {
 		case r == '#' && (free || chained):
-			length = wordLength(text[at+1:], word)
+			length = wordLength(text[at+1:], rules.IsWordRune)
 		case r == '@' && free:
 			kind = network.SpanMention
-			length = len(strings.TrimRight(text[at+1:at+1+wordLength(text[at+1:], inName)], "."))
+			length = len(strings.TrimRight(text[at+1:at+1+wordLength(text[at+1:], isNameRune)], "."))
 		}
 		if length == 0 {
 			before = r
@@ -88,20 +88,19 @@ func wordLength(text string, in func(rune) bool) int {
 	return len(text)
 }
 
-func word(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
-
-func inName(r rune) bool {
+func isNameRune(r rune) bool {
 	return r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// fold is about where the feed cuts a caption and offers more.
-const fold = 125
+// captionFold is the approximate number of characters after which the feed
+// truncates a caption.
+const captionFold = 125
 
-// Preview shows a caption as the feed does.
+// Preview shows a caption as in the feed.
 func (*Instagram) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: entities(content.Text)}
-	if !content.Reply && utf8.RuneCountInString(content.Text) > fold {
-		for n := 0; n < fold; n++ {
+	if !content.Reply && utf8.RuneCountInString(content.Text) > captionFold {
+		for n := 0; n < captionFold; n++ {
 			_, size := utf8.DecodeRuneInString(content.Text[p.FoldAt:])
 			p.FoldAt += size
 		}
@@ -111,23 +110,21 @@ func (*Instagram) Preview(content network.Content, _ network.Limits) network.Pre
 		note("Links in captions and comments cannot be clicked on Instagram.")
 	}
 	if content.Reply {
-		note("This goes out as a comment under the post that it answers.")
+		note("This is published as a comment on the post that it replies to.")
 		return p
 	}
 	if len(content.Media) == 1 && rules.IsVideoOrAudio(content.Media[0]) {
-		note("The video goes out as a reel, which is shown in the feed too.")
+		note("The video is published as a reel, which is also shown in the feed.")
 	}
 	if len(content.Media) > 1 {
-		note("Instagram crops all pictures of a carousel to the shape of the first.")
+		note("Instagram crops all images of a carousel to the aspect ratio of the first.")
 	}
 	for i, m := range content.Media {
 		switch {
 		case rules.IsVideoOrAudio(m) && m.AltText != "":
-			note("Instagram takes no description of a video; that of attachment %d is left out.", i+1)
-		case !rules.IsVideoOrAudio(m) && m.Width > 1440:
-			note("Instagram scales attachment %d from %d down to 1440 pixels of width.", i+1, m.Width)
-		case !rules.IsVideoOrAudio(m) && m.Width > 0 && m.Width < 320:
-			note("Instagram scales attachment %d from %d up to 320 pixels of width.", i+1, m.Width)
+			note("Instagram does not support descriptions of videos; the description of attachment %d is omitted.", i+1)
+		case container.ScalingNote(title, i+1, m) != "":
+			p.Notes = append(p.Notes, container.ScalingNote(title, i+1, m))
 		}
 	}
 	return p

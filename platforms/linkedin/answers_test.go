@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// answering serves one answer to everything.
+// answering serves one response to every request.
 func answering(t *testing.T, handler http.HandlerFunc) (*linkedin.LinkedIn, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -109,7 +109,7 @@ func TestThrottledUntilMidnight(t *testing.T) {
 	}
 }
 
-// TestDuplicateNamesTheEarlierPost with an answer that was seen in the wild.
+// The response was observed in production.
 func TestDuplicateNamesTheEarlierPost(t *testing.T) {
 	l, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)

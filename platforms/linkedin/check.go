@@ -7,15 +7,15 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Count counts UTF-16 code units of what people read: an emoji takes two or
-// more, a letter of any alphabet one, escapes nothing. LinkedIn does not
-// document its unit; that it is this one is the finding of Buffer
-// (https://developers.buffer.com/guides/character-limits), and of the possible
-// ones it is the strictest for ordinary texts.
-func (l *LinkedIn) Count(text string, _ network.Limits) int { return units(text) }
+// Count counts UTF-16 code units of the visible text: an emoji counts two or
+// more, a letter of any alphabet one, escapes nothing. LinkedIn does not document
+// its unit; Buffer found it to be this one
+// (https://developers.buffer.com/guides/character-limits), which is the strictest
+// for ordinary text.
+func (l *LinkedIn) Count(text string, _ network.Limits) int { return utf16Length(text) }
 
-// Check lists what LinkedIn would refuse. A reply is a comment, which takes less
-// text and one picture at most.
+// Check returns what LinkedIn would refuse. A reply is a comment, which allows a
+// shorter text and one image.
 func (l *LinkedIn) Check(content network.Content, limits network.Limits) []network.Violation {
 	if content.Reply {
 		limits.MaxCharacters = min(limits.MaxCharacters, l.options.Text.Comment)
@@ -33,7 +33,7 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 	return problems
 }
 
-// Preview shows the text as it stands in the feed.
+// Preview shows the text as in the feed.
 func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {

@@ -10,7 +10,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// A comment's URN names its thread and its number: urn:li:comment:(urn:li:activity:1,2).
+// The URN of a comment contains its thread and its id:
+// urn:li:comment:(urn:li:activity:1,2).
 func splitComment(urn string) (thread, id string, ok bool) {
 	inner, ok := strings.CutPrefix(urn, "urn:li:comment:(")
 	if !ok {
@@ -20,9 +21,8 @@ func splitComment(urn string) (thread, id string, ok bool) {
 	return thread, id, ok && thread != "" && id != ""
 }
 
-// threadOf is what a reply to a post or comment is written under. LinkedIn nests
-// comments one deep and no deeper, so all segments of a thread stand side by
-// side under its first post.
+// threadOf returns what to comment on. LinkedIn nests comments one level deep, so
+// all segments of a thread are comments on its first post.
 func threadOf(replyTo string) string {
 	if thread, _, ok := splitComment(replyTo); ok {
 		return thread
@@ -30,16 +30,17 @@ func threadOf(replyTo string) string {
 	return replyTo
 }
 
-// comment is one as the Comments API gives it; what is sent has the first three.
+// comment is a comment of the Comments API; requests contain the first three
+// fields.
 type comment struct {
 	Actor   string   `json:"actor"`
 	Object  string   `json:"object"`
 	Message message  `json:"message"`
 	Content []entity `json:"content,omitempty"`
 
-	URN     string `json:"$URN,omitempty"`
-	ID      string `json:"id,omitempty"`
-	Created *stamp `json:"created,omitempty"`
+	URN     string     `json:"$URN,omitempty"`
+	ID      string     `json:"id,omitempty"`
+	Created *timestamp `json:"created,omitempty"`
 }
 
 type message struct {
@@ -52,7 +53,7 @@ type entity struct {
 	} `json:"entity"`
 }
 
-type stamp struct {
+type timestamp struct {
 	Time int64 `json:"time"`
 }
 
@@ -64,7 +65,7 @@ func (c comment) receipt(l *LinkedIn, account network.Account) network.Receipt {
 	return r
 }
 
-// images are the pictures of a comment.
+// images returns the images of a comment.
 func (c comment) images() []string {
 	var urns []string
 	for _, e := range c.Content {
@@ -75,8 +76,8 @@ func (c comment) images() []string {
 	return urns
 }
 
-// comment answers a post (Comments API, Create Comment). Its text is no "little"
-// text: what is sent is what shows.
+// comment replies to a post (Comments API, Create Comment). The text of comments
+// is plain, not "little" text.
 func (l *LinkedIn) comment(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	thread := threadOf(submission.ReplyTo)
 	c := comment{Actor: account.RemoteID, Object: thread, Message: message{submission.Text}}
@@ -92,9 +93,9 @@ func (l *LinkedIn) comment(ctx context.Context, account network.Account, submiss
 	res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments", call.Request{Method: http.MethodPost, Body: encoded, Create: true})
 	var e *network.Error
 	if errors.As(err, &e) {
-		lost(e, submission.MediaIDs)
+		refineMediaError(e, submission.MediaIDs)
 		if e.Class == network.Throttled {
-			e.Rates = l.spent(e, submission)
+			e.Rates = l.markQuotaExhausted(e, submission)
 		}
 	}
 	if err != nil {

@@ -13,12 +13,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// codeVersionSunset says that LinkedIn answers the configured version no more.
+// codeVersionSunset means that LinkedIn no longer supports the configured
+// version.
 const codeVersionSunset = "version_sunset"
 
-// failure holds what is used of an error answer: of the API (API concepts,
-// Error handling; Posts API, error codes) and of the OAuth endpoints (RFC 6749 §5.2).
-type failure struct {
+// errorResponse contains the used fields of an error: of the API (API concepts,
+// Error handling; Posts API, error codes) and of the OAuth endpoints (RFC 6749
+// §5.2).
+type errorResponse struct {
 	Code        string `json:"code"`
 	ServiceCode int    `json:"serviceErrorCode"`
 	Message     string `json:"message"`
@@ -32,9 +34,9 @@ type failure struct {
 	Description string `json:"error_description"`
 }
 
-func read(res *call.Response) failure {
-	var f failure
-	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
+func read(res *call.Response) errorResponse {
+	var f errorResponse
+	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	for _, input := range f.Details.Inputs {
 		if f.Code == "" || input.Code == codeDuplicate {
 			f.Code = input.Code
@@ -51,7 +53,7 @@ func read(res *call.Response) failure {
 
 const codeDuplicate = "DUPLICATE_POST"
 
-// refusal classifies an answer that is no success.
+// refusal classifies an unsuccessful response.
 func (l *LinkedIn) refusal(res *call.Response) *network.Error {
 	f := read(res)
 	e := res.StatusError(f.Code, f.Message)
@@ -61,24 +63,24 @@ func (l *LinkedIn) refusal(res *call.Response) *network.Error {
 		e.Message = fmt.Sprintf("LinkedIn does not answer version %s of its API any more: the operator has to set a newer one.", l.options.Version)
 	case f.Code == codeDuplicate:
 		e.Class = network.Duplicate
-		e.Existing = earlier(f.Message)
+		e.Existing = existingPost(f.Message)
 	case res.Status == http.StatusForbidden && strings.Contains(f.Message, "Not enough permissions"):
-		// The token lacks a right, so that connecting anew helps; any other 403
-		// is about this author or content.
+		// The token lacks a scope, so reconnecting helps. Any other 403 is about
+		// this author or content.
 		e.Class = network.Auth
 	case res.Status == http.StatusConflict:
-		// Concurrent changes: LinkedIn asks to try again and has not acted.
+		// Concurrent changes: LinkedIn did not act and asks for a retry.
 		e.Class = network.Transient
 	case res.Status == http.StatusTooManyRequests:
-		throttled(e, res, f.Message)
+		refineThrottled(e, res, f.Message)
 	}
 	return e
 }
 
-// throttled reads from the message whose limit it was, and by what period it
-// counts. Daily limits begin anew at 00:00 UTC (API concepts, Rate limiting);
-// of others nothing is said.
-func throttled(e *network.Error, res *call.Response, message string) {
+// refineThrottled reads from the message whose limit it is and its window. Daily
+// limits reset at 00:00 UTC (API concepts, Rate limiting); the reset of others is
+// not documented.
+func refineThrottled(e *network.Error, res *call.Response, message string) {
 	e.Scope = network.ScopeAccount
 	if strings.Contains(message, "APPLICATION") && !strings.Contains(message, "MEMBER") {
 		e.Scope = network.ScopeApp
@@ -89,21 +91,21 @@ func throttled(e *network.Error, res *call.Response, message string) {
 	}
 }
 
-// earlier finds the post that a refusal names: "Content is a duplicate of
+// existingPost parses the URN in a refusal: "Content is a duplicate of
 // urn:li:share:7141138937766391808".
-func earlier(message string) *network.Receipt {
+func existingPost(message string) *network.Receipt {
 	urn := regexp.MustCompile(`urn:li:(?:share|ugcPost):[0-9]+`).FindString(message)
 	if urn == "" {
 		return nil
 	}
-	return &network.Receipt{RemoteID: urn, CreatedAt: bornAt(urn)}
+	return &network.Receipt{RemoteID: urn, CreatedAt: createdAt(urn)}
 }
 
-// bornAt reads when a post was made from its number: the bits above the lowest
-// 22 are milliseconds since 1970. LinkedIn does not document it; the numbers in
+// createdAt derives the creation time of a post from its id: the bits above the
+// lowest 22 are milliseconds since 1970. LinkedIn does not document this; ids in
 // public reports agree with their dates (7141138937766391808 of 2023-12-14,
-// 7431329065766260736 of 2026-02-22). Zero where that gives no sensible time.
-func bornAt(urn string) time.Time {
+// 7431329065766260736 of 2026-02-22). Zero if the result is implausible.
+func createdAt(urn string) time.Time {
 	number, err := strconv.ParseInt(urn[strings.LastIndexByte(urn, ':')+1:], 10, 64)
 	if err != nil {
 		return time.Time{}
@@ -115,16 +117,17 @@ func bornAt(urn string) time.Time {
 	return at
 }
 
-// lost turns the refusals of a post's media into what they mean: nothing was
-// published, and the post may be sent again once the media is there.
-func lost(e *network.Error, mediaIDs []string) {
+// refineMediaError classifies refusals of a post's media: nothing was published,
+// and the post can be sent again when the media is available.
+func refineMediaError(e *network.Error, mediaIDs []string) {
 	if len(mediaIDs) == 0 || e.Class != network.Rejected {
 		return
 	}
 	switch e.Code {
 	case "MEDIA_ASSET_WAITING_UPLOAD":
-		// Videos are refused so while they are processed (Videos API).
-		e.Class, e.Code, e.RetryAt = network.Transient, "media_not_ready", time.Now().Add(notReadyFor)
+		// Videos are refused like this while they are being processed (Videos
+		// API).
+		e.Class, e.Code, e.RetryAt = network.Transient, "media_not_ready", time.Now().Add(notReadyRetryAfter)
 		if !isVideo(mediaIDs[0]) {
 			e.Code, e.RetryAt = network.CodeMediaExpired, time.Time{}
 		}
@@ -133,4 +136,4 @@ func lost(e *network.Error, mediaIDs []string) {
 	}
 }
 
-const notReadyFor = 30 * time.Second
+const notReadyRetryAfter = 30 * time.Second

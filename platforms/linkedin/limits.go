@@ -8,18 +8,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// TextLimits are of texts, in UTF-16 code units (see Count).
+// TextLimits are the limits of texts, in UTF-16 code units (see Count).
 type TextLimits struct {
 	Post    int `json:"post"`    // Posts API, commentary; default 3000
 	Comment int `json:"comment"` // Comments API; default 1250
 	AltText int `json:"alt_text"`
-	// Fold and FoldLines are after how many characters or lines the feed hides the
-	// rest behind "see more". LinkedIn does not publish them; default 210 and 3.
+	// Fold and FoldLines are the number of characters or lines after which the
+	// feed hides the rest behind "see more". LinkedIn does not publish them;
+	// default 210 and 3.
 	Fold      int `json:"fold"`
 	FoldLines int `json:"fold_lines"`
 }
 
-func (t *TextLimits) defaults() {
+func (t *TextLimits) setDefaults() {
 	t.Post = cmp.Or(t.Post, 3000)
 	t.Comment = cmp.Or(t.Comment, 1250)
 	t.AltText = cmp.Or(t.AltText, 4086)
@@ -27,7 +28,8 @@ func (t *TextLimits) defaults() {
 	t.FoldLines = cmp.Or(t.FoldLines, 3)
 }
 
-// MediaLimits are of attachments (Images API, MultiImage API, Videos API).
+// MediaLimits are the limits of attachments (Images API, MultiImage API, Videos
+// API).
 type MediaLimits struct {
 	Images          int   `json:"images"`
 	ImageBytes      int64 `json:"image_bytes"`
@@ -38,10 +40,10 @@ type MediaLimits struct {
 	VideoSeconds    int   `json:"video_seconds"`
 }
 
-func (m *MediaLimits) defaults() {
+func (m *MediaLimits) setDefaults() {
 	m.Images = cmp.Or(m.Images, 20)
-	// Not in the Images API, which bounds the pixels only; what LinkedIn's own
-	// pages let people upload.
+	// Not in the Images API, which only limits the pixels; this is the limit of
+	// LinkedIn's own upload page.
 	m.ImageBytes = cmp.Or(m.ImageBytes, 8<<20)
 	m.ImagePixels = cmp.Or(m.ImagePixels, 36_152_320-1)
 	m.MinVideoBytes = cmp.Or(m.MinVideoBytes, 75<<10)
@@ -50,23 +52,23 @@ func (m *MediaLimits) defaults() {
 	m.VideoSeconds = cmp.Or(m.VideoSeconds, 30*60)
 }
 
-// QuotaLimits are how many calls a day LinkedIn takes. It tells an app its
-// own numbers only in the developer portal, so these are of its development
+// QuotaLimits are the calls per day that LinkedIn accepts. It shows an app's
+// limits only in the developer portal, so these are the limits of its development
 // tier, for forecasts.
 type QuotaLimits struct {
 	MemberPosts int `json:"member_posts"`
 	AppPosts    int `json:"app_posts"`
 }
 
-func (q *QuotaLimits) defaults() {
+func (q *QuotaLimits) setDefaults() {
 	q.MemberPosts = cmp.Or(q.MemberPosts, 100)
 	q.AppPosts = cmp.Or(q.AppPosts, 500)
 }
 
-// duplicateMemory is for how many seconds a second post of the same content is
-// surely refused. LinkedIn was seen to remember for a day and longer; an hour is
-// what is relied on.
-const duplicateMemory = 3600
+// idempotencyWindow is the number of seconds for which a second post with the
+// same content is certain to be refused. LinkedIn was observed to refuse it for a
+// day and longer; only an hour is relied on.
+const idempotencyWindow = 3600
 
 const (
 	bucketMemberPosts    = "member_posts"
@@ -75,8 +77,7 @@ const (
 	bucketAppComments    = "app_comments"
 )
 
-// Limits are the same for every account. They are not asked for: LinkedIn has
-// no call that tells them.
+// Limits are the same for every account: LinkedIn has no call that reports them.
 func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.Limits, error) {
 	if _, err := l.host(account.BaseURL, ""); err != nil {
 		return network.Limits{}, err
@@ -94,14 +95,14 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 		MaxVideoDuration:    time.Duration(media.VideoSeconds) * time.Second,
 		MaxAltText:          text.AltText,
 		SupportsReply:       true,
-		IdempotencyWindow:   duplicateMemory,
-		IdempotentPostsOnly: true, // of comments no such refusal is known
+		IdempotencyWindow:   idempotencyWindow,
+		IdempotentPostsOnly: true, // comments are not known to be refused as duplicates
 		Quotas:              l.quotas(),
 	}, nil
 }
 
-// quotas are counted per resource and by the day, from 00:00 UTC
-// (API concepts, Rate limiting).
+// quotas are counted per resource and per day, from 00:00 UTC (API concepts, Rate
+// limiting).
 func (l *LinkedIn) quotas() []network.Quota {
 	const day = 24 * time.Hour
 	posts := map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}

@@ -1,8 +1,8 @@
-// Package linkedin publishes for members and organisations of LinkedIn.
+// Package linkedin publishes for members and organizations of LinkedIn.
 //
-// The API is described at
+// The API is documented at
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/posts-api
-// and the pages beside it, which comments here call by their names.
+// and the pages next to it, which comments refer to by title.
 package linkedin
 
 import (
@@ -18,43 +18,43 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "linkedin"
 
-// Options are what an operator may set. The zero value works, with no account
+// Options configures the adapter. The zero value works if no account is
 // connected.
 type Options struct {
 	ClientID     string      `json:"client_id"`
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base address of LinkedIn's copy in the sandbox; empty: none
+	Sandbox      string      `json:"-"` // base URL of the fake LinkedIn (sandbox); empty: none
 
 	APIHost      string `json:"api_host"`      // default https://api.linkedin.com
-	WebHost      string `json:"web_host"`      // of the consent page and of posts; default https://www.linkedin.com
-	UploadDomain string `json:"upload_domain"` // uploads go to hosts of it alone; default linkedin.com
-	// Version of the API, by month. Each lives for at least a year, and then
-	// every call is refused until the operator sets a newer one.
+	WebHost      string `json:"web_host"`      // host of the consent page and of posts; default https://www.linkedin.com
+	UploadDomain string `json:"upload_domain"` // uploads are sent to hosts of this domain only; default linkedin.com
+	// Version is the monthly version of the API. Each is supported for at least a
+	// year; after that every call is refused until the operator sets a newer one.
 	Version string `json:"version"`
-	// Organizations asks for the rights to post as organisations, which LinkedIn
-	// gives to reviewed apps (Community Management API) and refuses to others.
+	// Organizations requests the scopes to post for organizations, which LinkedIn
+	// grants to reviewed apps (Community Management API) and refuses to others.
 	Organizations      bool     `json:"organizations"`
 	MemberScopes       []string `json:"member_scopes"`
 	OrganizationScopes []string `json:"organization_scopes"`
-	PKCE               bool     `json:"pkce"` // for apps that LinkedIn has enabled it for
+	PKCE               bool     `json:"pkce"` // for apps for which LinkedIn enabled it
 
 	Text   TextLimits  `json:"text"`
 	Media  MediaLimits `json:"media"`
 	Quotas QuotaLimits `json:"quotas"`
 
-	CheckMedia    time.Duration `json:"-"` // between questions about processing; 0: 3 s
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for one picture, or one part of a video; 0: 5 min
+	MediaPollInterval time.Duration `json:"-"` // interval between requests for the processing state; 0: 3 s
+	CreateTimeout     time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout       time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
+	UploadTimeout     time.Duration `json:"-"` // timeout of one image or one part of a video; 0: 5 min
 }
 
-// LinkedIn implements network.Network and the ways to connect its accounts.
+// LinkedIn implements network.Network, and connects accounts with OAuth.
 //
-// It is no network.Revoker: a member and all their organisations share one
-// token, so that giving it back for one account would end the others.
+// It does not implement network.Revoker: a member and all of their organizations
+// share one token, so revoking it for one account would disconnect the others.
 type LinkedIn struct {
 	calls   *call.Caller
 	options Options
@@ -68,8 +68,8 @@ var (
 	_ network.Previewer = (*LinkedIn)(nil)
 )
 
-// New makes the adapter. client should refuse private addresses (see
-// call.NewClient).
+// New returns the adapter. client should refuse private addresses
+// (call.NewClient).
 func New(client *http.Client, options Options) *LinkedIn {
 	options.APIHost = cmp.Or(options.APIHost, "https://api.linkedin.com")
 	options.WebHost = cmp.Or(options.WebHost, "https://www.linkedin.com")
@@ -81,24 +81,24 @@ func New(client *http.Client, options Options) *LinkedIn {
 	if len(options.OrganizationScopes) == 0 {
 		options.OrganizationScopes = []string{"w_organization_social", "r_organization_social", "rw_organization_admin"}
 	}
-	options.Text.defaults()
-	options.Media.defaults()
-	options.Quotas.defaults()
-	options.CheckMedia = cmp.Or(options.CheckMedia, 3*time.Second)
+	options.Text.setDefaults()
+	options.Media.setDefaults()
+	options.Quotas.setDefaults()
+	options.MediaPollInterval = cmp.Or(options.MediaPollInterval, 3*time.Second)
 	options.UploadTimeout = cmp.Or(options.UploadTimeout, 5*time.Minute)
 	return &LinkedIn{calls: call.New(client), options: options}
 }
 
-// Name gives "linkedin".
+// Name returns "linkedin".
 func (l *LinkedIn) Name() string { return Name }
 
-// host gives the host to call for an account: the real one, or the sandbox,
-// which is all of LinkedIn's hosts.
+// host returns the host to call for an account: the real one, or the fake network
+// (sandbox), which serves all of LinkedIn's hosts.
 func (l *LinkedIn) host(baseURL, host string) (string, error) {
 	return call.Host("LinkedIn", baseURL, l.options.Sandbox, host)
 }
 
-// rest makes one call to the versioned API and turns every refusal into a
+// rest makes one call to the versioned API and returns every refusal as a
 // *network.Error.
 func (l *LinkedIn) rest(ctx context.Context, account network.Account, path string, request call.Request) (*call.Response, error) {
 	if request.Header == nil {
@@ -135,7 +135,7 @@ func (l *LinkedIn) do(ctx context.Context, request call.Request) (*call.Response
 	return res, nil
 }
 
-// uploadAddress refuses to carry a token to a place that is not LinkedIn's.
+// uploadAddress refuses to send a token to a host that is not LinkedIn's.
 func (l *LinkedIn) uploadAddress(baseURL, address string) error {
 	u, err := url.Parse(address)
 	host := ""
@@ -151,11 +151,12 @@ func (l *LinkedIn) uploadAddress(baseURL, address string) error {
 		Message: "LinkedIn names an upload address at " + host + ", which is not one of its own hosts."}
 }
 
-// escape writes a URN as LinkedIn wants it in an address: with its colons and
-// brackets encoded.
+// escape encodes a URN for a URL the way LinkedIn requires it: with its colons
+// and parentheses escaped.
 func escape(urn string) string { return url.QueryEscape(urn) }
 
-// organization says whether an account is one; its token may read, too.
-func organization(account network.Account) bool {
+// isOrganization reports whether an account is an organization, whose token can
+// also read.
+func isOrganization(account network.Account) bool {
 	return strings.HasPrefix(account.RemoteID, "urn:li:organization:")
 }

@@ -17,7 +17,7 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// newsroom is a sandbox in which a member may post for one organisation.
+// newsroom is a fake network in which a member can post for one organization.
 type newsroom struct {
 	server               *fake.Server
 	base                 string
@@ -28,8 +28,8 @@ type newsroom struct {
 func startFake(t *testing.T, options fake.Options) newsroom {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	person := platformtest.Add(t, server, fake.Account{Network: "linkedin", Name: "desk"})
-	page := platformtest.Add(t, server, fake.Account{Network: "linkedin", Kind: "organization", OwnerID: person.ID, Name: "dateline"})
+	person := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Name: "desk"})
+	page := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Kind: "organization", OwnerID: person.ID, Name: "dateline"})
 	client := platformtest.Client(t)
 	n := newsroom{server: server, base: server.URL() + "/linkedin", client: client}
 	n.member = network.Account{BaseURL: n.base, RemoteID: "urn:li:person:" + person.ID, Handle: "Desk", Name: "Desk", Token: secret.NewText(person.Token)}
@@ -39,10 +39,10 @@ func startFake(t *testing.T, options fake.Options) newsroom {
 }
 
 func (n newsroom) adapter() *linkedin.LinkedIn {
-	return linkedin.New(n.client, linkedin.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond, CheckMedia: 10 * time.Millisecond})
+	return linkedin.New(n.client, linkedin.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond, MediaPollInterval: 10 * time.Millisecond})
 }
 
-// approve acts as the person on the consent page.
+// approve approves the consent page.
 func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *n.client
@@ -84,21 +84,21 @@ func (n newsroom) subject(t *testing.T, account network.Account) platformtest.Su
 	return platformtest.Subject{
 		Network: l, Account: account, Fake: n.server, Client: n.client, CreatePath: "/linkedin/rest/posts",
 		BaseURL: n.base, RedirectURI: redirectURI, Limits: limits, Counts: counts(t),
-		NoLanguage: true, NoPKCE: true, OneOfTwins: true, DailyLimits: true,
+		NoLanguage: true, NoPKCE: true, RejectsDuplicates: true, DailyQuota: true,
 	}
 }
 
 func TestOrganization(t *testing.T) {
-	n := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond, TokenLife: 60 * 24 * time.Hour})
+	n := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond, TokenTTL: 60 * 24 * time.Hour})
 	s := n.subject(t, n.organization)
 	s.Connector, s.Approve = n.adapter(), n.approve
 	platformtest.Run(t, s)
 }
 
-// TestMember: a member's token reads neither posts nor the state of pictures.
+// A member's token can read neither posts nor the state of images.
 func TestMember(t *testing.T) {
 	n := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
 	s := n.subject(t, n.member)
-	s.Blind, s.UnseenMedia, s.Counts = true, true, nil
+	s.Unverifiable, s.HidesMediaStatus, s.Counts = true, true, nil
 	platformtest.Run(t, s)
 }

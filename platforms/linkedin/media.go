@@ -13,8 +13,8 @@ import (
 	"dateline/platforms/rules"
 )
 
-// What Stage gives as RemoteID is the URN, and behind a space the description,
-// which LinkedIn takes with the post: so every attempt at the post says the same.
+// Stage returns the URN as RemoteID, followed by a space and the description,
+// which LinkedIn takes with the post: so every attempt sends the same.
 func stagedID(urn, altText string) string {
 	if altText == "" {
 		return urn
@@ -29,8 +29,7 @@ func splitStaged(id string) (urn, altText string) {
 
 func isVideo(id string) bool { return strings.HasPrefix(id, "urn:li:video:") }
 
-// Stage uploads one attachment in the name of the account (Images API, Videos
-// API).
+// Stage uploads one attachment for the account (Images API, Videos API).
 func (l *LinkedIn) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
@@ -66,14 +65,14 @@ func (l *LinkedIn) stageImage(ctx context.Context, account network.Account, medi
 	if err != nil {
 		return network.Staged{}, err
 	}
-	staged := network.Staged{RemoteID: stagedID(begun.Value.Image, media.AltText), CheckAfter: l.options.CheckMedia}
-	// Tokens of members may not read pictures; posts take them all the same
-	// while they are processed.
-	staged.Ready = !organization(account)
+	staged := network.Staged{RemoteID: stagedID(begun.Value.Image, media.AltText), CheckAfter: l.options.MediaPollInterval}
+	// Tokens of members cannot read images; posts accept images that are still
+	// being processed.
+	staged.Ready = !isOrganization(account)
 	return staged, nil
 }
 
-// action makes a call that is not the publishing one and may be repeated.
+// action makes a call that does not publish and can be repeated.
 func (l *LinkedIn) action(ctx context.Context, account network.Account, path string, body, answer any, complete func() bool) error {
 	encoded, err := call.JSON(body)
 	if err != nil {
@@ -95,7 +94,7 @@ func (l *LinkedIn) action(ctx context.Context, account network.Account, path str
 	return nil
 }
 
-// put uploads bytes. The address is a secret of its own and stays out of errors.
+// put uploads bytes. The upload address is a secret and is redacted from errors.
 func (l *LinkedIn) put(ctx context.Context, account network.Account, address string, body *call.Body) (*call.Response, error) {
 	if err := l.uploadAddress(account.BaseURL, address); err != nil {
 		if body.Closer != nil {
@@ -106,22 +105,21 @@ func (l *LinkedIn) put(ctx context.Context, account network.Account, address str
 	return l.do(ctx, call.Request{Method: http.MethodPut, URL: address, Token: account.Token, Body: body, Timeout: l.options.UploadTimeout})
 }
 
-// maxPart bounds what is held in memory of a video; LinkedIn asks for parts of
-// 4 MiB.
+// maxPart is the number of bytes of a video to hold in memory; LinkedIn requests
+// parts of 4 MiB.
 const maxPart = 16 << 20
 
-// partTries is how often a part is sent, so that one lost connection does not
-// cost a whole video.
-const partTries = 3
+// maxPartAttempts is how often a part is sent, so that one lost connection does
+// not fail a whole video.
+const maxPartAttempts = 3
 
 type instruction struct {
 	UploadURL string `json:"uploadUrl"`
 	FirstByte int64  `json:"firstByte"`
-	LastByte  int64  `json:"lastByte"` // the last one that belongs to it
+	LastByte  int64  `json:"lastByte"` // inclusive
 }
 
-// stageVideo uploads a video in the parts that LinkedIn asks for, one after the
-// other.
+// stageVideo uploads a video in the parts that LinkedIn requests, sequentially.
 func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, media network.Media, data io.Reader) (network.Staged, error) {
 	var begun struct {
 		Value struct {
@@ -152,10 +150,10 @@ func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, medi
 	if err != nil {
 		return network.Staged{}, err
 	}
-	return network.Staged{RemoteID: begun.Value.Video, CheckAfter: l.options.CheckMedia}, nil
+	return network.Staged{RemoteID: begun.Value.Video, CheckAfter: l.options.MediaPollInterval}, nil
 }
 
-// putPart sends one part and gives its ETag, by which finalizeUpload knows it.
+// putPart sends one part and returns its ETag, which finalizeUpload requires.
 func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part instruction, data io.Reader) (string, error) {
 	size := part.LastByte - part.FirstByte + 1
 	if size < 1 || size > maxPart {
@@ -174,14 +172,14 @@ func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part in
 			return "", res.MalformedError("the part has no ETag")
 		}
 		e := network.AsError(err)
-		if try == partTries || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
+		if try == maxPartAttempts || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
 			return "", err
 		}
 	}
 }
 
-// StageStatus asks how the processing goes. A token that may not ask learns it
-// when the post is sent: LinkedIn then refuses what is not ready.
+// StageStatus reads the processing state. For a token that cannot read it,
+// LinkedIn refuses the post if the media is not ready.
 func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	urn, _ := splitStaged(staged.RemoteID)
 	path := "/rest/images/"
@@ -209,7 +207,7 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 	if err := res.Decode(&answer); err != nil {
 		return staged, err
 	}
-	staged.CheckAfter = l.options.CheckMedia
+	staged.CheckAfter = l.options.MediaPollInterval
 	switch answer.Status {
 	case "AVAILABLE":
 		staged.Ready = true

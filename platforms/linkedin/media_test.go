@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// video is an MP4 by its first bytes, of any size.
+// video returns a file of any size that starts like an MP4.
 func video(size int64) network.Media {
 	head := []byte("\x00\x00\x00\x20ftypisom\x00\x00\x02\x00isomiso2avc1mp41")
 	return network.Media{
@@ -41,7 +41,7 @@ func (pattern) Read(p []byte) (int, error) {
 func TestVideoInParts(t *testing.T) {
 	n := startFake(t, fake.Options{MediaDelay: 30 * time.Millisecond})
 	l := n.adapter()
-	// One lost connection costs one part, not the video.
+	// A lost connection costs one part, not the whole video.
 	if err := n.server.Inject(fake.Fault{Kind: fake.ActThenReset, Method: http.MethodPut, Nth: 2}); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,8 @@ func TestSeveralPictures(t *testing.T) {
 	}
 }
 
-// TestTheTokenGoesToLinkedInAlone, whatever upload address an answer names.
+// The token is not sent to other hosts, whatever upload address a response
+// contains.
 func TestTheTokenGoesToLinkedInAlone(t *testing.T) {
 	for _, address := range []string{"https://evil.example/x", "http://169.254.169.254/x", "https://linkedin.com.evil.example/x", "https://evillinkedin.com/x", "::", ""} {
 		l, account := answering(t, func(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Register gives the operator's app, or the sandbox's.
+// Register returns the operator's app, or the sandbox's.
 func (l *LinkedIn) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
 	if _, err := l.host(baseURL, ""); err != nil {
 		return network.App{}, err
@@ -29,8 +29,8 @@ func (l *LinkedIn) Register(_ context.Context, baseURL, redirectURI string) (net
 	return network.App{RedirectURI: redirectURI, ClientID: l.options.ClientID, ClientSecret: l.options.ClientSecret}, nil
 }
 
-// AuthorizeURL is LinkedIn's page where the person allows access (Authorization
-// Code Flow). Apps for which PKCE is enabled have a page of their own.
+// AuthorizeURL returns LinkedIn's page on which the user grants access
+// (Authorization Code Flow). Apps with PKCE have a different page.
 func (l *LinkedIn) AuthorizeURL(app network.App, state, challenge string) string {
 	host, _ := l.host(app.BaseURL, l.options.WebHost)
 	scopes := slices.Clone(l.options.MemberScopes)
@@ -53,7 +53,7 @@ func (l *LinkedIn) AuthorizeURL(app network.App, state, challenge string) string
 	return host + path + query.Encode()
 }
 
-// tokens is the answer of the token endpoint.
+// tokens is the response of the token endpoint.
 type tokens struct {
 	AccessToken    string `json:"access_token"`
 	ExpiresIn      int64  `json:"expires_in"`
@@ -62,8 +62,8 @@ type tokens struct {
 	Scope          string `json:"scope"`
 }
 
-// Exchange turns the code into a token of 60 days. A refresh token comes with it
-// only for apps of partner programmes.
+// Exchange exchanges the code for a token that lasts 60 days. Only apps of
+// partner programs get a refresh token.
 func (l *LinkedIn) Exchange(ctx context.Context, app network.App, code, verifier string) (network.Account, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {app.RedirectURI}}
 	if l.options.PKCE && app.BaseURL == "" {
@@ -72,7 +72,7 @@ func (l *LinkedIn) Exchange(ctx context.Context, app network.App, code, verifier
 	res, err := l.token(ctx, app, form, call.Request{Create: true, Timeout: l.options.ReadTimeout, Secrets: []secret.Text{secret.NewText(code), secret.NewText(verifier)}})
 	var e *network.Error
 	if errors.As(err, &e) && e.Class == network.Auth {
-		e.Class = network.Rejected // 401 is of the app and its code: there is no account yet
+		e.Class = network.Rejected // a 401 is about the app and its code: there is no account yet
 	}
 	if err != nil {
 		return network.Account{}, err
@@ -82,8 +82,8 @@ func (l *LinkedIn) Exchange(ctx context.Context, app network.App, code, verifier
 	return account, err
 }
 
-// token asks the token endpoint.
-func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, request call.Request) (*answer, error) {
+// token calls the token endpoint.
+func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, request call.Request) (*tokenResponse, error) {
 	host, err := l.host(app.BaseURL, l.options.WebHost)
 	if err != nil {
 		return nil, err
@@ -96,14 +96,14 @@ func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, 
 	if err != nil {
 		return nil, err
 	}
-	return &answer{res}, nil
+	return &tokenResponse{res}, nil
 }
 
-type answer struct{ res *call.Response }
+type tokenResponse struct{ res *call.Response }
 
-// into puts the tokens of an answer into an account. What an answer leaves out
-// stays as it is.
-func (a *answer) into(account *network.Account) error {
+// into copies the tokens of a response into an account. Missing fields are left
+// unchanged.
+func (a *tokenResponse) into(account *network.Account) error {
 	var t tokens
 	if err := a.res.Decode(&t); err != nil {
 		return err
@@ -119,21 +119,21 @@ func (a *answer) into(account *network.Account) error {
 	if t.RefreshExpires > 0 {
 		account.RefreshTokenExpiresAt = a.in(t.RefreshExpires)
 	}
-	if t.Scope != "" { // with commas, though the standard says spaces
+	if t.Scope != "" { // separated by commas, although the standard says spaces
 		account.Scopes = strings.FieldsFunc(t.Scope, func(r rune) bool { return r == ' ' || r == ',' })
 	}
 	return nil
 }
 
-func (a *answer) in(seconds int64) time.Time {
+func (a *tokenResponse) in(seconds int64) time.Time {
 	if seconds <= 0 {
 		return time.Time{}
 	}
 	return a.res.Received.Add(time.Duration(seconds) * time.Second).UTC()
 }
 
-// Refresh renews the token (Refresh Tokens with OAuth 2.0). The refresh token
-// stays the same and lives no longer for it, so this may be repeated.
+// Refresh refreshes the token (Refresh Tokens with OAuth 2.0). The refresh token
+// stays the same and its lifetime is not extended, so this can be repeated.
 func (l *LinkedIn) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	if account.RefreshToken.Empty() {
 		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token",
@@ -153,14 +153,14 @@ func (l *LinkedIn) Refresh(ctx context.Context, app network.App, account network
 	return account, err
 }
 
-// Accounts gives the member and, where the token has the right to ask, the
-// organisations that they may post for.
+// Accounts returns the member and, if the token has the scope, the organizations
+// that they can post for.
 func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	host, err := l.host(account.BaseURL, l.options.APIHost)
 	if err != nil {
 		return nil, err
 	}
-	// Sign In with LinkedIn using OpenID Connect. This call has no version.
+	// Sign In with LinkedIn using OpenID Connect. This endpoint has no version.
 	res, err := l.do(ctx, call.Request{Method: http.MethodGet, URL: host + "/v2/userinfo", Token: account.Token})
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 	}
 	member := account
 	member.RemoteID, member.Kind = "urn:li:person:"+person.Sub, network.KindPerson
-	member.Name, member.Handle = person.Name, person.Name // its address is not told
+	member.Name, member.Handle = person.Name, person.Name // the address of the profile is not reported
 	found := []network.Account{member}
 	if !slices.ContainsFunc(account.Scopes, func(s string) bool { return s == "rw_organization_admin" || s == "r_organization_admin" }) {
 		return found, nil
@@ -189,8 +189,8 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 	return append(found, organizations...), nil
 }
 
-// organizations lists those in which the member has a role that may post
-// (Organization Access Control by Role; Organization Lookup).
+// organizations lists the organizations in which the member has a role that can
+// post (Organization Access Control by Role; Organization Lookup).
 func (l *LinkedIn) organizations(ctx context.Context, account network.Account) ([]network.Account, error) {
 	res, err := l.rest(ctx, account, "/rest/organizationAcls?q=roleAssignee&state=APPROVED&count=100", finder())
 	if err != nil {
@@ -207,7 +207,7 @@ func (l *LinkedIn) organizations(ctx context.Context, account network.Account) (
 	var ids []string
 	for _, a := range acls.Elements {
 		id, ok := strings.CutPrefix(a.Organization, "urn:li:organization:")
-		if ok && a.State == "APPROVED" && mayPost(a.Role) && !slices.Contains(ids, id) {
+		if ok && a.State == "APPROVED" && canPost(a.Role) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -244,9 +244,9 @@ func (l *LinkedIn) organizations(ctx context.Context, account network.Account) (
 	return found, nil
 }
 
-// mayPost knows the roles that w_organization_social works for (Posts API,
+// canPost reports whether w_organization_social works for a role (Posts API,
 // Permissions).
-func mayPost(role string) bool {
+func canPost(role string) bool {
 	switch role {
 	case "ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER":
 		return true

@@ -25,7 +25,7 @@ func TestConnectMemberAndOrganization(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Apps of no partner programme get 60 days and nothing to renew them with.
+	// Apps outside of partner programs get 60 days and no refresh token.
 	if days := time.Until(account.TokenExpiresAt).Hours() / 24; days < 59.9 || days > 60 || !account.RefreshToken.Empty() || !slices.Contains(account.Scopes, "w_organization_social") {
 		t.Errorf("account %+v", account)
 	}

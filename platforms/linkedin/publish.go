@@ -14,22 +14,23 @@ import (
 	"dateline/platforms/rules"
 )
 
-// What people may choose for an account.
+// Settings of an account.
 const (
 	settingVisibility = "visibility" // PUBLIC (also when empty) or CONNECTIONS
 	settingCard       = "link_card"  // "first": the first link of a text without attachments gets a card
 )
 
-// chosen is what the account's settings said when the post was prepared. All
-// attempts share it, because LinkedIn knows a repeated post by its content.
-type chosen struct {
+// preparedSettings are the account's settings at the time when the post was
+// prepared. All attempts share them, because LinkedIn detects a repeated post by
+// its content.
+type preparedSettings struct {
 	Visibility string `json:"visibility"`
 	Card       string `json:"card,omitempty"`
 }
 
-func choose(account network.Account, submission network.Submission) chosen {
-	c := chosen{Visibility: "PUBLIC"}
-	if account.Settings[settingVisibility] == "CONNECTIONS" && !organization(account) {
+func readSettings(account network.Account, submission network.Submission) preparedSettings {
+	c := preparedSettings{Visibility: "PUBLIC"}
+	if account.Settings[settingVisibility] == "CONNECTIONS" && !isOrganization(account) {
 		c.Visibility = "CONNECTIONS"
 	}
 	if links := rules.Links(submission.Text); account.Settings[settingCard] == "first" && len(submission.MediaIDs) == 0 && len(links) > 0 {
@@ -38,20 +39,20 @@ func choose(account network.Account, submission network.Submission) chosen {
 	return c
 }
 
-// Prepare makes no call. It fixes what may change before the last attempt.
+// Prepare makes no call. It fixes what could change before the last attempt.
 func (l *LinkedIn) Prepare(_ context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
 	if submission.Handle != "" {
 		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
 	}
-	handle, err := json.Marshal(choose(account, submission))
+	handle, err := json.Marshal(readSettings(account, submission))
 	if err != nil {
 		return network.Prepared{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
 	}
 	return network.Prepared{Handle: string(handle), Ready: true}, nil
 }
 
-// body is a post as the Posts API takes it. It follows from the submission
-// alone, to the byte.
+// body is a post of the Posts API. It depends on the submission only, byte for
+// byte.
 type body struct {
 	Author       string       `json:"author"`
 	Commentary   string       `json:"commentary"`
@@ -89,12 +90,12 @@ type article struct {
 }
 
 func bodyOf(account network.Account, submission network.Submission) body {
-	var c chosen
+	var c preparedSettings
 	if json.Unmarshal([]byte(submission.Handle), &c) != nil { // not prepared
-		c = choose(account, submission)
+		c = readSettings(account, submission)
 	}
 	b := body{
-		Author: account.RemoteID, Commentary: little(submission.Text), Visibility: c.Visibility,
+		Author: account.RemoteID, Commentary: encodeLittleText(submission.Text), Visibility: c.Visibility,
 		Distribution: distribution{Feed: "MAIN_FEED", Targets: []string{}, Channels: []string{}},
 		Lifecycle:    "PUBLISHED",
 	}
@@ -108,7 +109,7 @@ func bodyOf(account network.Account, submission network.Submission) body {
 	case len(media) > 1:
 		b.Content = &content{MultiImage: &multiImage{Images: media}}
 	case c.Card != "":
-		// The API reads nothing from the page itself, and wants a title.
+		// The API does not read the page, and requires a title.
 		title := c.Card
 		if u, err := url.Parse(c.Card); err == nil && u.Host != "" {
 			title = strings.TrimPrefix(u.Host, "www.")
@@ -118,11 +119,11 @@ func bodyOf(account network.Account, submission network.Submission) body {
 	return b
 }
 
-// Publish makes a post (Posts API, POST /rest/posts), or a comment where it
-// answers another one.
+// Publish creates a post (Posts API, POST /rest/posts), or a comment if it
+// replies to a post.
 //
-// LinkedIn knows a post that it has from a body that is the same to the byte,
-// and names it in its refusal.
+// LinkedIn detects a repeated post if the body is identical byte for byte, and
+// names the existing post in its refusal.
 func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	if submission.ReplyTo != "" {
 		return l.comment(ctx, account, submission)
@@ -133,32 +134,33 @@ func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submiss
 	}
 	res, err := l.rest(ctx, account, "/rest/posts", call.Request{Method: http.MethodPost, Body: encoded, Create: true})
 	if err != nil {
-		return network.Receipt{}, l.refused(ctx, account, submission, err)
+		return network.Receipt{}, l.refinePostRefusal(ctx, account, submission, err)
 	}
 	urn := res.Header.Get("X-Restli-Id")
 	if !strings.HasPrefix(urn, "urn:li:") {
 		return network.Receipt{}, res.MalformedError("it has no x-restli-id")
 	}
-	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: bornAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
+	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: createdAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// refused refines the refusal of a post.
-func (l *LinkedIn) refused(ctx context.Context, account network.Account, submission network.Submission, err error) error {
+// refinePostRefusal refines the refusal of a post.
+func (l *LinkedIn) refinePostRefusal(ctx context.Context, account network.Account, submission network.Submission, err error) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	lost(e, submission.MediaIDs)
+	refineMediaError(e, submission.MediaIDs)
 	if e.Class == network.Throttled {
-		e.Rates = l.spent(e, submission)
+		e.Rates = l.markQuotaExhausted(e, submission)
 	}
 	if e.Existing == nil {
 		return e
 	}
 	e.Existing.URL = l.permalink(account, e.Existing.RemoteID)
-	// LinkedIn remembers posts for longer than it has them, and was seen to name
-	// ones that never were. Organisations can look; a member's token may not.
-	if organization(account) {
+	// LinkedIn remembers posts after they were deleted, and was observed to name
+	// posts that never existed. Organizations can verify it; a member's token
+	// cannot.
+	if isOrganization(account) {
 		_, err := l.rest(ctx, account, "/rest/posts/"+escape(e.Existing.RemoteID), call.Request{Method: http.MethodGet})
 		if found := network.AsError(err); found != nil && found.Status == http.StatusNotFound {
 			e.Existing = nil
@@ -167,8 +169,8 @@ func (l *LinkedIn) refused(ctx context.Context, account network.Account, submiss
 	return e
 }
 
-// spent says that a day's quota is used up, where that is what was refused.
-func (l *LinkedIn) spent(e *network.Error, submission network.Submission) []network.RateStatus {
+// markQuotaExhausted adds the state of an exhausted daily quota to a refusal.
+func (l *LinkedIn) markQuotaExhausted(e *network.Error, submission network.Submission) []network.RateStatus {
 	if e.RetryAt.IsZero() {
 		return nil
 	}
@@ -194,8 +196,8 @@ func (l *LinkedIn) permalink(account network.Account, urn string) string {
 	return host + "/feed/update/" + thread + "?commentUrn=" + escape(short)
 }
 
-// Delete removes a post or comment. LinkedIn answers the same when it is gone
-// already (Posts API, Delete Posts: idempotent).
+// Delete removes a post or comment. LinkedIn returns the same response if it does
+// not exist (Posts API, Delete Posts: idempotent).
 func (l *LinkedIn) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	path := "/rest/posts/" + escape(remoteID)
 	if thread, id, ok := splitComment(remoteID); ok {
@@ -209,7 +211,7 @@ func (l *LinkedIn) Delete(ctx context.Context, account network.Account, remoteID
 	return err
 }
 
-// millis is a time as LinkedIn writes it.
+// millis converts a time in LinkedIn's format.
 func millis(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}

@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// recorder keeps the bodies that are sent.
+// recorder records request bodies.
 type recorder struct {
 	mu     sync.Mutex
 	bodies [][]byte
@@ -42,8 +42,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestALostAnswerIsFoundBySendingAgain: for members this is the only way. The
-// body is the same to the byte even when the account was changed meanwhile.
+// For members this is the only way to find a post. The body is identical even if
+// the account's settings changed in the meantime.
 func TestALostAnswerIsFoundBySendingAgain(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	var sent recorder
@@ -75,8 +75,8 @@ func TestALostAnswerIsFoundBySendingAgain(t *testing.T) {
 	}
 }
 
-// TestAGhostIsNoProof: LinkedIn remembers what was deleted. An organisation
-// looks whether the post that the refusal names is there.
+// LinkedIn remembers deleted posts. For an organization, the adapter checks that
+// the post named in the refusal exists.
 func TestAGhostIsNoProof(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	l := n.adapter()
@@ -112,7 +112,7 @@ func TestSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []string{`"visibility":"CONNECTIONS"`, `"visibility":"PUBLIC"`} { // an organisation has no connections
+	for i, want := range []string{`"visibility":"CONNECTIONS"`, `"visibility":"PUBLIC"`} { // an organization has no connections
 		body := string(sent.bodies[i])
 		if !strings.Contains(body, want) || !strings.Contains(body, `"article":{"source":"https://www.example.com/a?b=1","title":"example.com"}`) {
 			t.Errorf("sent %s, want %s and an article", body, want)

@@ -17,28 +17,28 @@ const (
 	maxPages = 6
 )
 
-// candidate is a post or comment of the account's own.
+// candidate is a post or comment of the account.
 type candidate struct {
 	receipt network.Receipt
 	text    string
 	media   []string
 }
 
-// page gives what a list holds from start on, and says whether it goes on.
+// page returns the entries of a list from start on, and whether there are more.
 type page func(ctx context.Context, start int) (list []candidate, more bool, res *call.Response, err error)
 
-// Reconcile reads an organisation's own posts, or the comments under the post
-// that was answered, and compares them with the submission (package matching): the
-// text that people read, and the URNs of the attachments, which no other post has.
+// Reconcile reads an organization's own posts, or the comments under the post
+// that was replied to, and compares them with the submission (package matching):
+// the visible text, and the URNs of the attachments, which no other post has.
 //
-// A member's token may not read posts. Nothing is asked then: sending the same
-// again within Limits.IdempotencyWindow makes LinkedIn name the post.
+// A member's token cannot read posts. Reconcile makes no call then: repeating the
+// request within Limits.IdempotencyWindow makes LinkedIn name the post.
 func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
 			Message: "The account's id at LinkedIn is not known: identify it before reconciling."}
 	}
-	if !organization(account) {
+	if !isOrganization(account) {
 		return network.Finding{Evidence: "LinkedIn shows no app the posts of a member, so that it cannot be asked for this one."}, nil
 	}
 	next, sorted := l.ownPosts(account), true
@@ -52,13 +52,13 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 	}
 	late := ""
 	if submission.ReplyTo != "" {
-		// A second post with the same words is refused; a comment is not.
+		// A second post with the same text is refused; a comment is not.
 		late = "LinkedIn may list a comment late, and does not refuse a second one."
 	}
 	return search(ctx, next, sorted, wanted, window, late)
 }
 
-// search reads a list to its end or, when it is sorted, to the window's start.
+// search reads a list to its end, or to the start of the window if it is sorted.
 func search(ctx context.Context, next page, sorted bool, wanted candidate, window network.Window, late string) (network.Finding, error) {
 	from := window.From.Truncate(time.Millisecond)
 	posts, compare, complete := matching.New(window), matching.NewComparer(wanted.text), false
@@ -67,8 +67,8 @@ func search(ctx context.Context, next page, sorted bool, wanted candidate, windo
 		if err != nil {
 			return network.Finding{}, err
 		}
-		// A clock that is behind dates posts before we sent them. The window only
-		// ever grows: a post missed is a post made twice.
+		// A clock that is behind dates posts before the local send time. The
+		// window is only ever extended: missing a post would publish it twice.
 		if skew := res.ClockSkew(); skew < 0 && window.From.Add(skew).Before(from) {
 			from = window.From.Add(skew)
 		}
@@ -88,12 +88,12 @@ func search(ctx context.Context, next page, sorted bool, wanted candidate, windo
 	return posts.Result(from, complete, late), nil
 }
 
-// listed holds what is used of a list (API concepts, Pagination).
+// listed contains the used fields of a list (API concepts, Pagination).
 type listed[T any] struct {
 	Elements []T `json:"elements"`
 }
 
-// ownPosts lists an organisation's posts, newest first (Posts API, Find Posts by
+// ownPosts lists an organization's posts, newest first (Posts API, Find Posts by
 // Authors).
 func (l *LinkedIn) ownPosts(account network.Account) page {
 	type post struct {
@@ -116,7 +116,7 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 		for i, p := range answer.Elements {
 			list[i] = candidate{
 				receipt: network.Receipt{RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt), RequestID: res.RequestID},
-				text:    plain(p.Commentary),
+				text:    decodeLittleText(p.Commentary),
 			}
 			switch c := p.Content; {
 			case c.Media != nil:
@@ -131,8 +131,8 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 	}
 }
 
-// ownComments lists the comments under a post that the account wrote (Comments
-// API). Their order is not documented, so none ends the search by its age.
+// ownComments lists the account's comments under a post (Comments API). Their
+// order is not documented, so the search cannot stop at an old one.
 func (l *LinkedIn) ownComments(account network.Account, thread string) page {
 	return func(ctx context.Context, start int) ([]candidate, bool, *call.Response, error) {
 		res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments?count="+strconv.Itoa(pageSize)+

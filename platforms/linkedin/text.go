@@ -9,32 +9,33 @@ import (
 	"dateline/platforms/rules"
 )
 
-// reserved are the characters that mean something in LinkedIn's "little" text
-// format and stand for themselves only behind a backslash. A text with one of
-// them bare is cut off there, without an error.
+// reserved are the characters that have a meaning in LinkedIn's "little" text
+// format unless they follow a backslash. LinkedIn truncates a text at an
+// unescaped one, without an error.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/little-text-format
 const reserved = `\|{}@[]()<>#*_~`
 
-// little writes a text so that LinkedIn shows exactly what the author wrote:
-// hashtags as the template that makes them clickable, all else as plain text.
-func little(text string) string {
+// encodeLittleText encodes a text so that LinkedIn shows exactly what the author
+// wrote: hashtags as templates, which are clickable, everything else as plain
+// text.
+func encodeLittleText(text string) string {
 	var out strings.Builder
 	at := 0
 	for _, span := range rules.Spans(text) {
 		if span.Kind != network.SpanTag {
 			continue
 		}
-		escapeLittle(&out, text[at:span.Start])
+		escapeLittleText(&out, text[at:span.Start])
 		out.WriteString(`{hashtag|\#|`)
-		escapeLittle(&out, span.Target)
+		escapeLittleText(&out, span.Target)
 		out.WriteByte('}')
 		at = span.End
 	}
-	escapeLittle(&out, text[at:])
+	escapeLittleText(&out, text[at:])
 	return out.String()
 }
 
-func escapeLittle(out *strings.Builder, text string) {
+func escapeLittleText(out *strings.Builder, text string) {
 	for i := range len(text) {
 		if strings.IndexByte(reserved, text[i]) >= 0 {
 			out.WriteByte('\\')
@@ -43,9 +44,9 @@ func escapeLittle(out *strings.Builder, text string) {
 	}
 }
 
-// plain is what people read of a commentary: the inverse of little, which also
-// reads mentions and the short form of hashtags.
-func plain(commentary string) string {
+// decodeLittleText returns the visible text of a commentary: the inverse of
+// encodeLittleText, which also decodes mentions and the short form of hashtags.
+func decodeLittleText(commentary string) string {
 	var out strings.Builder
 	for i := 0; i < len(commentary); {
 		rest := commentary[i:]
@@ -73,9 +74,9 @@ func plain(commentary string) string {
 	return out.String()
 }
 
-// template reads {hashtag|\#|tag}; n is its length, 0 when it is none.
+// template parses {hashtag|\#|tag}; n is its length, 0: none.
 func template(text string) (words string, n int) {
-	end := bare(text, '}')
+	end := indexUnescaped(text, '}')
 	if end < 0 {
 		return "", 0
 	}
@@ -86,21 +87,21 @@ func template(text string) (words string, n int) {
 	return unescape(parts[1] + parts[2]), end + 1
 }
 
-// mention reads @[Name](urn).
+// mention parses @[Name](urn).
 func mention(text string) (name string, n int) {
-	end := bare(text, ']')
+	end := indexUnescaped(text, ']')
 	if end < 0 || !strings.HasPrefix(text[end+1:], "(") {
 		return "", 0
 	}
-	closing := bare(text[end+1:], ')')
+	closing := indexUnescaped(text[end+1:], ')')
 	if closing < 0 {
 		return "", 0
 	}
 	return unescape(text[2:end]), end + 1 + closing + 1
 }
 
-// bare finds a character that has no backslash before it.
-func bare(text string, wanted byte) int {
+// indexUnescaped returns the index of a character that is not escaped.
+func indexUnescaped(text string, wanted byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
@@ -123,8 +124,8 @@ func unescape(text string) string {
 	return out.String()
 }
 
-// units counts UTF-16 code units.
-func units(text string) int {
+// utf16Length counts UTF-16 code units.
+func utf16Length(text string) int {
 	n := 0
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)

@@ -21,13 +21,13 @@ func TestLittle(t *testing.T) {
 		`{hashtag|\#|no}`:              `\{hashtag\|\\\#\|no\}`,
 		"Bản tin chiều 👨‍👩‍👧‍👦\n\n(2)": "Bản tin chiều 👨‍👩‍👧‍👦\n\n\\(2\\)",
 	} {
-		if got := little(text); got != want {
+		if got := encodeLittleText(text); got != want {
 			t.Errorf("little(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
 
-// TestPlainReadsWhatOthersWrote: listings also hold posts from LinkedIn's own pages.
+// Listings also contain posts from LinkedIn's own pages.
 func TestPlainReadsWhatOthersWrote(t *testing.T) {
 	for commentary, want := range map[string]string{
 		`Thanks @[Dev \(co\)](urn:li:organization:24) #now`: "Thanks Dev (co) #now",
@@ -36,27 +36,26 @@ func TestPlainReadsWhatOthersWrote(t *testing.T) {
 		`@[Open](`:                                          "@[Open](",
 		`end\`:                                              `end\`,
 	} {
-		if got := plain(commentary); got != want {
+		if got := decodeLittleText(commentary); got != want {
 			t.Errorf("plain(%q) = %q, want %q", commentary, got, want)
 		}
 	}
 }
 
-// FuzzWhatIsWrittenIsWhatShows: the sandbox cuts a text off at what is not
-// escaped, as LinkedIn does.
+// The fake network truncates a text at unescaped characters, like LinkedIn.
 func FuzzWhatIsWrittenIsWhatShows(f *testing.F) {
 	for _, seed := range []string{"", `\`, `\#`, "#a#b #c_d# e#f", "##x", "#Hà\u0300 Nội", `{hashtag|\#|x}`, "@[a](urn:li:person:1)", "x_*~y", "＃tin", "#\u0301", "https://a.example/#b_(c)", "🇻🇳#🇻🇳 #a👍🏽", "a\r\nb\x00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		written := little(text)
+		written := encodeLittleText(text)
 		if got := fake.LinkedInText(written); got != text {
 			t.Errorf("%q is sent as %q and shows as %q", text, written, got)
 		}
-		if got := plain(written); got != text {
+		if got := decodeLittleText(written); got != text {
 			t.Errorf("%q is read back as %q", text, got)
 		}
-		if got := units(text); utf8.ValidString(text) && got != len(utf16.Encode([]rune(text))) {
+		if got := utf16Length(text); utf8.ValidString(text) && got != len(utf16.Encode([]rune(text))) {
 			t.Errorf("%q counts %d", text, got)
 		}
 	})

@@ -17,7 +17,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// answering serves one answer to everything.
+// answering serves one response to every request.
 func answering(t *testing.T, handler http.HandlerFunc) (*mastodon.Mastodon, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(handler)

@@ -9,12 +9,13 @@ import (
 	"dateline/platforms/rules"
 )
 
-// blank is what Mastodon strips from both ends of a text.
+// blank contains what Mastodon strips from both ends of a text.
 const blank = "\x00\t\n\v\f\r "
 
-// Count counts as app/validators/status_length_validator.rb does: grapheme
-// clusters, every link at a fixed cost, and of a mention only the user name.
-// Surrounding white space does not count, because Mastodon strips it first.
+// Count counts the way app/validators/status_length_validator.rb does: grapheme
+// clusters, every link at a fixed length, and only the user name of a mention.
+// Leading and trailing whitespace does not count, because Mastodon strips it
+// first.
 func (m *Mastodon) Count(text string, limits network.Limits) int {
 	text = strings.Trim(text, blank)
 	found := entities(text)
@@ -39,7 +40,7 @@ func (m *Mastodon) Count(text string, limits network.Limits) int {
 	return uniseg.GraphemeClusterCount(counted.String())
 }
 
-// Check lists what the instance would refuse.
+// Check returns what the instance would refuse.
 func (m *Mastodon) Check(content network.Content, limits network.Limits) []network.Violation {
 	return rules.Check("Mastodon", content, limits, m.Count(content.Text, limits))
 }

@@ -7,17 +7,18 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// entity is a link or a mention in a text, as byte offsets.
+// entity is a link or a mention, as byte offsets of a text.
 type entity struct {
 	start, end int
 	url        bool
-	local      int // mentions: where the user name ends
+	local      int // mentions: end of the user name
 }
 
-// entities finds the links and mentions that Mastodon finds (app/lib/
-// extractor.rb, config/initializers/twitter_regex.rb): only those are counted
-// at a discount. Ruby's expressions look behind and try again in ways that Go's
-// do not, so this is a scanner. Where two overlap, the earlier one stays.
+// entities returns the links and mentions that Mastodon finds
+// (app/lib/extractor.rb, config/initializers/twitter_regex.rb), because only
+// those are counted at a reduced length. Ruby's regular expressions use
+// lookbehind and backtracking that Go does not have, so this is a scanner. Of two
+// that overlap, the earlier one is kept.
 func entities(text string) []entity {
 	var found []entity
 	before := rune(-1) // the character before position i
@@ -42,7 +43,7 @@ func entities(text string) []entity {
 	return found
 }
 
-// urlAt is valid_url, with the schemes that it knows.
+// urlAt implements valid_url, with the schemes that it allows.
 func urlAt(text string, i int) entity {
 	rest := text[i:]
 	at := -1
@@ -68,7 +69,8 @@ func urlAt(text string, i int) entity {
 	return entity{start: i, end: i + at, url: true}
 }
 
-// domainLength is how much of text is a domain with a known top level; 0: none.
+// domainLength returns the length of a domain with a known top-level domain at
+// the start of text; 0: none.
 func domainLength(text string) int {
 	best, label, dots := 0, 0, 0
 	for i := 0; ; {
@@ -99,7 +101,8 @@ func knownTopLevel(label string) bool {
 	return icann
 }
 
-// inDomain is valid_subdomain: everything but punctuation, spaces and controls.
+// inDomain implements valid_subdomain: everything except punctuation, spaces and
+// control characters.
 func inDomain(r rune) bool {
 	if r < 0x80 {
 		return r == '-' || r == '_' || isAlnum(r)
@@ -121,8 +124,8 @@ func digits(text string) int {
 	return n
 }
 
-// pathLength is valid_url_path after its slash: balanced brackets belong to it,
-// punctuation at its end does not.
+// pathLength implements valid_url_path after its slash: balanced brackets are
+// part of it, trailing punctuation is not.
 func pathLength(text string) int {
 	if text == "" || text[0] != '/' {
 		return 0
@@ -152,8 +155,8 @@ func pathLength(text string) int {
 
 func inPath(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune("<>()?", r) }
 
-// bracketLength is the length of a balanced group of brackets that holds
-// something, with at most one level inside; 0: none.
+// bracketLength returns the length of a balanced, non-empty group of brackets
+// with at most one nested level; 0: none.
 func bracketLength(text string, inside int) int {
 	content := false
 	for i := 1; i < len(text); {
@@ -197,17 +200,17 @@ func queryLength(text string) int {
 	return end
 }
 
-// mayPrecedeURL is valid_url_preceding_chars.
+// mayPrecedeURL implements valid_url_preceding_chars.
 func mayPrecedeURL(r rune) bool {
 	return !isAlnum(r) && !strings.ContainsRune("@＠$#＃", r) && !invalid(r)
 }
 
-// invalid are twitter-text's INVALID_CHARACTERS.
+// invalid reports whether r is one of twitter-text's INVALID_CHARACTERS.
 func invalid(r rune) bool {
 	return r == 0xFFFE || r == 0xFEFF || r == 0xFFFF || r >= 0x202A && r <= 0x202E
 }
 
-// mentionAt is Account::MENTION_RE (app/models/account.rb).
+// mentionAt implements Account::MENTION_RE (app/models/account.rb).
 func mentionAt(text string, i int, before rune) entity {
 	if before == '=' || before == '/' || before >= 0 && isWord(before) {
 		return entity{}
@@ -221,7 +224,7 @@ func mentionAt(text string, i int, before rune) entity {
 	if strings.HasPrefix(text[end:], "@") {
 		end += hostLength(text[end:])
 	}
-	// end_mention_match: what follows must not go on like a name.
+	// end_mention_match: a mention must not be followed by more of a name.
 	after := text[end:]
 	if r, size := decode(after); size > 0 && (r == '@' || r == '＠' || latinAccent(r)) || strings.HasPrefix(after, "://") {
 		return entity{}
@@ -243,7 +246,7 @@ func userLength(text string) int {
 	return end
 }
 
-// hostLength is the length of "@domain", which ends in a letter or digit and
+// hostLength returns the length of "@domain", which ends in a letter or digit and
 // has at least two characters; 0: none.
 func hostLength(text string) int {
 	end, count := 0, 0
@@ -265,12 +268,13 @@ func isAlnum(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// isWord is Ruby's [[:word:]].
+// isWord implements Ruby's [[:word:]].
 func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Pc)
 }
 
-// latinAccent are twitter-text's LATIN_ACCENTS, Vietnamese letters included.
+// latinAccent reports whether r is one of twitter-text's LATIN_ACCENTS, which
+// include Vietnamese letters.
 func latinAccent(r rune) bool {
 	return r >= 0xC0 && r <= 0x24F && r != 0xD7 && r != 0xF7 ||
 		strings.ContainsRune("ɓɔɖɗəɛɣɨɯɲʉʋʻ", r) || r >= 0x300 && r <= 0x36F || r >= 0x1E00 && r <= 0x1EFF

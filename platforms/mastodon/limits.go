@@ -10,14 +10,15 @@ import (
 	"dateline/platforms/network"
 )
 
-// instanceTTL is how long an instance's limits are believed.
+// instanceTTL is how long an instance's limits are cached.
 const instanceTTL = 24 * time.Hour
 
-// retryTTL is how long the fallback is used before the instance is asked anew.
+// retryTTL is how long the fallback limits are cached before the instance is
+// queried again.
 const retryTTL = 10 * time.Minute
 
-// idempotencyWindow is how long Mastodon remembers an Idempotency-Key, in
-// seconds (app/services/post_status_service.rb: setex 3_600).
+// idempotencyWindow is how long Mastodon stores an Idempotency-Key, in seconds
+// (app/services/post_status_service.rb: setex 3_600).
 const idempotencyWindow = 3600
 
 type instance struct {
@@ -27,9 +28,10 @@ type instance struct {
 	expires  time.Time
 }
 
-// instanceAnswer holds what is used of GET /api/v2/instance and of its older
-// form v1. https://docs.joinmastodon.org/entities/Instance/
-type instanceAnswer struct {
+// instanceResponse contains the used fields of GET /api/v2/instance and of its
+// older version v1.
+// https://docs.joinmastodon.org/entities/Instance/
+type instanceResponse struct {
 	Domain        string        `json:"domain"`         // v2
 	URI           string        `json:"uri"`            // v1
 	MaxTootChars  int           `json:"max_toot_chars"` // Pleroma and Akkoma
@@ -51,8 +53,8 @@ type configuration struct {
 	} `json:"media_attachments"`
 }
 
-// Limits are the instance's, from a cache of at most 24 hours. An instance that
-// does not say, or has no such call, gets Mastodon's own defaults.
+// Limits returns the instance's limits, cached for at most 24 hours. Mastodon's
+// defaults apply to instances that do not report limits.
 func (m *Mastodon) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
 	found, err := m.instance(ctx, account.BaseURL)
 	return found.limits, err
@@ -79,17 +81,17 @@ func (m *Mastodon) instance(ctx context.Context, address string) (instance, erro
 	return fresh, nil
 }
 
-// fetchInstance asks without a token: the call is public, and instances that
-// closed it answer 401 or 403, which must not read as a revoked token.
+// fetchInstance sends no token: the call is public, and instances that closed it
+// answer 401 or 403, which must not be mistaken for a revoked token.
 func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, error) {
 	ttl := instanceTTL
-	var answer instanceAnswer
+	var answer instanceResponse
 	res, err := m.do(ctx, base, "/api/v2/instance", call.Request{Method: http.MethodGet})
-	if refused(err) {
+	if isRefused(err) {
 		res, err = m.do(ctx, base, "/api/v1/instance", call.Request{Method: http.MethodGet})
 	}
 	switch {
-	case refused(err):
+	case isRefused(err):
 		ttl = retryTTL
 	case err != nil:
 		return instance{}, err
@@ -110,43 +112,44 @@ func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, er
 	if found.software.name == "" {
 		found.expires = time.Now().Add(retryTTL)
 	}
-	if found.software.honorsKeys() {
+	if found.software.honorsIdempotencyKeys() {
 		found.limits.IdempotencyWindow = idempotencyWindow
 	}
 	return found, nil
 }
 
-// refused says that the instance answered and does not offer the call.
-func refused(err error) bool {
+// isRefused reports whether the instance responded and does not offer the call.
+func isRefused(err error) bool {
 	var e *network.Error
 	return errors.As(err, &e) && (e.Class == network.Rejected || e.Class == network.Auth) && e.Status != 0
 }
 
-func (a instanceAnswer) limits(host string) network.Limits {
+func (a instanceResponse) limits(host string) network.Limits {
 	c := a.Configuration
-	characters := between(a.MaxTootChars, 500, 1_000_000)
+	characters := clamp(a.MaxTootChars, 500, 1_000_000)
 	return network.Limits{
 		AllowedBy:        host,
-		MaxCharacters:    between(c.Statuses.MaxCharacters, characters, 1_000_000),
-		CharactersPerURL: between(c.Statuses.CharactersPerURL, 23, 1000),
-		MaxMedia:         between(c.Statuses.MaxMedia, 4, 1000),
+		MaxCharacters:    clamp(c.Statuses.MaxCharacters, characters, 1_000_000),
+		CharactersPerURL: clamp(c.Statuses.CharactersPerURL, 23, 1000),
+		MaxMedia:         clamp(c.Statuses.MaxMedia, 4, 1000),
 		MIMETypes:        c.Media.MIMETypes,
-		MaxImageBytes:    between(c.Media.ImageSizeLimit, 16<<20, 1<<40),
-		MaxImagePixels:   between(c.Media.ImageMatrixLimit, 33_177_600, 1<<40),
-		MaxVideoBytes:    between(c.Media.VideoSizeLimit, 99<<20, 1<<40),
-		MaxAltText:       between(c.Media.DescriptionLimit, 1500, 1_000_000),
+		MaxImageBytes:    clamp(c.Media.ImageSizeLimit, 16<<20, 1<<40),
+		MaxImagePixels:   clamp(c.Media.ImageMatrixLimit, 33_177_600, 1<<40),
+		MaxVideoBytes:    clamp(c.Media.VideoSizeLimit, 99<<20, 1<<40),
+		MaxAltText:       clamp(c.Media.DescriptionLimit, 1500, 1_000_000),
 		SupportsReply:    true,
 		Quotas:           quotas(),
 	}
 }
 
-// between takes a number from an instance when it is sensible.
-func between[N int | int64](value, fallback, most N) N {
+// clamp returns the value that an instance reports if it is plausible, otherwise
+// the fallback.
+func clamp[N int | int64](value, fallback, most N) N {
 	if value < 1 || value > most {
 		return fallback
 	}
 	return value
 }
 
-// DefaultLimits are Mastodon's own defaults, which instances may change.
-func (m *Mastodon) DefaultLimits() network.Limits { return instanceAnswer{}.limits("Mastodon") }
+// DefaultLimits returns Mastodon's defaults, which instances can change.
+func (m *Mastodon) DefaultLimits() network.Limits { return instanceResponse{}.limits("Mastodon") }

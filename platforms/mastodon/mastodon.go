@@ -1,9 +1,9 @@
-// Package mastodon publishes to any instance of Mastodon and of the servers
-// that speak its client API.
+// Package mastodon publishes to Mastodon instances and to other servers with
+// Mastodon's client API.
 //
-// The API is described at https://docs.joinmastodon.org/client/ and
-// https://docs.joinmastodon.org/methods/; behaviour that is not written there
-// is cited from Mastodon's source by file.
+// The API is documented at https://docs.joinmastodon.org/client/ and
+// https://docs.joinmastodon.org/methods/. Undocumented behavior is cited from
+// Mastodon's source by file.
 package mastodon
 
 import (
@@ -21,23 +21,24 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "mastodon"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
-	AppName string `json:"app_name"` // shown when a person allows access; default Dateline
-	Website string `json:"website"`  // linked from the app's name; may be empty
-	// PlainHTTP lists host:port of instances that may be reached without TLS,
-	// besides those on loopback.
+	AppName string `json:"app_name"` // shown when a user grants access; default Dateline
+	Website string `json:"website"`  // linked from the app's name; optional
+	// PlainHTTP lists host:port of instances that can be called without TLS, in
+	// addition to loopback addresses.
 	PlainHTTP []string `json:"plain_http"`
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for one attachment; 0: 15 min
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // timeout of one upload; 0: 15 min
 }
 
-// Mastodon implements network.Network and the ways to connect its accounts.
+// Mastodon implements network.Network, and connects accounts with OAuth or an
+// access token.
 type Mastodon struct {
 	calls   *call.Caller
 	options Options
@@ -57,8 +58,8 @@ var (
 	_ network.LimitsDefaulter = (*Mastodon)(nil)
 )
 
-// New makes the adapter. client should refuse private addresses (see
-// call.NewClient), because instances are named by users.
+// New returns the adapter. client should refuse private addresses
+// (call.NewClient), because users enter the instances.
 func New(client *http.Client, options Options) *Mastodon {
 	if options.AppName == "" {
 		options.AppName = "Dateline"
@@ -69,11 +70,10 @@ func New(client *http.Client, options Options) *Mastodon {
 	return &Mastodon{calls: call.New(client), options: options, instances: map[string]instance{}}
 }
 
-// Name gives "mastodon".
+// Name returns "mastodon".
 func (m *Mastodon) Name() string { return Name }
 
-// do makes one call to an instance and turns every refusal into a
-// *network.Error.
+// do makes one call to an instance and returns every refusal as a *network.Error.
 func (m *Mastodon) do(ctx context.Context, base, path string, request call.Request) (*call.Response, error) {
 	root, err := m.base(base)
 	if err != nil {
@@ -99,7 +99,7 @@ func (m *Mastodon) do(ctx context.Context, base, path string, request call.Reque
 	return res, nil
 }
 
-// base validates an instance's address and gives it without a trailing slash.
+// base validates an instance's address and returns it without a trailing slash.
 func (m *Mastodon) base(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
@@ -108,8 +108,8 @@ func (m *Mastodon) base(address string) (string, error) {
 	switch u.Scheme {
 	case "https":
 	case "http":
-		// A token sent without TLS is a token lost.
-		if !m.mayBePlain(u) {
+		// A token that is sent without TLS is compromised.
+		if !m.allowsHTTP(u) {
 			return "", badAddress("The instance's address must begin with https://.")
 		}
 	default:
@@ -118,7 +118,7 @@ func (m *Mastodon) base(address string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-func (m *Mastodon) mayBePlain(u *url.URL) bool {
+func (m *Mastodon) allowsHTTP(u *url.URL) bool {
 	for _, allowed := range m.options.PlainHTTP {
 		if strings.EqualFold(allowed, u.Host) {
 			return true
@@ -135,7 +135,7 @@ func badAddress(message string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url", Message: message}
 }
 
-// hostOf names an instance in messages.
+// hostOf returns an instance's host, for messages.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -148,17 +148,17 @@ func hostOf(base string) string {
 	return host
 }
 
-// failure is Mastodon's error entity; OAuth endpoints add a description.
+// errorResponse is Mastodon's Error entity; OAuth endpoints add a description.
 // https://docs.joinmastodon.org/entities/Error/
-type failure struct {
+type errorResponse struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 }
 
-// refusal classifies an answer that is no success.
+// refusal classifies an unsuccessful response.
 func refusal(res *call.Response, said []network.RateStatus) *network.Error {
-	var f failure
-	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
+	var f errorResponse
+	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	code, message := "", f.Error
 	if f.Description != "" {
 		code, message = f.Error, f.Description
@@ -171,22 +171,22 @@ func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 		if at := rateReset(res); at.After(e.RetryAt) {
 			e.RetryAt = at
 		}
-	case res.Status == http.StatusForbidden && tokenRefused(f.Error):
+	case res.Status == http.StatusForbidden && isTokenError(f.Error):
 		e.Class = network.Auth
 	case res.Status == http.StatusUnprocessableEntity && strings.Contains(f.Error, "not finished processing"):
 		// app/services/post_status_service.rb validates the media before it
-		// creates anything, so this may be sent again.
+		// creates anything, so the request can be repeated.
 		e.Class, e.Code = network.Transient, "media_not_ready"
 	case res.Status == http.StatusUnprocessableEntity && strings.Contains(f.Error, "not found or already attached"):
-		// The same check, for media that was vacuumed (or belongs to a post).
+		// The same check, for media that was vacuumed or belongs to a post.
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	}
 	return e
 }
 
-// tokenRefused knows the answers of status 403 that are about the token or its
-// login and not about this post (app/controllers/api/base_controller.rb).
-func tokenRefused(message string) bool {
+// isTokenError reports whether a 403 is about the token or its login, and not
+// about this post (app/controllers/api/base_controller.rb).
+func isTokenError(message string) bool {
 	for _, known := range []string{
 		"outside the authorized scopes",
 		"Your login is currently disabled",

@@ -83,7 +83,7 @@ func TestConformance(t *testing.T) {
 	platformtest.Run(t, s)
 }
 
-// TestRealServer runs the suite against a server that speaks Mastodon's API.
+// TestRealServer runs the suite against a real server with Mastodon's API.
 func TestRealServer(t *testing.T) {
 	base, token := os.Getenv("MASTODON_URL"), os.Getenv("MASTODON_TOKEN")
 	if base == "" || token == "" {
@@ -94,14 +94,14 @@ func TestRealServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Whoever sets the address means it, private or not.
+	// Whoever sets the address trusts it, private or not.
 	client, err := call.NewClient([]string{"0.0.0.0/0", "::/0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := mastodon.New(client, mastodon.Options{PlainHTTP: []string{u.Host}})
 	s := subject(m, client, identified(t, m, base, token))
-	s.Connector = nil // approving needs a person
+	s.Connector = nil // granting access needs a user
 	platformtest.Run(t, s)
 }
 

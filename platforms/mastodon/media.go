@@ -11,15 +11,16 @@ import (
 	"dateline/platforms/network"
 )
 
-// unattachedTTL is an hour less than what Mastodon keeps media without a
-// status for (app/lib/vacuum/media_attachments_vacuum.rb: 1 day).
-const unattachedTTL = 23 * time.Hour
+// unattachedMediaTTL is an hour less than the time for which Mastodon stores
+// media without a status (app/lib/vacuum/media_attachments_vacuum.rb: 1 day).
+const unattachedMediaTTL = 23 * time.Hour
 
-// checkAfter is the pause between questions about processing.
-const checkAfter = 2 * time.Second
+// pollInterval is the time between requests for the processing state.
+const pollInterval = 2 * time.Second
 
-// Stage uploads one attachment (POST /api/v2/media): 200 is ready, 202 is
-// still being processed. https://docs.joinmastodon.org/methods/media/
+// Stage uploads one attachment (POST /api/v2/media): 200 is ready, 202 is still
+// being processed.
+// https://docs.joinmastodon.org/methods/media/
 func (m *Mastodon) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
@@ -46,14 +47,14 @@ func (m *Mastodon) Stage(ctx context.Context, account network.Account, media net
 		return network.Staged{}, err
 	}
 	staged, err := stagedFrom(res)
-	staged.ExpiresAt = time.Now().Add(unattachedTTL)
+	staged.ExpiresAt = time.Now().Add(unattachedMediaTTL)
 	staged.Rates = rates(res, bucketMedia)
 	return staged, err
 }
 
-// StageStatus asks for the state of an upload (GET /api/v1/media/:id): 206 is
-// processing, 200 is ready, 422 has failed. 404 is gone: nothing but the upload
-// was lost.
+// StageStatus reads the state of an upload (GET /api/v1/media/:id): 206 is
+// processing, 200 is ready, 422 has failed, 404 has expired. Only the upload is
+// lost then.
 func (m *Mastodon) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/media/"+url.PathEscape(staged.RemoteID),
 		call.Request{Method: http.MethodGet, Token: account.Token})
@@ -84,7 +85,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 	}
 	staged := network.Staged{RemoteID: answer.ID, Ready: res.Status == http.StatusOK}
 	if !staged.Ready {
-		staged.CheckAfter = checkAfter
+		staged.CheckAfter = pollInterval
 	}
 	return staged, nil
 }

@@ -13,12 +13,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// scopes are the least that publishing, deleting and reconciling need.
+// scopes are the minimum for publishing, deleting and reconciling.
 // https://docs.joinmastodon.org/api/oauth-scopes/
 const scopes = "read:accounts read:statuses write:statuses write:media"
 
-// Register makes Dateline known at an instance (POST /api/v1/apps). Keep the
-// answer: one registration serves all accounts of the instance.
+// Register registers Dateline at an instance (POST /api/v1/apps). The result must
+// be stored: one registration serves all accounts of the instance.
 func (m *Mastodon) Register(ctx context.Context, baseURL, redirectURI string) (network.App, error) {
 	base, err := m.base(baseURL)
 	if err != nil {
@@ -50,8 +50,8 @@ func (m *Mastodon) Register(ctx context.Context, baseURL, redirectURI string) (n
 	}, nil
 }
 
-// AuthorizeURL is the instance's page where the person allows access. Versions
-// before 4.3 ignore the code challenge.
+// AuthorizeURL returns the instance's page on which the user grants access.
+// Versions before 4.3 ignore the code challenge.
 func (m *Mastodon) AuthorizeURL(app network.App, state, challenge string) string {
 	query := url.Values{
 		"response_type":         {"code"},
@@ -65,8 +65,8 @@ func (m *Mastodon) AuthorizeURL(app network.App, state, challenge string) string
 	return strings.TrimSuffix(app.BaseURL, "/") + "/oauth/authorize?" + query.Encode()
 }
 
-// Exchange turns the code into tokens (POST /oauth/token). A code works once:
-// when the answer is lost, the person has to allow access again.
+// Exchange exchanges the code for tokens (POST /oauth/token). A code works once:
+// if the response is lost, the user has to grant access again.
 func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier string) (network.Account, error) {
 	form := url.Values{
 		"grant_type":    {"authorization_code"},
@@ -78,15 +78,15 @@ func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier
 	return m.grant(ctx, app, network.Account{BaseURL: app.BaseURL}, form, secret.NewText(code), secret.NewText(verifier))
 }
 
-// Refresh gets new tokens at the servers whose tokens expire. Mastodon's own do
-// not; its OAuth library gives refresh tokens, which work once, where it is told
-// to (Doorkeeper, use_refresh_token).
+// Refresh refreshes the tokens of servers whose tokens expire. Mastodon's do not
+// expire; its OAuth library issues refresh tokens, which work once, if it is
+// configured to (Doorkeeper, use_refresh_token).
 func (m *Mastodon) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
 	fresh, err := m.grant(ctx, app, account, form, account.RefreshToken)
 	var refused *network.Error
 	if errors.As(err, &refused) {
-		// RFC 6749, 5.2: of the refusals, this one alone is about the refresh token.
+		// RFC 6749, 5.2: only this refusal is about the refresh token.
 		switch {
 		case refused.Code == "invalid_grant":
 			refused.Class = network.Auth
@@ -97,7 +97,7 @@ func (m *Mastodon) Refresh(ctx context.Context, app network.App, account network
 	return fresh, err
 }
 
-// grant asks for tokens and gives the account with them.
+// grant requests tokens and returns the account with them.
 func (m *Mastodon) grant(ctx context.Context, app network.App, account network.Account, form url.Values, secrets ...secret.Text) (network.Account, error) {
 	form.Set("client_id", app.ClientID)
 	form.Set("client_secret", app.ClientSecret.Reveal())
@@ -132,14 +132,14 @@ func (m *Mastodon) grant(ctx context.Context, app network.App, account network.A
 	return account, nil
 }
 
-// Fields asks for an access token, for those who made one at their instance
+// Fields is an access token, for users who created one at their instance
 // (Preferences, Development).
 func (m *Mastodon) Fields() []network.FormField {
 	return []network.FormField{{Name: "access_token", Label: "Access token", Secret: true,
 		Help: "Your instance makes one under Preferences, Development, New application."}}
 }
 
-// ConnectForm finds whose token it is.
+// ConnectForm reads the account that the token belongs to.
 func (m *Mastodon) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	base, err := m.base(baseURL)
 	if err != nil {
@@ -148,7 +148,7 @@ func (m *Mastodon) ConnectForm(ctx context.Context, baseURL string, values map[s
 	return m.Accounts(ctx, network.Account{BaseURL: base, Token: values["access_token"]})
 }
 
-// Accounts gives the one account of a token.
+// Accounts returns the token's only account.
 func (m *Mastodon) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	found, err := m.Identify(ctx, account)
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *Mastodon) Accounts(ctx context.Context, account network.Account) ([]net
 	return []network.Account{found}, nil
 }
 
-// Identify asks whose token this is (GET /api/v1/accounts/verify_credentials).
+// Identify reads the token's account (GET /api/v1/accounts/verify_credentials).
 func (m *Mastodon) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/verify_credentials",
 		call.Request{Method: http.MethodGet, Token: account.Token})
@@ -189,8 +189,8 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 	return account, nil
 }
 
-// Revoke ends a token (POST /oauth/revoke), as RFC 7009 describes: one that is
-// not known any more is no error.
+// Revoke revokes a token (POST /oauth/revoke). Revoking an unknown token is not
+// an error (RFC 7009).
 func (m *Mastodon) Revoke(ctx context.Context, app network.App, account network.Account) error {
 	form := url.Values{"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "token": {account.Token.Reveal()}}
 	_, err := m.do(ctx, app.BaseURL, "/oauth/revoke", call.Request{
@@ -199,5 +199,5 @@ func (m *Mastodon) Revoke(ctx context.Context, app network.App, account network.
 	return err
 }
 
-// DefaultInstance says that accounts must name theirs.
+// DefaultInstance is empty: accounts must name their instance.
 func (m *Mastodon) DefaultInstance() string { return "" }

@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// status holds what is used of Mastodon's Status entity.
+// status contains the used fields of Mastodon's Status entity.
 // https://docs.joinmastodon.org/entities/Status/
 type status struct {
 	ID        string    `json:"id"`
@@ -25,7 +25,7 @@ type status struct {
 	} `json:"media_attachments"`
 }
 
-// receipt prefers the page for people; url is null in some servers' answers.
+// receipt prefers the page for readers; some servers return a null url.
 func (s status) receipt(requestID string) network.Receipt {
 	link := s.URL
 	if link == "" {
@@ -35,10 +35,10 @@ func (s status) receipt(requestID string) network.Receipt {
 }
 
 // Publish posts a status (POST /api/v1/statuses) with the submission's key as
-// Idempotency-Key: on servers that honor it (software.honorsKeys), the same key
-// gives the same status again for an hour. The key is stored after the status is
-// made, so older versions make two of two calls that run at the same time: never
-// send while an earlier call may still be running.
+// Idempotency-Key. On servers that honor it (honorsIdempotencyKeys), the same key
+// returns the same status for an hour. Older versions store the key after they
+// create the status, so two concurrent calls create two statuses: never send
+// while an earlier call may still be running.
 func (m *Mastodon) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	body, err := call.JSON(struct {
 		Status   string   `json:"status"`
@@ -67,7 +67,7 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, res.MalformedError("it has no status id")
 	}
 	if base, err := m.base(account.BaseURL); err == nil {
-		m.learnReplay(base, made, res)
+		m.observeReplay(base, made, res)
 	}
 	receipt := made.receipt(res.RequestID)
 	receipt.SentAt = res.Sent

@@ -15,12 +15,12 @@ const (
 	bucketMedia    = "media"
 )
 
-// quotas are Mastodon's own defaults; instances may set others, and every
-// answer says how the account stands.
+// quotas are Mastodon's defaults. Instances can change them, and every response
+// reports the current state.
 // https://docs.joinmastodon.org/api/rate-limits/
 //
-// Periods begin at multiples of their length since 1970
-// (app/lib/rate_limiter.rb, rack-attack's cache keys).
+// Windows begin at multiples of their length since 1970 (app/lib/rate_limiter.rb,
+// rack-attack's cache keys).
 func quotas() []network.Quota {
 	return []network.Quota{
 		{Bucket: bucketStatuses, Scope: network.ScopeAccount, Requests: 300, Per: 3 * time.Hour, FixedWindow: true, Default: true,
@@ -41,13 +41,14 @@ func bucketOf(method, path string) string {
 	}
 }
 
-// rates reads the headers of an answer. They tell of the fullest of the buckets
-// that the call fell in (app/controllers/concerns/api/rate_limit_headers.rb),
-// which nearly always is the call's own. When it is the one of all calls, that
-// many calls and no more are left until its reset all the same.
+// rates parses the rate-limit headers of a response. They describe the bucket
+// with the least remaining requests
+// (app/controllers/concerns/api/rate_limit_headers.rb), which almost always is
+// the call's own. If it is the bucket of all calls, no more calls than that are
+// left anyway.
 //
-// Servers that speak Mastodon's API have limits of their own: GoToSocial counts
-// all calls together, 300 in 5 minutes from the first one, under the same headers
+// Other servers with Mastodon's API have their own limits: GoToSocial counts all
+// calls together, 300 in 5 minutes from the first one, in the same headers
 // (internal/middleware/ratelimit.go).
 func rates(res *call.Response, bucket string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(header(res, "Limit"))
@@ -61,9 +62,9 @@ func rates(res *call.Response, bucket string) []network.RateStatus {
 
 func rateReset(res *call.Response) time.Time { return res.ParseReset(header(res, "Reset")) }
 
-// header reads one of the headers by Mastodon's name or by that of the IETF's
-// draft, which newer proxies send. Its limit may be a list, of which the first is
-// the one that counts.
+// header returns a header by Mastodon's name or by the name in the IETF draft,
+// which newer proxies use. Its limit can be a list, of which the first entry
+// applies.
 func header(res *call.Response, name string) string {
 	value := res.Header.Get("X-RateLimit-" + name)
 	if value == "" {

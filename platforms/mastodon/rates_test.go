@@ -52,7 +52,7 @@ func want(t *testing.T, rates []network.RateStatus, bucket string, limit, remain
 		t.Errorf("rates %+v, want %d of %d in %s", rates, remaining, limit, bucket)
 		return
 	}
-	// The fake's periods begin at multiples of their length, as Mastodon's do.
+	// The fake's windows begin at multiples of their length, like Mastodon's.
 	if end := time.Now().Truncate(per).Add(per); rates[0].ResetAt.Sub(end).Abs() > 3*time.Second {
 		t.Errorf("reset at %s, want %s", rates[0].ResetAt, end)
 	}

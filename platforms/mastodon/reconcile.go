@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	pageSize = 40 // the most that Mastodon gives at once
+	pageSize = 40 // Mastodon's maximum
 	maxPages = 5
 )
 
-// Reconcile reads the account's own statuses back to the window's start and
-// compares them with the submission: text, number of attachments, and the post
-// it answers (package matching). Servers render and rewrite what they are sent:
-// GoToSocial and Pleroma, for example, apply Markdown.
+// Reconcile reads the account's own statuses back to the start of the window and
+// compares them with the submission: text, number of attachments and reply target
+// (package matching). Servers render and rewrite what they are sent: GoToSocial
+// and Pleroma, for example, apply Markdown.
 func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
@@ -30,7 +30,7 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 	if err != nil {
 		return network.Finding{}, err
 	}
-	compare := matching.NewComparer(normal(submission.Text))
+	compare := matching.NewComparer(normalize(submission.Text))
 	from := window.From.Truncate(time.Millisecond)
 	search, complete, maxID := matching.New(window), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -38,8 +38,9 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 		if err != nil {
 			return network.Finding{}, err
 		}
-		// An instance whose clock is behind dates its posts before we sent them.
-		// The window only ever grows: a post missed is a post made twice.
+		// An instance whose clock is behind dates posts before the local send
+		// time. The window is only ever extended: missing a post would publish it
+		// twice.
 		if skew := res.ClockSkew(); skew < 0 && window.From.Add(skew).Before(from) {
 			from = window.From.Add(skew)
 		}
@@ -53,14 +54,14 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 			}
 			search.Add(matching.Post{
 				Receipt:          s.receipt(res.RequestID),
-				Verdict:          compare.Compare(normal(plain(s.Content))),
+				Verdict:          compare.Compare(normalize(htmlToText(s.Content))),
 				MediaCountEqual:  len(s.Media) == len(submission.MediaIDs),
 				ReplyTargetEqual: s.ReplyTo == submission.ReplyTo,
 			})
 		}
 	}
 	late := ""
-	if !server.software.listsAtOnce() {
+	if !server.software.listsImmediately() {
 		late = "It is not known whether " + server.software.String() + " lists a new post at once."
 	}
 	return search.Result(from, complete, late), nil

@@ -11,9 +11,9 @@ import (
 	"dateline/platforms/call"
 )
 
-// software is what a server says that it runs.
+// software is the server software that an instance reports.
 type software struct {
-	name    string // lower case, as NodeInfo spells it; empty: unknown
+	name    string // lowercase, as in NodeInfo; empty: unknown
 	version string
 }
 
@@ -24,12 +24,12 @@ func (s software) String() string {
 	return strings.TrimSpace(s.name + " " + s.version)
 }
 
-// honorsKeys lists the software that is known to answer a second request with
-// the same Idempotency-Key with the first one's status, and since which version.
-// Forks of Mastodon that keep its name keep its code, too
-// (app/services/post_status_service.rb, idempotency_key). Servers that are not
-// listed may ignore the header, as GoToSocial does.
-func (s software) honorsKeys() bool {
+// honorsIdempotencyKeys reports whether the software is known to answer a second
+// request with the same Idempotency-Key with the first status, and since which
+// version. Forks of Mastodon that keep its name also keep this code
+// (app/services/post_status_service.rb, idempotency_key). Other servers may
+// ignore the header, as GoToSocial does.
+func (s software) honorsIdempotencyKeys() bool {
 	switch s.name {
 	case "mastodon":
 		return s.major() >= 2
@@ -39,10 +39,10 @@ func (s software) honorsKeys() bool {
 	return false
 }
 
-// listsAtOnce lists the software that reads an account's statuses from the
-// database to which it writes them, so that a status is listed as soon as it
+// listsImmediately reports whether the software reads an account's statuses from
+// the database that it writes them to, so that a status is listed as soon as it
 // exists.
-func (s software) listsAtOnce() bool {
+func (s software) listsImmediately() bool {
 	switch s.name {
 	case "mastodon", "hometown", "gotosocial", "pleroma", "akkoma":
 		return true
@@ -50,7 +50,7 @@ func (s software) listsAtOnce() bool {
 	return false
 }
 
-// major is the first number of the version; 0 when there is none.
+// major returns the first number of the version; 0: none.
 func (s software) major() int {
 	number, _, _ := strings.Cut(s.version, ".")
 	n, err := strconv.Atoi(number)
@@ -60,14 +60,14 @@ func (s software) major() int {
 	return n
 }
 
-// nodeInfoPath leads to the documents that name a server's software.
+// nodeInfoPath is the address of the documents that name a server's software.
 // https://nodeinfo.diaspora.software/protocol
 const nodeInfoPath = "/.well-known/nodeinfo"
 
-// fetchSoftware asks a server what it runs. The version that GET /api/v2/instance
-// gives does not tell: other servers fill in the version of Mastodon with which
-// they are compatible. A server that does not answer, or not in this form, has
-// unknown software.
+// fetchSoftware reads a server's software from NodeInfo. The version in GET
+// /api/v2/instance cannot be used, because other servers report the version of
+// Mastodon that they are compatible with. The software of a server that does not
+// respond in this format is unknown.
 func (m *Mastodon) fetchSoftware(ctx context.Context, base string) software {
 	res, err := m.do(ctx, base, nodeInfoPath, call.Request{Method: http.MethodGet})
 	if err != nil {
@@ -86,7 +86,7 @@ func (m *Mastodon) fetchSoftware(ctx context.Context, base string) software {
 		if !strings.HasPrefix(link.Rel, "http://nodeinfo.diaspora.software/ns/schema/") {
 			continue
 		}
-		path, ok := samePlace(base, link.Href)
+		path, ok := pathOnHost(base, link.Href)
 		if !ok {
 			continue
 		}
@@ -107,9 +107,9 @@ func (m *Mastodon) fetchSoftware(ctx context.Context, base string) software {
 	return software{}
 }
 
-// samePlace gives the path of an address that lies on the server itself. What
-// another host says of this one is not asked.
-func samePlace(base, address string) (path string, ok bool) {
+// pathOnHost returns the path of an address on the same host; false for other
+// hosts, which are not queried.
+func pathOnHost(base, address string) (path string, ok bool) {
 	root, err := url.Parse(base)
 	if err != nil {
 		return "", false
@@ -121,14 +121,14 @@ func samePlace(base, address string) (path string, ok bool) {
 	return u.EscapedPath(), true
 }
 
-// minReplayAge is how much older than the request a status must be for the
-// server to have repeated an earlier answer: Date and created_at may be rounded.
+// minReplayAge is how much older than the request a status must be to be a replay
+// of an earlier response: Date and created_at can be rounded.
 const minReplayAge = 5 * time.Second
 
-// learnReplay notes that a server answered with a status that is older than the
-// request. Only a server that honors the key does that, so the key may be
-// relied on for as long as it was just seen to work.
-func (m *Mastodon) learnReplay(base string, made status, res *call.Response) {
+// observeReplay records that a server answered with a status that is older than
+// the request. Only servers that honor the key do that, so the key can be relied
+// on for as long as was just observed.
+func (m *Mastodon) observeReplay(base string, made status, res *call.Response) {
 	if made.CreatedAt.IsZero() || res.Sent.IsZero() {
 		return
 	}

@@ -12,15 +12,15 @@ import (
 func decode(text string) (rune, int)     { return utf8.DecodeRuneInString(text) }
 func decodeLast(text string) (rune, int) { return utf8.DecodeLastRuneInString(text) }
 
-// plain turns a status's HTML back into what was written, as far as Mastodon
-// keeps it (app/lib/text_formatter.rb): paragraphs and line breaks become line
-// ends, and the hidden parts of shortened links are read along with the rest.
-func plain(content string) string {
+// htmlToText converts a status's HTML back to the text that was written, as far
+// as Mastodon preserves it (app/lib/text_formatter.rb): paragraphs and line
+// breaks become newlines, and the hidden parts of shortened links are included.
+func htmlToText(content string) string {
 	var text strings.Builder
 	tokens := html.NewTokenizer(strings.NewReader(content))
 	for {
 		switch tokens.Next() {
-		case html.ErrorToken: // the end, for a reader that cannot fail
+		case html.ErrorToken: // end of input: the reader cannot fail
 			return text.String()
 		case html.TextToken:
 			text.Write(tokens.Text())
@@ -37,10 +37,9 @@ func plain(content string) string {
 	}
 }
 
-// normal brings a text into the one form in which what was sent and what is
-// listed are equal: mentions without their domain, which Mastodon does not
-// show, NFC, and single spaces.
-func normal(text string) string {
+// normalize converts sent and listed text to a common form: mentions without
+// their domain, which Mastodon does not show, NFC, and single spaces.
+func normalize(text string) string {
 	var short strings.Builder
 	at := 0
 	for _, e := range entities(text) {

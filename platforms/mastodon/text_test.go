@@ -18,12 +18,12 @@ func TestPlain(t *testing.T) {
 		"Broken":  {"<p>One <b", "One"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := normal(plain(row.html)); got != row.want {
+			if got := normalize(htmlToText(row.html)); got != row.want {
 				t.Errorf("%q, want %q", got, row.want)
 			}
 		})
 	}
-	if a, b := normal("@desk@news.example ha\u0300  no\u0323\u0302i\n"), normal("@desk hà nội"); a != b {
+	if a, b := normalize("@desk@news.example ha\u0300  no\u0323\u0302i\n"), normalize("@desk hà nội"); a != b {
 		t.Errorf("%q is not %q", a, b)
 	}
 }
@@ -33,11 +33,11 @@ func FuzzPlain(f *testing.F) {
 	f.Add("<a href='x'>@<span>y</span></a><!-- <p> -->&#x110000;")
 	f.Add("<script><p></script>\x00\xff@a@b.c")
 	f.Fuzz(func(t *testing.T, content string) {
-		text := normal(plain(content))
+		text := normalize(htmlToText(content))
 		if utf8.ValidString(content) && !utf8.ValidString(text) {
 			t.Errorf("plain(%q) is not valid UTF-8", content)
 		}
-		if again := normal(text); utf8.ValidString(text) && len(again) > 3*len(text)+3 {
+		if again := normalize(text); utf8.ValidString(text) && len(again) > 3*len(text)+3 {
 			t.Errorf("normal grows: %q", text)
 		}
 	})

@@ -1,10 +1,10 @@
-// Package matching decides whether one of the posts that a network lists is the
-// post whose answer was lost.
+// Package matching decides whether a post that a network lists is the post whose
+// response was lost.
 //
-// A server may rewrite the text, list posts late, or list posts of other people
-// and programs on the same account. A post is therefore found only when its
-// canonical text, attachments and reply target are equal; it is absent only when
-// every listed post is clearly different; anything in between is unclear, and
+// A server can rewrite the text, list posts late, or list posts that other users
+// and programs published on the same account. A post is therefore found only if
+// its canonical text, attachments and reply target are equal. It is absent only
+// if every listed post is clearly different. Anything in between is unclear, and
 // nothing may be sent again.
 package matching
 
@@ -19,25 +19,25 @@ import (
 	"dateline/platforms/network"
 )
 
-// Key identifies posts that a listing cannot tell apart: the same canonical
-// text, number of attachments and reply target.
+// Key returns a hash that is equal for posts that a listing cannot tell apart:
+// those with the same canonical text, number of attachments and reply target.
 func Key(s network.Submission) []byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", compile().canonical(s.Text), max(len(s.MediaIDs), len(s.Media)), s.ReplyTo))
 	return sum[:]
 }
 
-// Post is one listed post, compared with the submission.
+// Post is a listed post and its comparison with the submission.
 type Post struct {
 	Receipt          network.Receipt
 	Verdict          Verdict
 	MediaCountEqual  bool // the number of attachments is equal
 	ReplyTargetEqual bool // the reply target is equal
-	// HasUploadedMedia says that the post has an attachment that was uploaded for this
-	// submission alone.
+	// HasUploadedMedia means that the post has an attachment that was uploaded
+	// for this submission only.
 	HasUploadedMedia bool
 }
 
-// Search collects the posts of a listing.
+// Search collects the listed posts and decides which of them is the lost one.
 type Search struct {
 	window  network.Window
 	seen    int
@@ -49,7 +49,7 @@ type Search struct {
 // New starts a search.
 func New(window network.Window) *Search { return &Search{window: window} }
 
-// Add takes one listed post of the account.
+// Add adds a listed post of the account.
 func (s *Search) Add(p Post) {
 	s.seen++
 	switch {
@@ -64,10 +64,10 @@ func (s *Search) Add(p Post) {
 	}
 }
 
-// Result decides. complete says that the whole window was listed. late, where
-// it is not empty, is a sentence that says why a post that is not listed may
-// exist all the same; its absence then proves nothing.
-func (s *Search) Result(from time.Time, complete bool, late string) network.Finding {
+// Result returns the finding. complete means that the whole window was listed.
+// caveat, if not empty, is a sentence that says why the post may exist although
+// it is not listed; its absence then proves nothing.
+func (s *Search) Result(from time.Time, complete bool, caveat string) network.Finding {
 	since := from.UTC().Format(time.RFC3339)
 	slices.SortFunc(s.matches, compareAge)
 	pending := max(s.window.Pending, 1)
@@ -88,16 +88,16 @@ func (s *Search) Result(from time.Time, complete bool, late string) network.Find
 			s.seen, since, match.RemoteID))
 	case len(s.unclear) > 0:
 		return network.Finding{Similar: len(s.unclear), Evidence: fmt.Sprintf(
-			"%d of %d posts of the account since %s may be this post in other words (%s).", len(s.unclear), s.seen, since, joinIDs(s.unclear))}
+			"%d of %d posts of the account since %s may be this post with its text rewritten (%s).", len(s.unclear), s.seen, since, joinIDs(s.unclear))}
 	}
 	evidence := fmt.Sprintf("None of %d posts of the account since %s has the same text, attachments and reply target.", s.seen, since)
 	switch {
 	case !complete:
 		evidence += " There are more posts than could be read."
-	case late != "":
-		evidence += " " + late
+	case caveat != "":
+		evidence += " " + caveat
 	}
-	return network.Finding{Conclusive: complete && late == "", Evidence: evidence}
+	return network.Finding{Conclusive: complete && caveat == "", Evidence: evidence}
 }
 
 func found(receipt network.Receipt, evidence string) network.Finding {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Verdict says how a listed text compares with the text that was sent.
+// Verdict is the result of comparing a listed text with the text that was sent.
 type Verdict int
 
-// The verdicts. Unclear lies between the two others: the server may have
-// rewritten the text, so nothing may be sent again because of it.
+// The verdicts. Unclear means that the server may have rewritten the text, so
+// nothing may be sent again.
 const (
 	Different Verdict = iota
 	Unclear
@@ -21,38 +21,37 @@ const (
 )
 
 // minSimilarity is the similarity below which two texts are clearly different.
-// Of pairs of headlines of different articles, about three in a thousand are more
-// similar.
+// About three in a thousand pairs of headlines of different articles are more
+// similar than that.
 const minSimilarity = 0.35
 
-// gramLength is the number of letters and digits that are compared at a time.
+// gramLength is the number of letters and digits per n-gram.
 const gramLength = 4
 
-// shortTextLimit is the number of letters and digits up to which a text is too short
-// for a clear difference from a text without any.
+// shortTextLimit is the number of letters and digits up to which a text is too
+// short to be clearly different from an empty text.
 const shortTextLimit = 20
 
-// Comparer compares texts that a server lists with one that was sent. It is safe
-// for one goroutine.
+// Comparer compares listed texts with the text that was sent. It is not safe for
+// concurrent use.
 type Comparer struct {
 	rewrites  rewrites
 	canonical string
 	letters   []rune
 }
 
-// NewComparer prepares a comparison with the text that was sent.
+// NewComparer returns a Comparer for the text that was sent.
 func NewComparer(sent string) *Comparer {
 	c := &Comparer{rewrites: compile()}
 	c.canonical, c.letters = c.rewrites.canonical(sent), c.rewrites.letters(sent)
 	return c
 }
 
-// Compare compares the text that was sent with the text that a server lists. Same
-// means that both are equal in canonical form: HTML entities, Markdown and its
-// escapes, list and quote markers, typographic punctuation, the scheme and the
-// last slash of links, Unicode normalization, invisible characters and white
-// space make no difference. Different means that they share less than a third of
-// their letters in sequence.
+// Compare compares the text that was sent with a listed text. Same means that
+// their canonical forms are equal: HTML entities, Markdown and its escapes, list
+// and quote markers, typographic punctuation, the scheme and trailing slash of
+// links, Unicode normalization, invisible characters and whitespace are ignored.
+// Different means that they share less than about a third of their n-grams.
 func (c *Comparer) Compare(listed string) Verdict {
 	if c.canonical == c.rewrites.canonical(listed) {
 		return Same
@@ -73,7 +72,7 @@ func (c *Comparer) Compare(listed string) Verdict {
 	}
 }
 
-// rewrites are the patterns of what servers rewrite.
+// rewrites contains the patterns of what servers rewrite.
 type rewrites struct{ tag, link, marker, address *regexp.Regexp }
 
 func compile() rewrites {
@@ -85,10 +84,9 @@ func compile() rewrites {
 	}
 }
 
-// canonical brings a text into the form in which it is equal before and after
-// rewriting.
+// canonical returns the form of a text that rewriting does not change.
 func (p rewrites) canonical(text string) string {
-	for range 3 { // an escaped entity may be unescaped once per step
+	for range 3 { // one escape level per step
 		plain := html.UnescapeString(text)
 		if plain == text {
 			break
@@ -109,7 +107,7 @@ func (p rewrites) canonical(text string) string {
 	return out.String()
 }
 
-// canonicalAddress drops what servers add to a link or cut from it.
+// canonicalAddress removes what servers add to a link or strip from it.
 func canonicalAddress(address string) string {
 	for _, prefix := range []string{"https://", "http://", "www."} {
 		if len(address) >= len(prefix) && strings.EqualFold(address[:len(prefix)], prefix) {
@@ -120,7 +118,8 @@ func canonicalAddress(address string) string {
 	return strings.ToLower(host) + strings.TrimRight(rest, "/")
 }
 
-// canonicalRune gives the plain form of a character, or 0 for one that is left out.
+// canonicalRune returns the plain form of a character, or 0 for a character to
+// ignore.
 func canonicalRune(r rune) rune {
 	switch r {
 	case '*', '_', '~', '`', '\\': // Markdown's marks and its escape (CommonMark 2.4)
@@ -140,7 +139,8 @@ func canonicalRune(r rune) rune {
 	return r
 }
 
-// letters are the letters and digits of a text without its links, in lower case.
+// letters returns the letters and digits of a text without its links, in
+// lowercase.
 func (p rewrites) letters(text string) []rune {
 	text = p.address.ReplaceAllString(html.UnescapeString(text), " ")
 	var out []rune
@@ -152,8 +152,8 @@ func (p rewrites) letters(text string) []rune {
 	return out
 }
 
-// similarity is the share of the shorter text's grams that the longer one has,
-// so that a text that was cut off or extended is similar to itself.
+// similarity returns the share of the shorter text's n-grams that the longer text
+// contains. A text that was truncated or extended is therefore similar to itself.
 func similarity(a, b []rune) float64 {
 	if len(a) > len(b) {
 		a, b = b, a

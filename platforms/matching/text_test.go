@@ -70,7 +70,7 @@ func TestKey_TellsApartWhatAListingShows(t *testing.T) {
 	}
 }
 
-// FuzzText: the comparison is symmetric, and a text is always the same as itself.
+// The comparison is symmetric, and a text is always the same as itself.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "a", "\\*", "&amp;", "https://www.", "🔥\uFE0F", "[a](b)", "\xff", "1. x\n- y"} {
 		f.Add(s, s+"x")

@@ -18,11 +18,11 @@ func testCounts(t *testing.T, s Subject) {
 }
 
 func testCheck(t *testing.T, s Subject) {
-	kind := s.PictureType
+	kind := s.ImageType
 	if kind == "" {
 		kind = "image/png"
 	}
-	png := network.MediaInfo{MIMEType: kind, Bytes: 100, Width: pictureSide, Height: pictureSide}
+	png := network.MediaInfo{MIMEType: kind, Bytes: 100, Width: imageSide, Height: imageSide}
 	ok := network.Content{Text: "Fine.", Media: []network.MediaInfo{png}}
 	if problems := s.Network.Check(ok, s.Limits); len(problems) > 0 {
 		t.Errorf("problems with good content: %+v", problems)

@@ -80,7 +80,7 @@ func testRenewal(t *testing.T, s Subject, app network.App) {
 	if !ok {
 		return
 	}
-	sub := prepared(t, s, submission(t, s, "Revoked"))
+	sub := prepare(t, s, submission(t, s, "Revoked"))
 	for _, attempt := range []string{"first", "second"} {
 		if err := revoker.Revoke(t.Context(), app, s.Account); err != nil {
 			t.Errorf("%s revocation: %v", attempt, err)

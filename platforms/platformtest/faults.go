@@ -35,11 +35,11 @@ func testFaults(t *testing.T, s Subject) {
 		{"TokenExpired", fake.Fault{Kind: fake.TokenExpired}, network.Auth, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if class, ok := s.Classes[row.name]; ok {
+			if class, ok := s.WantClasses[row.name]; ok {
 				row.class = class
 			}
 			row.fault.Method, row.fault.Path = http.MethodPost, s.CreatePath
-			sub := prepared(t, s, submission(t, s, row.name))
+			sub := prepare(t, s, submission(t, s, row.name))
 			inject(t, s, row.fault)
 			from := time.Now().Add(-time.Second)
 			_, err := s.Network.Publish(t.Context(), s.Account, sub)
@@ -49,11 +49,11 @@ func testFaults(t *testing.T, s Subject) {
 			if acted := len(posts) == 1; acted != row.acted || len(posts) > 1 {
 				t.Fatalf("the fake holds %d posts", len(posts))
 			}
-			if row.class != network.Ambiguous || s.Blind {
+			if row.class != network.Ambiguous || s.Unverifiable {
 				return
 			}
 			finding := reconcile(t, s, sub, network.Window{From: from})
-			if finding.Found != row.acted || !finding.Conclusive && (row.acted || len(s.always) == 0) {
+			if finding.Found != row.acted || !finding.Conclusive && (row.acted || len(s.permanentFaults) == 0) {
 				t.Fatalf("finding %+v, want found %v", finding, row.acted)
 			}
 			if row.acted && (finding.Receipt.RemoteID != posts[0].ID || finding.Receipt.URL != posts[0].URL) {
@@ -62,14 +62,14 @@ func testFaults(t *testing.T, s Subject) {
 		})
 	}
 	t.Run("Refuse", func(t *testing.T) { testRefuse(t, s) })
-	if _, prepares := s.Network.(network.Preparer); prepares || !s.TakesMediaAtOnce {
+	if _, prepares := s.Network.(network.Preparer); prepares || !s.MediaWithPost {
 		t.Run("Media", func(t *testing.T) { testMediaFaults(t, s) })
 	}
 	t.Run("Throttled", func(t *testing.T) { testThrottled(t, s) })
 	t.Run("Cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		sub := prepared(t, s, submission(t, s, "Cancelled"))
+		sub := prepare(t, s, submission(t, s, "Cancelled"))
 		_, err := s.Network.Publish(ctx, s.Account, sub)
 		wantError(t, err, network.NotSent, s.Account.Token)
 		if posts := published(s, sub); len(posts) != 0 {
@@ -77,17 +77,17 @@ func testFaults(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("Echo", func(t *testing.T) {
-		sub := prepared(t, s, submission(t, s, "Echo"))
+		sub := prepare(t, s, submission(t, s, "Echo"))
 		inject(t, s, fake.Fault{Kind: fake.Status, Status: 422, Path: s.CreatePath,
 			Body: `{"error":"Bad token ` + s.Account.Token.Reveal() + `"}`})
 		_, err := s.Network.Publish(t.Context(), s.Account, sub)
 		wantError(t, err, network.Rejected, s.Account.Token)
 	})
 	t.Run("Read", func(t *testing.T) {
-		if s.Blind {
+		if s.Unverifiable {
 			return // it asks nothing
 		}
-		sub := prepared(t, s, submission(t, s, "Read"))
+		sub := prepare(t, s, submission(t, s, "Read"))
 		// Each time, because net/http repeats a GET by itself.
 		inject(t, s, fake.Fault{Kind: fake.ResetBefore, Method: http.MethodGet, Count: -1})
 		_, err := s.Network.Reconcile(t.Context(), s.Account, sub, network.Window{From: time.Now()})
@@ -107,18 +107,18 @@ func testFaults(t *testing.T, s Subject) {
 // dropped may be staged again, because nothing was published.
 func testMediaFaults(t *testing.T, s Subject) {
 	t.Run("Error", func(t *testing.T) {
-		if s.UnseenMedia {
+		if s.HidesMediaStatus {
 			return // it shows when the post is sent
 		}
 		inject(t, s, fake.Fault{Kind: fake.MediaError, For: 20 * time.Millisecond, Count: -1})
-		wantError(t, unready(t, s), network.Rejected, s.Account.Token)
+		wantError(t, deferReadiness(t, s), network.Rejected, s.Account.Token)
 	})
 	t.Run("Expired", func(t *testing.T) {
-		if s.UnseenMedia {
+		if s.HidesMediaStatus {
 			return
 		}
 		inject(t, s, fake.Fault{Kind: fake.MediaExpired, For: 20 * time.Millisecond, Count: -1})
-		if e := wantError(t, unready(t, s), network.Transient, s.Account.Token); e.Code != network.CodeMediaExpired {
+		if e := wantError(t, deferReadiness(t, s), network.Transient, s.Account.Token); e.Code != network.CodeMediaExpired {
 			t.Errorf("code %s, want %s", e.Code, network.CodeMediaExpired)
 		}
 	})
@@ -131,10 +131,10 @@ func testMediaFaults(t *testing.T, s Subject) {
 		publish(t, s, sub)
 	})
 	t.Run("Dropped", func(t *testing.T) {
-		inject(t, s, fake.Fault{Kind: fake.MediaLife, For: 3 * time.Second, Count: -1}) // longer than staging and preparing take
+		inject(t, s, fake.Fault{Kind: fake.MediaTTL, For: 3 * time.Second, Count: -1}) // longer than staging and preparing take
 		sub := submission(t, plain, "Dropped")
 		attach(t, s, &sub, "dropped")
-		sub = prepared(t, s, sub)
+		sub = prepare(t, s, sub)
 		time.Sleep(3500 * time.Millisecond)
 		_, err := s.Network.Publish(t.Context(), s.Account, sub)
 		if e := wantError(t, err, network.Transient, s.Account.Token); e.Code != network.CodeMediaExpired {
@@ -150,15 +150,15 @@ func testMediaFaults(t *testing.T, s Subject) {
 	})
 }
 
-// unready stages an attachment and prepares a post of it, and gives the error that
+// deferReadiness stages an attachment and prepares a post of it, and gives the error that
 // ends the processing.
-func unready(t *testing.T, s Subject) error {
+func deferReadiness(t *testing.T, s Subject) error {
 	t.Helper()
 	var media network.Media
-	if s.Processed != nil {
-		media = s.Processed(t)
+	if s.NewProcessedMedia != nil {
+		media = s.NewProcessedMedia(t)
 	} else {
-		media = picture(t, s, "unready")
+		media = newImage(t, s, "unready")
 	}
 	staged, err := s.Network.Stage(t.Context(), s.Account, media)
 	for n := 0; err == nil && !staged.Ready; n++ {
@@ -186,7 +186,7 @@ func unready(t *testing.T, s Subject) error {
 }
 
 func testRefuse(t *testing.T, s Subject) {
-	sub := prepared(t, s, submission(t, s, "Refused"))
+	sub := prepare(t, s, submission(t, s, "Refused"))
 	resume, err := s.Fake.Refuse(0)
 	if err != nil {
 		t.Fatal(err)
@@ -209,12 +209,12 @@ func testRefuse(t *testing.T, s Subject) {
 }
 
 func testThrottled(t *testing.T, s Subject) {
-	sub := prepared(t, s, submission(t, s, "Throttled"))
+	sub := prepare(t, s, submission(t, s, "Throttled"))
 	inject(t, s, fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Path: s.CreatePath, For: time.Minute})
 	_, err := s.Network.Publish(t.Context(), s.Account, sub)
 	e := wantError(t, err, network.Throttled, s.Account.Token)
 	until := time.Now().Add(time.Minute)
-	if s.DailyLimits {
+	if s.DailyQuota {
 		until = time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	}
 	if e.RetryAt.Sub(until).Abs() > 10*time.Second {

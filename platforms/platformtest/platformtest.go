@@ -19,9 +19,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// Controls break a fake network and tell what it really published. A
+// FakeControls break a fake network and tell what it really published. A
 // *fake.Server has them.
-type Controls interface {
+type FakeControls interface {
 	Inject(fake.Fault) error
 	ClearFaults()
 	Refuse(time.Duration) (resume func() error, err error)
@@ -35,12 +35,12 @@ type Subject struct {
 	Account   network.Account   // connected and identified
 
 	// Fake is nil against a real server; what needs faults is then left out.
-	Fake Controls
+	Fake FakeControls
 	// CreatePath is where the publishing call goes, for faults.
 	CreatePath string
-	// ReportsRates: answers say how the rate limits stand.
+	// ReportsRates: responses say how the rate limits stand.
 	ReportsRates bool
-	// NoRequestID: answers carry no id of the call.
+	// NoRequestID: responses carry no id of the call.
 	NoRequestID bool
 	// NoLanguage: a post's language gets lost.
 	NoLanguage bool
@@ -50,50 +50,50 @@ type Subject struct {
 	NoDelete bool
 	// NeedsMedia: no post without an attachment.
 	NeedsMedia bool
-	// PictureType is what pictures are made as: image/png (also when empty) or image/jpeg.
-	PictureType string
-	// TakesMediaAtOnce: attachments come with the post, nothing is staged.
-	TakesMediaAtOnce bool
-	// PlainReplies: what answers a post takes no attachments.
-	PlainReplies bool
+	// ImageType is what pictures are made as: image/png (also when empty) or image/jpeg.
+	ImageType string
+	// MediaWithPost: attachments come with the post, nothing is staged.
+	MediaWithPost bool
+	// TextOnlyReplies: what answers a post takes no attachments.
+	TextOnlyReplies bool
 	// Resolution of the times that listings give; 0: finer than a few milliseconds.
 	Resolution time.Duration
-	// Blind: the network shows nobody what was published, so that nothing lost can be found.
-	Blind bool
-	// RefusesTwins: the same words without an attachment are refused as Duplicate.
-	RefusesTwins bool
-	// ByHandle: a lost post is looked for by what was fixed before, so that twins are told apart.
-	ByHandle bool
-	// OneOfTwins: of two posts with the same content the network takes one, with attachments too.
-	OneOfTwins bool
-	// DailyLimits: limits count by the day (UTC), and a refusal says so and no more.
-	DailyLimits bool
-	// UnseenMedia: the network does not say how the processing of an upload goes.
-	UnseenMedia bool
-	// NoWindow: the handle is the post's own name at the network, so that no search has to be bounded in time.
-	NoWindow bool
+	// Unverifiable: the network shows nobody what was published, so that nothing lost can be found.
+	Unverifiable bool
+	// RejectsDuplicateText: the same words without an attachment are refused as Duplicate.
+	RejectsDuplicateText bool
+	// FindsByHandle: a lost post is looked for by what was fixed before, so that twins are told apart.
+	FindsByHandle bool
+	// RejectsDuplicates: of two posts with the same content the network takes one, with attachments too.
+	RejectsDuplicates bool
+	// DailyQuota: limits count by the day (UTC), and a refusal says so and no more.
+	DailyQuota bool
+	// HidesMediaStatus: the network does not say how the processing of an upload goes.
+	HidesMediaStatus bool
+	// UnboundedSearch: the handle is the post's own name at the network, so that no search has to be bounded in time.
+	UnboundedSearch bool
 	// BadToken is wrong but formed as the network's are; empty: any text will do.
 	BadToken string
-	// OpenReads: posts are read without a token, so that a bad one is not noticed.
-	OpenReads bool
-	// Processed makes an attachment that the network works on after the upload;
+	// PublicReads: posts are read without a token, so that a bad one is not noticed.
+	PublicReads bool
+	// NewProcessedMedia makes an attachment that the network works on after the upload;
 	// nil: it does so with pictures.
-	Processed func(t *testing.T) network.Media
-	// Classes are the faults of testFaults that this network answers with another class.
-	Classes map[string]network.Class
+	NewProcessedMedia func(t *testing.T) network.Media
+	// WantClasses are the faults of testFaults that this network answers with another class.
+	WantClasses map[string]network.Class
 	// Client is the adapter's own: its idle connections are dropped before the
 	// port refuses new ones.
 	Client *http.Client
-	// Approve acts as the person on the authorize page and gives the query of
-	// the callback; nil leaves connecting out.
+	// Approve acts as the user on the authorize page and gives the query of the
+	// callback; nil leaves connecting out.
 	Approve func(t *testing.T, authorizeURL string) url.Values
 	// NoPKCE: codes are exchanged without a verifier.
 	NoPKCE bool
 	// BaseURL and RedirectURI are for Connector.Register.
 	BaseURL, RedirectURI string
 
-	// always are faults of every request, whatever else is injected.
-	always []fake.Fault
+	// permanentFaults are faults of every request, whatever else is injected.
+	permanentFaults []fake.Fault
 
 	Limits network.Limits // for Counts and Problems
 	Counts []Count
@@ -122,8 +122,8 @@ func Run(t *testing.T, s Subject) {
 	t.Run("Delete", func(t *testing.T) { testDelete(t, s) })
 	t.Run("Identify", func(t *testing.T) { testIdentify(t, s) })
 	t.Run("BadToken", func(t *testing.T) { testBadToken(t, s) })
-	if s.Blind {
-		t.Run("Blind", func(t *testing.T) { testBlind(t, s) })
+	if s.Unverifiable {
+		t.Run("Blind", func(t *testing.T) { testUnverifiable(t, s) })
 	} else {
 		t.Run("Reconcile", func(t *testing.T) { testReconcile(t, s) })
 	}
@@ -135,7 +135,7 @@ func Run(t *testing.T, s Subject) {
 		return
 	}
 	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })
-	if !s.Blind {
+	if !s.Unverifiable {
 		t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
 	}
 	t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
@@ -155,13 +155,13 @@ func submission(t *testing.T, s Subject, text string) network.Submission {
 // attach stages a picture for a submission.
 func attach(t *testing.T, s Subject, sub *network.Submission, altText string) {
 	t.Helper()
-	media := picture(t, s, altText)
+	media := newImage(t, s, altText)
 	sub.MediaIDs = append(sub.MediaIDs, stage(t, s, media).RemoteID)
 	sub.Media = append(sub.Media, media)
 }
 
-// prepared brings a submission as far as it gets before its time.
-func prepared(t *testing.T, s Subject, sub network.Submission) network.Submission {
+// prepare brings a submission as far as it gets before its time.
+func prepare(t *testing.T, s Subject, sub network.Submission) network.Submission {
 	t.Helper()
 	preparer, ok := s.Network.(network.Preparer)
 	if !ok {
@@ -188,18 +188,18 @@ func prepared(t *testing.T, s Subject, sub network.Submission) network.Submissio
 func publish(t *testing.T, s Subject, sub network.Submission) network.Receipt {
 	t.Helper()
 	if sub.Handle == "" {
-		sub = prepared(t, s, sub)
+		sub = prepare(t, s, sub)
 	}
 	receipt, err := s.Network.Publish(t.Context(), s.Account, sub)
 	if err != nil {
 		t.Fatalf("Publish: %v", err)
 	}
-	remove(t, s, receipt.RemoteID)
+	cleanUpPost(t, s, receipt.RemoteID)
 	return receipt
 }
 
-// remove cleans up on real servers.
-func remove(t *testing.T, s Subject, remoteID string) {
+// cleanUpPost cleans up on real servers.
+func cleanUpPost(t *testing.T, s Subject, remoteID string) {
 	if s.Fake != nil || s.NoDelete {
 		return
 	}
@@ -212,7 +212,7 @@ func remove(t *testing.T, s Subject, remoteID string) {
 	})
 }
 
-// published gives what the fake really holds of a submission.
+// published returns what the fake really holds of a submission.
 func published(s Subject, sub network.Submission) []fake.Post {
 	var found []fake.Post
 	for _, p := range s.Fake.Posts() {
@@ -236,7 +236,7 @@ func inject(t *testing.T, s Subject, fault fake.Fault) {
 func clearFaults(t *testing.T, s Subject) {
 	t.Helper()
 	s.Fake.ClearFaults()
-	for _, fault := range s.always {
+	for _, fault := range s.permanentFaults {
 		if err := s.Fake.Inject(fault); err != nil {
 			t.Fatal(err)
 		}

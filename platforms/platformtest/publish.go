@@ -64,7 +64,7 @@ func testPublish(t *testing.T, s Subject) {
 	if limits.IdempotencyWindow == 0 {
 		return
 	}
-	again, err := s.Network.Publish(t.Context(), s.Account, prepared(t, s, sub))
+	again, err := s.Network.Publish(t.Context(), s.Account, prepare(t, s, sub))
 	if e := network.AsError(err); e != nil && e.Class == network.Duplicate && e.Existing != nil {
 		again = *e.Existing
 	} else if err != nil {
@@ -75,9 +75,9 @@ func testPublish(t *testing.T, s Subject) {
 	}
 }
 
-// wantRates checks what an answer said of rate limits, where the network says
-// it at all: every bucket must be one of the declared ones, because nobody asks
-// for a permit from another.
+// wantRates checks what a response said of rate limits, where the network says it
+// at all: every bucket must be one of the declared ones, because nobody asks for
+// a permit from another.
 func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.RateStatus, atLeast int) {
 	t.Helper()
 	if s.ReportsRates && len(rates) == 0 {
@@ -104,7 +104,7 @@ func testMedia(t *testing.T, s Subject) {
 	plain.NeedsMedia = false
 	sub := submission(t, plain, "With a picture")
 	attach(t, s, &sub, "Một tấm ảnh: a diagonal line")
-	if sub.MediaIDs[0] == "" && !s.TakesMediaAtOnce {
+	if sub.MediaIDs[0] == "" && !s.MediaWithPost {
 		t.Fatal("staged without remote id")
 	}
 	publish(t, s, sub)
@@ -115,7 +115,7 @@ func testMedia(t *testing.T, s Subject) {
 	if len(posts) != 1 || len(posts[0].Media) != 1 {
 		t.Fatalf("published %+v, want one post with one attachment", posts)
 	}
-	if m := posts[0].Media[0]; !s.NoAltText && m.Description != "Một tấm ảnh: a diagonal line" || m.MIMEType != picture(t, s, "").MIMEType || m.Bytes == 0 {
+	if m := posts[0].Media[0]; !s.NoAltText && m.Description != "Một tấm ảnh: a diagonal line" || m.MIMEType != newImage(t, s, "").MIMEType || m.Bytes == 0 {
 		t.Errorf("attachment %+v", m)
 	}
 	// Without text.
@@ -135,7 +135,7 @@ func testReply(t *testing.T, s Subject) {
 	}
 	parent := publish(t, s, submission(t, s, "First of a thread"))
 	words := s
-	words.NeedsMedia = s.NeedsMedia && !s.PlainReplies
+	words.NeedsMedia = s.NeedsMedia && !s.TextOnlyReplies
 	reply := submission(t, words, "Second of a thread")
 	reply.ReplyTo = parent.RemoteID
 	publish(t, s, reply)
@@ -148,7 +148,7 @@ func testReply(t *testing.T, s Subject) {
 
 func testDelete(t *testing.T, s Subject) {
 	sub := submission(t, s, "To be deleted")
-	receipt, err := s.Network.Publish(t.Context(), s.Account, prepared(t, s, sub))
+	receipt, err := s.Network.Publish(t.Context(), s.Account, prepare(t, s, sub))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func testDelete(t *testing.T, s Subject) {
 }
 
 func testBadToken(t *testing.T, s Subject) {
-	sub := prepared(t, s, submission(t, s, "Never"))
+	sub := prepare(t, s, submission(t, s, "Never"))
 	account := s.Account
 	account.Token = secret.NewText("wrong-" + rand.Text())
 	if s.BadToken != "" {
@@ -179,15 +179,15 @@ func testBadToken(t *testing.T, s Subject) {
 	}
 	_, err := s.Network.Publish(t.Context(), account, sub)
 	wantError(t, err, network.Auth, account.Token)
-	if !s.TakesMediaAtOnce {
-		_, err = s.Network.Stage(t.Context(), account, picture(t, s, ""))
+	if !s.MediaWithPost {
+		_, err = s.Network.Stage(t.Context(), account, newImage(t, s, ""))
 		wantError(t, err, network.Auth, account.Token)
 	}
 	if !s.NoDelete {
 		receipt := publish(t, s, submission(t, s, "Not to be deleted"))
 		wantError(t, s.Network.Delete(t.Context(), account, receipt.RemoteID), network.Auth, account.Token)
 	}
-	if !s.Blind && !s.OpenReads {
+	if !s.Unverifiable && !s.PublicReads {
 		_, err = s.Network.Reconcile(t.Context(), account, sub, network.Window{From: time.Now()})
 		wantError(t, err, network.Auth, account.Token)
 	}

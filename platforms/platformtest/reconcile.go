@@ -25,7 +25,7 @@ func reconcile(t *testing.T, s Subject, sub network.Submission, window network.W
 // is not.
 func testReconcile(t *testing.T, s Subject) {
 	window := network.Window{From: time.Now().Add(-5 * time.Second)}
-	absent := prepared(t, s, submission(t, s, "Never sent"))
+	absent := prepare(t, s, submission(t, s, "Never sent"))
 	if finding := reconcile(t, s, absent, window); finding.Found || !finding.Conclusive {
 		t.Errorf("finding %+v for a post that was never made", finding)
 	}
@@ -41,7 +41,7 @@ func testReconcile(t *testing.T, s Subject) {
 		"Emoji":      "Family 👨‍👩‍👧‍👦 flag 🇻🇳 thumb 👍🏽",
 	} {
 		t.Run(name, func(t *testing.T) {
-			sub := prepared(t, s, submission(t, s, text))
+			sub := prepare(t, s, submission(t, s, text))
 			receipt := publish(t, s, sub)
 			finding := reconcile(t, s, sub, window)
 			if !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
@@ -50,7 +50,7 @@ func testReconcile(t *testing.T, s Subject) {
 		})
 	}
 	t.Run("Known", func(t *testing.T) {
-		sub := prepared(t, s, submission(t, s, "Posted by another operation"))
+		sub := prepare(t, s, submission(t, s, "Posted by another operation"))
 		receipt := publish(t, s, sub)
 		known := network.Window{From: window.From, Known: map[string]bool{receipt.RemoteID: true}}
 		if finding := reconcile(t, s, sub, known); finding.Found {
@@ -58,7 +58,7 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("SinceID", func(t *testing.T) {
-		sub := prepared(t, s, submission(t, s, "From before"))
+		sub := prepare(t, s, submission(t, s, "From before"))
 		receipt := publish(t, s, sub)
 		since := network.Window{From: window.From, SinceID: receipt.RemoteID}
 		if finding := reconcile(t, s, sub, since); finding.Found {
@@ -66,10 +66,10 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("OlderTwin", func(t *testing.T) {
-		sub := prepared(t, s, submission(t, s, "The same words as last week"))
+		sub := prepare(t, s, submission(t, s, "The same words as last week"))
 		publish(t, s, sub)
-		if s.NoWindow {
-			twin := prepared(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
+		if s.UnboundedSearch {
+			twin := prepare(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
 			if finding := reconcile(t, s, twin, window); finding.Found || !finding.Conclusive {
 				t.Errorf("claimed an older post with the same words: %+v", finding)
 			}
@@ -85,27 +85,27 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("Twins", func(t *testing.T) {
-		if s.ByHandle {
-			testTwinsByHandle(t, s, window)
+		if s.FindsByHandle {
+			testDuplicatesByHandle(t, s, window)
 			return
 		}
-		if s.OneOfTwins {
+		if s.RejectsDuplicates {
 			return // there are none
 		}
 		sub := submission(t, s, "Twice")
-		if s.RefusesTwins {
-			testRefusedTwin(t, s, submission(t, s, "Once"))
+		if s.RejectsDuplicateText {
+			testDuplicateRejected(t, s, submission(t, s, "Once"))
 			attach(t, s, &sub, "first")
 		}
-		sub = prepared(t, s, sub)
+		sub = prepare(t, s, sub)
 		first := publish(t, s, sub)
 		second := sub
 		second.Key, second.Handle = second.Key+"2", ""
-		if s.RefusesTwins {
+		if s.RejectsDuplicateText {
 			second.MediaIDs, second.Media = nil, nil
 			attach(t, s, &second, "second")
 		}
-		second = prepared(t, s, second)
+		second = prepare(t, s, second)
 		publish(t, s, second)
 		if finding := reconcile(t, s, sub, window); finding.Found || finding.Conclusive {
 			t.Errorf("chose between two: %+v", finding)
@@ -117,9 +117,9 @@ func testReconcile(t *testing.T, s Subject) {
 	})
 	t.Run("OtherReplyTarget", func(t *testing.T) {
 		parent := publish(t, s, submission(t, s, "Parent"))
-		sub := prepared(t, s, submission(t, s, "Same words, not a reply"))
+		sub := prepare(t, s, submission(t, s, "Same words, not a reply"))
 		publish(t, s, sub)
-		if s.ByHandle {
+		if s.FindsByHandle {
 			return // the handle says which
 		}
 		sub.ReplyTo = parent.RemoteID
@@ -128,37 +128,37 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("OtherMedia", func(t *testing.T) {
-		sub := prepared(t, s, submission(t, s, "Same words, no picture"))
+		sub := prepare(t, s, submission(t, s, "Same words, no picture"))
 		publish(t, s, sub)
-		if s.ByHandle {
+		if s.FindsByHandle {
 			return
 		}
-		sub.MediaIDs, sub.Media = append(sub.MediaIDs, "1"), append(sub.Media, picture(t, s, ""))
+		sub.MediaIDs, sub.Media = append(sub.MediaIDs, "1"), append(sub.Media, newImage(t, s, ""))
 		if finding := reconcile(t, s, sub, window); finding.Found {
 			t.Errorf("claimed a post without the picture: %+v", finding)
 		}
 	})
 }
 
-// testRefusedTwin: words that are there already are not published again, and the
+// testDuplicateRejected: words that are there already are not published again, and the
 // refusal says so.
-func testRefusedTwin(t *testing.T, s Subject, sub network.Submission) {
+func testDuplicateRejected(t *testing.T, s Subject, sub network.Submission) {
 	t.Helper()
 	publish(t, s, sub)
 	again := sub
 	again.Key += "2"
-	_, err := s.Network.Publish(t.Context(), s.Account, prepared(t, s, again))
+	_, err := s.Network.Publish(t.Context(), s.Account, prepare(t, s, again))
 	wantError(t, err, network.Duplicate, s.Account.Token)
 	if s.Fake != nil && len(published(s, sub)) != 1 {
 		t.Errorf("published %+v", published(s, sub))
 	}
 }
 
-// testTwinsByHandle: of two posts with the same words each is found as itself.
-func testTwinsByHandle(t *testing.T, s Subject, window network.Window) {
+// testDuplicatesByHandle: of two posts with the same words each is found as itself.
+func testDuplicatesByHandle(t *testing.T, s Subject, window network.Window) {
 	for _, twin := range []network.Submission{submission(t, s, "Twice"), submission(t, s, "Twice")} {
 		twin.Text = "Twice, told apart"
-		twin = prepared(t, s, twin)
+		twin = prepare(t, s, twin)
 		receipt := publish(t, s, twin)
 		if finding := reconcile(t, s, twin, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
 			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
@@ -166,8 +166,8 @@ func testTwinsByHandle(t *testing.T, s Subject, window network.Window) {
 	}
 }
 
-// testBlind: a network that shows nothing is never said to lack a post.
-func testBlind(t *testing.T, s Subject) {
+// testUnverifiable: a network that shows nothing is never said to lack a post.
+func testUnverifiable(t *testing.T, s Subject) {
 	finding := reconcile(t, s, submission(t, s, "Who knows"), network.Window{From: time.Now()})
 	if finding.Found || finding.Conclusive {
 		t.Errorf("finding %+v of a network that cannot be asked", finding)
@@ -178,7 +178,7 @@ func testReconcileFaults(t *testing.T, s Subject) {
 	t.Run("Hidden", func(t *testing.T) {
 		from := time.Now().Add(-time.Second)
 		inject(t, s, fake.Fault{Kind: fake.Hide, Method: http.MethodPost, Path: s.CreatePath, For: 300 * time.Millisecond})
-		sub := prepared(t, s, submission(t, s, "Late in listings"))
+		sub := prepare(t, s, submission(t, s, "Late in listings"))
 		receipt := publish(t, s, sub)
 		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found {
 			t.Errorf("found a hidden post: %+v", finding)
@@ -192,7 +192,7 @@ func testReconcileFaults(t *testing.T, s Subject) {
 		t.Run("Clock"+name, func(t *testing.T) {
 			from := time.Now().Add(-time.Second)
 			inject(t, s, fake.Fault{Kind: fake.ClockSkew, For: skew, Count: -1})
-			sub := prepared(t, s, submission(t, s, "Another clock"))
+			sub := prepare(t, s, submission(t, s, "Another clock"))
 			receipt := publish(t, s, sub)
 			if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
 				t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
@@ -201,7 +201,7 @@ func testReconcileFaults(t *testing.T, s Subject) {
 	}
 	t.Run("ManyNewer", func(t *testing.T) {
 		from := time.Now().Add(-time.Second)
-		sub := prepared(t, s, submission(t, s, "Buried"))
+		sub := prepare(t, s, submission(t, s, "Buried"))
 		receipt := publish(t, s, sub)
 		for range 50 {
 			publish(t, s, submission(t, s, "On top"))

@@ -26,8 +26,8 @@ func StartFake(t testing.TB, options fake.Options) *fake.Server {
 	return server
 }
 
-// Add makes an account at a fake network.
-func Add(t testing.TB, server *fake.Server, a fake.Account) fake.Account {
+// AddAccount makes an account at a fake network.
+func AddAccount(t testing.TB, server *fake.Server, a fake.Account) fake.Account {
 	t.Helper()
 	made, err := server.Add(a)
 	if err != nil {

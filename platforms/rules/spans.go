@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// Spans finds what most networks make clickable in a text: addresses that begin
-// with http:// or https://, and hashtags. In order, not overlapping.
+// Spans returns what most networks make clickable: addresses that begin with
+// http:// or https://, and hashtags, in order and not overlapping.
 func Spans(text string) []network.Span {
 	links := Links(text)
 	spans := slices.Concat(links, hashtags(text, links))
@@ -20,8 +20,8 @@ func Spans(text string) []network.Span {
 	return spans
 }
 
-// Links finds the addresses in a text. What ends a sentence does not belong to
-// an address, nor does a bracket that was opened before it.
+// Links returns the addresses in a text, without trailing punctuation and without
+// a closing bracket that was opened before the address.
 func Links(text string) []network.Span {
 	var found []network.Span
 	for at := 0; ; {
@@ -50,8 +50,8 @@ func Links(text string) []network.Span {
 	}
 }
 
-// schemeStart gives where http or https begins that ends at i; -1 when neither
-// does, or when it is a part of a longer word.
+// schemeStart returns the start of the http or https that ends at i; -1 if there
+// is none, or if it is part of a longer word.
 func schemeStart(text string, i int) int {
 	for _, scheme := range []string{"https", "http"} {
 		start := i - len(scheme)
@@ -81,21 +81,21 @@ func trimEnd(text string, start, end int) int {
 	return end
 }
 
-// hashtags finds hashtags outside of links: a # that follows no word, and letters,
-// digits and underscores with a letter among them.
+// hashtags returns the hashtags outside of links: a # that does not follow a
+// word, then letters, digits and underscores with at least one letter.
 func hashtags(text string, links []network.Span) []network.Span {
 	var found []network.Span
 	for i := 0; i < len(text); i++ {
 		if text[i] != '#' || slices.ContainsFunc(links, func(l network.Span) bool { return i >= l.Start && i < l.End }) {
 			continue
 		}
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (isWordRune(before) || strings.ContainsRune("#&/", before)) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (IsWordRune(before) || strings.ContainsRune("#&/", before)) {
 			continue
 		}
 		end, letter := i+1, false
 		for end < len(text) {
 			r, n := utf8.DecodeRuneInString(text[end:])
-			if !isWordRune(r) {
+			if !IsWordRune(r) {
 				break
 			}
 			letter = letter || unicode.IsLetter(r)
@@ -109,13 +109,15 @@ func hashtags(text string, links []network.Span) []network.Span {
 	return found
 }
 
-func isWordRune(r rune) bool {
+// IsWordRune reports whether r can be part of a word: a letter, mark, digit or
+// underscore.
+func IsWordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// FoldOffset gives the byte after which a network hides the rest of a text: after so
-// many characters as people see them, or before the line break that ends so many
-// lines, whatever comes first. 0: all is shown.
+// FoldOffset returns the byte after which a network hides the rest of a text:
+// after the given number of characters (grapheme clusters) or lines, whichever
+// comes first. 0: all is shown.
 func FoldOffset(text string, characters, lines int) int {
 	seen, breaks, state := 0, 0, -1
 	for at := 0; at < len(text); {

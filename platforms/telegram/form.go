@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// chat holds what is used of https://core.telegram.org/bots/api#chat.
+// chat contains the used fields of https://core.telegram.org/bots/api#chat.
 type chat struct {
 	ID       int64  `json:"id"`
 	Type     string `json:"type"` // private, group, supergroup or channel
@@ -20,7 +20,7 @@ type chat struct {
 	Username string `json:"username"`
 }
 
-// Fields asks for a bot and the chat that it is to write to.
+// Fields are a bot's token and the chat that it posts to.
 func (t *Telegram) Fields() []network.FormField {
 	return []network.FormField{
 		{Name: "bot_token", Label: "Bot token", Secret: true, Help: "@BotFather gives it to you when you make a bot with /newbot."},
@@ -28,7 +28,7 @@ func (t *Telegram) Fields() []network.FormField {
 	}
 }
 
-// ConnectForm finds the chat and checks that the bot may write to it.
+// ConnectForm reads the chat and verifies that the bot can post to it.
 func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	account := network.Account{BaseURL: baseURL, Token: secret.NewText(strings.TrimSpace(values["bot_token"].Reveal())), Kind: network.KindChannel}
 	if strings.ContainsAny(account.Token.Reveal(), "/?#% \t\n") {
@@ -36,7 +36,7 @@ func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[s
 	}
 	bot, err := t.bot(ctx, account)
 	if err != nil {
-		return nil, aboutField(err, "bot_token")
+		return nil, fieldError(err, "bot_token")
 	}
 	name := strings.TrimSpace(values["chat"].Reveal())
 	if name != "" && name[0] != '@' && name[0] != '-' {
@@ -44,12 +44,12 @@ func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[s
 	}
 	found, err := t.find(ctx, account, bot, name)
 	if err != nil {
-		return nil, aboutField(err, "chat")
+		return nil, fieldError(err, "chat")
 	}
 	return []network.Account{found}, nil
 }
 
-// Identify asks for the bot and its chat, and whether it still may post there.
+// Identify reads the bot and its chat, and verifies that the bot can still post.
 func (t *Telegram) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	bot, err := t.bot(ctx, account)
 	if err != nil {
@@ -58,22 +58,22 @@ func (t *Telegram) Identify(ctx context.Context, account network.Account) (netwo
 	return t.find(ctx, account, bot, account.RemoteID)
 }
 
-// bot gives the number of the bot whose token this is.
+// bot returns the id of the bot that a token belongs to.
 func (t *Telegram) bot(ctx context.Context, account network.Account) (int64, error) {
 	var bot struct {
 		ID int64 `json:"id"`
 	}
-	err := t.ask(ctx, account, "getMe", struct{}{}, &bot)
+	err := t.query(ctx, account, "getMe", struct{}{}, &bot)
 	return bot.ID, err
 }
 
-// find gives the chat of a name or number, if the bot may post there.
+// find returns a chat by name or id if the bot can post to it.
 func (t *Telegram) find(ctx context.Context, account network.Account, bot int64, name string) (network.Account, error) {
 	var found chat
-	if err := t.ask(ctx, account, "getChat", map[string]any{"chat_id": name}, &found); err != nil {
+	if err := t.query(ctx, account, "getChat", map[string]any{"chat_id": name}, &found); err != nil {
 		return account, err
 	}
-	if err := t.mayPost(ctx, account, found, bot); err != nil {
+	if err := t.canPost(ctx, account, found, bot); err != nil {
 		return account, err
 	}
 	account.RemoteID, account.Name, account.Handle = strconv.FormatInt(found.ID, 10), found.Title, found.Title
@@ -86,14 +86,15 @@ func (t *Telegram) find(ctx context.Context, account network.Account, bot int64,
 	return account, nil
 }
 
-// mayPost checks the bot's rights (https://core.telegram.org/bots/api#chatmember):
-// in a channel only administrators that may post can.
-func (t *Telegram) mayPost(ctx context.Context, account network.Account, c chat, bot int64) error {
+// canPost checks the bot's rights
+// (https://core.telegram.org/bots/api#chatmember): in a channel, only
+// administrators with the right to post can post.
+func (t *Telegram) canPost(ctx context.Context, account network.Account, c chat, bot int64) error {
 	var member struct {
 		Status  string `json:"status"`
 		MayPost bool   `json:"can_post_messages"`
 	}
-	if err := t.ask(ctx, account, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot}, &member); err != nil {
+	if err := t.query(ctx, account, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot}, &member); err != nil {
 		return err
 	}
 	switch {
@@ -106,7 +107,7 @@ func (t *Telegram) mayPost(ctx context.Context, account network.Account, c chat,
 	return nil
 }
 
-func (t *Telegram) ask(ctx context.Context, account network.Account, method string, params, into any) error {
+func (t *Telegram) query(ctx context.Context, account network.Account, method string, params, into any) error {
 	body, err := call.JSON(params)
 	if err != nil {
 		return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
@@ -115,7 +116,7 @@ func (t *Telegram) ask(ctx context.Context, account network.Account, method stri
 	return err
 }
 
-func aboutField(err error, field string) error {
+func fieldError(err error, field string) error {
 	var e *network.Error
 	if errors.As(err, &e) && e.Field == "" && e.Status != 0 {
 		if e.Class == network.Auth && field == "bot_token" {

@@ -14,26 +14,26 @@ import (
 	"dateline/platforms/rules"
 )
 
-// message holds what is used of https://core.telegram.org/bots/api#message.
+// message contains the used fields of https://core.telegram.org/bots/api#message.
 type message struct {
 	ID   int64 `json:"message_id"`
 	Date int64 `json:"date"` // seconds since 1970
 	Chat chat  `json:"chat"`
 }
 
-// Stage has nothing to do: a bot's attachments come with the message.
+// Stage does nothing: a bot's attachments are sent with the message.
 func (t *Telegram) Stage(context.Context, network.Account, network.Media) (network.Staged, error) {
 	return network.Staged{Ready: true}, nil
 }
 
-// StageStatus has nothing to ask.
+// StageStatus does nothing.
 func (t *Telegram) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
 	staged.Ready = true
 	return staged, nil
 }
 
-// Publish sends one message, or one album, which Telegram shows as one. The
-// remote id of an album names all of its messages.
+// Publish sends one message or one album. The remote id of an album contains the
+// ids of all of its messages.
 func (t *Telegram) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	fields := map[string]string{"chat_id": account.RemoteID}
 	if submission.ReplyTo != "" {
@@ -66,10 +66,10 @@ func (t *Telegram) Publish(ctx context.Context, account network.Account, submiss
 	return receipt, nil
 }
 
-// messages is what a sending method answers: one message, or those of an album.
+// messages is the result of a sending method: one message, or those of an album.
 type messages []message
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON accepts both forms.
 func (m *messages) UnmarshalJSON(data []byte) error {
 	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
 		return json.Unmarshal(data, (*[]message)(m))
@@ -88,7 +88,7 @@ func (m messages) remoteID() string {
 	return strings.Join(ids, ",")
 }
 
-// shape chooses the method for what is attached, and fills in its fields.
+// shape returns the method for the attachments, and sets its fields.
 func shape(ctx context.Context, s network.Submission, fields map[string]string) (method string, files []call.File, err error) {
 	if len(s.Media) == 0 {
 		fields["text"] = s.Text
@@ -118,9 +118,9 @@ func shape(ctx context.Context, s network.Submission, fields map[string]string) 
 		files = append(files, file)
 	}
 	if s.Text != "" {
-		album[0]["caption"] = s.Text // of the album, where only the first has one
+		album[0]["caption"] = s.Text // of the album: only the first item has a caption
 	}
-	raw, _ := json.Marshal(album) // strings always marshal
+	raw, _ := json.Marshal(album) // marshaling strings cannot fail
 	fields["media"] = string(raw)
 	return "sendMediaGroup", files, nil
 }
@@ -164,7 +164,8 @@ func encode(fields map[string]string, files []call.File) (*call.Body, error) {
 	return body, nil
 }
 
-// permalink of a message; those of private chats open for their members.
+// permalink returns the address of a message. The messages of private chats open
+// for members only.
 // https://core.telegram.org/api/links#message-links
 func (t *Telegram) permalink(account network.Account, m message) string {
 	if m.Chat.Username != "" {
@@ -173,16 +174,17 @@ func (t *Telegram) permalink(account network.Account, m message) string {
 	return fmt.Sprintf("%s/c/%s/%d", t.options.Site, strings.TrimPrefix(strings.TrimPrefix(account.RemoteID, "-100"), "-"), m.ID)
 }
 
-// settingUnclear is the account's setting for messages whose answer was lost.
+// settingUnclear is the account's setting for messages whose response was lost.
 const (
 	settingUnclear = "unclear"
-	sendAgain      = "send_again"
+	resendPolicy   = "send_again"
 )
 
-// Reconcile cannot ask: bots do not see what a chat holds. Unless the setting
-// "unclear" of the account is "send_again", which risks a double, a person looks.
+// Reconcile makes no call: bots cannot read a chat. Unless the account's setting
+// "unclear" is "send_again", which risks a duplicate, a user has to resolve the
+// post.
 func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ network.Submission, _ network.Window) (network.Finding, error) {
-	if account.Settings[settingUnclear] == sendAgain {
+	if account.Settings[settingUnclear] == resendPolicy {
 		return network.Finding{Conclusive: true,
 			Evidence: "Telegram does not tell bots what was sent; this account is set to send again, at the risk of a double."}, nil
 	}
@@ -194,7 +196,7 @@ func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ netwo
 func (t *Telegram) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	for id := range strings.SplitSeq(remoteID, ",") {
 		var done bool
-		err := t.ask(ctx, account, "deleteMessage", map[string]string{"chat_id": account.RemoteID, "message_id": id}, &done)
+		err := t.query(ctx, account, "deleteMessage", map[string]string{"chat_id": account.RemoteID, "message_id": id}, &done)
 		e := network.AsError(err)
 		if e != nil && e.Status == http.StatusBadRequest && strings.Contains(e.Message, "message to delete not found") {
 			continue

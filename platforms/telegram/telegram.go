@@ -1,8 +1,8 @@
 // Package telegram publishes to Telegram channels and groups through a bot.
 //
-// The API is described at https://core.telegram.org/bots/api. It has no way to
-// ask what a bot has sent, nor any idempotency: a message whose answer was lost
-// cannot be looked for.
+// The API is documented at https://core.telegram.org/bots/api. It has no
+// idempotency keys, and no call that lists what a bot has sent: a message whose
+// response was lost cannot be found.
 package telegram
 
 import (
@@ -16,26 +16,26 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "telegram"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	API           string `json:"api"`            // default https://api.telegram.org; a self-hosted Bot API server takes larger files
-	Site          string `json:"site"`           // of permalinks; default https://t.me
-	MaxCharacters int    `json:"max_characters"` // of a message; default 4096
-	MaxCaption    int    `json:"max_caption"`    // of text beside attachments; default 1024
+	Site          string `json:"site"`           // host of permalinks; default https://t.me
+	MaxCharacters int    `json:"max_characters"` // of a message without attachments; default 4096
+	MaxCaption    int    `json:"max_caption"`    // of a message with attachments; default 1024
 	MaxMedia      int    `json:"max_media"`      // default 10
 	MaxPhotoBytes int64  `json:"max_photo_bytes"`
 	MaxVideoBytes int64  `json:"max_video_bytes"`
-	PerMinute     int    `json:"per_minute"` // messages to one chat; default 20
+	PerMinute     int    `json:"per_minute"` // messages per minute to one chat; default 20
 
-	Sandbox       string        `json:"-"` // base of the sandbox's copy; empty: none
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for other calls; 0: 30 s
+	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of other calls; 0: 30 s
 }
 
-func (o *Options) defaults() {
+func (o *Options) setDefaults() {
 	for field, value := range map[*string]string{&o.API: "https://api.telegram.org", &o.Site: "https://t.me"} {
 		if *field == "" {
 			*field = value
@@ -54,7 +54,7 @@ func (o *Options) defaults() {
 	}
 }
 
-// Telegram implements network.Network and the form that connects a bot to a
+// Telegram implements network.Network, and FormConnector to connect a bot and a
 // chat.
 type Telegram struct {
 	calls   *call.Caller
@@ -68,18 +68,18 @@ var (
 	_ network.Previewer     = (*Telegram)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Telegram {
-	options.defaults()
+	options.setDefaults()
 	return &Telegram{calls: call.New(client), options: options}
 }
 
-// Name gives "telegram".
+// Name returns "telegram".
 func (t *Telegram) Name() string { return Name }
 
-// answer is the envelope of every answer.
+// apiResponse is the envelope of every response.
 // https://core.telegram.org/bots/api#making-requests
-type answer struct {
+type apiResponse struct {
 	OK          bool            `json:"ok"`
 	Result      json.RawMessage `json:"result"`
 	ErrorCode   int             `json:"error_code"`
@@ -90,8 +90,8 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-// do calls a method of the Bot API. The token is part of the address, so the
-// request names it as a secret.
+// do calls a method of the Bot API. The token is part of the URL, so the request
+// lists it as a secret.
 func (t *Telegram) do(ctx context.Context, account network.Account, method string, body *call.Body, create bool, into any) (*call.Response, error) {
 	base, err := t.base(account.BaseURL)
 	if err != nil {
@@ -109,9 +109,9 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 	if err != nil {
 		return nil, err
 	}
-	var got answer
+	var got apiResponse
 	if !res.OK() {
-		_ = json.Unmarshal(res.Body, &got) // an error page is no reason to lose the status
+		_ = json.Unmarshal(res.Body, &got) // a body that is not JSON, such as an error page, leaves the status to go by
 		return res, refusal(res, got)
 	}
 	if err := res.Decode(&got); err != nil {
@@ -126,7 +126,7 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 	return res, nil
 }
 
-// base is where the Bot API is for an account.
+// base returns the base URL of the Bot API for an account.
 func (t *Telegram) base(address string) (string, error) {
 	return call.Host("Telegram", address, t.options.Sandbox, t.options.API)
 }

@@ -13,11 +13,11 @@ import (
 	"dateline/platforms/telegram"
 )
 
-// connected gives a channel of a new fake network, connected by the form.
+// connected returns a channel of a new fake network, connected with the form.
 func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account, *http.Client) {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
-	made := platformtest.Add(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
+	made := platformtest.AddAccount(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
 	client := platformtest.Client(t)
 	tg := telegram.New(client, telegram.Options{Sandbox: server.URL() + "/telegram", CreateTimeout: 700 * time.Millisecond})
 	found, err := tg.ConnectForm(t.Context(), server.URL()+"/telegram", map[string]secret.Text{
@@ -39,12 +39,12 @@ func TestConformance(t *testing.T) {
 	}
 	platformtest.Run(t, platformtest.Subject{
 		Network: tg, Account: account, Client: client, Fake: server,
-		CreatePath: "/telegram/bot" + account.Token.Reveal() + "/send",
-		Blind:      true, TakesMediaAtOnce: true, NoAltText: true, NoLanguage: true, NoRequestID: true,
-		// Who is thrown out has to let the bot in again; and a method that is not
-		// found is how a token of the wrong form is answered.
-		Classes: map[string]network.Class{"Status403": network.Auth, "Status404": network.Auth},
-		Limits:  limits,
+		CreatePath:   "/telegram/bot" + account.Token.Reveal() + "/send",
+		Unverifiable: true, MediaWithPost: true, NoAltText: true, NoLanguage: true, NoRequestID: true,
+		// A removed bot has to be added again. Telegram responds to a malformed
+		// token with "method not found".
+		WantClasses: map[string]network.Class{"Status403": network.Auth, "Status404": network.Auth},
+		Limits:      limits,
 		Counts: []platformtest.Count{
 			{Name: "Latin", Text: "abc", Want: 3},
 			{Name: "Vietnamese", Text: "Bản tin chiều", Want: 13},
@@ -60,7 +60,7 @@ func TestConformance(t *testing.T) {
 
 func TestAnAlbumIsOnePost(t *testing.T) {
 	tg, server, account, _ := connected(t)
-	s := network.Submission{Key: "k", Text: "Hai ảnh", Media: []network.Media{platformtest.Picture(t, "image/png"), platformtest.Picture(t, "image/png")}}
+	s := network.Submission{Key: "k", Text: "Hai ảnh", Media: []network.Media{platformtest.NewImage(t, "image/png"), platformtest.NewImage(t, "image/png")}}
 	receipt, err := tg.Publish(t.Context(), account, s)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func (t *Telegram) Limits(_ context.Context, account network.Account) (network.L
 		AllowedBy: "Telegram", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: true,
 		MIMETypes:     []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4"},
 		MaxImageBytes: o.MaxPhotoBytes, MaxVideoBytes: o.MaxVideoBytes,
-		// Width and height together at most 10000, their ratio at most 20
+		// Width plus height is at most 10000, and their ratio at most 20
 		// (https://core.telegram.org/bots/api#sendphoto).
 		MinImageRatio: 1.0 / 20, MaxImageRatio: 20,
 		// https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
@@ -33,8 +33,8 @@ func (t *Telegram) Limits(_ context.Context, account network.Account) (network.L
 }
 
 // Count counts UTF-16 code units, as Telegram measures messages and entities
-// (https://core.telegram.org/api/entities#entity-length). White space around the
-// text is cut off before.
+// (https://core.telegram.org/api/entities#entity-length), without leading and
+// trailing whitespace.
 func (t *Telegram) Count(text string, _ network.Limits) int {
 	n := 0
 	for _, r := range strings.TrimSpace(text) {
@@ -43,8 +43,8 @@ func (t *Telegram) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// Check lists what Telegram would refuse. Text beside attachments is a caption,
-// which is shorter.
+// Check returns what Telegram would refuse. Text with attachments is a caption,
+// which must be shorter.
 func (t *Telegram) Check(content network.Content, limits network.Limits) []network.Violation {
 	if len(content.Media) > 0 && limits.MaxCharacters > t.options.MaxCaption {
 		limits.MaxCharacters = t.options.MaxCaption
@@ -63,14 +63,14 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 	return problems
 }
 
-// clickable are what Telegram makes links of in plain text.
-var clickable = regexp.MustCompile(`https?://[^\s<>"]+|[@#][\pL\pN_]+`) //nolint:gochecknoglobals // compiled once
+// spans matches what Telegram makes clickable in plain text.
+var spans = regexp.MustCompile(`https?://[^\s<>"]+|[@#][\pL\pN_]+`) //nolint:gochecknoglobals // compiled once
 
-// Preview shows the text as it is; the first link has a card when nothing is
-// attached.
+// Preview shows the text as it is. The first link has a card if there are no
+// attachments.
 func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: strings.TrimSpace(content.Text)}
-	for _, at := range clickable.FindAllStringIndex(p.Text, -1) {
+	for _, at := range spans.FindAllStringIndex(p.Text, -1) {
 		word := strings.TrimRight(p.Text[at[0]:at[1]], ".,;:!?)»”'\"")
 		span := network.Span{Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word}
 		switch word[0] {

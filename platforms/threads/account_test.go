@@ -15,7 +15,7 @@ import (
 
 func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	s := d.prepared(t, graphtest.Submission("Out"))
+	s := d.prepared(t, graphtest.NewSubmission("Out"))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
@@ -35,11 +35,11 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 		replies.Requests != 7 || replies.Cost(network.CallPublish) != 0 || replies.Cost(network.CallReply) != 1 || replies.Per != 24*time.Hour {
 		t.Errorf("%+v, %+v", posts, replies)
 	}
-	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("Post")))
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("Post")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply := graphtest.Submission("Reply")
+	reply := graphtest.NewSubmission("Reply")
 	reply.ReplyTo = root.RemoteID
 	ready, err := d.Prepare(t.Context(), d.account, reply)
 	if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Bucket != "replies" || ready.Rates[0].Remaining != 7 {
@@ -49,16 +49,16 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 	if _, err := d.Publish(t.Context(), d.account, reply); err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("One too many")))
+	_, err = d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("One too many")))
 	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
 }
 
-// TestRenewal: a token renews itself when it is a day old, and what could not be
-// asked is no disconnect.
+// A token can be refreshed when it is a day old, and a failed request does not
+// disconnect the account.
 func TestRenewal(t *testing.T) {
-	graphtest.Renewal(t, threads.Name, "threads_content_publish", sandboxed)
+	graphtest.TestRefresh(t, threads.Name, "threads_content_publish", sandboxed)
 }
 
 func TestCheck(t *testing.T) {
@@ -128,16 +128,16 @@ func FuzzPreview(f *testing.F) {
 	})
 }
 
-// TestTheNetworkCountsAlike: the fake counts by code of its own. Each text is
-// filled up to the limit, and over it.
+// The fake counts with its own code. Each text is extended up to the limit and
+// beyond.
 func TestTheNetworkCountsAlike(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	for _, row := range counts(t) {
 		full := row.Text + " " + strings.Repeat("x", 499-row.Want)
-		if _, err := d.Prepare(t.Context(), d.account, graphtest.Submission(full)); err != nil {
+		if _, err := d.Prepare(t.Context(), d.account, graphtest.NewSubmission(full)); err != nil {
 			t.Errorf("%s: %v", row.Name, err)
 		}
-		_, err := d.Prepare(t.Context(), d.account, graphtest.Submission(full+"x"))
+		_, err := d.Prepare(t.Context(), d.account, graphtest.NewSubmission(full+"x"))
 		if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != "100" {
 			t.Errorf("%s: one more was taken: %v", row.Name, err)
 		}

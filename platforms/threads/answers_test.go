@@ -33,14 +33,14 @@ func TestCodes(t *testing.T) {
 		{10, 0, network.Rejected, network.Rejected},
 	} {
 		t.Run(fmt.Sprintf("%d_%d", row.code, row.subcode), func(t *testing.T) {
-			s := graphtest.Submission("Codes " + rand.Text())
-			d.inject(t, graphtest.Says(account+"/threads", row.code, row.subcode))
+			s := graphtest.NewSubmission("Codes " + rand.Text())
+			d.inject(t, graphtest.ErrorFault(account+"/threads", row.code, row.subcode))
 			_, err := d.Prepare(t.Context(), d.account, s)
 			graphtest.WantClass(t, err, row.prepare, "")
 			d.ClearFaults()
 			s = d.prepared(t, s)
 			from := time.Now().Add(-time.Second)
-			d.inject(t, graphtest.Says(account+"/threads_publish", row.code, row.subcode))
+			d.inject(t, graphtest.ErrorFault(account+"/threads_publish", row.code, row.subcode))
 			_, err = d.Publish(t.Context(), d.account, s)
 			e := graphtest.WantClass(t, err, row.publish, "")
 			if e.RequestID != "trace" || row.subcode != 0 && (e.Class == network.Throttled || e.Class == network.Transient) && e.RetryAt.IsZero() {
@@ -53,7 +53,7 @@ func TestCodes(t *testing.T) {
 			if e.Class != network.Transient {
 				return
 			}
-			// The same container, a little later.
+			// The same container, later.
 			if _, err := d.Publish(t.Context(), d.account, s); err != nil {
 				t.Error(err)
 			}
@@ -61,13 +61,13 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestNotFoundIsAskedAbout: "media not found" is said of containers that are too
-// young, published, and gone, and each means something else.
+// "Media not found" is returned for containers that are too new, published, and
+// expired, and each needs a different reaction.
 func TestNotFoundIsAskedAbout(t *testing.T) {
 	var ahead atomic.Int64
 	d := newDesk(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	from := time.Now().Add(-time.Second)
-	s := d.prepared(t, graphtest.Submission("Once"))
+	s := d.prepared(t, graphtest.NewSubmission("Once"))
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestNotFoundIsAskedAbout(t *testing.T) {
 	if err != nil || finding.Receipt.RemoteID != receipt.RemoteID || len(d.Posts()) != 1 {
 		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
 	}
-	s = d.prepared(t, graphtest.Submission("Late"))
+	s = d.prepared(t, graphtest.NewSubmission("Late"))
 	ahead.Store(int64(25 * time.Hour))
 	_, err = d.Publish(t.Context(), d.account, s)
 	graphtest.WantClass(t, err, network.Transient, network.CodeMediaExpired)
@@ -90,13 +90,13 @@ func TestNotFoundIsAskedAbout(t *testing.T) {
 
 func TestCarouselAnswersAPost(t *testing.T) {
 	d := newDesk(t, fake.Options{MediaDelay: 30 * time.Millisecond})
-	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("First")))
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("First")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, fetched := graphtest.Picture(t, 640, 640, "the first")
-	two, _ := graphtest.Video(t, 4000)
-	s := graphtest.Submission("Second", one, two)
+	one, fetched := graphtest.NewImage(t, 640, 640, "the first")
+	two, _ := graphtest.NewVideo(t, 4000)
+	s := graphtest.NewSubmission("Second", one, two)
 	s.ReplyTo = root.RemoteID
 	s = d.prepared(t, s)
 	from := time.Now().Add(-time.Second)
@@ -113,7 +113,7 @@ func TestCarouselAnswersAPost(t *testing.T) {
 
 func TestAttachmentsNeedAnAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	clip, _ := graphtest.Video(t, 4000)
+	clip, _ := graphtest.NewVideo(t, 4000)
 	none := clip
 	none.URL = nil
 	_, err := d.Stage(t.Context(), d.account, none)
@@ -121,13 +121,13 @@ func TestAttachmentsNeedAnAddress(t *testing.T) {
 		t.Errorf("says %q", e.Message)
 	}
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
-	_, err = d.Prepare(t.Context(), real, graphtest.Submission("Private", clip))
+	_, err = d.Prepare(t.Context(), real, graphtest.NewSubmission("Private", clip))
 	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)
-	short := graphtest.Submission("Lost", clip)
+	short := graphtest.NewSubmission("Lost", clip)
 	short.Media = nil
 	_, err = d.Prepare(t.Context(), d.account, short)
 	graphtest.WantClass(t, err, network.Rejected, "missing_attachments")
-	_, err = d.Publish(t.Context(), d.account, graphtest.Submission("Not prepared"))
+	_, err = d.Publish(t.Context(), d.account, graphtest.NewSubmission("Not prepared"))
 	graphtest.WantClass(t, err, network.NotSent, "not_prepared")
 }
 
@@ -135,7 +135,7 @@ func TestAddresses(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	elsewhere := d.account
 	elsewhere.BaseURL = "https://evil.example"
-	_, err := d.Prepare(t.Context(), elsewhere, graphtest.Submission("x"))
+	_, err := d.Prepare(t.Context(), elsewhere, graphtest.NewSubmission("x"))
 	graphtest.WantClass(t, err, network.Rejected, "bad_address")
 	_, err = d.Register(t.Context(), "", graphtest.RedirectURI)
 	graphtest.WantClass(t, err, network.Rejected, network.CodeNotConfigured)
@@ -150,11 +150,11 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestTheTokenMayBeAParameter, as the documentation shows it.
+// The documentation sends the token as a parameter.
 func TestTheTokenMayBeAParameter(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, TokenParameter: true})
-	receipt, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("As a parameter")))
+	receipt, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("As a parameter")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 func (d desk) prepared(t *testing.T, s network.Submission) network.Submission {
 	t.Helper()
-	return graphtest.Prepared(t, d, d.account, s)
+	return graphtest.Prepare(t, d, d.account, s)
 }
 
 func (d desk) inject(t *testing.T, faults ...fake.Fault) {

@@ -2,9 +2,9 @@ package threads
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/network"
 )
@@ -14,57 +14,29 @@ const (
 	bucketReplies = "replies"
 )
 
-// known is what an account may publish, as it said.
-type known struct {
-	posts, replies graph.PublishingQuota
-	until          time.Time
-}
-
-// Limits are Threads', with the account's own numbers of posts and replies a day.
+// Limits are Threads', with the account's own numbers of posts and replies per
+// day.
 func (t *Threads) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
 	if err := t.Service.RequireRemoteID(account); err != nil {
 		return network.Limits{}, err
 	}
-	t.mu.Lock()
-	said, ok := t.limits[account.BaseURL+" "+account.RemoteID]
-	t.mu.Unlock()
-	if !ok || time.Now().After(said.until) {
-		var err error
-		if said, err = t.allowances(ctx, account); err != nil {
-			return network.Limits{}, err
-		}
+	quotas, err := t.quotas.Get(ctx, account)
+	if err != nil {
+		return network.Limits{}, err
 	}
-	return t.options.limits(said), nil
+	return t.options.limits(quotas), nil
 }
 
-// allowances asks how much of its quotas an account has used. One that is not
-// told gets the documented quotas.
+// queryQuotas reads the account's publishing limits.
 // https://developers.facebook.com/docs/threads/troubleshooting#retrieve-publishing-quota-limit
-func (t *Threads) allowances(ctx context.Context, account network.Account) (known, error) {
-	said := known{until: time.Now().Add(time.Duration(t.options.LimitsTTL) * time.Second)}
-	res, err := t.get(ctx, account, "quota_usage,config,reply_quota_usage,reply_config", account.RemoteID, "threads_publishing_limit")
-	var e *network.Error
-	switch {
-	case errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0:
-	case err != nil:
-		return known{}, err
-	default:
-		if said.posts, said.replies, err = graph.ParseQuotas(res); err != nil {
-			return known{}, err
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.limits[account.BaseURL+" "+account.RemoteID] = said
-	return said, nil
+func (t *Threads) queryQuotas(ctx context.Context, account network.Account) (*call.Response, error) {
+	return t.get(ctx, account, "quota_usage,config,reply_quota_usage,reply_config", account.RemoteID, "threads_publishing_limit")
 }
 
-func (o Options) limits(said known) network.Limits {
-	quota := func(bucket string, requests int, allowance graph.PublishingQuota, costs map[network.CallKind]int) network.Quota {
+func (o Options) limits(reported graph.PublishingQuotas) network.Limits {
+	quota := func(bucket string, requests int, own graph.PublishingQuota, costs map[network.CallKind]int) network.Quota {
 		q := network.Quota{Bucket: bucket, Scope: network.ScopeAccount, Requests: requests, Per: 24 * time.Hour, Costs: costs}
-		if allowance.Total > 0 && allowance.Per > 0 {
-			q.Requests, q.Per = allowance.Total, allowance.Per
-		}
+		own.Override(&q)
 		return q
 	}
 	return network.Limits{
@@ -83,8 +55,8 @@ func (o Options) limits(said known) network.Limits {
 		MaxAltText:       o.AltText,
 		SupportsReply:    true,
 		Quotas: []network.Quota{
-			quota(bucketPosts, o.PostsPerDay, said.posts, map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}),
-			quota(bucketReplies, o.RepliesPerDay, said.replies, map[network.CallKind]int{network.CallReply: 1}),
+			quota(bucketPosts, o.PostsPerDay, reported.Posts, map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}),
+			quota(bucketReplies, o.RepliesPerDay, reported.Replies, map[network.CallKind]int{network.CallReply: 1}),
 		},
 	}
 }

@@ -14,30 +14,19 @@ import (
 	"dateline/platforms/rules"
 )
 
-// taken stands for an attachment in Submission.MediaIDs: it goes into a
-// container together with the text (Prepare), so there is nothing to hand over
-// before.
-const taken = "with_container"
-
-// Stage makes sure that Threads can get at an attachment. It makes no call:
-// Threads has no uploads, it only fetches.
+// Stage verifies that Threads can reach an attachment. It makes no call: Threads
+// has no uploads, it only fetches.
 func (t *Threads) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	if _, err := t.Service.Host(account.BaseURL, ""); err != nil {
 		return network.Staged{}, err
 	}
 	if media.URL == nil {
-		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
+		return network.Staged{}, graph.NotFetchableError(title, media, "it has no public address")
 	}
-	return network.Staged{RemoteID: taken, Ready: true}, nil
+	return network.Staged{RemoteID: container.StagedID, Ready: true}, nil
 }
 
-// StageStatus has nothing to ask.
-func (*Threads) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
-	staged.Ready = true
-	return staged, nil
-}
-
-// builder makes the containers of one submission.
+// builder creates the containers of one submission.
 type builder struct {
 	threads    *Threads
 	account    network.Account
@@ -46,14 +35,14 @@ type builder struct {
 
 var _ container.Builder = builder{}
 
-// CreateItem makes the container of one attachment of a carousel.
+// CreateItem creates the container of one attachment of a carousel.
 func (m builder) CreateItem(ctx context.Context, i int) (string, bool, error) {
 	id, err := m.createFromMedia(ctx, url.Values{"is_carousel_item": {"true"}}, i)
 	return id, false, err
 }
 
-// CreateMain makes the container that is published. Texts alone have one too, so that
-// nothing but one call is left for their time.
+// CreateMain creates the container that is published. Posts without attachments
+// have one too, so that only one call is left at the scheduled time.
 // https://developers.facebook.com/docs/threads/reference/publishing
 func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, error) {
 	form := url.Values{}
@@ -94,7 +83,7 @@ func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (s
 		form.Set("media_type", "IMAGE")
 		form.Set("image_url", address)
 	}
-	// Whoever has the address may fetch the attachment.
+	// The address grants access to the attachment.
 	return m.create(ctx, form, []secret.Text{secret.NewText(address)})
 }
 
@@ -106,10 +95,10 @@ func (m builder) create(ctx context.Context, form url.Values, secrets []secret.T
 	return graph.CreatedID(res)
 }
 
-// Upload is never asked for.
+// Upload is never called: CreateItem and CreateMain need no uploads.
 func (builder) Upload(context.Context, int, string) error { return nil }
 
-// Status asks how far a container is.
+// Status reads the state of a container.
 func (m builder) Status(ctx context.Context, id string) (container.Status, error) {
 	res, err := m.threads.get(ctx, m.account, "status,error_message", id)
 	if err != nil {
@@ -123,7 +112,7 @@ func (m builder) Status(ctx context.Context, id string) (container.Status, error
 		return container.Status{}, err
 	}
 	if answer.Status == "" {
-		return container.Status{}, res.MalformedError("it has no status")
+		return container.Status{}, res.MalformedError("it contains no status")
 	}
-	return container.Status{State: answer.Status, Detail: answer.Message, Retryable: anew(answer.Message)}, nil
+	return container.Status{State: answer.Status, Detail: answer.Message, Retryable: isRetryable(answer.Message)}, nil
 }

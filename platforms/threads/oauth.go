@@ -8,13 +8,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// scopes are the least that publishing, replies, deleting and reconciling need.
+// scopes are the minimum for publishing, replies, deleting and reconciling.
 // https://developers.facebook.com/docs/threads/get-started/get-access-tokens-and-permissions
 const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete"
 
-// Exchange turns the code into a token of an hour, and that into one of 60 days.
-// The answer does not say what was allowed: it is all that was asked for, because
-// the page offers no choice of it.
+// Exchange exchanges the code for a token that lasts an hour, and that for one
+// that lasts 60 days. The response does not contain the granted scopes: they are
+// all requested ones, because users cannot choose.
 func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
 	res, err := t.ExchangeCode(ctx, app, code)
 	if err != nil {
@@ -27,12 +27,12 @@ func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string)
 		return network.Account{}, err
 	}
 	if answer.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
 	return t.ExchangeLongLived(ctx, app, secret.NewText(answer.AccessToken), strings.Split(scopes, ","))
 }
 
-// Accounts gives the one account of a token.
+// Accounts returns the token's only account.
 // https://developers.facebook.com/docs/threads/threads-profiles
 func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	res, err := t.get(ctx, account, "id,username,name", "me")
@@ -48,7 +48,7 @@ func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]netw
 		return nil, err
 	}
 	if answer.ID == "" || answer.Username == "" {
-		return nil, res.MalformedError("it has no account id or user name")
+		return nil, res.MalformedError("it contains no account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = answer.ID, "@"+answer.Username, answer.Name
 	if account.Name == "" {

@@ -7,16 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
-// permalinkTimeout bounds the question for a post's address: the post is out,
-// and whoever waits wants to know that.
-const permalinkTimeout = 10 * time.Second
-
-// Prepare makes the containers of a post and waits until Threads has processed
+// Prepare creates the containers of a post and waits until Threads has processed
 // them.
 func (t *Threads) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
 	if err := t.Service.RequireRemoteID(account); err != nil {
@@ -30,18 +27,17 @@ func (t *Threads) Prepare(ctx context.Context, account network.Account, submissi
 	if err != nil || !prepared.Ready {
 		return prepared, err
 	}
-	// Only what is said close to the call is worth hearing. That it is not said
-	// keeps no post back.
-	if said, err := t.allowances(ctx, account); err == nil {
-		prepared.Rates = said.posts.RateStatus(bucketPosts)
+	// Recent rate limits are useful, but not required.
+	if quotas, err := t.quotas.Refresh(ctx, account); err == nil {
+		prepared.Rates = quotas.Posts.RateStatus(bucketPosts)
 		if submission.ReplyTo != "" {
-			prepared.Rates = said.replies.RateStatus(bucketReplies)
+			prepared.Rates = quotas.Replies.RateStatus(bucketReplies)
 		}
 	}
 	return prepared, nil
 }
 
-// Publish shows the prepared container to the world (POST threads_publish).
+// Publish publishes the prepared container (POST threads_publish).
 func (t *Threads) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	id, err := container.ID(submission.Handle)
 	if err != nil {
@@ -63,26 +59,14 @@ func (t *Threads) Publish(ctx context.Context, account network.Account, submissi
 	return receipt, nil
 }
 
-// permalink asks for the address and time of a post. Without an answer there is
-// none: the post is out all the same.
+// permalink reads the address and time of a post.
 func (t *Threads) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)
-	defer cancel()
-	res, err := t.get(ctx, account, "permalink,timestamp", id)
-	if err != nil {
-		return "", time.Time{}
-	}
-	var answer struct {
-		Permalink string     `json:"permalink"`
-		Timestamp graph.Time `json:"timestamp"`
-	}
-	if res.Decode(&answer) != nil {
-		return "", time.Time{}
-	}
-	return answer.Permalink, answer.Timestamp.Time
+	return container.Permalink(ctx, func(ctx context.Context) (*call.Response, error) {
+		return t.get(ctx, account, "permalink,timestamp", id)
+	})
 }
 
-// Delete removes a post, which accounts may do 100 times a day.
+// Delete removes a post, which an account can do 100 times a day.
 // https://developers.facebook.com/docs/threads/posts/delete-posts
 func (t *Threads) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	_, err := t.do(ctx, account, graph.Call{Method: http.MethodDelete}, remoteID)
@@ -90,7 +74,7 @@ func (t *Threads) Delete(ctx context.Context, account network.Account, remoteID 
 		return nil
 	}
 	if e := network.AsError(err); e.Code == "100/33" || strings.HasSuffix(e.Code, "/4279009") {
-		return nil // it is not there
+		return nil // it does not exist
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// Reconcile asks the container whether it was published, and finds the post in
-// the account's list.
+// Reconcile reads whether the container was published, and searches for the post
+// in the account's listing.
 func (t *Threads) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if err := t.Service.RequireRemoteID(account); err != nil {
 		return network.Finding{}, err
@@ -20,7 +20,7 @@ func (t *Threads) Reconcile(ctx context.Context, account network.Account, submis
 	return container.Reconcile(ctx, title, builder{t, account, submission}, submission, window, t.posts(account, submission.ReplyTo != ""))
 }
 
-// posts lists the account's own: replies stand in a list of their own.
+// posts lists the account's own posts or replies, which have separate listings.
 // https://developers.facebook.com/docs/threads/threads-media
 // https://developers.facebook.com/docs/threads/reply-management#a-user-s-replies
 func (t *Threads) posts(account network.Account, replies bool) container.ListFunc {

@@ -9,22 +9,23 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
 
-// Count counts characters, and of emoji the bytes of UTF-8.
+// Count counts characters, and the UTF-8 bytes of emoji.
 // https://developers.facebook.com/docs/threads/posts#limitations
 //
-// An emoji is the whole of what is drawn as one: a family, a flag, a thumb with
-// its skin. What is not an emoji counts by its code points, so that letters with
-// separate marks count as more than one.
+// An emoji is a grapheme cluster: a family, a flag, a thumb with its skin tone.
+// Everything else counts by its code points, so that letters with combining marks
+// count more than one.
 func (*Threads) Count(text string, _ network.Limits) int {
 	n, state := 0, -1
 	for text != "" {
 		var cluster string
 		cluster, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
-		if emoji(cluster) {
+		if isEmoji(cluster) {
 			n += len(cluster)
 		} else {
 			n += utf8.RuneCountInString(cluster)
@@ -33,23 +34,23 @@ func (*Threads) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// emoji says whether a grapheme cluster is drawn in colour: what has Unicode's
-// property Emoji_Presentation, and what variation selector 16 or the keycap
-// makes one. Of the planes above the first, whatever lies among the pictographs
-// is taken for one, text style or not: counting too much there costs a few
-// characters, counting too little the post.
+// isEmoji reports whether a grapheme cluster is shown in color: it has Unicode's
+// property Emoji_Presentation, or variation selector 16 or the keycap. All
+// pictographs beyond the Basic Multilingual Plane count as emoji, even in text
+// style: counting too much costs a few characters, counting too little the post.
 // https://unicode.org/Public/16.0.0/ucd/emoji/emoji-data.txt
-func emoji(cluster string) bool {
+func isEmoji(cluster string) bool {
 	for _, r := range cluster {
-		if r == 0xFE0F || r == 0x20E3 || r >= 0x1F000 && r <= 0x1FAFF || basicEmoji(r) {
+		if r == 0xFE0F || r == 0x20E3 || r >= 0x1F000 && r <= 0x1FAFF || isBMPEmoji(r) {
 			return true
 		}
 	}
 	return false
 }
 
-// basicEmoji are the characters of the first plane that have Emoji_Presentation.
-func basicEmoji(r rune) bool {
+// isBMPEmoji reports whether a character of the Basic Multilingual Plane has
+// Emoji_Presentation.
+func isBMPEmoji(r rune) bool {
 	switch r {
 	case 0x23F0, 0x23F3, 0x267F, 0x2693, 0x26A1, 0x26CE, 0x26D4, 0x26EA, 0x26F5, 0x26FA, 0x26FD,
 		0x2705, 0x2728, 0x274C, 0x274E, 0x2757, 0x27B0, 0x27BF, 0x2B50, 0x2B55:
@@ -62,24 +63,24 @@ func basicEmoji(r rune) bool {
 		r >= 0x2B1B && r <= 0x2B1C
 }
 
-// Check lists what Threads would refuse.
+// Check returns what Threads would refuse.
 func (t *Threads) Check(content network.Content, limits network.Limits) []network.Violation {
 	problems := rules.Check(title, content, limits, t.Count(content.Text, limits))
 	var links []string
 	for _, e := range entities(content.Text) {
 		if e.Kind == network.SpanLink && !slices.Contains(links, e.Target) {
-			links = append(links, e.Target) // the same address again is not counted
+			links = append(links, e.Target) // repeated addresses are not counted
 		}
 	}
-	if most := limits.MaxLinks; most > 0 && len(links) > most {
+	if limit := limits.MaxLinks; limit > 0 && len(links) > limit {
 		problems = append(problems, network.Violation{Field: "content", Code: "too_many_links",
-			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), most)})
+			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), limit)})
 	}
 	return problems
 }
 
-// entities finds links, with their scheme or with www, mentions, and the topic:
-// of the hashtags Threads takes the first alone.
+// entities returns links (with a scheme or with www), mentions, and the topic:
+// Threads uses only the first hashtag.
 // https://developers.facebook.com/docs/threads/create-posts/topic-tags
 func entities(text string) []network.Span {
 	var found []network.Span
@@ -88,7 +89,7 @@ func entities(text string) []network.Span {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		span := network.Span{Start: at}
-		if !word(before) {
+		if !rules.IsWordRune(before) {
 			switch length := linkLength(text[at:]); {
 			case length > 0:
 				span.Kind, span.End = network.SpanLink, at+length
@@ -117,7 +118,7 @@ func entities(text string) []network.Span {
 	return found
 }
 
-// linkLength is how much of text's beginning is a link; 0: it is none.
+// linkLength returns the length of the link at the start of text; 0: none.
 func linkLength(text string) int {
 	prefix := 0
 	for _, p := range []string{"https://", "http://", "www."} {
@@ -154,17 +155,15 @@ func nameLength(text string) int {
 }
 
 func tagLength(text string) int {
-	end := strings.IndexFunc(text, func(r rune) bool { return !word(r) })
+	end := strings.IndexFunc(text, func(r rune) bool { return !rules.IsWordRune(r) })
 	if end < 0 {
 		end = len(text)
 	}
 	return end
 }
 
-func word(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
-
-// Preview shows a post as the feed does: of a text alone, the first link stands
-// below it as a card.
+// Preview shows a post as in the feed: without attachments, the first link is
+// shown as a card.
 func (*Threads) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: entities(content.Text)}
 	tags := 0
@@ -179,15 +178,11 @@ func (*Threads) Preview(content network.Content, _ network.Limits) network.Previ
 		}
 	}
 	if tags > 1 {
-		p.Notes = append(p.Notes, "Threads takes only the first hashtag as the topic; the others stay plain text.")
+		p.Notes = append(p.Notes, "Threads uses only the first hashtag as the topic; the others remain plain text.")
 	}
 	for i, m := range content.Media {
-		switch {
-		case rules.IsVideoOrAudio(m):
-		case m.Width > 1440:
-			p.Notes = append(p.Notes, fmt.Sprintf("Threads scales attachment %d from %d down to 1440 pixels of width.", i+1, m.Width))
-		case m.Width > 0 && m.Width < 320:
-			p.Notes = append(p.Notes, fmt.Sprintf("Threads scales attachment %d from %d up to 320 pixels of width.", i+1, m.Width))
+		if note := container.ScalingNote(title, i+1, m); note != "" {
+			p.Notes = append(p.Notes, note)
 		}
 	}
 	return p

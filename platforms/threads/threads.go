@@ -8,33 +8,33 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "threads"
 
-// title is how people call it.
+// title is the network's display name.
 const title = "Threads"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	ClientID     string      `json:"client_id"` // the Threads app id, which is not the Facebook app id
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base URL of the sandbox's Threads
+	Sandbox      string      `json:"-"` // base URL of the fake Threads (sandbox)
 
 	Version       string `json:"version"`        // default v1.0
 	AuthorizeHost string `json:"authorize_host"` // default https://threads.net
 	GraphHost     string `json:"graph_host"`     // default https://graph.threads.net
 
-	// TokenParameter sends tokens as the documentation shows it, as a parameter
-	// that stands in the address of what is read, and not as a header.
+	// TokenParameter sends tokens the way the documentation does, as a parameter
+	// (of the URL for reads) instead of a header.
 	TokenParameter bool `json:"token_parameter"`
 
 	Characters    int   `json:"characters"`      // default 500
@@ -46,14 +46,14 @@ type Options struct {
 	VideoBytes    int64 `json:"video_bytes"`     // default 1 GB
 	VideoSeconds  int   `json:"video_seconds"`   // default 300
 	AltText       int   `json:"alt_text"`        // characters; default 1,000
-	FetchSeconds  int   `json:"fetch_seconds"`   // how long the address of an attachment is good; default 2 h
-	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are believed; default 1 h
+	FetchSeconds  int   `json:"fetch_seconds"`   // lifetime of the address of an attachment; default 2 h
+	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are cached; default 1 h
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	text := func(field *string, value string) {
 		if *field == "" {
 			*field = value
@@ -79,13 +79,12 @@ func (o *Options) fill() {
 	}
 }
 
-// Threads implements network.Network and the ways to connect its accounts.
+// Threads implements network.Network, and connects accounts with OAuth.
 type Threads struct {
 	graph.OAuth
+	container.Staging
 	options Options
-
-	mu     sync.Mutex
-	limits map[string]known // by sandbox and account
+	quotas  *graph.QuotaCache
 }
 
 var (
@@ -96,10 +95,10 @@ var (
 	_ network.Previewer = (*Threads)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Threads {
-	options.fill()
-	return &Threads{
+	options.setDefaults()
+	t := &Threads{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
@@ -109,11 +108,12 @@ func New(client *http.Client, options Options) *Threads {
 			Scopes: scopes, GrantPrefix: "th", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]known{},
 	}
+	t.quotas = graph.NewQuotaCache(time.Duration(options.LimitsTTL)*time.Second, t.queryQuotas)
+	return t
 }
 
-// Name gives "threads".
+// Name returns "threads".
 func (*Threads) Name() string { return Name }
 
 // do calls a node or edge.

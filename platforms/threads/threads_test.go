@@ -15,7 +15,7 @@ import (
 	"dateline/platforms/threads"
 )
 
-// desk is an account of the fake Threads, connected.
+// desk is a connected account of the fake Threads.
 type desk struct {
 	*fake.Server
 	*threads.Threads
@@ -56,20 +56,20 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	platformtest.Run(t, platformtest.Subject{
-		Network:          d,
-		Connector:        d,
-		Account:          d.account,
-		Fake:             d,
-		CreatePath:       "/threads/v1.0/" + d.account.RemoteID + "/threads_publish",
-		NoLanguage:       true,
-		Resolution:       time.Second,
-		TakesMediaAtOnce: true,
-		Client:           d.client,
-		Approve:          d.approve,
-		NoPKCE:           true,
-		BaseURL:          d.account.BaseURL,
-		RedirectURI:      graphtest.RedirectURI,
-		Limits:           limits,
-		Counts:           counts(t),
+		Network:       d,
+		Connector:     d,
+		Account:       d.account,
+		Fake:          d,
+		CreatePath:    "/threads/v1.0/" + d.account.RemoteID + "/threads_publish",
+		NoLanguage:    true,
+		Resolution:    time.Second,
+		MediaWithPost: true,
+		Client:        d.client,
+		Approve:       d.approve,
+		NoPKCE:        true,
+		BaseURL:       d.account.BaseURL,
+		RedirectURI:   graphtest.RedirectURI,
+		Limits:        limits,
+		Counts:        counts(t),
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/x"
 )
 
-// answering serves one answer to everything.
+// answering serves one response to every request.
 func answering(t *testing.T, handler http.HandlerFunc) (*x.X, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -24,7 +24,7 @@ func answering(t *testing.T, handler http.HandlerFunc) (*x.X, network.Account) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.CloseIdleConnections)
-	return x.New(client, x.Options{Sandbox: server.URL, SegmentPause: time.Millisecond}),
+	return x.New(client, x.Options{Sandbox: server.URL, SegmentRetryDelay: time.Millisecond}),
 		network.Account{BaseURL: server.URL, RemoteID: "1", Handle: "@desk", Token: secret.NewText("secret-token"), RefreshToken: secret.NewText("secret-refresh")}
 }
 

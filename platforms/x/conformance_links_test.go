@@ -2,8 +2,8 @@ package x_test
 
 import "strings"
 
-// notLinked: twitter-text's isValidUrl goes by RFC 3986. Dateline asks what X
-// makes a link of, which is what the library extracts; that is not all of this.
+// twitter-text's isValidUrl follows RFC 3986. Dateline needs to know what X makes
+// a link, which is what the library extracts and not all of that.
 const notLinked = "not a link to X as a whole"
 
 func urlValidity() []validity {

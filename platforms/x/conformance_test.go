@@ -15,10 +15,11 @@ import (
 	"dateline/platforms/x"
 )
 
-// The conformance_*_test.go files hold every case of validate.yml and extract.yml
-// of twitter-text 3.1 (https://github.com/twitter/twitter-text/tree/master/conformance,
-// Copyright Twitter, Inc. and other contributors, Apache License 2.0). Where
-// Dateline deliberately gives another result, differs says why and got says what.
+// The conformance_*_test.go files contain every case of validate.yml and
+// extract.yml of twitter-text 3.1
+// (https://github.com/twitter/twitter-text/tree/master/conformance, Copyright
+// Twitter, Inc. and other contributors, Apache License 2.0). Where Dateline
+// deliberately differs, the field differs gives the reason and got the result.
 
 // validity is a text, and whether all of it is one valid item.
 type validity struct {
@@ -35,21 +36,21 @@ type extraction struct {
 	got     []string
 }
 
-// found is an item and its place, counted in code points.
+// found is an item and its position, in code points.
 type found struct {
 	text       string
 	start, end int
 }
 
-// position is a text, and the items in it with their places.
+// position is a text, and the items in it with their positions.
 type position struct {
 	text string
 	want []found
 }
 
-// weighing is a text and its weight. Of one that is too long, shown is how many
-// UTF-16 code units are within the limit (validRangeEnd + 1); the other published
-// figures follow from the weight and the length of the text.
+// weighing is a text and its weight. For a text that is too long, shown is the
+// number of UTF-16 code units within the limit (validRangeEnd + 1). The other
+// published values follow from the weight and the length of the text.
 type weighing struct {
 	text    string
 	weight  int
@@ -69,7 +70,7 @@ func adapter(t *testing.T) (*x.X, network.Limits) {
 	return n, limits
 }
 
-// kinds of items that twitter-text extracts, each by a function of its own.
+// kind is a type of item that twitter-text extracts.
 type kind func(s network.Span, sign string) bool
 
 func mention(s network.Span, _ string) bool {
@@ -83,13 +84,13 @@ func hashtag(s network.Span, sign string) bool    { return s.Kind == network.Spa
 func cashtag(s network.Span, sign string) bool    { return s.Kind == network.SpanTag && sign == "$" }
 func webLink(s network.Span, _ string) bool       { return s.Kind == network.SpanLink }
 
-// extract lists the items of one kind as the preview marks them, placed in the
-// text as it was written: the preview shortens links.
+// extract returns the items of one kind that the preview marks, with their
+// positions in the original text: the preview shortens links.
 func extract(n *x.X, limits network.Limits, text string, of kind) []found {
 	preview := n.Preview(network.Content{Text: text}, limits)
 	written := norm.NFC.String(text)
 	var all []found
-	longer := 0 // bytes by which the text up to here is longer than its preview
+	longer := 0 // number of bytes by which the text up to this position is longer than its preview
 	for _, s := range preview.Spans {
 		shown := preview.Text[s.Start:s.End]
 		start, item := s.Start+longer, s.Target
@@ -189,7 +190,7 @@ func TestTwitterText_Extraction(t *testing.T) {
 			if len(got) > 1 {
 				got = got[:1]
 			}
-			// A reply begins with its mention.
+			// A reply starts with its mention.
 			got = slices.DeleteFunc(got, func(f found) bool {
 				return strings.TrimLeftFunc(string([]rune(row.text)[:f.start]), unicode.IsSpace) != ""
 			})
@@ -265,7 +266,7 @@ func TestTwitterText_Length(t *testing.T) {
 	}
 }
 
-// shown is how many UTF-16 code units of text come before the fold; 0: all.
+// shown returns the number of UTF-16 code units of text before the fold; 0: all.
 func shown(p network.Preview, text string) int {
 	if p.FoldAt == 0 {
 		return 0

@@ -33,8 +33,8 @@ func counts() []platformtest.Count {
 	return all
 }
 
-// FuzzText: any text can be weighed, checked, shown and billed; what is shown
-// has its spans in order and within the text.
+// Any text can be counted, checked, previewed and priced, and the spans of its
+// preview are in order and inside the text.
 func FuzzText(f *testing.F) {
 	for _, row := range counts() {
 		f.Add(row.Text)

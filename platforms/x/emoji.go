@@ -7,40 +7,42 @@ import (
 )
 
 const (
-	joiner    = '\u200D'
-	emojiLook = '\uFE0F' // asks for the look of an emoji
-	keycap    = '\u20E3'
-	male      = '♂'
-	female    = '♀'
-	rightward = '➡'
+	joiner            = '\u200D'
+	emojiPresentation = '\uFE0F' // selects emoji presentation
+	keycap            = '\u20E3'
+	male              = '♂'
+	female            = '♀'
+	arrowRight        = '➡'
 )
 
-// Where a character is an emoji only with FE0F after it (Unicode's
-// emoji-data.txt: Emoji without Emoji_Presentation, without those below U+0100),
-// where one may have it (of the others, those of twemoji's list), and what skin
-// tones go with (Emoji_Modifier_Base). Of Unicode 17.
+// needsPresentation lists characters that are an emoji only if FE0F follows
+// (Emoji without Emoji_Presentation in Unicode's emoji-data.txt, without those
+// below U+0100). allowsPresentation lists other characters that FE0F may follow
+// (those in twemoji's list), allowsSkinTone those that skin tones may follow
+// (Emoji_Modifier_Base). Unicode 17.
 const (
-	needsLook = "203C 2049 2122 2139 2194-2199 21A9-21AA 2328 23CF 23ED-23EF 23F1-23F2 23F8-23FA 24C2 25AA-25AB 25B6 25C0 25FB-25FC " +
+	needsPresentation = "203C 2049 2122 2139 2194-2199 21A9-21AA 2328 23CF 23ED-23EF 23F1-23F2 23F8-23FA 24C2 25AA-25AB 25B6 25C0 25FB-25FC " +
 		"2600-2604 260E 2611 2618 261D 2620 2622-2623 2626 262A 262E-262F 2638-263A 2640 2642 265F-2660 2663 2665-2666 2668 267B 267E 2692 " +
 		"2694-2697 2699 269B-269C 26A0 26A7 26B0-26B1 26C8 26CF 26D1 26D3 26E9 26F0-26F1 26F4 26F7-26F9 2702 2708-2709 270C-270D 270F 2712 " +
 		"2714 2716 271D 2721 2733-2734 2744 2747 2763-2764 27A1 2934-2935 2B05-2B07 3030 303D 3297 3299 1F170-1F171 1F17E-1F17F 1F202 1F237 " +
 		"1F321 1F324-1F32C 1F336 1F37D 1F396-1F397 1F399-1F39B 1F39E-1F39F 1F3CB-1F3CE 1F3D4-1F3DF 1F3F3 1F3F5 1F3F7 1F43F 1F441 1F4FD " +
 		"1F549-1F54A 1F56F-1F570 1F573-1F579 1F587 1F58A-1F58D 1F590 1F5A5 1F5A8 1F5B1-1F5B2 1F5BC 1F5C2-1F5C4 1F5D1-1F5D3 1F5DC-1F5DE 1F5E1 " +
 		"1F5E3 1F5E8 1F5EF 1F5F3 1F5FA 1F6CB 1F6CD-1F6CF 1F6E0-1F6E5 1F6E9 1F6F0 1F6F3"
-	mayHaveLook = "231A-231B 25FD-25FE 2614-2615 2648-2653 267F 2693 26A1 26AA-26AB 26BD-26BE 26C4-26C5 26D4 26EA 26F2-26F3 26F5 26FA 26FD " +
+	allowsPresentation = "231A-231B 25FD-25FE 2614-2615 2648-2653 267F 2693 26A1 26AA-26AB 26BD-26BE 26C4-26C5 26D4 26EA 26F2-26F3 26F5 26FA 26FD " +
 		"2757 2B1B-2B1C 2B50 2B55 1F004 1F21A 1F22F"
-	takesSkinTone = "261D 26F7 26F9 270A-270D 1F385 1F3C2-1F3C4 1F3C7 1F3CA-1F3CC 1F442-1F443 1F446-1F450 1F466-1F478 1F47C 1F481-1F483 " +
+	allowsSkinTone = "261D 26F7 26F9 270A-270D 1F385 1F3C2-1F3C4 1F3C7 1F3CA-1F3CC 1F442-1F443 1F446-1F450 1F466-1F478 1F47C 1F481-1F483 " +
 		"1F485-1F487 1F48F 1F491 1F4AA 1F574-1F575 1F57A 1F590 1F595-1F596 1F645-1F647 1F64B-1F64F 1F6A3 1F6B4-1F6B6 1F6C0 1F6CC 1F90C 1F90F " +
 		"1F918-1F91F 1F926 1F930-1F939 1F93C-1F93E 1F977 1F9B5-1F9B6 1F9B8-1F9B9 1F9BB 1F9CD-1F9CF 1F9D1-1F9DD 1FAC3-1FAC5 1FAF0-1FAF8"
-	// genders are whom ♂ or ♀ may follow (emoji-zwj-sequences.txt).
+	// genders are the characters that ♂ or ♀ may follow
+	// (emoji-zwj-sequences.txt).
 	genders = "26F9 1F3C3-1F3C4 1F3CA-1F3CC 1F46E-1F471 1F473 1F477 1F481-1F482 1F486-1F487 1F575 1F645-1F647 1F64B 1F64D-1F64E 1F6A3 " +
 		"1F6B4-1F6B6 1F926 1F935 1F937-1F939 1F93C-1F93E 1F9B8-1F9B9 1F9CD-1F9CF 1F9D4 1F9D6-1F9DF"
-	// roles are what joins a person to make a profession or a look.
+	// roles are the characters that make a profession or a hairstyle of a user.
 	roles = "2695-2696 2708 1F33E 1F373 1F37C 1F384 1F393 1F3A4 1F3A8 1F3EB 1F3ED 1F4BB-1F4BC 1F527 1F52C 1F680 1F692 1F9AF-1F9B3 1F9BC-1F9BD 1FA70"
 )
 
-// flags are the regions whose two letters make a flag: ISO 3166-1, and what
-// CLDR adds (emoji-sequences.txt).
+// flags are the region codes that make a flag: ISO 3166-1, and what CLDR adds
+// (emoji-sequences.txt).
 const flags = "AC AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF " +
 	"CG CH CI CK CL CM CN CO CP CQ CR CU CV CW CX CY CZ DE DG DJ DK DM DO DZ EA EC EE EG EH ER ES ET EU FI FJ FK FM FO FR GA GB GD GE GF GG GH " +
 	"GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU IC ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB " +
@@ -48,28 +50,28 @@ const flags = "AC AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF
 	"PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TA TC TD TF TG TH " +
 	"TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM UN US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
 
-// emojis knows which characters are one emoji together. It does not change.
-type emojis struct{ needsLook, mayHaveLook, takesSkinTone, genders, roles ranges }
+// emojiSet detects emoji sequences. It is immutable.
+type emojiSet struct{ needsPresentation, allowsPresentation, allowsSkinTone, genders, roles ranges }
 
-func newEmojis() *emojis {
-	return &emojis{parseRanges(needsLook), parseRanges(mayHaveLook), parseRanges(takesSkinTone), parseRanges(genders), parseRanges(roles)}
+func newEmojiSet() *emojiSet {
+	return &emojiSet{parseRanges(needsPresentation), parseRanges(allowsPresentation), parseRanges(allowsSkinTone), parseRanges(genders), parseRanges(roles)}
 }
 
-// length is how many characters of text are one emoji of several characters; 0:
-// none. A lone character weighs the same whether it is one or not. Sequences are
-// those that Unicode recommends, as X's docs have it (Counting Characters):
-// emoji count two "regardless of combined modifiers".
-func (e *emojis) length(text []rune) int {
+// length returns how many characters of text form one emoji of several
+// characters; 0: none. The weight of a single character does not depend on it.
+// Sequences are those that Unicode recommends, as X's documentation requires
+// (Counting Characters): an emoji counts two "regardless of combined modifiers".
+func (e *emojiSet) length(text []rune) int {
 	if len(text) < 2 {
 		return 0
 	}
 	switch first := text[0]; {
 	case first >= 'A' && first < '\u2000' && first != '©' && first != '®':
-		return 0 // most of all text
+		return 0 // almost all text
 	case first >= '0' && first <= '9', first == '#', first == '*':
 		return keycapLength(text)
 	case first == '©', first == '®':
-		if text[1] == emojiLook {
+		if text[1] == emojiPresentation {
 			return 2
 		}
 		return 0
@@ -89,7 +91,7 @@ func keycapLength(text []rune) int {
 	switch {
 	case text[1] == keycap:
 		return 2
-	case text[1] == emojiLook && len(text) > 2 && text[2] == keycap:
+	case text[1] == emojiPresentation && len(text) > 2 && text[2] == keycap:
 		return 3
 	default:
 		return 0
@@ -100,7 +102,8 @@ func indicator(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
 func letter(indicator rune) rune { return 'A' + indicator - 0x1F1E6 }
 
-// tagsLength knows the flags of England, Scotland and Wales.
+// tagsLength returns the length of the flag of England, Scotland or Wales; 0:
+// none.
 func tagsLength(text []rune) int {
 	var tags strings.Builder
 	for i, r := range text[1:] {
@@ -116,16 +119,16 @@ func tagsLength(text []rune) int {
 	return 0
 }
 
-// sequence reads an emoji with its look and skin tone, and all that is joined to
-// it as long as there is such a sequence.
-func (e *emojis) sequence(text []rune) int {
+// sequence returns the length of an emoji with its presentation selector and skin
+// tone, and of everything joined to it that forms a known sequence.
+func (e *emojiSet) sequence(text []rune) int {
 	at := e.element(text)
 	length := at
 	var joined []rune
-	whole := e.complete(text[:at])
+	whole := e.isComplete(text[:at])
 	for at+1 < len(text) && text[at] == joiner {
 		n := e.element(text[at+1:])
-		whole = whole && e.complete(text[at+1:at+1+n])
+		whole = whole && e.isComplete(text[at+1:at+1+n])
 		joined = append(joined, text[at+1])
 		at += 1 + n
 		eye := text[0] == '👁' && joined[0] == '🗨' // twemoji has this one without FE0F
@@ -139,28 +142,29 @@ func (e *emojis) sequence(text []rune) int {
 	return length
 }
 
-// element is how many characters one emoji takes that nothing is joined to.
-func (e *emojis) element(text []rune) int {
+// element returns the length of one emoji without joined ones.
+func (e *emojiSet) element(text []rune) int {
 	n, first := 1, text[0]
-	if n < len(text) && text[n] == emojiLook && (e.needsLook.has(first) || e.mayHaveLook.has(first)) {
+	if n < len(text) && text[n] == emojiPresentation && (e.needsPresentation.has(first) || e.allowsPresentation.has(first)) {
 		n++
 	}
-	if n < len(text) && text[n] >= 0x1F3FB && text[n] <= 0x1F3FF && e.takesSkinTone.has(first) {
+	if n < len(text) && text[n] >= 0x1F3FB && text[n] <= 0x1F3FF && e.allowsSkinTone.has(first) {
 		n++
 	}
 	return n
 }
 
-// complete says whether an emoji in a sequence has the look that it needs.
-func (e *emojis) complete(element []rune) bool {
-	return len(element) > 1 || !e.needsLook.has(element[0])
+// isComplete reports whether an emoji in a sequence has the presentation selector
+// that it needs.
+func (e *emojiSet) isComplete(element []rune) bool {
+	return len(element) > 1 || !e.needsPresentation.has(element[0])
 }
 
-// joins knows what may be joined to an emoji, skin tones and looks aside
-// (emoji-zwj-sequences.txt).
-func (e *emojis) joins(first rune, joined []rune) bool {
+// joins reports whether the sequence may be joined to an emoji, ignoring skin
+// tones and presentation selectors (emoji-zwj-sequences.txt).
+func (e *emojiSet) joins(first rune, joined []rune) bool {
 	walks := first == '🧎' || first == '🏃' || first == '🚶'
-	if last := len(joined) - 1; joined[last] == rightward {
+	if last := len(joined) - 1; joined[last] == arrowRight {
 		cane := last == 1 && adult(first) && (joined[0] == '🦯' || joined[0] == '🦼' || joined[0] == '🦽')
 		return cane || walks && (last == 0 || last == 1 && (joined[0] == male || joined[0] == female))
 	}
@@ -184,8 +188,8 @@ func (e *emojis) joins(first rune, joined []rune) bool {
 
 func adult(r rune) bool { return r == '👨' || r == '👩' || r == '🧑' }
 
-// family is who may follow the first adult: another one or none, and one or two
-// children.
+// family reports whether the characters may follow the first adult of a family:
+// at most one more adult, and one or two children.
 func family(joined []rune) bool {
 	if adult(joined[0]) {
 		joined = joined[1:]

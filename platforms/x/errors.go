@@ -12,19 +12,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// CodeThreadNotAllowed says that X refused a post because it answers another.
-// Since February 2026 apps on self-serve plans may only answer posts whose
-// author has mentioned or quoted the account
-// (https://docs.x.com/x-api/posts/manage-tweets/integrate, Reply restrictions);
-// whether an account may answer itself is not written.
+// CodeThreadNotAllowed means that X refused a post because it is a reply. Since
+// February 2026, apps on self-serve plans may reply only to posts whose author
+// mentioned or quoted the account
+// (https://docs.x.com/x-api/posts/manage-tweets/integrate, Reply restrictions).
+// It is not documented whether an account may reply to itself.
 const CodeThreadNotAllowed = "thread_not_allowed"
 
-// capPause is how long to wait when X says that a cap is reached and not when it
-// ends.
-const capPause = 15 * time.Minute
+// capRetryAfter is how long to wait if X reports that a cap is reached, but not
+// when it ends.
+const capRetryAfter = 15 * time.Minute
 
-// problem is what X's answers say of a failure: RFC 9457, the older forms that
-// some calls still use, and RFC 6749's of the calls for tokens.
+// problem contains X's error formats: RFC 9457, the older formats of some
+// endpoints, and RFC 6749 for token requests.
 // https://docs.x.com/x-api/fundamentals/response-codes-and-errors
 type problem struct {
 	Type    string `json:"type"`
@@ -42,32 +42,32 @@ type problem struct {
 
 func problemOf(body []byte) problem {
 	var p problem
-	_ = json.Unmarshal(body, &p) // an error page is no reason to lose the status
+	_ = json.Unmarshal(body, &p) // a body that is not JSON, such as an error page, leaves the status to go by
 	return p
 }
 
-// code is the last part of the problem's type, such as invalid-request.
+// code returns the last segment of the problem's type, such as invalid-request.
 func (p problem) code() string {
 	kind := p.Type
 	if kind == "" && len(p.Errors) > 0 {
 		kind = p.Errors[0].Type
 	}
 	switch {
-	case word(p.OAuth):
+	case isCode(p.OAuth):
 		return p.OAuth
-	case strings.Contains(kind, "/problems/") && word(path.Base(kind)):
+	case strings.Contains(kind, "/problems/") && isCode(path.Base(kind)):
 		return path.Base(kind)
 	default:
 		return ""
 	}
 }
 
-// word tells a code from a sentence, which may repeat what was sent.
-func word(text string) bool {
+// isCode reports whether a text is a code. Sentences may repeat what was sent.
+func isCode(text string) bool {
 	return text != "" && len(text) <= 40 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
-// text is all that the answer says for people.
+// text returns everything that the response says for users.
 func (p problem) text() string {
 	var said []string
 	for _, text := range []string{p.OAuthDescription, p.Detail, p.Message} {
@@ -75,7 +75,7 @@ func (p problem) text() string {
 			said = append(said, text)
 		}
 	}
-	if p.OAuth != "" && !word(p.OAuth) {
+	if p.OAuth != "" && !isCode(p.OAuth) {
 		said = append(said, p.OAuth)
 	}
 	for _, e := range p.Errors {
@@ -91,7 +91,7 @@ func (p problem) text() string {
 	return strings.Join(said, " ")
 }
 
-// refusal classifies an answer that is no success.
+// refusal classifies an unsuccessful response.
 func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 	p := problemOf(res.Body)
 	text := p.text()
@@ -106,22 +106,23 @@ func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 		// X does not say which post it is.
 		e.Class, e.Code = network.Duplicate, "duplicate_content"
 	case res.Status == http.StatusBadRequest && strings.Contains(text, "media IDs are invalid"):
-		// Checked before anything is made.
+		// Checked before anything is created.
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	}
 	return e
 }
 
-// threadRefused tells a refusal to answer a post from the other reasons for 403.
-func threadRefused(e *network.Error) bool {
+// isThreadRefusal reports whether a 403 refuses the reply, and not the post for
+// another reason.
+func isThreadRefusal(e *network.Error) bool {
 	return e.Status == http.StatusForbidden && e.Class == network.Rejected && !slices.ContainsFunc(
 		[]string{"too long", "suspended", "locked", "deleted or not visible", "cashtag"},
 		func(other string) bool { return strings.Contains(e.Message, other) })
 }
 
-// partial is the error of a success that holds errors and no data, as answers
-// about things that are gone or hidden do.
-func partial(res *call.Response, what string) *network.Error {
+// partialError returns the error of a success with errors and without data, which
+// X returns for deleted or hidden objects.
+func partialError(res *call.Response, what string) *network.Error {
 	p := problemOf(res.Body)
 	if len(p.Errors) == 0 {
 		return res.MalformedError("it has no " + what)

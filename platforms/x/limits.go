@@ -14,7 +14,7 @@ import (
 
 const gif = "image/gif"
 
-// Limits come from the options: X's API does not tell them.
+// Limits come from the options: X's API does not report them.
 func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, error) {
 	if _, _, err := x.hosts(account.BaseURL); err != nil {
 		return network.Limits{}, err
@@ -40,7 +40,7 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 	}, nil
 }
 
-// Check lists what X would refuse.
+// Check returns what X would refuse.
 func (x *X) Check(content network.Content, limits network.Limits) []network.Violation {
 	stills := content
 	stills.Media = make([]network.MediaInfo, len(content.Media))
@@ -55,7 +55,7 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 				own = append(own, network.Violation{Field: "attachments", Code: "mixed_attachments",
 					Message: "X takes a GIF only as the single attachment of a post."})
 			}
-			media.Bytes = 0 // the limit of images is not its own
+			media.Bytes = 0 // the size limit of images does not apply
 		}
 		stills.Media[i] = media
 	}
@@ -71,7 +71,8 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 	return problems
 }
 
-// Price is what X bills for a post (https://docs.x.com/x-api/getting-started/pricing).
+// Price returns what X charges for a post
+// (https://docs.x.com/x-api/getting-started/pricing).
 func (x *X) Price(content network.Content) network.Price {
 	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Reason: "X bills every post."}
 	if len(links([]rune(norm.NFC.String(content.Text)))) > 0 {

@@ -12,13 +12,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// checkAfter is the pause between questions about processing where X names none.
-const checkAfter = 2 * time.Second
+// pollInterval is the time between requests for the processing state if X does
+// not specify one.
+const pollInterval = 2 * time.Second
 
-// expiryMargin is how long before its end an upload counts as gone.
+// expiryMargin is how long before its expiry an upload is treated as expired.
 const expiryMargin = 5 * time.Minute
 
-// upload is what X's answers about an attachment hold.
+// upload contains the used fields of X's responses about an attachment.
 // https://docs.x.com/x-api/media/quickstart/media-upload-chunked
 type upload struct {
 	Data struct {
@@ -35,7 +36,7 @@ type upload struct {
 	} `json:"data"`
 }
 
-// category is what X calls an attachment; it works on GIFs and videos after the
+// category returns X's media category. X processes GIFs and videos after the
 // upload.
 func category(mimeType string) string {
 	switch {
@@ -49,7 +50,7 @@ func category(mimeType string) string {
 }
 
 // Stage uploads one attachment in segments, of which one is held in memory, and
-// describes it.
+// sets its description.
 func (x *X) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
 	if err != nil {
@@ -68,7 +69,7 @@ func (x *X) Stage(ctx context.Context, account network.Account, media network.Me
 		err = x.describe(ctx, account, id, media.AltText)
 	}
 	staged.Rates = said
-	return staged, gone(err)
+	return staged, asMediaExpired(err)
 }
 
 func unreadable(media network.Media, err error) *network.Error {
@@ -76,7 +77,7 @@ func unreadable(media network.Media, err error) *network.Error {
 		Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
 }
 
-// initialize opens an upload (POST /2/media/upload/initialize).
+// initialize starts an upload (POST /2/media/upload/initialize).
 func (x *X) initialize(ctx context.Context, account network.Account, media network.Media) (string, []network.RateStatus, error) {
 	res, err := x.post(ctx, account, "/media/upload/initialize", map[string]any{
 		"media_type": media.MIMEType, "total_bytes": media.Bytes, "media_category": category(media.MIMEType),
@@ -89,12 +90,12 @@ func (x *X) initialize(ctx context.Context, account network.Account, media netwo
 		return "", nil, err
 	}
 	if answer.Data.ID == "" {
-		return "", nil, partial(res, "media id")
+		return "", nil, partialError(res, "media id")
 	}
 	return answer.Data.ID, rates(res, bucketUploads), nil
 }
 
-// finalize closes an upload (POST /2/media/upload/:id/finalize).
+// finalize completes an upload (POST /2/media/upload/:id/finalize).
 func (x *X) finalize(ctx context.Context, account network.Account, id string) (network.Staged, error) {
 	res, err := x.do(ctx, account.BaseURL, "/media/upload/"+url.PathEscape(id)+"/finalize",
 		call.Request{Method: http.MethodPost, Token: account.Token, Timeout: x.options.UploadTimeout})
@@ -104,7 +105,7 @@ func (x *X) finalize(ctx context.Context, account network.Account, id string) (n
 	return stagedFrom(res)
 }
 
-// describe gives an attachment its description (POST /2/media/metadata).
+// describe sets an attachment's description (POST /2/media/metadata).
 func (x *X) describe(ctx context.Context, account network.Account, id, text string) error {
 	_, err := x.post(ctx, account, "/media/metadata", map[string]any{
 		"id": id, "metadata": map[string]any{"alt_text": map[string]any{"text": text}},
@@ -112,12 +113,12 @@ func (x *X) describe(ctx context.Context, account network.Account, id, text stri
 	return err
 }
 
-// StageStatus asks how far the processing is (GET /2/media/upload?command=STATUS).
+// StageStatus reads the processing state (GET /2/media/upload?command=STATUS).
 func (x *X) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	query := url.Values{"command": {"STATUS"}, "media_id": {staged.RemoteID}}
 	res, err := x.do(ctx, account.BaseURL, "/media/upload?"+query.Encode(), call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
-		return staged, gone(err)
+		return staged, asMediaExpired(err)
 	}
 	now, err := stagedFrom(res)
 	if err != nil {
@@ -129,8 +130,9 @@ func (x *X) StageStatus(ctx context.Context, account network.Account, staged net
 	return now, nil
 }
 
-// gone: an upload that X does not have (any more) can be made again.
-func gone(err error) error {
+// asMediaExpired converts the error for an unknown upload: it can be uploaded
+// again.
+func asMediaExpired(err error) error {
 	var e *network.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
@@ -138,7 +140,7 @@ func gone(err error) error {
 	return err
 }
 
-// post sends JSON in a call that may be repeated.
+// post sends JSON in a call that can be repeated.
 func (x *X) post(ctx context.Context, account network.Account, path string, value any) (*call.Response, error) {
 	body, err := call.JSON(value)
 	if err != nil {
@@ -153,7 +155,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 		return network.Staged{}, err
 	}
 	if answer.Data.ID == "" {
-		return network.Staged{}, gone(partialMedia(res))
+		return network.Staged{}, asMediaExpired(partialMediaError(res))
 	}
 	staged := network.Staged{RemoteID: answer.Data.ID, Ready: true}
 	if life := time.Duration(answer.Data.ExpiresAfterSecs) * time.Second; life > 0 {
@@ -175,7 +177,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 		}
 		return staged, res.NewError(network.Rejected, "media_failed", "X could not process the attachment: "+why+".")
 	default:
-		staged.Ready, staged.CheckAfter = false, checkAfter
+		staged.Ready, staged.CheckAfter = false, pollInterval
 		if processing.CheckAfterSecs > 0 {
 			staged.CheckAfter = time.Duration(processing.CheckAfterSecs) * time.Second
 		}
@@ -183,9 +185,10 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 	return staged, nil
 }
 
-// partialMedia is partial, with an upload that is not found said by its status.
-func partialMedia(res *call.Response) error {
-	e := partial(res, "media id")
+// partialMediaError is partialError for uploads: X reports an upload that is not
+// found by its status.
+func partialMediaError(res *call.Response) error {
+	e := partialError(res, "media id")
 	if e.Code == "resource-not-found" {
 		e.Status = http.StatusNotFound
 	}

@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/x"
 )
 
-// film has the head of an MP4 file, and is as long as asked.
+// film returns a file with the header of an MP4 file, with the requested length.
 func film(length int, mimeType string) network.Media {
 	head := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
 	if mimeType == "image/gif" {
@@ -29,7 +29,7 @@ func film(length int, mimeType string) network.Media {
 	}
 }
 
-// processed stages and waits until X is done.
+// processed stages an attachment and waits until it is processed.
 func processed(t *testing.T, n *x.X, account network.Account, media network.Media) (network.Staged, error) {
 	t.Helper()
 	staged, err := n.Stage(t.Context(), account, media)
@@ -46,7 +46,7 @@ func processed(t *testing.T, n *x.X, account network.Account, media network.Medi
 func TestVideoInSegments(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{MediaDelay: 50 * time.Millisecond})
 	const length = 10<<10 + 123 // ten segments of 1 KiB and a little
-	// The answer to the third segment is lost; it goes again.
+	// The response to the third segment is lost; it is sent again.
 	if err := server.Inject(fake.Fault{Kind: fake.ActThenReset, Path: "/x/2/media/upload/", Method: http.MethodPost, Nth: 4}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,7 @@ func TestVideoInSegments(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAnUpload: a reader that counts shows that no more than a segment is
-// read ahead of what was sent.
+// No more than one segment is read ahead of what was sent.
 func TestMemoryOfAnUpload(t *testing.T) {
 	const length, segment = 64 << 10, 1 << 10
 	sent, read := int64(0), &counting{}
@@ -176,7 +175,7 @@ func TestUploadsThatFail(t *testing.T) {
 	_, err := n.Stage(t.Context(), account, broken)
 	wants("storage", err, network.NotSent, "media_unreadable")
 
-	text := film(100, "image/png") // which it is not
+	text := film(100, "image/png") // it is not an image
 	_, err = n.Stage(t.Context(), account, text)
 	wants("no picture", err, network.Rejected, "invalid-request")
 
@@ -188,7 +187,7 @@ func TestUploadsThatFail(t *testing.T) {
 	_, err = n.StageStatus(t.Context(), account, network.Staged{RemoteID: "404"})
 	wants("unknown", err, network.Transient, network.CodeMediaExpired)
 
-	// All tries of a segment fail.
+	// Every attempt to send a segment fails.
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 503, Path: "/x/2/media/upload/", Nth: 2, Count: -1}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// scopes are the least that publishing, deleting and reconciling need; without
-// the last there is no refresh token.
+// scopes are the minimum for publishing, deleting and reconciling. The last one
+// is required for refresh tokens.
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/authorization-code
 const scopes = "tweet.read tweet.write users.read media.write offline.access"
 
-// Register gives the application that the operator has set up in X's developer
+// Register returns the application that the operator created in X's developer
 // console.
 func (x *X) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
 	if _, _, err := x.hosts(baseURL); err != nil {
@@ -34,7 +34,7 @@ func (x *X) Register(_ context.Context, baseURL, redirectURI string) (network.Ap
 	return network.App{RedirectURI: redirectURI, ClientID: x.options.ClientID, ClientSecret: x.options.ClientSecret}, nil
 }
 
-// AuthorizeURL is X's page where the person allows access.
+// AuthorizeURL returns X's page on which the user grants access.
 func (x *X) AuthorizeURL(app network.App, state, challenge string) string {
 	query := url.Values{
 		"response_type":         {"code"},
@@ -52,7 +52,7 @@ func (x *X) AuthorizeURL(app network.App, state, challenge string) string {
 	return strings.TrimSuffix(web, "/") + "/i/oauth2/authorize?" + query.Encode()
 }
 
-// Exchange turns the code, which is good for 30 seconds and once, into tokens.
+// Exchange exchanges the code, which works once and for 30 seconds, for tokens.
 func (x *X) Exchange(ctx context.Context, app network.App, code, verifier string) (network.Account, error) {
 	form := url.Values{
 		"grant_type":    {"authorization_code"},
@@ -63,9 +63,8 @@ func (x *X) Exchange(ctx context.Context, app network.App, code, verifier string
 	return x.tokens(ctx, app, form, network.Account{BaseURL: app.BaseURL}, secret.NewText(code), secret.NewText(verifier))
 }
 
-// Refresh uses the refresh token up and gives the account with a new pair. When
-// the answer is lost the old pair is as good as lost, too: X names no period of
-// grace.
+// Refresh uses up the refresh token and returns the account with a new pair. If
+// the response is lost, the old pair is lost too: X documents no grace period.
 func (x *X) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	if account.RefreshToken.Empty() {
 		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token", Message: "X gave no refresh token: connect the account again."}
@@ -74,14 +73,14 @@ func (x *X) Refresh(ctx context.Context, app network.App, account network.Accoun
 	renewed, err := x.tokens(ctx, app, form, account, account.RefreshToken)
 	if e := network.AsError(err); e != nil && e.Status == http.StatusBadRequest &&
 		(e.Code == "invalid_grant" || e.Code == "invalid_request" && strings.Contains(e.Message, "token was invalid")) {
-		// X says invalid_request where RFC 6749 §5.2 has invalid_grant.
+		// X returns invalid_request where RFC 6749 §5.2 has invalid_grant.
 		e.Class = network.Auth
 		return account, e
 	}
 	return renewed, err
 }
 
-// tokens asks for a pair (POST /2/oauth2/token).
+// tokens requests a pair of tokens (POST /2/oauth2/token).
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/user-access-token
 func (x *X) tokens(ctx context.Context, app network.App, form url.Values, account network.Account, secrets ...secret.Text) (network.Account, error) {
 	res, err := x.authenticated(ctx, app, "/oauth2/token", form, true, secrets...)
@@ -111,8 +110,8 @@ func (x *X) tokens(ctx context.Context, app network.App, form url.Values, accoun
 	return account, nil
 }
 
-// authenticated makes a call as the application: a confidential client by HTTP
-// Basic, a public one by its id alone.
+// authenticated makes a call as the application: a confidential client uses HTTP
+// Basic, a public client only its id.
 func (x *X) authenticated(ctx context.Context, app network.App, path string, form url.Values, create bool, secrets ...secret.Text) (*call.Response, error) {
 	request := call.Request{Method: http.MethodPost, Create: create, Secrets: append(secrets, app.ClientSecret)}
 	if app.ClientSecret.Empty() {
@@ -133,8 +132,8 @@ func (x *X) authenticated(ctx context.Context, app network.App, path string, for
 	return res, err
 }
 
-// Revoke ends both tokens (POST /2/oauth2/revoke). One that X does not know any
-// more is no error, RFC 7009 §2.2.
+// Revoke revokes both tokens (POST /2/oauth2/revoke). Revoking an unknown token
+// is not an error (RFC 7009 §2.2).
 func (x *X) Revoke(ctx context.Context, app network.App, account network.Account) error {
 	for hint, token := range map[string]secret.Text{"refresh_token": account.RefreshToken, "access_token": account.Token} {
 		if token.Empty() {
@@ -149,7 +148,7 @@ func (x *X) Revoke(ctx context.Context, app network.App, account network.Account
 	return nil
 }
 
-// Accounts gives the one account of a token (GET /2/users/me).
+// Accounts returns the token's only account (GET /2/users/me).
 func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	res, err := x.do(ctx, account.BaseURL, "/users/me", call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
@@ -166,7 +165,7 @@ func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Ac
 		return nil, err
 	}
 	if answer.Data.ID == "" || answer.Data.Username == "" {
-		return nil, partial(res, "account id or user name")
+		return nil, partialError(res, "account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = answer.Data.ID, "@"+answer.Data.Username, answer.Data.Name
 	if account.Name == "" {

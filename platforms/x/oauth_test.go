@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/x"
 )
 
-// connectBy goes through the whole of OAuth and gives the app and the account.
+// connectBy completes the OAuth flow and returns the app and the account.
 func connectBy(t *testing.T, n *x.X, base string, client *http.Client) (network.App, network.Account) {
 	t.Helper()
 	app, err := n.Register(t.Context(), base, redirectURI)
@@ -60,8 +60,8 @@ func TestRefreshRotates(t *testing.T) {
 	}
 }
 
-// TestRefreshWhoseAnswerIsLost: it may have used the token up, and any other
-// failure is no reason to disconnect.
+// A lost response may have used the token up. Other failures do not disconnect
+// the account.
 func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 	server, n, made, client := startFake(t, fake.Options{AutoApprove: true})
 	app, account := connectBy(t, n, made.BaseURL, client)
@@ -103,8 +103,8 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// TestPublicClient: without a secret the client's id is in the form, and nothing
-// in the header.
+// Without a secret, the client id is in the form and the Authorization header is
+// absent.
 func TestPublicClient(t *testing.T) {
 	var header, form string
 	n, account := answering(t, func(w http.ResponseWriter, r *http.Request) {

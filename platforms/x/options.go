@@ -6,15 +6,16 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// Options are what an operator may set. The zero value works: what is zero
-// takes the value in the comment. Limits and prices are X's of late 2026
-// (https://docs.x.com/x-api/fundamentals/rate-limits, .../getting-started/pricing).
+// Options configures the adapter. The zero value works: fields that are zero use
+// the value in their comment. Limits and prices are X's of late 2026
+// (https://docs.x.com/x-api/fundamentals/rate-limits,
+// .../getting-started/pricing).
 type Options struct {
-	API string `json:"api,omitempty"` // host of the API; https://api.x.com
-	Web string `json:"web,omitempty"` // host of pages; https://x.com
+	API string `json:"api,omitempty"` // base URL of the API; https://api.x.com
+	Web string `json:"web,omitempty"` // base URL of pages; https://x.com
 
 	MaxCharacters        int `json:"max_characters,omitempty"`         // 280
-	MaxCharactersPremium int `json:"max_characters_premium,omitempty"` // of accounts whose tier is premium; 25,000
+	MaxCharactersPremium int `json:"max_characters_premium,omitempty"` // of accounts with the premium tier; 25,000
 	CharactersPerURL     int `json:"characters_per_url,omitempty"`     // 23
 	MaxCashtags          int `json:"max_cashtags,omitempty"`           // in one post, on self-serve plans; 1, negative: any number
 
@@ -27,25 +28,25 @@ type Options struct {
 	MaxVideoSeconds int   `json:"max_video_seconds,omitempty"` // 140
 	SegmentBytes    int64 `json:"segment_bytes,omitempty"`     // of an upload, held in memory; 4 MiB
 
-	PostsPer15Min   int `json:"posts_per_15_min,omitempty"`   // of an account; 100
-	AppPostsPerDay  int `json:"app_posts_per_day,omitempty"`  // of all accounts; 10,000
-	UploadsPer15Min int `json:"uploads_per_15_min,omitempty"` // of an account; 1,875
+	PostsPer15Min   int `json:"posts_per_15_min,omitempty"`   // per account; 100
+	AppPostsPerDay  int `json:"app_posts_per_day,omitempty"`  // of all accounts together; 10,000
+	UploadsPer15Min int `json:"uploads_per_15_min,omitempty"` // per account; 1,875
 
 	// Prices in millionths of a dollar; negative: free.
 	PostPrice    int64       `json:"post_price,omitempty"`     // 15,000
 	PostWithURL  int64       `json:"post_with_url,omitempty"`  // 200,000
-	AltTextPrice int64       `json:"alt_text_price,omitempty"` // of one description; 5,000
+	AltTextPrice int64       `json:"alt_text_price,omitempty"` // per description; 5,000
 	ClientID     string      `json:"client_id,omitempty"`
 	ClientSecret secret.Text `json:"-"` // empty for a public client
-	Sandbox      string      `json:"-"` // base URL of X's copy in the sandbox
+	Sandbox      string      `json:"-"` // base URL of the fake X (sandbox)
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call and for tokens; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for one segment of an upload; 0: 5 min
-	SegmentPause  time.Duration `json:"-"` // before a lost segment is sent again; 0: 1 s
+	CreateTimeout     time.Duration `json:"-"` // timeout of the publishing call and of token requests; 0: 4 min
+	ReadTimeout       time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
+	UploadTimeout     time.Duration `json:"-"` // timeout of one segment of an upload; 0: 5 min
+	SegmentRetryDelay time.Duration `json:"-"` // delay before a lost segment is sent again; 0: 1 s
 }
 
-// withDefaults fills in what is zero.
+// withDefaults sets the defaults of fields that are zero.
 func (o Options) withDefaults() Options {
 	or(&o.API, "https://api.x.com")
 	or(&o.Web, "https://x.com")
@@ -70,7 +71,7 @@ func (o Options) withDefaults() Options {
 	or(&o.CreateTimeout, 4*time.Minute)
 	or(&o.ReadTimeout, 30*time.Second)
 	or(&o.UploadTimeout, 5*time.Minute)
-	or(&o.SegmentPause, time.Second)
+	or(&o.SegmentRetryDelay, time.Second)
 	return o
 }
 

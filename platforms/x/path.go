@@ -1,6 +1,6 @@
 package x
 
-// portLength is the length of a port with its colon; 0: none.
+// portLength returns the length of a port with its colon; 0: none.
 func portLength(text []rune) int {
 	n := 1
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
@@ -12,9 +12,9 @@ func portLength(text []rune) int {
 	return n
 }
 
-// pathLength is the length of a path with its slash; 0: none. Punctuation at
-// its end is not of it, and parentheses only in pairs, of which one may stand in
-// another: /Primer_(film).
+// pathLength returns the length of a path with its slash; 0: none. Trailing
+// punctuation is not part of it. Parentheses are part of it in pairs, with at
+// most one nested level: /Primer_(film).
 func pathLength(text []rune) int {
 	if len(text) == 0 || text[0] != '/' {
 		return 0
@@ -29,7 +29,7 @@ func pathLength(text []rune) int {
 	}
 }
 
-// pathPart is how far the last character reaches that may end a path.
+// pathPart returns the end of the last character that may end a path.
 func pathPart(text []rune) int {
 	last := 0
 	for at := 0; at < len(text); {
@@ -48,7 +48,7 @@ func pathPart(text []rune) int {
 	return last
 }
 
-// parentheses is the length of a pair with something in it; 0: none.
+// parentheses returns the length of a non-empty pair; 0: none.
 func parentheses(text []rune) int {
 	if len(text) == 0 || text[0] != '(' {
 		return 0
@@ -81,7 +81,7 @@ func pathChars(text []rune) int {
 	return n
 }
 
-// queryLength is the length of a query with its question mark; 0: none.
+// queryLength returns the length of a query with its question mark; 0: none.
 func queryLength(text []rune) int {
 	if len(text) == 0 || text[0] != '?' {
 		return 0

@@ -11,9 +11,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// Publish makes a post (POST /2/tweets). X remembers no key: a call whose answer
-// is lost is looked for (Reconcile), and words that were posted lately are
-// refused as a duplicate.
+// Publish creates a post (POST /2/tweets). X has no idempotency key: Reconcile
+// searches for a post whose response was lost, and X refuses a text that was
+// posted recently as a duplicate.
 func (x *X) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	type media struct {
 		IDs []string `json:"media_ids"`
@@ -22,7 +22,7 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 		To string `json:"in_reply_to_tweet_id"`
 	}
 	content := struct {
-		Text  string `json:"text"` // X wants it even when empty
+		Text  string `json:"text"` // required by X even if it is empty
 		Media *media `json:"media,omitempty"`
 		Reply *reply `json:"reply,omitempty"`
 	}{Text: submission.Text}
@@ -38,7 +38,7 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}
 	res, err := x.do(ctx, account.BaseURL, "/tweets", call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
 	if e := network.AsError(err); e != nil {
-		if submission.ReplyTo != "" && threadRefused(e) {
+		if submission.ReplyTo != "" && isThreadRefusal(e) {
 			e.Code = CodeThreadNotAllowed
 			e.Message = "X does not let this application answer the post before it, so the thread ends there. " +
 				"Put the text into one post, or post the rest by hand. X said: " + e.Message
@@ -55,7 +55,7 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}
 	id, err := strconv.ParseUint(answer.Data.ID, 10, 64)
 	if err != nil {
-		return network.Receipt{}, partial(res, "post id")
+		return network.Receipt{}, partialError(res, "post id")
 	}
 	return network.Receipt{
 		RemoteID: answer.Data.ID, URL: x.permalink(account, answer.Data.ID), CreatedAt: timeOf(id),
@@ -63,7 +63,8 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}, nil
 }
 
-// permalink is the page of a post. X finds it by the id alone, whatever the name.
+// permalink returns the page of a post. X finds it by its id; the name is
+// ignored.
 func (x *X) permalink(account network.Account, id string) string {
 	_, web, err := x.hosts(account.BaseURL)
 	if err != nil {
@@ -96,7 +97,7 @@ func (x *X) Delete(ctx context.Context, account network.Account, remoteID string
 	if answer.Data.Deleted {
 		return nil
 	}
-	e := partial(res, "word that the post is deleted")
+	e := partialError(res, "word that the post is deleted")
 	if e.Code == "resource-not-found" {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 const (
 	bucketPosts    = "posts"
-	bucketPostsDay = "posts_day" // of some plans; X says how many
+	bucketPostsDay = "posts_day" // on some plans; X reports how many
 	bucketPostsApp = "posts_app"
 	bucketUploads  = "uploads"
 )
@@ -39,8 +39,8 @@ func bucketOf(method, path string) string {
 	}
 }
 
-// rates reads the headers of an answer: the limit of the call per account, and
-// of posts also those of a day, which plans with a daily limit report
+// rates parses the rate-limit headers of a response: the limit of the endpoint
+// per account, and for posts also the daily limits of plans that have them
 // (x-app-limit-24hour-*, x-user-limit-24hour-*).
 func rates(res *call.Response, bucket string) []network.RateStatus {
 	var said []network.RateStatus
@@ -60,7 +60,7 @@ func rates(res *call.Response, bucket string) []network.RateStatus {
 	return said
 }
 
-// rateOf reads three headers; the reset is in seconds since 1970 by X's clock.
+// rateOf parses three headers; the reset is in seconds since 1970 by X's clock.
 func rateOf(res *call.Response, prefix string) (network.RateStatus, bool) {
 	limit, errLimit := strconv.Atoi(res.Header.Get(prefix + "Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get(prefix + "Remaining"))
@@ -74,7 +74,7 @@ func rateOf(res *call.Response, prefix string) (network.RateStatus, bool) {
 	return rate, true
 }
 
-// throttle says whose limit a 429 is about and when it ends: the exhausted one
+// throttle sets whose limit a 429 is about and when it ends: the exhausted limit
 // that ends last.
 func throttle(e *network.Error, res *call.Response) {
 	for prefix, scope := range map[string]network.Scope{
@@ -89,10 +89,10 @@ func throttle(e *network.Error, res *call.Response) {
 		}
 	}
 	if e.Scope == "" {
-		// What the app has bought is used up, which no header tells of.
+		// The app's purchased quota is used up, which no header reports.
 		e.Scope = network.ScopeApp
 		if e.RetryAt.IsZero() {
-			e.RetryAt = res.Received.Add(capPause)
+			e.RetryAt = res.Received.Add(capRetryAfter)
 		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	firstPage = 10  // X bills every post that it shows
-	pageSize  = 100 // the most that X gives at once
+	firstPage = 10  // X bills every post that it returns
+	pageSize  = 100 // X's maximum
 	maxPages  = 8
 )
 
-// listed is what is used of X's Post.
+// listed contains the used fields of X's Post.
 type listed struct {
 	ID          string   `json:"id"`
 	Text        string   `json:"text"`
@@ -26,7 +26,7 @@ type listed struct {
 	Attachments struct {
 		MediaKeys []string `json:"media_keys"`
 	} `json:"attachments"`
-	// Note is the whole of a long post; Text is then cut off.
+	// Note is the full text of a long post, of which Text is truncated.
 	Note *struct {
 		Text     string   `json:"text"`
 		Entities entities `json:"entities"`
@@ -54,15 +54,15 @@ func (l listed) replyTo() string {
 	return ""
 }
 
-// Reconcile reads the account's own posts back to the window's start and looks
-// for the one that equals the submission: text with its links unfolded, number
-// of attachments, and the post it answers (package matching).
+// Reconcile reads the account's own posts back to the start of the window and
+// compares them with the submission: text with expanded links, number of
+// attachments and reply target (package matching).
 func (x *X) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
 			Message: "The account's id at X is not known: identify it before reconciling."}
 	}
-	wanted := matching.NewComparer(normal(submission.Text))
+	wanted := matching.NewComparer(normalize(submission.Text))
 	from := window.From.Truncate(time.Millisecond)
 	search, complete, next := matching.New(window), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -70,8 +70,8 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 		if err != nil {
 			return network.Finding{}, err
 		}
-		// Where X's clock is behind, posts are dated before we sent them. The
-		// window only ever grows: a post missed is a post made twice.
+		// If X's clock is behind, posts are dated before the local send time. The
+		// window is only ever extended: missing a post would publish it twice.
 		if skew := res.ClockSkew(); skew < 0 && window.From.Add(skew).Before(from) {
 			from = window.From.Add(skew)
 		}
@@ -87,7 +87,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 			}
 			search.Add(matching.Post{
 				Receipt:          network.Receipt{RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID},
-				Verdict:          compare(l, wanted, account),
+				Verdict:          compareText(l, wanted, account),
 				MediaCountEqual:  len(l.Attachments.MediaKeys) == len(submission.MediaIDs),
 				ReplyTargetEqual: l.replyTo() == submission.ReplyTo,
 			})
@@ -95,7 +95,8 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 	}
 	late := ""
 	if len(submission.MediaIDs) > 0 {
-		// Of posts without attachments, X refuses a second one with the same words.
+		// X refuses a second post with the same text only if it has no
+		// attachments.
 		late = "X may list a post late, and does not refuse a second one with attachments."
 	}
 	return search.Result(from, complete, late), nil
@@ -132,9 +133,10 @@ func (x *X) ownPosts(ctx context.Context, account network.Account, page int, sin
 	if err := res.Decode(&answer); err != nil {
 		return nil, nil, "", err
 	}
-	// An account without posts has meta alone; errors alone say that X did not look.
+	// An account without posts returns meta only. Errors without meta mean that X
+	// did not search.
 	if answer.Meta == nil || len(answer.Data) == 0 && len(problemOf(res.Body).Errors) > 0 {
-		return nil, nil, "", partial(res, "list of posts")
+		return nil, nil, "", partialError(res, "list of posts")
 	}
 	return answer.Data, res, answer.Meta.NextToken, nil
 }

@@ -21,7 +21,7 @@ func publish(t *testing.T, n *x.X, account network.Account, submission network.S
 	return receipt
 }
 
-// TestFindsWhatXRewrites: X shortens links, escapes, and cuts long posts off.
+// X shortens links, escapes characters, and truncates long posts.
 func TestFindsWhatXRewrites(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{})
 	premium := connected(t, server, n, fake.Account{Network: "x", Name: "longdesk", Kind: "premium"})
@@ -79,8 +79,8 @@ func TestThreadThatXCutsShort(t *testing.T) {
 	}
 }
 
-// TestNameBeforeAnAnswer: X may name whom a post answers, which is the account
-// itself in a thread.
+// X can prefix a reply with the handle of the account that it replies to, which
+// in a thread is the account itself.
 func TestNameBeforeAnAnswer(t *testing.T) {
 	id := uint64(time.Now().UnixMilli()-1288834974657) << 22
 	n, account := saying(t, 200, fmt.Sprintf(`{"data":[{"id":"%d","text":"@Desk Two of two","referenced_tweets":[{"type":"replied_to","id":"9"}]}],"meta":{"result_count":1}}`, id))

@@ -16,29 +16,29 @@ import (
 )
 
 const (
-	maxSegments  = 1000 // segment_index is at most 999
-	segmentTries = 3
+	maxSegments        = 1000 // segment_index is at most 999
+	maxSegmentAttempts = 3
 )
 
-// appendAll sends the bytes of an attachment (POST /2/media/upload/:id/append).
+// appendAll uploads the bytes of an attachment (POST /2/media/upload/:id/append).
 func (x *X) appendAll(ctx context.Context, account network.Account, id string, media network.Media, data io.Reader) error {
 	size := max(x.options.SegmentBytes, (media.Bytes+maxSegments-1)/maxSegments)
 	for index := 0; int64(index)*size < media.Bytes; index++ {
-		// Each has its own memory, of just its size: net/http may still be reading
-		// the one before when a call has ended early.
+		// Each segment has its own buffer: net/http may still read the previous
+		// one after a call ended early.
 		segment := make([]byte, min(size, media.Bytes-int64(index)*size))
 		if _, err := io.ReadFull(data, segment); err != nil {
 			return unreadable(media, err)
 		}
 		if err := x.appendOne(ctx, account, id, index, segment); err != nil {
-			return gone(err)
+			return asMediaExpired(err)
 		}
 	}
 	return nil
 }
 
-// appendOne sends a segment, and again when its answer was lost: the same index
-// takes the place of what came before.
+// appendOne uploads a segment, and repeats it if the response is lost: a segment
+// with the same index replaces the earlier one.
 func (x *X) appendOne(ctx context.Context, account network.Account, id string, index int, segment []byte) error {
 	for try := 1; ; try++ {
 		body, err := call.Multipart(map[string]string{"segment_index": strconv.Itoa(index)}, call.File{
@@ -53,7 +53,7 @@ func (x *X) appendOne(ctx context.Context, account network.Account, id string, i
 		})
 		var e *network.Error
 		again := errors.As(err, &e) && (e.Class == network.Transient || e.Class == network.NotSent)
-		if !again || try == segmentTries || retry.Sleep(ctx, time.Duration(try)*x.options.SegmentPause) != nil {
+		if !again || try == maxSegmentAttempts || retry.Sleep(ctx, time.Duration(try)*x.options.SegmentRetryDelay) != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 const (
 	maxUserName = 20 // characters
-	maxListName = 25 // and of a list's name
+	maxListName = 25 // of a list's name
 )
 
 // tag is a mention, hashtag or cashtag, as character positions of the text.
@@ -17,9 +17,9 @@ type tag struct {
 	kind       network.SpanKind
 }
 
-// tags finds the mentions, hashtags and cashtags of the whole text, including
-// those inside links: the character before one, which decides whether it
-// counts, may belong to a link.
+// tags returns the mentions, hashtags and cashtags of the whole text, including
+// those inside links: the character before one decides whether it counts, and may
+// belong to a link.
 func tags(text []rune) []tag {
 	var found []tag
 	for i := 0; i < len(text); i++ {
@@ -76,8 +76,8 @@ func endsWithRT(text []rune) bool {
 	}
 }
 
-// mentionLength is the length of a user name, or of a user name and a list; 0
-// without one (js/src/regexp/validMentionOrList.js, endMentionMatch.js).
+// mentionLength returns the length of a user name, or of a user name and a list;
+// 0: none (js/src/regexp/validMentionOrList.js, endMentionMatch.js).
 func mentionLength(text []rune) int {
 	n := 0
 	for n < len(text) && n < maxUserName && (asciiAlnum(text[n]) || text[n] == '_') {
@@ -93,7 +93,7 @@ func mentionLength(text []rune) int {
 	return n
 }
 
-// listLength is the length of a slash and the name of a list.
+// listLength returns the length of a slash and the name of a list.
 func listLength(text []rune) int {
 	if len(text) < 2 || text[0] != '/' || letters(text[1:]) == 0 {
 		return 0
@@ -106,24 +106,24 @@ func listLength(text []rune) int {
 }
 
 // mayPrecedeHashtag reports whether a hashtag may follow text: not after a
-// character of a hashtag, unless it selects how an emoji looks
+// character of a hashtag, unless that is a variation selector
 // (js/src/regexp/hashtagBoundary.js).
 func mayPrecedeHashtag(text []rune) bool {
 	if len(text) == 0 {
 		return true
 	}
 	switch last := text[len(text)-1]; last {
-	case '\uFE0E', emojiLook:
+	case '\uFE0E', emojiPresentation:
 		return true
 	default:
 		return last != '&' && !inHashtag(last)
 	}
 }
 
-// hashtagLength is the length of a hashtag, at least one of whose characters is
-// a letter or mark; 0 without one (js/src/regexp/validHashtag.js, endHashtagMatch.js).
+// hashtagLength returns the length of a hashtag, which contains at least one
+// letter or mark; 0: none (js/src/regexp/validHashtag.js, endHashtagMatch.js).
 func hashtagLength(text []rune) int {
-	if len(text) > 0 && (text[0] == emojiLook || text[0] == keycap) {
+	if len(text) > 0 && (text[0] == emojiPresentation || text[0] == keycap) {
 		return 0 // the emoji #️⃣
 	}
 	n, letter := 0, false
@@ -137,14 +137,15 @@ func hashtagLength(text []rune) int {
 	return n
 }
 
-// startsWithAuthority reports whether what came before text was the scheme of
-// a URL (RFC 3986 §3).
+// startsWithAuthority reports whether the text before was the scheme of a URL
+// (RFC 3986 §3).
 func startsWithAuthority(text []rune) bool {
 	return len(text) >= 3 && text[0] == ':' && text[1] == '/' && text[2] == '/'
 }
 
 // inHashtag reports whether r may be part of a hashtag: letters, marks, digits
-// and what some scripts write within words (js/src/regexp/hashtagSpecialChars.js).
+// and the characters that some scripts use inside words
+// (js/src/regexp/hashtagSpecialChars.js).
 func inHashtag(r rune) bool {
 	switch r {
 	case '_', '·', '\u200C', '\u200D', '\uA67E', '\u05BE', '\u05F3', '\u05F4', '～', '〜', '゛', '゜', '゠', '・', '〃', '\u0F0B', '\u0F0C':

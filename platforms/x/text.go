@@ -8,23 +8,24 @@ import (
 	"dateline/platforms/network"
 )
 
-// Count weighs text as twitter-text 3 does (config/v3.json, js/src/parseTweet.js):
-// in NFC, links at a fixed cost, emoji two, and every other character one or two.
+// Count returns the weighted length of twitter-text 3 (config/v3.json,
+// js/src/parseTweet.js): in NFC, links have a fixed length, an emoji counts two,
+// and every other character one or two.
 func (x *X) Count(text string, limits network.Limits) int {
 	runes := []rune(norm.NFC.String(text))
 	weight, at := 0, 0
 	if limits.CharactersPerURL > 0 {
 		for _, l := range links(runes) {
 			if l.start >= at {
-				weight += x.weigh(runes[at:l.start]) + limits.CharactersPerURL
+				weight += x.weight(runes[at:l.start]) + limits.CharactersPerURL
 				at = min(l.end, len(runes))
 			}
 		}
 	}
-	return weight + x.weigh(runes[at:])
+	return weight + x.weight(runes[at:])
 }
 
-func (x *X) weigh(text []rune) int {
+func (x *X) weight(text []rune) int {
 	weight := 0
 	for at := 0; at < len(text); {
 		if n := x.emojis.length(text[at:]); n > 0 {
@@ -38,8 +39,8 @@ func (x *X) weigh(text []rune) int {
 	return weight
 }
 
-// weightOf is one for the scripts that need many letters, and for most
-// punctuation. Vietnamese letters with two marks (U+1EA0 and up) weigh two.
+// weightOf is one for scripts that need many letters and for most punctuation.
+// Vietnamese letters with two marks (U+1EA0 and up) count two.
 func weightOf(r rune) int {
 	switch {
 	case r <= 4351, r >= 8192 && r <= 8205, r >= 8208 && r <= 8223, r >= 8242 && r <= 8247:
@@ -49,7 +50,7 @@ func weightOf(r rune) int {
 	}
 }
 
-// cashtags counts the likes of $NYSE (js/src/regexp/validCashtag.js).
+// cashtags counts cashtags such as $NYSE (js/src/regexp/validCashtag.js).
 func cashtags(text string) int {
 	runes, count := []rune(text), 0
 	for i, r := range runes {
@@ -60,8 +61,9 @@ func cashtags(text string) int {
 	return count
 }
 
-// cashtagLength is one to six letters, perhaps with one or two more after a dot
-// or underscore, before a space, punctuation or the end; 0: none.
+// cashtagLength returns the length of a cashtag: one to six letters, optionally
+// one or two more after a dot or underscore, followed by a space, punctuation or
+// the end; 0: none.
 func cashtagLength(text []rune) int {
 	n := letters(text)
 	if n == 0 || n > 6 {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// longestTopLevel is how many characters the longest top level outside ASCII
-// has (vermögensberatung).
-const longestTopLevel = 17
+// maxTopLevelLength is the length of the longest non-ASCII top-level domain
+// (vermögensberatung).
+const maxTopLevelLength = 17
 
-// topLevel is how many characters of text, which begins after a dot, are a top
-// level that twitter-text knows; 0: none. One that is spelled in letters must
-// end there: what follows is no letter or digit of ASCII, no @, + or -.
+// topLevel returns the length of a top-level domain that twitter-text knows, at
+// the start of text, which follows a dot; 0: none. A top-level domain in letters
+// must end there: the next character is no ASCII letter or digit, @, + or -.
 func topLevel(text []rune) int {
 	run := 0
 	for run < len(text) && asciiAlnum(text[run]) {
@@ -23,7 +23,7 @@ func topLevel(text []rune) int {
 	if run > 1 && endsTopLevel(text, run) && knownTopLevel(lower(text[:run])) {
 		return run
 	}
-	if n := foreignTopLevel(text, run); n > 0 {
+	if n := internationalTopLevel(text, run); n > 0 {
 		return n
 	}
 	if len(text) > 4 && strings.EqualFold(string(text[:4]), "xn--") {
@@ -38,11 +38,11 @@ func topLevel(text []rune) int {
 	return 0
 }
 
-// foreignTopLevel looks for the longest one that has letters outside ASCII; the
-// first run characters of text are all of ASCII.
-func foreignTopLevel(text []rune, run int) int {
+// internationalTopLevel returns the longest one with non-ASCII letters. The first
+// run characters of text are ASCII.
+func internationalTopLevel(text []rune, run int) int {
 	most := run
-	for most < len(text) && most < longestTopLevel && inDomain(text[most]) {
+	for most < len(text) && most < maxTopLevelLength && inDomain(text[most]) {
 		most++
 	}
 	for n := most; n > run; n-- {
@@ -57,7 +57,7 @@ func foreignTopLevel(text []rune, run int) int {
 	return 0
 }
 
-// lower leaves letters alone whose lower case would be of ASCII.
+// lower keeps letters whose lowercase form would be ASCII.
 func lower(text []rune) string {
 	return strings.Map(func(r rune) rune {
 		if small := unicode.ToLower(r); small > unicode.MaxASCII || r <= unicode.MaxASCII {
@@ -75,9 +75,9 @@ func asciiAlnum(r rune) bool {
 	return r < unicode.MaxASCII && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 }
 
-// knownTopLevel says whether twitter-text 3.1 lists a top level, which is
-// everything that ICANN lists, less what came later, and with what ICANN has
-// retired since. label is in lower case and of ASCII.
+// knownTopLevel reports whether twitter-text 3.1 lists a top-level domain: all
+// that ICANN lists, without later additions, and with those that ICANN retired
+// since. label is lowercase ASCII.
 func knownTopLevel(label string) bool {
 	switch label {
 	case "amazon", "hotel", "kids", "merck", "music", "spa", "xn--4dbrk0ce", "xn--cckwcxetd", "xn--jlq480n2rg", "xn--mgb2ddes",
@@ -89,8 +89,8 @@ func knownTopLevel(label string) bool {
 	return icann || retiredTopLevel(label)
 }
 
-// retiredTopLevel knows the top levels that have left the root zone since
-// twitter-text 3.1 (or never were in it), which it still takes for ones.
+// retiredTopLevel reports whether a top-level domain is not in the root zone
+// (anymore), but in twitter-text 3.1.
 func retiredTopLevel(label string) bool {
 	switch label {
 	case "abarth", "active", "adac", "afamilycompany", "aigo", "alfaromeo", "an", "avianca", "bananarepublic", "bentley", "bl", "blanco",

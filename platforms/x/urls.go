@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	longestURL    = 4096 // with a scheme; longer ones are no links
-	longestDomain = 1024 // is not looked beyond; DNS allows 253 (RFC 1035 §2.3.4)
-	longestLabel  = 63   // of a domain in ASCII, as there
-	longestSlug   = 40   // of t.co
+	maxURLLength    = 4096 // of a link with a scheme; longer ones are not links
+	maxDomainLength = 1024 // limit of the search; DNS allows 253 (RFC 1035 §2.3.4)
+	maxLabelLength  = 63   // of a domain in ASCII (RFC 1035 §2.3.4)
+	maxSlugLength   = 40   // of t.co
 )
 
 // link is an address that X would shorten, as character positions of the text.
@@ -22,16 +22,16 @@ type link struct {
 	scheme     bool   // begins with http:// or https://
 }
 
-// links finds what twitter-text 3.1 takes for links (extractUrlsWithIndices):
-// addresses with a scheme, and domains of a known top level without one. text is
-// in NFC. Its expressions look ahead and try again in ways that Go's do not, so
-// this is a scanner that makes the same choices.
+// links returns what twitter-text 3.1 detects as links (extractUrlsWithIndices):
+// addresses with a scheme, and domains with a known top-level domain without one.
+// text is in NFC. Its regular expressions use lookahead and backtracking that Go
+// does not have, so this is a scanner that makes the same choices.
 func links(text []rune) []link {
 	var found []link
-	barren := 0 // no domain begins before here
+	barren := 0 // no domain starts before this position
 	for at := 0; at < len(text); {
-		// One character comes before a link, and is used up; at the start of the
-		// text none has to.
+		// A link is preceded by one character, which is consumed, except at the
+		// start of the text.
 		m, ok := match{}, false
 		if mayPrecedeLink(text[at]) {
 			m, ok = matchAt(text, at+1, &barren)
@@ -50,14 +50,14 @@ func links(text []rune) []link {
 	return found
 }
 
-// match is a stretch of text that has the form of a link.
+// match is a part of a text that has the form of a link.
 type match struct {
-	start, domain, domainEnd, path, end int // path is where it begins; 0: there is none
+	start, domain, domainEnd, path, end int // path is where the path starts; 0: none
 }
 
-// matchAt looks for a link that begins at start. Where there is none, it says in
-// barren how far none can begin without a scheme, so that a long text without
-// spaces is not read over and over.
+// matchAt returns the link at start. If there is none, it sets barren to the
+// position before which no link without a scheme can start, so that a long text
+// without spaces is not scanned repeatedly.
 func matchAt(text []rune, start int, barren *int) (match, bool) {
 	scheme := schemeLength(text[start:])
 	if scheme == 0 && start < *barren {
@@ -69,7 +69,7 @@ func matchAt(text []rune, start int, barren *int) (match, bool) {
 		if scheme == 0 {
 			*barren = none
 		}
-		return match{}, false // "http" alone is no domain either
+		return match{}, false // "http" alone is not a domain either
 	}
 	m.domainEnd = end
 	m.end = m.domainEnd
@@ -93,18 +93,18 @@ func schemeLength(text []rune) int {
 	return 0
 }
 
-// domainEnd is the end of the domain at start that has the most labels; 0: none,
-// and none begins before the position given with it. All labels but the one
-// before the top level may hold underscores.
+// domainEnd returns the end of the domain at start with the most labels; 0: none,
+// and none starts before the position that is returned with it. All labels except
+// the one before the top-level domain may contain underscores.
 func domainEnd(text []rune, start int) (best, none int) {
-	known := false // a top level was there
+	known := false // a top-level domain was found
 	for label := start; ; {
 		end, plain := label, true
 		for end < len(text) && (inDomain(text[end]) || text[end] == '-' || text[end] == '_') {
 			plain = plain && text[end] != '_'
 			end++
 		}
-		dot := end < len(text) && text[end] == '.' && end < start+longestDomain
+		dot := end < len(text) && text[end] == '.' && end < start+maxDomainLength
 		if !dot || end == label || edge(text[label]) || edge(text[end-1]) {
 			switch {
 			case known:
@@ -127,15 +127,15 @@ func domainEnd(text []rune, start int) (best, none int) {
 
 func edge(r rune) bool { return r == '-' || r == '_' }
 
-// fromMatch says which links a match holds: with a scheme itself, without one
-// the parts of its domain that are of ASCII and Latin letters.
+// fromMatch returns the links of a match: the match itself if it has a scheme,
+// otherwise the parts of its domain that consist of ASCII and Latin letters.
 func fromMatch(text []rune, m match) []link {
 	scheme := m.domain > m.start
 	length := utf16Length(text[m.start:m.end]) + len("https://")
 	if scheme {
 		length += m.domain - m.start - len("https://")
 	}
-	if !validDomain(text[m.domain:m.domainEnd]) || length > longestURL {
+	if !validDomain(text[m.domain:m.domainEnd]) || length > maxURLLength {
 		return nil
 	}
 	if !scheme {
@@ -146,12 +146,12 @@ func fromMatch(text []rune, m match) []link {
 	}
 	end := m.end
 	if m.path == m.domainEnd && strings.EqualFold(string(text[m.domain:m.domainEnd]), "t.co") {
-		// t.co leads nowhere but to its slug.
+		// t.co links consist of a slug only.
 		slug := m.path + 1
 		for slug < m.end && asciiAlnum(text[slug]) {
 			slug++
 		}
-		if slug > m.path+1+longestSlug {
+		if slug > m.path+1+maxSlugLength {
 			return nil
 		}
 		if slug > m.path+1 {
@@ -161,8 +161,8 @@ func fromMatch(text []rune, m match) []link {
 	return []link{{start: m.start, end: end, address: string(text[m.start:end]), scheme: true}}
 }
 
-// latinLinks are those of a match without scheme. The last takes the path; one
-// without path has no query either.
+// latinLinks returns the links of a match without a scheme. The last one gets the
+// path; without a path there is no query either.
 func latinLinks(text []rune, m match) []link {
 	var found []link
 	domain := text[m.domain:m.domainEnd]
@@ -184,8 +184,8 @@ func latinLinks(text []rune, m match) []link {
 	return found
 }
 
-// latinDomain is how much of text is a domain whose labels are of ASCII and
-// Latin letters; 0: none. The top level may be of any.
+// latinDomain returns the length of a domain whose labels consist of ASCII and
+// Latin letters; 0: none. The top-level domain may use any script.
 func latinDomain(text []rune) int {
 	best := 0
 	for label := 0; ; {
@@ -203,31 +203,31 @@ func latinDomain(text []rune) int {
 	}
 }
 
-// validDomain holds the labels to their length in ASCII. A domain that claims to
-// be in ASCII already must be.
+// validDomain checks the length of the labels in ASCII. A domain with the prefix
+// xn-- must be valid Punycode.
 func validDomain(domain []rune) bool {
 	if len(domain) >= 4 && string(domain[:4]) == "xn--" && !holdsLatinDomain(domain) {
 		return false
 	}
-	// Punycode takes these for dots too, RFC 3490 §3.1.
+	// Punycode treats these as dots too (RFC 3490 §3.1).
 	dots := strings.NewReplacer("\u3002", ".", "\uFF0E", ".", "\uFF61", ".")
 	for label := range strings.SplitSeq(string(domain), ".") {
-		if n := asciiLength(dots.Replace(label)); n == 0 || n > longestLabel {
+		if n := asciiLength(dots.Replace(label)); n == 0 || n > maxLabelLength {
 			return false
 		}
 	}
 	return true
 }
 
-// asciiLength is how long a label is in Punycode.
+// asciiLength returns the length of a label in Punycode.
 func asciiLength(label string) int {
 	if !strings.ContainsFunc(label, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return len(label)
 	}
-	// What only looks as if it were encoded is encoded once more.
+	// A label that only looks encoded is encoded again.
 	ascii, err := idna.Punycode.ToASCII(strings.ReplaceAll(label, "xn--", "xx--"))
 	if err != nil {
-		return longestLabel + 1
+		return maxLabelLength + 1
 	}
 	return len(ascii)
 }

@@ -1,12 +1,11 @@
 // Package x publishes to X (formerly Twitter) through version 2 of its API.
 //
-// The API is described at https://docs.x.com/x-api and by its OpenAPI file,
-// https://api.x.com/2/openapi.json. How text is counted is what the library
-// twitter-text (https://github.com/twitter/twitter-text, version 3.1) does,
-// which the docs name for it.
+// The API is documented at https://docs.x.com/x-api and by its OpenAPI file,
+// https://api.x.com/2/openapi.json. Text is counted like in the library
+// twitter-text (https://github.com/twitter/twitter-text, version 3.1), which the
+// documentation refers to.
 //
-// Of Account.Settings it knows "tier": "premium" is an account that pays X for
-// long posts.
+// Account.Settings["tier"] is "premium" for accounts that pay X for long posts.
 package x
 
 import (
@@ -19,14 +18,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "x"
 
-// X implements network.Network and the ways to connect its accounts.
+// X implements network.Network, and connects accounts with OAuth.
 type X struct {
 	calls   *call.Caller
 	options Options
-	emojis  *emojis
+	emojis  *emojiSet
 }
 
 var (
@@ -38,15 +37,15 @@ var (
 	_ network.Pricer    = (*X)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *X {
-	return &X{calls: call.New(client), options: options.withDefaults(), emojis: newEmojis()}
+	return &X{calls: call.New(client), options: options.withDefaults(), emojis: newEmojiSet()}
 }
 
-// Name gives "x".
+// Name returns "x".
 func (x *X) Name() string { return Name }
 
-// hosts gives where the API and the pages of an account's X are.
+// hosts returns the base URLs of the API and of the pages for an account.
 func (x *X) hosts(baseURL string) (api, web string, err error) {
 	if api, err = call.Host("X", baseURL, x.options.Sandbox, x.options.API); err != nil {
 		return "", "", err
@@ -55,7 +54,7 @@ func (x *X) hosts(baseURL string) (api, web string, err error) {
 	return api, web, err
 }
 
-// do makes one call to the API and turns every refusal into a *network.Error.
+// do makes one call to the API and returns every refusal as a *network.Error.
 // path is without /2.
 func (x *X) do(ctx context.Context, base, path string, request call.Request) (*call.Response, error) {
 	api, _, err := x.hosts(base)

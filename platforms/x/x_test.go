@@ -16,13 +16,14 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// startFake starts the sandbox and an adapter for it, with the account desk.
+// startFake starts the fake networks and returns an adapter for X with the
+// account desk.
 func startFake(t *testing.T, options fake.Options) (*fake.Server, *x.X, network.Account, *http.Client) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
 	client := platformtest.Client(t)
 	n := x.New(client, x.Options{
-		Sandbox: server.URL() + "/x", CreateTimeout: 700 * time.Millisecond, SegmentPause: time.Millisecond, SegmentBytes: 1 << 10,
+		Sandbox: server.URL() + "/x", CreateTimeout: 700 * time.Millisecond, SegmentRetryDelay: time.Millisecond, SegmentBytes: 1 << 10,
 	})
 	return server, n, connected(t, server, n, fake.Account{Network: "x", Name: "desk"}), client
 }
@@ -52,7 +53,7 @@ func TestConformance(t *testing.T) {
 	platformtest.Run(t, platformtest.Subject{
 		Network: n, Connector: n, Account: account, Client: client, Fake: server,
 		CreatePath: "/x/2/tweets", BaseURL: account.BaseURL, RedirectURI: redirectURI,
-		ReportsRates: true, NoLanguage: true, RefusesTwins: true,
+		ReportsRates: true, NoLanguage: true, RejectsDuplicateText: true,
 		Limits: limits, Counts: counts(),
 		Approve: func(t *testing.T, authorizeURL string) url.Values { return approve(t, client, authorizeURL) },
 	})

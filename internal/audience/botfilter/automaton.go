@@ -2,10 +2,10 @@ package botfilter
 
 import "slices"
 
-// automaton finds all tokens in one pass over a text, however many there are:
-// Aho and Corasick, "Efficient string matching", CACM 18 (1975).
+// automaton finds all tokens in one pass over a text: Aho and Corasick,
+// "Efficient string matching", CACM 18 (1975).
 type automaton struct {
-	classes [256]uint8 // bytes that no token holds are all alike
+	classes [256]uint8 // bytes that are in no token share class 0
 	width   int
 	next    []int32   // by state and class
 	found   [][]int32 // the tokens that end in a state
@@ -46,8 +46,8 @@ func (a *automaton) addState() int32 {
 	return int32(len(a.found) - 1) //nolint:gosec // some thousands
 }
 
-// link gives every state a way on for every byte: where its own tokens go on no
-// further, that of its longest suffix which begins a token.
+// link completes the transitions: where a state has none for a byte, it takes
+// that of its longest suffix that starts a token.
 func (a *automaton) link() {
 	suffix := make([]int32, len(a.found))
 	var queue []int32
@@ -72,8 +72,8 @@ func (a *automaton) link() {
 	}
 }
 
-// eachMatch calls hit with every token that stands in text, in upper or lower case,
-// and with where it ends.
+// eachMatch calls hit for each token in the text, ignoring case, with the
+// position of its end.
 func (a *automaton) eachMatch(text string, hit func(token int32, end int)) {
 	state := int32(0)
 	for i := range len(text) {

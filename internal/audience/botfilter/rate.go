@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -19,30 +20,30 @@ import (
 var rateScript string
 
 const (
-	// maxRateBatch is how many hits are asked for together.
+	// maxRateBatch is the maximum number of hits per script call.
 	maxRateBatch = 100
-	// clusterSlots of a cluster, over which the visitors are spread: the keys of one
-	// script call must share one.
+	// clusterSlots is the number of hash slots that visitors are distributed over in
+	// a cluster, because the keys of a script call must share a slot.
 	clusterSlots = 16
 )
 
-// Limit is how many hits of one kind a visitor may make within a time.
+// Limit is the maximum number of hits of one kind per visitor and window.
 type Limit struct {
 	Max    int
 	Window time.Duration
 }
 
-// Source is who makes hits: a visitor of a site, and what they do.
+// Source is the source of hits: a visitor of a site, and the kind of the hits.
 type Source struct {
 	Site    uuid.UUID
 	Visitor uint64
 	Kind    byte
 }
 
-// RateLimiter counts the hits of each visitor in Redis, those of concurrent requests
-// in one call. A visitor's first hit of a while in a process is not told to
-// Redis before the second: each process may let one hit more pass.
-// It is safe for concurrent use.
+// RateLimiter counts the hits of each visitor in Redis, those of concurrent
+// requests in one call. A process reports a visitor's first hit in a window to
+// Redis only together with the second, so with several processes a visitor may
+// exceed the limit by one hit per process. It is safe for concurrent use.
 type RateLimiter struct {
 	redis   redis.UniversalClient
 	script  *redis.Script
@@ -62,7 +63,8 @@ type rateReply struct {
 	err   error
 }
 
-// NewRateLimiter uses a Redis client that the caller closes; it ends with ctx.
+// NewRateLimiter returns a rate limiter that stops when ctx ends. The caller
+// closes the client.
 func NewRateLimiter(ctx context.Context, client redis.UniversalClient) *RateLimiter {
 	r := &RateLimiter{redis: client, script: redis.NewScript(rateScript), recent: newRecentSources()}
 	_, r.cluster = client.(*redis.ClusterClient)
@@ -70,8 +72,8 @@ func NewRateLimiter(ctx context.Context, client redis.UniversalClient) *RateLimi
 	return r
 }
 
-// Allow counts a hit, and says whether it is within the limit. The window begins
-// with a source's first hit.
+// Allow counts a hit and reports whether it is within the limit. A window
+// starts with the source's first hit.
 func (r *RateLimiter) Allow(ctx context.Context, s Source, l Limit) (bool, error) {
 	hits := r.recent.record(s, l.Window, time.Now())
 	if hits == 0 {
@@ -82,50 +84,50 @@ func (r *RateLimiter) Allow(ctx context.Context, s Source, l Limit) (bool, error
 		err = got.err
 	}
 	if err != nil {
-		return false, fmt.Errorf("the rate of a visitor: %w", err)
+		return false, fmt.Errorf("rate limit: %w", err)
 	}
 	return got.count <= int64(l.Max), nil
 }
 
-// countAll never fails as a whole: what is counted must not be counted again
-// because another slot does not answer.
-func (r *RateLimiter) countAll(ctx context.Context, asks []rateRequest) ([]rateReply, error) {
-	out := make([]rateReply, len(asks))
+// countAll returns errors per request and never fails as a whole: hits that
+// were counted must not be counted again because another slot failed.
+func (r *RateLimiter) countAll(ctx context.Context, requests []rateRequest) ([]rateReply, error) {
+	out := make([]rateReply, len(requests))
 	if !r.cluster {
-		all := make([]int, len(asks))
+		all := make([]int, len(requests))
 		for i := range all {
 			all[i] = i
 		}
-		r.count(ctx, asks, all, out)
+		r.count(ctx, requests, all, out)
 		return out, nil
 	}
 	var bySlot [clusterSlots][]int
-	for i, a := range asks {
+	for i, a := range requests {
 		slot := a.source.Visitor % clusterSlots
 		bySlot[slot] = append(bySlot[slot], i)
 	}
 	var wait sync.WaitGroup
-	for _, these := range bySlot {
-		if len(these) > 0 {
-			wait.Go(func() { r.count(ctx, asks, these, out) })
+	for _, indexes := range bySlot {
+		if len(indexes) > 0 {
+			wait.Go(func() { r.count(ctx, requests, indexes, out) })
 		}
 	}
 	wait.Wait()
 	return out, nil
 }
 
-// count counts the asks with these indexes.
-func (r *RateLimiter) count(ctx context.Context, asks []rateRequest, these []int, out []rateReply) {
-	keys, args := make([]string, len(these)), make([]any, 0, 2*len(these))
-	for i, at := range these {
-		keys[i] = r.key(asks[at].source)
-		args = append(args, asks[at].window.Milliseconds(), asks[at].hits)
+// count counts the requests with the given indexes.
+func (r *RateLimiter) count(ctx context.Context, requests []rateRequest, indexes []int, out []rateReply) {
+	keys, args := make([]string, len(indexes)), make([]any, 0, 2*len(indexes))
+	for i, at := range indexes {
+		keys[i] = r.key(requests[at].source)
+		args = append(args, requests[at].window.Milliseconds(), requests[at].hits)
 	}
 	counts, err := r.script.Run(ctx, r.redis, keys, args...).Int64Slice()
-	if err == nil && len(counts) != len(these) {
-		err = fmt.Errorf("%d counts for %d keys", len(counts), len(these))
+	if err == nil && len(counts) != len(indexes) {
+		err = fmt.Errorf("%d counts for %d keys", len(counts), len(indexes))
 	}
-	for i, at := range these {
+	for i, at := range indexes {
 		if err != nil {
 			out[at].err = err
 		} else {
@@ -144,4 +146,48 @@ func (r *RateLimiter) key(s Source) string {
 		return fmt.Sprintf("views:rate:{r%02d}:%s", s.Visitor%clusterSlots, text)
 	}
 	return "views:rate:" + text
+}
+
+// recentSize is the number of entries: 12 MB in total. A source that replaces
+// another's entry starts a new window for it.
+const recentSize = 1 << 19
+
+// recentSources remembers sources with a hit in the current window in this
+// process, so that the first hit needs no call: nearly all readers make only
+// one.
+type recentSources struct {
+	seed maphash.Seed
+
+	mu      sync.Mutex
+	entries []recentEntry
+}
+
+type recentEntry struct {
+	source   uint64
+	since    int64 // milliseconds of the clock
+	reported bool  // earlier hits are counted in Redis
+}
+
+func newRecentSources() *recentSources {
+	return &recentSources{seed: maphash.MakeSeed(), entries: make([]recentEntry, recentSize)}
+}
+
+// record records a hit and returns the number of hits to report to Redis: none
+// for the first in a window, two with the second, then one each.
+func (r *recentSources) record(s Source, within time.Duration, now time.Time) int {
+	source := maphash.Comparable(r.seed, s)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := &r.entries[source%recentSize]
+	since := now.UnixMilli() - p.since
+	switch {
+	case p.source != source || since < 0 || since >= within.Milliseconds():
+		*p = recentEntry{source: source, since: now.UnixMilli()}
+		return 0
+	case !p.reported:
+		p.reported = true
+		return 2
+	default:
+		return 1
+	}
 }

@@ -1,6 +1,5 @@
--- Adds ARGV[2i] hits to each key and says how many there are in its window,
--- which is ARGV[2i-1] milliseconds long and begins with the first. A key never
--- stays without an end.
+-- Adds ARGV[2i] hits to each key and returns the number of hits in its window,
+-- which lasts ARGV[2i-1] milliseconds from the first hit. Every key has a TTL.
 local counts = {}
 for i, key in ipairs(KEYS) do
   counts[i] = redis.call('INCRBY', key, ARGV[2 * i])

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MatchRequest says what a request of a tracker or a pixel is not a person's by, from
-// its headers; empty: nothing.
+// MatchRequest returns the reason to filter a request of a tracker or a pixel;
+// empty for a reader's.
 func (m *Matcher) MatchRequest(h http.Header) Reason {
 	if reason := m.MatchAgent(h.Get("User-Agent")); reason != "" {
 		return reason
@@ -22,9 +22,10 @@ func (m *Matcher) MatchRequest(h http.Header) Reason {
 	return ""
 }
 
-// isPrefetch: the page is fetched before anybody asked for it. Sec-Purpose is of the
-// Fetch standard (fetch.spec.whatwg.org, "Sec-Purpose header"); browsers before
-// it said Purpose (Chrome, Safari) and X-Moz (Firefox).
+// isPrefetch reports whether the page was fetched before the reader opened it.
+// Sec-Purpose is part of the Fetch standard (fetch.spec.whatwg.org,
+// "Sec-Purpose header"); older browsers send Purpose (Chrome, Safari) and X-Moz
+// (Firefox).
 func isPrefetch(h http.Header) bool {
 	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		value := strings.ToLower(h.Get(name))
@@ -35,9 +36,9 @@ func isPrefetch(h http.Header) bool {
 	return false
 }
 
-// hasProgramHeaders knows headers that no browser sends: From, "a robotic user agent
-// SHOULD send" it (RFC 9110, 10.1.2); CF-Worker, which Cloudflare adds to the
-// requests of its customers' programs; Signature-Agent of signed robots
+// hasProgramHeaders reports headers that browsers never send: From, which "a
+// robotic user agent SHOULD send" (RFC 9110, 10.1.2); CF-Worker, which
+// Cloudflare adds to requests of Workers; Signature-Agent of signed bots
 // (draft-meunier-web-bot-auth-architecture).
 func hasProgramHeaders(h http.Header) bool {
 	for _, name := range []string{"From", "Cf-Worker", "Signature-Agent"} {
@@ -48,12 +49,12 @@ func hasProgramHeaders(h http.Header) bool {
 	return false
 }
 
-// OptOutCookie is set, to anything, by who does not want to be counted.
+// OptOutCookie is the cookie, with any value, that opts a reader out.
 const OptOutCookie = "dateline_optout"
 
-// HasOptedOut says that whoever sends these headers does not want to be counted:
-// by Global Privacy Control (w3.org/TR/gpc, 3.2), by Do Not Track
-// (w3.org/TR/tracking-dnt, 5.2), or by our own cookie.
+// HasOptedOut reports whether the reader has opted out: by Global Privacy
+// Control (w3.org/TR/gpc, 3.2), by Do Not Track (w3.org/TR/tracking-dnt, 5.2),
+// or by our cookie.
 func HasOptedOut(h http.Header) bool {
 	if h.Get("Sec-Gpc") == "1" || h.Get("Dnt") == "1" {
 		return true

@@ -8,33 +8,38 @@ import (
 	"time"
 )
 
-// ErrClosed is the answer to hits after the batcher's end.
-var ErrClosed = errors.New("the counting has ended")
+// ErrClosed is the error for hits after the batcher was closed.
+var ErrClosed = errors.New("the batcher is closed")
 
 const (
-	// maxQueued is how many hits wait at most; more wait outside.
+	// maxQueued is the maximum number of queued hits; further callers block.
 	maxQueued = 10_000
-	// maxInFlight is how many script calls are under way at most. While Redis does
-	// one, the next is on its way: it never waits for this process.
+	// maxInFlight is the maximum number of concurrent script calls. With two, Redis
+	// always has the next call at hand when it finishes one.
 	maxInFlight = 2
-	// minSecondBatch is how many hits must wait for a call to be sent beside another:
-	// few share its cost, and who waits is not far from the front.
+	// minSecondBatch is the minimum number of queued hits for a second concurrent
+	// call. Fewer hits wait for the first call to return instead.
 	minSecondBatch = 16
-	// redisTimeout is how long Redis may take.
+	// redisTimeout is the timeout of a script call.
 	redisTimeout = 10 * time.Second
 )
 
-// Batcher gathers concurrent hits into few script calls. It never waits for
-// more hits to come: what has gathered while the last call was under way goes
-// into the next. Whoever calls is answered when the hit is in Redis. It is safe
-// for concurrent use.
+// Batcher collects concurrent hits into few script calls. It has no linger
+// timer: hits that are queued while a call is in flight go into the next one.
+// Callers get their outcome once the hit is in Redis. It is safe for concurrent
+// use.
+//
+// It differs from the generic infra/batch.Batcher: after a failed call it must
+// not run the inputs one by one, because the call may have counted them; it
+// drops hits whose caller has left; it only starts a second concurrent call for
+// a minimum of hits; and Close drains the queue.
 type Batcher struct {
 	counter    *Counter
-	queueSlots chan struct{} // one for each hit that waits
-	ready      chan struct{} // a sign that something waits
+	queueSlots chan struct{} // one per queued hit
+	ready      chan struct{} // wakes a sender
 	senders    sync.WaitGroup
 
-	pool sync.Pool // of waiting
+	pool sync.Pool // of *countRequest
 
 	mu       sync.Mutex
 	queue    []*countRequest
@@ -43,9 +48,9 @@ type Batcher struct {
 	done     chan struct{}
 }
 
-// countRequest is a hit whose caller waits.
+// countRequest is a queued hit.
 type countRequest struct {
-	ctx      context.Context //nolint:containedctx // of the caller, who may leave
+	ctx      context.Context //nolint:containedctx // of the caller, to drop abandoned hits
 	hit      Hit
 	filtered *FilteredHit // instead of hit
 	result   chan countResult
@@ -56,7 +61,7 @@ type countResult struct {
 	err     error
 }
 
-// NewBatcher starts a batcher; end it with Close.
+// NewBatcher starts a batcher. Stop it with Close.
 func NewBatcher(c *Counter) *Batcher {
 	b := &Batcher{counter: c, queueSlots: make(chan struct{}, maxQueued), ready: make(chan struct{}, 1), done: make(chan struct{})}
 	for range maxInFlight {
@@ -65,8 +70,8 @@ func NewBatcher(c *Counter) *Batcher {
 	return b
 }
 
-// Count counts one hit together with whatever else is waiting. When ctx ends
-// first, the hit may be counted nevertheless.
+// Count counts one hit together with other queued hits. The hit may be counted
+// even if ctx ends first.
 func (b *Batcher) Count(ctx context.Context, h Hit) (Outcome, error) {
 	if err := b.counter.Validate(h); err != nil {
 		return Outcome{}, err
@@ -76,7 +81,7 @@ func (b *Batcher) Count(ctx context.Context, h Hit) (Outcome, error) {
 	return b.submit(ctx, w)
 }
 
-// CountFiltered counts a hit that the filter refused.
+// CountFiltered counts a filtered hit.
 func (b *Batcher) CountFiltered(ctx context.Context, h FilteredHit) error {
 	if h.Page == "" || len(h.Page) > maxPageLength {
 		return ErrPage
@@ -87,7 +92,7 @@ func (b *Batcher) CountFiltered(ctx context.Context, h FilteredHit) error {
 	return err
 }
 
-// newRequest takes one that was answered, or makes a new one.
+// newRequest returns a request from the pool.
 func (b *Batcher) newRequest(ctx context.Context) *countRequest {
 	w, ok := b.pool.Get().(*countRequest)
 	if !ok {
@@ -124,12 +129,11 @@ func (b *Batcher) submit(ctx context.Context, w *countRequest) (Outcome, error) 
 		b.pool.Put(w)
 		return a.outcome, a.err
 	case <-ctx.Done():
-		return Outcome{}, ctx.Err() // somebody may still answer
+		return Outcome{}, ctx.Err() // not returned to the pool: a sender may still write to it
 	}
 }
 
-// Close refuses new hits, counts those that wait, and returns when they are in
-// Redis.
+// Close rejects new hits and returns once the queued ones are in Redis.
 func (b *Batcher) Close() {
 	b.mu.Lock()
 	if !b.closed {
@@ -142,8 +146,8 @@ func (b *Batcher) Close() {
 
 func (b *Batcher) runSender() {
 	for {
-		// Those who have just been answered, or are about to ask, go first: what
-		// they bring belongs in this call.
+		// Let callers that are about to queue a hit run first, so that their hits are
+		// part of this call.
 		runtime.Gosched()
 		batch, closed := b.takeBatch()
 		switch {
@@ -163,8 +167,8 @@ func (b *Batcher) runSender() {
 	}
 }
 
-// takeBatch takes what waits, if it is worth a call; else whoever is under way comes
-// back for it.
+// takeBatch removes a batch from the queue if a call should be sent. Otherwise
+// a call in flight takes it when it returns.
 func (b *Batcher) takeBatch() (batch []*countRequest, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,19 +188,19 @@ func (b *Batcher) takeBatch() (batch []*countRequest, closed bool) {
 	return batch, b.closed
 }
 
-// shouldSend says whether what waits is worth a call.
+// shouldSend reports whether there are enough queued hits for another call.
 func (b *Batcher) shouldSend() bool {
 	return len(b.queue) > 0 && (b.inFlight == 0 || len(b.queue) >= minSecondBatch)
 }
 
-// wakeSender wakes a flusher that has something to do.
+// wakeSender wakes a sender if there is a batch to send.
 func (b *Batcher) wakeSender() {
 	if !b.shouldSend() || b.inFlight == maxInFlight {
 		return
 	}
 	select {
 	case b.ready <- struct{}{}:
-	default: // one is being woken
+	default: // already signaled
 	}
 }
 

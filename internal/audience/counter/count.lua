@@ -1,74 +1,81 @@
--- Counts hits of one shard, or of any shards where one node has them all.
--- KEYS[1]: the log of the shard that remembers who did what. ARGV[1]: an id
--- under which the answer is kept for a resend, or ''. Then groups of hits that
--- have the settings in common:
---   kind, n, what the log keeps of the n hits
--- and, unless the kind is f,
---   way, stretch, the one before, life, slot, window, day, week, month, the one
---   before, what the visits are known by: n times four bytes, and n times eight
---   octal digits, n bytes: the number of each hit's page, m, m pages' hashes
--- (stretches: what their keys begin with; life: of these keys, in seconds; what
--- keys of visitors of a day, a week, and half a month end with), and with ways
--- that tell single visitors, n visitors.
--- Answers a number for each hit, total * 4 + new * 2 + counted; with an id, all
--- of them as one text.
--- A call of Redis costs far more than what it does, and so does every text that
--- Lua is given or makes: hits share them.
+-- Counts the hits of one shard, or of all shards when one node owns them.
+--
+-- KEYS[1]: the shard's log.
+-- ARGV[1]: the key that stores the reply for a resend, or ''.
+-- Then, per group of hits that share their settings:
+--   kind, n, the log entry of the n hits
+-- and, unless the kind is f (filtered):
+--   method       letter of the method that counts unique visitors, or ''
+--   epoch        key prefix of the current dedup epoch
+--   previous     key prefix of the epoch before it
+--   life         TTL of the epoch's keys in seconds
+--   slot, window the hit's slot (modulo 128) and the dedup window in slots
+--   day, week, halfMonth, previousHalfMonth
+--                suffixes of the visitor keys
+--   fingerprints n times 4 bytes
+--   octals       n times 8 octal digits
+--   pageOf       n bytes: the index of each hit's page
+--   m, m keys of pages' hashes
+--   n visitors, if the method stores them
+--
+-- Returns a number per hit, total * 4 + new * 2 + counted; with a reply key, all
+-- of them as one string. Arguments and fields are shared between hits because a
+-- Redis call, and each string passed to Lua, costs more than the counting itself.
 
 local call, sub, byte, find = redis.call, string.sub, string.byte, string.find
-local did = ARGV[1]
-if did ~= '' then
-  local answer = call('GET', did)
-  if answer then return answer end
+local replyKey = ARGV[1]
+if replyKey ~= '' then
+  local reply = call('GET', replyKey)
+  if reply then return reply end
 end
 
--- What visits are known by is four bytes and eight octal digits. Who did what in
--- a stretch of 60 slots lies in hashes, the newest of which takes what is new:
--- its fields are named by the first digits, as many as the key that lists the
--- hashes says, and hold five bytes per hit: the four, and the slot of time it
--- was counted in (modulo 128; + 128 if it was a step of the funnel). What
--- counts is in this stretch or the one before.
-local funnel = 60
--- Lua reads every byte of a text to keep it, so fields had better be short.
-local first, most = 5, 8 -- digits
-local wanted, full = 16, 240 -- hits of a field when an hour is over; bytes
+-- Dedup: a visit is identified by a 4-byte fingerprint and eight octal digits. An
+-- epoch of 60 slots stores its visits in hashes; new visits go to the newest hash.
+-- A hash's fields are named by the first octal digits. How many digits each hash
+-- uses is listed in the epoch's n key. A field holds 5 bytes per visit: the
+-- fingerprint and a stamp, which is the slot modulo 128, plus 128 if the visit was
+-- a funnel step. Only the current and the previous epoch matter for dedup.
+local funnelSlots = 60
+-- Short fields are faster: Lua hashes every byte of a string.
+local minDigits, maxDigits = 5, 8 -- digits
+local targetHits, splitSize = 16, 240 -- visits per field at the end of an epoch; bytes per field before a new hash
 
-local function begin(stretch, life, digits)
-  call('SET', stretch .. 'n', digits, 'EX', life)
-  local hash = stretch .. #digits
+local function startEpochHash(epoch, life, digits)
+  call('SET', epoch .. 'n', digits, 'EX', life)
+  local hash = epoch .. #digits
   call('HSET', hash, '', '')
   call('EXPIRE', hash, life)
 end
 
--- open gives the hashes to look into, the newest of the stretch first.
-local function open(stretch, before, life)
-  local known = call('MGET', stretch .. 'n', before .. 'n')
-  local digits, past = known[1], known[2]
+-- open returns the hashes to search, the newest of the epoch first.
+local function open(epoch, previous, life)
+  local known = call('MGET', epoch .. 'n', previous .. 'n')
+  local digits, previousDigits = known[1], known[2]
   if not digits then
-    digits = tostring(first)
-    if past then
-      -- As many fields as the stretch before would have needed, by a few of them.
+    digits = tostring(minDigits)
+    if previousDigits then
+      -- Estimate the width from a sample of the previous epoch's fields.
       local hits, n = 0, 3
-      for g = 1, #past do
-        local width, bytes = byte(past, g) - 48, 0
-        for digit = 0, 7 do bytes = bytes + call('HSTRLEN', before .. g, string.rep(digit, width)) end
+      for g = 1, #previousDigits do
+        local width, bytes = byte(previousDigits, g) - 48, 0
+        for digit = 0, 7 do bytes = bytes + call('HSTRLEN', previous .. g, string.rep(digit, width)) end
         hits = hits + bytes / 40 * 8 ^ width
       end
-      while n < most and hits > wanted * 8 ^ n do n = n + 1 end
+      while n < maxDigits and hits > targetHits * 8 ^ n do n = n + 1 end
       digits = tostring(n)
     end
-    begin(stretch, life, digits)
+    startEpochHash(epoch, life, digits)
   end
   local hashes = {}
-  for g = #digits, 1, -1 do hashes[#hashes + 1] = { stretch .. g, byte(digits, g) - 48 } end
-  for g = past and #past or 0, 1, -1 do hashes[#hashes + 1] = { before .. g, byte(past, g) - 48 } end
+  for g = #digits, 1, -1 do hashes[#hashes + 1] = { epoch .. g, byte(digits, g) - 48 } end
+  for g = previousDigits and #previousDigits or 0, 1, -1 do hashes[#hashes + 1] = { previous .. g, byte(previousDigits, g) - 48 } end
   return hashes, digits
 end
 
 local out, log = {}, { KEYS[1] }
 
--- looked finds what the hashes have of n hits, whose digits stand in a row.
-local function looked(hashes, digits, n)
+-- fetchHashes reads the fields of n hits from each hash.
+local function fetchHashes(hashes, digits, n)
   local found, fields, width = {}, nil, nil
   for g, hash in ipairs(hashes) do
     if hash[2] ~= width then
@@ -94,21 +101,21 @@ while i <= last do
     log[#log + 1] = string.rep('0', n)
     log[#log + 1] = hits
   else
-    local way, stretch, before, life, slot, window, day, week, month, earlier, prints, octal, pageOf, m = unpack(ARGV, i, i + 13)
+    local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, pageOf, m = unpack(ARGV, i, i + 13)
     local pages = i + 13 -- the first page's hash comes next
     local visitors = pages + tonumber(m)
-    local known = way == 'S' or way == 'P' or way == 'B'
-    i = visitors + 1 + (known and n or 0)
+    local storesVisitors = method == 'S' or method == 'P' or method == 'B'
+    i = visitors + 1 + (storesVisitors and n or 0)
     slot, window = tonumber(slot), tonumber(window)
-    local plain, stepped = string.char(slot), string.char(slot + 128)
-    local hashes, digits = open(stretch, before, life)
-    local found = looked(hashes, octal, n)
+    local plainStamp, funnelStamp = string.char(slot), string.char(slot + 128)
+    local hashes, digits = open(epoch, previous, life)
+    local found = fetchHashes(hashes, octals, n)
     local fields, values = found.fields, found[1]
-    local fresh, plus, from, flags, any = {}, {}, #out, {}, false
+    local changed, added, from, flags, any = {}, {}, #out, {}, false
     for h = 1, n do
       local page, print, field = byte(pageOf, h), sub(prints, 4 * h - 3, 4 * h), fields[h]
-      local mine = fresh[field] or values[h]
-      local again, step, data, g = false, true, mine, 1
+      local value = changed[field] or values[h]
+      local duplicate, step, data, g = false, true, value, 1
       while true do
         if data then
           local at = find(data, print, 1, true)
@@ -116,35 +123,35 @@ while i <= last do
             if at % 5 == 1 then
               local stamp = byte(data, at + 4)
               local age = (slot - stamp) % 128
-              if age > 120 then age = 0 end -- another host's clock is ahead
-              if age <= window then again = true end
-              if stamp > 127 and age <= funnel then step = false end
+              if age > 120 then age = 0 end -- written by a host whose clock is ahead
+              if age <= window then duplicate = true end
+              if stamp > 127 and age <= funnelSlots then step = false end
             end
             at = find(data, print, at + 1, true)
           end
         end
         g = g + 1
-        if again or not found[g] then break end
+        if duplicate or not found[g] then break end
         data = found[g][h]
       end
-      if again then
-        plus[page] = plus[page] or 0
-        out[from + h] = plus[page] * 4
+      if duplicate then
+        added[page] = added[page] or 0
+        out[from + h] = added[page] * 4
         flags[h] = '-'
       else
-        mine = (mine or '') .. print .. (step and stepped or plain)
-        fresh[field] = mine
+        value = (value or '') .. print .. (step and funnelStamp or plainStamp)
+        changed[field] = value
         local new, today = 0, 0
-        if known then
+        if storesVisitors then
           local hash, who = ARGV[pages + page], ARGV[visitors + h]
           local of = sub(hash, 1, -3)
-          if way ~= 'B' then
+          if method ~= 'B' then
             today = call('SADD', of .. day, who)
             if today == 1 then
               new = call('SADD', of .. week, who)
-              if way == 'S' then
-                new = call('SADD', of .. month, who)
-                if new == 1 then new = 1 - call('SISMEMBER', of .. earlier, who) end
+              if method == 'S' then
+                new = call('SADD', of .. halfMonth, who)
+                if new == 1 then new = 1 - call('SISMEMBER', of .. previousHalfMonth, who) end
                 if new == 1 then call('HINCRBY', hash, 'u', '1') end
               end
             end
@@ -152,49 +159,49 @@ while i <= last do
             today = 1 - call('SETBIT', of .. day, who, '1')
             if today == 1 then
               call('SETBIT', of .. week, who, '1')
-              new = 1 - call('SETBIT', of .. month, who, '1')
-              if new == 1 then new = 1 - call('GETBIT', of .. earlier, who) end
+              new = 1 - call('SETBIT', of .. halfMonth, who, '1')
+              if new == 1 then new = 1 - call('GETBIT', of .. previousHalfMonth, who) end
               if new == 1 then call('HINCRBY', hash, 'u', '1') end
             end
           end
-        elseif way == '' then
+        elseif method == '' then
           new = 1
         end
-        local counted = (plus[page] or 0) + 1
-        plus[page] = counted
+        local counted = (added[page] or 0) + 1
+        added[page] = counted
         out[from + h] = counted * 4 + new * 2 + 1
         flags[h] = today == 1 and (step and '3' or '2') or step and '1' or '0'
         any = true
       end
     end
-    for page, counted in pairs(plus) do
+    for page, counted in pairs(added) do
       local hash, total = ARGV[pages + page], nil
       if counted == 0 then
         total = call('HGET', hash, kind) or 0
       else
-        -- Redis prints numbers for Lua slowly.
+        -- Passing a string is faster: Redis formats Lua numbers slowly.
         total = call('HINCRBY', hash, kind, counted == 1 and '1' or counted)
       end
-      plus[page] = (total - counted) * 4
+      added[page] = (total - counted) * 4
     end
-    for h = 1, n do out[from + h] = out[from + h] + plus[byte(pageOf, h)] end
+    for h = 1, n do out[from + h] = out[from + h] + added[byte(pageOf, h)] end
     if any then
-      local sets, longest = { stretch .. #digits }, 0
-      for field, value in pairs(fresh) do
+      local sets, longest = { epoch .. #digits }, 0
+      for field, value in pairs(changed) do
         sets[#sets + 1] = field
         sets[#sets + 1] = value
         if #value > longest then longest = #value end
       end
       call('HSET', unpack(sets))
       local width = hashes[1][2]
-      if longest > full and width < most then begin(stretch, life, digits .. width + 1) end
+      if longest > splitSize and width < maxDigits then startEpochHash(epoch, life, digits .. width + 1) end
       log[#log + 1] = table.concat(flags)
       log[#log + 1] = hits
     end
   end
 end
 if #log > 1 then call('RPUSH', unpack(log)) end
-if did == '' then return out end
-local answer = table.concat(out, ' ')
-call('SET', did, answer, 'EX', 30)
-return answer
+if replyKey == '' then return out end
+local reply = table.concat(out, ' ')
+call('SET', replyKey, reply, 'EX', 30)
+return reply

@@ -14,56 +14,55 @@ import (
 //go:embed count.lua
 var countSource string
 
-//go:embed fold.lua
+//go:embed aggregate.lua
 var aggregateSource string
 
 //go:embed sweep.lua
 var sweepSource string
 
-//go:embed flush.lua
+//go:embed shard.lua
 var shardSource string
 
 //go:embed seed.lua
 var seedSource string
 
-// DefaultShards is how many parts the keys are divided into. A part lies whole
-// on one node of a Redis Cluster.
+// DefaultShards is the default number of shards. All keys of a shard are on one
+// node of a Redis Cluster.
 const DefaultShards = 16
 
-// maxPageLength is how long the name of a page may be, in bytes.
+// maxPageLength is the maximum length of a page name in bytes.
 const maxPageLength = 200
 
-// MaxVisitorID is the largest visitor id that a site may declare: a page's bitmap
-// takes an eighth of it in bytes.
+// MaxVisitorID is the maximum visitor id that a site may declare. A page's
+// bitmap takes up to an eighth of it in bytes.
 const MaxVisitorID = 10_000_000
 
-// maxHitsPerCall is how many hits one script call counts. Nothing else runs in Redis
-// meanwhile: about a millisecond.
+// maxHitsPerCall is the maximum number of hits per script call. A call blocks
+// Redis for about a millisecond.
 const maxHitsPerCall = 100
 
-// What a hit is refused for before anything is written.
+// Validation errors of hits.
 var (
-	ErrPage         = errors.New("a page's name has 1 to 200 bytes")
-	ErrKind         = errors.New("a hit is a view, a click or a convert")
-	ErrUniqueMethod = errors.New("there is no such way of counting different visitors")
-	ErrVisitorID    = errors.New("the visitor's id is larger than the site declared")
+	ErrPage         = errors.New("page must have 1 to 200 bytes")
+	ErrKind         = errors.New("kind must be view, click or conversion")
+	ErrUniqueMethod = errors.New("unknown unique counting method")
+	ErrVisitorID    = errors.New("visitor id must not exceed the site's max_id")
 )
 
-// errBadReply should never be seen: it says that the scripts and this code
-// disagree.
-var errBadReply = errors.New("a counting script gave an answer that makes no sense")
+// errBadReply reports a mismatch between the scripts and this package.
+var errBadReply = errors.New("unexpected reply of a script")
 
-// Options for a Counter.
+// Options configure a Counter.
 type Options struct {
-	Shards int              // 0: DefaultShards; at most 100; the same in all processes and for the life of the data
-	Now    func() time.Time // nil: time.Now; hits that claim to be later are counted as of now
-	Meter  Meter            // nil: nobody wants to know
+	Shards int              // 0: DefaultShards; at most 100; must be the same in all processes and must never change
+	Now    func() time.Time // nil: time.Now; hits with a later time are clamped to it
+	Meter  Meter            // optional
 }
 
 // Counter counts in Redis. It is safe for concurrent use.
 type Counter struct {
 	redis     redis.UniversalClient
-	isCluster bool // over the nodes of a cluster: a script sees one shard only
+	isCluster bool // each script call may only use keys of one shard
 	options   Options
 
 	countScript, aggregateScript, sweepScript, shardScript, seedScript *redis.Script
@@ -71,16 +70,16 @@ type Counter struct {
 	lastSweep sweepState
 }
 
-// FilteredHit is a hit that was not counted, and why.
+// FilteredHit is a hit that was filtered out.
 type FilteredHit struct {
 	Site   Site
 	Page   string
-	Reason string // a short word out of few, such as "bot" or "rate"
+	Reason string // such as "crawler" or "rate"
 	At     time.Time
 }
 
-// New makes a counter over one Redis, a Redis Cluster or miniredis. The caller
-// closes the client.
+// New returns a counter for a single Redis, a Redis Cluster or miniredis. The
+// caller closes the client.
 func New(client redis.UniversalClient, o Options) *Counter {
 	if o.Shards <= 0 {
 		o.Shards = DefaultShards
@@ -89,16 +88,16 @@ func New(client redis.UniversalClient, o Options) *Counter {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	_, spread := client.(*redis.ClusterClient)
-	return &Counter{redis: client, isCluster: spread, options: o,
+	_, isCluster := client.(*redis.ClusterClient)
+	return &Counter{redis: client, isCluster: isCluster, options: o,
 		countScript: redis.NewScript(countSource), aggregateScript: redis.NewScript(aggregateSource), sweepScript: redis.NewScript(sweepSource),
 		shardScript: redis.NewScript(shardSource), seedScript: redis.NewScript(seedSource)}
 }
 
-// Shards is how many parts the keys are divided into; they are numbered from 0.
+// Shards returns the number of shards, which are numbered from 0.
 func (c *Counter) Shards() int { return c.options.Shards }
 
-// Shard is the part that a page belongs to.
+// Shard returns the shard of a page.
 func (c *Counter) Shard(site uuid.UUID, page string) int {
 	return shardOf(hashPage(site, page), c.options.Shards)
 }
@@ -107,7 +106,7 @@ func (c *Counter) pageKey(site uuid.UUID, page string) string {
 	return pageKey(c.Shard(site, page), site, page)
 }
 
-// Validate says whether a hit can be counted.
+// Validate returns an error if a hit cannot be counted.
 func (c *Counter) Validate(h Hit) error {
 	switch {
 	case h.Page == "" || len(h.Page) > maxPageLength:
@@ -122,10 +121,9 @@ func (c *Counter) Validate(h Hit) error {
 	return nil
 }
 
-// Count counts hits, in order. A hit that Check refuses fails the whole call
-// before anything is written. When Redis fails, none, some or all of them may
-// have been counted; a hit that is sent again within the site's window is not
-// counted again.
+// Count counts hits in order. If one of them is invalid, nothing is written. If
+// Redis fails, some of the hits may have been counted; it is safe to send them
+// again within the site's window.
 func (c *Counter) Count(ctx context.Context, hits []Hit) ([]Outcome, error) {
 	for i, h := range hits {
 		if err := c.Validate(h); err != nil {
@@ -139,7 +137,7 @@ func (c *Counter) Count(ctx context.Context, hits []Hit) ([]Outcome, error) {
 	return b.run(ctx)
 }
 
-// CountFiltered counts hits that the filter refused, by page, day and reason.
+// CountFiltered counts filtered hits by page, day and reason.
 func (c *Counter) CountFiltered(ctx context.Context, hits []FilteredHit) error {
 	b := c.newBatch()
 	for i := range hits {
@@ -152,14 +150,14 @@ func (c *Counter) CountFiltered(ctx context.Context, hits []FilteredHit) error {
 	return err
 }
 
-// scriptCall is one call of a script among several.
+// scriptCall is one of several calls of a script.
 type scriptCall struct {
-	key  string // routes it in a cluster
+	key  string // for routing in a cluster
 	args []any
 }
 
-// runScripts calls a script several times in one round trip. A node that does not
-// know the script, because it has been started or promoted since, is given it.
+// runScripts calls a script several times in one round trip. It loads the
+// script on nodes that don't have it, such as restarted or promoted ones.
 func (c *Counter) runScripts(ctx context.Context, script *redis.Script, calls []scriptCall) ([]*redis.Cmd, error) {
 	if len(calls) == 1 {
 		cmd := script.Run(ctx, c.redis, []string{calls[0].key}, calls[0].args...)
@@ -172,15 +170,15 @@ func (c *Counter) runScripts(ctx context.Context, script *redis.Script, calls []
 		}
 		return nil
 	})
-	var unknown []int
+	var missing []int
 	for i, cmd := range cmds {
 		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-			unknown = append(unknown, i)
+			missing = append(missing, i)
 		}
 	}
-	if len(unknown) > 0 { // NOSCRIPT says that the call did nothing
+	if len(missing) > 0 { // calls that failed with NOSCRIPT had no effect
 		_, _ = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, i := range unknown {
+			for _, i := range missing {
 				cmds[i] = script.Eval(ctx, p, []string{calls[i].key}, calls[i].args...)
 			}
 			return nil

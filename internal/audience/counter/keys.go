@@ -10,48 +10,49 @@ import (
 	"github.com/google/uuid"
 )
 
-// The keys. Every key of a page begins with its shard's tag, which puts a shard
-// whole on one node of a Redis Cluster, and with its site:
+// Redis keys. Every key of a page starts with its shard's tag, which assigns the
+// shard to one node of a Redis Cluster, and with its site:
 //
 //	{v07}<site>:<page>:t         hash: running totals, hours, days, dimensions
-//	{v07}<site>:<page>:uH        different visitors of all time
-//	{v07}<site>:<page>:1385uS, :1385uB    of half a month, who are remembered for 15 to 30 days
-//	{v07}<site>:<page>:20778d<way>, :2969w<way>    of a day, of a week
-//	{v07}<site>;now ;slow ;rise ;hour ;day    rankings
+//	{v07}<site>:<page>:uH        HyperLogLog: unique visitors of all time
+//	{v07}<site>:<page>:1385uS, :1385uB    unique visitors of half a month, kept for 15 to 30 days
+//	{v07}<site>:<page>:20778d<method>, :2969w<method>    unique visitors of a day, of a week
+//	{v07}<site>;now ;slow ;rise ;hour ;day    sorted sets: rankings
 //	{v07}<site>;m29924640        hash: views of one minute by page
-//	{v07}<site>;meta             hash: what the rankings are reckoned from
-//	{v07}log                     list: counted and not folded yet; on one node all is in {v00}
-//	{v07}sums                    list: the same, added up by page
-//	{v07}away                    list: sums of other shards, on their way there
-//	{v07}came:<sums>             that these came from another shard
-//	{v07}deltas                  list: folded and not taken by a flush yet
+//	{v07}<site>;meta             hash: reference times of the rankings
+//	{v07}log                     list: counted, not aggregated yet; without a cluster all are in {v00}
+//	{v07}summaries               list: the log summarized by page, not applied yet
+//	{v07}transfers               list: summaries for other shards
+//	{v07}received:<id>           marks a transfer as received
+//	{v07}deltas                  list: aggregated, not taken by a flush yet
 //	{v07}flush:<batch>           list: taken by a flush
-//	{v07}batches                 list: the batches taken and not dropped
-//	{v07}gone:<batch>            that it was dropped
-//	{v07}refused                 hash: hits that were filtered since the last batch, as JSON by page
-//	{v07}refused:<batch>         hash: the same of a batch
+//	{v07}batches                 list: ids of the batches that are not dropped
+//	{v07}dropped:<batch>         marks a batch as dropped
+//	{v07}filtered                hash: filtered hits since the last batch, as JSON by page
+//	{v07}filtered:<batch>        hash: filtered hits of a batch
 //	{v07}quarantine              list: records that could not be read
-//	{v07}left:<batch>            set: those that were left out of a batch
-//	{v07}state                   hash: whether the shard is whole, numbers of its last change and of its log's
-//	{v07}sites                   sorted set: sites by the minute they were last active in
-//	{v07}d<seconds>:<n>:<1…>     hashes: who did what in the n-th stretch of time
-//	{v07}d<seconds>:<n>:n        how these name their fields; on one node all are in {v00}
-//	{v07}sketch                  for the length of a script
-//	{v07}did:<call>              what a call was answered
+//	{v07}skipped:<batch>         set: records that a batch skipped
+//	{v07}state                   hash: when the shard was seeded, change numbers of the lists and of the log
+//	{v07}sites                   sorted set: sites by the minute of their last activity
+//	{v07}d<seconds>:<n>:<1…>     hashes: visits of the n-th dedup epoch
+//	{v07}d<seconds>:<n>:n        widths of these hashes' field names; without a cluster all are in {v00}
+//	{v07}sketch                  temporary key of a script
+//	{v07}reply:<call>            reply to a call, for a resend
 //
-// A page's name may hold anything: the site has 22 letters of base64, which
-// have neither ':' nor ';' among them, and what follows the page's name has no
-// ':' but its first letter.
+// A page name may contain anything: a site takes 22 characters of base64, which
+// include neither ':' nor ';', and the suffix after the page name contains no ':'
+// except its first character.
 
-// maxShards is what two digits can tell.
+// maxShards is the number of shards that two digits can name.
 const maxShards = 100
 
-// tagLength is len("{v07}"); the scripts cut it off page keys.
+// tagLength is len("{v07}"). The scripts cut the tag off page keys.
 const tagLength = 5
 
 func tag(shard int) string { return fmt.Sprintf("{v%02d}", shard) }
 
-// hashPage and shardOf must never change: they say where the counts are.
+// hashPage and shardOf determine where the counts are stored and must never
+// change.
 func hashPage(site uuid.UUID, page string) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(0)
@@ -64,7 +65,7 @@ func shardOf(sum uint64, shards int) int {
 	return int(sum % uint64(shards)) //nolint:gosec // less than shards
 }
 
-// hashVisit is the hash by which the same visitor doing the same again is known.
+// hashVisit returns the hash that identifies repeated hits of a visitor.
 func hashVisit(site uuid.UUID, page string, kind Kind, visitor uint64) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(visitor)
@@ -78,12 +79,12 @@ func siteKey(shard int, site uuid.UUID) string {
 	return tag(shard) + base64.RawURLEncoding.EncodeToString(site[:])
 }
 
-// pageKey is what all keys of a page begin with.
+// pageKey returns the prefix of all keys of a page.
 func pageKey(shard int, site uuid.UUID, page string) string {
 	return string(appendPageKey(make([]byte, 0, tagLength+23+len(page)), shard, site, page))
 }
 
-// pageTotalsKey is the key of a page's hash.
+// pageTotalsKey returns the key of a page's hash.
 func pageTotalsKey(shard int, site uuid.UUID, page string) string {
 	b := make([]byte, 0, tagLength+23+len(page)+len(totalsKey))
 	return string(append(appendPageKey(b, shard, site, page), totalsKey...))
@@ -97,27 +98,27 @@ func appendPageKey(b []byte, shard int, site uuid.UUID, page string) []byte {
 	return append(b, page...)
 }
 
-// siteLength is how long a siteKey is.
+// siteLength is the length of a siteKey.
 const siteLength = tagLength + 22
 
 func isPageKey(key string) bool { return len(key) > siteLength+1 && key[siteLength] == ':' }
 
-// splitPageKey is pageKey undone.
+// splitPageKey is the inverse of pageKey.
 func splitPageKey(key string) (PageID, error) {
 	const head = siteLength
 	if !isPageKey(key) {
-		return PageID{}, fmt.Errorf("%q is not the key of a page", key)
+		return PageID{}, fmt.Errorf("%q is not a page key", key)
 	}
 	var site uuid.UUID
 	if n, err := base64.RawURLEncoding.Decode(site[:], []byte(key[tagLength:head])); err != nil || n != len(site) {
-		return PageID{}, fmt.Errorf("%q is not the key of a page", key)
+		return PageID{}, fmt.Errorf("%q is not a page key", key)
 	}
 	return PageID{Site: site, Page: key[head+1:]}, nil
 }
 
-// isWellFormed says whether a key is one that appendPageKey makes. What is read
-// from Redis is checked so: a key that Postgres, or a script, cannot take would
-// keep all others from being flushed.
+// isWellFormed reports whether appendPageKey could have made a key. Keys read
+// from Redis are validated because a key that Postgres or a script rejects
+// would block the flush of all others.
 func isWellFormed(key string) bool {
 	if !isPageKey(key) || len(key) > siteLength+1+maxPageLength {
 		return false
@@ -129,31 +130,32 @@ func isWellFormed(key string) bool {
 	return err == nil
 }
 
-// Endings of page keys.
+// Suffixes of page keys.
 const totalsKey = ":t"
 
-func allTimeKey(way byte) string { return ":u" + string(way) }
+func allTimeKey(method byte) string { return ":u" + string(method) }
 
-func dayKey(d Day, way byte) string {
-	return ":" + strconv.Itoa(int(d)) + "d" + string(way)
+func dayKey(d Day, method byte) string {
+	return ":" + strconv.Itoa(int(d)) + "d" + string(method)
 }
 
-func weekKey(d Day, way byte) string {
-	return ":" + strconv.Itoa(d.week()) + "w" + string(way)
+func weekKey(d Day, method byte) string {
+	return ":" + strconv.Itoa(d.week()) + "w" + string(method)
 }
 
-// halfMonth is how many days' visitors lie together in sets and bitmaps. Who
-// comes back within it is known, and nobody is for longer than twice of it.
+// halfMonth is the number of days whose visitors are stored together in a set
+// or bitmap. Visitors are remembered for between one and two of these periods.
 const halfMonth = 15
 
-func halfMonthKey(d Day, way byte) string {
-	return ":" + strconv.Itoa(int(d)/halfMonth) + "u" + string(way)
+func halfMonthKey(d Day, method byte) string {
+	return ":" + strconv.Itoa(int(d)/halfMonth) + "u" + string(method)
 }
 
-// week numbers weeks from Monday to Sunday; day 0 was a Thursday.
+// week returns the number of the day's week, Monday to Sunday; day 0 was a
+// Thursday.
 func (d Day) week() int { return (int(d) + 3) / 7 }
 
-// weekdays are the days of the week up to d.
+// weekdays returns the days of the week up to d.
 func (d Day) weekdays() []Day {
 	var days []Day
 	for day := Day(d.week()*7 - 3); day <= d; day++ { //nolint:gosec // a day of d's week
@@ -162,7 +164,7 @@ func (d Day) weekdays() []Day {
 	return days
 }
 
-// letter stands for a way in keys and records.
+// letter returns the method's letter in keys and records; 0 if it is unknown.
 func (w UniqueMethod) letter() byte {
 	switch w {
 	case Set:
@@ -186,10 +188,11 @@ func methodFor(letter byte) UniqueMethod {
 	return ""
 }
 
-// kinds are in the order of their codes.
+// kinds lists the kinds in the order of their codes.
 func kinds() [3]Kind { return [3]Kind{View, Click, Conversion} }
 
-// letter is the kind's total in the hash of a page.
+// letter returns the field of the kind's total in a page's hash; 0 if it is
+// unknown.
 func (k Kind) letter() byte {
 	switch k {
 	case View:
@@ -211,14 +214,14 @@ func kindFor(letter byte) Kind {
 	return ""
 }
 
-// Fields of a page's hash besides the totals: f and the kind's letter for steps
-// of the funnel, hours and days as numbers, dimensions by a letter and the
-// value, and these.
+// Fields of a page's hash. Others are the kinds' letters for totals, f and the
+// kind's letter for funnel steps, numbers for hours and days, and a letter
+// followed by the value for dimensions.
 const (
 	seededField       = "s"
-	uniquesField      = "u" // all-time uniques of sets and bitmaps; of others, what they began with when they were seeded
+	uniquesField      = "u" // all-time uniques of sets and bitmaps; for other methods, the seeded number
 	dailyUniquesField = "p" // SetPerDay: the sum of the days' uniques
-	latestDayField    = "D" // the newest day with views
+	latestDayField    = "D" // the latest day with views
 )
 
 // Letters of the dimensions.
@@ -228,22 +231,24 @@ const (
 	referrerLetter = 'r'
 )
 
-// quarterSeconds is what hours are numbered by: some zones' hours begin at a quarter.
+// quarterSeconds is the unit that hours are numbered in, because hours of some
+// zones start at a quarter.
 const quarterSeconds = 900
 
-// hourField and dayField are integers, which Redis keeps in a few bytes.
+// hourField and dayField return integers, which Redis stores in a few bytes.
 func hourField(quarters int64, k Kind) string {
 	return strconv.FormatInt(quarters*4+int64(k.code()), 10)
 }
 
 func dayField(d Day, k Kind) string { return strconv.Itoa(int(d)*4 + k.code()) }
 
-// firstHourField is larger than any day's field and smaller than any hour's:
-// hours of 1998 and days of 2654.
+// firstHourField is larger than the fields of days until 2654 and smaller than
+// those of hours since 1998.
 const firstHourField = 1_000_000
 
-// appendOctal appends the eight octal digits that say where a visit is kept; the
-// upper four bytes of it tell it from others there.
+// appendOctal appends the lower three bytes of a visit's hash as eight octal
+// digits, which determine its field; the upper four bytes are its fingerprint
+// there.
 func appendOctal(b []byte, visit uint64) []byte {
 	for shift := 21; shift >= 0; shift -= 3 {
 		b = append(b, '0'+byte(visit>>shift&7))

@@ -8,21 +8,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Meter is told of every round trip that counts.
+// Meter records metrics of counting.
 type Meter interface {
-	// Batch notes hits that were counted together. counted and repeated are by
-	// kind, filtered is by reason.
-	Batch(ctx context.Context, hits int, took time.Duration, counted, repeated, filtered map[string]int)
-	// BatchFailed notes hits that Redis did not take.
+	// Batch records hits that were counted in one round trip: counted hits and
+	// duplicates by kind, filtered hits by reason.
+	Batch(ctx context.Context, hits int, took time.Duration, counted, duplicates, filtered map[string]int)
+	// BatchFailed records a failed round trip.
 	BatchFailed(ctx context.Context, took time.Duration)
-	// Quarantined notes records that could not be read and were put aside;
-	// QuarantineDiscarded those that were discarded, by a person or because there
-	// were too many or they were too old.
+	// Quarantined records entries that could not be read.
 	Quarantined(ctx context.Context, records int64)
+	// QuarantineDiscarded records entries that were deleted from the quarantine by
+	// a user or because of its limits.
 	QuarantineDiscarded(ctx context.Context, records int64)
 }
 
-// run counts the batch and tells the meter.
+// run counts the batch and records it.
 func (b *hitBatch) run(ctx context.Context) ([]Outcome, error) {
 	if b.hits == 0 {
 		return nil, nil
@@ -35,15 +35,15 @@ func (b *hitBatch) run(ctx context.Context) ([]Outcome, error) {
 	case err != nil:
 		meter.BatchFailed(ctx, time.Since(start))
 	default:
-		counted, repeated := b.countByKind(outcomes)
-		meter.Batch(ctx, b.hits, time.Since(start), counted, repeated, b.reasons)
+		counted, duplicates := b.countByKind(outcomes)
+		meter.Batch(ctx, b.hits, time.Since(start), counted, duplicates, b.reasons)
 	}
 	return outcomes, err
 }
 
-// countByKind adds up what became of the hits that were not refused.
-func (b *hitBatch) countByKind(outcomes []Outcome) (counted, repeated map[string]int) {
-	counted, repeated = map[string]int{}, map[string]int{}
+// countByKind returns the numbers of counted hits and duplicates by kind.
+func (b *hitBatch) countByKind(outcomes []Outcome) (counted, duplicates map[string]int) {
+	counted, duplicates = map[string]int{}, map[string]int{}
 	for _, call := range b.calls {
 		for _, g := range call.groups {
 			if g.key.kind == filtered {
@@ -54,28 +54,28 @@ func (b *hitBatch) countByKind(outcomes []Outcome) (counted, repeated map[string
 				if outcomes[hit].Counted {
 					counted[kind]++
 				} else {
-					repeated[kind]++
+					duplicates[kind]++
 				}
 			}
 		}
 	}
-	return counted, repeated
+	return counted, duplicates
 }
 
-// PendingEntries is how many entries Redis has for the next flush, those of flushes
-// that did not end with them.
+// PendingEntries returns the number of entries in Redis that wait for a flush,
+// including those of unfinished flushes.
 func (c *Counter) PendingEntries(ctx context.Context) (entries int64, err error) {
 	var lengths []*redis.IntCmd
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for shard := range c.Shards() {
-			for _, list := range []string{"log", "away", "sums", "deltas", "batches"} {
+			for _, list := range []string{"log", "transfers", "summaries", "deltas", "batches"} {
 				lengths = append(lengths, p.LLen(ctx, tag(shard)+list))
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("count what waits for a flush: %w", err)
+		return 0, fmt.Errorf("count pending entries: %w", err)
 	}
 	for _, length := range lengths {
 		entries += length.Val()

@@ -12,42 +12,42 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Lists of a shard whose entries may turn out to be unreadable.
+// Lists of a shard that may contain unreadable entries.
 const (
 	listLog       = "log"
-	listSummaries = "sums"
-	listTransfers = "away"
+	listSummaries = "summaries"
+	listTransfers = "transfers"
 	listDeltas    = "deltas"
 	listBatches   = "batches"
 )
 
 const (
-	// maxQuarantined is how many records a shard's quarantine keeps; the oldest
-	// are discarded first.
+	// maxQuarantined is the maximum number of records per shard. The oldest are
+	// discarded first.
 	maxQuarantined = 10_000
-	// QuarantineRetention is how long a record is kept.
+	// QuarantineRetention is how long records are retained.
 	QuarantineRetention = 30 * 24 * time.Hour
 )
 
-// QuarantinedRecord is a record that could not be read when it was to be folded or
-// flushed. It waits in Redis, beside the others of its shard, for a program that
-// can read it, or for a person who discards it.
+// QuarantinedRecord is an entry that could not be read when it was to be
+// aggregated or flushed. It stays in Redis until a version of the program that
+// can read it replays it, or a user discards it.
 type QuarantinedRecord struct {
 	ID    uuid.UUID `json:"id"`
 	At    time.Time `json:"at"`
-	List  string    `json:"list"`            // where it was: log, sums, away, deltas or batches
-	Batch uuid.UUID `json:"batch,omitempty"` // that it was left out of; zero: of none
-	Flags []byte    `json:"said,omitempty"`  // log: what Redis noted of the hits
+	List  string    `json:"list"`            // where it was: log, summaries, transfers, deltas or batches
+	Batch uuid.UUID `json:"batch,omitempty"` // the batch that skipped it, if any
+	Flags []byte    `json:"flags,omitempty"` // log: flags of the hits
 	Text  []byte    `json:"text,omitempty"`
 	Error string    `json:"error"`
 
 	Shard int    `json:"-"`
-	raw   string // as it is in the list
+	raw   string // as stored
 }
 
-// newQuarantineRecord makes a record of an entry that cannot be read.
-func (c *Counter) newQuarantineRecord(list, text string, why error) QuarantinedRecord {
-	return QuarantinedRecord{ID: uuid.New(), At: c.options.Now().UTC(), List: list, Text: []byte(text), Error: why.Error()}
+// newQuarantineRecord returns a record for an unreadable entry.
+func (c *Counter) newQuarantineRecord(list, text string, cause error) QuarantinedRecord {
+	return QuarantinedRecord{ID: uuid.New(), At: c.options.Now().UTC(), List: list, Text: []byte(text), Error: cause.Error()}
 }
 
 func (q QuarantinedRecord) encode() (string, error) {
@@ -72,11 +72,11 @@ func (c *Counter) quarantine(ctx context.Context, shard int, list string, entrie
 	args[2] = of
 	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + listDeltas, args}})
 	if err != nil {
-		return fmt.Errorf("quarantine what cannot be read: %w", err)
+		return fmt.Errorf("quarantine unreadable entries: %w", err)
 	}
 	counts, err := cmds[0].Int64Slice()
 	if err != nil || len(counts) != 2 {
-		return fmt.Errorf("quarantine what cannot be read: %w", errors.Join(errBadReply, err))
+		return fmt.Errorf("quarantine unreadable entries: %w", errors.Join(errBadReply, err))
 	}
 	c.meterQuarantined(ctx, counts[0], counts[1])
 	return nil
@@ -94,7 +94,7 @@ func (c *Counter) meterQuarantined(ctx context.Context, moved, discarded int64) 
 	}
 }
 
-// Quarantine lists the records of a shard's quarantine, oldest first.
+// Quarantine lists the quarantined records of a shard, oldest first.
 func (c *Counter) Quarantine(ctx context.Context, shard int) ([]QuarantinedRecord, error) {
 	lines, err := c.redis.LRange(ctx, tag(shard)+"quarantine", 0, -1).Result()
 	if err != nil {
@@ -104,14 +104,14 @@ func (c *Counter) Quarantine(ctx context.Context, shard int) ([]QuarantinedRecor
 	for i, line := range lines {
 		q := &records[i]
 		if err := json.Unmarshal([]byte(line), q); err != nil {
-			*q = QuarantinedRecord{Error: "the record in the quarantine cannot be read itself: " + err.Error()}
+			*q = QuarantinedRecord{Error: "malformed quarantine record: " + err.Error()}
 		}
 		q.Shard, q.raw = shard, line
 	}
 	return records, nil
 }
 
-// QuarantineSize is how many records all quarantines have.
+// QuarantineSize returns the number of quarantined records of all shards.
 func (c *Counter) QuarantineSize(ctx context.Context) (n int64, err error) {
 	var lengths []*redis.IntCmd
 	if _, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -128,15 +128,15 @@ func (c *Counter) QuarantineSize(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// ErrUnknownFormat says that a record cannot be replayed: this program does not
-// know its format either.
-var ErrUnknownFormat = errors.New("this version of the program cannot read the record either")
+// ErrUnknownFormat reports that this version of the program cannot read a
+// record either.
+var ErrUnknownFormat = errors.New("this version cannot read the record either")
 
-// Replay puts a record of the quarantine back on its list, atomically and once.
-// again is false when somebody else has replayed or discarded it. What was left
-// out of a batch must not be replayed before the ledger says that the batch was
-// applied without it.
-func (c *Counter) Replay(ctx context.Context, q QuarantinedRecord) (again bool, err error) {
+// Replay atomically moves a record from the quarantine back to its list.
+// replayed is false if it has already been replayed or discarded. A record that
+// a batch skipped must not be replayed until the ledger shows that the batch
+// was applied without it.
+func (c *Counter) Replay(ctx context.Context, q QuarantinedRecord) (replayed bool, err error) {
 	entries, ok := q.replayEntries()
 	if !ok {
 		return false, ErrUnknownFormat
@@ -144,32 +144,31 @@ func (c *Counter) Replay(ctx context.Context, q QuarantinedRecord) (again bool, 
 	return c.removeQuarantined(ctx, q, append([]any{q.List}, entries...)...)
 }
 
-// Discard forgets a record of the quarantine.
+// Discard deletes a record from the quarantine.
 func (c *Counter) Discard(ctx context.Context, q QuarantinedRecord) error {
-	ended, err := c.removeQuarantined(ctx, q)
-	if ended {
+	removed, err := c.removeQuarantined(ctx, q)
+	if removed {
 		c.meterQuarantined(ctx, 0, 1)
 	}
 	return err
 }
 
-func (c *Counter) removeQuarantined(ctx context.Context, q QuarantinedRecord, to ...any) (ended bool, err error) {
+func (c *Counter) removeQuarantined(ctx context.Context, q QuarantinedRecord, to ...any) (removed bool, err error) {
 	cmds, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(q.Shard) + listDeltas, append([]any{"replay", q.raw}, to...)}})
 	if err != nil {
-		return false, fmt.Errorf("take a record out of the quarantine: %w", err)
+		return false, fmt.Errorf("remove a record from the quarantine: %w", err)
 	}
 	n, err := cmds[0].Int()
 	return n == 1, err
 }
 
-// CanReplay says whether this program can read a record.
+// CanReplay reports whether this version of the program can read the record.
 func (q QuarantinedRecord) CanReplay() bool {
 	_, ok := q.replayEntries()
 	return ok
 }
 
-// replayEntries gives the entries that a record stands for, in the format of this
-// program.
+// replayEntries returns the list entries of the record in the current format.
 func (q QuarantinedRecord) replayEntries() (entries []any, ok bool) {
 	for _, known := range formats() {
 		text := known(string(q.Text))
@@ -187,8 +186,9 @@ func (q QuarantinedRecord) replayEntries() (entries []any, ok bool) {
 	return nil, false
 }
 
-// formats turn what a program wrote into what this one reads. Before format 1
-// there was no letter, and all else was the same.
+// formats returns functions that convert entries of known formats to the
+// current one. Entries before format 1 lack its letter and are otherwise the
+// same.
 func formats() []func(text string) string {
 	return []func(string) string{
 		func(text string) string { return text },
@@ -197,7 +197,7 @@ func formats() []func(text string) string {
 }
 
 // ExpireQuarantine discards the records of a shard that are older than
-// QuarantineAge, and gives how many there were.
+// QuarantineRetention and returns their number.
 func (c *Counter) ExpireQuarantine(ctx context.Context, shard int) (expired int, err error) {
 	records, err := c.Quarantine(ctx, shard)
 	if err != nil {
@@ -216,19 +216,19 @@ func (c *Counter) ExpireQuarantine(ctx context.Context, shard int) (expired int,
 	return expired, nil
 }
 
-// addLogEntry adds the hits of the entry of the log that begins with the first line.
-// An entry has two lines. Where one cannot be read, bad is what is to be put
-// aside, and used how many lines that is; the next one that can be read is found
-// again behind it. used is 0 where the second line has not come yet.
+// addLogEntry adds the hits of the log entry that starts at the first line. An
+// entry has two lines: flags and records. If it is malformed, bad is the record
+// for the quarantine and used the number of its lines, so that the next
+// readable entry is found. used is 0 if the second line is missing.
 func (c *Counter) addLogEntry(all *summaries, lines []string) (used int, bad *QuarantinedRecord) {
-	aside := func(used int, said, text string, why error) (int, *QuarantinedRecord) {
-		q := c.newQuarantineRecord(listLog, text, why)
-		q.Flags = []byte(said)
+	reject := func(used int, flags, text string, cause error) (int, *QuarantinedRecord) {
+		q := c.newQuarantineRecord(listLog, text, cause)
+		q.Flags = []byte(flags)
 		return used, &q
 	}
 	switch {
 	case !isFlags(lines[0]):
-		return aside(1, "", lines[0], errLogEntry)
+		return reject(1, "", lines[0], errLogEntry)
 	case len(lines) == 1:
 		return 0, nil
 	}
@@ -237,13 +237,13 @@ func (c *Counter) addLogEntry(all *summaries, lines []string) (used int, bad *Qu
 	case err == nil:
 		return 2, nil
 	case isFlags(lines[1]):
-		return aside(1, lines[0], "", errLogEntry)
+		return reject(1, lines[0], "", errLogEntry)
 	default:
-		return aside(2, lines[0], lines[1], err)
+		return reject(2, lines[0], lines[1], err)
 	}
 }
 
-// isFlags says whether a line of the log is what Redis notes of hits.
+// isFlags reports whether a line of the log contains the flags of hits.
 func isFlags(line string) bool {
 	return line != "" && strings.Trim(line, "-0123") == ""
 }

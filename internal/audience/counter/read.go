@@ -11,36 +11,35 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNoMembership is the answer when a site's way of counting different visitors
-// does not know single ones.
-var ErrNoMembership = errors.New("HyperLogLog cannot tell single visitors")
+// ErrNoMembership reports that the site's counting method doesn't store
+// individual visitors.
+var ErrNoMembership = errors.New("the hyperloglog method does not store individual visitors")
 
-// Stats is what is known about a page now. Totals have every hit that was
-// answered; hours, days and the uniques of HyperLogLog follow within about two
-// seconds.
+// Stats are the current counts of a page. Totals include every acknowledged
+// hit; hours, days and HyperLogLog uniques lag by about two seconds.
 type Stats struct {
 	Page                       string
 	Views, Clicks, Conversions int64
 	Uniques                    Uniques
-	Today                      []Bucket // hours of today, in the site's zone, that have views; oldest first
-	Days                       []Bucket // of the last 35 those that have views; oldest first
+	Today                      []Bucket // hours of today in the site's zone that have views, oldest first
+	Days                       []Bucket // the days of the last 35 that have views, oldest first
 }
 
-// Uniques are numbers of different visitors.
+// Uniques are numbers of unique visitors.
 type Uniques struct {
 	Day, Week int64 // today, and since Monday, in the site's zone
-	// AllTime is, by SetPerDay, the sum of the days' uniques: nothing is kept
-	// that could tell more.
+	// AllTime is the sum of the days' uniques with SetPerDay, which doesn't
+	// remember visitors for longer.
 	AllTime int64
 }
 
-// Bucket is how often something was done in an hour or a day.
+// Bucket is the count of an hour or a day.
 type Bucket struct {
 	Start time.Time // in the site's zone
 	Count int64
 }
 
-// Unit is how long the buckets of a series are.
+// Unit is the length of the buckets of a series.
 type Unit string
 
 // The units.
@@ -49,20 +48,20 @@ const (
 	ByDay  Unit = "day"  // of the last 35 days
 )
 
-// How far series go back, now included.
+// Maximum numbers of buckets in a series, including the current one.
 const (
 	MaxHours = 48
 	MaxDays  = 35
 )
 
-// Funnel says how many went how far. A visitor counts once per step and hour.
+// Funnel counts the visitors that reached each step, once per step and hour.
 type Funnel struct{ Views, Clicks, Conversions int64 }
 
-// Dimensions are the views of a page by country, device and referrer. What is
-// too rare to be kept by itself is counted under Other.
+// Dimensions are the views of a page by country, device and referrer. Rare
+// values are counted under Other.
 type Dimensions struct{ Country, Device, Referrer map[string]int64 }
 
-// Stats reads one page's numbers.
+// Stats reads the counts of one page.
 func (c *Counter) Stats(ctx context.Context, site Site, page string) (Stats, error) {
 	all, err := c.PageStats(ctx, site, []string{page})
 	if err != nil {
@@ -71,7 +70,7 @@ func (c *Counter) Stats(ctx context.Context, site Site, page string) (Stats, err
 	return all[0], nil
 }
 
-// PageStats reads many pages' numbers at once; a page that nobody saw has zeros.
+// PageStats reads the counts of many pages. A page without hits has zeros.
 func (c *Counter) PageStats(ctx context.Context, site Site, pages []string) ([]Stats, error) {
 	all := make([]Stats, 0, len(pages))
 	for part := range slices.Chunk(pages, maxPagesPerQuery) {
@@ -109,8 +108,7 @@ func (c *Counter) readStats(ctx context.Context, site Site, pages []string) ([]S
 	for i := range all {
 		u := Uniques{Day: uniques[i][0](), Week: uniques[i][1](), AllTime: uniques[i][2]()}
 		if site.UniqueMethod == HyperLogLog {
-			// An estimate may be one percent too high, and then there would be
-			// more readers than views.
+			// An estimate may be too high, but there are never more visitors than views.
 			u = Uniques{Day: min(u.Day, all[i].Views), Week: min(u.Week, all[i].Views), AllTime: min(u.AllTime, all[i].Views)}
 		}
 		all[i].Uniques = u
@@ -149,32 +147,31 @@ func parseStats(fields map[string]string, zone *time.Location, today Day) Stats 
 	return s
 }
 
-// startIn is the day's beginning in a zone.
+// startIn returns the start of the day in a zone.
 func (d Day) startIn(zone *time.Location) time.Time {
 	year, month, day := d.Time().Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, zone)
 }
 
-// atoi reads what Redis counted; nothing is none.
+// atoi parses a number; a missing one is 0.
 func atoi(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n
 }
 
-// Series reads how often something was done, oldest bucket first, empty ones
-// included, the last one being the current one. There are at most MostHours or
-// MostDays.
+// Series reads counts by hour or day, oldest first and ending with the current
+// one, including empty buckets. There are at most MaxHours or MaxDays.
 func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind, unit Unit, buckets int) ([]Bucket, error) {
 	if kind.letter() == 0 {
 		return nil, ErrKind
 	}
 	now := siteTimeOf(c.options.Now(), site.Zone)
 	zone := zoneOf(site)
-	most := MaxHours
+	limit := MaxHours
 	if unit == ByDay {
-		most = MaxDays
+		limit = MaxDays
 	}
-	buckets = min(buckets, most)
+	buckets = min(buckets, limit)
 	if buckets <= 0 {
 		return nil, nil
 	}
@@ -182,7 +179,7 @@ func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind,
 	for i := range series {
 		ago := buckets - 1 - i
 		if unit == ByDay {
-			day := now.day - Day(ago) //nolint:gosec // at most MostDays
+			day := now.day - Day(ago) //nolint:gosec // at most MaxDays
 			series[i].Start, fields[i] = day.startIn(zone), dayField(day, kind)
 			continue
 		}
@@ -201,7 +198,7 @@ func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind,
 	return series, nil
 }
 
-// Funnel reads how many went how far on a page.
+// Funnel reads the funnel of a page.
 func (c *Counter) Funnel(ctx context.Context, site Site, page string) (Funnel, error) {
 	steps, err := c.redis.HMGet(ctx, c.pageKey(site.ID, page)+totalsKey, "fv", "fc", "fx").Result()
 	if err != nil {
@@ -239,8 +236,9 @@ func (c *Counter) Dimensions(ctx context.Context, site Site, page string) (Dimen
 	return d, nil
 }
 
-// HasSeen says whether a visitor has viewed a page, as far back as the site's way
-// remembers: Set and Bitmap for 15 to 30 days, SetPerDay since Monday.
+// HasSeen reports whether a visitor has viewed a page, as far back as the
+// counting method remembers: Set and Bitmap for 15 to 30 days, SetPerDay since
+// Monday.
 func (c *Counter) HasSeen(ctx context.Context, site Site, page string, v Visitor) (bool, error) {
 	key := c.pageKey(site.ID, page)
 	today := siteTimeOf(c.options.Now(), site.Zone).day
@@ -265,7 +263,7 @@ func (c *Counter) HasSeen(ctx context.Context, site Site, page string, v Visitor
 			seen, err = c.redis.SIsMember(ctx, k, int64(v.Hash)).Result() //nolint:gosec // as it was counted
 		}
 		if err != nil {
-			return false, fmt.Errorf("ask whether a page was seen: %w", err)
+			return false, fmt.Errorf("read whether a page was seen: %w", err)
 		}
 		if seen {
 			return true, nil

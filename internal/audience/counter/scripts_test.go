@@ -46,7 +46,7 @@ func (s scripts) run(file, key string, args ...any) any {
 
 func (s scripts) flush(args ...any) any {
 	s.t.Helper()
-	return s.run("flush.lua", "{v00}deltas", args...)
+	return s.run("shard.lua", "{v00}deltas", args...)
 }
 
 func (s scripts) list(name string) []string {
@@ -89,23 +89,23 @@ func TestFlushScript_TakesOnceAndOnlyFromAWholeShard(t *testing.T) {
 	s.push("deltas", "a")
 	s.want("a shard that was not seeded", s.flush("take", "b1"), -1)
 	s.client.HSet(t.Context(), "{v00}state", "seeded", 1)
-	s.client.HSet(t.Context(), "{v00}refused", "page", `{"bot":1}`)
+	s.client.HSet(t.Context(), "{v00}filtered", "page", `{"bot":1}`)
 	s.want("a batch", s.flush("take", "b1"), 1)
 	s.push("deltas", "b")
 	s.want("the same again", s.flush("take", "b1"), 1)
 	s.wantList("deltas", "b")
 	s.wantList("flush:b1", "a")
 	s.wantList("batches", "b1")
-	s.want("takes", s.state("takes"), "1")
+	s.want("take_count", s.state("take_count"), "1")
 	s.want("change", s.state("change"), "1")
-	s.want("what was filtered", s.flush("refused", "page"), "[1 {} b1 {\"bot\":1}]")
+	s.want("what was filtered", s.flush("filtered", "page"), "[1 {} b1 {\"bot\":1}]")
 	s.want("the next, of which nothing was filtered", s.flush("take", "b2"), 1)
 	s.want("nothing to take", s.flush("take", "b3"), 0)
 	s.flush("drop", "b1")
 	s.push("deltas", "c")
 	s.want("one that was dropped", s.flush("take", "b1"), 0)
 	s.wantList("batches", "b2")
-	if n := s.client.Exists(t.Context(), "{v00}flush:b1", "{v00}refused:b1", "{v00}left:b1").Val(); n != 0 {
+	if n := s.client.Exists(t.Context(), "{v00}flush:b1", "{v00}filtered:b1", "{v00}skipped:b1").Val(); n != 0 {
 		t.Errorf("%d keys of a dropped batch are left", n)
 	}
 }
@@ -115,12 +115,12 @@ func TestFlushScript_TakesOnceAndOnlyFromAWholeShard(t *testing.T) {
 func TestFlushScript_RefusesWhoeverIsLate(t *testing.T) {
 	s := newScripts(t)
 	s.push("log", "1", "x", "1", "y", "1", "z")
-	s.want("the first gather", s.flush("gather", 0, 2, 10, "{v00}", "sum x"), 0)
-	s.want("one of before", s.flush("gather", 0, 2, 10, "{v00}", "sum x"), -1)
-	s.wantList("sums", "sum x")
+	s.want("the first gather", s.flush("summarize", 0, 2, 10, "{v00}", "sum x"), 0)
+	s.want("one of before", s.flush("summarize", 0, 2, 10, "{v00}", "sum x"), -1)
+	s.wantList("summaries", "sum x")
 	s.wantList("log", "1", "y", "1", "z")
-	s.want("the next", s.flush("gather", 1, 2, 10, "away", "sum y", "quarantine", "q"), 0)
-	s.wantList("away", "sum y")
+	s.want("the next", s.flush("summarize", 1, 2, 10, "transfers", "sum y", "quarantine", "q"), 0)
+	s.wantList("transfers", "sum y")
 	s.wantList("quarantine", "q")
 	s.wantList("log", "1", "z")
 
@@ -130,9 +130,9 @@ func TestFlushScript_RefusesWhoeverIsLate(t *testing.T) {
 	s.wantList("deltas", "ab", "c")
 
 	s.want("a sum that comes", s.flush("receive", "id", "sum"), 1)
-	s.wantList("sums", "sum x", "sum")
+	s.wantList("summaries", "sum x", "sum")
 	s.flush("receive", "id", "sum")
-	s.wantList("sums", "sum x", "sum")
+	s.wantList("summaries", "sum x", "sum")
 }
 
 func TestFlushScript_GivesSketchesOfPagesThatHaveOne(t *testing.T) {
@@ -152,36 +152,36 @@ func TestFlushScript_GivesSketchesOfPagesThatHaveOne(t *testing.T) {
 
 func TestFlushScript_QuarantinesOnce(t *testing.T) {
 	s := newScripts(t)
-	s.push("sums", "bad", "good")
-	s.want("a record", s.flush("quarantine", "sums", "", 10, "bad", "id", "record"), "[1 0]")
-	s.want("the same by another process", s.flush("quarantine", "sums", "", 10, "bad", "id2", "record2"), "[0 0]")
-	s.wantList("sums", "good")
+	s.push("summaries", "bad", "good")
+	s.want("a record", s.flush("quarantine", "summaries", "", 10, "bad", "id", "record"), "[1 0]")
+	s.want("the same by another process", s.flush("quarantine", "summaries", "", 10, "bad", "id2", "record2"), "[0 0]")
+	s.wantList("summaries", "good")
 	s.wantList("quarantine", "record")
 	// Who had read the list with the record in front must not fold the next in its place.
 	s.want("change", s.state("change"), "1")
 	s.push("deltas", "bad", "good")
 	s.flush("quarantine", "deltas", "", 10, "bad", "id", "record3")
 	s.want("change", s.state("change"), "2")
-	s.push("away", "bad")
-	s.flush("quarantine", "away", "", 10, "bad", "id", "record4")
+	s.push("transfers", "bad")
+	s.flush("quarantine", "transfers", "", 10, "bad", "id", "record4")
 	s.want("change, which nothing of away depends on", s.state("change"), "2")
-	if n := s.client.Exists(t.Context(), "{v00}left:").Val(); n != 0 {
+	if n := s.client.Exists(t.Context(), "{v00}skipped:").Val(); n != 0 {
 		t.Error("what is of no batch was noted as left out of one")
 	}
 	s.push("flush:b1", "bad")
 	s.flush("quarantine", "flush:b1", "b1", 10, "bad", "id5", "record5")
-	s.want("left out", s.client.SMembers(t.Context(), "{v00}left:b1").Val(), "[id5]")
-	s.want("bounded", s.flush("gather", 0, 0, 3, "quarantine", "record6"), 2)
+	s.want("left out", s.client.SMembers(t.Context(), "{v00}skipped:b1").Val(), "[id5]")
+	s.want("bounded", s.flush("summarize", 0, 0, 3, "quarantine", "record6"), 2)
 	s.wantList("quarantine", "record4", "record5", "record6")
 
-	s.want("a replay", s.flush("replay", "record4", "sums", "x", "y"), 1)
-	s.want("the same again", s.flush("replay", "record4", "sums", "x", "y"), 0)
-	s.wantList("sums", "good", "x", "y")
+	s.want("a replay", s.flush("replay", "record4", "summaries", "x", "y"), 1)
+	s.want("the same again", s.flush("replay", "record4", "summaries", "x", "y"), 0)
+	s.wantList("summaries", "good", "x", "y")
 	s.want("discarding", s.flush("replay", "record5"), 1)
 	s.wantList("quarantine", "record6")
 }
 
-// foldCall makes the arguments of fold.lua for one page.
+// foldCall makes the arguments of aggregate.lua for one page.
 type foldCall struct {
 	change int
 	now    int64
@@ -213,7 +213,7 @@ func (s scripts) fold(site string, c foldCall) any {
 	args = append(append(args, len(c.minute)/3), c.minute...)
 	args = append(append(args, len(c.filter)/2), c.filter...)
 	s.client.LPush(s.t.Context(), "{v00}sums", "sum")
-	return s.run("fold.lua", "{v00}sums", args...)
+	return s.run("aggregate.lua", "{v00}sums", args...)
 }
 
 func (s scripts) totals(site, page string) map[string]string {
@@ -228,7 +228,7 @@ func TestFoldScript_RefusesWhoeverIsLate(t *testing.T) {
 	s.want("one of before", s.fold(site, c), -1)
 	s.wantList("deltas", "sum")
 	s.want("the count", s.totals(site, "p")["v1"], "5")
-	s.want("what was filtered", s.client.Exists(t.Context(), "{v00}refused").Val(), 0)
+	s.want("what was filtered", s.client.Exists(t.Context(), "{v00}filtered").Val(), 0)
 }
 
 // The newest day only moves forward; days and hours that are long over are
@@ -315,7 +315,7 @@ func TestFoldScript_BoundsReferrersAndReasons(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", field, got[field], want)
 		}
 	}
-	reasons := s.client.HGet(t.Context(), "{v00}refused", site+":p").Val()
+	reasons := s.client.HGet(t.Context(), "{v00}filtered", site+":p").Val()
 	for _, one := range []string{`"bot":2`, `"rate":2`, `"other":5`} {
 		if !strings.Contains(reasons, one) {
 			t.Errorf("filtered: got %s, want %s in it", reasons, one)

@@ -1,7 +1,7 @@
--- Adds to pages what they had before Redis lost it, once.
--- KEYS[1]: the shard's log, which routes the call. ARGV: the key of all-time
--- HyperLogLogs, then pages: key, sketch, n, n times: field, how many.
--- Answers how many pages were seeded.
+-- Adds the totals from Postgres to pages after Redis lost them, once per page.
+-- KEYS[1]: the shard's log, for routing. ARGV: the key suffix of all-time
+-- HyperLogLogs, then per page: key, sketch, n, n times: field, count.
+-- Returns the number of seeded pages.
 
 local call = redis.call
 local tag = string.sub(KEYS[1], 1, 5)

@@ -10,15 +10,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// sweepState is when this process swept last.
+// sweepState is the minute of this process's last sweep.
 type sweepState struct {
 	mu     sync.Mutex
 	minute int64
 }
 
-// sweepRankings takes out of the rankings what has left their windows, once a
-// minute. Several processes may do it at once: every step is a script that
-// another can repeat.
+// sweepRankings removes what has left the rankings' windows, once a minute.
+// Several processes may do so concurrently, because each step is an idempotent
+// script.
 func (c *Counter) sweepRankings(ctx context.Context) error {
 	now := c.options.Now().Unix()
 	c.lastSweep.mu.Lock()
@@ -45,11 +45,11 @@ func (c *Counter) sweepRankings(ctx context.Context) error {
 	return nil
 }
 
-// siteIdleMinutes is after how long a site without views is not swept any more: its
-// rankings have expired.
+// siteIdleMinutes is the time without views after which a site's rankings have
+// expired and it is not swept anymore.
 const siteIdleMinutes = 3 * 24 * 60
 
-// sweepBatchSize is how many pages one script call reckons anew.
+// sweepBatchSize is the number of pages that one script call recalculates.
 const sweepBatchSize = 200
 
 func (c *Counter) sweepSite(ctx context.Context, shard int, site string, now int64) error {
@@ -81,8 +81,8 @@ func (c *Counter) sweepSite(ctx context.Context, shard int, site string, now int
 	return c.redis.HSet(ctx, site+";meta", "h", hour).Err()
 }
 
-// sweepDay reckons the ranking of the last 24 hours anew, after an hour has
-// left it.
+// sweepDay recalculates the ranking of the last 24 hours when a new hour has
+// begun.
 func (c *Counter) sweepDay(ctx context.Context, route, site string, hour int64) error {
 	for cursor := uint64(0); ; {
 		members, next, err := c.redis.ZScan(ctx, site+";day", cursor, "", sweepBatchSize).Result()

@@ -1,17 +1,17 @@
--- Takes out of a site's rankings, in one shard, what has left their window.
--- KEYS[1]: the shard's log, which routes the call. ARGV[1]: what to do.
+-- Removes what has left the time windows of a site's rankings, in one shard.
+-- KEYS[1]: the shard's log, for routing. ARGV[1]: the command.
 
 local call = redis.call
 local site = ARGV[2]
 
--- minutes <site> <this minute>: takes up to 300 pages of a minute that is over
--- out of the ranking of the last hour. Answers 1 while there is more to do.
+-- minutes <site> <current minute>: subtracts up to 300 pages of an expired minute
+-- from the ranking of the last hour. Returns 1 while there is more to do.
 if ARGV[1] == 'minutes' then
-  local meta, this = site .. ';meta', tonumber(ARGV[3])
-  local first = tonumber(call('HGET', meta, 'm') or this - 59)
-  -- Minutes of long ago have expired, and the ranking with them.
-  first = math.max(first, this - 480)
-  while first <= this - 60 do
+  local meta, current = site .. ';meta', tonumber(ARGV[3])
+  local first = tonumber(call('HGET', meta, 'm') or current - 59)
+  -- Older minutes, and the ranking with them, have expired.
+  first = math.max(first, current - 480)
+  while first <= current - 60 do
     local key = site .. ';m' .. first
     local pages = call('HRANDFIELD', key, 300, 'WITHVALUES')
     if pages and #pages > 0 then
@@ -32,8 +32,8 @@ if ARGV[1] == 'minutes' then
   return 0
 end
 
--- hours <site> <this hour in quarters> <page>...: counts the pages' last 24
--- hours anew.
+-- hours <site> <current hour in quarters> <page>...: recalculates the pages' last
+-- 24 hours.
 local hours = {}
 for h = 0, 23 do hours[h + 1] = (tonumber(ARGV[3]) - 4 * h) * 4 end
 for i = 4, #ARGV do

@@ -14,31 +14,30 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Ranking is an order of a site's pages.
+// Ranking is an ordering of a site's pages.
 type Ranking string
 
-// The rankings. All are kept ready; reading one computes nothing but the order
-// among the first of each shard.
+// The rankings. They are maintained continuously; reading one only merges the
+// top pages of each shard.
 const (
-	TrendingNow  Ranking = "now"    // views weigh half as much every ten minutes
-	TrendingHour Ranking = "hour"   // exactly the last 60 minutes on the clock, this one included
-	TrendingDay  Ranking = "day"    // exactly the last 24 hours on the clock, this one included
-	Rising       Ranking = "rising" // views now against views of the last hours
+	TrendingNow  Ranking = "now"    // views with exponential decay, half-life ten minutes
+	TrendingHour Ranking = "hour"   // views of the last 60 clock minutes, including the current one
+	TrendingDay  Ranking = "day"    // views of the last 24 clock hours, including the current one
+	Rising       Ranking = "rising" // ratio of current views to views of the last hours
 )
 
-// ErrRanking says that there is no such ranking.
-var ErrRanking = errors.New("rankings are now, hour, day and rising")
+// ErrRanking reports an unknown ranking.
+var ErrRanking = errors.New("ranking must be now, hour, day or rising")
 
-// RankedPage is a page's place in a ranking.
+// RankedPage is a page with its score in a ranking.
 type RankedPage struct {
 	Page string
-	// Score is, by TrendingNow, the views, those of ten minutes ago by half; by
-	// TrendingHour and TrendingDay, the views; by Rising, about how many times
-	// its usual views a page has.
+	// Score is the number of views; decayed for TrendingNow. For Rising it is
+	// roughly the factor by which current views exceed the usual ones.
 	Score float64
 }
 
-// Trending reads the first pages of a ranking, best first.
+// Trending reads the top pages of a ranking, best first.
 func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit int) ([]RankedPage, error) {
 	ending := map[Ranking]string{TrendingNow: ";now", TrendingHour: ";hour", TrendingDay: ";day", Rising: ";rise"}[r]
 	if ending == "" {
@@ -48,18 +47,18 @@ func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit
 		return nil, nil
 	}
 	now := c.options.Now()
-	// Most of the time the first pages are spread over the shards: a few of
-	// each will do. A shard all of whose few belong to them is asked again.
-	few := min(limit, limit/c.Shards()*2+6)
+	// The top pages are usually spread over the shards, so a few of each suffice. A
+	// shard whose pages all made it is read again up to the limit.
+	perShard := min(limit, limit/c.Shards()*2+6)
 	shards := make([]int, c.Shards())
 	for i := range shards {
 		shards[i] = i
 	}
 	var all []RankedPage
 	for len(shards) > 0 {
-		parts, err := c.readRankings(ctx, site, r, ending, shards, few, now)
+		parts, err := c.readRankings(ctx, site, r, ending, shards, perShard, now)
 		if err != nil {
-			return nil, fmt.Errorf("read what trends: %w", err)
+			return nil, fmt.Errorf("read a ranking: %w", err)
 		}
 		for _, part := range parts {
 			all = append(all, part...)
@@ -68,26 +67,26 @@ func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Page, b.Page))
 		})
 		all = slices.CompactFunc(all, func(a, b RankedPage) bool { return a.Page == b.Page })
-		if few == limit {
+		if perShard == limit {
 			break
 		}
 		var again []int
 		for i, part := range parts {
-			if len(part) == few && (len(all) < limit || part[few-1].Score >= all[limit-1].Score) {
+			if len(part) == perShard && (len(all) < limit || part[perShard-1].Score >= all[limit-1].Score) {
 				again = append(again, shards[i])
 				all = slices.DeleteFunc(all, func(r RankedPage) bool { return c.Shard(site, r.Page) == shards[i] })
 			}
 		}
-		shards, few = again, limit
+		shards, perShard = again, limit
 	}
 	return all[:min(limit, len(all))], nil
 }
 
-// RecentMinutes is how far back Recent counts, on the clock, the current minute
-// included.
+// RecentMinutes is the number of clock minutes that RecentViews counts,
+// including the current one.
 const RecentMinutes = 5
 
-// RecentViews returns how many views each page had in the last RecentMinutes.
+// RecentViews returns the views of each page in the last RecentMinutes.
 func (c *Counter) RecentViews(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error) {
 	minute := c.options.Now().Unix() / 60
 	q := c.newPageQueries()
@@ -110,7 +109,7 @@ func (c *Counter) RecentViews(ctx context.Context, site uuid.UUID, pages []strin
 	return recent, nil
 }
 
-// readRankings reads the first n of a ranking in each of some shards.
+// readRankings reads the top n pages of a ranking in each of the shards.
 func (c *Counter) readRankings(ctx context.Context, site uuid.UUID, r Ranking, ending string, shards []int, n int, now time.Time) ([][]RankedPage, error) {
 	landmarks := make([]*redis.SliceCmd, len(shards))
 	pages := make([]*redis.ZSliceCmd, len(shards))
@@ -140,7 +139,8 @@ func (c *Counter) readRankings(ctx context.Context, site uuid.UUID, r Ranking, e
 	return parts, nil
 }
 
-// scoreFactor turns a score, which is reckoned from landmarks, into one as of now.
+// scoreFactor returns the factor that converts stored scores, which are
+// relative to reference times, to current ones.
 func scoreFactor(r Ranking, landmarks []any, now time.Time) float64 {
 	since := func(i int, half time.Duration) float64 {
 		if i >= len(landmarks) {
@@ -153,7 +153,7 @@ func scoreFactor(r Ranking, landmarks []any, now time.Time) float64 {
 	if r == TrendingNow {
 		return math.Exp2(-fast)
 	}
-	// A page whose views are steady has half-lives' ratio times more in the
-	// slow ranking.
+	// With steady views, scores in the slow ranking are larger by the ratio of the
+	// half-lives.
 	return math.Exp2(since(1, slowHalfLife)-fast) * slowHalfLife.Seconds() / fastHalfLife.Seconds()
 }

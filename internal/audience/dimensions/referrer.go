@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// knownSite is one site with several names; what ends in one of them, at a dot,
-// belongs to it.
+// knownSite is a site with several names. Subdomains of its hosts belong to it.
 type knownSite struct {
 	name  string
 	hosts []string
-	apps  []string // Android packages, which browsers name as android-app://…
-	agent string   // what its app's browser has in its User-Agent
+	apps  []string // Android packages in android-app:// referrers
+	agent string   // token in the User-Agent of its in-app browser
 }
 
 func knownSites() []knownSite {
@@ -39,15 +38,14 @@ func knownSites() []knownSite {
 	}
 }
 
-// Referrers groups the addresses that readers come from by site. It is safe for
-// concurrent use.
+// Referrers maps referring URLs to sites. It is safe for concurrent use.
 type Referrers struct {
 	hosts  map[string]string
-	apps   map[string]string // by beginning
+	apps   map[string]string // by prefix
 	agents []knownSite
 }
 
-// NewReferrers makes the table.
+// NewReferrers returns the referrers of the known sites.
 func NewReferrers() *Referrers {
 	r := &Referrers{hosts: map[string]string{}, apps: map[string]string{}}
 	for _, f := range knownSites() {
@@ -64,12 +62,12 @@ func NewReferrers() *Referrers {
 	return r
 }
 
-// hostLimit is how long a name in the domain name system can be (RFC 1035, 2.3.4).
-const hostLimit = 253
+// maxHostLength is the maximum length of a domain name (RFC 1035, 2.3.4).
+const maxHostLength = 253
 
-// Resolve gives the site that an address belongs to: that of a family, or its host.
-// Readers who come from one of the own hosts, or from nowhere, come from "",
-// unless their browser is part of an app that hides it.
+// Resolve returns the site of a referring URL: a known site's name, or the
+// host. It returns "" for the site's own hosts, and for no referrer unless the
+// user agent is that of a known in-app browser.
 func (r *Referrers) Resolve(address, agent string, own func(host string) bool) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -78,15 +76,15 @@ func (r *Referrers) Resolve(address, agent string, own func(host string) bool) s
 	host := strings.ToLower(u.Host)
 	if u.Scheme == "android-app" {
 		best := ""
-		for beginning := range r.apps {
-			if strings.HasPrefix(host, beginning) && len(beginning) > len(best) {
-				best = beginning
+		for prefix := range r.apps {
+			if strings.HasPrefix(host, prefix) && len(prefix) > len(best) {
+				best = prefix
 			}
 		}
 		return r.apps[best]
 	}
 	host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if own(host) || (u.Scheme != "http" && u.Scheme != "https") || len(host) > hostLimit || !isHost(host) {
+	if own(host) || (u.Scheme != "http" && u.Scheme != "https") || len(host) > maxHostLength || !isHost(host) {
 		return ""
 	}
 	if isGoogle(host) {
@@ -113,14 +111,15 @@ func (r *Referrers) inApp(agent string) string {
 	return ""
 }
 
-// isGoogle knows the search in all countries: google.de, google.com.vn.
+// isGoogle reports whether a host is Google search in any country: google.de,
+// google.com.vn.
 func isGoogle(host string) bool {
 	host = strings.TrimPrefix(strings.TrimPrefix(host, "www."), "news.")
 	rest, ok := strings.CutPrefix(host, "google.")
 	return ok && len(rest) <= 6 && strings.Count(rest, ".") <= 1
 }
 
-// isHost keeps what is no name out of the statistics, network addresses too.
+// isHost reports whether a host is a domain name, and not an IP address.
 func isHost(host string) bool {
 	letters := false
 	for _, c := range []byte(host) {

@@ -81,7 +81,7 @@ func TestAVisitorIsForgotten(t *testing.T) {
 				r.must(err)
 			}
 			r.flush()
-			if e := r.erase(flush.Erasure{Workspace: workspace, Site: r.site.ID, OfVisitor: true, Visitor: v}); e.Removed == 0 {
+			if e := r.erase(flush.Erasure{Workspace: workspace, Site: r.site.ID, SingleVisitor: true, Visitor: v}); e.Removed == 0 {
 				t.Errorf("%+v", e)
 			}
 			seen, err := r.counter.HasSeen(t.Context(), r.site, "post", v)

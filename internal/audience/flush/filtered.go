@@ -8,33 +8,33 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// FilteredReader reads how many hits on a page were filtered: what is in the database,
-// and what is on its way there.
+// FilteredReader reads the filtered hits of a page: those in the database and
+// those still in Redis.
 type FilteredReader struct {
 	Counter interface {
 		PendingFiltered(ctx context.Context, page counter.PageID) (counter.PendingFiltered, error)
 	}
 	Store interface {
-		// ViewFilteredCounts gives the counts of a page and which of some batches are
-		// among them, both at one moment.
+		// ViewFilteredCounts atomically reads the counts of a page and which of the
+		// batches they include.
 		ViewFilteredCounts(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error)
 	}
 }
 
-// Counts reads what was counted: from Redis, and what was filtered from the
-// database as well.
+// Counts reads counts from Redis, and filtered hits from the database as well.
 type Counts struct {
 	*counter.Counter
 	FilteredReader
 }
 
-// maxFilteredReads is how often the counts are read again because a batch was taken
-// meanwhile: one is every minute.
+// maxFilteredReads is the maximum number of reads when a batch is taken in
+// between, which happens about once a minute.
 const maxFilteredReads = 5
 
-// FilteredCounts gives the counts by reason. Each hit is in it once, also while a
-// flush brings it from Redis to the database: what is counted in Redis alone is
-// known by its batch, and the ledger says which batches the database has.
+// FilteredCounts returns the filtered hits by reason. It counts each hit once,
+// even while a flush moves it from Redis to the database: hits in Redis are
+// known by their batch, and the ledger shows which batches the database
+// includes.
 func (f FilteredReader) FilteredCounts(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error) {
 	id := counter.PageID{Site: site, Page: page}
 	pending, err := f.Counter.PendingFiltered(ctx, id)
@@ -50,7 +50,7 @@ func (f FilteredReader) FilteredCounts(ctx context.Context, site uuid.UUID, page
 		if err != nil {
 			return nil, err
 		}
-		// What was not taken before the database was read cannot be in it.
+		// If no batch was taken in between, the database has none that is unknown here.
 		if after.TakeCount == pending.TakeCount || try == maxFilteredReads {
 			pending.AddTo(counts, applied)
 			return counts, nil

@@ -86,7 +86,7 @@ func TestFiltered_IsExactWhereverAFlushDies(t *testing.T) {
 	r.wantFiltered("after it was dropped", "post", want)
 	r.flush()
 	r.wantFiltered("after the next flush", "post", want)
-	if keys, err := r.redis.Keys(t.Context(), "*refused*").Result(); err != nil || len(keys) != 0 {
+	if keys, err := r.redis.Keys(t.Context(), "*filtered*").Result(); err != nil || len(keys) != 0 {
 		t.Errorf("Redis still has %v (%v)", keys, err)
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"dateline/internal/infra/retry"
 )
 
-// Result says what a flush did.
+// Result is the outcome of a flush.
 type Result struct {
-	Batches        int   // that were brought to Postgres
-	AlreadyApplied int   // that had been brought before, by somebody who did not live to drop them
-	Pages          int64 // with something new, counted per batch
-	Seeded         int64 // pages that were filled in after a loss
-	Erased         int   // requests to forget that were carried out
-	Busy           bool  // somebody else was at it; nothing was done
+	Batches        int   // written to Postgres
+	AlreadyApplied int   // batches that a process had applied but not dropped
+	Pages          int64 // pages with increments, counted per batch
+	Seeded         int64 // pages that were seeded after a loss
+	Erased         int   // completed erasures
+	Busy           bool  // another process held the lock; nothing was done
 }
 
 func (f *Result) add(other Result) {
@@ -29,49 +29,49 @@ func (f *Result) add(other Result) {
 	f.Pages += other.Pages
 }
 
-// Flush brings to Postgres what was counted, fills Redis in where it has lost
-// its totals, and forgets what is to be forgotten. beat is called now and then.
-func (k *Flusher) Flush(ctx context.Context, beat func()) (done Result, err error) {
-	ok, err := k.Store.WithFlushLock(ctx, func(ctx context.Context) error {
-		if err := k.flush(ctx, beat, &done); err != nil {
+// Flush writes new counts to Postgres, seeds shards that lost their totals, and
+// carries out pending erasures. It calls heartbeat regularly.
+func (f *Flusher) Flush(ctx context.Context, heartbeat func()) (done Result, err error) {
+	ok, err := f.Store.WithFlushLock(ctx, func(ctx context.Context) error {
+		if err := f.flush(ctx, heartbeat, &done); err != nil {
 			return err
 		}
-		return k.erase(ctx, beat, &done)
+		return f.erase(ctx, heartbeat, &done)
 	})
 	done.Busy = err == nil && !ok
 	return done, err
 }
 
-// flush does all shards; one in trouble does not keep the others.
-func (k *Flusher) flush(ctx context.Context, beat func(), done *Result) error {
-	var unsafe error
-	for shard := range k.Counter.Shards() {
-		beat()
-		if err := k.applyLeftovers(ctx, shard, done); err != nil {
-			unsafe = errors.Join(unsafe, fmt.Errorf("what an earlier flush of shard %d left: %w", shard, err))
+// flush flushes all shards. An error in one doesn't stop the others.
+func (f *Flusher) flush(ctx context.Context, heartbeat func(), done *Result) error {
+	var pending error
+	for shard := range f.Counter.Shards() {
+		heartbeat()
+		if err := f.applyLeftovers(ctx, shard, done); err != nil {
+			pending = errors.Join(pending, fmt.Errorf("apply leftover batches of shard %d: %w", shard, err))
 		}
 	}
-	if unsafe != nil {
-		return unsafe // until these are in Postgres, nothing may be seeded from there
+	if pending != nil {
+		return pending // seeding needs totals that include these batches
 	}
-	if err := k.reseed(ctx, beat, done); err != nil {
-		return fmt.Errorf("filling Redis in again: %w", err)
+	if err := f.reseed(ctx, heartbeat, done); err != nil {
+		return fmt.Errorf("seed Redis: %w", err)
 	}
-	taken, failed := k.takeBatches(ctx, beat)
+	taken, failed := f.takeBatches(ctx, heartbeat)
 	if len(taken) > 0 {
-		if err := k.waitForSync(ctx, beat); err != nil {
-			return err // the next flush finds them
+		if err := f.waitForSync(ctx, heartbeat); err != nil {
+			return err // the next flush applies them
 		}
 	}
-	return errors.Join(failed, k.applyBatches(ctx, taken, beat, done))
+	return errors.Join(failed, f.applyBatches(ctx, taken, heartbeat, done))
 }
 
-// applyWorkers is how many batches are brought at a time: while Postgres writes one,
-// the next is read from Redis.
+// applyWorkers is the number of batches applied concurrently: while Postgres
+// writes one, the next is read from Redis.
 const applyWorkers = 2
 
-// applyBatches brings the batches of shards.
-func (k *Flusher) applyBatches(ctx context.Context, taken map[int]uuid.UUID, beat func(), done *Result) error {
+// applyBatches applies the batches of shards.
+func (f *Flusher) applyBatches(ctx context.Context, taken map[int]uuid.UUID, heartbeat func(), done *Result) error {
 	type job struct {
 		shard int
 		batch uuid.UUID
@@ -81,16 +81,16 @@ func (k *Flusher) applyBatches(ctx context.Context, taken map[int]uuid.UUID, bea
 		jobs <- job{shard, batch}
 	}
 	close(jobs)
-	var mu sync.Mutex // of failed, done and beat
+	var mu sync.Mutex // guards failed, done and heartbeat
 	var failed error
 	var all sync.WaitGroup
 	for range applyWorkers {
 		all.Go(func() {
 			for j := range jobs {
 				var one Result
-				err := k.applyBatch(ctx, j.shard, j.batch, &one)
+				err := f.applyBatch(ctx, j.shard, j.batch, &one)
 				mu.Lock()
-				beat()
+				heartbeat()
 				done.add(one)
 				if err != nil {
 					failed = errors.Join(failed, fmt.Errorf("shard %d: %w", j.shard, err))
@@ -103,18 +103,18 @@ func (k *Flusher) applyBatches(ctx context.Context, taken map[int]uuid.UUID, bea
 	return failed
 }
 
-// takeBatches moves aside what every shard has counted.
-func (k *Flusher) takeBatches(ctx context.Context, beat func()) (taken map[int]uuid.UUID, failed error) {
+// takeBatches takes a batch of every shard.
+func (f *Flusher) takeBatches(ctx context.Context, heartbeat func()) (taken map[int]uuid.UUID, failed error) {
 	taken = map[int]uuid.UUID{}
-	for shard := range k.Counter.Shards() {
-		beat()
+	for shard := range f.Counter.Shards() {
+		heartbeat()
 		batch, err := uuid.NewV7()
 		if err != nil {
 			return taken, err
 		}
-		took, err := k.Counter.TakeBatch(ctx, shard, batch)
+		took, err := f.Counter.TakeBatch(ctx, shard, batch)
 		switch {
-		case errors.Is(err, counter.ErrLost): // just now; the next flush fills it in
+		case errors.Is(err, counter.ErrLost): // lost just now; the next flush seeds it
 		case err != nil:
 			failed = errors.Join(failed, fmt.Errorf("shard %d: %w", shard, err))
 		case took:
@@ -124,40 +124,40 @@ func (k *Flusher) takeBatches(ctx context.Context, beat func()) (taken map[int]u
 	return taken, failed
 }
 
-// AOFSyncDelay is how long it takes until what Redis was told is in its append-only
-// file: with appendfsync everysec, Redis holds a write back for two seconds at
-// most while the disk is busy (redis.conf, "appendfsync").
+// AOFSyncDelay is the time until writes are in Redis' append-only file. With
+// appendfsync everysec, Redis delays a write for at most two seconds while the
+// disk is busy (redis.conf, "appendfsync").
 const AOFSyncDelay = 3 * time.Second
 
-// waitForSync waits until Redis would remember the batches after a crash. If it came
-// back as it was before they were taken, with their counts still in place, what
-// is in Postgres by then would be taken, and added, again.
-func (k *Flusher) waitForSync(ctx context.Context, beat func()) error {
-	beat()
-	return retry.Sleep(ctx, k.SyncDelay)
+// waitForSync waits until the taken batches would survive a crash of Redis.
+// Otherwise Redis could come back with their counts still in place, and these
+// would be taken and added again.
+func (f *Flusher) waitForSync(ctx context.Context, heartbeat func()) error {
+	heartbeat()
+	return retry.Sleep(ctx, f.SyncDelay)
 }
 
-// applyLeftovers brings the batches of flushes that did not end.
-func (k *Flusher) applyLeftovers(ctx context.Context, shard int, done *Result) error {
-	batches, err := k.Counter.Batches(ctx, shard)
+// applyLeftovers applies the batches of unfinished flushes.
+func (f *Flusher) applyLeftovers(ctx context.Context, shard int, done *Result) error {
+	batches, err := f.Counter.Batches(ctx, shard)
 	if err != nil {
 		return err
 	}
 	for _, batch := range batches {
-		if err := k.applyBatch(ctx, shard, batch, done); err != nil {
+		if err := f.applyBatch(ctx, shard, batch, done); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// applyBatch applies a batch, and drops it once it is in Postgres.
-func (k *Flusher) applyBatch(ctx context.Context, shard int, batch uuid.UUID, done *Result) error {
-	read, err := k.Counter.ReadBatch(ctx, shard, batch)
+// applyBatch applies a batch and drops it once it is in Postgres.
+func (f *Flusher) applyBatch(ctx context.Context, shard int, batch uuid.UUID, done *Result) error {
+	read, err := f.Counter.ReadBatch(ctx, shard, batch)
 	if err != nil {
 		return err
 	}
-	applied, err := k.Store.ApplyViewBatch(ctx, shard, batch, read)
+	applied, err := f.Store.ApplyViewBatch(ctx, shard, batch, read)
 	if err != nil {
 		return err
 	}
@@ -167,15 +167,15 @@ func (k *Flusher) applyBatch(ctx context.Context, shard int, batch uuid.UUID, do
 	} else {
 		done.AlreadyApplied++
 	}
-	return k.Counter.DropBatch(ctx, shard, batch)
+	return f.Counter.DropBatch(ctx, shard, batch)
 }
 
-// seedBatchSize is how many pages are filled in at once.
+// seedBatchSize is the number of pages seeded at a time.
 const seedBatchSize = 500
 
-// reseed fills shards in that have lost their totals, or never had any.
-func (k *Flusher) reseed(ctx context.Context, beat func(), done *Result) error {
-	shards, err := k.Counter.LostShards(ctx)
+// reseed seeds shards that are new or lost their totals.
+func (f *Flusher) reseed(ctx context.Context, heartbeat func(), done *Result) error {
+	shards, err := f.Counter.LostShards(ctx)
 	if err != nil || len(shards) == 0 {
 		return err
 	}
@@ -184,20 +184,20 @@ func (k *Flusher) reseed(ctx context.Context, beat func(), done *Result) error {
 		pages[shard] = 0
 	}
 	for after := (counter.PageID{}); ; {
-		all, err := k.Store.ViewPageTotals(ctx, after, seedBatchSize)
+		all, err := f.Store.ViewPageTotals(ctx, after, seedBatchSize)
 		if err != nil {
 			return err
 		}
-		beat()
+		heartbeat()
 		var totals []counter.PageTotals
 		for _, t := range all {
-			shard := k.Counter.Shard(t.Site, t.Page)
+			shard := f.Counter.Shard(t.Site, t.Page)
 			if n, lost := pages[shard]; lost {
 				totals, pages[shard] = append(totals, t), n+1
 			}
 		}
 		if len(totals) > 0 {
-			if err := k.Counter.Seed(ctx, totals); err != nil {
+			if err := f.Counter.Seed(ctx, totals); err != nil {
 				return err
 			}
 		}
@@ -207,15 +207,15 @@ func (k *Flusher) reseed(ctx context.Context, beat func(), done *Result) error {
 		after = all[len(all)-1].PageID
 	}
 	for _, shard := range shards {
-		if err := k.Counter.MarkSeeded(ctx, shard); err != nil {
+		if err := f.Counter.MarkSeeded(ctx, shard); err != nil {
 			return err
 		}
 		if pages[shard] == 0 {
-			continue // a new installation has nothing to lose
+			continue // a new installation
 		}
 		done.Seeded += pages[shard]
-		k.Log.WarnContext(ctx, "Redis had lost its counts; they were filled in again from the database", "shard", shard, "pages", pages[shard])
-		if err := k.Store.RecordViewLoss(ctx, shard, pages[shard]); err != nil {
+		f.Log.WarnContext(ctx, "Redis lost its view counts; restored them from the database", "shard", shard, "pages", pages[shard])
+		if err := f.Store.RecordViewLoss(ctx, shard, pages[shard]); err != nil {
 			return err
 		}
 	}

@@ -11,19 +11,19 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// ReplayResult says what became of records of the quarantine.
+// ReplayResult counts what happened to quarantined records.
 type ReplayResult struct {
-	Replayed       int // they are counted with the next flush
-	AlreadyCounted int // had been counted with their batch, and were removed
-	Pending        int // their batch is not flushed yet; they stay
-	Unknown        int // cannot be read by this version either; they stay
+	Replayed       int // counted with the next flush
+	AlreadyCounted int // had been counted with their batch; removed
+	Pending        int // their batch is not flushed yet; retained
+	Unknown        int // unreadable by this version; retained
 	Discarded      int
 }
 
-// Quarantine lists the records that could not be read, of all shards.
-func (k *Flusher) Quarantine(ctx context.Context) (all []counter.QuarantinedRecord, err error) {
-	for shard := range k.Counter.Shards() {
-		records, err := k.Counter.Quarantine(ctx, shard)
+// Quarantine lists the quarantined records of all shards.
+func (f *Flusher) Quarantine(ctx context.Context) (all []counter.QuarantinedRecord, err error) {
+	for shard := range f.Counter.Shards() {
+		records, err := f.Counter.Quarantine(ctx, shard)
 		if err != nil {
 			return nil, err
 		}
@@ -32,12 +32,12 @@ func (k *Flusher) Quarantine(ctx context.Context) (all []counter.QuarantinedReco
 	return all, nil
 }
 
-// ErrNotQuarantined says that there is no record of an id.
-var ErrNotQuarantined = errors.New("no record of this id is in the quarantine")
+// ErrNotQuarantined reports that no record has an id.
+var ErrNotQuarantined = errors.New("the quarantine has no record with this id")
 
-// selectRecords are the records of some ids; without ids, all.
-func (k *Flusher) selectRecords(ctx context.Context, ids []uuid.UUID) ([]counter.QuarantinedRecord, error) {
-	all, err := k.Quarantine(ctx)
+// selectRecords returns the records with the given ids; all without ids.
+func (f *Flusher) selectRecords(ctx context.Context, ids []uuid.UUID) ([]counter.QuarantinedRecord, error) {
+	all, err := f.Quarantine(ctx)
 	if err != nil || len(ids) == 0 {
 		return all, err
 	}
@@ -52,11 +52,11 @@ func (k *Flusher) selectRecords(ctx context.Context, ids []uuid.UUID) ([]counter
 	return out, nil
 }
 
-// Replay puts records of the quarantine back where they were, as far as this
-// version can read them; without ids, all. Nothing is counted twice: a record
-// that was left out of a batch is put back only if the ledger says so.
-func (k *Flusher) Replay(ctx context.Context, ids []uuid.UUID) (done ReplayResult, err error) {
-	records, err := k.selectRecords(ctx, ids)
+// Replay moves the records that this version can read back to their lists; all
+// without ids. Nothing is counted twice: a record that a batch skipped is only
+// replayed if the ledger confirms it.
+func (f *Flusher) Replay(ctx context.Context, ids []uuid.UUID) (done ReplayResult, err error) {
+	records, err := f.selectRecords(ctx, ids)
 	if err != nil {
 		return done, err
 	}
@@ -65,23 +65,23 @@ func (k *Flusher) Replay(ctx context.Context, ids []uuid.UUID) (done ReplayResul
 			done.Unknown++
 			continue
 		}
-		pending, counted, err := k.batchState(ctx, q)
+		pending, counted, err := f.batchState(ctx, q)
 		switch {
 		case err != nil:
 			return done, err
 		case pending:
 			done.Pending++
 		case counted:
-			if err := k.Counter.Discard(ctx, q); err != nil {
+			if err := f.Counter.Discard(ctx, q); err != nil {
 				return done, err
 			}
 			done.AlreadyCounted++
 		default:
-			again, err := k.Counter.Replay(ctx, q)
+			replayed, err := f.Counter.Replay(ctx, q)
 			if err != nil {
 				return done, err
 			}
-			if again {
+			if replayed {
 				done.Replayed++
 			}
 		}
@@ -89,32 +89,32 @@ func (k *Flusher) Replay(ctx context.Context, ids []uuid.UUID) (done ReplayResul
 	return done, nil
 }
 
-// batchState says what is known of a record that was left out of a batch: whether the
-// batch still has to be flushed, and whether the record was counted with it by a
-// process that could read it.
-func (k *Flusher) batchState(ctx context.Context, q counter.QuarantinedRecord) (pending, counted bool, err error) {
+// batchState returns, for a record that a batch skipped, whether the batch is
+// still pending, and whether the record was counted with it by a process that
+// could read it.
+func (f *Flusher) batchState(ctx context.Context, q counter.QuarantinedRecord) (pending, counted bool, err error) {
 	if q.Batch == uuid.Nil {
 		return false, false, nil
 	}
-	leftOut, applied, err := k.Store.SkippedViewRecords(ctx, q.Batch)
+	leftOut, applied, err := f.Store.SkippedViewRecords(ctx, q.Batch)
 	if err != nil {
 		return false, false, err
 	}
 	if applied {
 		return false, !slices.Contains(leftOut, q.ID), nil
 	}
-	batches, err := k.Counter.Batches(ctx, q.Shard)
+	batches, err := f.Counter.Batches(ctx, q.Shard)
 	return slices.Contains(batches, q.Batch), false, err
 }
 
-// DiscardQuarantined forgets records of the quarantine; without ids, all.
-func (k *Flusher) DiscardQuarantined(ctx context.Context, ids []uuid.UUID) (done ReplayResult, err error) {
-	records, err := k.selectRecords(ctx, ids)
+// DiscardQuarantined deletes quarantined records; all without ids.
+func (f *Flusher) DiscardQuarantined(ctx context.Context, ids []uuid.UUID) (done ReplayResult, err error) {
+	records, err := f.selectRecords(ctx, ids)
 	if err != nil {
 		return done, err
 	}
 	for _, q := range records {
-		if err := k.Counter.Discard(ctx, q); err != nil {
+		if err := f.Counter.Discard(ctx, q); err != nil {
 			return done, err
 		}
 		done.Discarded++

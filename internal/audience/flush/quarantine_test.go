@@ -125,10 +125,10 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 // flushed around it.
 func TestQuarantine_AnUnreadableRecordBlocksNothing(t *testing.T) {
 	for list, put := range map[string]func(r *room){
-		"Log":    func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}log", spoiled, "1").Err()) },
-		"Sums":   func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}sums", spoiled).Err()) },
-		"Away":   func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}away", spoiled).Err()) },
-		"Deltas": func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}deltas", spoiled).Err()) },
+		"Log":       func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}log", spoiled, "1").Err()) },
+		"Summaries": func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}summaries", spoiled).Err()) },
+		"Transfers": func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}transfers", spoiled).Err()) },
+		"Deltas":    func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}deltas", spoiled).Err()) },
 		"Batch": func(r *room) {
 			batch := uuid.NewString()
 			r.must(r.redis.RPush(t.Context(), "{v00}flush:"+batch, spoiled).Err())

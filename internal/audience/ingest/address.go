@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseProxies reads addresses and networks of proxies.
+// ParseProxies parses addresses and networks of proxies.
 func ParseProxies(texts []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, text := range texts {
@@ -17,7 +17,7 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 		}
 		a, err := netip.ParseAddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no address or network", text)
+			return nil, fmt.Errorf("%q must be an IP address or a network", text)
 		}
 		a = a.Unmap()
 		out = append(out, netip.PrefixFrom(a, a.BitLen()))
@@ -25,13 +25,12 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// clientAddress is where a request comes from. Behind trusted proxies it is what
-// the last of them saw: X-Forwarded-For is read from its end, because everybody
-// may write what stands before.
+// clientAddress returns the client's address. Behind trusted proxies it reads
+// X-Forwarded-For from its end, because a client can forge the entries before.
 func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return netip.Addr{} // a socket of the machine
+		return netip.Addr{} // a Unix socket
 	}
 	address := peer.Addr().Unmap()
 	if !containsAddress(address, trusted) {
@@ -45,7 +44,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 			rest = rest[:max(at, 0)]
 			hop, err := netip.ParseAddr(one)
 			if err != nil {
-				return address // what stands before is not to be believed
+				return address // earlier entries can't be trusted
 			}
 			address = hop.Unmap()
 			if !containsAddress(address, trusted) {

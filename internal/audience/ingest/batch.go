@@ -18,11 +18,11 @@ import (
 const (
 	maxBatchBytes = 2 << 20 // bytes
 	maxBatchHits  = 1000
-	// maxHitAge is how far back a hit may claim to be: as long as salts are kept.
+	// maxHitAge is the maximum age of a hit: as long as salts are retained.
 	maxHitAge = 48 * time.Hour
 )
 
-// serverHit is what a server sends of one reader.
+// serverHit is a hit of one reader sent by a server.
 type serverHit struct {
 	Type      string     `json:"type"`
 	Page      string     `json:"page"`
@@ -36,12 +36,12 @@ type serverHit struct {
 	Time      *time.Time `json:"time"`
 }
 
-// batchResult says what became of a batch.
+// batchResult is the response to a batch.
 type batchResult struct {
 	Accepted int            `json:"accepted"` // in Redis
-	Counted  int            `json:"counted"`  // of these, for the first time within the window
+	Counted  int            `json:"counted"`  // of these, not duplicates
 	Filtered map[string]int `json:"filtered"` // by reason
-	Rejected []rejectedRow  `json:"rejected"` // wrong, and left out
+	Rejected []rejectedRow  `json:"rejected"` // invalid rows
 }
 
 type rejectedRow struct {
@@ -49,7 +49,7 @@ type rejectedRow struct {
 	Errors []fieldError `json:"errors"`
 }
 
-// handleBatch answers POST /v1/batch: hits of many readers that a server has seen.
+// handleBatch serves POST /v1/batch: hits of many readers sent by a server.
 func (in *Handler) handleBatch(w http.ResponseWriter, r *http.Request) {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
@@ -77,7 +77,7 @@ func (in *Handler) handleBatch(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// readRows reads a JSON array, or a document on each line.
+// readRows reads a JSON array or newline-delimited JSON.
 func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	kind = strings.TrimSpace(kind)
@@ -98,8 +98,8 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 			}
 		}
 	} else if err := json.Unmarshal(raw, &rows); err != nil {
-		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body cannot be read.",
-			apperr.FieldError{Field: "body", Code: "not_json", Message: "Send a JSON array of hits, or one hit a line as application/x-ndjson."})
+		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body is not valid JSON.",
+			apperr.FieldError{Field: "body", Code: "not_json", Message: "Send a JSON array of hits, or one hit per line as application/x-ndjson."})
 		return nil, false
 	}
 	if len(rows) == 0 || len(rows) > maxBatchHits {
@@ -159,8 +159,8 @@ func (in *Handler) countRows(r *http.Request, s *site.Active, rows []json.RawMes
 	return out, nil
 }
 
-// parseRow reads one hit. Its server has seen the reader; what it says of them is
-// believed, but for the time.
+// parseRow parses one row. The server identified the reader, so everything
+// except the time is trusted.
 func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, reason botfilter.Reason, problems []apperr.FieldError) {
 	var row serverHit
 	if problem := decode(raw, &row); problem != nil {
@@ -172,7 +172,7 @@ func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, r
 	}
 	h, problems = in.parseMessage(&http.Request{}, s, m)
 	if !isKind(m.Type) {
-		problems = append(problems, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."})
+		problems = append(problems, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and conversion."})
 	}
 	h.at, h.traits.UserAgent = now, row.UserAgent
 	if row.Time != nil {
@@ -187,13 +187,13 @@ func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, r
 	if row.Address != "" {
 		a, err := netip.ParseAddr(row.Address)
 		if err != nil {
-			problems = append(problems, apperr.FieldError{Field: "address", Code: "invalid", Message: "It is no IP address."})
+			problems = append(problems, apperr.FieldError{Field: "address", Code: "invalid", Message: "Must be an IP address."})
 		}
 		h.traits.Address = a
 	}
-	named := row.User != "" || row.Visitor != "" && s.VisitorSite.UseCookie
-	if !named && row.Address == "" {
-		problems = append(problems, apperr.FieldError{Field: "address", Code: "required", Message: "Send user, visitor or address, or nobody can be told apart."})
+	isIdentified := row.User != "" || row.Visitor != "" && s.VisitorSite.UseCookie
+	if !isIdentified && row.Address == "" {
+		problems = append(problems, apperr.FieldError{Field: "address", Code: "required", Message: "Send user, visitor or address to identify the visitor."})
 	}
 	switch {
 	case row.OptOut:

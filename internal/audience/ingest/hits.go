@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -15,36 +16,37 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
+// maxHitBytes is the maximum size of a hit's body.
 const maxHitBytes = 16 << 10 // bytes of a hit's body
 
-// message is what the tracker sends.
+// message is a hit as the tracker sends it.
 type message struct {
 	Site      string `json:"site"`
 	Type      string `json:"type"`
 	Page      string `json:"page"`
 	URL       string `json:"url"`
 	Referrer  string `json:"referrer"`
-	Visitor   string `json:"visitor"`   // a cookie of the site's own
-	User      string `json:"user"`      // who is logged in, by the site
-	Webdriver bool   `json:"webdriver"` // a program drives the browser
+	Visitor   string `json:"visitor"`   // the site's visitor cookie
+	User      string `json:"user"`      // the site's id of the logged-in reader
+	Webdriver bool   `json:"webdriver"` // the browser is automated
 }
 
-// handleView answers POST /v1/view.
+// handleView serves POST /v1/view.
 func (in *Handler) handleView(w http.ResponseWriter, r *http.Request) {
 	in.handleHit(w, r, func(m *message) *apperr.FieldError {
 		if m.Type != "" {
-			return &apperr.FieldError{Field: "type", Code: "unknown_field", Message: "This address counts views only; see /v1/event."}
+			return &apperr.FieldError{Field: "type", Code: "unknown_field", Message: "This endpoint only counts views; use /v1/event."}
 		}
 		m.Type = string(counter.View)
 		return nil
 	})
 }
 
-// handleEvent answers POST /v1/event.
+// handleEvent serves POST /v1/event.
 func (in *Handler) handleEvent(w http.ResponseWriter, r *http.Request) {
 	in.handleHit(w, r, func(m *message) *apperr.FieldError {
 		if !isKind(m.Type) {
-			return &apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."}
+			return &apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and conversion."}
 		}
 		return nil
 	})
@@ -84,8 +86,8 @@ func (in *Handler) handleHit(w http.ResponseWriter, r *http.Request, check func(
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// readHit reads a body of JSON, whatever it is said to be: sendBeacon sends it
-// as text/plain, for which browsers ask nobody's leave.
+// readHit parses a JSON body of any content type: sendBeacon sends it as
+// text/plain to avoid a CORS preflight.
 func readHit(w http.ResponseWriter, r *http.Request, into *message) bool {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch strings.TrimSpace(kind) {
@@ -100,27 +102,27 @@ func readHit(w http.ResponseWriter, r *http.Request, into *message) bool {
 		return false
 	}
 	if problem := decode(raw, into); problem != nil {
-		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body cannot be read; see errors.", *problem)
+		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body is invalid; see errors.", *problem)
 		return false
 	}
 	return true
 }
 
-func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, bool) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		writeProblem(w, http.StatusRequestEntityTooLarge, "too_large", "The body is too large.",
-			apperr.FieldError{Field: "body", Code: "too_large", Message: "It has more bytes than any that is right."})
+			apperr.FieldError{Field: "body", Code: "too_large", Message: fmt.Sprintf("Must have at most %d bytes.", limit)})
 	case err != nil:
-		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body did not arrive whole.",
-			apperr.FieldError{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."})
+		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body is incomplete.",
+			apperr.FieldError{Field: "body", Code: "incomplete", Message: "The connection ended before the body was complete."})
 	}
 	return raw, err == nil
 }
 
-// decode reads one JSON object, and names the field that is wrong.
+// decode parses one JSON object and names the invalid field.
 func decode(raw []byte, into any) *apperr.FieldError {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -136,17 +138,17 @@ func decode(raw []byte, into any) *apperr.FieldError {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrongType) && wrongType.Field != "":
-		return &apperr.FieldError{Field: wrongType.Field, Code: "wrong_type", Message: "It cannot be a " + wrongType.Value + "."}
+		return &apperr.FieldError{Field: wrongType.Field, Code: "wrong_type", Message: "Must not be a " + wrongType.Value + "."}
 	}
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
-		return &apperr.FieldError{Field: strings.Trim(name, `"`), Code: "unknown_field", Message: "There is no such field here."}
+		return &apperr.FieldError{Field: strings.Trim(name, `"`), Code: "unknown_field", Message: "Unknown field."}
 	}
 	return &apperr.FieldError{Field: "body", Code: "not_json", Message: "Send one JSON object."}
 }
 
-// authorizeSite finds the site of a write key, and checks that the page that sends is
-// one of its own. It lets the page read the answer (fetch.spec.whatwg.org, "CORS
-// protocol").
+// authorizeSite looks up the site of a write key, checks that the request comes
+// from one of its pages, and allows the page to read the response
+// (fetch.spec.whatwg.org, "CORS protocol").
 func (in *Handler) authorizeSite(w http.ResponseWriter, r *http.Request, key string) (*site.Active, bool) {
 	if key == "" {
 		writeInvalid(w, apperr.FieldError{Field: "site", Code: "required", Message: "Send the site's write key."})
@@ -176,11 +178,11 @@ func (in *Handler) authorizeSite(w http.ResponseWriter, r *http.Request, key str
 }
 
 func writeOriginNotAllowed(w http.ResponseWriter) {
-	writeProblem(w, http.StatusForbidden, "origin_not_allowed", "This page does not belong to the site. Its domains are among the site's settings.",
-		apperr.FieldError{Field: "Origin", Code: "not_allowed", Message: "Not one of the site's domains."})
+	writeProblem(w, http.StatusForbidden, "origin_not_allowed", "This page does not belong to the site. Add its domain to the site's settings.",
+		apperr.FieldError{Field: "Origin", Code: "not_allowed", Message: "Must be one of the site's domains."})
 }
 
-// hostOf gives the host of an address, "" for what has none (Origin: null).
+// hostOf returns the host of a URL; "" if it has none (Origin: null).
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -190,7 +192,7 @@ func hostOf(address string) string {
 }
 
 const (
-	maxNameBytes     = 200 // bytes of a visitor's and a user's name
+	maxNameBytes     = 200 // of a visitor or user id
 	maxReferrerBytes = 4000
 )
 
@@ -210,16 +212,16 @@ func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit
 	h.page = page
 	for _, f := range []struct {
 		field, value string
-		most         int
+		limit        int
 	}{{"user", m.User, maxNameBytes}, {"visitor", m.Visitor, maxNameBytes}, {"referrer", m.Referrer, maxReferrerBytes}} {
-		if len(f.value) > f.most {
-			problems = append(problems, apperr.FieldError{Field: f.field, Code: "too_long", Message: "It is too long."})
+		if len(f.value) > f.limit {
+			problems = append(problems, apperr.FieldError{Field: f.field, Code: "too_long", Message: fmt.Sprintf("Must have at most %d bytes.", f.limit)})
 		}
 	}
 	return h, problems
 }
 
-// handlePixel answers GET /v1/pixel.gif: for pages without programs, and for mail.
+// handlePixel serves GET /v1/pixel.gif, for pages without scripts and for mail.
 func (in *Handler) handlePixel(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	m := message{Site: query.Get("site"), Type: string(counter.View), Page: query.Get("page"), URL: query.Get("url"), Referrer: query.Get("referrer"), User: query.Get("user")}
@@ -245,7 +247,7 @@ func (in *Handler) handlePixel(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(gif())
 }
 
-// gif is a transparent picture of one pixel (GIF89a).
+// gif returns a transparent image of one pixel (GIF89a).
 func gif() []byte {
 	raw, _ := base64.StdEncoding.DecodeString("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 	return raw

@@ -45,7 +45,7 @@ type servedSite struct{ *site.Active }
 
 func (s servedSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
 func (s servedSite) BySecret(string) (*site.Active, bool)  { return nil, false }
-func (s servedSite) AnyAllows(string) bool                   { return true }
+func (s servedSite) AnyAllows(string) bool                 { return true }
 
 // serve is an intake that says where it listens, until it is killed.
 func serve(redisURL string) error {

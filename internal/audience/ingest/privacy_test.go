@@ -45,7 +45,7 @@ func TestNothingPersonalIsKept(t *testing.T) {
 				user = "770077"
 			}
 			d.send("POST", "/v1/event", `{"type":"click","site":"`+s.WriteKey+`","page":"/known-page","user":"`+user+`","visitor":"unusual-cookie-77"}`, browser...)
-			d.send("POST", "/v1/event", `{"type":"convert","site":"`+s.WriteKey+`","page":"/known-page","visitor":"unusual-cookie-77"}`, browser...)
+			d.send("POST", "/v1/event", `{"type":"conversion","site":"`+s.WriteKey+`","page":"/known-page","visitor":"unusual-cookie-77"}`, browser...)
 			d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":`, browser...)
 			d.send("POST", "/v1/view", `{"site":"nobody","page":"/known-page"}`, browser...)
 			d.send("GET", "/v1/pixel.gif"+query("site", s.WriteKey, "page", "/known-page"), "", browser...)

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// publicCount finds how often a page was viewed, where everybody may know.
+// publicCount reads a page's views if the site's counts are public.
 func (in *Handler) publicCount(w http.ResponseWriter, r *http.Request) (page string, count int64, ok bool) {
 	query := r.URL.Query()
 	name, field := query.Get("page"), "page"
@@ -43,7 +43,7 @@ func (in *Handler) publicCount(w http.ResponseWriter, r *http.Request) (page str
 	return page, stats[0].Views, true
 }
 
-// handleCountJSON answers GET /v1/count.json.
+// handleCountJSON serves GET /v1/count.json.
 func (in *Handler) handleCountJSON(w http.ResponseWriter, r *http.Request) {
 	page, count, ok := in.publicCount(w, r)
 	if !ok {
@@ -58,7 +58,7 @@ func (in *Handler) handleCountJSON(w http.ResponseWriter, r *http.Request) {
 
 const maxLabelLength = 40 // characters
 
-// handleBadge answers GET /v1/badge.svg.
+// handleBadge serves GET /v1/badge.svg.
 func (in *Handler) handleBadge(w http.ResponseWriter, r *http.Request) {
 	label := r.URL.Query().Get("label")
 	switch {
@@ -73,7 +73,7 @@ func (in *Handler) handleBadge(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	number := groupDigits(count)
-	// Verdana 11 is about 7 wide; textLength makes the guess fit.
+	// A character of Verdana 11 is about 7 wide; textLength adjusts the text to it.
 	left, right := 10+7*utf8.RuneCountInString(label), 10+7*len(number)
 	w.Header().Set("Content-Type", "image/svg+xml")
 	//nolint:gosec // the label is escaped
@@ -84,7 +84,7 @@ func (in *Handler) handleBadge(w http.ResponseWriter, r *http.Request) {
 		left+right, html.EscapeString(xmlText(label)), number, left, right-3, left/2, left-10, left+right/2, right-10)
 }
 
-// xmlText leaves out what XML 1.0 cannot hold (2.2).
+// xmlText removes characters that XML 1.0 doesn't allow (2.2).
 func xmlText(text string) string {
 	out := make([]rune, 0, len(text))
 	for _, r := range text {
@@ -95,7 +95,7 @@ func xmlText(text string) string {
 	return string(out)
 }
 
-// groupDigits writes a number in groups of three digits.
+// groupDigits formats a number with a comma between groups of three digits.
 func groupDigits(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -104,8 +104,8 @@ func groupDigits(n int64) string {
 	return digits
 }
 
-// handleCountScript answers GET /v1/count.js: a script that puts the number where it
-// stands.
+// handleCountScript serves GET /v1/count.js, a script that inserts the number
+// where it is included.
 func (in *Handler) handleCountScript(w http.ResponseWriter, r *http.Request) {
 	_, count, ok := in.publicCount(w, r)
 	if !ok {

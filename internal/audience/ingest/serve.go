@@ -14,10 +14,10 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// Prefix is where the addresses begin that Intake answers.
+// Prefix is the path prefix of the routes that Handler serves.
 const Prefix = "/v1/"
 
-// ServeHTTP answers the addresses below Prefix.
+// ServeHTTP serves the routes below Prefix.
 func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -44,7 +44,7 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/v1/count.js":
 		method, answer = http.MethodGet, in.handleCountScript
 	default:
-		writeProblem(w, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.")
+		writeProblem(w, http.StatusNotFound, "no_such_route", "No such route. See /api/openapi.yaml.")
 		return
 	}
 	switch {
@@ -53,23 +53,23 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.Method != method:
 		w.Header().Set("Allow", method+", OPTIONS")
-		writeProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+r.Method+".")
+		writeProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "This route does not support the method "+r.Method+".")
 		return
 	}
 	answer(w, r)
 }
 
-// Overloaded answers a request that nobody has time for, with when to try again,
-// in seconds.
-func Overloaded(w http.ResponseWriter, comeBack string) {
+// Overloaded responds that the server is overloaded, with the seconds after
+// which to retry.
+func Overloaded(w http.ResponseWriter, retryAfter string) {
 	setHeaders(w.Header())
-	w.Header().Set("Retry-After", comeBack)
-	writeProblem(w, http.StatusServiceUnavailable, "overloaded", "More comes in than can be counted right now; try again in a moment.")
+	w.Header().Set("Retry-After", retryAfter)
+	writeProblem(w, http.StatusServiceUnavailable, "overloaded", "The server is overloaded; retry after the time in Retry-After.")
 }
 
-// setHeaders sets what all answers of the API have, by their canonical names.
+// setHeaders sets the headers of all responses, by their canonical names.
 func setHeaders(h http.Header) {
-	var id uuid.UUID                                     // version 4 (RFC 9562, 5.4): it names a request, and need not be secret
+	var id uuid.UUID                                     // version 4 (RFC 9562, 5.4); a request id needs no secure randomness
 	binary.NativeEndian.PutUint64(id[:8], rand.Uint64()) //nolint:gosec // see above
 	binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // see above
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
@@ -78,14 +78,13 @@ func setHeaders(h http.Header) {
 	h["X-Frame-Options"] = []string{"DENY"}
 	h["Referrer-Policy"] = []string{"no-referrer"}
 	h["Content-Security-Policy"] = []string{"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
-	// Other sites' pages show what is here (fetch.spec.whatwg.org,
+	// Pages of other sites embed these resources (fetch.spec.whatwg.org,
 	// "Cross-Origin-Resource-Policy header").
 	h["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
 }
 
-// handlePreflight answers a browser that asks whether a page of another origin may
-// send what is no simple request, such as JSON. The body, which names the site,
-// comes later; so any site's pages may.
+// handlePreflight responds to CORS preflight requests. The body that names the
+// site comes later, so pages of any site are allowed.
 func (in *Handler) handlePreflight(w http.ResponseWriter, r *http.Request, method string) {
 	origin := r.Header.Get("Origin")
 	if origin == "" || !in.Sites.AnyAllows(hostOf(origin)) {
@@ -138,26 +137,27 @@ func writeProblem(w http.ResponseWriter, status int, code, detail string, proble
 }
 
 func writeInvalid(w http.ResponseWriter, problems ...apperr.FieldError) {
-	writeProblem(w, http.StatusUnprocessableEntity, "invalid_request", "The request cannot be carried out as it is; see errors.", problems...)
+	writeProblem(w, http.StatusUnprocessableEntity, "invalid_request", "The request is invalid; see errors.", problems...)
 }
 
-// writeError answers with what kept a hit from being counted. What is logged names
-// neither the reader nor the page.
+// writeError responds with the error that prevented a hit from being counted.
+// The log names neither the reader nor the page.
 func (in *Handler) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *apperr.Error
 	switch {
 	case errors.As(err, &refused):
 		writeInvalid(w, refused.Fields...)
 	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
-		return // nobody is there any more
+		return // the client has disconnected
 	default:
 		in.Log.ErrorContext(r.Context(), "a hit was not counted", "route", r.URL.Path, "request_id", w.Header().Get("X-Request-ID"), "error", err)
 		w.Header().Set("Retry-After", "5")
-		writeProblem(w, http.StatusServiceUnavailable, "unavailable", "This cannot be counted right now; try again.")
+		writeProblem(w, http.StatusServiceUnavailable, "unavailable", "The hit could not be counted; retry later.")
 	}
 }
 
-// requestErrors gives what is wrong with a request; nil when the fault is ours.
+// requestErrors returns the field errors of an invalid request; nil for
+// internal errors.
 func requestErrors(err error) []apperr.FieldError {
 	var refused *apperr.Error
 	if errors.As(err, &refused) {

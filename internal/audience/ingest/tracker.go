@@ -17,19 +17,19 @@ import (
 //go:embed tracker.js
 var trackerSource []byte
 
-// Tracker is the script that pages load, minified.
+// Tracker is the minified script that pages load.
 type Tracker struct {
 	plain, zipped []byte
 	etag          string
 }
 
-// NewTracker minifies the tracker.
+// NewTracker minifies the script.
 func NewTracker() (*Tracker, error) {
 	m := minify.New()
 	m.AddFunc("text/javascript", js.Minify)
 	plain, err := m.Bytes("text/javascript", trackerSource)
 	if err != nil {
-		return nil, fmt.Errorf("the tracker: %w", err)
+		return nil, fmt.Errorf("minify the tracker: %w", err)
 	}
 	var zipped bytes.Buffer
 	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
@@ -46,7 +46,7 @@ func NewTracker() (*Tracker, error) {
 	return &Tracker{plain: plain, zipped: zipped.Bytes(), etag: `"` + hex.EncodeToString(sum[:8]) + `"`}, nil
 }
 
-// serve answers GET /v1/d.js.
+// serve serves GET /v1/d.js.
 func (t *Tracker) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "public, max-age=86400")

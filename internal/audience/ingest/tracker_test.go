@@ -37,7 +37,7 @@ func openWeb(t *testing.T, attributes string, change ...func(*site.Site)) *web {
 		out.Header().Set("Content-Type", "text/html; charset=utf-8")
 		out.Header().Set("Cache-Control", "max-age=60")
 		_, _ = fmt.Fprintf(out, `<!doctype html><title>%s</title><a id="next" href="/next">next</a>
-			<button id="buy" data-dateline="convert">buy</button><button id="more" data-dateline><b id="inner">more</b></button>
+			<button id="buy" data-dateline="conversion">buy</button><button id="more" data-dateline><b id="inner">more</b></button>
 			<script defer src="%s" data-site="%s" %s></script>`, r.URL.Path, w.script, w.site.WriteKey, attributes)
 	}))
 	t.Cleanup(pages.Close)
@@ -115,7 +115,7 @@ func TestTrackerInABrowser(t *testing.T) {
 	w.settle(tab, "back")
 	w.awaits(map[string]int64{"/first?id=7": 1, "/second": 1, "reloaded": 1})
 	// Clicks and conversions.
-	tab.Eval(`document.getElementById("inner").click();document.getElementById("buy").click();dateline("convert","order-1")`)
+	tab.Eval(`document.getElementById("inner").click();document.getElementById("buy").click();dateline("conversion","order-1")`)
 	tab.Eval(`document.getElementById("next").dispatchEvent(new MouseEvent("click",{bubbles:true,cancelable:true,detail:0}))`)
 	tab.Await("location.pathname=='/next'")
 	w.awaits(map[string]int64{"/next": 1})
@@ -166,7 +166,7 @@ func TestTrackerHonoursOptOut(t *testing.T) {
 		tab := w.Open(script + `;window.sent=0;navigator.sendBeacon=()=>{sent++;return true};window.fetch=()=>{sent++}`)
 		tab.Go(w.page("/" + name))
 		tab.Await("typeof dateline=='function'")
-		tab.Eval(`dateline("convert")`)
+		tab.Eval(`dateline("conversion")`)
 		if got := tab.Eval("sent"); got != "0" {
 			t.Errorf("%s: %s hits are sent", name, got)
 		}

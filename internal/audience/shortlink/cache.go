@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// How long a link is remembered, and how many are. A link that is disabled leads
-// on for so long at most; codes that somebody guesses take no more than their
-// share.
+// TTLs and size of the cache. A disabled link may still redirect for cacheTTL.
 const (
 	cacheTTL        = 30 * time.Second
 	missTTL         = 5 * time.Second
 	maxCacheEntries = 50_000
 )
 
-// cache remembers links by their code, in two generations: when the younger is
-// full it becomes the older, and what nobody asks for goes with that.
+// cache caches links by code, including codes that don't exist, in two
+// generations: when the newer one is full it replaces the older one, and unused
+// entries are dropped with that.
 type cache struct {
 	mu         sync.Mutex
 	young, old map[string]entry

@@ -12,109 +12,107 @@ import (
 	"dateline/internal/infra/linkcode"
 )
 
-// Finder looks a code up.
+// Finder looks up links.
 type Finder interface {
-	// LinkByCode finds a link of any workspace; found is false for none.
+	// LinkByCode returns a link of any workspace.
 	LinkByCode(ctx context.Context, code string) (l Link, found bool, err error)
 }
 
-// Counter counts hits: views.Batcher.
+// Counter counts hits: counter.Batcher.
 type Counter interface {
 	Count(ctx context.Context, h counter.Hit) (counter.Outcome, error)
 	CountFiltered(ctx context.Context, h counter.FilteredHit) error
 }
 
-// Classifier tells who follows a link. reason says why it is not counted: a bot that
-// makes a preview, a browser that only looks ahead, somebody who does not want
-// to be counted; "" for a person.
+// Classifier builds the hit of a request. reason is the reason to filter it,
+// such as a preview bot, a prefetch or an opt-out; empty for a reader's.
 type Classifier interface {
 	Classify(ctx context.Context, r *http.Request, site counter.Site) (h counter.Hit, reason string, err error)
 }
 
-// Redirector leads readers on, and counts them on the way.
+// Redirector redirects readers of short links and counts them.
 type Redirector struct {
 	Finder     Finder
 	Counter    Counter
-	Classifier Classifier // nil: nobody can be told apart, and nothing is counted
+	Classifier Classifier // nil: clicks are not counted
 	Log        *slog.Logger
 	Now        func() time.Time // nil: this host's clock
 
 	cache cache
 }
 
-// Link pages, for the counters: each link is one, and so is the post that it
-// belongs to, whose funnel it feeds.
+// pagePrefix is the prefix of links' page names. A click is counted for the link
+// and for its post, as a step of the post's funnel.
 const pagePrefix = "link/"
 
-// PageName is the page under which the clicks on a link are counted.
+// PageName returns the page that the clicks on a link are counted for.
 func PageName(code string) string { return pagePrefix + code }
 
-// countTimeout is how long a reader waits to be counted; where Redis does not
-// answer, they are led on all the same.
+// countTimeout limits how long counting delays the redirect. A click that takes
+// longer is not counted.
 const countTimeout = 500 * time.Millisecond
 
-// ErrorWriter answers a request that leads nowhere.
+// ErrorWriter writes the response for a link that can't be followed.
 type ErrorWriter func(status int, code, message string)
 
-// Serve answers a request for a code. Where it leads comes from the link's row
-// alone.
+// Serve redirects a request for a code. The target comes from the link's row
+// only.
 func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, refuse ErrorWriter) {
 	h := w.Header()
-	h.Set("Cache-Control", "private, no-store") // a reader who comes again is counted again
+	h.Set("Cache-Control", "private, no-store") // so that repeated clicks are counted
 	h.Set("X-Robots-Tag", "noindex")
 	l, ok, err := s.find(r.Context(), code)
 	switch {
 	case err != nil:
-		s.Log.Error("a short link could not be looked up", "error", err)
+		s.Log.Error("failed to look up a short link", "error", err)
 		h.Set("Retry-After", "5")
-		refuse(http.StatusServiceUnavailable, "unavailable", "This link cannot be followed right now. Try again in a moment.")
+		refuse(http.StatusServiceUnavailable, "unavailable", "This link cannot be looked up right now. Try again in a moment.")
 		return
 	case ok && l.DisabledAt != nil:
-		refuse(http.StatusGone, "link_disabled", "This link does not lead anywhere any more.")
+		refuse(http.StatusGone, "link_disabled", "This link has been disabled.")
 		return
-	case !ok || !linkcode.IsValidTarget(l.URL): // the database refuses what is not linkable; so does this
-		refuse(http.StatusNotFound, "link_not_found", "There is no such link.")
+	case !ok || !linkcode.IsValidTarget(l.URL): // validated again in case of a corrupt row
+		refuse(http.StatusNotFound, "link_not_found", "This link does not exist.")
 		return
 	}
-	if r.Method == http.MethodGet { // HEAD is what previews ask with
+	if r.Method == http.MethodGet { // previews use HEAD
 		s.count(r, l)
 	}
 	http.Redirect(w, r, l.URL, http.StatusFound)
 }
 
-// count counts a click for the link, and for its post; one that is not a
-// person's by its reason. It delays nobody for long, and keeps nobody from being
-// led on.
+// count counts a click, or that it was filtered, for the link and its post.
+// Errors and timeouts don't affect the redirect.
 func (s *Redirector) count(r *http.Request, l Link) {
 	if s.Classifier == nil || s.Counter == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), countTimeout)
 	defer cancel()
-	of, at := site.PostsSite(l.WorkspaceID), s.now()
-	hit, reason, err := s.Classifier.Classify(ctx, r, of)
+	posts, at := site.PostsSite(l.WorkspaceID), s.now()
+	hit, reason, err := s.Classifier.Classify(ctx, r, posts)
 	if err != nil {
-		s.Log.Warn("a click was not counted", "code", l.Code, "error", err)
+		s.Log.Warn("failed to count a click", "code", l.Code, "error", err)
 		return
 	}
 	pages := []string{PageName(l.Code)}
 	if l.PostID != nil {
 		pages = append(pages, l.PostID.String())
 	}
-	// At once, so that both are in one batch.
+	// Concurrently, so that both are in one batch.
 	var both sync.WaitGroup
 	for _, page := range pages {
 		both.Go(func() {
 			var err error
 			if reason != "" {
-				err = s.Counter.CountFiltered(ctx, counter.FilteredHit{Site: of, Page: page, Reason: reason, At: at})
+				err = s.Counter.CountFiltered(ctx, counter.FilteredHit{Site: posts, Page: page, Reason: reason, At: at})
 			} else {
 				one := hit
-				one.Site, one.Page, one.Kind, one.At = of, page, counter.Click, at
+				one.Site, one.Page, one.Kind, one.At = posts, page, counter.Click, at
 				_, err = s.Counter.Count(ctx, one)
 			}
 			if err != nil {
-				s.Log.Warn("a click was not counted", "code", l.Code, "page", page, "error", err)
+				s.Log.Warn("failed to count a click", "code", l.Code, "page", page, "error", err)
 			}
 		})
 	}
@@ -128,7 +126,7 @@ func (s *Redirector) now() time.Time {
 	return s.Now()
 }
 
-// find reads a link, from memory if it was asked for lately.
+// find returns a link, from the cache if it was read recently.
 func (s *Redirector) find(ctx context.Context, code string) (Link, bool, error) {
 	if !linkcode.IsValid(code) {
 		return Link{}, false, nil

@@ -17,21 +17,21 @@ import (
 	"dateline/internal/infra/timezone"
 )
 
-// Active is a site as hits are counted by it.
+// Active is a site with the settings for counting and identifying visitors.
 type Active struct {
 	Site
 	CounterSite counter.Site
 	VisitorSite visitor.Site
 }
 
-// DirectoryStore is the database as the directory reads it.
+// DirectoryStore reads the sites of all workspaces.
 type DirectoryStore interface {
 	SitesVersion(ctx context.Context) (int64, error)
 	AllSites(ctx context.Context) ([]Site, error)
 }
 
-// Directory has all sites in memory, so that no hit waits for the database. It
-// is safe for concurrent use.
+// Directory holds all sites in memory, so that no hit waits for the database.
+// It is safe for concurrent use.
 type Directory struct {
 	Store  DirectoryStore
 	Sealer *secret.Sealer
@@ -48,10 +48,11 @@ type siteIndex struct {
 	bySecret map[string]*Active // by its hash
 }
 
-// refreshInterval is how often the directory asks whether sites have changed elsewhere.
+// refreshInterval is how often the directory checks for changes by other
+// processes.
 const refreshInterval = time.Second
 
-// Run keeps the directory up to date until ctx ends.
+// Run refreshes the directory until ctx ends.
 func (d *Directory) Run(ctx context.Context) {
 	ticker := time.NewTicker(refreshInterval)
 	defer ticker.Stop()
@@ -64,7 +65,7 @@ func (d *Directory) Run(ctx context.Context) {
 		}
 		err := d.Refresh(ctx)
 		if err != nil && ctx.Err() == nil && !failing {
-			d.Log.Warn("changes of sites cannot be read; hits are counted by what was read before", "error", err)
+			d.Log.Warn("failed to refresh sites; using the previous settings", "error", err)
 		}
 		failing = err != nil
 	}
@@ -74,12 +75,12 @@ func (d *Directory) Run(ctx context.Context) {
 func (d *Directory) Refresh(ctx context.Context) error {
 	d.refreshMu.Lock()
 	defer d.refreshMu.Unlock()
-	// Asked before they are read: what changes in between is read again.
+	// Read first, so that changes in between cause another refresh.
 	version, err := d.Store.SitesVersion(ctx)
 	if err != nil {
 		return err
 	}
-	if there := d.current.Load(); there != nil && there.version == version {
+	if loaded := d.current.Load(); loaded != nil && loaded.version == version {
 		return nil
 	}
 	sites, err := d.Store.AllSites(ctx)
@@ -90,7 +91,7 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	for _, s := range sites {
 		a, err := d.activate(s)
 		if err != nil {
-			d.Log.Error("a site cannot be counted for", "site_id", s.ID, "error", err)
+			d.Log.Error("failed to load a site; its hits are not counted", "site_id", s.ID, "error", err)
 			continue
 		}
 		t.byKey[s.WriteKey], t.byID[s.ID], t.bySecret[string(s.SecretHash)] = a, a, a
@@ -110,13 +111,13 @@ func (d *Directory) activate(s Site) (*Active, error) {
 	}
 	key, err := hex.DecodeString(text.Reveal())
 	if err != nil {
-		return nil, fmt.Errorf("its key is damaged: %w", err)
+		return nil, fmt.Errorf("malformed visitor key: %w", err)
 	}
 	return &Active{Site: s, CounterSite: v,
 		VisitorSite: visitor.Site{ID: s.ID, Zone: v.Zone, Key: key, UseCookie: s.Visitors == Cookie, IsWeekly: s.WeeklyUniques}}, nil
 }
 
-// CounterSite is the site as the counters know it.
+// CounterSite returns the settings for package counter.
 func (s *Site) CounterSite() (counter.Site, error) {
 	zone, err := timezone.Load(s.TimeZone)
 	if err != nil {
@@ -126,7 +127,7 @@ func (s *Site) CounterSite() (counter.Site, error) {
 		UniqueMethod: s.UniqueMethod, MaxID: uint32(s.MaxID)}, nil //nolint:gosec // the database checks it
 }
 
-// ByKey finds the site of a write key.
+// ByKey returns the site of a write key.
 func (d *Directory) ByKey(key string) (*Active, bool) {
 	t := d.current.Load()
 	if t == nil {
@@ -136,7 +137,7 @@ func (d *Directory) ByKey(key string) (*Active, bool) {
 	return a, ok
 }
 
-// ByID finds a site.
+// ByID returns a site.
 func (d *Directory) ByID(id uuid.UUID) (*Active, bool) {
 	t := d.current.Load()
 	if t == nil {
@@ -146,8 +147,8 @@ func (d *Directory) ByID(id uuid.UUID) (*Active, bool) {
 	return a, ok
 }
 
-// BySecret finds the site of a key for servers. It is looked up by its hash, so
-// that comparing it leaks nothing through time.
+// BySecret returns the site of a secret key. The lookup by hash leaks nothing
+// through timing.
 func (d *Directory) BySecret(secret string) (*Active, bool) {
 	t := d.current.Load()
 	if t == nil {
@@ -157,7 +158,7 @@ func (d *Directory) BySecret(secret string) (*Active, bool) {
 	return a, ok
 }
 
-// AnyAllows says whether a host belongs to any site.
+// AnyAllows reports whether any site allows hits from a host.
 func (d *Directory) AnyAllows(host string) bool {
 	t := d.current.Load()
 	if t == nil {

@@ -13,9 +13,9 @@ import (
 	"dateline/internal/infra/idempotency"
 )
 
-// Store keeps sites. What it changes, it writes into the audit log too.
+// Store persists sites and writes changes to the audit log.
 type Store interface {
-	CreateSite(ctx context.Context, s Site, most int, key idempotency.Key) (created Site, replayed bool, err error)
+	CreateSite(ctx context.Context, s Site, limit int, key idempotency.Key) (created Site, replayed bool, err error)
 	Sites(ctx context.Context, workspace uuid.UUID) ([]Site, error)
 	Site(ctx context.Context, workspace, id uuid.UUID) (Site, error)
 	UpdateSite(ctx context.Context, workspace, id uuid.UUID, change func(*Site) error) (Site, error)
@@ -24,19 +24,20 @@ type Store interface {
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 }
 
-// Service is what people do with sites.
+// Service manages the sites of workspaces.
 type Service struct {
 	Store  Store
 	Sealer *secret.Sealer
-	// OnChange, where it is set, is told of every change, so that this process
-	// counts by it at once.
+	// OnChange, if set, is called after every change, so that this process applies
+	// it immediately.
 	OnChange func(ctx context.Context)
 }
 
-// maxSites of one workspace: every process has all sites in memory.
+// maxSites is the maximum number of sites per workspace: every process has all
+// sites in memory.
 const maxSites = 100
 
-// Update is an edit: nil leaves a setting as it is.
+// Update is a change of settings; nil leaves a setting unchanged.
 type Update struct {
 	Name          *string
 	Domains       *[]string
@@ -49,8 +50,8 @@ type Update struct {
 	PublicCounts  *bool
 }
 
-// Create makes a site. The key for servers is shown this once: a repetition of
-// the request is answered without it.
+// Create creates a site. The secret key is only returned this once: a replayed
+// request returns none.
 func (s *Service) Create(ctx context.Context, who workspace.Principal, draft Site, key idempotency.Key) (made Site, plain secret.Text, replayed bool, err error) {
 	if draft.TimeZone == "" {
 		w, err := s.Store.Workspace(ctx, who.WorkspaceID)
@@ -78,15 +79,15 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, draft Sit
 	return made, secret.NewText(text), false, nil
 }
 
-// SealName binds a site's visitor key to its row.
+// SealName returns the associated data that binds a site's visitor key to its row.
 func SealName(id uuid.UUID) string { return "site/" + id.String() }
 
-// List gives a workspace's sites, oldest first.
+// List lists a workspace's sites, oldest first.
 func (s *Service) List(ctx context.Context, who workspace.Principal) ([]Site, error) {
 	return s.Store.Sites(ctx, who.WorkspaceID)
 }
 
-// Get reads a site.
+// Get returns a site.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Site, error) {
 	return s.Store.Site(ctx, who.WorkspaceID, id)
 }
@@ -95,7 +96,7 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c Update) (Site, error) {
 	changed, err := s.Store.UpdateSite(ctx, who.WorkspaceID, id, func(e *Site) error {
 		if c.MaxID != nil && *c.MaxID < e.MaxID {
-			return apperr.InvalidFields(apperr.FieldError{Field: "max_id", Code: "too_small", Message: "It can only grow: larger ids were counted already."})
+			return apperr.InvalidFields(apperr.FieldError{Field: "max_id", Code: "too_small", Message: "Must not decrease: larger ids may have been counted."})
 		}
 		setIfGiven(&e.Name, c.Name)
 		setIfGiven(&e.Domains, c.Domains)
@@ -123,7 +124,8 @@ func setIfGiven[T any](field *T, to *T) {
 	}
 }
 
-// RotateSecret makes a new key for servers, shown this once. The old one ends at once.
+// RotateSecret generates a new secret key, which is only returned this once.
+// The old one becomes invalid immediately.
 func (s *Service) RotateSecret(ctx context.Context, who workspace.Principal, id uuid.UUID) (Site, secret.Text, error) {
 	text := newKey(secretKeyPrefix, 32)
 	changed, err := s.Store.RotateSiteSecret(ctx, who.WorkspaceID, id, HashSecret(text))
@@ -134,7 +136,7 @@ func (s *Service) RotateSecret(ctx context.Context, who workspace.Principal, id 
 	return changed, secret.NewText(text), nil
 }
 
-// Delete ends a site: nothing is counted for it any more.
+// Delete deletes a site; its hits are not counted anymore.
 func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
 	err := s.Store.DeleteSite(ctx, who.WorkspaceID, id)
 	if err == nil {

@@ -1,4 +1,5 @@
-// Package site keeps the web sites whose pages are counted, with their settings.
+// Package site manages the websites whose pages are counted, with their
+// settings.
 package site
 
 import (
@@ -20,35 +21,35 @@ import (
 	"dateline/internal/infra/timezone"
 )
 
-// VisitorMode is how visitors are told apart who are not logged in.
+// VisitorMode is how visitors that are not logged in are identified.
 type VisitorMode string
 
 // The modes.
 const (
-	Cookie     VisitorMode = "cookie"     // by a cookie of the site's own, which the tracker sets
-	Cookieless VisitorMode = "cookieless" // by nothing that is kept with them
+	Cookie     VisitorMode = "cookie"     // by a first-party cookie set by the tracker
+	Cookieless VisitorMode = "cookieless" // by a salted hash, without storing anything in the browser
 )
 
-// Site is one web site. Its time zone and its way of counting uniques are for
-// ever: counts by another one would not add up with those that are there.
+// Site is a website. Its time zone and unique counting method can't be changed,
+// because later counts would not add up with earlier ones.
 type Site struct {
 	ID, WorkspaceID uuid.UUID
 	Name            string
-	Domains         []string // hosts, with all below them; none: hits may come from everywhere
+	Domains         []string // hosts, including their subdomains; empty: any origin is allowed
 	TimeZone        string
 	WindowSeconds   int
 	UniqueMethod    counter.UniqueMethod
-	MaxID           int64 // views.Bitmap: the largest id of a reader
-	RateHits        int   // hits of a kind that a visitor may make …
-	RateSeconds     int   // … within this time
+	MaxID           int64 // Bitmap: the maximum id of a reader
+	RateHits        int   // rate limit: maximum hits of a kind per visitor …
+	RateSeconds     int   // … within this window
 	Visitors        VisitorMode
-	WeeklyUniques   bool // the salt of cookieless visitors lasts a week, not a day
-	PublicCounts    bool // everybody may read how often a page was viewed
+	WeeklyUniques   bool // salts of cookieless visitors rotate weekly instead of daily
+	PublicCounts    bool // view counts are readable without authentication
 	WriteKey        string
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 
-	SecretHash []byte // of the key for servers
+	SecretHash []byte // of the secret key
 	VisitorKey []byte // sealed
 }
 
@@ -62,27 +63,26 @@ const (
 const (
 	maxNameLength = 200
 	maxDomains    = 50
-	// The keys' beginnings tell people, and programs that look for leaked secrets,
-	// what they have before them.
+	// Prefixes identify the keys for people and secret scanners.
 	writeKeyPrefix  = "dlw_"
 	secretKeyPrefix = "dls_"
 )
 
-// newKey makes a random key of n bytes.
+// newKey generates a random key of n bytes.
 func newKey(prefix string, n int) string {
 	raw := make([]byte, n)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
 	return prefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// HashSecret is what is kept of a key for servers.
+// HashSecret returns the stored hash of a secret key.
 func HashSecret(key string) []byte {
 	sum := sha256.Sum256([]byte(key))
 	return sum[:]
 }
 
-// Allows says whether a host belongs to the site: it is one of the domains, or
-// below one.
+// Allows reports whether hits may come from a host: one of the domains or a
+// subdomain; any host if the site has no domains.
 func (s *Site) Allows(host string) bool {
 	if len(s.Domains) == 0 {
 		return true
@@ -90,7 +90,7 @@ func (s *Site) Allows(host string) bool {
 	return s.Owns(host)
 }
 
-// Owns is Allows, but of a site without domains: to such a site no host belongs.
+// Owns reports whether a host is one of the domains or a subdomain.
 func (s *Site) Owns(host string) bool {
 	for _, d := range s.Domains {
 		if rest, ok := strings.CutSuffix(host, d); ok && (rest == "" || rest[len(rest)-1] == '.') {
@@ -100,7 +100,7 @@ func (s *Site) Owns(host string) bool {
 	return false
 }
 
-// validate finds what is wrong with settings, and tidies them.
+// validate normalizes the settings and returns their errors.
 func (s *Site) validate() []apperr.FieldError {
 	var problems []apperr.FieldError
 	wrong := func(field, code, message string) {
@@ -109,17 +109,17 @@ func (s *Site) validate() []apperr.FieldError {
 	s.Name = strings.TrimSpace(s.Name)
 	switch {
 	case s.Name == "":
-		wrong("name", "required", "Give the site a name.")
+		wrong("name", "required", "Enter a name.")
 	case !utf8.ValidString(s.Name) || strings.ContainsRune(s.Name, 0):
-		wrong("name", "invalid", "The name holds bytes that are no characters.")
+		wrong("name", "invalid", "Must be valid UTF-8 text.")
 	case utf8.RuneCountInString(s.Name) > maxNameLength:
-		wrong("name", "too_long", "The name is longer than 200 characters.")
+		wrong("name", "too_long", "Must have at most 200 characters.")
 	}
 	domains := make([]string, 0, len(s.Domains))
 	for _, text := range s.Domains {
 		host, ok := cleanHost(text)
 		if !ok {
-			wrong("domains", "invalid", "Give hosts alone, such as news.example; hosts below them are meant, too.")
+			wrong("domains", "invalid", "Enter hosts only, such as news.example; subdomains are included.")
 			break
 		}
 		domains = append(domains, host)
@@ -130,10 +130,10 @@ func (s *Site) validate() []apperr.FieldError {
 		wrong("domains", "too_many", "At most 50 domains.")
 	}
 	if _, err := timezone.Load(s.TimeZone); err != nil {
-		wrong("time_zone", "unknown_zone", "Give an IANA name such as Asia/Ho_Chi_Minh.")
+		wrong("time_zone", "unknown_zone", "Enter an IANA name such as Asia/Ho_Chi_Minh.")
 	}
-	between := func(field string, value, least, most int64, message string) {
-		if value < least || value > most {
+	between := func(field string, value, lower, upper int64, message string) {
+		if value < lower || value > upper {
 			wrong(field, "out_of_range", message)
 		}
 	}
@@ -142,19 +142,19 @@ func (s *Site) validate() []apperr.FieldError {
 	between("rate_seconds", int64(s.RateSeconds), 1, 3600, "From 1 to 3600.")
 	switch s.UniqueMethod {
 	case counter.Bitmap:
-		between("max_id", s.MaxID, 1, math.MaxUint32, "The bitmap needs the largest id of a reader, from 1 to 4294967295.")
+		between("max_id", s.MaxID, 1, math.MaxUint32, "The bitmap method needs the maximum reader id, from 1 to 4294967295.")
 	case counter.Set, counter.SetPerDay, counter.HyperLogLog:
-		between("max_id", s.MaxID, 0, 0, "Only the bitmap has a largest id.")
+		between("max_id", s.MaxID, 0, 0, "Only allowed with the bitmap method.")
 	default:
-		wrong("uniques", "not_allowed", "One of set, set_per_day, hyperloglog and bitmap.")
+		wrong("unique_method", "not_allowed", "One of set, set_per_day, hyperloglog and bitmap.")
 	}
 	if s.Visitors != Cookie && s.Visitors != Cookieless {
-		wrong("visitors", "not_allowed", "Either cookie or cookieless.")
+		wrong("visitors", "not_allowed", "One of cookie and cookieless.")
 	}
 	return problems
 }
 
-// cleanHost gives a host name in the form in which browsers send it.
+// cleanHost returns a host name in the form in which browsers send it.
 func cleanHost(text string) (string, bool) {
 	host, err := idna.Lookup.ToASCII(strings.TrimSuffix(strings.TrimSpace(text), "."))
 	if err != nil || host == "" || len(host) > 253 || strings.ContainsAny(host, " /:@?#*_\x00") || net.ParseIP(host) != nil {
@@ -163,8 +163,8 @@ func cleanHost(text string) (string, bool) {
 	return strings.ToLower(host), true
 }
 
-// PostsSite is the site under which a workspace's posts and short links are
-// counted. It bears the workspace's id.
+// PostsSite returns the site that a workspace's posts and short links are
+// counted under. It has the workspace's id.
 func PostsSite(workspace uuid.UUID) counter.Site {
 	return counter.Site{ID: workspace, Workspace: workspace, Zone: time.UTC, Window: DefaultWindow, UniqueMethod: counter.HyperLogLog}
 }

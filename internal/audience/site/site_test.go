@@ -58,7 +58,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		"a window of days":      {func(s *site.Site) { s.WindowSeconds = 86401 }, "window_seconds"},
 		"no hits":               {func(s *site.Site) { s.RateHits = 0 }, "rate_hits"},
 		"no time":               {func(s *site.Site) { s.RateSeconds = 0 }, "rate_seconds"},
-		"a guess of uniques":    {func(s *site.Site) { s.UniqueMethod = "guess" }, "uniques"},
+		"unknown unique method": {func(s *site.Site) { s.UniqueMethod = "guess" }, "unique_method"},
 		"a bitmap without ids":  {func(s *site.Site) { s.UniqueMethod = counter.Bitmap }, "max_id"},
 		"ids without a bitmap":  {func(s *site.Site) { s.MaxID = 5 }, "max_id"},
 		"visitors by their eye": {func(s *site.Site) { s.Visitors = "iris" }, "visitors"},

@@ -13,17 +13,17 @@ import (
 
 const (
 	saltBytes = 32
-	// saltRetention is how long a salt outlives its day or week: hits that servers send
-	// later are still of the visitors of their time. After it, nobody can try out
-	// which address a hash is of.
+	// saltRetention is how long a salt is retained after its day or week, for hits
+	// that servers send later. Afterwards hashes can't be reversed by trying out
+	// addresses.
 	saltRetention = 48 * time.Hour
-	// maxCachedSalts bounds what is kept in memory: zones times days.
+	// maxCachedSalts is the maximum number of salts in memory: zones times days.
 	maxCachedSalts = 256
 )
 
-// Salts gives all processes the same random salt for a day or week. It is made
-// by whoever needs it first, and forgotten by Redis itself. It is safe for
-// concurrent use.
+// Salts provides all processes with the same random salt per day or week. The
+// process that needs it first generates it, and it expires in Redis. It is safe
+// for concurrent use.
 type Salts struct {
 	redis redis.UniversalClient
 
@@ -36,12 +36,12 @@ type salt struct {
 	expiresAt time.Time
 }
 
-// NewSalts uses a Redis client that the caller closes.
+// NewSalts returns salts stored in Redis. The caller closes the client.
 func NewSalts(client redis.UniversalClient) *Salts {
 	return &Salts{redis: client, known: map[period]salt{}}
 }
 
-// period is a day or a week of a zone, by its first day.
+// period is a day or a week in a zone, identified by its first day.
 type period struct {
 	zone   string
 	first  date
@@ -58,7 +58,7 @@ func periodOf(zone *time.Location, at time.Time, weekly bool) (p period, end tim
 	local := at.In(zone)
 	days := 1
 	if weekly {
-		local = local.AddDate(0, 0, -(int(local.Weekday())+6)%7) // weeks begin on Monday (ISO 8601)
+		local = local.AddDate(0, 0, -(int(local.Weekday())+6)%7) // weeks start on Monday (ISO 8601)
 		days = 7
 	}
 	y, m, d := local.Date()
@@ -73,7 +73,7 @@ func (p period) key() string {
 	return fmt.Sprintf("views:salt:%s:%04d-%02d-%02d:%s", kind, p.first.year, p.first.month, p.first.day, p.zone)
 }
 
-// Get gives the salt of the day, or week, in which a time lies.
+// Get returns the salt of the day or week of a time.
 func (s *Salts) Get(ctx context.Context, zone *time.Location, at time.Time, weekly bool) ([]byte, error) {
 	p, end := periodOf(zone, at, weekly)
 	s.mu.RLock()
@@ -84,25 +84,25 @@ func (s *Salts) Get(ctx context.Context, zone *time.Location, at time.Time, week
 	}
 	fresh := make([]byte, saltBytes)
 	_, _ = rand.Read(fresh) // never fails, see crypto/rand
-	// One command, so that the first of several processes decides.
-	was, err := s.redis.SetArgs(ctx, p.key(), fresh, redis.SetArgs{Mode: "NX", Get: true, ExpireAt: end.Add(saltRetention)}).Bytes()
+	// One command, so that the first of several processes sets the salt.
+	stored, err := s.redis.SetArgs(ctx, p.key(), fresh, redis.SetArgs{Mode: "NX", Get: true, ExpireAt: end.Add(saltRetention)}).Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
-		was = fresh
+		stored = fresh
 	case err != nil:
-		return nil, fmt.Errorf("the salt of visitors: %w", err)
-	case len(was) != saltBytes:
-		return nil, errors.New("the salt of visitors: Redis has something else there")
+		return nil, fmt.Errorf("read the visitors' salt: %w", err)
+	case len(stored) != saltBytes:
+		return nil, errors.New("read the visitors' salt: unexpected value in Redis")
 	}
-	s.cache(p, salt{was, end.Add(saltRetention)}, at)
-	return was, nil
+	s.cache(p, salt{stored, end.Add(saltRetention)}, at)
+	return stored, nil
 }
 
 func (s *Salts) cache(p period, one salt, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for old, there := range s.known {
-		if there.expiresAt.Before(now) || len(s.known) >= maxCachedSalts {
+	for old, cached := range s.known {
+		if cached.expiresAt.Before(now) || len(s.known) >= maxCachedSalts {
 			delete(s.known, old)
 		}
 	}

@@ -1,9 +1,9 @@
-// Package visitor tells visitors apart without knowing who they are.
+// Package visitor identifies visitors pseudonymously.
 //
-// A visitor is what the site says (somebody who is logged in there), else a
-// cookie of the site's own, else a hash of the network address and the browser
-// with a salt that is random and forgotten. The address never leaves this
-// package in any other form.
+// A visitor is identified by the login that the site sends, otherwise by a
+// cookie of the site, otherwise by a hash of the network address and the user
+// agent with a random salt that is deleted later. The address itself never
+// leaves this package.
 package visitor
 
 import (
@@ -18,38 +18,37 @@ import (
 	"github.com/google/uuid"
 )
 
-// Site is what of a site's settings says how its visitors are told apart.
+// Site holds a site's settings for identifying visitors.
 type Site struct {
 	ID   uuid.UUID
-	Zone *time.Location // salts change at its midnight
-	// Key is the site's secret: without it, nobody can tell from a hash which
-	// login it is of.
+	Zone *time.Location // salts rotate at its midnight
+	// Key is the site's secret key for hashing logins and cookies.
 	Key       []byte
 	UseCookie bool // a cookie counts; without, only the hash of the moment
 	IsWeekly  bool // salts change on Mondays only, so that a week's visitors can be told apart
 }
 
-// Traits are what a hit tells of its visitor.
+// Traits are the properties of a hit that identify its visitor.
 type Traits struct {
-	Login     string // the site's name for who is logged in
+	Login     string // the site's id of the logged-in reader
 	Cookie    string
 	Address   netip.Addr
 	UserAgent string
 }
 
-// Identifier tells visitors apart. It is safe for concurrent use.
+// Identifier hashes visitors. It is safe for concurrent use.
 type Identifier struct {
 	Salts *Salts
 }
 
-// What a hash is of, so that no cookie can pass for a login.
+// Types of hashes, so that a cookie can't collide with a login.
 const (
 	byLogin   = 'u'
 	byCookie  = 'c'
 	byAddress = 'a'
 )
 
-// Hash gives the visitor of a hit at a time.
+// Hash returns the visitor of a hit at a time.
 func (i *Identifier) Hash(ctx context.Context, s Site, t Traits, at time.Time) (uint64, error) {
 	switch {
 	case t.Login != "":
@@ -65,13 +64,13 @@ func (i *Identifier) Hash(ctx context.Context, s Site, t Traits, at time.Time) (
 	return digest(salt, byAddress, s.ID, string(address.AsSlice()), t.UserAgent), nil
 }
 
-// LoginHash gives the visitor that a site calls so, at any time: whoever asks to be
-// forgotten is found by it.
+// LoginHash returns the visitor of a login, independent of the time, for
+// erasure requests.
 func LoginHash(s Site, login string) uint64 { return digest(s.Key, byLogin, s.ID, login, "") }
 
-// networkOf is what of an address belongs to one connection: providers give each
-// of their customers at least a /64, in which devices change their addresses
-// every day (RFC 8981).
+// networkOf returns the part of an address that belongs to one connection:
+// providers assign each customer at least a /64, in which devices change their
+// addresses daily (RFC 8981).
 func networkOf(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if !a.Is6() {
@@ -93,12 +92,13 @@ func digest(key []byte, by byte, site uuid.UUID, first, second string) uint64 {
 	var out [sha256.Size]byte
 	n := binary.BigEndian.Uint64(h.Sum(out[:0]))
 	if n == 0 {
-		n = 1 // none is nobody
+		n = 1 // 0 means no visitor
 	}
 	return n
 }
 
-// writePart keeps where a part ends.
+// writePart writes a part with its length, so that the boundaries are part of
+// the hash.
 func writePart(h hash.Hash, part string) {
 	var size [4]byte
 	binary.BigEndian.PutUint32(size[:], uint32(len(part))) //nolint:gosec // headers are at most 64 kB

@@ -85,7 +85,7 @@ func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 }
 
 func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
-	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour})
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	a := fill(t, n)
 	bare := n.Connect("sports")
 	_, use, err := n.Accounts.Open(t.Context(), bare.ID)
@@ -155,7 +155,7 @@ func TestWhatNoKeyOpensIsTold(t *testing.T) {
 // Keys are rotated and everything is resealed while tokens are used and renewed
 // all the time: nobody notices.
 func TestRotationUnderUse(t *testing.T) {
-	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour})
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	var accounts []account.Account
 	first := n.Allow("desk")
 	for _, name := range []string{"sports", "weather", "economy"} {

@@ -95,7 +95,7 @@ func TestEveryRowComesBack(t *testing.T) {
 	r.Schedule(func(d *scheduling.Draft) { d.Content = "Tab\tnew\nline \\N and 'quotes' – tiếng Việt 🗞" })
 	posted := r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
 	r.Site()
-	r.Exec("insert into view_pages (site_id, page, way, views) values (gen_random_uuid(), 'Bài viết', 'set', 12)")
+	r.Exec("insert into view_pages (site_id, page, unique_method, views) values (gen_random_uuid(), 'Bài viết', 'set', 12)")
 	// Counts of a month whose partition the migrations do not make.
 	r.Exec("create table view_hours_20200101 partition of view_hours for values from ('2020-01-01Z') to ('2020-01-02Z')")
 	r.Exec("insert into view_hours (site_id, page, kind, hour, day, count, funnel) values (gen_random_uuid(), 'p', 'view', '2020-01-01T05:00Z', '2020-01-01', 7, 7)")

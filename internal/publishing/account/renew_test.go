@@ -19,7 +19,7 @@ const tokenPath = "/oauth/token"
 // expiring is a newsroom at a network whose tokens live for an hour.
 func expiring(t *testing.T) (*newsroomtest.Newsroom, account.Account) {
 	t.Helper()
-	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour})
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	return n, n.Allow("desk")
 }
 
@@ -254,7 +254,7 @@ func TestAccessThatEndsIsToldOfOnceForEachDistance(t *testing.T) {
 		t.Helper()
 		n.Exec("update accounts set expires_at = now() + $1::interval where id = $2", left, a.ID)
 		for range 2 {
-			_, err := n.Store.WarnOfEnds(t.Context())
+			_, err := n.Store.WarnOfExpiry(t.Context())
 			n.Must(err)
 		}
 		if got := events(n, a, "expiring"); got != want {
@@ -277,7 +277,7 @@ func TestAccessThatEndsIsToldOfOnceForEachDistance(t *testing.T) {
 	}
 	// One that every renewal puts off does not end.
 	n.Exec("update accounts set renewable = true, refresh_rolls = true, refresh_expires_at = now() + interval '3 days', warned_for = null, warned_days = null where id = $1", a.ID)
-	if _, err := n.Store.WarnOfEnds(t.Context()); err != nil || events(n, a, "expiring") != 4 {
+	if _, err := n.Store.WarnOfExpiry(t.Context()); err != nil || events(n, a, "expiring") != 4 {
 		t.Errorf("told %d times, %v", events(n, a, "expiring"), err)
 	}
 }

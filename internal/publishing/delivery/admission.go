@@ -18,10 +18,10 @@ import (
 
 // RateLimits gives permits for calls, and learns from their answers.
 type RateLimits interface {
-	Take(ctx context.Context, c ratelimit.Caller, use network.CallKind) ratelimit.Grant
-	GiveBack(ctx context.Context, p ratelimit.Permit)
+	Acquire(ctx context.Context, c ratelimit.Caller, use network.CallKind) ratelimit.Grant
+	Release(ctx context.Context, p ratelimit.Token)
 	Observe(ctx context.Context, c ratelimit.Caller, use network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID)
-	Wait(ctx context.Context, c ratelimit.Caller, use network.CallKind, r ratelimit.Refusal, post uuid.UUID)
+	AddWaiter(ctx context.Context, c ratelimit.Caller, use network.CallKind, r ratelimit.Wait, post uuid.UUID)
 }
 
 // Waker makes a post that waits at Temporal for a rate limit ask again.
@@ -31,14 +31,14 @@ type Waker interface {
 
 // Hosts says whether a network's host may be called.
 type Hosts interface {
-	Enter(host string, planned time.Time, probe bool) (call *hostguard.Call, retry time.Time, reason hostguard.Reason)
+	Acquire(host string, planned time.Time, probe bool) (call *hostguard.Slot, retry time.Time, reason hostguard.Reason)
 }
 
 // pass is what admit got: the permit and the place for one call.
 type pass struct {
-	call      *hostguard.Call
+	call      *hostguard.Slot
 	entered   bool
-	permit    ratelimit.Permit
+	permit    ratelimit.Token
 	permitted bool
 }
 
@@ -66,10 +66,10 @@ func (p *Publisher) prepareWithin(ctx context.Context, j *job) (problem *network
 	if call != nil {
 		// That it worked says nothing: all may have been known already.
 		v := verdict(problem)
-		if v == hostguard.Worked {
+		if v == hostguard.Responded {
 			v = hostguard.Unknown
 		}
-		call.Leave(v)
+		call.Release(v)
 	}
 	if problem != nil && problem.Code == codeNoPermit {
 		return nil, p.throttled(ctx, j, problem)
@@ -134,7 +134,7 @@ func (p *Publisher) pressing(ctx context.Context, j *job) (bool, error) {
 	if j.target.Attempts == 0 {
 		return false, nil // an unclear call has used up a try
 	}
-	n, err := p.Store.UnclearSends(ctx, j.target.ID, j.next(), j.post.Revision)
+	n, err := p.Store.CountUnresolvedSends(ctx, j.target.ID, j.next(), j.post.Revision)
 	return n > 0, err
 }
 
@@ -144,10 +144,10 @@ func (p *Publisher) dismiss(ctx context.Context, j *job) {
 		return
 	}
 	if j.pass.call != nil {
-		j.pass.call.Leave(hostguard.Unknown)
+		j.pass.call.Release(hostguard.Unknown)
 	}
 	if p.Limits != nil {
-		p.Limits.GiveBack(context.WithoutCancel(ctx), j.pass.permit)
+		p.Limits.Release(context.WithoutCancel(ctx), j.pass.permit)
 	}
 	j.pass = nil
 }
@@ -159,7 +159,7 @@ func (p *Publisher) metered(ctx context.Context, j *job, s network.Submission) (
 	failure := network.AsError(err)
 	p.called(ctx, j, j.use(), failure, began)
 	if j.pass != nil && j.pass.call != nil {
-		j.pass.call.Leave(verdict(failure))
+		j.pass.call.Release(verdict(failure))
 	}
 	if failure != nil && failure.Class == network.NotSent {
 		return receipt, err // the network did not count it
@@ -184,7 +184,7 @@ func (p *Publisher) meteredUpload(ctx context.Context, j *job, media network.Med
 	p.called(ctx, j, network.CallUpload, failure, began)
 	if failure != nil && failure.Class == network.NotSent {
 		if p.Limits != nil {
-			p.Limits.GiveBack(context.WithoutCancel(ctx), permit)
+			p.Limits.Release(context.WithoutCancel(ctx), permit)
 		}
 		return staged, err
 	}
@@ -223,9 +223,9 @@ const noticedAtOnce = 2 * time.Second
 
 // awaitLimit registers a post that waits at Temporal until the time given, so
 // that it can be woken when a response shows that it need not.
-func (p *Publisher) awaitLimit(ctx context.Context, j *job, use network.CallKind, r ratelimit.Refusal) {
+func (p *Publisher) awaitLimit(ctx context.Context, j *job, use network.CallKind, r ratelimit.Wait) {
 	if p.Limits != nil && time.Until(r.Until) > noticedAtOnce {
-		p.Limits.Wait(ctx, j.caller(), use, r, j.post.ID)
+		p.Limits.AddWaiter(ctx, j.caller(), use, r, j.post.ID)
 	}
 }
 
@@ -235,29 +235,29 @@ const codeNoPermit = "rate_limited"
 
 // permit takes a permit, waiting a moment for it. refused says that it takes
 // longer.
-func (p *Publisher) permit(ctx context.Context, j *job, use network.CallKind, at time.Time) (permit ratelimit.Permit, refused *network.Error, err error) {
+func (p *Publisher) permit(ctx context.Context, j *job, use network.CallKind, at time.Time) (permit ratelimit.Token, refused *network.Error, err error) {
 	if p.Limits == nil {
-		return ratelimit.Permit{}, nil, nil
+		return ratelimit.Token{}, nil, nil
 	}
 	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
 	for {
-		grant := p.Limits.Take(ctx, j.caller(), use)
+		grant := p.Limits.Acquire(ctx, j.caller(), use)
 		if grant.OK {
-			return grant.Permit, nil, nil
+			return grant.Token, nil, nil
 		}
-		if grant.Until.After(until) {
-			p.awaitLimit(ctx, j, use, ratelimit.Refusal{Scope: grant.Scope, Bucket: grant.Bucket, Until: grant.Until})
+		if grant.RetryAt.After(until) {
+			p.awaitLimit(ctx, j, use, ratelimit.Wait{Scope: grant.Scope, Bucket: grant.Bucket, Until: grant.RetryAt})
 			whose := j.account.Handle
 			if grant.Scope == network.ScopeApp {
 				whose = "Dateline at " + j.limits.AllowedBy
 			}
-			return ratelimit.Permit{}, &network.Error{Class: network.Throttled, Code: codeNoPermit, Scope: grant.Scope, RetryAt: grant.Until,
-				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, whose, grant.Until.UTC().Format(time.RFC3339))}, nil
+			return ratelimit.Token{}, &network.Error{Class: network.Throttled, Code: codeNoPermit, Scope: grant.Scope, RetryAt: grant.RetryAt,
+				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, whose, grant.RetryAt.UTC().Format(time.RFC3339))}, nil
 		}
 		// Meanwhile another call may learn that the bucket is open.
-		wait := time.Until(grant.Until)
+		wait := time.Until(grant.RetryAt)
 		if err := retry.Sleep(ctx, min(wait+time.Millisecond, max(wait/8, shortestLook))); err != nil {
-			return ratelimit.Permit{}, nil, err
+			return ratelimit.Token{}, nil, err
 		}
 	}
 }
@@ -266,13 +266,13 @@ func (p *Publisher) permit(ctx context.Context, j *job, use network.CallKind, at
 const shortestLook = 200 * time.Millisecond
 
 // enter asks for a place at the host, waiting a moment for it.
-func (p *Publisher) enter(ctx context.Context, j *job, at time.Time, probe bool) (*hostguard.Call, error) {
+func (p *Publisher) enter(ctx context.Context, j *job, at time.Time, probe bool) (*hostguard.Slot, error) {
 	if p.Hosts == nil {
 		return nil, nil
 	}
 	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
 	for {
-		call, retryAt, reason := p.Hosts.Enter(j.host(), at, probe)
+		call, retryAt, reason := p.Hosts.Acquire(j.host(), at, probe)
 		if call != nil {
 			return call, nil
 		}
@@ -281,7 +281,7 @@ func (p *Publisher) enter(ctx context.Context, j *job, at time.Time, probe bool)
 				return nil, err
 			}
 			message := "The network has failed many times in a row. The post waits until it answers again."
-			if reason == hostguard.Full {
+			if reason == hostguard.Saturated {
 				message = "The network answers so slowly that no more calls are made for now. The post waits."
 			}
 			if err := p.tell(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retryAt.UTC()}); err != nil {
@@ -306,7 +306,7 @@ func (p *Publisher) throttled(ctx context.Context, j *job, e *network.Error) err
 
 // tell adds a line to the timeline, unless the last one says the same.
 func (p *Publisher) tell(ctx context.Context, j *job, event string, data map[string]any) error {
-	said, err := p.Store.NoteOnce(context.WithoutCancel(ctx), j.post.ID, j.target.ID, event, post.ActorDateline, data)
+	said, err := p.Store.AddEventOnce(context.WithoutCancel(ctx), j.post.ID, j.target.ID, event, post.ActorDateline, data)
 	if err == nil && said {
 		p.Live.Changed(ctx, j.post.ID)
 	}
@@ -322,16 +322,16 @@ func comeBack(kind, what string, at time.Time) error {
 }
 
 // verdict says what an outcome tells about the host.
-func verdict(e *network.Error) hostguard.Verdict {
+func verdict(e *network.Error) hostguard.Outcome {
 	switch {
 	case e == nil:
-		return hostguard.Worked
+		return hostguard.Responded
 	case ours(e) || errors.Is(e, context.Canceled) || e.Code == codeNoPermit || e.Code == codeParentWaiting:
 		return hostguard.Unknown
 	case e.Status >= 500:
 		return hostguard.Failed
 	case e.Status > 0:
-		return hostguard.Worked
+		return hostguard.Responded
 	case e.Code == "connection_failed" || e.Code == "timeout":
 		return hostguard.Failed
 	default:

@@ -18,13 +18,13 @@ type doorkeeper struct {
 	longest time.Duration
 }
 
-func (d *doorkeeper) Enter(host string, planned time.Time, probe bool) (*hostguard.Call, time.Time, hostguard.Reason) {
+func (d *doorkeeper) Acquire(host string, planned time.Time, probe bool) (*hostguard.Slot, time.Time, hostguard.Reason) {
 	if probe {
 		d.mu.Lock()
 		d.longest = max(d.longest, time.Until(planned))
 		d.mu.Unlock()
 	}
-	return d.Bulkhead.Enter(host, planned, probe)
+	return d.Bulkhead.Acquire(host, planned, probe)
 }
 
 // A crowd that held places at its host for as long as it is armed would keep

@@ -11,8 +11,8 @@ import (
 // BatchStore is a Store that can claim and record many posts in one statement.
 type BatchStore interface {
 	Store
-	ClaimMany(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error)
-	FinishPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error)
+	ClaimAll(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error)
+	RecordPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error)
 }
 
 // crowd gathers the claims and the outcomes of all posts of this process, so
@@ -62,10 +62,10 @@ func (c *crowd) Claim(ctx context.Context, call post.Call, lease time.Duration) 
 	return got.call, got.ok, err
 }
 
-func (c *crowd) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+func (c *crowd) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
 	c.rush.answered(o.OperationID)
 	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted || o.Segment > 0 {
-		return c.BatchStore.Finish(ctx, o)
+		return c.BatchStore.RecordOutcome(ctx, o)
 	}
 	ok, err := c.outcomes.Do(ctx, o)
 	return post.Post{}, ok, err
@@ -76,7 +76,7 @@ func (c *crowd) claimAll(ctx context.Context, in []claim) ([]claim, error) {
 	for i := range in {
 		calls[i], lease = in[i].call, max(lease, in[i].lease)
 	}
-	claimed, ok, err := c.ClaimMany(ctx, calls, lease)
+	claimed, ok, err := c.ClaimAll(ctx, calls, lease)
 	if err != nil {
 		return nil, err
 	}
@@ -92,5 +92,5 @@ func (c *crowd) claimAll(ctx context.Context, in []claim) ([]claim, error) {
 
 func (c *crowd) finishAll(ctx context.Context, in []post.Outcome) ([]bool, error) {
 	c.rush.letPass(ctx)
-	return c.FinishPosted(ctx, in)
+	return c.RecordPosted(ctx, in)
 }

@@ -14,7 +14,7 @@ import (
 // CommandStore is the database as Commands uses it.
 type CommandStore interface {
 	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
-	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
+	AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
 }
 
 // Scheduler changes posts by the same rules as the API.
@@ -56,7 +56,7 @@ func (s *Commands) Apply(ctx context.Context, c Command) error {
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	if err := s.Store.Note(ctx, p.ID, nil, post.EventRefused, post.ActorOperator,
+	if err := s.Store.AddEvent(ctx, p.ID, nil, post.EventRefused, post.ActorOperator,
 		map[string]any{"asked": c.Name, "code": refusal.Code, "reason": refusal.Error()}); err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 
 // ChangeStore tells which posts are not what they were any more.
 type ChangeStore interface {
-	// Changed gives those of the posts that have another revision by now, or are
+	// FindChanged gives those of the posts that have another revision by now, or are
 	// not to be published any more.
-	Changed(ctx context.Context, revisions map[uuid.UUID]int64) ([]uuid.UUID, error)
+	FindChanged(ctx context.Context, revisions map[uuid.UUID]int64) ([]uuid.UUID, error)
 }
 
 // InFlight knows the publishing that runs in this process, so that a change of a
@@ -157,7 +157,7 @@ func (r *InFlight) Follow(ctx context.Context, notices <-chan []uuid.UUID, chang
 		if len(revisions) == 0 {
 			continue
 		}
-		changed, err := changes.Changed(ctx, revisions)
+		changed, err := changes.FindChanged(ctx, revisions)
 		if err != nil {
 			if ctx.Err() == nil {
 				log.Warn("could not look for changes of posts that are about to go out; their claims will", "posts", len(revisions), "error", err)

@@ -248,7 +248,7 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 		case <-time.After(pause):
 		}
 		pause = 5 * time.Millisecond
-		p, err := h.store.Acknowledge(h.t.Context(), w.id)
+		p, err := h.store.AcknowledgeRevision(h.t.Context(), w.id)
 		if err != nil {
 			h.t.Errorf("%s: %v", h.name, err)
 			return

@@ -49,11 +49,11 @@ func (m *mortal) Claim(ctx context.Context, c post.Call, lease time.Duration) (p
 	return claimed, ok, err
 }
 
-func (m *mortal) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+func (m *mortal) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
 	if err := m.at(m.beforeFinish, o.Segment); err != nil {
 		return post.Post{}, false, err
 	}
-	p, ok, err := m.Store.Finish(ctx, o)
+	p, ok, err := m.Store.RecordOutcome(ctx, o)
 	if err == nil && ok {
 		err = m.at(m.afterFinish, o.Segment)
 	}
@@ -74,11 +74,11 @@ func (m *mortal) SetCallState(ctx context.Context, id uuid.UUID, state string, e
 	return m.Store.SetCallState(ctx, id, state, evidence)
 }
 
-func (m *mortal) Note(ctx context.Context, id uuid.UUID, target *uuid.UUID, event, actor string, data map[string]any) error {
+func (m *mortal) AddEvent(ctx context.Context, id uuid.UUID, target *uuid.UUID, event, actor string, data map[string]any) error {
 	if err := m.at(func(int) bool { return event == m.atNote }, 0); err != nil {
 		return err
 	}
-	return m.Store.Note(ctx, id, target, event, actor, data)
+	return m.Store.AddEvent(ctx, id, target, event, actor, data)
 }
 
 // The publisher is killed in the middle of a thread; another one brings it to
@@ -162,11 +162,11 @@ type flaky struct {
 	finish func(o post.Outcome) bool
 }
 
-func (f *flaky) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+func (f *flaky) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
 	if f.finish(o) {
 		return post.Post{}, false, errDatabase
 	}
-	return f.Store.Finish(ctx, o)
+	return f.Store.RecordOutcome(ctx, o)
 }
 
 // A worker is frozen in the middle of a thread, at each of its steps; another
@@ -237,9 +237,9 @@ func (s *sleeper) Claim(ctx context.Context, c post.Call, lease time.Duration) (
 	return claimed, ok, err
 }
 
-func (s *sleeper) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+func (s *sleeper) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
 	s.at("BeforeItRecords", o.Segment)
-	p, ok, err := s.Store.Finish(ctx, o)
+	p, ok, err := s.Store.RecordOutcome(ctx, o)
 	s.at("AfterItRecorded", o.Segment)
 	return p, ok, err
 }

@@ -63,7 +63,7 @@ func (p *Publisher) reconcile(ctx context.Context, j *job, call post.Call, cause
 		}
 		return result, err
 	}
-	unclear, err := p.Store.UnclearSends(ctx, j.target.ID, call.Segment, call.Revision)
+	unclear, err := p.Store.CountUnresolvedSends(ctx, j.target.ID, call.Segment, call.Revision)
 	if err != nil {
 		return TargetResult{}, err
 	}
@@ -92,7 +92,7 @@ func (p *Publisher) duplicate(ctx context.Context, j *job, call post.Call, e *ne
 	if call.OperationID == uuid.Nil || call.Epoch == 1 {
 		return p.failed(ctx, j, call, e)
 	}
-	since, unclear, err := p.Store.UnclearSince(ctx, j.target.ID, call.Segment, call.OperationID)
+	since, unclear, err := p.Store.UnresolvedSince(ctx, j.target.ID, call.Segment, call.OperationID)
 	if err != nil {
 		return TargetResult{}, err
 	}
@@ -264,7 +264,7 @@ func sending(similar post.SimilarCalls, call post.Call) bool {
 }
 
 func (p *Publisher) note(ctx context.Context, j *job, event string, data map[string]any) error {
-	if err := p.Store.Note(context.WithoutCancel(ctx), j.post.ID, &j.target.ID, event, post.ActorDateline, data); err != nil {
+	if err := p.Store.AddEvent(context.WithoutCancel(ctx), j.post.ID, &j.target.ID, event, post.ActorDateline, data); err != nil {
 		return err
 	}
 	p.Live.Changed(ctx, j.post.ID)

@@ -97,7 +97,7 @@ func TestPublishFindsLostPostWithMedia(t *testing.T) {
 // What the network has dropped before it was posted is uploaded again.
 func TestPublishStagesAgainWhatIsGone(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	b.fault(fake.Fault{Kind: fake.MediaLife, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
+	b.fault(fake.Fault{Kind: fake.MediaTTL, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
 	p := b.schedule(b.withMedia(b.upload(1)))
 	b.publish(b.publisher(), input(p))
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:definite_failure", "2:accepted"}})

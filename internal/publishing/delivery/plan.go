@@ -12,7 +12,7 @@ import (
 
 // PlanStore is the database as the Planner uses it.
 type PlanStore interface {
-	Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, error)
+	AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (post.Post, error)
 	CountDue(ctx context.Context, from, to time.Time) (int, error)
 }
 
@@ -52,7 +52,7 @@ const prepareLead = 10 * time.Minute
 
 // ReadPost reads the post and notes that the workflow knows this revision.
 func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) {
-	p, err := s.Store.Acknowledge(ctx, id)
+	p, err := s.Store.AcknowledgeRevision(ctx, id)
 	if err != nil {
 		return PostView{}, permanent(err)
 	}

@@ -128,7 +128,7 @@ func TestLimitsAreLearntWhilePreparing(t *testing.T) {
 	buckets, err := publisher.Limits.(*ratelimit.Limiter).Buckets(t.Context(), ratelimit.Caller{Network: "instagram", BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: allowed.Quotas})
 	b.must(err)
 	at := slices.IndexFunc(buckets, func(k ratelimit.Bucket) bool { return k.Name == "posts" })
-	if at < 0 || buckets[at].Limit != 7 || buckets[at].Left(time.Now()) != 6 {
+	if at < 0 || buckets[at].Limit != 7 || buckets[at].Available(time.Now()) != 6 {
 		t.Errorf("known is %+v, want 6 of 7 posts left", buckets)
 	}
 }

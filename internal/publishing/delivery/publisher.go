@@ -28,15 +28,15 @@ type Store interface {
 	TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (newFence int64, ok bool, err error)
 	OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error)
 	LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
-	UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
+	CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
 	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error)
-	UnclearSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
+	UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
 	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
 	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
 	SimilarCalls(ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error)
-	Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
-	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
-	NoteOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error)
+	RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
+	AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
+	AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error)
 }
 
 // AccountOpener opens an account's tokens for the moment of use, and renews them.

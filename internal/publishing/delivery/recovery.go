@@ -14,12 +14,12 @@ import (
 
 // RecoveryStore is the database as Recovery uses it.
 type RecoveryStore interface {
-	SeenTemporalStore(ctx context.Context, identity string) (forgotten int64, err error)
-	MissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error)
-	Reconnected(ctx context.Context, limit int) ([]uuid.UUID, error)
-	Return(ctx context.Context, postID uuid.UUID) (post.Post, error)
-	NoteLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error)
-	DropOldIdempotencyKeys(ctx context.Context) error
+	DetectNewTemporalStore(ctx context.Context, identity string) (forgotten int64, err error)
+	ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error)
+	ListReconnected(ctx context.Context, limit int) ([]uuid.UUID, error)
+	RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.Post, error)
+	MarkLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error)
+	DeleteExpiredIdempotencyKeys(ctx context.Context) error
 }
 
 // Nudger starts a post's workflow. Nudge also tells one that runs to read its
@@ -63,7 +63,7 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 	if err != nil {
 		return result, err
 	}
-	if result.Forgotten, err = r.Store.SeenTemporalStore(ctx, identity); err != nil {
+	if result.Forgotten, err = r.Store.DetectNewTemporalStore(ctx, identity); err != nil {
 		return result, err
 	}
 	if result.Forgotten > 0 {
@@ -72,7 +72,7 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 	if err := r.returnReconnected(ctx, &result, heartbeat); err != nil {
 		return result, err
 	}
-	late, err := r.Store.NoteLate(ctx, lateAfter, reconcileBatch)
+	late, err := r.Store.MarkLate(ctx, lateAfter, reconcileBatch)
 	if err != nil {
 		return result, err
 	}
@@ -83,7 +83,7 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 	result.Late = len(late)
 	nudged := map[uuid.UUID]bool{}
 	for {
-		missing, err := r.Store.MissingWorkflows(ctx, reconcileBatch)
+		missing, err := r.Store.ListMissingWorkflows(ctx, reconcileBatch)
 		if err != nil {
 			return result, err
 		}
@@ -104,7 +104,7 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 			break
 		}
 	}
-	return result, r.Store.DropOldIdempotencyKeys(ctx)
+	return result, r.Store.DeleteExpiredIdempotencyKeys(ctx)
 }
 
 // tell makes sure that a post's workflow runs and knows its newest revision. One
@@ -120,12 +120,12 @@ func (r *Recovery) tell(ctx context.Context, m post.Unattended) error {
 // returnReconnected sends posts out again that failed for want of access to an
 // account which a person has connected since.
 func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult, heartbeat func(done int)) error {
-	ids, err := r.Store.Reconnected(ctx, reconcileBatch)
+	ids, err := r.Store.ListReconnected(ctx, reconcileBatch)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		_, err := r.Store.Return(ctx, id)
+		_, err := r.Store.RedriveReconnected(ctx, id)
 		var refusal *apperr.Error
 		if errors.As(err, &refusal) {
 			continue // somebody else was faster

@@ -38,11 +38,11 @@ func (s *reconcileStub) fail(call string) error {
 	return nil
 }
 
-func (s *reconcileStub) SeenTemporalStore(context.Context, string) (int64, error) {
+func (s *reconcileStub) DetectNewTemporalStore(context.Context, string) (int64, error) {
 	return 0, s.fail("SeenTemporalStore")
 }
 
-func (s *reconcileStub) MissingWorkflows(context.Context, int) ([]post.Unattended, error) {
+func (s *reconcileStub) ListMissingWorkflows(context.Context, int) ([]post.Unattended, error) {
 	if len(s.missing) == 0 || s.fails == "MissingWorkflows" {
 		return nil, s.fail("MissingWorkflows")
 	}
@@ -51,22 +51,22 @@ func (s *reconcileStub) MissingWorkflows(context.Context, int) ([]post.Unattende
 	return batch, nil
 }
 
-func (s *reconcileStub) Reconnected(context.Context, int) ([]uuid.UUID, error) {
+func (s *reconcileStub) ListReconnected(context.Context, int) ([]uuid.UUID, error) {
 	return s.reconnected, s.fail("Reconnected")
 }
 
-func (s *reconcileStub) Return(_ context.Context, id uuid.UUID) (post.Post, error) {
+func (s *reconcileStub) RedriveReconnected(_ context.Context, id uuid.UUID) (post.Post, error) {
 	if id == s.taken {
 		return post.Post{}, &apperr.Error{Kind: apperr.KindConflict, Code: "not_failed"}
 	}
 	return post.Post{}, s.fail("Return")
 }
 
-func (s *reconcileStub) NoteLate(context.Context, time.Duration, int) ([]uuid.UUID, error) {
+func (s *reconcileStub) MarkLate(context.Context, time.Duration, int) ([]uuid.UUID, error) {
 	return s.late, s.fail("NoteLate")
 }
 
-func (s *reconcileStub) DropOldIdempotencyKeys(context.Context) error {
+func (s *reconcileStub) DeleteExpiredIdempotencyKeys(context.Context) error {
 	return s.fail("DropOldIdempotencyKeys")
 }
 

@@ -29,7 +29,7 @@ func (n *nudger) Nudge(ctx context.Context, id uuid.UUID) error {
 		return n.err
 	}
 	n.nudged = append(n.nudged, id)
-	_, err := n.bench.store.Acknowledge(ctx, id)
+	_, err := n.bench.store.AcknowledgeRevision(ctx, id)
 	return err
 }
 
@@ -62,7 +62,7 @@ func TestReconcilePosts(t *testing.T) {
 	if _, err := b.store.Cancel(t.Context(), b.guard(cancelled)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.store.Acknowledge(t.Context(), known.ID); err != nil {
+	if _, err := b.store.AcknowledgeRevision(t.Context(), known.ID); err != nil {
 		t.Fatal(err)
 	}
 	expect("just scheduled, so its request is about to nudge")
@@ -77,7 +77,7 @@ func TestReconcilePosts(t *testing.T) {
 	expect("all told again")
 
 	overdue := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Minute).UTC() })
-	if _, err := b.store.Acknowledge(t.Context(), overdue.ID); err != nil {
+	if _, err := b.store.AcknowledgeRevision(t.Context(), overdue.ID); err != nil {
 		t.Fatal(err)
 	}
 	expect("told, but nothing happened", overdue.ID)

@@ -191,7 +191,7 @@ func (p *Publisher) retry(ctx context.Context, j *job, call post.Call, e *networ
 		return result, err
 	}
 	if e.Class == network.Throttled && call.OperationID != uuid.Nil {
-		p.awaitLimit(ctx, j, j.use(), ratelimit.Refusal{Scope: e.Scope, Until: time.Now().Add(delay)})
+		p.awaitLimit(ctx, j, j.use(), ratelimit.Wait{Scope: e.Scope, Until: time.Now().Add(delay)})
 	}
 	return TargetResult{}, again
 }
@@ -250,7 +250,7 @@ func outcome(j *job, call post.Call, e *network.Error) post.Outcome {
 // stale: the workflow reads the post and decides anew.
 func (p *Publisher) finish(ctx context.Context, j *job, o post.Outcome) (TargetResult, error) {
 	// What happened is recorded also when the worker is stopping.
-	_, ok, err := p.Store.Finish(context.WithoutCancel(ctx), o)
+	_, ok, err := p.Store.RecordOutcome(context.WithoutCancel(ctx), o)
 	if err != nil {
 		return TargetResult{}, err
 	}

@@ -70,7 +70,7 @@ func (p *Publisher) keepHandles(ctx context.Context, j *job) *network.Error {
 // the uploads. When it is not certain that all earlier sends failed, one of
 // them may have made a post that has them: it is looked for.
 func (p *Publisher) stageAgain(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
-	since, unclear, err := p.Store.UnclearSince(ctx, j.target.ID, call.Segment, call.OperationID)
+	since, unclear, err := p.Store.UnresolvedSince(ctx, j.target.ID, call.Segment, call.OperationID)
 	if err != nil {
 		return TargetResult{}, err
 	}
@@ -193,7 +193,7 @@ func (p *Publisher) kept(ctx context.Context, j *job, segment int, name string) 
 	if !ok || !expiring(one, j.post.ScheduledTime) {
 		return one, ok, nil
 	}
-	_, unclear, err := p.Store.UnclearSince(ctx, j.target.ID, segment, uuid.Nil)
+	_, unclear, err := p.Store.UnresolvedSince(ctx, j.target.ID, segment, uuid.Nil)
 	if err != nil {
 		return network.Staged{}, false, &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "What was sent before could not be read.", Err: err}
 	}

@@ -15,7 +15,7 @@ const tokenPath = "/oauth/token"
 // expiringBench is a bench at a network whose tokens live for an hour.
 func expiringBench(t *testing.T) *bench {
 	t.Helper()
-	b := newBench(t, fake.Options{AutoApprove: true, TokenLife: time.Hour})
+	b := newBench(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	b.accounts.RedirectURI = "https://dateline.example/api/v1/oauth/callback"
 	b.accounts.Sandbox = b.fake.NetworkURL
 	b.accounts.Pace = account.Pace{Look: 5 * time.Millisecond, Backoff: 20 * time.Millisecond}

@@ -61,7 +61,7 @@ func (s *troubled) RenewClaim(ctx context.Context, target uuid.UUID, fence int64
 	return s.Store.RenewClaim(ctx, target, fence, lease)
 }
 
-func (s *troubled) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+func (s *troubled) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
 	s.mu.Lock()
 	fail := s.finishFails > 0
 	s.finishFails--
@@ -69,7 +69,7 @@ func (s *troubled) Finish(ctx context.Context, o post.Outcome) (post.Post, bool,
 	if fail {
 		return post.Post{}, false, errDatabase
 	}
-	return s.Store.Finish(ctx, o)
+	return s.Store.RecordOutcome(ctx, o)
 }
 
 // bus counts notices.

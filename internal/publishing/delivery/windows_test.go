@@ -153,15 +153,15 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 		headers fake.Headers
 		clock   func() time.Time
 	}{
-		"RemainingNeverDecreases": {fake.ConstantRemaining, nil},
-		"ResetInThePast":          {fake.PastReset, nil},
-		"LimitZero":               {fake.ZeroLimit, nil},
-		"NoHeaders":               {fake.NoHeaders, nil},
-		"ClockAnHourAhead":        {fake.WholeSeconds, ahead},
+		"RemainingNeverDecreases": {fake.HeadersConstantRemaining, nil},
+		"ResetInThePast":          {fake.HeadersPastReset, nil},
+		"LimitZero":               {fake.HeadersZeroLimit, nil},
+		"NoHeaders":               {fake.HeadersNone, nil},
+		"ClockAnHourAhead":        {fake.HeadersWholeSeconds, ahead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const per = 4 * time.Second
-			b := newBench(t, fake.Options{Clock: c.clock, Rates: fake.Rates{API: fake.Rate{Requests: 20, Per: per}, Windows: fake.FromTheFirstCall, Headers: c.headers}})
+			b := newBench(t, fake.Options{Clock: c.clock, Rates: fake.Rates{API: fake.Rate{Requests: 20, Per: per}, Windows: fake.WindowsFromFirstCall, Headers: c.headers}})
 			p, _ := b.within(nil)
 			began := time.Now()
 			b.throughTemporal(p, b.burst(30, began), 30*time.Second)
@@ -176,7 +176,7 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 // admitted has a permit for every call.
 type admitted struct{ delivery.RateLimits }
 
-func (admitted) Take(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
+func (admitted) Acquire(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
 	return ratelimit.Grant{OK: true}
 }
 
@@ -184,7 +184,7 @@ func (admitted) Take(context.Context, ratelimit.Caller, network.CallKind) rateli
 // answered, posts that wait for it at Temporal are woken.
 func TestWait_EndsWhenALaterResponseShowsRoom(t *testing.T) {
 	const per = 2 * time.Second
-	b := newBench(t, fake.Options{Rates: fake.Rates{API: fake.Rate{Requests: 50, Per: per}, Windows: fake.FromTheFirstCall}})
+	b := newBench(t, fake.Options{Rates: fake.Rates{API: fake.Rate{Requests: 50, Per: per}, Windows: fake.WindowsFromFirstCall}})
 	p, _ := b.within(nil)
 	b.publish(p, input(b.burst(1, time.Now())[0]))
 	b.must(b.fake.Reset())

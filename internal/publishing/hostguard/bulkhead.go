@@ -51,23 +51,23 @@ type Bulkhead struct {
 }
 
 type host struct {
-	calls map[*Call]struct{}
-	slow  int // of them, when they were last looked at
-	seen  time.Time
+	calls     map[*Slot]struct{}
+	slow      int // of them, when they were last looked at
+	checkedAt time.Time
 
-	failures int           // in a row
-	pause    time.Duration // 0: the breaker is closed
-	until    time.Time     // open until then, afterwards one probe per pause
+	failures  int           // in a row
+	pause     time.Duration // 0: the breaker is closed
+	openUntil time.Time     // open until then, afterwards one probe per pause
 }
 
-// Verdict says how a call went, as far as the host is concerned.
-type Verdict int
+// Outcome says how a call went, as far as the host is concerned.
+type Outcome int
 
 // The verdicts.
 const (
-	Unknown Verdict = iota // nothing was asked of the host, or it says nothing about it
-	Worked                 // it answered, whatever it said
-	Failed                 // it could not be reached, broke off, or said that it is broken
+	Unknown   Outcome = iota // nothing was asked of the host, or it says nothing about it
+	Responded                // it answered, whatever it said
+	Failed                   // it could not be reached, broke off, or said that it is broken
 )
 
 // Reason is why a call may not be made now.
@@ -75,58 +75,58 @@ type Reason string
 
 // The reasons.
 const (
-	Broken Reason = "network_unavailable" // too many calls in a row have failed
-	Full   Reason = "network_slow"        // too many calls hang there already
+	CircuitOpen Reason = "network_unavailable" // too many calls in a row have failed
+	Saturated   Reason = "network_slow"        // too many calls hang there already
 )
 
-// Call is a call that is under way.
-type Call struct {
+// Slot is a call that is under way.
+type Slot struct {
 	bulkhead *Bulkhead
 	host     string
 	from     time.Time // when it begins to count as running
 	once     sync.Once
 }
 
-// Enter asks to call a host. planned is when the call will be made. probe says
+// Acquire asks to call a host. planned is when the call will be made. probe says
 // that its outcome tells whether the host works; a breaker that is open lets
 // only such calls try. call is nil when it may not be made before retry.
-func (b *Bulkhead) Enter(name string, planned time.Time, probe bool) (call *Call, retry time.Time, reason Reason) {
+func (b *Bulkhead) Acquire(name string, planned time.Time, probe bool) (call *Slot, retry time.Time, reason Reason) {
 	o, now := b.Options.orDefaults(), time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.hosts[name]
 	if h == nil {
-		h = &host{calls: map[*Call]struct{}{}}
+		h = &host{calls: map[*Slot]struct{}{}}
 		if b.hosts == nil {
 			b.hosts = map[string]*host{}
 		}
 		b.hosts[name] = h
 	}
-	if h.pause > 0 && now.Before(h.until) {
-		return nil, h.until, Broken
+	if h.pause > 0 && now.Before(h.openUntil) {
+		return nil, h.openUntil, CircuitOpen
 	}
-	if h.countSlow(now, o); h.slow >= o.MaxSlow || len(h.calls) >= o.MaxCalls {
-		return nil, now.Add(o.Slow), Full
+	if h.updateSlow(now, o); h.slow >= o.MaxSlow || len(h.calls) >= o.MaxCalls {
+		return nil, now.Add(o.Slow), Saturated
 	}
 	if h.pause > 0 && probe {
 		// The others wait for this one, but not for longer than a pause: the
 		// call may hang.
-		h.until = now.Add(h.pause)
+		h.openUntil = now.Add(h.pause)
 	}
 	if planned.Before(now) {
 		planned = now
 	}
-	call = &Call{bulkhead: b, host: name, from: planned}
+	call = &Slot{bulkhead: b, host: name, from: planned}
 	h.calls[call] = struct{}{}
 	return call, time.Time{}, ""
 }
 
-// countSlow counts the calls that hang, not for every call of a crowd anew.
-func (h *host) countSlow(now time.Time, o Options) {
-	if len(h.calls) >= o.MaxSlow && now.Sub(h.seen) < o.Slow/20 {
+// updateSlow counts the calls that hang, not for every call of a crowd anew.
+func (h *host) updateSlow(now time.Time, o Options) {
+	if len(h.calls) >= o.MaxSlow && now.Sub(h.checkedAt) < o.Slow/20 {
 		return
 	}
-	h.slow, h.seen = 0, now
+	h.slow, h.checkedAt = 0, now
 	if len(h.calls) < o.MaxSlow {
 		return
 	}
@@ -137,29 +137,29 @@ func (h *host) countSlow(now time.Time, o Options) {
 	}
 }
 
-// Leave ends the call. Only the first Leave of a call counts.
-func (c *Call) Leave(v Verdict) {
-	c.once.Do(func() { c.bulkhead.leave(c, v) })
+// Release ends the call. Only the first Leave of a call counts.
+func (c *Slot) Release(v Outcome) {
+	c.once.Do(func() { c.bulkhead.release(c, v) })
 }
 
-func (b *Bulkhead) leave(c *Call, v Verdict) {
+func (b *Bulkhead) release(c *Slot, v Outcome) {
 	o, now := b.Options.orDefaults(), time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.hosts[c.host]
 	delete(h.calls, c)
 	switch {
-	case v == Worked:
+	case v == Responded:
 		h.failures, h.pause = 0, 0
 	case v == Failed && h.pause > 0:
 		// Those that were under way when the breaker opened tell nothing new.
-		if !c.from.Before(h.until.Add(-h.pause)) {
+		if !c.from.Before(h.openUntil.Add(-h.pause)) {
 			h.pause = min(2*h.pause, o.MaxPause)
-			h.until = now.Add(h.pause)
+			h.openUntil = now.Add(h.pause)
 		}
 	case v == Failed:
 		if h.failures++; h.failures >= o.Failures {
-			h.pause, h.until = o.Pause, now.Add(o.Pause)
+			h.pause, h.openUntil = o.Pause, now.Add(o.Pause)
 		}
 	}
 	if len(h.calls) == 0 && h.failures == 0 && h.pause == 0 {

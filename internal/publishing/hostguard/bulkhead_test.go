@@ -9,9 +9,9 @@ import (
 	"dateline/internal/publishing/hostguard"
 )
 
-func enter(t *testing.T, b *hostguard.Bulkhead, host string) *hostguard.Call {
+func enter(t *testing.T, b *hostguard.Bulkhead, host string) *hostguard.Slot {
 	t.Helper()
-	call, retry, reason := b.Enter(host, time.Now(), true)
+	call, retry, reason := b.Acquire(host, time.Now(), true)
 	if call == nil {
 		t.Fatalf("%s may not be called until %s: %s", host, retry, reason)
 	}
@@ -20,7 +20,7 @@ func enter(t *testing.T, b *hostguard.Bulkhead, host string) *hostguard.Call {
 
 func wantRefused(t *testing.T, b *hostguard.Bulkhead, host string, want hostguard.Reason) time.Time {
 	t.Helper()
-	call, retry, reason := b.Enter(host, time.Now(), true)
+	call, retry, reason := b.Acquire(host, time.Now(), true)
 	if call != nil || reason != want || !retry.After(time.Now().Add(-time.Millisecond)) {
 		t.Fatalf("call %v, retry %s, reason %q, want %q", call, retry, reason, want)
 	}
@@ -30,29 +30,29 @@ func wantRefused(t *testing.T, b *hostguard.Bulkhead, host string, want hostguar
 // A crowded second is no reason to hold anybody back.
 func TestAHealthyCrowdPasses(t *testing.T) {
 	var b hostguard.Bulkhead
-	var calls []*hostguard.Call
+	var calls []*hostguard.Slot
 	planned := time.Now().Add(time.Hour) // they wait for their time
 	for i := range 3000 {
-		call, _, reason := b.Enter("host", planned, true)
+		call, _, reason := b.Acquire("host", planned, true)
 		if call == nil {
 			t.Fatalf("call %d was refused: %s", i, reason)
 		}
 		calls = append(calls, call)
 	}
 	for _, call := range calls {
-		call.Leave(hostguard.Worked)
+		call.Release(hostguard.Responded)
 	}
 }
 
 func TestOnlySoManyCallsAreUnderWay(t *testing.T) {
 	b := hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: 10}}
 	var mu sync.Mutex
-	var got []*hostguard.Call
+	var got []*hostguard.Slot
 	var refused atomic.Int32
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			call, _, _ := b.Enter("host", time.Now(), true)
+			call, _, _ := b.Acquire("host", time.Now(), true)
 			if call == nil {
 				refused.Add(1)
 				return
@@ -66,22 +66,22 @@ func TestOnlySoManyCallsAreUnderWay(t *testing.T) {
 	if len(got) != 10 || refused.Load() != 90 {
 		t.Fatalf("%d entered, %d were refused", len(got), refused.Load())
 	}
-	wantRefused(t, &b, "host", hostguard.Full)
-	enter(t, &b, "another host").Leave(hostguard.Worked)
-	got[0].Leave(hostguard.Unknown)
-	got[0].Leave(hostguard.Unknown) // counts once
+	wantRefused(t, &b, "host", hostguard.Saturated)
+	enter(t, &b, "another host").Release(hostguard.Responded)
+	got[0].Release(hostguard.Unknown)
+	got[0].Release(hostguard.Unknown) // counts once
 	enter(t, &b, "host")
-	wantRefused(t, &b, "host", hostguard.Full)
+	wantRefused(t, &b, "host", hostguard.Saturated)
 }
 
 func TestCallsThatHangFillAHostSooner(t *testing.T) {
 	b := hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: 100, MaxSlow: 3, Slow: 500 * time.Millisecond}}
-	hanging := []*hostguard.Call{enter(t, &b, "host"), enter(t, &b, "host"), enter(t, &b, "host")}
+	hanging := []*hostguard.Slot{enter(t, &b, "host"), enter(t, &b, "host"), enter(t, &b, "host")}
 	enter(t, &b, "host")
 	time.Sleep(600 * time.Millisecond)
-	wantRefused(t, &b, "host", hostguard.Full)
+	wantRefused(t, &b, "host", hostguard.Saturated)
 	for _, call := range hanging {
-		call.Leave(hostguard.Worked)
+		call.Release(hostguard.Responded)
 	}
 	enter(t, &b, "host")
 }
@@ -94,29 +94,29 @@ func TestABreakerOpensProbesAndCloses(t *testing.T) {
 		// An answer in between begins the count anew.
 		v := hostguard.Failed
 		if i == 1 {
-			v = hostguard.Worked
+			v = hostguard.Responded
 		}
-		enter(t, &b, "host").Leave(v)
+		enter(t, &b, "host").Release(v)
 	}
-	retry := wantRefused(t, &b, "host", hostguard.Broken)
-	enter(t, &b, "another host").Leave(hostguard.Failed)
-	early.Leave(hostguard.Failed) // was under way already
+	retry := wantRefused(t, &b, "host", hostguard.CircuitOpen)
+	enter(t, &b, "another host").Release(hostguard.Failed)
+	early.Release(hostguard.Failed) // was under way already
 	time.Sleep(time.Until(retry) + time.Millisecond)
 
 	probe := enter(t, &b, "host")
-	wantRefused(t, &b, "host", hostguard.Broken) // the others wait for the probe
+	wantRefused(t, &b, "host", hostguard.CircuitOpen) // the others wait for the probe
 	before := time.Now()
-	probe.Leave(hostguard.Failed)
-	if retry = wantRefused(t, &b, "host", hostguard.Broken); retry.Sub(before) < 2*pause {
+	probe.Release(hostguard.Failed)
+	if retry = wantRefused(t, &b, "host", hostguard.CircuitOpen); retry.Sub(before) < 2*pause {
 		t.Errorf("after a failed probe the pause is %s, want twice the first", retry.Sub(before))
 	}
 	time.Sleep(time.Until(retry) + time.Millisecond)
 
 	enter(t, &b, "host") // a probe that hangs
-	retry = wantRefused(t, &b, "host", hostguard.Broken)
+	retry = wantRefused(t, &b, "host", hostguard.CircuitOpen)
 	time.Sleep(time.Until(retry) + time.Millisecond)
-	enter(t, &b, "host").Leave(hostguard.Worked)
+	enter(t, &b, "host").Release(hostguard.Responded)
 	for range 10 {
-		enter(t, &b, "host").Leave(hostguard.Worked)
+		enter(t, &b, "host").Release(hostguard.Responded)
 	}
 }

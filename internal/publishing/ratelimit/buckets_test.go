@@ -37,17 +37,17 @@ func bucketOf(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name strin
 func TestBuckets_SayWhenTheyOpen(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx := someone(declared(300)), t.Context()
-		if b := bucketOf(t, l, c, "posts", network.ScopeAccount); b.Waits || b.Reported {
+		if b := bucketOf(t, l, c, "posts", network.ScopeAccount); b.Enforced || b.Reported {
 			t.Errorf("a usual limit that was not reported: got %+v, want one that holds nothing back", b)
 		}
 		l.Observe(ctx, c, network.CallPublish, report(300, 7, time.Now().Add(time.Minute)), nil)
 		b := bucketOf(t, l, c, "posts", network.ScopeAccount)
-		if !b.Waits || !b.Reported || b.Limit != 300 || b.Left(time.Now()) != 7 || !near(b.ResetAt, time.Minute) || !b.ClosedUntil.IsZero() {
+		if !b.Enforced || !b.Reported || b.Limit != 300 || b.Available(time.Now()) != 7 || !near(b.ResetAt, time.Minute) || !b.ClosedUntil.IsZero() {
 			t.Errorf("after a report: got %+v, want 7 of 300 until a reset in a minute", b)
 		}
 		l.Observe(ctx, c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(30 * time.Second)})
 		b = bucketOf(t, l, c, "posts", network.ScopeAccount)
-		if !near(b.ClosedUntil, 30*time.Second) || b.Left(time.Now()) != 0 {
+		if !near(b.ClosedUntil, 30*time.Second) || b.Available(time.Now()) != 0 {
 			t.Errorf("after a refusal: got %+v, want none left and closed for 30s", b)
 		}
 	})
@@ -56,7 +56,7 @@ func TestBuckets_SayWhenTheyOpen(t *testing.T) {
 // Without Redis only what is documented can be shown.
 func TestDeclared_ListsDocumentedLimits(t *testing.T) {
 	var names []string
-	for _, b := range ratelimit.Declared(someone(account("posts", 25, 24*time.Hour), declared(300))) {
+	for _, b := range ratelimit.DeclaredBuckets(someone(account("posts", 25, 24*time.Hour), declared(300))) {
 		if b.Name == "posts" && b.Scope == network.ScopeAccount && !b.Reported {
 			names = append(names, b.Per.String())
 		}
@@ -75,7 +75,7 @@ func TestBuckets_FailWithoutRedis(t *testing.T) {
 		t.Errorf("Redis has stopped: got %+v, want an error", got)
 	}
 	take(t, l, c) // finds out that Redis is away
-	if got, err := l.Buckets(t.Context(), c); !errors.Is(err, ratelimit.ErrAway) {
+	if got, err := l.Buckets(t.Context(), c); !errors.Is(err, ratelimit.ErrUnavailable) {
 		t.Errorf("Redis is known to be away: got %+v, %v, want ErrAway", got, err)
 	}
 }
@@ -85,7 +85,7 @@ func TestBuckets_ChangeNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
 		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
-		time.Sleep(time.Until(take(t, l, c).Until) + 10*time.Millisecond)
+		time.Sleep(time.Until(take(t, l, c).RetryAt) + 10*time.Millisecond)
 		for range 5 {
 			bucketOf(t, l, c, "posts", network.ScopeAccount)
 		}
@@ -111,7 +111,7 @@ func TestTake_WaitsForTheLastBucket(t *testing.T) {
 		for scope, wait := range map[network.Scope]time.Duration{network.ScopeAccount: time.Minute, network.ScopeApp: 10 * time.Second} {
 			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: time.Now().Add(wait)})
 		}
-		if grant := take(t, l, c); grant.OK || grant.Bucket != "posts" || !near(grant.Until, time.Minute) {
+		if grant := take(t, l, c); grant.OK || grant.Bucket != "posts" || !near(grant.RetryAt, time.Minute) {
 			t.Errorf("got %+v, want to wait a minute for the bucket of the account", grant)
 		}
 	})
@@ -147,7 +147,7 @@ func TestKeys_Expire(t *testing.T) {
 			take(t, l, c)
 		}, 6 * 24 * time.Hour, 8 * 24 * time.Hour},
 		"Waiting": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
-			l.Wait(t.Context(), c, network.CallPublish, ratelimit.Refusal{Scope: network.ScopeAccount, Bucket: "posts", Until: time.Now().Add(10 * time.Minute)}, uuid.New())
+			l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Bucket: "posts", Until: time.Now().Add(10 * time.Minute)}, uuid.New())
 		}, 10 * time.Minute, 12 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

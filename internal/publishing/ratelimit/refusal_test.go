@@ -22,8 +22,8 @@ func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 		c := someone(declared(300))
 		for i, row := range []struct{ says, want time.Duration }{{10 * time.Second, 10 * time.Second}, {time.Minute, time.Minute}, {20 * time.Second, time.Minute}} {
 			l.Observe(t.Context(), c, network.CallPublish, nil, refusal(row.says))
-			if grant := take(t, l, c); grant.OK || !near(grant.Until, row.want) {
-				t.Errorf("refusal %d: got a wait of %s, want %s", i+1, time.Until(grant.Until), row.want)
+			if grant := take(t, l, c); grant.OK || !near(grant.RetryAt, row.want) {
+				t.Errorf("refusal %d: got a wait of %s, want %s", i+1, time.Until(grant.RetryAt), row.want)
 			}
 		}
 	})
@@ -48,7 +48,7 @@ func TestRefusal_StaysInItsWindow(t *testing.T) {
 		c, reset := someone(declared(300)), time.Now().Add(time.Minute)
 		l.Observe(t.Context(), c, network.CallPublish, report(300, 9, reset), refusal(time.Hour))
 		l.Observe(t.Context(), c, network.CallPublish, report(300, 8, reset), nil)
-		if grant := take(t, l, c); grant.OK || !near(grant.Until, time.Hour) {
+		if grant := take(t, l, c); grant.OK || !near(grant.RetryAt, time.Hour) {
 			t.Errorf("got %+v, want to wait an hour", grant)
 		}
 	})
@@ -59,7 +59,7 @@ func TestWait_EndsWhenARefusedBucketOpens(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post := someone(), uuid.New()
 		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
-		l.Wait(t.Context(), c, network.CallPublish, ratelimit.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
+		l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
 		if woken := l.Observe(t.Context(), c, network.CallPublish, nil, nil); len(woken) != 1 || woken[0] != post {
 			t.Errorf("woken %v, want %v", woken, post)
 		}
@@ -95,7 +95,7 @@ func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, post, reset := someone(declared(300)), uuid.New(), time.Now().Add(time.Minute)
 		l.Observe(t.Context(), c, network.CallPublish, report(300, 0, reset), refusal(time.Hour))
-		l.Wait(t.Context(), c, network.CallPublish, ratelimit.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
+		l.AddWaiter(t.Context(), c, network.CallPublish, ratelimit.Wait{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
 		if woken := l.Observe(t.Context(), c, network.CallPublish, report(300, 299, reset.Add(5*time.Minute)), nil); len(woken) != 1 || woken[0] != post {
 			t.Errorf("woken %v, want %v", woken, post)
 		}

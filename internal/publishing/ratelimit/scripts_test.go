@@ -12,12 +12,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// takeScript asks take.lua for permits of one bucket as a process would that
+// acquireScript asks acquire.lua for permits of one bucket as a process would that
 // has many posts waiting. It returns how many it got, how long the next one
 // waits, and how many are left.
-func takeScript(t *testing.T, client *redis.Client, want int, bucket ...any) (granted int64, wait time.Duration, left int64) {
+func acquireScript(t *testing.T, client *redis.Client, want int, bucket ...any) (granted int64, wait time.Duration, left int64) {
 	t.Helper()
-	source, err := os.ReadFile("take.lua")
+	source, err := os.ReadFile("acquire.lua")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +35,14 @@ func TestTakeScript_SendsFewProbesAfterARefusal(t *testing.T) {
 		if err := client.HSet(t.Context(), "bucket", "refused", 1, "refused_at", 1, "closed", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		granted, wait, _ := takeScript(t, client, want, 1, 300, 3600000, "none")
+		granted, wait, _ := acquireScript(t, client, want, 1, 300, 3600000, "none")
 		if granted != int64(min(want, 3)) {
 			t.Errorf("%d posts: got %d probes, want %d", want, granted, min(want, 3))
 		}
 		if want > 3 && (wait < 4*time.Second || wait > 6*time.Second) {
 			t.Errorf("%d posts: the next probe in %s, want 5s", want, wait)
 		}
-		if again, _, _ := takeScript(t, client, want, 1, 300, 3600000, "none"); again != 0 {
+		if again, _, _ := acquireScript(t, client, want, 1, 300, 3600000, "none"); again != 0 {
 			t.Errorf("%d posts: got %d more while the probes are under way, want 0", want, again)
 		}
 	}
@@ -51,11 +51,11 @@ func TestTakeScript_SendsFewProbesAfterARefusal(t *testing.T) {
 func TestTakeScript_CountsWhatIsLeft(t *testing.T) {
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	for _, want := range []int64{7, 4, 1} {
-		if granted, _, left := takeScript(t, client, 3, 1, 10, 3600000, "gcra"); granted != 3 || left != want {
+		if granted, _, left := acquireScript(t, client, 3, 1, 10, 3600000, "gcra"); granted != 3 || left != want {
 			t.Errorf("got %d permits, %d left, want 3, %d left", granted, left, want)
 		}
 	}
-	if granted, _, left := takeScript(t, client, 3, 1, 10, 3600000, "gcra"); granted != 1 || left != 0 {
+	if granted, _, left := acquireScript(t, client, 3, 1, 10, 3600000, "gcra"); granted != 1 || left != 0 {
 		t.Errorf("the last: got %d permits, %d left, want 1, 0 left", granted, left)
 	}
 }

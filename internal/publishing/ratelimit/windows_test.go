@@ -34,7 +34,7 @@ func TestWindow_IsOpenAfterItsReset(t *testing.T) {
 		}
 		// No response has told more: the next ones wait for a probe, not for hours.
 		grant := take(t, l, c)
-		if wait := time.Until(grant.Until); grant.OK || wait > 6*time.Second {
+		if wait := time.Until(grant.RetryAt); grant.OK || wait > 6*time.Second {
 			t.Errorf("the next waits %s, want at most 6s", wait)
 		}
 	})
@@ -50,11 +50,11 @@ func TestWindow_ProbesWhenNothingIsKnown(t *testing.T) {
 	time.Sleep(60 * time.Millisecond)
 	crowd(t, l, c, 20)
 	grant := take(t, l, c)
-	time.Sleep(time.Until(grant.Until) + 10*time.Millisecond)
+	time.Sleep(time.Until(grant.RetryAt) + 10*time.Millisecond)
 	if got := crowd(t, l, c, 20); got != 3 {
 		t.Errorf("got %d probes, want 3", got)
 	}
-	if wait := time.Until(take(t, l, c).Until); wait < 9*time.Second || wait > 11*time.Second {
+	if wait := time.Until(take(t, l, c).RetryAt); wait < 9*time.Second || wait > 11*time.Second {
 		t.Errorf("the next probes go out in %s, want 10s", wait)
 	}
 	// A response to a probe tells: 3 of the window are used.
@@ -74,7 +74,7 @@ func TestPeriod_ReportedOverridesDeclared(t *testing.T) {
 		if got := crowd(t, l, c, 30); got != 10 {
 			t.Errorf("got %d permits, want 10", got)
 		}
-		if wait := time.Until(take(t, l, c).Until); wait < 4*time.Minute || wait > 5*time.Minute+time.Second {
+		if wait := time.Until(take(t, l, c).RetryAt); wait < 4*time.Minute || wait > 5*time.Minute+time.Second {
 			t.Errorf("the next waits %s, want the reported 5m", wait)
 		}
 	})
@@ -154,10 +154,10 @@ func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 		refusal := &network.Error{Class: network.Throttled, Scope: network.ScopeAccount}
 		l.Observe(t.Context(), c, network.CallPublish, nil, refusal)
 		grant := take(t, l, c)
-		if wait := time.Until(grant.Until); grant.OK || wait > 1100*time.Millisecond {
+		if wait := time.Until(grant.RetryAt); grant.OK || wait > 1100*time.Millisecond {
 			t.Fatalf("after a refusal: got %+v, want a wait of about 1s", grant)
 		}
-		time.Sleep(time.Until(grant.Until) + 10*time.Millisecond)
+		time.Sleep(time.Until(grant.RetryAt) + 10*time.Millisecond)
 		if got := crowd(t, l, c, 30); got < 1 || got > 3 {
 			t.Errorf("after the pause: got %d permits, want 1 to 3 probes", got)
 		}
@@ -181,10 +181,10 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 		}
 		wait := func(until time.Time) uuid.UUID {
 			id := uuid.New()
-			l.Wait(ctx, c, network.CallPublish, ratelimit.Refusal{Scope: grant.Scope, Bucket: grant.Bucket, Until: until}, id)
+			l.AddWaiter(ctx, c, network.CallPublish, ratelimit.Wait{Scope: grant.Scope, Bucket: grant.Bucket, Until: until}, id)
 			return id
 		}
-		waits := wait(grant.Until)
+		waits := wait(grant.RetryAt)
 		if woken := l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)), nil); len(woken) != 0 {
 			t.Errorf("woken %v although nothing has changed", woken)
 		}

@@ -147,7 +147,7 @@ func stretches(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []st
 		if at.Before(now) || !at.Before(b.ResetAt) {
 			return nil
 		}
-		return []stretch{{now, b.ResetAt, b.Left(now) / cost}}
+		return []stretch{{now, b.ResetAt, b.Available(now) / cost}}
 	}
 	if !fixed {
 		return []stretch{{at, at.Add(b.Per), allowed}, {at.Add(-b.Per).Add(time.Microsecond), at.Add(time.Microsecond), allowed}}
@@ -163,7 +163,7 @@ func stretches(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []st
 	s := stretch{from: base.Add(whole * b.Per), allowed: allowed}
 	s.to = s.from.Add(b.Per)
 	if !s.from.After(now) && s.to.After(now) {
-		s.allowed = b.Left(now) / cost
+		s.allowed = b.Available(now) / cost
 	}
 	return []stretch{s}
 }
@@ -199,7 +199,7 @@ const bucketsPatience = 300 * time.Millisecond
 
 func (d *Desk) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Bucket {
 	if d.Rates == nil {
-		return ratelimit.Declared(c)
+		return ratelimit.DeclaredBuckets(c)
 	}
 	asking, cancel := context.WithTimeout(ctx, bucketsPatience)
 	defer cancel()
@@ -208,10 +208,10 @@ func (d *Desk) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Buck
 		return buckets
 	}
 	// Who has gone meanwhile says nothing of Redis, and one failure is told of once.
-	if ctx.Err() == nil && !errors.Is(err, ratelimit.ErrAway) {
+	if ctx.Err() == nil && !errors.Is(err, ratelimit.ErrUnavailable) {
 		d.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
 	}
-	return ratelimit.Declared(c)
+	return ratelimit.DeclaredBuckets(c)
 }
 
 // Limits tells how the rate limits of an account stand.

@@ -42,7 +42,7 @@ func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
 		})
 		for range 4 {
 			act(func() error {
-				read, err := n.Acknowledge(t.Context(), p.ID)
+				read, err := n.AcknowledgeRevision(t.Context(), p.ID)
 				if err != nil {
 					return err
 				}

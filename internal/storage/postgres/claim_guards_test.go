@@ -20,7 +20,7 @@ func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 			n.must(n.SetCallState(t.Context(), first.OperationID, state, nil))
 			n.exec("update post_targets set claimed_until = now() - interval '1 second'")
 			other := n.create()
-			if _, ok, err := n.ClaimMany(t.Context(), []post.Call{call(p, 0, 2), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
+			if _, ok, err := n.ClaimAll(t.Context(), []post.Call{call(p, 0, 2), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
 				t.Errorf("claim with an open call, claim of another post: got %v, %v, want [false true]", ok, err)
 			}
 			var calls int
@@ -154,12 +154,12 @@ func TestFinish_OutcomesAreFinal(t *testing.T) {
 	n := open(t)
 	finishers := map[string]func(o post.Outcome) bool{
 		"Finish": func(o post.Outcome) bool {
-			_, ok, err := n.Finish(t.Context(), o)
+			_, ok, err := n.RecordOutcome(t.Context(), o)
 			n.must(err)
 			return ok
 		},
 		"FinishPosted": func(o post.Outcome) bool {
-			ok, err := n.FinishPosted(t.Context(), []post.Outcome{o})
+			ok, err := n.RecordPosted(t.Context(), []post.Outcome{o})
 			n.must(err)
 			return ok[0]
 		},
@@ -204,7 +204,7 @@ func TestFinishPosted_ClearsEarlierErrors(t *testing.T) {
 	first := failure(n.claim(p, 0, 1, time.Minute))
 	first.Status, first.Event = post.TargetScheduled, post.EventRetrying
 	n.finish(first)
-	ok, err := n.FinishPosted(t.Context(), []post.Outcome{posted(n.claim(p, 0, 2, time.Minute), "1")})
+	ok, err := n.RecordPosted(t.Context(), []post.Outcome{posted(n.claim(p, 0, 2, time.Minute), "1")})
 	n.must(err)
 	if got := n.reread(p).Targets[0]; !ok[0] || got.ErrorClass != "" || got.ErrorCode != "" || got.ErrorMessage != "" {
 		t.Errorf("got %v, %+v, want no error left", ok, got)

@@ -158,7 +158,7 @@ func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
 	}
 
 	// The earlier holder wakes late: nothing that it says counts any more.
-	if _, ok, err := n.Finish(t.Context(), outcome(first, "1")); ok || err != nil {
+	if _, ok, err := n.RecordOutcome(t.Context(), outcome(first, "1")); ok || err != nil {
 		t.Errorf("the earlier holder's outcome was taken (%v)", err)
 	}
 	if ok, err := n.RenewClaim(t.Context(), first.TargetID, first.Fence, time.Minute); ok || err != nil {
@@ -196,7 +196,7 @@ func TestAnOutcomeForAnOlderRevisionIsRefused(t *testing.T) {
 	n.must(err)
 	// What preparing the older text found wrong does not concern the new one.
 	o := post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed, ErrorClass: "rejected", Error: "Too long.", Event: post.EventFailed}
-	if _, ok, err := n.Finish(t.Context(), o); ok || err != nil {
+	if _, ok, err := n.RecordOutcome(t.Context(), o); ok || err != nil {
 		t.Errorf("it was taken (%v)", err)
 	}
 	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Scheduled {
@@ -211,7 +211,7 @@ func TestARefusedOutcomeLeavesNothingBehind(t *testing.T) {
 	before := n.events(p)
 	late := outcome(c, "1")
 	late.Fence--
-	if _, ok, err := n.Finish(t.Context(), late); ok || err != nil {
+	if _, ok, err := n.RecordOutcome(t.Context(), late); ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	if after := n.events(p); !slices.Equal(before, after) {
@@ -236,7 +236,7 @@ func TestARetryClaimsAnewUnderAnotherEpoch(t *testing.T) {
 	}
 	// It takes nobody else's claim with it.
 	other := n.create()
-	if _, ok, err := n.ClaimMany(t.Context(), []post.Call{call(got, 0, 1), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
+	if _, ok, err := n.ClaimAll(t.Context(), []post.Call{call(got, 0, 1), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
 		t.Errorf("the same epoch once more, and another post's first: %v, %v", ok, err)
 	}
 	second := n.claim(got, 0, 2, time.Minute)
@@ -279,11 +279,11 @@ func TestARemotePostBelongsToOneTargetOnly(t *testing.T) {
 	}
 	found := outcome(n.claim(n.create(), 0, 1, time.Minute), "77")
 	found.Operation = post.CallReconciledOK
-	if _, ok, err := n.Finish(t.Context(), found); ok || err == nil {
+	if _, ok, err := n.RecordOutcome(t.Context(), found); ok || err == nil {
 		t.Errorf("a remote post was found for two posts (%v)", err)
 	}
 	// What the network itself answers is recorded as it says.
-	if _, ok, err := n.Finish(t.Context(), outcome(n.claim(n.create(), 0, 1, time.Minute), "77")); !ok || err != nil {
+	if _, ok, err := n.RecordOutcome(t.Context(), outcome(n.claim(n.create(), 0, 1, time.Minute), "77")); !ok || err != nil {
 		t.Errorf("an accepted call was not recorded: %v %v", ok, err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// ClaimMany is Claim for a crowd: one statement for all that is due. ok says,
+// ClaimAll is Claim for a crowd: one statement for all that is due. ok says,
 // in order, which calls got their claim.
-func (s *Store) ClaimMany(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error) {
+func (s *Store) ClaimAll(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error) {
 	p := db.ClaimTargetsParams{LeaseSeconds: lease.Seconds()}
 	at := make(map[uuid.UUID]int, len(calls))
 	for i, c := range calls {
@@ -42,9 +42,9 @@ func (s *Store) ClaimMany(ctx context.Context, calls []post.Call, lease time.Dur
 	return claimed, ok, nil
 }
 
-// FinishPosted is Finish for a crowd of calls that the networks accepted. ok
+// RecordPosted is Finish for a crowd of calls that the networks accepted. ok
 // says, in order, which of them still held their claim.
-func (s *Store) FinishPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error) {
+func (s *Store) RecordPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error) {
 	ok = make([]bool, len(outcomes))
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		postIDs := make([]uuid.UUID, len(outcomes))

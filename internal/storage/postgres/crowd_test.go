@@ -27,7 +27,7 @@ func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
 	n.claim(held, 0, 1, time.Minute)
 	before := n.reread(held)
 
-	claimed, ok, err := n.ClaimMany(t.Context(), calls, time.Minute)
+	claimed, ok, err := n.ClaimAll(t.Context(), calls, time.Minute)
 	n.must(err)
 	if fmt.Sprint(ok) != "[true false false false true]" {
 		t.Fatalf("claimed %v", ok)
@@ -66,7 +66,7 @@ func TestOverlappingCrowdsClaimEachTargetOnce(t *testing.T) {
 			for i := range posts { // in another order each, so that locks could cross
 				calls = append(calls, call(posts[(i*7+round*5)%len(posts)], 0, 1))
 			}
-			claimed, ok, err := n.ClaimMany(t.Context(), calls, time.Minute)
+			claimed, ok, err := n.ClaimAll(t.Context(), calls, time.Minute)
 			if err != nil {
 				t.Error(err)
 				return
@@ -98,7 +98,7 @@ func TestACrowdsOutcomesAreRecordedAsOneByOne(t *testing.T) {
 		posted(n.claim(half, 0, 1, time.Minute), "3"), posted(n.claim(lost, 0, 1, time.Minute), "4")}
 	outcomes[3].Fence-- // somebody else holds the claim by now
 
-	ok, err := n.FinishPosted(t.Context(), outcomes)
+	ok, err := n.RecordPosted(t.Context(), outcomes)
 	n.must(err)
 	if fmt.Sprint(ok) != "[true true true false]" {
 		t.Fatalf("recorded %v", ok)

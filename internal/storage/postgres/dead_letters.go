@@ -21,9 +21,9 @@ func (s *Store) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (p
 	})
 }
 
-// Return sends failed targets out again because their account is connected
+// RedriveReconnected sends failed targets out again because their account is connected
 // once more. Their lateness still counts from the post's own time.
-func (s *Store) Return(ctx context.Context, postID uuid.UUID) (post.Post, error) {
+func (s *Store) RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.Post, error) {
 	g := post.Guard{PostID: postID, Actor: post.ActorDateline}
 	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
 		targets, err := q.ReconnectedTargets(ctx, postID)
@@ -222,14 +222,14 @@ func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]
 	return counts, nil
 }
 
-// Reconnected lists posts that failed for want of access to an account that
+// ListReconnected lists posts that failed for want of access to an account that
 // was connected since.
-func (s *Store) Reconnected(ctx context.Context, limit int) ([]uuid.UUID, error) {
+func (s *Store) ListReconnected(ctx context.Context, limit int) ([]uuid.UUID, error) {
 	return s.q.ReconnectedPosts(ctx, int32(limit)) //nolint:gosec // hundreds
 }
 
-// NoteLate writes into the timeline of every post that is out of time by more
+// MarkLate writes into the timeline of every post that is out of time by more
 // than after, and not out, that it is late; once each.
-func (s *Store) NoteLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error) {
+func (s *Store) MarkLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error) {
 	return s.q.NoteLate(ctx, db.NoteLateParams{AfterSeconds: after.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 }

@@ -114,7 +114,7 @@ func TestKeysAreForgottenAfterAWeek(t *testing.T) {
 	n.create(keyed("old", "Hello"))
 	n.exec("update idempotency_keys set created_at = now() - interval '8 days'")
 	n.create(keyed("new", "Hello"))
-	n.must(n.DropOldIdempotencyKeys(t.Context()))
+	n.must(n.DeleteExpiredIdempotencyKeys(t.Context()))
 	for key, want := range map[string]bool{"old": false, "new": true} {
 		if _, found, err := n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed(key, "Hello")).Idempotency); err != nil || found != want {
 			t.Errorf("%s: %v %v", key, found, err)

@@ -25,9 +25,9 @@ func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post
 	return out, json.Unmarshal(row.Calls, &out.Calls)
 }
 
-// UnclearSince finds the first send of a segment, apart from one, that the
+// UnresolvedSince finds the first send of a segment, apart from one, that the
 // network may have acted on although it was not found there.
-func (s *Store) UnclearSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error) {
+func (s *Store) UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error) {
 	sent, err = s.q.UnclearSince(ctx, db.UnclearSinceParams{TargetID: targetID, Segment: int32(segment), OperationID: except}) //nolint:gosec // a handful
 	if noRows(err) {
 		return time.Time{}, false, nil

@@ -20,7 +20,7 @@ func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 		event string
 		want  bool
 	}{{post.EventThrottled, true}, {post.EventThrottled, false}, {post.EventHeld, true}, {post.EventThrottled, true}} {
-		said, err := n.NoteOnce(t.Context(), p.ID, target, row.event, post.ActorDateline, nil)
+		said, err := n.AddEventOnce(t.Context(), p.ID, target, row.event, post.ActorDateline, nil)
 		if err != nil || said != row.want {
 			t.Errorf("note %d, %s: got %v, %v, want %v", i+1, row.event, said, err, row.want)
 		}
@@ -29,10 +29,10 @@ func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 	if got := n.events(p); !slices.Equal(got, want) {
 		t.Errorf("timeline: got %v, want %v", got, want)
 	}
-	if said, err := n.NoteOnce(t.Context(), newID(), target, post.EventThrottled, post.ActorDateline, nil); said || err == nil {
+	if said, err := n.AddEventOnce(t.Context(), newID(), target, post.EventThrottled, post.ActorDateline, nil); said || err == nil {
 		t.Errorf("an unknown post: got %v, %v, want an error", said, err)
 	}
-	if err := n.Note(t.Context(), newID(), nil, post.EventThrottled, post.ActorDateline, nil); err == nil {
+	if err := n.AddEvent(t.Context(), newID(), nil, post.EventThrottled, post.ActorDateline, nil); err == nil {
 		t.Error("a line for an unknown post: got no error")
 	}
 }
@@ -50,8 +50,8 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 		"Claim":            func() error { _, _, err := n.Claim(ctx, call(p, 0, 2), time.Minute); return err },
 		"OpenCall":         func() error { _, _, err := n.OpenCall(ctx, c.TargetID); return err },
 		"LastEpoch":        func() error { _, err := n.LastEpoch(ctx, c.TargetID, 0, 1); return err },
-		"UnclearSends":     func() error { _, err := n.UnclearSends(ctx, c.TargetID, 0, 1); return err },
-		"UnclearSince":     func() error { _, _, err := n.UnclearSince(ctx, c.TargetID, 0, c.OperationID); return err },
+		"UnclearSends":     func() error { _, err := n.CountUnresolvedSends(ctx, c.TargetID, 0, 1); return err },
+		"UnclearSince":     func() error { _, _, err := n.UnresolvedSince(ctx, c.TargetID, 0, c.OperationID); return err },
 		"SimilarCalls":     func() error { _, err := n.SimilarCalls(ctx, n.account.ID, c, time.Now()); return err },
 		"ClaimedRemoteIDs": func() error { _, err := n.ClaimedRemoteIDs(ctx, n.account.ID, time.Now()); return err },
 		"PublishedSegments": func() error {
@@ -62,14 +62,14 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 		"TakeOver":     func() error { _, _, err := n.TakeOver(ctx, c, c.Fence, time.Minute); return err },
 		"RenewClaim":   func() error { _, err := n.RenewClaim(ctx, c.TargetID, c.Fence, time.Minute); return err },
 		"SetCallState": func() error { return n.SetCallState(ctx, c.OperationID, post.CallAmbiguous, nil) },
-		"Note":         func() error { return n.Note(ctx, p.ID, nil, post.EventHeld, post.ActorDateline, nil) },
+		"Note":         func() error { return n.AddEvent(ctx, p.ID, nil, post.EventHeld, post.ActorDateline, nil) },
 		"NoteOnce": func() error {
-			_, err := n.NoteOnce(ctx, p.ID, c.TargetID, post.EventHeld, post.ActorDateline, nil)
+			_, err := n.AddEventOnce(ctx, p.ID, c.TargetID, post.EventHeld, post.ActorDateline, nil)
 			return err
 		},
-		"Finish": func() error { _, _, err := n.Finish(ctx, posted(c, "1")); return err },
+		"Finish": func() error { _, _, err := n.RecordOutcome(ctx, posted(c, "1")); return err },
 		"FinishPosted": func() error {
-			_, err := n.FinishPosted(ctx, []post.Outcome{posted(c, "1")})
+			_, err := n.RecordPosted(ctx, []post.Outcome{posted(c, "1")})
 			return err
 		},
 		"CountPlanned": func() error {

@@ -24,7 +24,7 @@ func savePostLinks(ctx context.Context, q *db.Queries, p post.Post, targets []po
 	if p.LinkBase == "" {
 		return nil
 	}
-	in := db.PutPostLinksParams{WorkspaceID: p.WorkspaceID, UserID: idOrNull(p.UserID), PostID: p.ID}
+	in := db.InsertPostLinksParams{WorkspaceID: p.WorkspaceID, UserID: idOrNull(p.UserID), PostID: p.ID}
 	for _, t := range targets {
 		for _, l := range p.Links(t) {
 			in.Codes, in.AccountIds, in.Urls = append(in.Codes, l.Code), append(in.AccountIds, t.AccountID), append(in.Urls, l.URL)
@@ -33,7 +33,7 @@ func savePostLinks(ctx context.Context, q *db.Queries, p post.Post, targets []po
 	if len(in.Codes) == 0 {
 		return nil
 	}
-	n, err := q.PutPostLinks(ctx, in)
+	n, err := q.InsertPostLinks(ctx, in)
 	if err == nil && int(n) != len(in.Codes) {
 		err = errLinkTaken
 	}

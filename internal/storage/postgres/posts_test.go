@@ -221,7 +221,7 @@ func TestANoteWaitsForAChangeThatIsUnderWay(t *testing.T) {
 	_, err := tx.Exec(t.Context(), "select 1 from scheduled_posts where post_id = $1 for update", p.ID)
 	n.must(err)
 	noted := make(chan error, 1)
-	go func() { noted <- n.Note(t.Context(), p.ID, nil, post.EventRefused, post.ActorOperator, nil) }()
+	go func() { noted <- n.AddEvent(t.Context(), p.ID, nil, post.EventRefused, post.ActorOperator, nil) }()
 	time.Sleep(50 * time.Millisecond) // long enough for a note that would not wait
 	_, err = tx.Exec(t.Context(), "insert into post_events (post_id, workspace_id, type, actor) values ($1, $2, 'edited', 'dateline')", p.ID, n.workspace.ID)
 	n.must(err)

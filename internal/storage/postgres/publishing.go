@@ -17,7 +17,7 @@ import (
 // statement. ok is false when the post changed, is not open any more, somebody
 // else holds the claim, or an earlier call's outcome is not known.
 func (s *Store) Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error) {
-	all, oks, err := s.ClaimMany(ctx, []post.Call{c}, lease)
+	all, oks, err := s.ClaimAll(ctx, []post.Call{c}, lease)
 	if err != nil {
 		return c, false, err
 	}
@@ -47,8 +47,8 @@ func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, 
 	return int(n), err
 }
 
-// UnclearSends counts the sends of a segment that had no trustworthy answer.
-func (s *Store) UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
+// CountUnresolvedSends counts the sends of a segment that had no trustworthy answer.
+func (s *Store) CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
 	n, err := s.q.UnclearSends(ctx, db.UnclearSendsParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
 	return int(n), err
 }
@@ -72,9 +72,9 @@ func (s *Store) TakeOver(ctx context.Context, c post.Call, fence int64, lease ti
 	return row.Fence, err == nil, err
 }
 
-// Finish records an outcome in target, ledger, post and timeline at once. ok
+// RecordOutcome records an outcome in target, ledger, post and timeline at once. ok
 // is false when another attempt holds the claim by now: then nothing changes.
-func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error) {
+func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.LockPost(ctx, o.PostID)
 		if err != nil {
@@ -235,10 +235,10 @@ func (s *Store) SetCallState(ctx context.Context, operationID uuid.UUID, state s
 	return setOperation(ctx, s.q, operationID, state, "", evidence)
 }
 
-// Note adds a line to a post's timeline. Like every change it holds the post
+// AddEvent adds a line to a post's timeline. Like every change it holds the post
 // meanwhile: a reader that goes on behind the newest event must not meet an
 // older one later.
-func (s *Store) Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error {
+func (s *Store) AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, postID)
 		if err != nil {
@@ -255,9 +255,9 @@ func (s *Store) CountPlanned(ctx context.Context, workspaceID, account uuid.UUID
 	return int(n), err
 }
 
-// NoteOnce is Note for what may go on for long: it adds nothing when the newest
+// AddEventOnce is Note for what may go on for long: it adds nothing when the newest
 // line about the target is of the same type.
-func (s *Store) NoteOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error) {
+func (s *Store) AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, postID)
 		if err != nil {

@@ -63,7 +63,7 @@ func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
 		}
 		for range 28 {
 			act(func() error {
-				read, err := n.Acknowledge(t.Context(), p.ID)
+				read, err := n.AcknowledgeRevision(t.Context(), p.ID)
 				if err != nil {
 					return err
 				}

@@ -9,9 +9,9 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Acknowledge reads a post for its workflow and notes which revision the
+// AcknowledgeRevision reads a post for its workflow and notes which revision the
 // workflow has now seen.
-func (s *Store) Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, error) {
+func (s *Store) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (post.Post, error) {
 	// Mostly it has seen it before, and a write would wait for the disk.
 	row, err := s.q.GetPost(ctx, postID)
 	if err == nil && (row.WorkflowRevision == nil || *row.WorkflowRevision != row.Revision) {
@@ -20,9 +20,9 @@ func (s *Store) Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, e
 	return withTargets(ctx, s.q, row, err)
 }
 
-// MissingWorkflows lists posts whose workflow was never told of the newest
+// ListMissingWorkflows lists posts whose workflow was never told of the newest
 // revision or should have acted long ago.
-func (s *Store) MissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {
+func (s *Store) ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {
 	rows, err := s.q.PostsMissingWorkflow(ctx, int32(limit)) //nolint:gosec // hundreds
 	if err != nil {
 		return nil, err
@@ -36,11 +36,11 @@ func (s *Store) MissingWorkflows(ctx context.Context, limit int) ([]post.Unatten
 
 const temporalStoreKey = "temporal_store"
 
-// SeenTemporalStore compares the identity of Temporal's store with the one
+// DetectNewTemporalStore compares the identity of Temporal's store with the one
 // seen last. When it is another one, all workflows are gone: every open post
 // and every open delivery of a webhook is marked as one whose workflow is
 // missing, and forgotten says how many posts.
-func (s *Store) SeenTemporalStore(ctx context.Context, identity string) (forgotten int64, err error) {
+func (s *Store) DetectNewTemporalStore(ctx context.Context, identity string) (forgotten int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.GetSetting(ctx, temporalStoreKey)
 		if err != nil && !noRows(err) {
@@ -62,8 +62,8 @@ func (s *Store) SeenTemporalStore(ctx context.Context, identity string) (forgott
 	return forgotten, err
 }
 
-// DropOldIdempotencyKeys forgets keys older than a week.
-func (s *Store) DropOldIdempotencyKeys(ctx context.Context) error {
+// DeleteExpiredIdempotencyKeys forgets keys older than a week.
+func (s *Store) DeleteExpiredIdempotencyKeys(ctx context.Context) error {
 	if _, err := s.q.DeleteOldIdempotencyKeys(ctx); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // missing lists the posts that the reconciler has to tell Temporal of.
 func (n *newsroom) missing() []uuid.UUID {
 	n.t.Helper()
-	missing, err := n.MissingWorkflows(n.t.Context(), 100)
+	missing, err := n.ListMissingWorkflows(n.t.Context(), 100)
 	n.must(err)
 	var ids []uuid.UUID
 	for _, m := range missing {
@@ -37,7 +37,7 @@ func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
 	if ids := n.missing(); !slices.Equal(ids, []uuid.UUID{p.ID}) {
 		t.Errorf("missing %v", ids)
 	}
-	_, err := n.Acknowledge(t.Context(), p.ID)
+	_, err := n.AcknowledgeRevision(t.Context(), p.ID)
 	n.must(err)
 	if ids := n.missing(); len(ids) != 0 {
 		t.Errorf("missing %v", ids)
@@ -47,7 +47,7 @@ func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
 	_, err = n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
 	n.must(err)
 	n.age(p, "10 seconds")
-	missing, err := n.MissingWorkflows(t.Context(), 100)
+	missing, err := n.ListMissingWorkflows(t.Context(), 100)
 	n.must(err)
 	if !slices.Equal(missing, []post.Unattended{{PostID: p.ID, Untold: true}}) {
 		t.Errorf("missing %+v", missing)
@@ -62,7 +62,7 @@ func TestAPostWhoseWorkflowIsLateIsFound(t *testing.T) {
 	n.claim(working, 0, 1, time.Minute)
 	n.finish(outcome(n.claim(done, 0, 1, time.Minute), "1"))
 	for _, p := range []post.Post{overdue, stuck, working, done} {
-		_, err := n.Acknowledge(t.Context(), p.ID)
+		_, err := n.AcknowledgeRevision(t.Context(), p.ID)
 		n.must(err)
 	}
 	n.age(stuck, "3 minutes")
@@ -89,7 +89,7 @@ func TestANewTemporalStoreForgetsAllWorkflows(t *testing.T) {
 	n := open(t)
 	seen := func(identity string, want int64) {
 		t.Helper()
-		forgotten, err := n.SeenTemporalStore(t.Context(), identity)
+		forgotten, err := n.DetectNewTemporalStore(t.Context(), identity)
 		if err != nil || forgotten != want {
 			t.Errorf("%s: %d forgotten, want %d (%v)", identity, forgotten, want, err)
 		}
@@ -97,7 +97,7 @@ func TestANewTemporalStoreForgetsAllWorkflows(t *testing.T) {
 	open, done := n.create(), n.create()
 	n.finish(outcome(n.claim(done, 0, 1, time.Minute), "1"))
 	for _, p := range []post.Post{open, done} {
-		_, err := n.Acknowledge(t.Context(), p.ID)
+		_, err := n.AcknowledgeRevision(t.Context(), p.ID)
 		n.must(err)
 		n.age(p, "10 seconds")
 	}

@@ -88,7 +88,7 @@ func TestAnOutcomeIsTakenOnce(t *testing.T) {
 	n := open(t)
 	c := n.claim(n.create(), 0, 1, time.Minute)
 	n.finish(outcome(c, "1"))
-	if _, ok, err := n.Finish(t.Context(), failure(c)); ok || err != nil {
+	if _, ok, err := n.RecordOutcome(t.Context(), failure(c)); ok || err != nil {
 		t.Errorf("a posted target failed afterwards (%v)", err)
 	}
 }

@@ -78,8 +78,8 @@ func (s *Store) ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Ser
 	return out, err
 }
 
-// OpenSeries lists the series that have not ended, in the order of their ids.
-func (s *Store) OpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+// ListOpenSeries lists the series that have not ended, in the order of their ids.
+func (s *Store) ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
 	return s.q.OpenSeries(ctx, db.OpenSeriesParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 

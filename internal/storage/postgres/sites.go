@@ -16,7 +16,7 @@ import (
 )
 
 // CreateSite stores a site, unless the workspace has most of them already.
-func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key idempotency.Key) (created site.Site, replayed bool, err error) {
+func (s *Store) CreateSite(ctx context.Context, w site.Site, maxSites int, key idempotency.Key) (created site.Site, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, w.WorkspaceID, key, w.ID)
 		if err != nil {
@@ -28,12 +28,12 @@ func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key idemp
 			return orMissing(err, "site")
 		}
 		row, err := q.InsertSite(ctx, db.InsertSiteParams{ID: w.ID, WorkspaceID: w.WorkspaceID, Name: w.Name, Domains: orEmpty(w.Domains), TimeZone: w.TimeZone,
-			WindowSeconds: int32(w.WindowSeconds), Uniques: string(w.UniqueMethod), MaxID: w.MaxID, RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
+			WindowSeconds: int32(w.WindowSeconds), UniqueMethod: string(w.UniqueMethod), MaxID: w.MaxID, RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
 			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts,
-			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, Most: int32(most)}) //nolint:gosec // a few
+			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, MaxSites: int32(maxSites)}) //nolint:gosec // a few
 		if noRows(err) {
 			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_sites",
-				Message: fmt.Sprintf("This workspace has %d sites, which is as many as it may have. Delete one first.", most)}
+				Message: fmt.Sprintf("This workspace has %d sites, which is as many as it may have. Delete one first.", maxSites)}
 		}
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func sitesFromRows(rows []db.Site) []site.Site {
 
 func siteFromRow(r db.Site) site.Site {
 	return site.Site{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
-		WindowSeconds: int(r.WindowSeconds), UniqueMethod: counter.UniqueMethod(r.Uniques), MaxID: r.MaxID, RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
+		WindowSeconds: int(r.WindowSeconds), UniqueMethod: counter.UniqueMethod(r.UniqueMethod), MaxID: r.MaxID, RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
 		Visitors: site.VisitorMode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts, WriteKey: r.WriteKey,
 		SecretHash: r.SecretHash, VisitorKey: r.VisitorKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 }

@@ -124,7 +124,7 @@ func failure(c post.Call) post.Outcome {
 // finish records an outcome that must be taken.
 func (n *newsroom) finish(o post.Outcome) post.Post {
 	n.t.Helper()
-	p, ok, err := n.Finish(n.t.Context(), o)
+	p, ok, err := n.RecordOutcome(n.t.Context(), o)
 	n.must(err)
 	if !ok {
 		n.t.Fatalf("the outcome %s was refused", o.Event)

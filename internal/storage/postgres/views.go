@@ -51,13 +51,13 @@ func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) e
 // transaction. applied is false when it was added before.
 func (s *Store) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error) {
 	rows := rowsOf(batch.Deltas)
-	leftOut := batch.Skipped
-	if leftOut == nil {
-		leftOut = []uuid.UUID{}
+	skipped := batch.Skipped
+	if skipped == nil {
+		skipped = []uuid.UUID{}
 	}
 	err = s.withPartitions(ctx, rows.partitions(), func() error {
 		return s.inTx(ctx, func(q *db.Queries) error {
-			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: id, Shard: int32(shard), Counts: rows.hitCount, LeftOut: leftOut}) //nolint:gosec // a hundred at most
+			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: id, Shard: int32(shard), Counts: rows.hitCount, SkippedRecords: skipped}) //nolint:gosec // a hundred at most
 			applied = n == 1
 			if err != nil || !applied {
 				return err
@@ -70,18 +70,18 @@ func (s *Store) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, bat
 
 // SkippedViewRecords gives the records that were left out of a batch when it was
 // applied.
-func (s *Store) SkippedViewRecords(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error) {
-	leftOut, err = s.q.ViewBatchLeftOut(ctx, id)
+func (s *Store) SkippedViewRecords(ctx context.Context, id uuid.UUID) (skipped []uuid.UUID, applied bool, err error) {
+	skipped, err = s.q.SkippedViewRecords(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
-	return leftOut, err == nil, err
+	return skipped, err == nil, err
 }
 
 // ViewFilteredCounts gives how many hits on a page were filtered, by reason, and which
 // of some batches are among them.
 func (s *Store) ViewFilteredCounts(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error) {
-	rows, err := s.q.ViewFilteredOf(ctx, db.ViewFilteredOfParams{SiteID: page.Site, Page: sanitizeText(page.Page), Batches: batches})
+	rows, err := s.q.ViewFilteredCounts(ctx, db.ViewFilteredCountsParams{SiteID: page.Site, Page: sanitizeText(page.Page), Batches: batches})
 	counts = map[string]int64{}
 	for _, r := range rows {
 		if r.Batch != uuid.Nil {
@@ -99,7 +99,7 @@ type viewBatchRows struct {
 	hours      db.AddViewHoursParams
 	dimensions db.AddViewDimensionsParams
 	filtered   db.AddViewFilteredParams
-	uniques    db.PutViewUniquesParams
+	uniques    db.SaveViewUniquesParams
 	hitCount   int64
 }
 
@@ -118,9 +118,9 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 			funnel[h.Kind] += h.Count
 		}
 		p := &b.pages
-		p.SiteIds, p.Pages, p.Ways = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Ways, string(d.UniqueMethod))
-		p.Views, p.Clicks, p.Converts = append(p.Views, counts[counter.View]), append(p.Clicks, counts[counter.Click]), append(p.Converts, counts[counter.Conversion])
-		p.FunnelViews, p.FunnelClicks, p.FunnelConverts = append(p.FunnelViews, funnel[counter.View]), append(p.FunnelClicks, funnel[counter.Click]), append(p.FunnelConverts, funnel[counter.Conversion])
+		p.SiteIds, p.Pages, p.UniqueMethods = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.UniqueMethods, string(d.UniqueMethod))
+		p.Views, p.Clicks, p.Conversions = append(p.Views, counts[counter.View]), append(p.Clicks, counts[counter.Click]), append(p.Conversions, counts[counter.Conversion])
+		p.FunnelViews, p.FunnelClicks, p.FunnelConversions = append(p.FunnelViews, funnel[counter.View]), append(p.FunnelClicks, funnel[counter.Click]), append(p.FunnelConversions, funnel[counter.Conversion])
 		p.Uniques = append(p.Uniques, d.AllTime)
 		for _, m := range d.Dimensions {
 			p := &b.dimensions
@@ -166,9 +166,9 @@ func (b *viewBatchRows) partitions() partitions {
 func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 	pages, hours, dimensions, filtered, uniques := b.pages, b.hours, b.dimensions, b.filtered, b.uniques
 	err := chunks(len(pages.Pages), func(from, to int) error {
-		return q.AddViewPages(ctx, db.AddViewPagesParams{SiteIds: pages.SiteIds[from:to], Pages: pages.Pages[from:to], Ways: pages.Ways[from:to],
-			Views: pages.Views[from:to], Clicks: pages.Clicks[from:to], Converts: pages.Converts[from:to], FunnelViews: pages.FunnelViews[from:to],
-			FunnelClicks: pages.FunnelClicks[from:to], FunnelConverts: pages.FunnelConverts[from:to], Uniques: pages.Uniques[from:to]})
+		return q.AddViewPages(ctx, db.AddViewPagesParams{SiteIds: pages.SiteIds[from:to], Pages: pages.Pages[from:to], UniqueMethods: pages.UniqueMethods[from:to],
+			Views: pages.Views[from:to], Clicks: pages.Clicks[from:to], Conversions: pages.Conversions[from:to], FunnelViews: pages.FunnelViews[from:to],
+			FunnelClicks: pages.FunnelClicks[from:to], FunnelConversions: pages.FunnelConversions[from:to], Uniques: pages.Uniques[from:to]})
 	})
 	if err == nil {
 		err = chunks(len(hours.Pages), func(from, to int) error {
@@ -190,7 +190,7 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 	}
 	if err == nil {
 		err = chunks(len(uniques.Pages), func(from, to int) error {
-			return q.PutViewUniques(ctx, db.PutViewUniquesParams{SiteIds: uniques.SiteIds[from:to], Pages: uniques.Pages[from:to], Days: uniques.Days[from:to],
+			return q.SaveViewUniques(ctx, db.SaveViewUniquesParams{SiteIds: uniques.SiteIds[from:to], Pages: uniques.Pages[from:to], Days: uniques.Days[from:to],
 				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to]})
 		})
 	}
@@ -226,10 +226,10 @@ func dayOf(d pgtype.Date) counter.Day { return counter.Day(d.Time.Unix() / 86400
 // ViewTotals reads the totals of pages; a page that is not there has none.
 func (s *Store) ViewTotals(ctx context.Context, pages []counter.PageID) (map[counter.PageID]flush.Totals, error) {
 	sites, names := splitPages(pages)
-	rows, err := s.q.ViewPagesOf(ctx, db.ViewPagesOfParams{SiteIds: sites, Pages: names})
+	rows, err := s.q.ViewTotals(ctx, db.ViewTotalsParams{SiteIds: sites, Pages: names})
 	found := make(map[counter.PageID]flush.Totals, len(rows))
 	for _, r := range rows {
-		found[counter.PageID{Site: r.SiteID, Page: r.Page}] = flush.Totals{Views: r.Views, Clicks: r.Clicks, Conversions: r.Converts}
+		found[counter.PageID{Site: r.SiteID, Page: r.Page}] = flush.Totals{Views: r.Views, Clicks: r.Clicks, Conversions: r.Conversions}
 	}
 	return found, err
 }
@@ -249,7 +249,7 @@ const (
 
 // ViewPageTotals reads pages from one on, with what Redis needs to count on from.
 func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error) {
-	rows, err := s.q.ViewPagesAfter(ctx, db.ViewPagesAfterParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ViewPageTotals(ctx, db.ViewPageTotalsParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -258,8 +258,8 @@ func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit 
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
 		id := counter.PageID{Site: r.SiteID, Page: r.Page}
-		totals[i] = counter.PageTotals{PageID: id, UniqueMethod: methodOrDefault(r.Way), Views: r.Views, Clicks: r.Clicks, Conversions: r.Converts,
-			Funnel: counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Conversions: r.FunnelConverts}, Uniques: r.Uniques, Sketch: r.Sketch}
+		totals[i] = counter.PageTotals{PageID: id, UniqueMethod: methodOrDefault(r.UniqueMethod), Views: r.Views, Clicks: r.Clicks, Conversions: r.Conversions,
+			Funnel: counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Conversions: r.FunnelConversions}, Uniques: r.Uniques, Sketch: r.Sketch}
 		at[id], pages[i] = i, id
 	}
 	sites, names := splitPages(pages)

@@ -137,11 +137,11 @@ const batchRetention = 7 * 24 * time.Hour
 
 // DropExpiredViews drops partitions whose time is over and that are rolled up, and
 // what the ledger need not remember: keep is what Redis still has.
-func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Retention, keep []uuid.UUID) error {
-	if err := s.q.DropOldViewNotes(ctx); err != nil {
+func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Retention, pending []uuid.UUID) error {
+	if err := s.q.DeleteExpiredViewRecords(ctx); err != nil {
 		return err
 	}
-	if _, err := s.q.DropOldViewBatches(ctx, db.DropOldViewBatchesParams{OlderThanSeconds: batchRetention.Seconds(), Keep: orEmpty(keep)}); err != nil {
+	if _, err := s.q.DeleteExpiredViewBatches(ctx, db.DeleteExpiredViewBatchesParams{OlderThanSeconds: batchRetention.Seconds(), Pending: orEmpty(pending)}); err != nil {
 		return err
 	}
 	for _, table := range viewTables() {

@@ -9,31 +9,31 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// SeeWorker notes that a worker is alive.
-func (s *Store) SeeWorker(ctx context.Context, identity string) error {
+// RecordHeartbeat notes that a worker is alive.
+func (s *Store) RecordHeartbeat(ctx context.Context, identity string) error {
 	return s.q.SeeWorker(ctx, identity)
 }
 
-// InheritWorkers gives the workers that have been silent for so long, to one
+// LeaseDeadWorkers gives the workers that have been silent for so long, to one
 // caller each. The lease bounds how long they are withheld from others.
-func (s *Store) InheritWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error) {
+func (s *Store) LeaseDeadWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error) {
 	return s.q.InheritWorkers(ctx, db.InheritWorkersParams{SilentSeconds: silent.Seconds(), LeaseSeconds: lease.Seconds()})
 }
 
-// KeepInheriting extends the lease. It is false when the worker has come back.
-func (s *Store) KeepInheriting(ctx context.Context, identity string, lease time.Duration) (bool, error) {
+// RenewWorkerLease extends the lease. It is false when the worker has come back.
+func (s *Store) RenewWorkerLease(ctx context.Context, identity string, lease time.Duration) (bool, error) {
 	n, err := s.q.KeepInheriting(ctx, db.KeepInheritingParams{Identity: identity, LeaseSeconds: lease.Seconds()})
 	return n > 0, err
 }
 
-// ForgetWorker ends an inheritance. A worker that has come back stays.
-func (s *Store) ForgetWorker(ctx context.Context, identity string) error {
+// DeleteWorker ends an inheritance. A worker that has come back stays.
+func (s *Store) DeleteWorker(ctx context.Context, identity string) error {
 	return s.q.ForgetWorker(ctx, identity)
 }
 
-// DuePosts gives posts that are to go out before a time, and may be held by
+// ListDuePosts gives posts that are to go out before a time, and may be held by
 // activities, after one of them in the order of their times.
-func (s *Store) DuePosts(ctx context.Context, before time.Time, after DuePost, most int) ([]DuePost, error) {
+func (s *Store) ListDuePosts(ctx context.Context, before time.Time, after DuePost, most int) ([]DuePost, error) {
 	rows, err := s.q.DuePosts(ctx, db.DuePostsParams{Before: &before, AfterTime: after.At, AfterID: after.ID, Most: int32(min(most, 10_000))}) //nolint:gosec // bounded
 	if err != nil {
 		return nil, err
@@ -51,14 +51,14 @@ type DuePost struct {
 	At time.Time
 }
 
-// OverduePosts gives some of the posts that are late by more than so much, and
+// ListOverduePosts gives some of the posts that are late by more than so much, and
 // have targets that nobody has claimed.
-func (s *Store) OverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error) {
+func (s *Store) ListOverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error) {
 	return s.q.OverduePosts(ctx, db.OverduePostsParams{LateSeconds: late.Seconds(), Most: int32(min(most, 10_000))}) //nolint:gosec // bounded
 }
 
-// Changed gives the posts whose revision is another one by now.
-func (s *Store) Changed(ctx context.Context, revisions map[uuid.UUID]int64) ([]uuid.UUID, error) {
+// FindChanged gives the posts whose revision is another one by now.
+func (s *Store) FindChanged(ctx context.Context, revisions map[uuid.UUID]int64) ([]uuid.UUID, error) {
 	p := db.ChangedPostsParams{}
 	for id, revision := range revisions {
 		p.PostIds, p.Revisions = append(p.PostIds, id), append(p.Revisions, revision)

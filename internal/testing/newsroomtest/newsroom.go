@@ -290,7 +290,7 @@ func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
 	default:
 		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallFailed, post.EventFailed, "rejected", "The network refused it."
 	}
-	p, ok, err := n.Store.Finish(n.T.Context(), o)
+	p, ok, err := n.Store.RecordOutcome(n.T.Context(), o)
 	n.Must(err)
 	if !ok {
 		n.T.Fatalf("the outcome for %s was refused", c.PostID)

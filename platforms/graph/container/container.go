@@ -1,7 +1,10 @@
-// Package container publishes in two steps, as Instagram and Threads do: the
-// network is given all of a post as a container, which one further call shows
-// to the world. The container is what the promise never to publish twice rests
-// on: it says whether it was published, and is never published twice.
+// Package container publishes in two steps, as Instagram and Threads do: a
+// container with the whole post is created first, and one further call publishes
+// it.
+//
+// The container is what prevents duplicates: its state says whether it was
+// published, and it cannot be published twice. An adapter implements [Builder]
+// for its network and calls [Prepare], [ResolveRefusal] and [Reconcile].
 package container
 
 import (
@@ -11,10 +14,10 @@ import (
 	"dateline/platforms/network"
 )
 
-// State is how far a container is.
+// State is the state of a container.
 type State string
 
-// The states, as both networks call them.
+// The states, as both networks name them.
 // https://developers.facebook.com/docs/instagram-platform/content-publishing
 // https://developers.facebook.com/docs/threads/troubleshooting
 const (
@@ -25,28 +28,29 @@ const (
 	Expired    State = "EXPIRED"
 )
 
-// Status is what a network says of a container.
+// Status is what a network reports about a container.
 type Status struct {
 	State     State
-	Detail    string // of Failed, in the network's words
-	Retryable bool   // of Failed: a new container may do better
+	Detail    string // of Failed: the network's message
+	Retryable bool   // of Failed: a new container may succeed
 }
 
-// containerTTL is an hour less than containers live unpublished.
+// containerTTL is an hour less than the time for which unpublished containers
+// exist.
 const containerTTL = 23 * time.Hour
 
-// part is one container.
+// part is one container of a post.
 type part struct {
 	ID     string `json:"id"`
-	Upload bool   `json:"upload,omitempty"` // its bytes are not there yet
+	Upload bool   `json:"upload,omitempty"` // its bytes are not uploaded yet
 	Done   bool   `json:"done,omitempty"`   // processed
 }
 
-// handle is what network.Prepared keeps of a post.
+// handle is the content of network.Prepared.Handle.
 type handle struct {
-	Main      *part     `json:"whole,omitempty"` // what is published
-	Items     []part    `json:"items,omitempty"` // of a carousel, in order
-	CreatedAt time.Time `json:"made"`
+	Main      *part     `json:"main,omitempty"`  // the container that is published
+	Items     []part    `json:"items,omitempty"` // items of a carousel, in order
+	CreatedAt time.Time `json:"created_at"`
 }
 
 func parse(text string) (handle, error) {
@@ -56,35 +60,35 @@ func parse(text string) (handle, error) {
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		return handle{}, &network.Error{Class: network.Rejected, Code: "bad_handle",
-			Message: "What was kept of the prepared post cannot be read. Edit the post, so that it is prepared anew.", Err: err}
+			Message: "The state of the prepared post is invalid. Edit the post to prepare it again.", Err: err}
 	}
 	return h, nil
 }
 
 func (h handle) String() string {
-	text, _ := json.Marshal(h) // never fails: strings, booleans, a time
+	text, _ := json.Marshal(h) // cannot fail: strings, booleans, a time
 	return string(text)
 }
 
-// ID gives the container that a handle publishes.
+// ID returns the container that a handle publishes.
 func ID(text string) (string, error) {
 	h, err := parse(text)
 	if err != nil {
 		return "", err
 	}
 	if h.Main == nil || h.Main.ID == "" {
-		return "", &network.Error{Class: network.NotSent, Code: "not_prepared", Message: "The post was not prepared at the network yet."}
+		return "", &network.Error{Class: network.NotSent, Code: "not_prepared", Message: "The post is not prepared at the network yet."}
 	}
 	return h.Main.ID, nil
 }
 
-// check turns a status that lets nobody publish into an error; nil for the
-// others.
+// check returns the error for a state that cannot be published; nil for other
+// states.
 func (s Status) check(name string) *network.Error {
 	switch {
 	case s.State == Expired:
 		return &network.Error{Class: network.Transient, Code: network.CodeMediaExpired,
-			Message: name + " has dropped the prepared post, as it does after a day. It is prepared anew."}
+			Message: name + " deleted the prepared post, as it does after a day. It is prepared again."}
 	case s.State == Failed && s.Retryable:
 		return &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: s.message(name)}
 	case s.State == Failed:

@@ -7,9 +7,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// FuzzID: whatever is kept of a post names its container, or is refused.
+// Any stored handle names its container, or is refused.
 func FuzzID(f *testing.F) {
-	for _, s := range []string{"", "{}", `{"whole":{"id":"17"},"items":[{"id":"1","done":true}],"made":"2026-11-21T20:00:00Z"}`, `{"whole":{}}`, `{"made":7}`, "[]", "null"} {
+	for _, s := range []string{"", "{}", `{"main":{"id":"17"},"items":[{"id":"1","done":true}],"created_at":"2026-11-21T20:00:00Z"}`, `{"main":{}}`, `{"created_at":7}`, "[]", "null"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, handle string) {

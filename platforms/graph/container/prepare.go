@@ -7,32 +7,32 @@ import (
 	"dateline/platforms/network"
 )
 
-// Builder makes the containers of one post at one network.
+// Builder creates the containers of one post at one network.
 type Builder interface {
-	// CreateItem makes the container of attachment i of a carousel. upload says that
-	// its bytes have to be sent.
+	// CreateItem creates the container of attachment i of a carousel. upload
+	// means that its bytes have to be sent with Upload.
 	CreateItem(ctx context.Context, i int) (id string, upload bool, err error)
-	// CreateMain makes the container that is published: of the items, or of the
-	// single attachment, or of the text alone.
+	// CreateMain creates the container that is published: of the carousel's
+	// items, of the single attachment, or of the text only.
 	CreateMain(ctx context.Context, items []string) (id string, upload bool, err error)
 	// Upload sends the bytes of attachment i.
 	Upload(ctx context.Context, i int, id string) error
-	// Status asks how far a container is.
+	// Status reads the state of a container.
 	Status(ctx context.Context, id string) (Status, error)
 }
 
-// Prepare brings a post of so many attachments one step on: what is missing of
-// its containers is made, and what is there is asked after. Nothing of it
-// publishes, so whatever is lost on the way may be made again.
+// Prepare advances a post with the given number of attachments: it creates the
+// containers that are missing, and reads the state of those that exist. It does
+// not publish, so everything that is lost on the way can be created again.
 //
-// It gives an error only where nothing was gained, so that what was made before
-// one is kept.
-func Prepare(ctx context.Context, name, text string, attachments int, m Builder) (network.Prepared, error) {
+// It returns an error only if the handle did not change, so that containers
+// created before an error are kept.
+func Prepare(ctx context.Context, name, text string, attachments int, b Builder) (network.Prepared, error) {
 	before, err := parse(text)
 	if err != nil {
 		return network.Prepared{}, err
 	}
-	p := preparation{name: name, maker: m, handle: before}
+	p := preparation{name: name, builder: b, handle: before}
 	ready, err := p.advance(ctx, attachments)
 	prepared := network.Prepared{Handle: p.handle.String(), Ready: ready, ExpiresAt: p.handle.CreatedAt.Add(containerTTL)}
 	if err != nil {
@@ -47,17 +47,17 @@ func Prepare(ctx context.Context, name, text string, attachments int, m Builder)
 	return prepared, nil
 }
 
-// pollDelay grows with the age of a container: pictures are ready within seconds,
-// and long video is asked after once a minute, as Instagram wants it.
+// pollDelay grows with the age of a container: images are ready within seconds,
+// and the state of long videos is read once a minute, as Instagram recommends.
 func pollDelay(age time.Duration) time.Duration {
 	return min(max(age/2, time.Second), time.Minute)
 }
 
 type preparation struct {
 	name    string
-	maker   Builder
+	builder Builder
 	handle  handle
-	changed bool // the handle has more in it than before
+	changed bool // the handle differs from the one that Prepare started with
 }
 
 func (p *preparation) advance(ctx context.Context, attachments int) (ready bool, err error) {
@@ -71,7 +71,7 @@ func (p *preparation) advance(ctx context.Context, attachments int) (ready bool,
 		}
 	}
 	if p.handle.Main == nil {
-		id, upload, err := p.maker.CreateMain(ctx, items)
+		id, upload, err := p.builder.CreateMain(ctx, items)
 		if err != nil {
 			return false, err
 		}
@@ -80,18 +80,18 @@ func (p *preparation) advance(ctx context.Context, attachments int) (ready bool,
 	return p.process(ctx, 0, p.handle.Main)
 }
 
-// items makes the containers of a carousel's attachments, all of them before it
-// waits for the first, because the network works on them side by side.
+// items creates the containers of all attachments of a carousel before it waits
+// for the first, because the network processes them concurrently.
 func (p *preparation) items(ctx context.Context, attachments int) (done bool, err error) {
 	for i := len(p.handle.Items); i < attachments; i++ {
-		id, upload, err := p.maker.CreateItem(ctx, i)
+		id, upload, err := p.builder.CreateItem(ctx, i)
 		if err != nil {
 			return false, err
 		}
 		p.handle.Items, p.changed = append(p.handle.Items, part{ID: id, Upload: upload}), true
 	}
 	if p.handle.Main != nil {
-		return true, nil // it could not have been made before they were
+		return true, nil // the main container is created after its items are ready
 	}
 	for i := range p.handle.Items {
 		if done, err := p.process(ctx, i, &p.handle.Items[i]); err != nil || !done {
@@ -106,12 +106,12 @@ func (p *preparation) process(ctx context.Context, i int, c *part) (done bool, e
 		return true, nil
 	}
 	if c.Upload {
-		if err := p.maker.Upload(ctx, i, c.ID); err != nil {
+		if err := p.builder.Upload(ctx, i, c.ID); err != nil {
 			return false, err
 		}
 		c.Upload, p.changed = false, true
 	}
-	status, err := p.maker.Status(ctx, c.ID)
+	status, err := p.builder.Status(ctx, c.ID)
 	if err != nil {
 		return false, err
 	}

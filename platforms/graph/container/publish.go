@@ -7,17 +7,18 @@ import (
 	"dateline/platforms/network"
 )
 
-// ResolveRefusal finds out what a refusal of the publishing call means that says that
-// the container is not there or not ready: that passes for one that was made a
-// moment ago, but it is also what is said of one that is gone, or published.
-// refused is what is said where the container cannot be asked.
+// ResolveRefusal determines what a refusal of the publishing call means that
+// reports that the container does not exist or is not ready. That is temporary
+// for a new container, but the networks also report it for containers that
+// expired or are published. It returns refused if the container's state cannot be
+// read.
 func ResolveRefusal(ctx context.Context, name string, m interface {
 	Status(ctx context.Context, id string) (Status, error)
 }, id string, refused *network.Error) *network.Error {
 	status, err := m.Status(ctx, id)
 	if err != nil {
 		if e := network.AsError(err); e.Class == network.Rejected {
-			// The network does not know it: nobody can say what became of it.
+			// The network does not know the container: its outcome is unknown.
 			refused.Class = network.Ambiguous
 		}
 		return refused
@@ -26,7 +27,7 @@ func ResolveRefusal(ctx context.Context, name string, m interface {
 	switch problem := status.check(name); {
 	case status.State == Published:
 		settled.Class = network.Ambiguous
-		settled.Message = name + " says that the prepared post is published already."
+		settled.Message = name + " reports that the prepared post is already published."
 	case problem != nil:
 		settled.Class, settled.Code, settled.Message = problem.Class, problem.Code, problem.Message
 	default:

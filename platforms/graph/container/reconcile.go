@@ -11,34 +11,35 @@ import (
 	"dateline/platforms/network"
 )
 
-// maxPages bounds a search: 500 posts in the window of one lost answer are more
-// than either network allows.
+// maxPages bounds a search to 500 posts in the window of one lost response, which
+// is more than either network allows.
 const maxPages = 10
 
-// ListedPost is a post as a list shows it.
+// ListedPost is a post in a listing.
 type ListedPost struct {
 	ID      string
 	Text    string
 	URL     string
-	At      time.Time // to the second, as these networks date
+	At      time.Time // to the second, like all times of these networks
 	Media   int
 	ReplyTo string
 }
 
-// noContainer says why the absence of a post that has no container proves nothing.
-const noContainer = "Listings may lag behind, and there is no container that says whether the post was published."
+// noContainer explains why the absence of a post without a container is not
+// conclusive.
+const noContainer = "Listings may be delayed, and there is no container whose state shows whether the post was published."
 
-// ListFunc gives the page of own posts after a cursor, newest first, and the cursor
-// of the next; empty: there is none.
+// ListFunc returns a page of the account's own posts after a cursor, newest
+// first, and the cursor of the next page; empty: none.
 type ListFunc func(ctx context.Context, after string) (posts []ListedPost, next string, res *call.Response, err error)
 
-// Reconcile finds a lost post by its container, which says whether it was
-// published, and by the list, which says as what.
+// Reconcile finds a lost post by its container, whose state says whether it was
+// published, and by the listing, which contains its id.
 func Reconcile(ctx context.Context, name string, m interface {
 	Status(ctx context.Context, id string) (Status, error)
 }, submission network.Submission, window network.Window, list ListFunc) (network.Finding, error) {
 	id, err := ID(submission.Handle)
-	if err != nil { // never prepared, so there is only the list to go by
+	if err != nil { // never prepared, so there is only the listing
 		return Search(ctx, submission, window, list, noContainer)
 	}
 	status, err := m.Status(ctx, id)
@@ -46,7 +47,7 @@ func Reconcile(ctx context.Context, name string, m interface {
 		if network.AsError(err).Class != network.Rejected {
 			return network.Finding{}, err
 		}
-		return Search(ctx, submission, window, list, noContainer) // the network has forgotten the container
+		return Search(ctx, submission, window, list, noContainer) // the network no longer knows the container
 	}
 	switch status.State {
 	case Published:
@@ -54,21 +55,21 @@ func Reconcile(ctx context.Context, name string, m interface {
 		if err != nil {
 			return network.Finding{}, err
 		}
-		finding.Evidence = fmt.Sprintf("%s says that container %s is published. %s", name, id, finding.Evidence)
-		finding.Conclusive = finding.Found // it exists, wherever it is
+		finding.Evidence = fmt.Sprintf("%s reports that container %s is published. %s", name, id, finding.Evidence)
+		finding.Conclusive = finding.Found // it exists, even if it is not listed
 		return finding, nil
 	case Finished, Failed, Expired:
 		return network.Finding{Conclusive: true,
-			Evidence: fmt.Sprintf("%s says that container %s is %s, so it was not published.", name, id, strings.ToLower(string(status.State)))}, nil
+			Evidence: fmt.Sprintf("%s reports that container %s is %s, so it was not published.", name, id, strings.ToLower(string(status.State)))}, nil
 	default:
-		return network.Finding{Evidence: fmt.Sprintf("%s still works on container %s (%s).", name, id, status.State)}, nil
+		return network.Finding{Evidence: fmt.Sprintf("%s is still processing container %s (%s).", name, id, status.State)}, nil
 	}
 }
 
-// Search reads the account's own posts back to the window's start and compares
-// them with the submission: text, number of attachments and the post that it
-// answers (package matching). late is for matching.Search.Finding.
-func Search(ctx context.Context, submission network.Submission, window network.Window, list ListFunc, late string) (network.Finding, error) {
+// Search reads the account's own posts back to the start of the window and
+// compares them with the submission: text, number of attachments and reply target
+// (package matching). caveat is passed to matching.Search.Result.
+func Search(ctx context.Context, submission network.Submission, window network.Window, list ListFunc, caveat string) (network.Finding, error) {
 	from := window.From.Truncate(time.Second)
 	search, compare, complete, after := matching.New(window), matching.NewComparer(submission.Text), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -76,8 +77,8 @@ func Search(ctx context.Context, submission network.Submission, window network.W
 		if err != nil {
 			return network.Finding{}, err
 		}
-		// A network whose clock is behind dates posts before we sent them. The
-		// window only ever grows.
+		// A network whose clock is behind dates posts before the local send time.
+		// The window is only ever extended.
 		if early := window.From.Add(res.ClockSkew()).Truncate(time.Second); early.Before(from) {
 			from = early
 		}
@@ -95,5 +96,5 @@ func Search(ctx context.Context, submission network.Submission, window network.W
 			})
 		}
 	}
-	return search.Result(from, complete, late), nil
+	return search.Result(from, complete, caveat), nil
 }

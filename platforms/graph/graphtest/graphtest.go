@@ -1,5 +1,5 @@
-// Package graphtest helps to test the networks with containers: attachments that
-// are fetched, and errors as the Graph API words them.
+// Package graphtest contains helpers for testing networks with containers:
+// attachments that the network fetches, and Graph API errors.
 package graphtest
 
 import (
@@ -21,28 +21,29 @@ import (
 	"dateline/platforms/network"
 )
 
-// Picture is a JPEG that is served, and counts how often it was fetched.
-func Picture(t *testing.T, width, height int, altText string) (network.Media, *atomic.Int32) {
+// NewImage returns a JPEG that is served over HTTP, and the number of times it
+// was fetched.
+func NewImage(t *testing.T, width, height int, altText string) (network.Media, *atomic.Int32) {
 	t.Helper()
 	var data bytes.Buffer
 	if err := jpeg.Encode(&data, image.NewGray(image.Rect(0, 0, width, height)), nil); err != nil {
 		t.Fatal(err)
 	}
-	return served(t, "image/jpeg", data.Bytes(), altText)
+	return serveMedia(t, "image/jpeg", data.Bytes(), altText)
 }
 
-// Video is what its first bytes say, and nothing more.
-func Video(t *testing.T, size int) (network.Media, *atomic.Int32) {
+// NewVideo returns a file that only looks like a video by its first bytes.
+func NewVideo(t *testing.T, size int) (network.Media, *atomic.Int32) {
 	t.Helper()
 	data := make([]byte, size)
 	copy(data, "\x00\x00\x00\x18ftypmp42")
 	for i := 16; i < size; i++ {
 		data[i] = byte(i)
 	}
-	return served(t, "video/mp4", data, "")
+	return serveMedia(t, "video/mp4", data, "")
 }
 
-func served(t *testing.T, kind string, data []byte, altText string) (network.Media, *atomic.Int32) {
+func serveMedia(t *testing.T, kind string, data []byte, altText string) (network.Media, *atomic.Int32) {
 	t.Helper()
 	fetched := &atomic.Int32{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -61,8 +62,8 @@ func served(t *testing.T, kind string, data []byte, altText string) (network.Med
 	}, fetched
 }
 
-// Submission is one of attachments that go into a container.
-func Submission(text string, media ...network.Media) network.Submission {
+// NewSubmission returns a submission with attachments that go into a container.
+func NewSubmission(text string, media ...network.Media) network.Submission {
 	s := network.Submission{Key: rand.Text(), Text: text, Media: media}
 	for range media {
 		s.MediaIDs = append(s.MediaIDs, "with_container")
@@ -70,8 +71,8 @@ func Submission(text string, media ...network.Media) network.Submission {
 	return s
 }
 
-// Prepared prepares to the end.
-func Prepared(t *testing.T, n network.Preparer, account network.Account, s network.Submission) network.Submission {
+// Prepare calls Prepare until it is ready.
+func Prepare(t *testing.T, n network.Preparer, account network.Account, s network.Submission) network.Submission {
 	t.Helper()
 	for range 500 {
 		ready, err := n.Prepare(t.Context(), account, s)
@@ -87,7 +88,7 @@ func Prepared(t *testing.T, n network.Preparer, account network.Account, s netwo
 	return s
 }
 
-// Inject has a fake network fail as told, and as nothing else says.
+// Inject replaces the faults of a fake network.
 func Inject(t *testing.T, server *fake.Server, faults ...fake.Fault) {
 	t.Helper()
 	server.ClearFaults()
@@ -99,13 +100,14 @@ func Inject(t *testing.T, server *fake.Server, faults ...fake.Fault) {
 	t.Cleanup(server.ClearFaults)
 }
 
-// Says is a fault that answers with an error.
-func Says(path string, code, subcode int) fake.Fault {
+// ErrorFault returns a fault that responds with an error code.
+func ErrorFault(path string, code, subcode int) fake.Fault {
 	return fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodPost, Path: path, Body: fmt.Sprintf(
 		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"}}`, code, subcode)}
 }
 
-// WantClass checks an error, and that it tells no address of an attachment.
+// WantClass checks the class of an error, and that it does not contain an
+// attachment's address.
 func WantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
 	t.Helper()
 	e := network.AsError(err)

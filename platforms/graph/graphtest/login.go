@@ -15,24 +15,24 @@ import (
 	"dateline/platforms/platformtest"
 )
 
-// RedirectURI is where a fake network sends people back to.
+// RedirectURI is the redirect URI of the test application.
 const RedirectURI = "http://127.0.0.1:9/callback"
 
-// Connected is an account called desk at a fake network.
-type Connected struct {
+// Connection is an account named desk at a fake network.
+type Connection struct {
 	Server  *fake.Server
 	Client  *http.Client
 	Sandbox string
 	Account network.Account
 }
 
-// Connect starts a fake network and identifies an account there with the adapter
-// that adapt makes.
-func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connected, A) {
+// Connect starts a fake network and connects an account with the adapter that
+// adapt returns.
+func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connection, A) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	made := platformtest.Add(t, server, fake.Account{Network: name, Name: "desk"})
-	c := Connected{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
+	made := platformtest.AddAccount(t, server, fake.Account{Network: name, Name: "desk"})
+	c := Connection{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
 	adapter := adapt(c.Client, c.Sandbox)
 	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(made.Token)})
 	if err != nil || len(found) != 1 {
@@ -45,9 +45,9 @@ func Connect[A network.Connector](t *testing.T, name string, options fake.Option
 	return c, adapter
 }
 
-// Approve visits the page where a person allows access, which the fake does by
-// itself, and gives what it sends back.
-func (c Connected) Approve(t *testing.T, authorizeURL string) url.Values {
+// Approve visits the authorize page, which the fake approves by itself, and
+// returns the query of the callback.
+func (c Connection) Approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *c.Client
 	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -67,15 +67,15 @@ func (c Connected) Approve(t *testing.T, authorizeURL string) url.Values {
 	return back.Query()
 }
 
-// Login is what Renewal needs of an adapter.
-type Login interface {
+// Refresher is the part of an adapter that TestRefresh uses.
+type Refresher interface {
 	network.Connector
 	network.Refresher
 }
 
-// Renewal checks that a token renews itself when it is a day old, and that what
-// could not be asked is no disconnect. scope is one that is granted.
-func Renewal[A Login](t *testing.T, name, scope string, adapt func(client *http.Client, sandbox string) A) {
+// TestRefresh checks that a token can be refreshed when it is a day old, and that
+// a failed request does not disconnect the account. scope is one that is granted.
+func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(client *http.Client, sandbox string) A) {
 	t.Helper()
 	var ahead atomic.Int64
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -99,7 +99,7 @@ func Renewal[A Login](t *testing.T, name, scope string, adapt func(client *http.
 	}
 	const month = 30 * 24 * time.Hour
 	ahead.Store(int64(month))
-	account.TokenExpiresAt = account.TokenExpiresAt.Add(-month) // as it is then
+	account.TokenExpiresAt = account.TokenExpiresAt.Add(-month) // the token's age
 	Inject(t, c.Server, fake.Fault{Kind: fake.ResetBefore, Path: "/" + name + "/refresh_access_token", Count: -1})
 	_, err = login.Refresh(t.Context(), app, account)
 	_ = WantClass(t, err, network.Transient, "")

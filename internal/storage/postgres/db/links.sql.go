@@ -101,6 +101,41 @@ func (q *Queries) InsertLink(ctx context.Context, arg InsertLinkParams) (Link, e
 	return i, err
 }
 
+const insertPostLinks = `-- name: InsertPostLinks :execrows
+insert into links (code, workspace_id, user_id, post_id, account_id, network, url)
+select w.code, $1, $2, $3::uuid, w.account_id, a.network, w.url
+from (select unnest($4::text[]) as code, unnest($5::uuid[]) as account_id, unnest($6::text[]) as url) w
+join accounts a on a.id = w.account_id
+order by w.code
+on conflict (code) do update set url = excluded.url where links.post_id = excluded.post_id and links.url = excluded.url
+`
+
+type InsertPostLinksParams struct {
+	WorkspaceID uuid.UUID
+	UserID      *uuid.UUID
+	PostID      uuid.UUID
+	Codes       []string
+	AccountIds  []uuid.UUID
+	Urls        []string
+}
+
+// A code is of its post, account and address: one that is here already is the
+// same link. A row fewer than was asked for says that a code is another's.
+func (q *Queries) InsertPostLinks(ctx context.Context, arg InsertPostLinksParams) (int64, error) {
+	result, err := q.db.Exec(ctx, insertPostLinks,
+		arg.WorkspaceID,
+		arg.UserID,
+		arg.PostID,
+		arg.Codes,
+		arg.AccountIds,
+		arg.Urls,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const listLinks = `-- name: ListLinks :many
 select l.code, l.workspace_id, l.user_id, l.post_id, l.account_id, l.network, l.url, l.title, l.created_at, l.disabled_at from links l
 where l.workspace_id = $1
@@ -151,41 +186,6 @@ func (q *Queries) ListLinks(ctx context.Context, arg ListLinksParams) ([]Link, e
 		return nil, err
 	}
 	return items, nil
-}
-
-const putPostLinks = `-- name: PutPostLinks :execrows
-insert into links (code, workspace_id, user_id, post_id, account_id, network, url)
-select w.code, $1, $2, $3::uuid, w.account_id, a.network, w.url
-from (select unnest($4::text[]) as code, unnest($5::uuid[]) as account_id, unnest($6::text[]) as url) w
-join accounts a on a.id = w.account_id
-order by w.code
-on conflict (code) do update set url = excluded.url where links.post_id = excluded.post_id and links.url = excluded.url
-`
-
-type PutPostLinksParams struct {
-	WorkspaceID uuid.UUID
-	UserID      *uuid.UUID
-	PostID      uuid.UUID
-	Codes       []string
-	AccountIds  []uuid.UUID
-	Urls        []string
-}
-
-// A code is of its post, account and address: one that is here already is the
-// same link. A row fewer than was asked for says that a code is another's.
-func (q *Queries) PutPostLinks(ctx context.Context, arg PutPostLinksParams) (int64, error) {
-	result, err := q.db.Exec(ctx, putPostLinks,
-		arg.WorkspaceID,
-		arg.UserID,
-		arg.PostID,
-		arg.Codes,
-		arg.AccountIds,
-		arg.Urls,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const setLinkDisabled = `-- name: SetLinkDisabled :one

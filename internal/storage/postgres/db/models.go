@@ -1041,9 +1041,9 @@ func AllUrlStateValues() []UrlState {
 type ViewKind string
 
 const (
-	ViewKindView    ViewKind = "view"
-	ViewKindClick   ViewKind = "click"
-	ViewKindConvert ViewKind = "convert"
+	ViewKindView       ViewKind = "view"
+	ViewKindClick      ViewKind = "click"
+	ViewKindConversion ViewKind = "conversion"
 )
 
 func (e *ViewKind) Scan(src interface{}) error {
@@ -1085,7 +1085,7 @@ func (e ViewKind) Valid() bool {
 	switch e {
 	case ViewKindView,
 		ViewKindClick,
-		ViewKindConvert:
+		ViewKindConversion:
 		return true
 	}
 	return false
@@ -1095,7 +1095,7 @@ func AllViewKindValues() []ViewKind {
 	return []ViewKind{
 		ViewKindView,
 		ViewKindClick,
-		ViewKindConvert,
+		ViewKindConversion,
 	}
 }
 
@@ -1760,7 +1760,7 @@ type Site struct {
 	Domains       []string
 	TimeZone      string
 	WindowSeconds int32
-	Uniques       string
+	UniqueMethod  string
 	MaxID         int64
 	RateHits      int32
 	RateSeconds   int32
@@ -1847,11 +1847,11 @@ type User struct {
 }
 
 type ViewBatch struct {
-	ID        uuid.UUID
-	Shard     int32
-	Counts    int64
-	AppliedAt time.Time
-	LeftOut   []uuid.UUID
+	ID             uuid.UUID
+	Shard          int32
+	Counts         int64
+	AppliedAt      time.Time
+	SkippedRecords []uuid.UUID
 }
 
 type ViewCheck struct {
@@ -1893,16 +1893,16 @@ type ViewDimension struct {
 }
 
 type ViewErasure struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-	SiteID      uuid.UUID
-	OfVisitor   bool
-	VisitorHash *int64
-	VisitorID   *int64
-	RequestedBy uuid.UUID
-	RequestedAt time.Time
-	DoneAt      *time.Time
-	Removed     int64
+	ID            uuid.UUID
+	WorkspaceID   uuid.UUID
+	SiteID        uuid.UUID
+	SingleVisitor bool
+	VisitorHash   *int64
+	VisitorID     *int64
+	RequestedBy   uuid.UUID
+	RequestedAt   time.Time
+	DoneAt        *time.Time
+	Removed       int64
 }
 
 type ViewFiltered struct {
@@ -1947,19 +1947,19 @@ type ViewMonth struct {
 }
 
 type ViewPage struct {
-	SiteID         uuid.UUID
-	Page           string
-	Way            string
-	Views          int64
-	Clicks         int64
-	Converts       int64
-	FunnelViews    int64
-	FunnelClicks   int64
-	FunnelConverts int64
-	Uniques        int64
-	Sketch         []byte
-	SketchDue      bool
-	UpdatedAt      time.Time
+	SiteID            uuid.UUID
+	Page              string
+	UniqueMethod      string
+	Views             int64
+	Clicks            int64
+	Conversions       int64
+	FunnelViews       int64
+	FunnelClicks      int64
+	FunnelConversions int64
+	Uniques           int64
+	Sketch            []byte
+	SketchDue         bool
+	UpdatedAt         time.Time
 }
 
 type ViewUnique struct {

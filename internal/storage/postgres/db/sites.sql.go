@@ -12,7 +12,7 @@ import (
 )
 
 const allSites = `-- name: AllSites :many
-select id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites order by id
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites order by id
 `
 
 func (q *Queries) AllSites(ctx context.Context) ([]Site, error) {
@@ -31,7 +31,7 @@ func (q *Queries) AllSites(ctx context.Context) ([]Site, error) {
 			&i.Domains,
 			&i.TimeZone,
 			&i.WindowSeconds,
-			&i.Uniques,
+			&i.UniqueMethod,
 			&i.MaxID,
 			&i.RateHits,
 			&i.RateSeconds,
@@ -64,7 +64,7 @@ func (q *Queries) DeleteSite(ctx context.Context, id uuid.UUID) error {
 }
 
 const getSite = `-- name: GetSite :one
-select id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2
 `
 
 type GetSiteParams struct {
@@ -82,7 +82,7 @@ func (q *Queries) GetSite(ctx context.Context, arg GetSiteParams) (Site, error) 
 		&i.Domains,
 		&i.TimeZone,
 		&i.WindowSeconds,
-		&i.Uniques,
+		&i.UniqueMethod,
 		&i.MaxID,
 		&i.RateHits,
 		&i.RateSeconds,
@@ -99,12 +99,12 @@ func (q *Queries) GetSite(ctx context.Context, arg GetSiteParams) (Site, error) 
 }
 
 const insertSite = `-- name: InsertSite :one
-insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds,
+insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds,
     visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key)
 select $1, $2, $3, $4::text[], $5, $6, $7, $8, $9, $10,
     $11, $12, $13, $14, $15, $16
 where (select count(*) from sites s where s.workspace_id = $2) < $17::int
-returning id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at
+returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at
 `
 
 type InsertSiteParams struct {
@@ -114,7 +114,7 @@ type InsertSiteParams struct {
 	Domains       []string
 	TimeZone      string
 	WindowSeconds int32
-	Uniques       string
+	UniqueMethod  string
 	MaxID         int64
 	RateHits      int32
 	RateSeconds   int32
@@ -124,7 +124,7 @@ type InsertSiteParams struct {
 	WriteKey      string
 	SecretHash    []byte
 	VisitorKey    []byte
-	Most          int32
+	MaxSites      int32
 }
 
 func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, error) {
@@ -135,7 +135,7 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		arg.Domains,
 		arg.TimeZone,
 		arg.WindowSeconds,
-		arg.Uniques,
+		arg.UniqueMethod,
 		arg.MaxID,
 		arg.RateHits,
 		arg.RateSeconds,
@@ -145,7 +145,7 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		arg.WriteKey,
 		arg.SecretHash,
 		arg.VisitorKey,
-		arg.Most,
+		arg.MaxSites,
 	)
 	var i Site
 	err := row.Scan(
@@ -155,7 +155,7 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		&i.Domains,
 		&i.TimeZone,
 		&i.WindowSeconds,
-		&i.Uniques,
+		&i.UniqueMethod,
 		&i.MaxID,
 		&i.RateHits,
 		&i.RateSeconds,
@@ -172,7 +172,7 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 }
 
 const listSites = `-- name: ListSites :many
-select id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where workspace_id = $1 order by created_at, id
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where workspace_id = $1 order by created_at, id
 `
 
 func (q *Queries) ListSites(ctx context.Context, workspaceID uuid.UUID) ([]Site, error) {
@@ -191,7 +191,7 @@ func (q *Queries) ListSites(ctx context.Context, workspaceID uuid.UUID) ([]Site,
 			&i.Domains,
 			&i.TimeZone,
 			&i.WindowSeconds,
-			&i.Uniques,
+			&i.UniqueMethod,
 			&i.MaxID,
 			&i.RateHits,
 			&i.RateSeconds,
@@ -215,7 +215,7 @@ func (q *Queries) ListSites(ctx context.Context, workspaceID uuid.UUID) ([]Site,
 }
 
 const lockSite = `-- name: LockSite :one
-select id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2 for update
+select id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at from sites where id = $1 and workspace_id = $2 for update
 `
 
 type LockSiteParams struct {
@@ -233,7 +233,7 @@ func (q *Queries) LockSite(ctx context.Context, arg LockSiteParams) (Site, error
 		&i.Domains,
 		&i.TimeZone,
 		&i.WindowSeconds,
-		&i.Uniques,
+		&i.UniqueMethod,
 		&i.MaxID,
 		&i.RateHits,
 		&i.RateSeconds,
@@ -265,7 +265,7 @@ update sites set name = $1, domains = $2::text[], window_seconds = $3, max_id = 
     rate_hits = $5, rate_seconds = $6, visitors = $7, weekly_uniques = $8,
     public_counts = $9, secret_hash = $10, updated_at = clock_timestamp()
 where id = $11
-returning id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at
+returning id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds, visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key, created_at, updated_at
 `
 
 type UpdateSiteParams struct {
@@ -304,7 +304,7 @@ func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, e
 		&i.Domains,
 		&i.TimeZone,
 		&i.WindowSeconds,
-		&i.Uniques,
+		&i.UniqueMethod,
 		&i.MaxID,
 		&i.RateHits,
 		&i.RateSeconds,

@@ -104,31 +104,31 @@ func (q *Queries) AddViewHours(ctx context.Context, arg AddViewHoursParams) erro
 }
 
 const addViewPages = `-- name: AddViewPages :exec
-insert into view_pages (site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques)
-select w.site_id, w.page, max(w.way), sum(w.views), sum(w.clicks), sum(w.converts), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_converts), max(w.uniques)
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::text[]) as way,
-        unnest($4::bigint[]) as views, unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as converts,
+insert into view_pages (site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques)
+select w.site_id, w.page, max(w.unique_method), sum(w.views), sum(w.clicks), sum(w.conversions), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_conversions), max(w.uniques)
+from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::text[]) as unique_method,
+        unnest($4::bigint[]) as views, unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as conversions,
         unnest($7::bigint[]) as funnel_views, unnest($8::bigint[]) as funnel_clicks,
-        unnest($9::bigint[]) as funnel_converts, unnest($10::bigint[]) as uniques) w
+        unnest($9::bigint[]) as funnel_conversions, unnest($10::bigint[]) as uniques) w
 group by 1, 2 order by 1, 2
 on conflict (site_id, page) do update set
-    way = coalesce(nullif(excluded.way, ''), view_pages.way), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
-    converts = view_pages.converts + excluded.converts, funnel_views = view_pages.funnel_views + excluded.funnel_views,
-    funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_converts = view_pages.funnel_converts + excluded.funnel_converts,
+    unique_method = coalesce(nullif(excluded.unique_method, ''), view_pages.unique_method), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
+    conversions = view_pages.conversions + excluded.conversions, funnel_views = view_pages.funnel_views + excluded.funnel_views,
+    funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_conversions = view_pages.funnel_conversions + excluded.funnel_conversions,
     uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now()
 `
 
 type AddViewPagesParams struct {
-	SiteIds        []uuid.UUID
-	Pages          []string
-	Ways           []string
-	Views          []int64
-	Clicks         []int64
-	Converts       []int64
-	FunnelViews    []int64
-	FunnelClicks   []int64
-	FunnelConverts []int64
-	Uniques        []int64
+	SiteIds           []uuid.UUID
+	Pages             []string
+	UniqueMethods     []string
+	Views             []int64
+	Clicks            []int64
+	Conversions       []int64
+	FunnelViews       []int64
+	FunnelClicks      []int64
+	FunnelConversions []int64
+	Uniques           []int64
 }
 
 // Rows are locked in one order, so that two batches do not wait for each other.
@@ -138,13 +138,13 @@ func (q *Queries) AddViewPages(ctx context.Context, arg AddViewPagesParams) erro
 	_, err := q.db.Exec(ctx, addViewPages,
 		arg.SiteIds,
 		arg.Pages,
-		arg.Ways,
+		arg.UniqueMethods,
 		arg.Views,
 		arg.Clicks,
-		arg.Converts,
+		arg.Conversions,
 		arg.FunnelViews,
 		arg.FunnelClicks,
-		arg.FunnelConverts,
+		arg.FunnelConversions,
 		arg.Uniques,
 	)
 	return err
@@ -174,56 +174,69 @@ func (q *Queries) AppliedViewBatches(ctx context.Context, ids []uuid.UUID) ([]uu
 	return items, nil
 }
 
-const daysOfHour = `-- name: DaysOfHour :many
-select distinct day from view_hours where hour = $1::timestamptz and (count <> rolled_count or funnel <> rolled_funnel)
+const completeViewErasure = `-- name: CompleteViewErasure :exec
+update view_erasures set done_at = clock_timestamp(), visitor_hash = null, visitor_id = null, removed = $1 where id = $2
 `
 
-// The days that an hour is of: sites have zones.
-func (q *Queries) DaysOfHour(ctx context.Context, hour time.Time) ([]pgtype.Date, error) {
-	rows, err := q.db.Query(ctx, daysOfHour, hour)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []pgtype.Date
-	for rows.Next() {
-		var day pgtype.Date
-		if err := rows.Scan(&day); err != nil {
-			return nil, err
-		}
-		items = append(items, day)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+type CompleteViewErasureParams struct {
+	Removed int64
+	ID      uuid.UUID
 }
 
-const dropOldViewBatches = `-- name: DropOldViewBatches :execrows
-delete from view_batches where applied_at < now() - make_interval(secs => $1::float8) and not id = any($2::uuid[])
+func (q *Queries) CompleteViewErasure(ctx context.Context, arg CompleteViewErasureParams) error {
+	_, err := q.db.Exec(ctx, completeViewErasure, arg.Removed, arg.ID)
+	return err
+}
+
+const deleteDueViewDay = `-- name: DeleteDueViewDay :execrows
+delete from view_days_due where day = $1
 `
 
-type DropOldViewBatchesParams struct {
-	OlderThanSeconds float64
-	Keep             []uuid.UUID
-}
-
-// Never of a batch that Redis still has: it would be applied again.
-func (q *Queries) DropOldViewBatches(ctx context.Context, arg DropOldViewBatchesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, dropOldViewBatches, arg.OlderThanSeconds, arg.Keep)
+func (q *Queries) DeleteDueViewDay(ctx context.Context, day pgtype.Date) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteDueViewDay, day)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropOldViewNotes = `-- name: DropOldViewNotes :exec
+const deleteDueViewHour = `-- name: DeleteDueViewHour :execrows
+delete from view_hours_due where hour = $1
+`
+
+func (q *Queries) DeleteDueViewHour(ctx context.Context, hour time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteDueViewHour, hour)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteExpiredViewBatches = `-- name: DeleteExpiredViewBatches :execrows
+delete from view_batches where applied_at < now() - make_interval(secs => $1::float8) and not id = any($2::uuid[])
+`
+
+type DeleteExpiredViewBatchesParams struct {
+	OlderThanSeconds float64
+	Pending          []uuid.UUID
+}
+
+// Never of a batch that Redis still has: it would be applied again.
+func (q *Queries) DeleteExpiredViewBatches(ctx context.Context, arg DeleteExpiredViewBatchesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpiredViewBatches, arg.OlderThanSeconds, arg.Pending)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteExpiredViewRecords = `-- name: DeleteExpiredViewRecords :exec
 with losses as (delete from view_losses where found_at < now() - interval '90 days')
 delete from view_checks where started_at < now() - interval '90 days'
 `
 
-func (q *Queries) DropOldViewNotes(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, dropOldViewNotes)
+func (q *Queries) DeleteExpiredViewRecords(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteExpiredViewRecords)
 	return err
 }
 
@@ -311,29 +324,15 @@ func (q *Queries) EraseViewUniques(ctx context.Context, siteID uuid.UUID) (int64
 	return result.RowsAffected(), nil
 }
 
-const finishViewErasure = `-- name: FinishViewErasure :exec
-update view_erasures set done_at = clock_timestamp(), visitor_hash = null, visitor_id = null, removed = $1 where id = $2
-`
-
-type FinishViewErasureParams struct {
-	Removed int64
-	ID      uuid.UUID
-}
-
-func (q *Queries) FinishViewErasure(ctx context.Context, arg FinishViewErasureParams) error {
-	_, err := q.db.Exec(ctx, finishViewErasure, arg.Removed, arg.ID)
-	return err
-}
-
 const insertViewBatch = `-- name: InsertViewBatch :execrows
-insert into view_batches (id, shard, counts, left_out) values ($1, $2, $3, $4) on conflict (id) do nothing
+insert into view_batches (id, shard, counts, skipped_records) values ($1, $2, $3, $4) on conflict (id) do nothing
 `
 
 type InsertViewBatchParams struct {
-	ID      uuid.UUID
-	Shard   int32
-	Counts  int64
-	LeftOut []uuid.UUID
+	ID             uuid.UUID
+	Shard          int32
+	Counts         int64
+	SkippedRecords []uuid.UUID
 }
 
 // The ledger. None: the batch was applied before.
@@ -342,7 +341,7 @@ func (q *Queries) InsertViewBatch(ctx context.Context, arg InsertViewBatchParams
 		arg.ID,
 		arg.Shard,
 		arg.Counts,
-		arg.LeftOut,
+		arg.SkippedRecords,
 	)
 	if err != nil {
 		return 0, err
@@ -381,19 +380,19 @@ func (q *Queries) InsertViewCheck(ctx context.Context, arg InsertViewCheckParams
 }
 
 const insertViewErasure = `-- name: InsertViewErasure :one
-insert into view_erasures (id, workspace_id, site_id, of_visitor, visitor_hash, visitor_id, requested_by)
+insert into view_erasures (id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by)
 values ($1, $2, $3, $4, $5, $6, $7)
-returning id, workspace_id, site_id, of_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed
+returning id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed
 `
 
 type InsertViewErasureParams struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-	SiteID      uuid.UUID
-	OfVisitor   bool
-	VisitorHash *int64
-	VisitorID   *int64
-	RequestedBy uuid.UUID
+	ID            uuid.UUID
+	WorkspaceID   uuid.UUID
+	SiteID        uuid.UUID
+	SingleVisitor bool
+	VisitorHash   *int64
+	VisitorID     *int64
+	RequestedBy   uuid.UUID
 }
 
 func (q *Queries) InsertViewErasure(ctx context.Context, arg InsertViewErasureParams) (ViewErasure, error) {
@@ -401,7 +400,7 @@ func (q *Queries) InsertViewErasure(ctx context.Context, arg InsertViewErasurePa
 		arg.ID,
 		arg.WorkspaceID,
 		arg.SiteID,
-		arg.OfVisitor,
+		arg.SingleVisitor,
 		arg.VisitorHash,
 		arg.VisitorID,
 		arg.RequestedBy,
@@ -411,7 +410,7 @@ func (q *Queries) InsertViewErasure(ctx context.Context, arg InsertViewErasurePa
 		&i.ID,
 		&i.WorkspaceID,
 		&i.SiteID,
-		&i.OfVisitor,
+		&i.SingleVisitor,
 		&i.VisitorHash,
 		&i.VisitorID,
 		&i.RequestedBy,
@@ -506,12 +505,12 @@ func (q *Queries) MarkViewHours(ctx context.Context, hours []time.Time) error {
 	return err
 }
 
-const openViewErasures = `-- name: OpenViewErasures :many
-select id, workspace_id, site_id, of_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed from view_erasures where done_at is null order by requested_at, id limit $1
+const pendingViewErasures = `-- name: PendingViewErasures :many
+select id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed from view_erasures where done_at is null order by requested_at, id limit $1
 `
 
-func (q *Queries) OpenViewErasures(ctx context.Context, batch int32) ([]ViewErasure, error) {
-	rows, err := q.db.Query(ctx, openViewErasures, batch)
+func (q *Queries) PendingViewErasures(ctx context.Context, batch int32) ([]ViewErasure, error) {
+	rows, err := q.db.Query(ctx, pendingViewErasures, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -523,7 +522,7 @@ func (q *Queries) OpenViewErasures(ctx context.Context, batch int32) ([]ViewEras
 			&i.ID,
 			&i.WorkspaceID,
 			&i.SiteID,
-			&i.OfVisitor,
+			&i.SingleVisitor,
 			&i.VisitorHash,
 			&i.VisitorID,
 			&i.RequestedBy,
@@ -539,54 +538,6 @@ func (q *Queries) OpenViewErasures(ctx context.Context, batch int32) ([]ViewEras
 		return nil, err
 	}
 	return items, nil
-}
-
-const putSketches = `-- name: PutSketches :exec
-update view_pages p set sketch = nullif(w.sketch, ''), sketch_due = false
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::bytea[]) as sketch) w
-where p.site_id = w.site_id and p.page = w.page
-`
-
-type PutSketchesParams struct {
-	SiteIds  []uuid.UUID
-	Pages    []string
-	Sketches [][]byte
-}
-
-// A page that was touched after the sketch was read is sketched again with its
-// next visitor at the latest.
-func (q *Queries) PutSketches(ctx context.Context, arg PutSketchesParams) error {
-	_, err := q.db.Exec(ctx, putSketches, arg.SiteIds, arg.Pages, arg.Sketches)
-	return err
-}
-
-const putViewUniques = `-- name: PutViewUniques :exec
-insert into view_uniques (site_id, page, day, uniques, week)
-select w.site_id, w.page, w.day, max(w.n), max(w.week)
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::date[]) as day,
-        unnest($4::bigint[]) as n, unnest($5::bigint[]) as week) w
-group by 1, 2, 3 order by 1, 2, 3
-on conflict (site_id, page, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
-    week = greatest(view_uniques.week, excluded.week), updated_at = now()
-`
-
-type PutViewUniquesParams struct {
-	SiteIds []uuid.UUID
-	Pages   []string
-	Days    []pgtype.Date
-	Uniques []int64
-	Weeks   []int64
-}
-
-func (q *Queries) PutViewUniques(ctx context.Context, arg PutViewUniquesParams) error {
-	_, err := q.db.Exec(ctx, putViewUniques,
-		arg.SiteIds,
-		arg.Pages,
-		arg.Days,
-		arg.Uniques,
-		arg.Weeks,
-	)
-	return err
 }
 
 const recentViewDays = `-- name: RecentViewDays :many
@@ -693,7 +644,7 @@ func (q *Queries) RecentViewHours(ctx context.Context, arg RecentViewHoursParams
 	return items, nil
 }
 
-const rollViewDay = `-- name: RollViewDay :exec
+const rollUpViewDay = `-- name: RollUpViewDay :exec
 with due as materialized (
     select d.site_id, d.page, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
     where d.day = $1::date and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
@@ -708,13 +659,13 @@ order by 1, 2, 3
 on conflict (site_id, page, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel
 `
 
-// As RollViewHour, from days to months.
-func (q *Queries) RollViewDay(ctx context.Context, day pgtype.Date) error {
-	_, err := q.db.Exec(ctx, rollViewDay, day)
+// As RollUpViewHour, from days to months.
+func (q *Queries) RollUpViewDay(ctx context.Context, day pgtype.Date) error {
+	_, err := q.db.Exec(ctx, rollUpViewDay, day)
 	return err
 }
 
-const rollViewHour = `-- name: RollViewHour :exec
+const rollUpViewHour = `-- name: RollUpViewHour :exec
 with due as materialized (
     select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count as n, h.funnel - h.rolled_funnel as f from view_hours h
     where h.hour = $1::timestamptz and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
@@ -735,80 +686,68 @@ on conflict (day) do update set touched_at = now()
 // Adds to the days what an hour has that they do not have yet, and notes it. A
 // row that a flush holds right now is left to the next time: the flush marks its
 // hour again.
-func (q *Queries) RollViewHour(ctx context.Context, hour time.Time) error {
-	_, err := q.db.Exec(ctx, rollViewHour, hour)
+func (q *Queries) RollUpViewHour(ctx context.Context, hour time.Time) error {
+	_, err := q.db.Exec(ctx, rollUpViewHour, hour)
 	return err
 }
 
-const sketchesDue = `-- name: SketchesDue :many
-select site_id, page from view_pages where sketch_due and (site_id, page) > ($1::uuid, $2::text)
-order by site_id, page limit $3
+const saveViewSketches = `-- name: SaveViewSketches :exec
+update view_pages p set sketch = nullif(w.sketch, ''), sketch_due = false
+from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::bytea[]) as sketch) w
+where p.site_id = w.site_id and p.page = w.page
 `
 
-type SketchesDueParams struct {
-	AfterSite uuid.UUID
-	AfterPage string
-	Batch     int32
+type SaveViewSketchesParams struct {
+	SiteIds  []uuid.UUID
+	Pages    []string
+	Sketches [][]byte
 }
 
-type SketchesDueRow struct {
-	SiteID uuid.UUID
-	Page   string
+// A page that was touched after the sketch was read is sketched again with its
+// next visitor at the latest.
+func (q *Queries) SaveViewSketches(ctx context.Context, arg SaveViewSketchesParams) error {
+	_, err := q.db.Exec(ctx, saveViewSketches, arg.SiteIds, arg.Pages, arg.Sketches)
+	return err
 }
 
-func (q *Queries) SketchesDue(ctx context.Context, arg SketchesDueParams) ([]SketchesDueRow, error) {
-	rows, err := q.db.Query(ctx, sketchesDue, arg.AfterSite, arg.AfterPage, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SketchesDueRow
-	for rows.Next() {
-		var i SketchesDueRow
-		if err := rows.Scan(&i.SiteID, &i.Page); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const takeViewDay = `-- name: TakeViewDay :execrows
-delete from view_days_due where day = $1
+const saveViewUniques = `-- name: SaveViewUniques :exec
+insert into view_uniques (site_id, page, day, uniques, week)
+select w.site_id, w.page, w.day, max(w.n), max(w.week)
+from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::date[]) as day,
+        unnest($4::bigint[]) as n, unnest($5::bigint[]) as week) w
+group by 1, 2, 3 order by 1, 2, 3
+on conflict (site_id, page, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
+    week = greatest(view_uniques.week, excluded.week), updated_at = now()
 `
 
-func (q *Queries) TakeViewDay(ctx context.Context, day pgtype.Date) (int64, error) {
-	result, err := q.db.Exec(ctx, takeViewDay, day)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+type SaveViewUniquesParams struct {
+	SiteIds []uuid.UUID
+	Pages   []string
+	Days    []pgtype.Date
+	Uniques []int64
+	Weeks   []int64
 }
 
-const takeViewHour = `-- name: TakeViewHour :execrows
-delete from view_hours_due where hour = $1
-`
-
-func (q *Queries) TakeViewHour(ctx context.Context, hour time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, takeViewHour, hour)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) SaveViewUniques(ctx context.Context, arg SaveViewUniquesParams) error {
+	_, err := q.db.Exec(ctx, saveViewUniques,
+		arg.SiteIds,
+		arg.Pages,
+		arg.Days,
+		arg.Uniques,
+		arg.Weeks,
+	)
+	return err
 }
 
-const viewBatchLeftOut = `-- name: ViewBatchLeftOut :one
-select left_out from view_batches where id = $1
+const skippedViewRecords = `-- name: SkippedViewRecords :one
+select skipped_records from view_batches where id = $1
 `
 
-func (q *Queries) ViewBatchLeftOut(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
-	row := q.db.QueryRow(ctx, viewBatchLeftOut, id)
-	var left_out []uuid.UUID
-	err := row.Scan(&left_out)
-	return left_out, err
+func (q *Queries) SkippedViewRecords(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, skippedViewRecords, id)
+	var skipped_records []uuid.UUID
+	err := row.Scan(&skipped_records)
+	return skipped_records, err
 }
 
 const viewDays = `-- name: ViewDays :many
@@ -891,6 +830,31 @@ func (q *Queries) ViewDaysDue(ctx context.Context, batch int32) ([]pgtype.Date, 
 	return items, nil
 }
 
+const viewDaysOfHour = `-- name: ViewDaysOfHour :many
+select distinct day from view_hours where hour = $1::timestamptz and (count <> rolled_count or funnel <> rolled_funnel)
+`
+
+// The days that an hour is of: sites have zones.
+func (q *Queries) ViewDaysOfHour(ctx context.Context, hour time.Time) ([]pgtype.Date, error) {
+	rows, err := q.db.Query(ctx, viewDaysOfHour, hour)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []pgtype.Date
+	for rows.Next() {
+		var day pgtype.Date
+		if err := rows.Scan(&day); err != nil {
+			return nil, err
+		}
+		items = append(items, day)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const viewDimensions = `-- name: ViewDimensions :many
 select dimension, value, sum(count)::bigint as count from view_dimensions
 where site_id = $1 and page = $2 and day >= $3 and day < $4
@@ -936,7 +900,7 @@ func (q *Queries) ViewDimensions(ctx context.Context, arg ViewDimensionsParams) 
 }
 
 const viewErasure = `-- name: ViewErasure :one
-select id, workspace_id, site_id, of_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed from view_erasures where id = $1 and workspace_id = $2
+select id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by, requested_at, done_at, removed from view_erasures where id = $1 and workspace_id = $2
 `
 
 type ViewErasureParams struct {
@@ -951,7 +915,7 @@ func (q *Queries) ViewErasure(ctx context.Context, arg ViewErasureParams) (ViewE
 		&i.ID,
 		&i.WorkspaceID,
 		&i.SiteID,
-		&i.OfVisitor,
+		&i.SingleVisitor,
 		&i.VisitorHash,
 		&i.VisitorID,
 		&i.RequestedBy,
@@ -1005,19 +969,19 @@ func (q *Queries) ViewFiltered(ctx context.Context, arg ViewFilteredParams) ([]V
 	return items, nil
 }
 
-const viewFilteredOf = `-- name: ViewFilteredOf :many
+const viewFilteredCounts = `-- name: ViewFilteredCounts :many
 select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
 where site_id = $1 and page = $2 group by reason
 union all select ''::text, 0::bigint, id from view_batches where id = any($3::uuid[])
 `
 
-type ViewFilteredOfParams struct {
+type ViewFilteredCountsParams struct {
 	SiteID  uuid.UUID
 	Page    string
 	Batches []uuid.UUID
 }
 
-type ViewFilteredOfRow struct {
+type ViewFilteredCountsRow struct {
 	Reason string
 	Count  int64
 	Batch  uuid.UUID
@@ -1025,15 +989,15 @@ type ViewFilteredOfRow struct {
 
 // All that was filtered on a page, and which of some batches are in it: one
 // statement sees both at one moment.
-func (q *Queries) ViewFilteredOf(ctx context.Context, arg ViewFilteredOfParams) ([]ViewFilteredOfRow, error) {
-	rows, err := q.db.Query(ctx, viewFilteredOf, arg.SiteID, arg.Page, arg.Batches)
+func (q *Queries) ViewFilteredCounts(ctx context.Context, arg ViewFilteredCountsParams) ([]ViewFilteredCountsRow, error) {
+	rows, err := q.db.Query(ctx, viewFilteredCounts, arg.SiteID, arg.Page, arg.Batches)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ViewFilteredOfRow
+	var items []ViewFilteredCountsRow
 	for rows.Next() {
-		var i ViewFilteredOfRow
+		var i ViewFilteredCountsRow
 		if err := rows.Scan(&i.Reason, &i.Count, &i.Batch); err != nil {
 			return nil, err
 		}
@@ -1178,33 +1142,91 @@ func (q *Queries) ViewMonths(ctx context.Context, arg ViewMonthsParams) ([]ViewM
 	return items, nil
 }
 
-const viewPageNames = `-- name: ViewPageNames :many
-select site_id, page, way from view_pages
+const viewPageIDs = `-- name: ViewPageIDs :many
+select site_id, page, unique_method from view_pages
 where (site_id, page) > ($1::uuid, $2::text) order by site_id, page limit $3
 `
 
-type ViewPageNamesParams struct {
+type ViewPageIDsParams struct {
 	AfterSite uuid.UUID
 	AfterPage string
 	Batch     int32
 }
 
-type ViewPageNamesRow struct {
-	SiteID uuid.UUID
-	Page   string
-	Way    string
+type ViewPageIDsRow struct {
+	SiteID       uuid.UUID
+	Page         string
+	UniqueMethod string
 }
 
-func (q *Queries) ViewPageNames(ctx context.Context, arg ViewPageNamesParams) ([]ViewPageNamesRow, error) {
-	rows, err := q.db.Query(ctx, viewPageNames, arg.AfterSite, arg.AfterPage, arg.Batch)
+func (q *Queries) ViewPageIDs(ctx context.Context, arg ViewPageIDsParams) ([]ViewPageIDsRow, error) {
+	rows, err := q.db.Query(ctx, viewPageIDs, arg.AfterSite, arg.AfterPage, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ViewPageNamesRow
+	var items []ViewPageIDsRow
 	for rows.Next() {
-		var i ViewPageNamesRow
-		if err := rows.Scan(&i.SiteID, &i.Page, &i.Way); err != nil {
+		var i ViewPageIDsRow
+		if err := rows.Scan(&i.SiteID, &i.Page, &i.UniqueMethod); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const viewPageTotals = `-- name: ViewPageTotals :many
+select site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
+where (site_id, page) > ($1::uuid, $2::text) order by site_id, page limit $3
+`
+
+type ViewPageTotalsParams struct {
+	AfterSite uuid.UUID
+	AfterPage string
+	Batch     int32
+}
+
+type ViewPageTotalsRow struct {
+	SiteID            uuid.UUID
+	Page              string
+	UniqueMethod      string
+	Views             int64
+	Clicks            int64
+	Conversions       int64
+	FunnelViews       int64
+	FunnelClicks      int64
+	FunnelConversions int64
+	Uniques           int64
+	Sketch            []byte
+}
+
+// All pages, bit by bit.
+func (q *Queries) ViewPageTotals(ctx context.Context, arg ViewPageTotalsParams) ([]ViewPageTotalsRow, error) {
+	rows, err := q.db.Query(ctx, viewPageTotals, arg.AfterSite, arg.AfterPage, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ViewPageTotalsRow
+	for rows.Next() {
+		var i ViewPageTotalsRow
+		if err := rows.Scan(
+			&i.SiteID,
+			&i.Page,
+			&i.UniqueMethod,
+			&i.Views,
+			&i.Clicks,
+			&i.Conversions,
+			&i.FunnelViews,
+			&i.FunnelClicks,
+			&i.FunnelConversions,
+			&i.Uniques,
+			&i.Sketch,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -1216,7 +1238,7 @@ func (q *Queries) ViewPageNames(ctx context.Context, arg ViewPageNamesParams) ([
 }
 
 const viewPages = `-- name: ViewPages :many
-select site_id, page, views, clicks, converts from view_pages where site_id = $1 and page = any($2::text[])
+select site_id, page, views, clicks, conversions from view_pages where site_id = $1 and page = any($2::text[])
 `
 
 type ViewPagesParams struct {
@@ -1225,11 +1247,11 @@ type ViewPagesParams struct {
 }
 
 type ViewPagesRow struct {
-	SiteID   uuid.UUID
-	Page     string
-	Views    int64
-	Clicks   int64
-	Converts int64
+	SiteID      uuid.UUID
+	Page        string
+	Views       int64
+	Clicks      int64
+	Conversions int64
 }
 
 func (q *Queries) ViewPages(ctx context.Context, arg ViewPagesParams) ([]ViewPagesRow, error) {
@@ -1246,7 +1268,7 @@ func (q *Queries) ViewPages(ctx context.Context, arg ViewPagesParams) ([]ViewPag
 			&i.Page,
 			&i.Views,
 			&i.Clicks,
-			&i.Converts,
+			&i.Conversions,
 		); err != nil {
 			return nil, err
 		}
@@ -1258,122 +1280,18 @@ func (q *Queries) ViewPages(ctx context.Context, arg ViewPagesParams) ([]ViewPag
 	return items, nil
 }
 
-const viewPagesAfter = `-- name: ViewPagesAfter :many
-select site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques, sketch from view_pages
-where (site_id, page) > ($1::uuid, $2::text) order by site_id, page limit $3
-`
-
-type ViewPagesAfterParams struct {
-	AfterSite uuid.UUID
-	AfterPage string
-	Batch     int32
-}
-
-type ViewPagesAfterRow struct {
-	SiteID         uuid.UUID
-	Page           string
-	Way            string
-	Views          int64
-	Clicks         int64
-	Converts       int64
-	FunnelViews    int64
-	FunnelClicks   int64
-	FunnelConverts int64
-	Uniques        int64
-	Sketch         []byte
-}
-
-// All pages, bit by bit.
-func (q *Queries) ViewPagesAfter(ctx context.Context, arg ViewPagesAfterParams) ([]ViewPagesAfterRow, error) {
-	rows, err := q.db.Query(ctx, viewPagesAfter, arg.AfterSite, arg.AfterPage, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ViewPagesAfterRow
-	for rows.Next() {
-		var i ViewPagesAfterRow
-		if err := rows.Scan(
-			&i.SiteID,
-			&i.Page,
-			&i.Way,
-			&i.Views,
-			&i.Clicks,
-			&i.Converts,
-			&i.FunnelViews,
-			&i.FunnelClicks,
-			&i.FunnelConverts,
-			&i.Uniques,
-			&i.Sketch,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const viewPagesOf = `-- name: ViewPagesOf :many
-select p.site_id, p.page, p.views, p.clicks, p.converts
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page) w
-join view_pages p on p.site_id = w.site_id and p.page = w.page
-`
-
-type ViewPagesOfParams struct {
-	SiteIds []uuid.UUID
-	Pages   []string
-}
-
-type ViewPagesOfRow struct {
-	SiteID   uuid.UUID
-	Page     string
-	Views    int64
-	Clicks   int64
-	Converts int64
-}
-
-// Totals of pages of several sites.
-func (q *Queries) ViewPagesOf(ctx context.Context, arg ViewPagesOfParams) ([]ViewPagesOfRow, error) {
-	rows, err := q.db.Query(ctx, viewPagesOf, arg.SiteIds, arg.Pages)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ViewPagesOfRow
-	for rows.Next() {
-		var i ViewPagesOfRow
-		if err := rows.Scan(
-			&i.SiteID,
-			&i.Page,
-			&i.Views,
-			&i.Clicks,
-			&i.Converts,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const viewPagesOfSite = `-- name: ViewPagesOfSite :many
+const viewSitePages = `-- name: ViewSitePages :many
 select page from view_pages where site_id = $1 and page > $2::text order by page limit $3
 `
 
-type ViewPagesOfSiteParams struct {
+type ViewSitePagesParams struct {
 	SiteID    uuid.UUID
 	AfterPage string
 	Batch     int32
 }
 
-func (q *Queries) ViewPagesOfSite(ctx context.Context, arg ViewPagesOfSiteParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, viewPagesOfSite, arg.SiteID, arg.AfterPage, arg.Batch)
+func (q *Queries) ViewSitePages(ctx context.Context, arg ViewSitePagesParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, viewSitePages, arg.SiteID, arg.AfterPage, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
@@ -1385,6 +1303,88 @@ func (q *Queries) ViewPagesOfSite(ctx context.Context, arg ViewPagesOfSiteParams
 			return nil, err
 		}
 		items = append(items, page)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const viewSketchesDue = `-- name: ViewSketchesDue :many
+select site_id, page from view_pages where sketch_due and (site_id, page) > ($1::uuid, $2::text)
+order by site_id, page limit $3
+`
+
+type ViewSketchesDueParams struct {
+	AfterSite uuid.UUID
+	AfterPage string
+	Batch     int32
+}
+
+type ViewSketchesDueRow struct {
+	SiteID uuid.UUID
+	Page   string
+}
+
+func (q *Queries) ViewSketchesDue(ctx context.Context, arg ViewSketchesDueParams) ([]ViewSketchesDueRow, error) {
+	rows, err := q.db.Query(ctx, viewSketchesDue, arg.AfterSite, arg.AfterPage, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ViewSketchesDueRow
+	for rows.Next() {
+		var i ViewSketchesDueRow
+		if err := rows.Scan(&i.SiteID, &i.Page); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const viewTotals = `-- name: ViewTotals :many
+select p.site_id, p.page, p.views, p.clicks, p.conversions
+from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page) w
+join view_pages p on p.site_id = w.site_id and p.page = w.page
+`
+
+type ViewTotalsParams struct {
+	SiteIds []uuid.UUID
+	Pages   []string
+}
+
+type ViewTotalsRow struct {
+	SiteID      uuid.UUID
+	Page        string
+	Views       int64
+	Clicks      int64
+	Conversions int64
+}
+
+// Totals of pages of several sites.
+func (q *Queries) ViewTotals(ctx context.Context, arg ViewTotalsParams) ([]ViewTotalsRow, error) {
+	rows, err := q.db.Query(ctx, viewTotals, arg.SiteIds, arg.Pages)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ViewTotalsRow
+	for rows.Next() {
+		var i ViewTotalsRow
+		if err := rows.Scan(
+			&i.SiteID,
+			&i.Page,
+			&i.Views,
+			&i.Clicks,
+			&i.Conversions,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

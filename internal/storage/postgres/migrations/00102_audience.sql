@@ -8,7 +8,7 @@ create table sites (
     domains        text[] not null check (cardinality(domains) <= 50), -- hosts in lower case; subdomains are included
     time_zone      text not null check (time_zone <> ''),
     window_seconds int not null check (window_seconds between 60 and 86400),
-    uniques        text not null check (uniques in ('set', 'set_per_day', 'hyperloglog', 'bitmap')),
+    unique_method  text not null check (unique_method in ('set', 'set_per_day', 'hyperloglog', 'bitmap')),
     max_id         bigint not null check (max_id between 0 and 4294967295),
     rate_hits      int not null check (rate_hits between 1 and 100000),
     rate_seconds   int not null check (rate_seconds between 1 and 3600),
@@ -20,7 +20,7 @@ create table sites (
     visitor_key    bytea not null,                                 -- sealed; user ids are hashed with it
     created_at     timestamptz not null default now(),
     updated_at     timestamptz not null default now(),
-    check (uniques <> 'bitmap' or max_id > 0)
+    check (unique_method <> 'bitmap' or max_id > 0)
 );
 create index sites_workspace on sites (workspace_id, created_at, id);
 
@@ -41,19 +41,19 @@ create trigger sites_changed after insert or update or delete or truncate on sit
 
 -- Page views flushed from Redis. These tables hold no visitor data, except
 -- view_erasures while an erasure is in progress.
-create type view_kind as enum ('view', 'click', 'convert');
+create type view_kind as enum ('view', 'click', 'conversion');
 
 -- Pages and their running totals, from which Redis is restored after data loss.
 create table view_pages (
     site_id         uuid not null,
     page            text not null check (octet_length(page) between 1 and 200),
-    way             text not null,                                 -- how unique visitors are counted
+    unique_method   text not null,                                 -- how unique visitors are counted
     views           bigint not null default 0,
     clicks          bigint not null default 0,
-    converts        bigint not null default 0,
+    conversions     bigint not null default 0,
     funnel_views    bigint not null default 0,
     funnel_clicks   bigint not null default 0,
-    funnel_converts bigint not null default 0,
+    funnel_conversions bigint not null default 0,
     uniques         bigint not null default 0,                     -- last value from Redis, of all time
     sketch          bytea,                                         -- its HyperLogLog: visitors cannot be read from it
     sketch_due      boolean not null default true,                 -- visitors were added since it was stored
@@ -145,7 +145,7 @@ create table view_batches (
     shard      int not null,
     counts     bigint not null,                                    -- views, clicks and conversions in it
     applied_at timestamptz not null default now(),
-    left_out   uuid[] not null default '{}'                        -- quarantined records, counted when they are replayed
+    skipped_records uuid[] not null default '{}'                        -- quarantined records, counted when they are replayed
 );
 create index view_batches_age on view_batches (applied_at);
 
@@ -177,7 +177,7 @@ create table view_erasures (
     id           uuid primary key,
     workspace_id uuid not null references workspaces on delete cascade,
     site_id      uuid not null,
-    of_visitor   boolean not null,
+    single_visitor boolean not null,
     visitor_hash bigint,                                           -- the bits of the hash
     visitor_id   bigint,
     requested_by uuid not null,

@@ -1,4 +1,4 @@
--- name: PutPostLinks :execrows
+-- name: InsertPostLinks :execrows
 -- A code is of its post, account and address: one that is here already is the
 -- same link. A row fewer than was asked for says that a code is another's.
 insert into links (code, workspace_id, user_id, post_id, account_id, network, url)

@@ -1,9 +1,9 @@
 -- name: InsertSite :one
-insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, uniques, max_id, rate_hits, rate_seconds,
+insert into sites (id, workspace_id, name, domains, time_zone, window_seconds, unique_method, max_id, rate_hits, rate_seconds,
     visitors, weekly_uniques, public_counts, write_key, secret_hash, visitor_key)
-select @id, @workspace_id, @name, @domains::text[], @time_zone, @window_seconds, @uniques, @max_id, @rate_hits, @rate_seconds,
+select @id, @workspace_id, @name, @domains::text[], @time_zone, @window_seconds, @unique_method, @max_id, @rate_hits, @rate_seconds,
     @visitors, @weekly_uniques, @public_counts, @write_key, @secret_hash, @visitor_key
-where (select count(*) from sites s where s.workspace_id = @workspace_id) < @most::int
+where (select count(*) from sites s where s.workspace_id = @workspace_id) < @max_sites::int
 returning *;
 
 -- name: ListSites :many

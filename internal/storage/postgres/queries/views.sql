@@ -1,32 +1,32 @@
 -- name: InsertViewBatch :execrows
 -- The ledger. None: the batch was applied before.
-insert into view_batches (id, shard, counts, left_out) values (@id, @shard, @counts, @left_out) on conflict (id) do nothing;
+insert into view_batches (id, shard, counts, skipped_records) values (@id, @shard, @counts, @skipped_records) on conflict (id) do nothing;
 
--- name: ViewBatchLeftOut :one
-select left_out from view_batches where id = @id;
+-- name: SkippedViewRecords :one
+select skipped_records from view_batches where id = @id;
 
 -- name: AppliedViewBatches :many
 select id from view_batches where id = any(@ids::uuid[]);
 
--- name: DropOldViewBatches :execrows
+-- name: DeleteExpiredViewBatches :execrows
 -- Never of a batch that Redis still has: it would be applied again.
-delete from view_batches where applied_at < now() - make_interval(secs => @older_than_seconds::float8) and not id = any(@keep::uuid[]);
+delete from view_batches where applied_at < now() - make_interval(secs => @older_than_seconds::float8) and not id = any(@pending::uuid[]);
 
 -- name: AddViewPages :exec
 -- Rows are locked in one order, so that two batches do not wait for each other.
 -- Of uniques the larger number is right: a Redis that began anew, or an older
 -- batch that comes late, knows fewer.
-insert into view_pages (site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques)
-select w.site_id, w.page, max(w.way), sum(w.views), sum(w.clicks), sum(w.converts), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_converts), max(w.uniques)
-from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@ways::text[]) as way,
-        unnest(@views::bigint[]) as views, unnest(@clicks::bigint[]) as clicks, unnest(@converts::bigint[]) as converts,
+insert into view_pages (site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques)
+select w.site_id, w.page, max(w.unique_method), sum(w.views), sum(w.clicks), sum(w.conversions), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_conversions), max(w.uniques)
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@unique_methods::text[]) as unique_method,
+        unnest(@views::bigint[]) as views, unnest(@clicks::bigint[]) as clicks, unnest(@conversions::bigint[]) as conversions,
         unnest(@funnel_views::bigint[]) as funnel_views, unnest(@funnel_clicks::bigint[]) as funnel_clicks,
-        unnest(@funnel_converts::bigint[]) as funnel_converts, unnest(@uniques::bigint[]) as uniques) w
+        unnest(@funnel_conversions::bigint[]) as funnel_conversions, unnest(@uniques::bigint[]) as uniques) w
 group by 1, 2 order by 1, 2
 on conflict (site_id, page) do update set
-    way = coalesce(nullif(excluded.way, ''), view_pages.way), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
-    converts = view_pages.converts + excluded.converts, funnel_views = view_pages.funnel_views + excluded.funnel_views,
-    funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_converts = view_pages.funnel_converts + excluded.funnel_converts,
+    unique_method = coalesce(nullif(excluded.unique_method, ''), view_pages.unique_method), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
+    conversions = view_pages.conversions + excluded.conversions, funnel_views = view_pages.funnel_views + excluded.funnel_views,
+    funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_conversions = view_pages.funnel_conversions + excluded.funnel_conversions,
     uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now();
 
 -- name: AddViewHours :exec
@@ -59,7 +59,7 @@ from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as pag
 group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (site_id, page, day, reason) do update set count = view_filtered.count + excluded.count;
 
--- name: PutViewUniques :exec
+-- name: SaveViewUniques :exec
 insert into view_uniques (site_id, page, day, uniques, week)
 select w.site_id, w.page, w.day, max(w.n), max(w.week)
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,
@@ -69,31 +69,31 @@ on conflict (site_id, page, day) do update set uniques = greatest(view_uniques.u
     week = greatest(view_uniques.week, excluded.week), updated_at = now();
 
 -- name: ViewPages :many
-select site_id, page, views, clicks, converts from view_pages where site_id = @site_id and page = any(@pages::text[]);
+select site_id, page, views, clicks, conversions from view_pages where site_id = @site_id and page = any(@pages::text[]);
 
--- name: ViewPagesOf :many
+-- name: ViewTotals :many
 -- Totals of pages of several sites.
-select p.site_id, p.page, p.views, p.clicks, p.converts
+select p.site_id, p.page, p.views, p.clicks, p.conversions
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
 join view_pages p on p.site_id = w.site_id and p.page = w.page;
 
--- name: ViewPagesAfter :many
+-- name: ViewPageTotals :many
 -- All pages, bit by bit.
-select site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques, sketch from view_pages
+select site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
 where (site_id, page) > (@after_site::uuid, @after_page::text) order by site_id, page limit @batch;
 
--- name: ViewPageNames :many
-select site_id, page, way from view_pages
+-- name: ViewPageIDs :many
+select site_id, page, unique_method from view_pages
 where (site_id, page) > (@after_site::uuid, @after_page::text) order by site_id, page limit @batch;
 
--- name: ViewPagesOfSite :many
+-- name: ViewSitePages :many
 select page from view_pages where site_id = @site_id and page > @after_page::text order by page limit @batch;
 
--- name: SketchesDue :many
+-- name: ViewSketchesDue :many
 select site_id, page from view_pages where sketch_due and (site_id, page) > (@after_site::uuid, @after_page::text)
 order by site_id, page limit @batch;
 
--- name: PutSketches :exec
+-- name: SaveViewSketches :exec
 -- A page that was touched after the sketch was read is sketched again with its
 -- next visitor at the latest.
 update view_pages p set sketch = nullif(w.sketch, ''), sketch_due = false
@@ -160,7 +160,7 @@ select reason, sum(count)::bigint as count from view_filtered
 where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
 group by reason order by count desc, reason;
 
--- name: ViewFilteredOf :many
+-- name: ViewFilteredCounts :many
 -- All that was filtered on a page, and which of some batches are in it: one
 -- statement sees both at one moment.
 select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
@@ -174,10 +174,10 @@ where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
 -- name: ViewHoursDue :many
 select hour from view_hours_due order by hour limit @batch;
 
--- name: TakeViewHour :execrows
+-- name: DeleteDueViewHour :execrows
 delete from view_hours_due where hour = @hour;
 
--- name: RollViewHour :exec
+-- name: RollUpViewHour :exec
 -- Adds to the days what an hour has that they do not have yet, and notes it. A
 -- row that a flush holds right now is left to the next time: the flush marks its
 -- hour again.
@@ -197,18 +197,18 @@ with due as materialized (
 insert into view_days_due (day) select distinct day from added order by day
 on conflict (day) do update set touched_at = now();
 
--- name: DaysOfHour :many
+-- name: ViewDaysOfHour :many
 -- The days that an hour is of: sites have zones.
 select distinct day from view_hours where hour = @hour::timestamptz and (count <> rolled_count or funnel <> rolled_funnel);
 
 -- name: ViewDaysDue :many
 select day from view_days_due order by day limit @batch;
 
--- name: TakeViewDay :execrows
+-- name: DeleteDueViewDay :execrows
 delete from view_days_due where day = @day;
 
--- name: RollViewDay :exec
--- As RollViewHour, from days to months.
+-- name: RollUpViewDay :exec
+-- As RollUpViewHour, from days to months.
 with due as materialized (
     select d.site_id, d.page, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
     where d.day = @day::date and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
@@ -229,7 +229,7 @@ insert into view_losses (shard, pages) values (@shard, @pages);
 insert into view_checks (started_at, ended_at, pages, differing, missing, surplus, next_site, next_page, examples)
 values (@started_at, clock_timestamp(), @pages, @differing, @missing, @surplus, sqlc.narg('next_site'), sqlc.narg('next_page'), @examples);
 
--- name: DropOldViewNotes :exec
+-- name: DeleteExpiredViewRecords :exec
 with losses as (delete from view_losses where found_at < now() - interval '90 days')
 delete from view_checks where started_at < now() - interval '90 days';
 
@@ -245,14 +245,14 @@ select coalesce(max(applied_at), 'epoch')::timestamptz as at, count(*) as batche
 from view_batches where applied_at > now() - interval '1 hour';
 
 -- name: InsertViewErasure :one
-insert into view_erasures (id, workspace_id, site_id, of_visitor, visitor_hash, visitor_id, requested_by)
-values (@id, @workspace_id, @site_id, @of_visitor, sqlc.narg('visitor_hash'), sqlc.narg('visitor_id'), @requested_by)
+insert into view_erasures (id, workspace_id, site_id, single_visitor, visitor_hash, visitor_id, requested_by)
+values (@id, @workspace_id, @site_id, @single_visitor, sqlc.narg('visitor_hash'), sqlc.narg('visitor_id'), @requested_by)
 returning *;
 
--- name: OpenViewErasures :many
+-- name: PendingViewErasures :many
 select * from view_erasures where done_at is null order by requested_at, id limit @batch;
 
--- name: FinishViewErasure :exec
+-- name: CompleteViewErasure :exec
 update view_erasures set done_at = clock_timestamp(), visitor_hash = null, visitor_id = null, removed = @removed where id = @id;
 
 -- name: ViewErasure :one

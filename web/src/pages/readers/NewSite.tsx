@@ -15,7 +15,7 @@ export function NewSite({ close }: { close: () => void }) {
   const [uniques, setUniques] = useState<'hyperloglog' | 'set'>('hyperloglog')
   const [open, setOpen] = useState(false)
   const make = useMutation({
-    mutationFn: () => unwrap(api.POST('/api/v1/sites', { params: { header: idempotencyHeader() }, body: { name, domains, uniques, public_counts: open } })),
+    mutationFn: () => unwrap(api.POST('/api/v1/sites', { params: { header: idempotencyHeader() }, body: { name, domains, unique_method: uniques, public_counts: open } })),
     onSuccess: () => void client.invalidateQueries({ queryKey: ['sites'] }),
   })
   const made = make.data

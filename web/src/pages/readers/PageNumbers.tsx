@@ -16,7 +16,7 @@ export interface Counted {
   own: boolean
 }
 
-const types = ['view', 'click', 'convert'] as const
+const types = ['view', 'click', 'conversion'] as const
 
 /** All that is counted of one page. `views` and `clicks` are newer than what was read, where the stream has told them. */
 export function PageNumbers({ site, page, views, clicks }: { site: Counted; page: string; views?: number; clicks?: number }) {
@@ -65,7 +65,7 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
         <Figure label={t('readers.uniquesWeek')} value={s.uniques.week} />
         <Figure label={t('readers.uniquesAll')} value={s.uniques.all_time} mark="readers" />
         <Figure label={t('readers.clicks')} value={Math.max(clicks ?? 0, s.clicks)} mark="clicks" />
-        <Figure label={t('readers.converts')} value={s.converts} />
+        <Figure label={t('readers.conversions')} value={s.conversions} />
       </SimpleGrid>
       <Stack gap="xs" className="dl-card" p="md">
         <Group justify="space-between">
@@ -82,7 +82,7 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
         )}
       </Stack>
       {funnel.data && (
-        <Shares title={t('readers.funnel')} counts={[[t('readers.views'), funnel.data.views], [t('readers.clicks'), funnel.data.clicks], [t('readers.converts'), funnel.data.converts]]} most={funnel.data.views} />
+        <Shares title={t('readers.funnel')} counts={[[t('readers.views'), funnel.data.views], [t('readers.clicks'), funnel.data.clicks], [t('readers.conversions'), funnel.data.conversions]]} most={funnel.data.views} />
       )}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         {dimensions.data && (

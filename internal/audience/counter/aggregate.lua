@@ -1,0 +1,281 @@
+-- Applies summaries to the pages' hashes and the site's rankings, and queues them
+-- for the next flush.
+--
+-- KEYS[1]: the shard's list of summaries; its first entry is applied.
+-- ARGV: the expected number of the shard's last change, the current time, the
+-- half-lives of the fast and the slow ranking, the maximum number of pages per
+-- ranking, the maximum number of referrers and of reasons per page. Then sites:
+--   the site's key, the start of an hour on its clock (in quarters), number of pages
+-- and their pages:
+--   the page's key, the letter of its unique counting method,
+--   n, n times: a day with views, ascending
+--   n, n times: a day, its visitors (8 bytes each) for a HyperLogLog
+--   n, n fields, n increments; fields are distinct
+--   n, n times: minute, second of the last view, views
+--   n, n times: reason, filtered hits
+--
+-- Returns the length of the list of deltas, or -1 if another process changed the
+-- shard first. Fields and pages share commands because a Redis call costs more
+-- than the work it does.
+
+local call, byte = redis.call, string.byte
+local tag = string.sub(KEYS[1], 1, 5)
+local state = tag .. 'state'
+if (call('HGET', state, 'change') or '0') ~= ARGV[1] then return -1 end
+call('HINCRBY', state, 'change', 1)
+call('LMOVE', KEYS[1], tag .. 'deltas', 'LEFT', 'RIGHT')
+
+local now, fast, slow, maxPages = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local maxReferrers, maxReasons = tonumber(ARGV[6]), tonumber(ARGV[7])
+local aDay, aWeek = 86400, 604800
+local minute = math.floor(now / 60)
+
+-- number parses a score. Miniredis' Lua parses large numbers only with a decimal
+-- point.
+local function number(score)
+  return tonumber(score) or tonumber((string.gsub(score, 'e', '.0e', 1))) or tonumber(score .. '.0')
+end
+
+-- text caches integers as strings: Redis formats Lua numbers slowly.
+local text = setmetatable({}, { __index = function(all, n)
+  local made = string.format('%d', n)
+  all[n] = made
+  return made
+end })
+
+-- rescale moves a ranking's reference time before its weights overflow.
+local function rescale(key, rise, from, half, sign)
+  local n = (now - from) / half
+  if n < 200 then return from end
+  if call('EXISTS', key) == 1 then call('ZUNIONSTORE', key, 1, key, 'WEIGHTS', string.format('%.17g', 2 ^ -n)) end
+  if call('EXISTS', rise) == 1 then call('ZUNIONSTORE', rise, 1, rise, 'WEIGHTS', string.format('%.17g', 2 ^ (sign * n))) end
+  return now
+end
+
+-- deleteExpired deletes the fields of hours and days that are past retention.
+local function deleteExpired(totals, today)
+  local expired = {}
+  local hours, days = (math.floor(now / 900) - 48 * 4) * 4, (today - 35) * 4
+  for _, field in ipairs(call('HKEYS', totals)) do
+    local n = tonumber(field)
+    if n and (n >= 1000000 and n < hours or n < 1000000 and n < days) then expired[#expired + 1] = field end
+  end
+  if #expired > 0 then call('HDEL', totals, unpack(expired)) end
+end
+
+-- dropReferrers merges all but the most frequent referrers into 'other'.
+local function dropReferrers(totals)
+  local all, found = call('HGETALL', totals), {}
+  for i = 1, #all, 2 do
+    if string.sub(all[i], 1, 1) == 'r' and all[i] ~= 'rother' then found[#found + 1] = { all[i], tonumber(all[i + 1]) } end
+  end
+  table.sort(found, function(a, b)
+    if a[2] ~= b[2] then return a[2] > b[2] end
+    return a[1] < b[1]
+  end)
+  local rare = 0
+  for i = maxReferrers + 1, #found do
+    rare = rare + found[i][2]
+    call('HDEL', totals, found[i][1])
+  end
+  call('HINCRBY', totals, 'rother', rare)
+  call('HSET', totals, 'R', math.min(#found, maxReferrers))
+end
+
+-- mergeDay merges a day's HyperLogLog into the all-time one.
+local function mergeDay(page, d)
+  call('PFMERGE', page .. ':uH', page .. ':uH', page .. ':' .. d .. 'dH')
+  call('EXPIRE', page .. ':' .. d .. 'dH', 9 * aDay)
+end
+
+-- startDay records that a page has views on a day and sets the TTLs of the day's
+-- keys. A day's HyperLogLog is merged when the page's next day starts, or at once
+-- if that has started. Returns the page's latest day.
+local function startDay(page, method, d, latest)
+  if method ~= 'H' then
+    call('EXPIRE', page .. ':' .. d .. 'd' .. method, 9 * aDay)
+    call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. method, 9 * aDay)
+    call('EXPIRE', page .. ':' .. math.floor(d / 15) .. 'u' .. method, (30 - d % 15) * aDay)
+  end
+  if latest and d < latest then
+    if method == 'H' then mergeDay(page, d) end
+    return latest
+  end
+  if latest then
+    if method == 'H' then mergeDay(page, latest) end
+    deleteExpired(page .. ':t', d)
+  end
+  return d
+end
+
+-- addTo increments fields of a hash or members of a ranking and returns their
+-- previous values; false for new ones.
+local function addTo(get, set, key, names, added)
+  local old, sets = call(get, key, unpack(names)), {}
+  for k, name in ipairs(names) do
+    old[k] = old[k] and number(old[k])
+    local sum = (old[k] or 0) + added[k]
+    added[k] = sum
+    if sum < 1e9 and sum % 1 == 0 then sum = text[sum] else sum = string.format('%.12g', sum) end
+    if set == 'ZADD' then
+      sets[2 * k - 1], sets[2 * k] = sum, name
+    else
+      sets[2 * k - 1], sets[2 * k] = name, sum
+    end
+  end
+  call(set, key, unpack(sets))
+  return old
+end
+
+-- addFiltered adds filtered hits by reason to the counts for the next flush, one
+-- JSON object per page.
+local function addFiltered(page, from, to)
+  local stored = call('HGET', tag .. 'filtered', page)
+  local reasons, different = stored and cjson.decode(stored) or {}, 0
+  for _ in pairs(reasons) do different = different + 1 end
+  for j = from, to, 2 do
+    local reason = ARGV[j]
+    if not reasons[reason] then
+      if different >= maxReasons then reason = 'other' end
+      different = different + 1
+    end
+    reasons[reason] = (reasons[reason] or 0) + tonumber(ARGV[j + 1])
+  end
+  call('HSET', tag .. 'filtered', page, cjson.encode(reasons))
+end
+
+local i, last = 8, #ARGV
+while i <= last do
+  local site, quarters, pages = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  i = i + 3
+  local meta, nowKey, slowKey, riseKey = site .. ';meta', site .. ';now', site .. ';slow', site .. ';rise'
+  local hourKey, dayKey = site .. ';hour', site .. ';day'
+  local known = call('HMGET', meta, 'f', 's', 'm')
+  local f, s = tonumber(known[1] or now), tonumber(known[2] or now)
+  local f2, s2 = rescale(nowKey, riseKey, f, fast, -1), rescale(slowKey, riseKey, s, slow, 1)
+  local first = tonumber(known[3] or minute - 59)
+  if not known[1] or f2 ~= f or s2 ~= s then call('HSET', meta, 'f', f2, 's', s2, 'm', first) end
+  f, s = f2, s2
+  call('HSET', meta, 'q', quarters)
+  -- For pages with views: their names and their ranking increments.
+  local names, byFast, bySlow = {}, {}, {}
+  local hour, day = { names = {}, added = {} }, { names = {}, added = {} }
+  local minutes = {}
+  for _ = 1, pages do
+    local page, method = ARGV[i], ARGV[i + 1]
+    local totals = page .. ':t'
+    i = i + 3
+    local days, at = tonumber(ARGV[i - 1]), i
+    i = i + days + 1
+    for _ = 1, tonumber(ARGV[i - 1]) do
+      local sketch, all = page .. ':' .. ARGV[i] .. 'dH', ARGV[i + 1]
+      for from = 1, #all, 4000 do -- unpack is limited to some thousand values
+        local visitors = {}
+        for at = from, math.min(from + 3999, #all), 8 do visitors[#visitors + 1] = string.sub(all, at, at + 7) end
+        call('PFADD', sketch, unpack(visitors))
+      end
+      i = i + 2
+    end
+    local fields = tonumber(ARGV[i])
+    if fields > 0 then
+      local old, sets = call('HMGET', totals, 'D', 'R', unpack(ARGV, i + 1, i + fields)), { totals }
+      local latest, referrers = old[1], 0
+      for j = at, at + days - 1 do
+        if latest ~= ARGV[j] then
+          latest = startDay(page, method, tonumber(ARGV[j]), latest and tonumber(latest))
+          sets[2], sets[3] = 'D', text[latest]
+          latest = tostring(latest)
+        end
+      end
+      for k = 1, fields do
+        local field, stored, more = ARGV[i + k], old[k + 2], ARGV[i + fields + k]
+        if not stored and byte(field) == 114 and field ~= 'rother' then referrers = referrers + 1 end
+        sets[#sets + 1] = field
+        sets[#sets + 1] = stored and text[stored + more] or more
+      end
+      if referrers > 0 then
+        referrers = referrers + (old[2] or 0)
+        sets[#sets + 1] = 'R'
+        sets[#sets + 1] = text[referrers]
+      end
+      call('HSET', unpack(sets))
+      if referrers > 2 * maxReferrers then dropReferrers(totals) end
+    end
+    i = i + 1 + 2 * fields
+    local n = tonumber(ARGV[i])
+    if n > 0 then
+      local name = string.sub(page, #site + 2)
+      local fastest, slowest, lastHour, lastDay = 0, 0, 0, 0
+      for j = i + 1, i + 3 * n, 3 do
+        local at, second, views = tonumber(ARGV[j]), tonumber(ARGV[j + 1]), tonumber(ARGV[j + 2])
+        fastest = fastest + views * 2 ^ ((second - f) / fast)
+        slowest = slowest + views * 2 ^ ((second - s) / slow)
+        if at >= first and at > minute - 60 then
+          lastHour = lastHour + views
+          local key = site .. ';m' .. ARGV[j]
+          local one = minutes[key]
+          if not one then
+            one = { names = {}, added = {} }
+            minutes[key] = one
+          end
+          one.names[#one.names + 1] = name
+          one.added[#one.added + 1] = views
+        end
+        if second > now - 86400 then lastDay = lastDay + views end
+      end
+      local k = #names + 1
+      names[k], byFast[k], bySlow[k] = name, fastest, slowest
+      if lastHour > 0 then
+        hour.names[#hour.names + 1] = name
+        hour.added[#hour.added + 1] = lastHour
+      end
+      if lastDay > 0 then
+        day.names[#day.names + 1] = name
+        day.added[#day.added + 1] = lastDay
+      end
+    end
+    i = i + 1 + 3 * n
+    local filtered = tonumber(ARGV[i])
+    if filtered > 0 then addFiltered(page, i + 1, i + 2 * filtered) end
+    i = i + 1 + 2 * filtered
+  end
+  if #names > 0 then
+    addTo('ZMSCORE', 'ZADD', nowKey, names, byFast)
+    addTo('ZMSCORE', 'ZADD', slowKey, names, bySlow)
+    local slowNow, fastNow = 2 ^ ((now - s) / slow), 2 ^ ((now - f) / fast)
+    local rising = {}
+    for k, name in ipairs(names) do
+      if byFast[k] >= 3 * fastNow then
+        rising[#rising + 1] = string.format('%.6g', byFast[k] / (bySlow[k] + 5 * slowNow))
+        rising[#rising + 1] = name
+      end
+    end
+    if #rising > 0 then call('ZADD', riseKey, unpack(rising)) end
+    if #hour.names > 0 then addTo('ZMSCORE', 'ZADD', hourKey, hour.names, hour.added) end
+    for key, one in pairs(minutes) do
+      addTo('HMGET', 'HSET', key, one.names, one.added)
+      call('EXPIRE', key, 6 * 3600)
+    end
+    if #day.names > 0 then
+      local old = addTo('ZMSCORE', 'ZADD', dayKey, day.names, day.added)
+      for k, name in ipairs(day.names) do
+        if not old[k] then
+          -- New in the ranking, or back in it: sum up its last 24 hours.
+          local sum, hours = 0, {}
+          for h = 0, 23 do hours[h + 1] = (quarters - 4 * h) * 4 end
+          for _, n in ipairs(call('HMGET', site .. ':' .. name .. ':t', unpack(hours))) do sum = sum + (n or 0) end
+          if sum > 0 then call('ZADD', dayKey, sum, name) else call('ZREM', dayKey, name) end
+        end
+      end
+    end
+    for _, key in ipairs({ nowKey, slowKey, riseKey, dayKey }) do
+      if call('ZCARD', key) > maxPages * 1.25 then call('ZREMRANGEBYRANK', key, 0, -maxPages - 1) end
+      call('EXPIRE', key, 2 * aDay)
+    end
+    call('EXPIRE', hourKey, 3 * 3600)
+    call('ZADD', tag .. 'sites', minute, site)
+    call('EXPIRE', tag .. 'sites', aWeek)
+  end
+  call('EXPIRE', meta, 3 * aDay)
+end
+return call('LLEN', tag .. 'deltas')

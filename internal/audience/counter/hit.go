@@ -1,0 +1,86 @@
+// Package counter counts page views, clicks and conversions in Redis in real
+// time, without identifying readers.
+//
+// The ingest package receives hits over HTTP, assigns a visitor (package
+// visitor) and filters bots (package botfilter) before anything is written.
+// Counting then has four stages:
+//
+// 1. Count: one call of count.lua counts up to 100 hits of concurrent requests,
+// which a Batcher collects. It removes duplicates, updates the running totals
+// and appends the hits to the shard's log. A hit is acknowledged once it is in
+// Redis. 2. Aggregate: every few seconds the log is summarized by page. The
+// summaries are applied to hours, days, dimensions and rankings (aggregate.lua)
+// and queued as deltas. 3. Flush: a batch of deltas is taken (shard.lua) and
+// written to Postgres by package flush, exactly once. 4. Seed: if Redis loses
+// its data, the totals are restored from Postgres (seed.lua).
+package counter
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Kind is what a visitor did.
+type Kind string
+
+// The steps of the funnel, in order.
+const (
+	View       Kind = "view"
+	Click      Kind = "click"
+	Conversion Kind = "conversion"
+)
+
+// UniqueMethod is how a site counts the unique visitors of a page.
+type UniqueMethod string
+
+// The counting methods. Set, SetPerDay and Bitmap are exact and can report
+// whether a visitor has seen a page. HyperLogLog has an error of about 1% and
+// takes at most 14 kB per page.
+const (
+	Set         UniqueMethod = "set"
+	SetPerDay   UniqueMethod = "set_per_day"
+	HyperLogLog UniqueMethod = "hyperloglog"
+	Bitmap      UniqueMethod = "bitmap" // for dense integer ids assigned by the site
+)
+
+// Site is a website whose pages are counted, with its settings.
+type Site struct {
+	ID           uuid.UUID
+	Workspace    uuid.UUID
+	Zone         *time.Location // of days and hours
+	Window       time.Duration  // repeated hits of a visitor on a page within it are duplicates
+	UniqueMethod UniqueMethod
+	MaxID        uint32 // Bitmap: the maximum visitor id, at most MaxVisitorID
+}
+
+// Visitor is a pseudonymous visitor: a hash, or an id that the site assigns to
+// its readers.
+type Visitor struct {
+	Hash uint64 // salted; never a hash of the address alone, never stored with it
+	ID   uint32 // Bitmap: the site's dense id of a logged-in reader
+}
+
+// Hit is one action of a visitor. It has passed the bot filter and contains no
+// personal data.
+type Hit struct {
+	Site    Site
+	Page    string // a post id or a path, at most 200 bytes
+	Kind    Kind
+	Visitor Visitor
+	At      time.Time // when it was received
+	// Dimensions; "" if unknown. The number of stored values is bounded.
+	Country  string // ISO 3166-1 alpha-2
+	Device   string // desktop, mobile, tablet, other
+	Referrer string // a host, such as facebook.com
+}
+
+// Outcome is the result of counting a hit.
+type Outcome struct {
+	Counted bool // false: a duplicate within the window
+	// New reports whether this is the visitor's first view of the page, as far as
+	// the site's counting method remembers; HyperLogLog doesn't. Clicks and
+	// conversions are new whenever they are counted.
+	New   bool
+	Total int64 // of the page and kind, including this hit
+}

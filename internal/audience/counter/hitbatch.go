@@ -1,0 +1,269 @@
+package counter
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+)
+
+// groupKey holds the settings that the hits of a group share.
+type groupKey struct {
+	recordHeader
+	epochLength int64
+	epoch       int64
+	slot        int64
+	window      int64
+}
+
+const (
+	filtered = 'f' // letter of filtered hits
+	noMethod = '-' // letter of their unique counting method
+)
+
+// tracksVisitors reports whether the script stores individual visitors of these
+// hits.
+func (s groupKey) tracksVisitors() bool {
+	return s.kind == View.letter() && s.method != HyperLogLog.letter()
+}
+
+// hitBatch is a number of hits that are counted in one round trip.
+type hitBatch struct {
+	counter *Counter
+	now     time.Time
+	hits    int
+	reasons map[string]int // filtered hits
+	calls   []*shardCall
+	open    map[int]*shardCall // by shard; without a cluster all are in call 0
+}
+
+// shardCall is a script call that is being built.
+type shardCall struct {
+	tag     string // of the shard that stores the dedup epochs
+	needsID bool   // a resend would not be recognized as a duplicate
+	groups  []*hitGroup
+	hits    int
+}
+
+type hitGroup struct {
+	key  groupKey
+	hits []int // indexes in the batch
+	log  logEncoder
+	// Script arguments of the hits.
+	fingerprints, octalHashes, pageIndexes []byte
+	visitors                               []any
+}
+
+func (c *Counter) newBatch() *hitBatch {
+	return &hitBatch{counter: c, now: c.options.Now(), open: map[int]*shardCall{}}
+}
+
+// siteTime is an instant with its hour and day in a site's time zone.
+type siteTime struct {
+	unix     int64
+	quarters int64 // start of the hour, in quarters of an hour since 1970
+	day      Day
+}
+
+// clampedTime returns the time of a hit, which is never in the future.
+func (b *hitBatch) clampedTime(at time.Time, zone *time.Location) siteTime {
+	if at.After(b.now) {
+		at = b.now
+	}
+	return siteTimeOf(at, zone)
+}
+
+func siteTimeOf(at time.Time, zone *time.Location) siteTime {
+	if zone == nil {
+		zone = time.UTC
+	}
+	unix := max(at.Unix(), 0)
+	_, offset := at.In(zone).Zone()
+	local := unix + int64(offset)
+	return siteTime{unix: unix, quarters: (unix - local%3600) / quarterSeconds, day: Day(local / 86400)} //nolint:gosec // days fit for millions of years
+}
+
+// add adds a valid hit to the batch.
+func (b *hitBatch) add(h *Hit) {
+	m := b.clampedTime(h.At, h.Site.Zone)
+	s := groupKey{recordHeader: recordHeader{h.Kind.letter(), h.Site.UniqueMethod.letter(), m.quarters, m.day}, epochLength: epochLengthFor(h.Site.Window)}
+	slots := s.epochLength / slotsPerEpoch
+	s.epoch, s.slot = m.unix/s.epochLength, m.unix/slots%128
+	s.window = -1
+	if h.Site.Window > 0 {
+		s.window = (int64(h.Site.Window/time.Second) + slots - 1) / slots
+	}
+	sum := hashPage(h.Site.ID, h.Page)
+	shard := shardOf(sum, b.counter.options.Shards)
+	call := b.callFor(shard)
+	call.needsID = call.needsID || s.window < 0
+	g := call.groupFor(s, b.hits)
+	by := hashVisit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)
+	page := g.log.page(sum, shard, h.Site.ID, h.Page)
+	g.pageIndexes = append(g.pageIndexes, byte(page+1))                            //nolint:gosec // at most maxHitsPerCall
+	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(by>>32)) //nolint:gosec // the upper half
+	g.octalHashes = appendOctal(g.octalHashes, by)
+	r := record{unix: m.unix}
+	if h.Kind == View {
+		r.country, r.device, r.referrer, r.visitor = normalizeCountry(h.Country), normalizeDevice(h.Device), normalizeReferrer(h.Referrer), h.Visitor.Hash
+	}
+	g.log.add(s.recordHeader, page, r)
+	switch {
+	case !s.tracksVisitors():
+	case h.Site.UniqueMethod == Bitmap:
+		g.visitors = append(g.visitors, h.Visitor.ID)
+	default:
+		g.visitors = append(g.visitors, int64(h.Visitor.Hash)) //nolint:gosec // Redis stores sets of signed integers compactly
+	}
+	b.hits++
+}
+
+func (b *hitBatch) addFiltered(h *FilteredHit) {
+	m := b.clampedTime(h.At, h.Site.Zone)
+	sum := hashPage(h.Site.ID, h.Page)
+	shard := shardOf(sum, b.counter.options.Shards)
+	r := record{unix: m.unix, reason: normalizeReason(h.Reason)}
+	if b.reasons == nil {
+		b.reasons = map[string]int{}
+	}
+	b.reasons[r.reason]++
+	call := b.callFor(shard)
+	call.needsID = true
+	s := groupKey{recordHeader: recordHeader{filtered, noMethod, m.quarters, m.day}}
+	g := call.groupFor(s, b.hits)
+	g.log.add(s.recordHeader, g.log.page(sum, shard, h.Site.ID, h.Page), r)
+	b.hits++
+}
+
+// callFor returns the script call for the next hit of a shard.
+func (b *hitBatch) callFor(shard int) *shardCall {
+	// Without a cluster, the dedup epochs of all shards are in shard 0, so that one
+	// call can read them together. They are lost when a single node is migrated to
+	// a cluster.
+	at := 0
+	if b.counter.isCluster {
+		at = shard
+	}
+	call := b.open[at]
+	if call == nil || call.hits == maxHitsPerCall {
+		call = &shardCall{tag: tag(at)}
+		b.open[at] = call
+		b.calls = append(b.calls, call)
+	}
+	return call
+}
+
+// groupFor returns the group for the next hit. Hits with the same settings keep
+// their order; hits of different groups don't affect each other.
+func (c *shardCall) groupFor(s groupKey, hit int) *hitGroup {
+	c.hits++
+	for _, g := range c.groups {
+		if g.key == s {
+			g.hits = append(g.hits, hit)
+			return g
+		}
+	}
+	g := &hitGroup{key: s, hits: []int{hit}}
+	c.groups = append(c.groups, g)
+	return g
+}
+
+// slotsPerEpoch is the number of time slots that an epoch is divided into.
+const slotsPerEpoch = 60
+
+// epochLengthFor returns the length of a dedup epoch in seconds for a window:
+// at least the hour of the funnel, rounded up to whole slots.
+func epochLengthFor(window time.Duration) int64 {
+	seconds := max(int64(window/time.Second), 3600)
+	return (seconds + slotsPerEpoch - 1) / slotsPerEpoch * slotsPerEpoch
+}
+
+func (c *shardCall) args() []any {
+	args := make([]any, 0, 1+17*len(c.groups)+2*c.hits)
+	id := ""
+	if c.needsID {
+		id = c.tag + "reply:" + uuid.NewString()
+	}
+	args = append(args, id)
+	for _, g := range c.groups {
+		s := g.key
+		args = append(args, string(rune(s.kind)), len(g.hits), g.log.encode(s.recordHeader))
+		if s.kind == filtered {
+			continue
+		}
+		var method, day, week, current, previous string
+		if s.kind == View.letter() {
+			method, day, week = string(rune(s.method)), dayKey(s.day, s.method), weekKey(s.day, s.method)
+			current, previous = halfMonthKey(s.day, s.method), halfMonthKey(s.day-halfMonth, s.method)
+		}
+		// An epoch is needed until the next one ends.
+		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, current, previous,
+			g.fingerprints, g.octalHashes, g.pageIndexes, len(g.log.pages))
+		for _, page := range g.log.pages {
+			args = append(args, page.hash)
+		}
+		args = append(args, g.visitors...)
+	}
+	return args
+}
+
+// epochKey returns the key prefix of an epoch, offset epochs after the current
+// one.
+func (c *shardCall) epochKey(s groupKey, offset int64) string {
+	return c.tag + "d" + strconv.FormatInt(s.epochLength, 10) + ":" + strconv.FormatInt(s.epoch+offset, 10) + ":"
+}
+
+// send counts the batch.
+func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
+	calls := make([]scriptCall, len(b.calls))
+	for i, call := range b.calls {
+		calls[i] = scriptCall{call.tag + "log", call.args()}
+	}
+	cmds, err := b.counter.runScripts(ctx, b.counter.countScript, calls)
+	if err != nil {
+		return nil, fmt.Errorf("count: %w", err)
+	}
+	outcomes := make([]Outcome, b.hits)
+	for i, cmd := range cmds {
+		replies, err := parseReplies(cmd)
+		if err != nil || len(replies) != b.calls[i].hits {
+			return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
+		}
+		for _, g := range b.calls[i].groups {
+			for at, hit := range g.hits {
+				n := replies[at]
+				outcomes[hit] = Outcome{Counted: n&1 != 0, New: n&2 != 0, Total: n >> 2}
+			}
+			replies = replies[len(g.hits):]
+		}
+	}
+	return outcomes, nil
+}
+
+// parseReplies parses the replies of count.lua: numbers, or one string of them.
+func parseReplies(cmd *redis.Cmd) ([]int64, error) {
+	var text string
+	switch answer := cmd.Val().(type) {
+	case int64: // miniredis unwraps an array of one number
+		return []int64{answer}, nil
+	case string:
+		text = answer
+	default:
+		return cmd.Int64Slice()
+	}
+	words := strings.Fields(text)
+	replies := make([]int64, len(words))
+	for i, word := range words {
+		var err error
+		if replies[i], err = strconv.ParseInt(word, 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	return replies, nil
+}

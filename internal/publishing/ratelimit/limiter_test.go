@@ -1,0 +1,368 @@
+package ratelimit_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/ratelimit"
+	"dateline/internal/testing/enginetest"
+	"dateline/platforms/network"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// onEach runs a test on Redis and on the stand-in of one machine.
+func onEach(t *testing.T, test func(t *testing.T, l *ratelimit.Limiter)) {
+	t.Helper()
+	for name, url := range map[string]func(t *testing.T) string{
+		"Redis":     func(t *testing.T) string { return enginetest.Redis(t) },
+		"Miniredis": func(t *testing.T) string { return "redis://" + miniredis.RunT(t).Addr() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := open(t, url(t))
+			test(t, l)
+		})
+	}
+}
+
+// open waits long for Redis, so that a busy machine does not look like a Redis
+// that fails.
+func open(t *testing.T, url string) (*ratelimit.Limiter, *syncBuffer) {
+	t.Helper()
+	return openWithin(t, url, 30*time.Second)
+}
+
+func openWithin(t *testing.T, url string, timeout time.Duration) (*ratelimit.Limiter, *syncBuffer) {
+	t.Helper()
+	log := &syncBuffer{}
+	return ratelimit.New(t.Context(), enginetest.RedisClient(t, url), timeout, slog.New(slog.NewTextHandler(log, nil))), log
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func costs(n int) map[network.CallKind]int { return map[network.CallKind]int{network.CallPublish: n} }
+
+// someone makes a caller that no other test knows.
+func someone(quotas ...network.Quota) ratelimit.Caller {
+	return ratelimit.Caller{Network: "test", BaseURL: "https://{" + uuid.NewString() + "}", RemoteID: "1", Quotas: quotas}
+}
+
+func take(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller) ratelimit.Grant {
+	t.Helper()
+	return l.Acquire(t.Context(), c, network.CallPublish)
+}
+
+// crowd asks for many permits at once and counts those that it gets.
+func crowd(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, n int) (passed int) {
+	t.Helper()
+	var ok atomic.Int32
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if take(t, l, c).OK {
+				ok.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return int(ok.Load())
+}
+
+func account(name string, requests int, per time.Duration) network.Quota {
+	return network.Quota{Bucket: name, Scope: network.ScopeAccount, Requests: requests, Per: per, Costs: costs(1)}
+}
+
+func TestNothingIsHeldBackOfWhichNothingIsKnown(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		if n := crowd(t, l, someone(), 500); n != 500 {
+			t.Errorf("%d of 500 passed", n)
+		}
+		q := account("posts", 3, time.Hour)
+		q.Default = true
+		if n := crowd(t, l, someone(q), 100); n != 100 {
+			t.Errorf("%d of 100 passed a limit that is only usual", n)
+		}
+	})
+}
+
+func TestExactlyTheAllowedNumberPasses(t *testing.T) {
+	for name, q := range map[string]network.Quota{
+		"Even":  account("posts", 100, 24*time.Hour),
+		"Fixed": {Bucket: "posts", Scope: network.ScopeAccount, Requests: 100, Per: 1000 * 24 * time.Hour, FixedWindow: true, Costs: costs(1)},
+		"App":   {Bucket: "posts", Scope: network.ScopeApp, Requests: 100, Per: 24 * time.Hour, Costs: costs(1)},
+		"Cost":  {Bucket: "points", Scope: network.ScopeAccount, Requests: 302, Per: 24 * time.Hour, Costs: costs(3)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+				c := someone(q)
+				if n := crowd(t, l, c, 300); n != 100 {
+					t.Errorf("%d passed, want 100", n)
+				}
+				grant := take(t, l, c)
+				if grant.OK || grant.Bucket != q.Bucket || grant.Scope != q.Scope || !grant.RetryAt.After(time.Now()) {
+					t.Errorf("one more: %+v", grant)
+				}
+			})
+		})
+	}
+}
+
+func TestPermitsComeBackEvenly(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		c := someone(account("posts", 10, 2*time.Second))
+		began := time.Now()
+		passed := 0
+		for passed < 15 {
+			grant := take(t, l, c)
+			if grant.OK {
+				passed++
+				continue
+			}
+			if wait := time.Until(grant.RetryAt); wait > 2*time.Second {
+				t.Fatalf("the next one waits %s", wait)
+			}
+			time.Sleep(time.Until(grant.RetryAt))
+		}
+		// Ten at once and one more every 200 ms; how much later is the machine's.
+		if took := time.Since(began); took < 990*time.Millisecond {
+			t.Errorf("15 passed in %s", took)
+		}
+	})
+}
+
+func TestThoseWhoWaitAreToldDifferentTimes(t *testing.T) {
+	l, _ := open(t, enginetest.Redis(t))
+	c := someone(account("posts", 1, time.Hour))
+	var mu sync.Mutex
+	var until []time.Time
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			grant := take(t, l, c)
+			mu.Lock()
+			defer mu.Unlock()
+			until = append(until, grant.RetryAt)
+		})
+	}
+	all.Wait()
+	for _, at := range until {
+		if !at.IsZero() && time.Until(at) < 59*time.Minute {
+			t.Errorf("one is to come back at %s", at)
+		}
+	}
+}
+
+func TestAllBucketsOfACallAreTakenOrNone(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		app := network.Quota{Bucket: "all", Scope: network.ScopeApp, Requests: 5, Per: 24 * time.Hour, Costs: costs(1)}
+		first := someone(account("posts", 4, 24*time.Hour), app)
+		second := first
+		second.RemoteID = "2"
+		if n := crowd(t, l, first, 20); n != 4 {
+			t.Errorf("%d of the first account passed, want 4", n)
+		}
+		// Those that the account's bucket refused took nothing from the app's.
+		if n := crowd(t, l, second, 20); n != 1 {
+			t.Errorf("%d of the second account passed, want 1", n)
+		}
+		if grant := take(t, l, second); grant.Scope != network.ScopeApp || grant.Bucket != "all" {
+			t.Errorf("refused by %+v", grant)
+		}
+	})
+}
+
+func TestPermitsAreGivenBack(t *testing.T) {
+	fixed := account("posts", 3, 1000*24*time.Hour)
+	fixed.FixedWindow = true
+	for name, q := range map[string]network.Quota{"Even": account("posts", 3, 24*time.Hour), "Fixed": fixed} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+				c := someone(q)
+				var permits []ratelimit.Token
+				for range 3 {
+					permits = append(permits, take(t, l, c).Token)
+				}
+				for _, p := range permits[:2] {
+					l.Release(t.Context(), p)
+				}
+				l.Release(t.Context(), ratelimit.Token{})
+				if n := crowd(t, l, c, 10); n != 2 {
+					t.Errorf("%d passed, want the 2 that came back", n)
+				}
+			})
+		})
+	}
+}
+
+func said(limit, remaining int, reset time.Duration) []network.RateStatus {
+	return []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: time.Now().Add(reset)}}
+}
+
+func TestTheNetworksWordWins(t *testing.T) {
+	usual := account("posts", 10, 3*time.Hour)
+	usual.Default = true
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		for name, q := range map[string]network.Quota{"Usual": usual, "Declared": account("posts", 10, 3*time.Hour)} {
+			c := someone(q)
+			// More than was documented.
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 40, time.Hour), nil)
+			if n := crowd(t, l, c, 10); n != 10 {
+				t.Errorf("%s: %d of 10 passed", name, n)
+			}
+			// Somebody else used the account: fewer are left than we think.
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 5, time.Hour), nil)
+			// An answer from before then, and one of a period that ends earlier.
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, time.Hour), nil)
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, 30*time.Minute), nil)
+			if n := crowd(t, l, c, 30); n != 5 {
+				t.Errorf("%s: %d passed, want the 5 that are left", name, n)
+			}
+			grant := take(t, l, c)
+			if wait := time.Until(grant.RetryAt); grant.OK || wait < 59*time.Minute || wait > 61*time.Minute {
+				t.Errorf("%s: waits %s, want until the reset", name, wait)
+			}
+			buckets, err := l.Buckets(t.Context(), c)
+			if err != nil || buckets[0].Limit != 50 || buckets[0].Available(time.Now()) != 0 || !buckets[0].Reported || buckets[0].Per != 0 {
+				t.Errorf("%s: %+v, %v", name, buckets, err)
+			}
+			l.Observe(t.Context(), c, network.CallPublish, said(50, 20, 4*time.Hour), nil)
+			if n := crowd(t, l, c, 30); n != 20 {
+				t.Errorf("%s: %d of the next period passed, want 20", name, n)
+			}
+		}
+	})
+}
+
+func TestAPeriodThatIsOverBeginsAnew(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		c := someone(account("posts", 10, 3*time.Hour))
+		l.Observe(t.Context(), c, network.CallPublish, said(7, 0, 300*time.Millisecond), nil)
+		grant := take(t, l, c)
+		if grant.OK {
+			t.Fatal("passed before the reset")
+		}
+		time.Sleep(time.Until(grant.RetryAt) + 5*time.Millisecond)
+		if n := crowd(t, l, c, 30); n != 7 {
+			t.Errorf("%d passed after the reset, want 7", n)
+		}
+		// When that period ends was a guess, which a report replaces.
+		l.Observe(t.Context(), c, network.CallPublish, said(7, 3, time.Hour), nil)
+		if grant := take(t, l, c); grant.OK || time.Until(grant.RetryAt) > 61*time.Minute {
+			t.Errorf("%+v", grant)
+		}
+	})
+}
+
+func TestWithoutAResetTheReportOnlyShrinks(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		c := someone(account("posts", 100, 24*time.Hour))
+		rate := said(100, 10, 0)
+		rate[0].ResetAt = time.Time{}
+		l.Observe(t.Context(), c, network.CallPublish, rate, nil)
+		rate[0].Remaining = 90
+		l.Observe(t.Context(), c, network.CallPublish, rate, nil)
+		if n := crowd(t, l, c, 50); n != 10 {
+			t.Errorf("%d passed, want 10", n)
+		}
+	})
+}
+
+func TestARefusalClosesTheBucketForAll(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		for _, scope := range []network.Scope{network.ScopeAccount, network.ScopeApp} {
+			c := someone() // nothing was ever said of limits
+			other := c
+			other.RemoteID = "2"
+			at := time.Now().Add(time.Minute)
+			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: at})
+			grant := take(t, l, c)
+			if late := grant.RetryAt.Sub(at); grant.OK || grant.Scope != scope || late < -10*time.Millisecond || late > time.Second {
+				t.Errorf("%s: %+v", scope, grant)
+			}
+			if ok := take(t, l, other).OK; ok != (scope == network.ScopeAccount) {
+				t.Errorf("%s: another account passes: %v", scope, ok)
+			}
+			if !l.Acquire(t.Context(), c, network.CallUpload).OK {
+				t.Errorf("%s: uploads are held back too", scope)
+			}
+		}
+	})
+}
+
+func TestRedisBeingAwayHoldsNobodyBack(t *testing.T) {
+	url, stop := enginetest.StoppableRedis(t)
+	l, log := open(t, url)
+	c := someone(account("posts", 1, time.Hour))
+	if !take(t, l, c).OK || take(t, l, c).OK {
+		t.Fatal("the limit does not hold")
+	}
+	stop()
+	if n := crowd(t, l, c, 200); n != 200 {
+		t.Errorf("%d of 200 passed without Redis", n)
+	}
+	l.Observe(t.Context(), c, network.CallPublish, said(1, 0, time.Hour), nil)
+	if lines := strings.Count(log.String(), "Redis does not answer"); lines != 1 {
+		t.Errorf("said %d times: %s", lines, log)
+	}
+}
+
+// A Redis that takes connections and says nothing must not delay posts.
+func TestASlowRedisHoldsNobodyBack(t *testing.T) {
+	url := enginetest.Redis(t)
+	l, _ := openWithin(t, url, ratelimit.DefaultTimeout)
+	c := someone(account("posts", 1, time.Hour))
+	for take(t, l, c).OK { // a busy machine lets some pass
+	}
+	if err := enginetest.RedisClient(t, url).Do(context.Background(), "CLIENT", "PAUSE", "60000", "ALL").Err(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if n := crowd(t, l, c, 200); n != 200 {
+		t.Errorf("%d of 200 passed", n)
+	}
+	// Far below what the client itself would wait.
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+// Who asks and goes away meanwhile says nothing of Redis: limits go on to hold,
+// and the log is silent.
+func TestWhoGoesAwaySaysNothingOfRedis(t *testing.T) {
+	l, log := open(t, enginetest.Redis(t))
+	c := someone(account("posts", 1, time.Hour))
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	l.Acquire(gone, c, network.CallUpload)
+	if _, err := l.Buckets(t.Context(), c); err != nil {
+		t.Errorf("the limits are not known: %v", err)
+	}
+	take(t, l, c)
+	if take(t, l, c).OK || log.String() != "" {
+		t.Errorf("the limit does not hold: %s", log)
+	}
+}

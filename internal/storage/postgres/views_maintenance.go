@@ -1,0 +1,258 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/infra/apperr"
+
+	"dateline/internal/storage/postgres/db"
+)
+
+// rollupBatchSize is how many hours, and days, one round rolls up.
+const rollupBatchSize = 48
+
+// RollUpViews adds hours to days and days to months, as far as that is due. more
+// says that something was, so that it is worth asking again.
+func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
+	hours, err := s.q.ViewHoursDue(ctx, rollupBatchSize)
+	if err != nil {
+		return false, err
+	}
+	for _, hour := range hours {
+		if err := s.rollUpHour(ctx, hour); err != nil {
+			return false, err
+		}
+	}
+	if len(hours) > 0 {
+		return true, nil // before the days: they are not whole
+	}
+	days, err := s.q.ViewDaysDue(ctx, rollupBatchSize)
+	if err != nil {
+		return false, err
+	}
+	for _, day := range days {
+		needed := partitions{}
+		needed.add(viewMonths, day.Time)
+		if err := s.withPartitions(ctx, needed, func() error {
+			return s.inTx(ctx, func(q *db.Queries) error {
+				if _, err := q.DeleteDueViewDay(ctx, day); err != nil {
+					return err
+				}
+				return q.RollUpViewDay(ctx, day)
+			})
+		}); err != nil {
+			return false, err
+		}
+	}
+	return len(days) == rollupBatchSize, nil
+}
+
+func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
+	days, err := s.q.ViewDaysOfHour(ctx, hour)
+	if err != nil {
+		return err
+	}
+	needed := partitions{}
+	for _, day := range days {
+		needed.add(viewDays, day.Time)
+	}
+	return s.withPartitions(ctx, needed, func() error {
+		return s.inTx(ctx, func(q *db.Queries) error {
+			if _, err := q.DeleteDueViewHour(ctx, hour); err != nil {
+				return err
+			}
+			return q.RollUpViewHour(ctx, hour)
+		})
+	})
+}
+
+// ViewPageIDs lists pages from one on.
+func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
+	rows, err := s.q.ViewPageIDs(ctx, db.ViewPageIDsParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	pages := make([]counter.PageID, len(rows))
+	for i, r := range rows {
+		pages[i] = counter.PageID{Site: r.SiteID, Page: r.Page}
+	}
+	return pages, err
+}
+
+// ViewSitePages lists the pages of a site from one on.
+func (s *Store) ViewSitePages(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error) {
+	return s.q.ViewSitePages(ctx, db.ViewSitePagesParams{SiteID: site, AfterPage: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+}
+
+// ViewSketchesDue lists pages that had visitors since their sketch was kept.
+func (s *Store) ViewSketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
+	rows, err := s.q.ViewSketchesDue(ctx, db.ViewSketchesDueParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	pages := make([]counter.PageID, len(rows))
+	for i, r := range rows {
+		pages[i] = counter.PageID{Site: r.SiteID, Page: r.Page}
+	}
+	return pages, err
+}
+
+// SaveViewSketches keeps sketches; nil is none.
+func (s *Store) SaveViewSketches(ctx context.Context, pages []counter.PageID, sketches [][]byte) error {
+	sites, names := splitPages(pages)
+	whole := make([][]byte, len(sketches))
+	for i, sketch := range sketches {
+		whole[i] = orEmpty(sketch)
+	}
+	return s.q.SaveViewSketches(ctx, db.SaveViewSketchesParams{SiteIds: sites, Pages: names, Sketches: whole})
+}
+
+// RecordViewCheck keeps what a comparison found.
+func (s *Store) RecordViewCheck(ctx context.Context, c flush.Check) error {
+	examples, err := json.Marshal(orEmpty(c.Examples))
+	if err != nil {
+		return err
+	}
+	return s.q.InsertViewCheck(ctx, db.InsertViewCheckParams{StartedAt: c.StartedAt, Pages: c.Compared, Differing: c.Differing,
+		Missing: c.Missing, Surplus: c.Surplus, NextSite: idOrNull(c.Next.Site), NextPage: orNil(c.Next.Page), Examples: examples})
+}
+
+// LastViewCheck reads what the last comparison found.
+func (s *Store) LastViewCheck(ctx context.Context) (c flush.Check, found bool, err error) {
+	row, err := s.q.LastViewCheck(ctx)
+	if noRows(err) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, err
+	}
+	c = flush.Check{StartedAt: row.StartedAt.UTC(), EndedAt: row.EndedAt.UTC(), Compared: row.Pages, Differing: row.Differing, Missing: row.Missing,
+		Surplus: row.Surplus, Next: counter.PageID{Site: idOrNil(row.NextSite), Page: deref(row.NextPage)}}
+	return c, true, json.Unmarshal(row.Examples, &c.Examples)
+}
+
+// ViewsHealth says how the counts of views are kept.
+func (s *Store) ViewsHealth(ctx context.Context) (h flush.Health, err error) {
+	lastFlush, err := s.q.LastViewFlush(ctx)
+	if err != nil {
+		return h, err
+	}
+	h.Batches, h.Counts = lastFlush.Batches, lastFlush.Counts
+	if lastFlush.Batches > 0 {
+		h.FlushedAt = lastFlush.At.UTC()
+	}
+	check, found, err := s.LastViewCheck(ctx)
+	if err != nil {
+		return h, err
+	}
+	if found {
+		h.Check = &check
+	}
+	loss, err := s.q.LastViewLoss(ctx)
+	if err == nil && loss.Shards > 0 {
+		h.Loss = &flush.Loss{FoundAt: loss.FoundAt.UTC(), Shards: loss.Shards, Pages: loss.Pages}
+	}
+	return h, err
+}
+
+// CreateViewErasure notes that something is to be forgotten; the next flush does it.
+func (s *Store) CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error) {
+	in := db.InsertViewErasureParams{ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, SingleVisitor: e.SingleVisitor, RequestedBy: e.RequestedBy}
+	if e.SingleVisitor {
+		hash, id := int64(e.Visitor.Hash), int64(e.Visitor.ID) //nolint:gosec // its bits
+		in.VisitorHash, in.VisitorID = &hash, &id
+	}
+	row, err := s.q.InsertViewErasure(ctx, in)
+	return erasureFromRow(row), err
+}
+
+// ViewErasure reads a request to forget.
+func (s *Store) ViewErasure(ctx context.Context, workspaceID, id uuid.UUID) (flush.Erasure, error) {
+	row, err := s.q.ViewErasure(ctx, db.ViewErasureParams{ID: id, WorkspaceID: workspaceID})
+	if noRows(err) {
+		return flush.Erasure{}, apperr.NotFound("erasure")
+	}
+	return erasureFromRow(row), err
+}
+
+// PendingViewErasures lists what is to be forgotten.
+func (s *Store) PendingViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
+	rows, err := s.q.PendingViewErasures(ctx, int32(limit)) //nolint:gosec // hundreds
+	list := make([]flush.Erasure, len(rows))
+	for i, r := range rows {
+		list[i] = erasureFromRow(r)
+	}
+	return list, err
+}
+
+// CompleteViewErasure notes that it is done, and forgets whom it was about.
+func (s *Store) CompleteViewErasure(ctx context.Context, id uuid.UUID, removed int64) error {
+	return s.q.CompleteViewErasure(ctx, db.CompleteViewErasureParams{ID: id, Removed: removed})
+}
+
+// EraseSiteViews forgets all counts of a site.
+func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int64, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		removed = 0
+		for _, erase := range []func(context.Context, uuid.UUID) (int64, error){q.EraseViewHours, q.EraseViewDays, q.EraseViewMonths,
+			q.EraseViewDimensions, q.EraseViewFiltered, q.EraseViewUniques, q.EraseViewPages} {
+			n, err := erase(ctx, site)
+			if err != nil {
+				return err
+			}
+			removed += n
+		}
+		return nil
+	})
+	return removed, err
+}
+
+func erasureFromRow(r db.ViewErasure) flush.Erasure {
+	e := flush.Erasure{ID: r.ID, Workspace: r.WorkspaceID, Site: r.SiteID, SingleVisitor: r.SingleVisitor, RequestedBy: r.RequestedBy, RequestedAt: r.RequestedAt.UTC(),
+		DoneAt: r.DoneAt, Removed: r.Removed}
+	if r.VisitorHash != nil && r.VisitorID != nil {
+		e.Visitor = counter.Visitor{Hash: uint64(*r.VisitorHash), ID: uint32(*r.VisitorID)} //nolint:gosec // as they were stored
+	}
+	return e
+}
+
+// ViewHistory is how often something was done on a page, beyond what Redis
+// holds.
+type ViewHistory struct {
+	Kind          counter.Kind
+	Start         time.Time // of the hour; or the day's or month's midnight in UTC, as dates are taken
+	Count, Funnel int64
+}
+
+// ViewHours reads a page's hours.
+func (s *Store) ViewHours(ctx context.Context, page counter.PageID, from, to time.Time) ([]ViewHistory, error) {
+	rows, err := s.q.ViewHours(ctx, db.ViewHoursParams{SiteID: page.Site, Page: page.Page, FromHour: from, ToHour: to})
+	out := make([]ViewHistory, len(rows))
+	for i, r := range rows {
+		out[i] = ViewHistory{counter.Kind(r.Kind), r.Hour.UTC(), r.Count, r.Funnel}
+	}
+	return out, err
+}
+
+// ViewDays reads a page's days, up to the last flush.
+func (s *Store) ViewDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]ViewHistory, error) {
+	rows, err := s.q.ViewDays(ctx, db.ViewDaysParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
+	out := make([]ViewHistory, len(rows))
+	for i, r := range rows {
+		out[i] = ViewHistory{counter.Kind(r.Kind), r.Day.Time, r.Count, r.Funnel}
+	}
+	return out, err
+}
+
+// ViewMonths reads a page's months, up to the last flush. from and to are the
+// first days of months.
+func (s *Store) ViewMonths(ctx context.Context, page counter.PageID, from, to time.Time) ([]ViewHistory, error) {
+	rows, err := s.q.ViewMonths(ctx, db.ViewMonthsParams{SiteID: page.Site, Page: page.Page,
+		FromMonth: pgtype.Date{Time: from, Valid: true}, ToMonth: pgtype.Date{Time: to, Valid: true}})
+	out := make([]ViewHistory, len(rows))
+	for i, r := range rows {
+		out[i] = ViewHistory{counter.Kind(r.Kind), r.Month.Time, r.Count, r.Funnel}
+	}
+	return out, err
+}

@@ -1,0 +1,103 @@
+package container
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// StagedID is the Staged.RemoteID of an attachment that is added to a container
+// together with the text, so that nothing is uploaded before Prepare.
+const StagedID = "with_container"
+
+// Staging implements StageStatus for networks whose attachments are ready as
+// soon as they are staged.
+type Staging struct{}
+
+// StageStatus makes no call.
+func (Staging) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
+	staged.Ready = true
+	return staged, nil
+}
+
+// permalinkTimeout is short, because the post is published and only its address
+// is missing.
+const permalinkTimeout = 10 * time.Second
+
+// Permalink reads the address and creation time of a published post with query,
+// which requests the fields "permalink,timestamp". It returns zero values if
+// that fails: the post is published anyway.
+func Permalink(ctx context.Context, query func(ctx context.Context) (*call.Response, error)) (string, time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)
+	defer cancel()
+	res, err := query(ctx)
+	if err != nil {
+		return "", time.Time{}
+	}
+	var post struct {
+		Permalink string     `json:"permalink"`
+		Timestamp graph.Time `json:"timestamp"`
+	}
+	if res.Decode(&post) != nil {
+		return "", time.Time{}
+	}
+	return post.Permalink, post.Timestamp.Time
+}
+
+// Error subcodes that Instagram and Threads share.
+// https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes
+const (
+	subcodeDailyQuota    = 2207042
+	subcodeSuspectedSpam = 2207051
+	subcodeNotFetchable  = 2207052
+)
+
+// quotaRetryAfter is how long to wait when the daily quota is used up. It is
+// restored gradually, as the posts of the day before become older than a day.
+const quotaRetryAfter = time.Hour
+
+// RefineError classifies the error subcodes that Instagram and Threads share.
+// create marks the publishing call; all other calls can be repeated.
+func RefineError(name string, f graph.ErrorObject, create bool, e *network.Error) {
+	switch f.Subcode {
+	case subcodeSuspectedSpam:
+		// Instagram posts with this refusal were observed to be published.
+		e.Class = network.Rejected
+		if create {
+			e.Class = network.Ambiguous
+		}
+	case subcodeDailyQuota:
+		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaRetryAfter)
+	case subcodeNotFetchable:
+		e.Class, e.Code = network.Rejected, graph.CodeNotFetchable
+		e.Message = name + " could not fetch an attachment. " + graph.AdvicePublicEndpoint
+	}
+	if e.Class != network.Throttled {
+		e.Scope = ""
+	}
+}
+
+// Both networks scale images to a width in this range.
+const (
+	minImageWidth = 320
+	maxImageWidth = 1440
+)
+
+// ScalingNote returns a preview's note about an image that the network scales;
+// empty if it does not scale attachment n, which counts from 1.
+func ScalingNote(name string, n int, media network.MediaInfo) string {
+	switch {
+	case rules.IsVideoOrAudio(media) || media.Width <= 0:
+		return ""
+	case media.Width > maxImageWidth:
+		return fmt.Sprintf("%s scales attachment %d from %d down to %d pixels of width.", name, n, media.Width, maxImageWidth)
+	case media.Width < minImageWidth:
+		return fmt.Sprintf("%s scales attachment %d from %d up to %d pixels of width.", name, n, media.Width, minImageWidth)
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+package platformtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"dateline/platforms/network"
+)
+
+// NewImage makes one for an adapter's own tests.
+func NewImage(t *testing.T, mimeType string) network.Media {
+	t.Helper()
+	return newImage(t, Subject{ImageType: mimeType}, "")
+}
+
+// imageSide is what every network takes in pixels.
+const imageSide = 640
+
+// newImage makes a small picture of the type that the network takes. It is
+// served on loopback for networks that fetch.
+func newImage(t *testing.T, s Subject, altText string) network.Media {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, imageSide, imageSide))
+	for i := range imageSide {
+		img.Set(i, i, color.NRGBA{R: 200, G: 80, B: 40, A: 255})
+	}
+	// No two are the same: networks know bytes that they have seen.
+	for i, b := range []byte(rand.Text()) {
+		img.Set(16*i, 8, color.NRGBA{R: b, G: 255 - b, B: 8 * b, A: 255})
+	}
+	var buf bytes.Buffer
+	mimeType, name := "image/png", "ảnh \"1\".png"
+	encode := png.Encode
+	if s.ImageType == "image/jpeg" {
+		mimeType, name = s.ImageType, "ảnh 1.jpg"
+		encode = func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }
+	}
+	if err := encode(&buf, img); err != nil {
+		t.Fatal(err)
+	}
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mimeType)
+		_, _ = w.Write(buf.Bytes())
+	}))
+	t.Cleanup(served.Close)
+	return network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: mimeType, Bytes: int64(buf.Len()), Width: imageSide, Height: imageSide, AltText: altText},
+		FileName:  name,
+		Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(buf.Bytes())), nil
+		},
+		URL: func(context.Context, time.Duration) (string, error) { return served.URL + "/picture", nil },
+	}
+}
+
+// stage uploads and waits until the network is ready.
+func stage(t *testing.T, s Subject, media network.Media) network.Staged {
+	t.Helper()
+	staged, err := s.Network.Stage(t.Context(), s.Account, media)
+	if err != nil {
+		t.Fatalf("Stage: %v", err)
+	}
+	if !s.MediaWithPost {
+		wantRates(t, s, network.CallUpload, staged.Rates, 1)
+	}
+	for range 30 {
+		if staged.Ready {
+			return staged
+		}
+		if staged.CheckAfter <= 0 {
+			t.Fatal("Stage is not ready and does not say when to ask again")
+		}
+		time.Sleep(min(staged.CheckAfter, 2*time.Second))
+		if staged, err = s.Network.StageStatus(t.Context(), s.Account, staged); err != nil {
+			t.Fatalf("StageStatus: %v", err)
+		}
+	}
+	t.Fatal("the network never finished processing")
+	return staged
+}
