@@ -49,7 +49,7 @@ type Store interface {
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
 	Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error)
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
-	NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
+	AuditArchive(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Posts(ctx context.Context, f post.Filter) ([]post.Post, error)
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)

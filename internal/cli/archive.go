@@ -48,10 +48,10 @@ func (p *Program) export(ctx context.Context, args []string) error {
 		to = f
 	}
 	operator := audit.With(ctx, audit.Origin{Actor: audit.Operator})
-	if err := parts.store.NoteMoved(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
+	if err := parts.store.AuditArchive(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
 		return err
 	}
-	counts, err := archive.Export(ctx, to, archive.From{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
+	counts, err := archive.Export(ctx, to, archive.ExportOptions{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (p *Program) importWorkspace(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	into := archive.Into{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.NoteMoved}
+	into := archive.Target{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.AuditArchive}
 	if parts.crawl != nil {
 		into.Seeds = parts.crawl.seeds
 	}
@@ -99,7 +99,7 @@ func (p *Program) importWorkspace(ctx context.Context, args []string) error {
 	for _, s := range archive.Sections()[1:] {
 		_, _ = fmt.Fprintf(p.Stdout, "%-10s %d\n", s, done.Added[s])
 	}
-	for _, left := range done.Left {
+	for _, left := range done.Skipped {
 		_, _ = fmt.Fprintf(p.Stdout, "skipped: %s\n", left)
 	}
 	_, err = fmt.Fprintln(p.Stdout, "No posts are published automatically: connect the accounts, schedule the drafts and resume the series. Sites have new keys.")

@@ -23,7 +23,7 @@ import (
 func (b *backend) locate(bucket, key string) (path string, lock *sync.Mutex) {
 	sum := sha256.Sum256([]byte(key))
 	lock = &b.keyLocks[(int(sum[30])<<8|int(sum[31]))%len(b.keyLocks)]
-	return filepath.Join(b.bucket(bucket), hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[:20])), turn
+	return filepath.Join(b.bucket(bucket), hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[:20])), lock
 }
 
 // open opens an object for reading.

@@ -44,7 +44,7 @@ func TestAnExportByAWorkflow(t *testing.T) {
 	if _, err := away.Write(t.Context(), job.ID); err == nil {
 		t.Error("it was written to a store that is away")
 	}
-	if job, err = archives.Get(t.Context(), from.Owner, job.ID); err != nil || job.Status != archive.JobWriting {
+	if job, err = archives.Get(t.Context(), from.Owner, job.ID); err != nil || job.Status != archive.JobRunning {
 		t.Fatalf("%+v %v", job, err)
 	}
 	job, err = archives.Write(t.Context(), job.ID)

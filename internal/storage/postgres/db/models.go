@@ -2040,7 +2040,7 @@ type WorkspaceExport struct {
 	Status      string
 	Progress    []byte
 	Bytes       int64
-	Problem     string
+	Error       string
 	RequestedAt time.Time
 	FinishedAt  *time.Time
 	ExpiresAt   *time.Time
