@@ -65,8 +65,8 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	gathering, stop := delivery.Batched(n.Store)
 	t.Cleanup(stop)
 	w := New(c, Activities{
-		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
-			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}},
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
+			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}}),
 			Planner:  &delivery.Planner{Store: n.Store},
 			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Desk, Live: n.Bus},
 			Recovery: &delivery.Recovery{Store: n.Store, Nudger: n.starter, Live: n.Bus, Log: log}},

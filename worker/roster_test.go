@@ -45,7 +45,7 @@ func openPublishing(t *testing.T) *publishing {
 func (p *publishing) activities() Activities {
 	log := slog.New(slog.DiscardHandler)
 	return Activities{
-		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log},
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log}),
 			Planner:  &delivery.Planner{Store: p.Store},
 			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Desk, Live: p.Bus},
 			Recovery: &delivery.Recovery{Store: p.Store, Nudger: p.starter, Live: p.Bus, Log: log}},

@@ -90,10 +90,7 @@ const stickyPatience = 15 * time.Second
 // New prepares a worker, of whose publishing it wants to know; Run begins to poll.
 func New(c client.Client, a Activities, around Deps) *Worker {
 	identity := newIdentity()
-	publisher := a.Publishing.Publisher
-	if publisher.InFlight == nil {
-		publisher.InFlight = &delivery.InFlight{}
-	}
+	inFlight := a.Publishing.Publisher.InFlight()
 	posts := worker.New(c, workflows.PostQueue, worker.Options{
 		Identity:                                identity,
 		MaxConcurrentActivityExecutionSize:      concurrentPosts,
@@ -130,8 +127,8 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: publisher.InFlight, around: around, log: around.Log, roster: &registry{
-		store: around.Store, releaser: around.Releaser, running: publisher.InFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: inFlight, around: around, log: around.Log, roster: &registry{
+		store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
 	}

@@ -175,7 +175,7 @@ func (r *rows) ListMissingWorkflows(context.Context, int) ([]post.Unattended, er
 	}
 	return missing, nil
 }
-func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
+func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error)         { return nil, nil }
 func (r *rows) MarkLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
 func (r *rows) RedriveReconnected(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
@@ -202,12 +202,14 @@ func (idle) LeaseDeadWorkers(context.Context, time.Duration, time.Duration) ([]s
 	return nil, nil
 }
 func (idle) RenewWorkerLease(context.Context, string, time.Duration) (bool, error) { return false, nil }
-func (idle) DeleteWorker(context.Context, string) error                          { return nil }
+func (idle) DeleteWorker(context.Context, string) error                            { return nil }
 func (idle) ListDuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
 	return nil, nil
 }
-func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
-func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error)     { return nil, nil }
+func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) {
+	return nil, nil
+}
+func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error) { return nil, nil }
 
 // idly surrounds a worker with a newsroom in which nothing happens.
 func idly(log *slog.Logger) Deps {
@@ -221,7 +223,7 @@ func TestRun(t *testing.T) {
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
@@ -282,7 +284,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
@@ -309,7 +311,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

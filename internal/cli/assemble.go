@@ -319,8 +319,8 @@ func (p *parts) worker() *worker.Worker {
 	crowd, stop := delivery.Batched(p.store)
 	p.closers.pushFunc("delivery batches", stop)
 	return worker.New(p.temporal, worker.Activities{
-		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, InFlight: p.running},
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
 			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
 			Commands: &delivery.Commands{Store: p.store, Scheduler: p.desk, Live: p.bus},
 			Recovery: &delivery.Recovery{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log}},

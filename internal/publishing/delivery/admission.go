@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,30 +16,44 @@ import (
 	"dateline/platforms/network"
 )
 
-// RateLimits gives permits for calls, and learns from their answers.
+// RateLimits gives out tokens for calls, and learns from their responses.
 type RateLimits interface {
-	Acquire(ctx context.Context, c ratelimit.Caller, use network.CallKind) ratelimit.Grant
-	Release(ctx context.Context, p ratelimit.Token)
-	Observe(ctx context.Context, c ratelimit.Caller, use network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID)
-	AddWaiter(ctx context.Context, c ratelimit.Caller, use network.CallKind, r ratelimit.Wait, post uuid.UUID)
+	Acquire(ctx context.Context, c ratelimit.Caller, kind network.CallKind) ratelimit.Grant
+	Release(ctx context.Context, t ratelimit.Token)
+	Observe(ctx context.Context, c ratelimit.Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID)
+	AddWaiter(ctx context.Context, c ratelimit.Caller, kind network.CallKind, w ratelimit.Wait, post uuid.UUID)
 }
 
-// Waker makes a post that waits at Temporal for a rate limit ask again.
+// Waker wakes a post that waits at Temporal for a rate limit.
 type Waker interface {
 	Wake(ctx context.Context, post uuid.UUID) error
 }
 
-// Hosts says whether a network's host may be called.
+// Hosts gives out slots for calls to a network's host.
 type Hosts interface {
-	Acquire(host string, planned time.Time, probe bool) (call *hostguard.Slot, retry time.Time, reason hostguard.Reason)
+	Acquire(host string, planned time.Time, probe bool) (slot *hostguard.Slot, retry time.Time, reason hostguard.Reason)
 }
 
-// pass is what admit got: the permit and the place for one call.
-type pass struct {
-	call      *hostguard.Slot
-	entered   bool
-	permit    ratelimit.Token
-	permitted bool
+// admission acquires and releases what a call needs: a rate-limit token and a
+// host slot. They are acquired before the claim: a post that has to wait for them
+// holds no claim.
+type admission struct {
+	limits   RateLimits // nil: no limits
+	waker    Waker      // nil: nobody is woken
+	hosts    Hosts      // nil: every host may be called
+	ledger   LedgerStore
+	recorder *recorder
+	clock    Clock
+	maxWait  time.Duration // in memory, past the post's time
+	log      *slog.Logger
+}
+
+// admitted is what a call has acquired.
+type admitted struct {
+	slot     *hostguard.Slot
+	hasSlot  bool // also without hosts, where slot is nil
+	token    ratelimit.Token
+	hasToken bool
 }
 
 func (j *job) host() string { return j.target.Network + " " + j.account.BaseURL }
@@ -48,285 +62,239 @@ func (j *job) caller() ratelimit.Caller {
 	return ratelimit.Caller{Network: j.target.Network, BaseURL: j.account.BaseURL, RemoteID: j.account.RemoteID, Quotas: j.limits.Quotas}
 }
 
-func (j *job) use() network.CallKind {
+func (j *job) callKind() network.CallKind {
 	if j.parent != "" || j.next() > 0 {
 		return network.CallReply
 	}
 	return network.CallPublish
 }
 
-// prepareWithin prepares unless the network's host is known not to answer. held
-// is the error that makes Temporal come back later.
-func (p *Publisher) prepareWithin(ctx context.Context, j *job) (problem *network.Error, held error) {
-	call, held := p.enter(ctx, j, time.Now(), false)
-	if held != nil {
-		return nil, held
-	}
-	problem = p.prepare(ctx, j)
-	if call != nil {
-		// That it worked says nothing: all may have been known already.
-		v := verdict(problem)
-		if v == hostguard.Responded {
-			v = hostguard.Unknown
-		}
-		call.Release(v)
-	}
-	if problem != nil && problem.Code == codeNoPermit {
-		return nil, p.throttled(ctx, j, problem)
-	}
-	return problem, nil
-}
-
-// admit gets a permit from the rate limits and a place at the host for one
-// call, before the claim: a post that has to wait holds none. What is not used
-// goes back by dismiss. A thread needs it for every segment anew.
-func (p *Publisher) admit(ctx context.Context, j *job, at time.Time) error {
-	if j.pass != nil && j.pass.entered || j.next() >= len(j.segments) {
+// acquire acquires a host slot and a rate-limit token for one call. release gives
+// back what is not used. Each segment of a thread acquires its own.
+func (a *admission) acquire(ctx context.Context, j *job, at time.Time) error {
+	if j.admitted != nil && j.admitted.hasSlot || j.next() >= len(j.segments) {
 		return nil
 	}
-	call, held := p.enter(ctx, j, p.onHost(at), true)
+	slot, held := a.acquireSlot(ctx, j, onHost(a.clock, at), true)
 	if held != nil {
-		p.dismiss(ctx, j)
+		a.release(ctx, j)
 		return held
 	}
-	if j.pass == nil {
-		j.pass = &pass{}
+	if j.admitted == nil {
+		j.admitted = &admitted{}
 	}
-	j.pass.call, j.pass.entered = call, true
-	return p.reserve(ctx, j, at)
+	j.admitted.slot, j.admitted.hasSlot = slot, true
+	return a.acquireToken(ctx, j, at)
 }
 
-// reserve gets the permit alone. A post may have it long before its call; a
-// place at the host would be taken from others meanwhile.
-func (p *Publisher) reserve(ctx context.Context, j *job, at time.Time) error {
-	if j.pass != nil && j.pass.permitted || j.next() >= len(j.segments) {
+// acquireToken acquires the rate-limit token alone. A post may hold it long
+// before its call; a host slot would be taken from others meanwhile.
+func (a *admission) acquireToken(ctx context.Context, j *job, at time.Time) error {
+	if j.admitted != nil && j.admitted.hasToken || j.next() >= len(j.segments) {
 		return nil
 	}
-	permit, refused, err := p.permit(ctx, j, j.use(), p.onHost(at))
+	token, refused, err := a.token(ctx, j, j.callKind(), onHost(a.clock, at))
 	if err == nil && refused != nil {
-		var pressing bool
-		if pressing, err = p.pressing(ctx, j); pressing {
+		var unresolved bool
+		if unresolved, err = a.hasUnresolvedSend(ctx, j); unresolved {
 			refused = nil
 		}
 	}
 	if err != nil || refused != nil {
-		p.dismiss(ctx, j)
+		a.release(ctx, j)
 		if err == nil {
-			err = p.throttled(ctx, j, refused)
+			err = a.throttled(ctx, j, refused)
 		}
 		return err
 	}
-	if j.pass == nil {
-		j.pass = &pass{}
+	if j.admitted == nil {
+		j.admitted = &admitted{}
 	}
-	j.pass.permit, j.pass.permitted = permit, true
+	j.admitted.token, j.admitted.hasToken = token, true
 	return nil
 }
 
-// onHost turns a time by the database's clock into one by the host's, by which
-// limits and pauses go.
-func (p *Publisher) onHost(at time.Time) time.Time { return time.Now().Add(at.Sub(p.clock().Now())) }
-
-// pressing says that an earlier call for what comes next may have published it.
-// It is sent again because the network still knows it by its key, which does not
-// last as long as limits and failures do.
-func (p *Publisher) pressing(ctx context.Context, j *job) (bool, error) {
+// hasUnresolvedSend reports whether an earlier call for the next segment may have
+// published it. It is sent again because the network still knows it by its key,
+// which does not last as long as limits and failures do: nothing may delay it.
+func (a *admission) hasUnresolvedSend(ctx context.Context, j *job) (bool, error) {
 	if j.target.Attempts == 0 {
-		return false, nil // an unclear call has used up a try
+		return false, nil // an unresolved send has used up an attempt
 	}
-	n, err := p.Store.CountUnresolvedSends(ctx, j.target.ID, j.next(), j.post.Revision)
+	n, err := a.ledger.CountUnresolvedSends(ctx, j.target.ID, j.next(), j.post.Revision)
 	return n > 0, err
 }
 
-// dismiss gives back what admit got and no call has used.
-func (p *Publisher) dismiss(ctx context.Context, j *job) {
-	if j.pass == nil {
+// release gives back what acquire got and no call has used.
+func (a *admission) release(ctx context.Context, j *job) {
+	if j.admitted == nil {
 		return
 	}
-	if j.pass.call != nil {
-		j.pass.call.Release(hostguard.Unknown)
+	if j.admitted.slot != nil {
+		j.admitted.slot.Release(hostguard.Unknown)
 	}
-	if p.Limits != nil {
-		p.Limits.Release(context.WithoutCancel(ctx), j.pass.permit)
+	if a.limits != nil {
+		a.limits.Release(context.WithoutCancel(ctx), j.admitted.token)
 	}
-	j.pass = nil
+	j.admitted = nil
 }
 
-// metered publishes, and lets limits and breaker learn from the answer.
-func (p *Publisher) metered(ctx context.Context, j *job, s network.Submission) (network.Receipt, error) {
-	began := time.Now()
+// publish makes the call, and updates limits and circuit breaker with its
+// response.
+func (a *admission) publish(ctx context.Context, j *job, s network.Submission) (network.Receipt, error) {
+	start := time.Now()
 	receipt, err := j.adapter.Publish(ctx, j.account, s)
 	failure := network.AsError(err)
-	p.called(ctx, j, j.use(), failure, began)
-	if j.pass != nil && j.pass.call != nil {
-		j.pass.call.Release(verdict(failure))
+	a.recorder.countCall(ctx, j, j.callKind(), failure, start)
+	if j.admitted != nil && j.admitted.slot != nil {
+		j.admitted.slot.Release(hostOutcome(failure))
 	}
 	if failure != nil && failure.Class == network.NotSent {
 		return receipt, err // the network did not count it
 	}
-	j.pass = nil
-	p.observe(ctx, j, j.use(), receipt.Rates, failure)
+	j.admitted = nil
+	a.observe(ctx, j, j.callKind(), receipt.Rates, failure)
 	return receipt, err
 }
 
-// meteredUpload stages one attachment within the limits of uploads.
-func (p *Publisher) meteredUpload(ctx context.Context, j *job, media network.Media) (network.Staged, error) {
-	permit, refused, err := p.permit(ctx, j, network.CallUpload, time.Now())
+// upload stages one attachment within the limits of uploads.
+func (a *admission) upload(ctx context.Context, j *job, media network.Media) (network.Staged, error) {
+	token, refused, err := a.token(ctx, j, network.CallUpload, time.Now())
 	switch {
 	case err != nil:
-		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "interrupted", Message: "The upload was interrupted.", Err: err}
+		return network.Staged{}, interruptedUpload(err)
 	case refused != nil:
 		return network.Staged{}, refused
 	}
-	began := time.Now()
+	start := time.Now()
 	staged, err := j.adapter.Stage(ctx, j.account, media)
 	failure := network.AsError(err)
-	p.called(ctx, j, network.CallUpload, failure, began)
+	a.recorder.countCall(ctx, j, network.CallUpload, failure, start)
 	if failure != nil && failure.Class == network.NotSent {
-		if p.Limits != nil {
-			p.Limits.Release(context.WithoutCancel(ctx), permit)
+		if a.limits != nil {
+			a.limits.Release(context.WithoutCancel(ctx), token)
 		}
 		return staged, err
 	}
-	p.observe(ctx, j, network.CallUpload, staged.Rates, failure)
+	a.observe(ctx, j, network.CallUpload, staged.Rates, failure)
 	return staged, err
 }
 
-func (p *Publisher) observe(ctx context.Context, j *job, use network.CallKind, rates []network.RateStatus, failure *network.Error) {
-	if p.Limits == nil {
+func (a *admission) observe(ctx context.Context, j *job, kind network.CallKind, rates []network.RateStatus, failure *network.Error) {
+	if a.limits == nil {
 		return
 	}
 	if failure != nil {
 		rates = failure.Rates
 	}
-	p.wakeAll(ctx, p.Limits.Observe(ctx, j.caller(), use, rates, failure))
+	a.wakeAll(ctx, a.limits.Observe(ctx, j.caller(), kind, rates, failure))
 }
 
-// wakeAll wakes posts beside what this one still has to do: its outcome is not
-// recorded yet. One that is not woken comes by itself, later.
-func (p *Publisher) wakeAll(ctx context.Context, posts []uuid.UUID) {
-	if p.Waker == nil || len(posts) == 0 {
+// wakeAll wakes posts in the background: the outcome of this one is not recorded
+// yet. A post that is not woken retries by itself, later.
+func (a *admission) wakeAll(ctx context.Context, posts []uuid.UUID) {
+	if a.waker == nil || len(posts) == 0 {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		for _, id := range posts {
-			if err := p.Waker.Wake(ctx, id); err != nil {
-				p.Log.WarnContext(ctx, "a post that could go out sooner waits as long as it was told", "post_id", id, "error", err)
+			if err := a.waker.Wake(ctx, id); err != nil {
+				a.log.WarnContext(ctx, "waking a post failed; it retries at its own time", "post_id", id, "error", err)
 			}
 		}
 	}()
 }
 
-// noticedAtOnce is how long a wait may be of which no other process need know.
-const noticedAtOnce = 2 * time.Second
+// minRegisteredWait is the shortest wait that other processes need to know of.
+const minRegisteredWait = 2 * time.Second
 
-// awaitLimit registers a post that waits at Temporal until the time given, so
-// that it can be woken when a response shows that it need not.
-func (p *Publisher) awaitLimit(ctx context.Context, j *job, use network.CallKind, r ratelimit.Wait) {
-	if p.Limits != nil && time.Until(r.Until) > noticedAtOnce {
-		p.Limits.AddWaiter(ctx, j.caller(), use, r, j.post.ID)
+// addWaiter registers a post that waits at Temporal, so that it can be woken when
+// a response shows that it need not wait.
+func (a *admission) addWaiter(ctx context.Context, j *job, kind network.CallKind, w ratelimit.Wait) {
+	if a.limits != nil && time.Until(w.Until) > minRegisteredWait {
+		a.limits.AddWaiter(ctx, j.caller(), kind, w, j.post.ID)
 	}
 }
 
-// codeNoPermit marks a post that a rate limit holds back before anything is
-// sent.
-const codeNoPermit = "rate_limited"
+// minTokenInterval is the shortest interval at which a post in memory tries again
+// to acquire a token.
+const minTokenInterval = 200 * time.Millisecond
 
-// permit takes a permit, waiting a moment for it. refused says that it takes
+// token acquires a token, waiting briefly for it. refused means that it takes
 // longer.
-func (p *Publisher) permit(ctx context.Context, j *job, use network.CallKind, at time.Time) (permit ratelimit.Token, refused *network.Error, err error) {
-	if p.Limits == nil {
+func (a *admission) token(ctx context.Context, j *job, kind network.CallKind, at time.Time) (token ratelimit.Token, refused *network.Error, err error) {
+	if a.limits == nil {
 		return ratelimit.Token{}, nil, nil
 	}
-	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
+	until := later(at, time.Now()).Add(a.maxWait)
 	for {
-		grant := p.Limits.Acquire(ctx, j.caller(), use)
+		grant := a.limits.Acquire(ctx, j.caller(), kind)
 		if grant.OK {
 			return grant.Token, nil, nil
 		}
 		if grant.RetryAt.After(until) {
-			p.awaitLimit(ctx, j, use, ratelimit.Wait{Scope: grant.Scope, Bucket: grant.Bucket, Until: grant.RetryAt})
-			whose := j.account.Handle
+			a.addWaiter(ctx, j, kind, ratelimit.Wait{Scope: grant.Scope, Bucket: grant.Bucket, Until: grant.RetryAt})
+			owner := j.account.Handle
 			if grant.Scope == network.ScopeApp {
-				whose = "Dateline at " + j.limits.AllowedBy
+				owner = "Dateline at " + j.limits.AllowedBy
 			}
-			return ratelimit.Token{}, &network.Error{Class: network.Throttled, Code: codeNoPermit, Scope: grant.Scope, RetryAt: grant.RetryAt,
-				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, whose, grant.RetryAt.UTC().Format(time.RFC3339))}, nil
+			return ratelimit.Token{}, &network.Error{Class: network.Throttled, Code: codeRateLimited, Scope: grant.Scope, RetryAt: grant.RetryAt,
+				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, owner, grant.RetryAt.UTC().Format(time.RFC3339))}, nil
 		}
 		// Meanwhile another call may learn that the bucket is open.
 		wait := time.Until(grant.RetryAt)
-		if err := retry.Sleep(ctx, min(wait+time.Millisecond, max(wait/8, shortestLook))); err != nil {
+		if err := retry.Sleep(ctx, min(wait+time.Millisecond, max(wait/8, minTokenInterval))); err != nil {
 			return ratelimit.Token{}, nil, err
 		}
 	}
 }
 
-// shortestLook is how often a post in memory asks for a permit, at most.
-const shortestLook = 200 * time.Millisecond
-
-// enter asks for a place at the host, waiting a moment for it.
-func (p *Publisher) enter(ctx context.Context, j *job, at time.Time, probe bool) (*hostguard.Slot, error) {
-	if p.Hosts == nil {
+// acquireSlot acquires a host slot, waiting briefly for it.
+func (a *admission) acquireSlot(ctx context.Context, j *job, at time.Time, probe bool) (*hostguard.Slot, error) {
+	if a.hosts == nil {
 		return nil, nil
 	}
-	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
+	until := later(at, time.Now()).Add(a.maxWait)
 	for {
-		call, retryAt, reason := p.Hosts.Acquire(j.host(), at, probe)
-		if call != nil {
-			return call, nil
+		slot, retryTime, reason := a.hosts.Acquire(j.host(), at, probe)
+		if slot != nil {
+			return slot, nil
 		}
-		if retryAt.After(until) {
-			if pressing, err := p.pressing(ctx, j); pressing || err != nil {
+		if retryTime.After(until) {
+			if unresolved, err := a.hasUnresolvedSend(ctx, j); unresolved || err != nil {
 				return nil, err
 			}
-			message := "The network has failed many times in a row. The post waits until it answers again."
+			message := "The network has failed many times in a row. The post waits until it responds again."
 			if reason == hostguard.Saturated {
-				message = "The network answers so slowly that no more calls are made for now. The post waits."
+				message = "The network responds so slowly that no more calls are made for now. The post waits."
 			}
-			if err := p.tell(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retryAt.UTC()}); err != nil {
+			if err := a.recorder.addEventOnce(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retryTime.UTC()}); err != nil {
 				return nil, err
 			}
-			return nil, comeBack(RetryHostDown, "The network does not answer.", retryAt)
+			return nil, retryAt(RetryHostDown, "The network does not respond.", retryTime)
 		}
-		if err := retry.Sleep(ctx, time.Until(retryAt)+time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, time.Until(retryTime)+time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// throttled lets a post wait for a rate limit. No try is used up.
-func (p *Publisher) throttled(ctx context.Context, j *job, e *network.Error) error {
-	err := p.tell(ctx, j, post.EventThrottled, map[string]any{"class": e.Class, "code": e.Code, "message": e.Message, "retry_at": e.RetryAt.UTC()})
+// throttled makes a post wait for a rate limit. No attempt is used up.
+func (a *admission) throttled(ctx context.Context, j *job, e *network.Error) error {
+	err := a.recorder.addEventOnce(ctx, j, post.EventThrottled, map[string]any{"class": e.Class, "code": e.Code, "message": e.Message, "retry_at": e.RetryAt.UTC()})
 	if err != nil {
 		return err
 	}
-	return comeBack(RetryThrottled, "A rate limit is used up.", e.RetryAt)
+	return retryAt(RetryThrottled, "A rate limit is used up.", e.RetryAt)
 }
 
-// tell adds a line to the timeline, unless the last one says the same.
-func (p *Publisher) tell(ctx context.Context, j *job, event string, data map[string]any) error {
-	said, err := p.Store.AddEventOnce(context.WithoutCancel(ctx), j.post.ID, j.target.ID, event, post.ActorDateline, data)
-	if err == nil && said {
-		p.Live.Changed(ctx, j.post.ID)
-	}
-	return err
-}
-
-// comeBack makes Temporal run the activity again soon after a time. The spread
-// is small: who waited for hours for a reset should not wait much longer.
-func comeBack(kind, what string, at time.Time) error {
-	wait := max(time.Until(at), 0) + 10*time.Millisecond
-	wait += time.Duration(rand.Int64N(int64(min(wait/5, 10*time.Second)) + 1)) //nolint:gosec // not a secret
-	return &RetryError{Kind: kind, Message: what + " The post's timeline says more.", Delay: wait}
-}
-
-// verdict says what an outcome tells about the host.
-func verdict(e *network.Error) hostguard.Outcome {
+// hostOutcome returns what a call shows about the host.
+func hostOutcome(e *network.Error) hostguard.Outcome {
 	switch {
 	case e == nil:
 		return hostguard.Responded
-	case ours(e) || errors.Is(e, context.Canceled) || e.Code == codeNoPermit || e.Code == codeParentWaiting:
+	case isInternalFailure(e) || errors.Is(e, context.Canceled) || e.Code == codeRateLimited || e.Code == codeParentWaiting:
 		return hostguard.Unknown
 	case e.Status >= 500:
 		return hostguard.Failed
@@ -337,4 +305,13 @@ func verdict(e *network.Error) hostguard.Outcome {
 	default:
 		return hostguard.Unknown
 	}
+}
+
+// preparedOutcome returns what preparing shows about the host. Success shows
+// nothing: everything may have been known already.
+func preparedOutcome(e *network.Error) hostguard.Outcome {
+	if o := hostOutcome(e); o != hostguard.Responded {
+		return o
+	}
+	return hostguard.Unknown
 }

@@ -34,7 +34,7 @@ func limited(posts, uploads int) fake.Options {
 }
 
 // within makes the activities keep limits, over a Redis of the test's own.
-func (b *bench) within(hosts *hostguard.Bulkhead) (p *delivery.Publisher, stopRedis func()) {
+func (b *bench) within(hosts *hostguard.Bulkhead) (p *delivery.Deps, stopRedis func()) {
 	b.t.Helper()
 	url, stop := enginetest.StoppableRedis(b.t)
 	p = b.publisher()
@@ -54,7 +54,7 @@ func (b *bench) watch(path string) (calls func() int) {
 }
 
 // together runs one attempt of each post at the same time.
-func (b *bench) together(p *delivery.Publisher, posts []post.Post) (posted int, errs []*delivery.RetryError) {
+func (b *bench) together(p *delivery.Deps, posts []post.Post) (posted int, errs []*delivery.RetryError) {
 	b.t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -244,7 +244,7 @@ func TestPostsGoOutWithoutRedis(t *testing.T) {
 
 func TestAHostThatFailsIsLeftAloneUntilItAnswers(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	b.timing.Patience = time.Millisecond
+	b.timing.MaxLimitWait = time.Millisecond
 	p, _ := b.within(&hostguard.Bulkhead{Options: hostguard.Options{Failures: 3, Pause: 3 * time.Second}})
 	b.publish(p, input(b.schedule(nil)))
 	resume, err := b.fake.Refuse(0)
@@ -256,7 +256,7 @@ func TestAHostThatFailsIsLeftAloneUntilItAnswers(t *testing.T) {
 	}
 	waiting := b.many(5)
 	_, errs := b.together(p, waiting)
-	wantHeld(t, errs, 5, "held", time.Millisecond)
+	wantHeld(t, errs, 5, "host_down", time.Millisecond)
 	for _, one := range waiting {
 		_, err := b.once(p, input(one))
 		if got := b.read(one.ID).Targets[0]; err == nil || got.Attempts > 1 {
@@ -326,7 +326,7 @@ func TestAHangingNetworkDelaysNoOther(t *testing.T) {
 // the next one.
 func TestAdmission_AChangedPostGivesItsPlaceBack(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	b.timing.Patience = 50 * time.Millisecond
+	b.timing.MaxLimitWait = 50 * time.Millisecond
 	p, _ := b.within(&hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: 1}})
 	b.publish(p, input(b.schedule(nil)))
 	stored := p.Store

@@ -16,27 +16,33 @@ type Links interface {
 	PresignGet(ctx context.Context, key string, life time.Duration) (string, error)
 }
 
-// attachment is a stored file as adapters read it.
-func (p *Publisher) attachment(file media.Item) network.Media {
-	m := network.Media{MediaInfo: scheduling.MediaInfos([]media.Item{file})[0], FileName: file.FileName, Open: media.Reader(p.Objects, file)}
-	if p.Links != nil {
+// attachments presents stored files to adapters.
+type attachments struct {
+	objects media.Objects
+	links   Links
+}
+
+func (a attachments) media(file media.Item) network.Media {
+	m := network.Media{MediaInfo: scheduling.MediaInfos([]media.Item{file})[0], FileName: file.FileName, Open: media.Reader(a.objects, file)}
+	if a.links != nil {
 		m.URL = func(ctx context.Context, life time.Duration) (string, error) {
-			return p.Links.PresignGet(ctx, file.ObjectKey, life)
+			return a.links.PresignGet(ctx, file.ObjectKey, life)
 		}
 	}
 	return m
 }
 
-// reading notices that our own storage failed, for which no network is to blame.
-type reading struct{ lost atomic.Pointer[lostFile] }
+// readMonitor notices that our own storage failed, which is not the network's
+// fault.
+type readMonitor struct{ lost atomic.Pointer[lostFile] }
 
 type lostFile struct {
 	name string
 	err  error
 }
 
-// watch gives the same attachment, observed.
-func (r *reading) watch(m network.Media) network.Media {
+// watch returns the same attachment, monitored.
+func (r *readMonitor) watch(m network.Media) network.Media {
 	open := m.Open
 	m.Open = func(ctx context.Context) (io.ReadCloser, error) {
 		body, err := open(ctx)
@@ -48,10 +54,10 @@ func (r *reading) watch(m network.Media) network.Media {
 	return m
 }
 
-func (r *reading) failed() *lostFile { return r.lost.Load() }
+func (r *readMonitor) hasFailed() bool { return r.lost.Load() != nil }
 
-func (r *reading) problem() *network.Error {
-	f := r.failed()
+func (r *readMonitor) problem() *network.Error {
+	f := r.lost.Load()
 	return &network.Error{Class: network.NotSent, Code: codeUnreadable,
 		Message: "The attachment " + f.name + " could not be read from the object storage.", Err: f.err}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestALonePostIsArmedTwoSecondsAhead(t *testing.T) {
-	if lead := leadOf(uuid.New(), crowdPart{n: 1}); lead < 2*time.Second || lead > 2100*time.Millisecond {
+	if lead := leadOf(uuid.New(), burstShare{n: 1}); lead < 2*time.Second || lead > 2100*time.Millisecond {
 		t.Errorf("armed %s ahead", lead)
 	}
 }
@@ -22,8 +22,8 @@ func TestACrowdIsSpreadOverTheTimeThatItTakes(t *testing.T) {
 	seconds := map[int]int{}
 	for range crowd {
 		id := uuid.New()
-		lead := leadOf(id, crowdPart{n: crowd})
-		if lead != leadOf(id, crowdPart{n: crowd}) {
+		lead := leadOf(id, burstShare{n: crowd})
+		if lead != leadOf(id, burstShare{n: crowd}) {
 			t.Fatal("the same post gets different leads")
 		}
 		if lead < 2*time.Second || lead > 102*time.Second {
@@ -36,22 +36,22 @@ func TestACrowdIsSpreadOverTheTimeThatItTakes(t *testing.T) {
 			t.Errorf("%d posts are armed in second %d", n, second)
 		}
 	}
-	if lead := leadOf(uuid.New(), crowdPart{n: 1_000_000}); lead > 10*time.Minute {
+	if lead := leadOf(uuid.New(), burstShare{n: 1_000_000}); lead > 10*time.Minute {
 		t.Errorf("armed %s ahead", lead)
 	}
 }
 
 func TestACrowdIsCountedOnceForAllItsPosts(t *testing.T) {
-	var c crowds
+	var c burstCounter
 	counted := 0
 	count := func(_ context.Context, from, to time.Time) (int, error) {
 		counted++
-		if to.Sub(from) != crowdStretch {
+		if to.Sub(from) != burstBucket {
 			t.Errorf("counted from %s to %s", from, to)
 		}
 		return 7, nil
 	}
-	at := time.Now().Truncate(crowdStretch)
+	at := time.Now().Truncate(burstBucket)
 	for i := range 100 {
 		if n, err := c.around(t.Context(), at.Add(time.Duration(i)*time.Millisecond), count); err != nil || n.n != 7 {
 			t.Fatal(n, err)
@@ -70,8 +70,8 @@ func TestACrowdIsCountedOnceForAllItsPosts(t *testing.T) {
 // is armed no faster than one that was there at once.
 func TestAGrowingCrowdIsSpreadToo(t *testing.T) {
 	for _, perLook := range []int{50, 150, 300} {
-		var c crowds
-		at, come := time.Now().Truncate(crowdStretch), 0
+		var c burstCounter
+		at, come := time.Now().Truncate(burstBucket), 0
 		count := func(context.Context, time.Time, time.Time) (int, error) { return come, nil }
 		seconds := map[int]int{}
 		const all = 3000

@@ -139,9 +139,9 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 }
 
 // publisher makes the activities as a worker would.
-func (b *bench) publisher() *delivery.Publisher {
-	return &delivery.Publisher{Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects, Links: b.objects, Live: b.live,
-		Log: slog.New(b.log.handler()), Timing: b.timing}
+func (b *bench) publisher() *delivery.Deps {
+	return &delivery.Deps{Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects, Links: b.objects, Live: b.live,
+		Log: slog.New(b.log.handler()), Timing: b.timing, InFlight: &delivery.InFlight{}}
 }
 
 func input(p post.Post) delivery.TargetInput {
@@ -149,14 +149,14 @@ func input(p post.Post) delivery.TargetInput {
 }
 
 // once runs the activity as one attempt of Temporal.
-func (b *bench) once(p *delivery.Publisher, in delivery.TargetInput) (delivery.TargetResult, error) {
+func (b *bench) once(p *delivery.Deps, in delivery.TargetInput) (delivery.TargetResult, error) {
 	return b.onceIn(b.t.Context(), p, in)
 }
 
-func (b *bench) onceIn(ctx context.Context, p *delivery.Publisher, in delivery.TargetInput) (delivery.TargetResult, error) {
+func (b *bench) onceIn(ctx context.Context, p *delivery.Deps, in delivery.TargetInput) (delivery.TargetResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	result, err := p.Publish(ctx, delivery.Attempt{Number: 1}, in)
+	result, err := delivery.New(*p).Publish(ctx, delivery.Attempt{Number: 1}, in)
 	if err != nil {
 		b.mu.Lock()
 		b.errors = append(b.errors, fmt.Sprintf("%v %+v", err, errors.Unwrap(err)))
@@ -168,7 +168,7 @@ func (b *bench) onceIn(ctx context.Context, p *delivery.Publisher, in delivery.T
 
 // publish runs attempts as Temporal and the workflow do, until the target has
 // an outcome. It gives the pauses that were asked for.
-func (b *bench) publish(p *delivery.Publisher, in delivery.TargetInput) (result delivery.TargetResult, pauses []time.Duration) {
+func (b *bench) publish(p *delivery.Deps, in delivery.TargetInput) (result delivery.TargetResult, pauses []time.Duration) {
 	b.t.Helper()
 	for range 100 {
 		result, err := b.once(p, in)

@@ -6,55 +6,55 @@ import (
 	"time"
 )
 
-// pulse heartbeats until it is stopped, so that Temporal learns in time that
-// this worker is gone.
-type pulse struct {
-	beat func()
-	at   chan time.Time
-	done chan struct{}
+// heartbeater sends heartbeats until it is stopped, so that the caller learns in
+// time that this worker is dead.
+type heartbeater struct {
+	attempt Attempt
+	at      chan time.Time
+	done    chan struct{}
 }
 
-// keepAlive starts a pulse that beats so often, or as rarely as the heartbeat
-// timeout allows: a beat costs Temporal as much as a step of a workflow, and a
-// crowd's timeout is longer for that reason.
-func keepAlive(ctx context.Context, a Attempt, every time.Duration) *pulse {
-	every = max(every, a.HeartbeatTimeout*7/10)
-	p := &pulse{beat: a.heartbeat, at: make(chan time.Time, 1), done: make(chan struct{})}
-	go p.run(ctx, every)
-	return p
+// startHeartbeats sends a heartbeat at every interval, or as rarely as the
+// heartbeat timeout allows: a heartbeat costs Temporal as much as a workflow
+// step, and bursts have a longer timeout for that reason.
+func startHeartbeats(ctx context.Context, a Attempt, interval time.Duration) *heartbeater {
+	interval = max(interval, a.HeartbeatTimeout*7/10)
+	h := &heartbeater{attempt: a, at: make(chan time.Time, 1), done: make(chan struct{})}
+	go h.run(ctx, interval)
+	return h
 }
 
-func (p *pulse) stop() { close(p.done) }
+func (h *heartbeater) stop() { close(h.done) }
 
-// quietAround names the second at which nothing but sending may run.
-func (p *pulse) quietAround(at time.Time) { p.at <- at }
+// quietAround sets the second around which only sends may run.
+func (h *heartbeater) quietAround(at time.Time) { h.at <- at }
 
-func (p *pulse) run(ctx context.Context, every time.Duration) {
+func (h *heartbeater) run(ctx context.Context, interval time.Duration) {
 	var at time.Time
 	last := time.Now()
-	timer := time.NewTimer(every)
+	timer := time.NewTimer(interval)
 	defer timer.Stop()
 	for {
 		select {
-		case <-p.done:
+		case <-h.done:
 			return
 		case <-ctx.Done():
 			return
-		case at = <-p.at:
+		case at = <-h.at:
 		case last = <-timer.C:
-			p.beat()
+			h.attempt.heartbeat()
 		}
-		timer.Reset(time.Until(nextBeat(last, at, every)))
+		timer.Reset(time.Until(nextHeartbeat(last, at, interval)))
 	}
 }
 
-// mostQuiet is how long before and after its second a crowd keeps quiet.
-const mostQuiet = 4 * time.Second
+// maxQuiet is how long before and after its second a burst sends no heartbeats.
+const maxQuiet = 4 * time.Second
 
-// nextBeat follows on the last one. One that would come close to the second
-// comes before it, and not together with everybody else's.
-func nextBeat(last, at time.Time, every time.Duration) time.Time {
-	next, quiet := last.Add(every), min(every/8, mostQuiet)
+// nextHeartbeat is one interval after the last. One that would come close to the
+// second is sent before it, and not at the same time as all others.
+func nextHeartbeat(last, at time.Time, interval time.Duration) time.Time {
+	next, quiet := last.Add(interval), min(interval/8, maxQuiet)
 	if at.IsZero() || next.Sub(at).Abs() > quiet {
 		return next
 	}

@@ -10,11 +10,11 @@ import (
 func TestACrowdIsQuietAroundItsSecond(t *testing.T) {
 	at := time.Now()
 	for _, every := range []time.Duration{7 * time.Second, 42 * time.Second} {
-		quiet := min(every/8, mostQuiet)
+		quiet := min(every/8, maxQuiet)
 		for start := -3 * every; start < 0; start += every / 50 {
 			last := at.Add(start)
 			for range 6 {
-				next := nextBeat(last, at, every)
+				next := nextHeartbeat(last, at, every)
 				if gap := next.Sub(last); gap <= 0 || gap > every {
 					t.Fatalf("%s after the last beat, with one due every %s", gap, every)
 				}
@@ -29,7 +29,7 @@ func TestACrowdIsQuietAroundItsSecond(t *testing.T) {
 
 func TestWithoutASecondThePulseIsEven(t *testing.T) {
 	last := time.Now()
-	if next := nextBeat(last, time.Time{}, time.Second); !next.Equal(last.Add(time.Second)) {
+	if next := nextHeartbeat(last, time.Time{}, time.Second); !next.Equal(last.Add(time.Second)) {
 		t.Errorf("%s later", next.Sub(last))
 	}
 }

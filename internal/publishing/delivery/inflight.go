@@ -9,79 +9,79 @@ import (
 	"github.com/google/uuid"
 )
 
-// ChangeStore tells which posts are not what they were any more.
+// ChangeStore finds posts that have changed.
 type ChangeStore interface {
-	// FindChanged gives those of the posts that have another revision by now, or are
-	// not to be published any more.
+	// FindChanged returns those of the posts that have another revision by now, or
+	// are no longer to be published.
 	FindChanged(ctx context.Context, revisions map[uuid.UUID]int64) ([]uuid.UUID, error)
 }
 
-// InFlight knows the publishing that runs in this process, so that a change of a
-// post reaches the activity that waits with it at once. Temporal would only tell
-// with the answer to a heartbeat, and a crowd's heartbeats cost more than
+// InFlight tracks the attempts that run in this process, so that a change of a
+// post reaches the attempt that waits with it at once. Temporal would only report
+// it in the response to a heartbeat, and the heartbeats of a burst cost more than
 // everything else of it. The zero value is ready.
 type InFlight struct {
 	armed armed
 
 	mu    sync.Mutex
-	posts map[uuid.UUID]map[*hold]struct{}
+	posts map[uuid.UUID]map[*run]struct{}
 }
 
-// hold is one activity that runs.
-type hold struct {
-	attempt Attempt
-	in      TargetInput
-	claimed bool // it can not be changed any more
-	changed bool
-	callOff context.CancelFunc
+// run is one attempt in flight.
+type run struct {
+	attempt   Attempt
+	in        TargetInput
+	isClaimed bool // it can no longer be changed
+	isChanged bool
+	cancel    context.CancelFunc
 }
 
-// take notes an activity until it is released. Its context ends when the post
+// add registers an attempt until it is released. Its context ends when the post
 // has changed.
-func (r *InFlight) take(ctx context.Context, attempt Attempt, in TargetInput) (_ context.Context, one *hold, release func()) {
+func (f *InFlight) add(ctx context.Context, attempt Attempt, in TargetInput) (_ context.Context, one *run, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	one = &hold{attempt: attempt, in: in, callOff: cancel}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.posts == nil {
-		r.posts = map[uuid.UUID]map[*hold]struct{}{}
+	one = &run{attempt: attempt, in: in, cancel: cancel}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.posts == nil {
+		f.posts = map[uuid.UUID]map[*run]struct{}{}
 	}
-	if r.posts[in.PostID] == nil {
-		r.posts[in.PostID] = map[*hold]struct{}{}
+	if f.posts[in.PostID] == nil {
+		f.posts[in.PostID] = map[*run]struct{}{}
 	}
-	r.posts[in.PostID][one] = struct{}{}
+	f.posts[in.PostID][one] = struct{}{}
 	return ctx, one, func() {
 		cancel()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if delete(r.posts[in.PostID], one); len(r.posts[in.PostID]) == 0 {
-			delete(r.posts, in.PostID)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if delete(f.posts[in.PostID], one); len(f.posts[in.PostID]) == 0 {
+			delete(f.posts, in.PostID)
 		}
 	}
 }
 
-// Count says how many activities of a post run.
-func (r *InFlight) Count(post uuid.UUID) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.posts[post])
+// Count returns how many attempts of a post are in flight.
+func (f *InFlight) Count(post uuid.UUID) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.posts[post])
 }
 
-// Armed says how many posts wait in memory for their time.
-func (r *InFlight) Armed() int { return r.armed.all() }
+// Armed returns how many posts wait in memory for their time.
+func (f *InFlight) Armed() int { return f.armed.all() }
 
-// revisions gives the revisions that are being published, of the posts named
-// or, without names, of all.
-func (r *InFlight) revisions(posts ...uuid.UUID) map[uuid.UUID]int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// revisions returns the revisions in flight, of the posts named or, without
+// names, of all.
+func (f *InFlight) revisions(posts ...uuid.UUID) map[uuid.UUID]int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	out := map[uuid.UUID]int64{}
 	add := func(id uuid.UUID) {
-		for one := range r.posts[id] {
-			if one.claimed {
+		for one := range f.posts[id] {
+			if one.isClaimed {
 				continue
 			}
-			// The older of two: that one has to hear of the change.
+			// The older of two: that one has to end.
 			if known, ok := out[id]; !ok || one.in.Revision < known {
 				out[id] = one.in.Revision
 			}
@@ -91,68 +91,68 @@ func (r *InFlight) revisions(posts ...uuid.UUID) map[uuid.UUID]int64 {
 		add(id)
 	}
 	if len(posts) == 0 {
-		for id := range r.posts {
+		for id := range f.posts {
 			add(id)
 		}
 	}
 	return out
 }
 
-// callOff ends what waits with the revision that a post had.
-func (r *InFlight) callOff(post uuid.UUID, revision int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for one := range r.posts[post] {
-		if one.in.Revision == revision && !one.claimed {
-			one.changed = true
-			one.callOff()
+// cancelChanged ends the attempts that wait with the revision that a post had.
+func (f *InFlight) cancelChanged(post uuid.UUID, revision int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for one := range f.posts[post] {
+		if one.in.Revision == revision && !one.isClaimed {
+			one.isChanged = true
+			one.cancel()
 		}
 	}
 }
 
-// begun notes that an activity begins to publish, once more.
-func (r *InFlight) begun(one *hold) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one.claimed = false
+// setUnclaimed notes that an attempt starts publishing, for the first time or
+// again.
+func (f *InFlight) setUnclaimed(one *run) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.isClaimed = false
 }
 
-// claimed notes that what an activity publishes is fixed now.
-func (r *InFlight) claimed(one *hold) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one.claimed = true
+// setClaimed notes that what an attempt publishes can no longer change.
+func (f *InFlight) setClaimed(one *run) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.isClaimed = true
 }
 
-// over says whether the post has changed since the activity began.
-func (r *InFlight) over(one *hold) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return one.changed
+// isChanged reports whether the post has changed since the attempt started.
+func (f *InFlight) isChanged(one *run) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return one.isChanged
 }
 
-// lookForChanges is how often everything that runs is compared with the
-// database, in case a notice did not come.
-const lookForChanges = 5 * time.Second
+// checkInterval is how often everything in flight is compared with the database,
+// in case a notice was lost.
+const checkInterval = 5 * time.Second
 
-// Follow ends activities whose posts have changed, until ctx ends. Each notice
-// names posts that something happened to; that some are missed costs seconds, not
-// the change.
-func (r *InFlight) Follow(ctx context.Context, notices <-chan []uuid.UUID, changes ChangeStore, log *slog.Logger) {
-	look := time.NewTicker(lookForChanges)
-	defer look.Stop()
+// Follow ends attempts whose posts have changed, until ctx ends. Each notice
+// names posts with new events; a lost notice costs seconds, not the change.
+func (f *InFlight) Follow(ctx context.Context, notices <-chan []uuid.UUID, changes ChangeStore, log *slog.Logger) {
+	check := time.NewTicker(checkInterval)
+	defer check.Stop()
 	for {
 		var revisions map[uuid.UUID]int64
 		select {
 		case <-ctx.Done():
 			return
 		case named := <-notices:
-			revisions = r.revisions(named...)
-		case now := <-look.C:
-			if r.armed.soon(now) {
-				continue // nothing may run beside the sending; the claim looks for itself
+			revisions = f.revisions(named...)
+		case now := <-check.C:
+			if f.armed.hasBurstNear(now) {
+				continue // nothing may run beside the sends; the claim checks the revision itself
 			}
-			revisions = r.revisions()
+			revisions = f.revisions()
 		}
 		if len(revisions) == 0 {
 			continue
@@ -160,12 +160,12 @@ func (r *InFlight) Follow(ctx context.Context, notices <-chan []uuid.UUID, chang
 		changed, err := changes.FindChanged(ctx, revisions)
 		if err != nil {
 			if ctx.Err() == nil {
-				log.Warn("could not look for changes of posts that are about to go out; their claims will", "posts", len(revisions), "error", err)
+				log.Warn("checking in-flight posts for changes failed; their claims will check", "posts", len(revisions), "error", err)
 			}
 			continue
 		}
 		for _, id := range changed {
-			r.callOff(id, revisions[id])
+			f.cancelChanged(id, revisions[id])
 		}
 	}
 }

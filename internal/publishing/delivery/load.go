@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// job is all that is needed for one target.
+// job is everything that an attempt at one target needs.
 type job struct {
 	post      post.Post
 	target    post.Target
@@ -20,38 +20,54 @@ type job struct {
 	stored    account.Account // as it was read
 	adapter   network.Network
 	segments  []segment
-	published []post.Published // what is out already, in order
-	parent    string           // remote id of the post that the first segment answers
-	ahead     *epochAhead
-	hold      *hold
-	limits    network.Limits            // since the content was checked
-	pass      *pass                     // since admit, until the call
-	kept      map[string]network.Staged // see handles
+	published []post.Published // segments that are already published, in order
+	parent    string           // remote id of the post that the first segment replies to
+	epoch     *prefetchedEpoch
+	run       *run
+	limits    network.Limits            // set by checking the content
+	admitted  *admitted                 // from acquire to the call
+	handles   map[string]network.Staged // see storedHandles
 	media     func(media.Item) network.Media
 }
 
-// segment is one irreversible call to be.
+// segment is one call that cannot be undone.
 type segment struct {
 	post.Segment
-	files  []media.Item
-	fitted []media.Item // as the network takes them; nil: as they are
-	staged []network.Staged
-	handle string // of a Preparer
+	files    []media.Item
+	rendered []media.Item // as the network accepts them; nil: as they are
+	staged   []network.Staged
+	handle   string // of a Preparer
 }
 
-// next is the first segment that is not out yet.
+// next is the first segment that is not published yet.
 func (j *job) next() int { return len(j.published) }
 
-// load reads everything. A result means that there is nothing to do.
-func (p *Publisher) load(ctx context.Context, in TargetInput) (*job, *TargetResult, error) {
-	current, err := p.Store.Post(ctx, in.PostID)
+func (j *job) fileCount() int {
+	n := 0
+	for _, s := range j.segments {
+		n += len(s.files)
+	}
+	return n
+}
+
+// loader reads everything that an attempt needs.
+type loader struct {
+	posts       PostStore
+	accounts    Accounts
+	networks    Networks
+	attachments attachments
+}
+
+// load returns a result instead of a job if there is nothing to do.
+func (l *loader) load(ctx context.Context, in TargetInput) (*job, *TargetResult, error) {
+	current, err := l.posts.Post(ctx, in.PostID)
 	if err != nil {
 		return nil, nil, permanent(err)
 	}
 	if current.Revision != in.Revision {
 		return nil, &TargetResult{Stale: true}, nil
 	}
-	j := &job{post: current, media: p.attachment}
+	j := &job{post: current, media: l.attachments.media}
 	for _, t := range current.Targets {
 		if t.ID == in.TargetID {
 			j.target = t
@@ -66,23 +82,23 @@ func (p *Publisher) load(ctx context.Context, in TargetInput) (*job, *TargetResu
 	if current.Status != post.Scheduled && current.Status != post.Publishing {
 		return nil, &TargetResult{Stale: true}, nil
 	}
-	stored, opened, err := p.Accounts.Open(ctx, j.target.AccountID)
+	stored, opened, err := l.accounts.Open(ctx, j.target.AccountID)
 	if err != nil {
 		return nil, nil, err
 	}
 	j.account, j.stored = opened, stored
-	adapter, ok := p.Networks.Get(j.target.Network)
+	adapter, ok := l.networks.Get(j.target.Network)
 	if !ok {
 		return nil, nil, fmt.Errorf("this worker cannot publish to %s; is it older than the API?", j.target.Network)
 	}
 	j.adapter = adapter
-	return j, nil, p.loadSegments(ctx, j)
+	return j, nil, l.loadSegments(ctx, j)
 }
 
-// loadSegments reads what is to be sent, and what of it is out.
-func (p *Publisher) loadSegments(ctx context.Context, j *job) error {
+// loadSegments reads what is to be sent, and what of it is already published.
+func (l *loader) loadSegments(ctx context.Context, j *job) error {
 	segments := j.post.Segments(j.target)
-	known, err := p.Store.MediaByID(ctx, j.post.WorkspaceID, j.post.MediaIDs())
+	known, err := l.posts.MediaByID(ctx, j.post.WorkspaceID, j.post.MediaIDs())
 	if err != nil {
 		return err
 	}
@@ -93,9 +109,9 @@ func (p *Publisher) loadSegments(ctx context.Context, j *job) error {
 		}
 		j.segments = append(j.segments, one)
 	}
-	// Where the first segment is not out, none is.
+	// If the first segment is not published, none is.
 	if j.target.RemoteID != "" {
-		j.published, err = p.Store.PublishedSegments(ctx, j.target.ID)
+		j.published, err = l.posts.PublishedSegments(ctx, j.target.ID)
 	}
 	return err
 }

@@ -19,9 +19,9 @@ type PlanStore interface {
 // Planner reads posts and plans when they are prepared and dispatched.
 type Planner struct {
 	Store    PlanStore
-	Networks NetworkFinder // nil: posts without attachments are not prepared ahead
+	Networks Networks // nil: posts without attachments are not prepared ahead
 
-	crowds crowds
+	bursts burstCounter
 }
 
 // PostView is what the workflow needs to know of a post: no content, so that
@@ -58,11 +58,11 @@ func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 	}
 	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
 	if p.Status == post.Scheduled {
-		crowd, err := s.crowds.around(ctx, p.ScheduledTime, s.Store.CountDue)
+		burst, err := s.bursts.around(ctx, p.ScheduledTime, s.Store.CountDue)
 		if err != nil {
 			return PostView{}, err
 		}
-		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, crowd))
+		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, burst))
 		if len(p.MediaIDs()) > 0 || s.preparesAhead(p) {
 			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
 		}
@@ -73,7 +73,7 @@ func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 		}
 		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
 	}
-	v.Deferred = p.Status == post.Scheduled && defers(v)
+	v.Deferred = p.Status == post.Scheduled && isDeferrable(v)
 	return v, nil
 }
 

@@ -16,33 +16,46 @@ import (
 	"dateline/platforms/network"
 )
 
-// prepared is what a ledger row needs to make or find the same call again.
-type prepared struct {
-	MediaIDs []string `json:"media_ids,omitempty"`
-	ReplyTo  string   `json:"reply_to,omitempty"`
-	Handle   string   `json:"handle,omitempty"`
+// preparer does everything that can be done before the post's time.
+type preparer struct {
+	posts  PostStore
+	tokens *tokens
+	stager *stager
 }
 
-// prepare does everything that can be done before the time: it checks the
-// content against today's limits, finds the post to answer, and uploads.
-func (p *Publisher) prepare(ctx context.Context, j *job) *network.Error {
+// prepare checks the content against the current limits, finds the post to reply
+// to, and uploads.
+func (p *preparer) prepare(ctx context.Context, j *job) *network.Error {
 	if problem := p.checkContent(ctx, j); problem != nil {
 		return problem
 	}
-	if problem := p.prepareReply(ctx, j); problem != nil {
+	if problem := p.findParent(ctx, j); problem != nil {
 		return problem
 	}
-	if problem := p.fit(ctx, j); problem != nil {
+	if problem := p.stager.render(ctx, j); problem != nil {
 		return problem
 	}
-	if problem := p.stage(ctx, j); problem != nil {
+	if problem := p.stager.stage(ctx, j); problem != nil {
 		return problem
 	}
-	return p.ready(ctx, j)
+	return p.stager.prepareSegment(ctx, j)
 }
 
-func (p *Publisher) checkContent(ctx context.Context, j *job) *network.Error {
-	if problem := p.freshen(ctx, j); problem != nil {
+// prepareAhead prepares what does not depend on the post's parent, which may not
+// be published yet.
+func (p *preparer) prepareAhead(ctx context.Context, j *job) *network.Error {
+	problem := p.checkContent(ctx, j)
+	if problem == nil {
+		problem = p.stager.stage(ctx, j)
+	}
+	if problem == nil && j.post.ThreadParentID == nil {
+		problem = p.stager.prepareSegment(ctx, j)
+	}
+	return problem
+}
+
+func (p *preparer) checkContent(ctx context.Context, j *job) *network.Error {
+	if problem := p.tokens.ensureFresh(ctx, j); problem != nil {
 		return problem
 	}
 	limits, err := j.adapter.Limits(ctx, j.account)
@@ -52,7 +65,7 @@ func (p *Publisher) checkContent(ctx context.Context, j *job) *network.Error {
 	j.limits = limits
 	for i := j.next(); i < len(j.segments); i++ {
 		s := j.segments[i]
-		content := network.Content{Text: s.Content, Media: scheduling.MediaInfos(p.asSent(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil}
+		content := network.Content{Text: s.Content, Media: scheduling.MediaInfos(p.stager.planned(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil}
 		problems := j.adapter.Check(content, limits)
 		if len(problems) == 0 {
 			continue
@@ -70,40 +83,32 @@ func (p *Publisher) checkContent(ctx context.Context, j *job) *network.Error {
 	return nil
 }
 
-// prepareReply waits for the post that this one answers.
-func (p *Publisher) prepareReply(ctx context.Context, j *job) *network.Error {
+// findParent finds the post that this one replies to.
+func (p *preparer) findParent(ctx context.Context, j *job) *network.Error {
 	if j.post.ThreadParentID == nil {
 		return nil
 	}
-	status, remoteID, err := p.Store.Parent(ctx, *j.post.ThreadParentID, j.target.AccountID)
+	status, remoteID, err := p.posts.Parent(ctx, *j.post.ThreadParentID, j.target.AccountID)
 	switch {
 	case err != nil:
-		return &network.Error{Class: network.NotSent, Code: codeParentUnknown, Message: "The post to answer could not be read.", Err: err}
+		return &network.Error{Class: network.NotSent, Code: codeParentUnknown, Message: "The post to reply to could not be read.", Err: err}
 	case status == post.TargetPosted:
 		j.parent = remoteID
 		return nil
 	case status.Open(), status == post.TargetUncertain:
 		return &network.Error{Class: network.Throttled, Code: codeParentWaiting, Scope: "post",
-			Message: "The post that this one answers is not published yet."}
+			Message: "The post that this one replies to is not published yet."}
 	default:
 		return &network.Error{Class: network.Rejected, Code: "parent_not_published",
-			Message: "The post that this one answers is " + string(status) + ", so there is nothing to answer."}
+			Message: "The post that this one replies to is " + string(status) + ", so there is nothing to reply to."}
 	}
 }
 
-// codeParentWaiting marks a reply whose time has come before its parent's.
-const codeParentWaiting = "parent_waiting"
-
-// Failures of what Dateline itself stands on. They delay a post for as long as
-// they last, and use up no try.
-const (
-	codeParentUnknown = "parent_unknown"
-	codeNotRecorded   = "not_recorded"
-	codeUnreadable    = "attachment_unreadable"
-)
-
-func ours(e *network.Error) bool {
-	return e.Code == codeParentUnknown || e.Code == codeNotRecorded || e.Code == codeUnreadable
+// prepared is what a ledger row needs to make or find the same call again.
+type prepared struct {
+	MediaIDs []string `json:"media_ids,omitempty"`
+	ReplyTo  string   `json:"reply_to,omitempty"`
+	Handle   string   `json:"handle,omitempty"`
 }
 
 // submission is the call for one segment. Its key is the same for all sends of
@@ -114,7 +119,7 @@ func (j *job) submission(i int) network.Submission {
 	for _, staged := range segment.staged {
 		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)
 	}
-	for _, file := range segment.sent() {
+	for _, file := range segment.toSend() {
 		s.Media = append(s.Media, j.media(file))
 	}
 	if i > 0 && len(j.published) >= i {
@@ -127,15 +132,15 @@ func (j *job) submission(i int) network.Submission {
 	return s
 }
 
-// key follows from what is sent and not from the post's revision: a new time
-// changes nothing of what an earlier send may have made.
+// key derives from the content and not from the post's revision: a new time
+// changes nothing about what an earlier send may have made.
 func (j *job) key(i int, s network.Submission) string {
 	name := append([]byte(strconv.Itoa(i)+"/"), j.fingerprint(i, s)...)
 	return uuid.NewSHA1(j.target.ID, name).String()
 }
 
-// fingerprint identifies what is sent, so that the ledger can tell two
-// contents apart.
+// fingerprint identifies the content, so that the ledger can tell two contents
+// apart.
 func (j *job) fingerprint(i int, s network.Submission) []byte {
 	h := sha256.New()
 	raw, _ := json.Marshal([]any{norm.NFC.String(s.Text), s.ReplyTo, s.Language}) // strings always marshal
@@ -151,8 +156,8 @@ func preparedOf(s network.Submission) json.RawMessage {
 	return raw
 }
 
-// restored is the submission that call was made with. One without a key is only
-// supposed, since a database was restored: it would have been made as now.
+// restored is the submission that call was made with. A call without a key is
+// only assumed, since a database was restored: it would have been made as now.
 func (j *job) restored(call post.Call) network.Submission {
 	s := j.submission(call.Segment)
 	if call.IdempotencyKey == "" {

@@ -20,8 +20,8 @@ const uploadPath = "/api/v2/media"
 // prepare runs PrepareTarget as one attempt of Temporal.
 func (b *bench) prepare(in delivery.TargetInput) error { return b.prepareBy(b.publisher(), in) }
 
-func (b *bench) prepareBy(p *delivery.Publisher, in delivery.TargetInput) error {
-	return p.Prepare(b.t.Context(), delivery.Attempt{Number: 1}, in)
+func (b *bench) prepareBy(p *delivery.Deps, in delivery.TargetInput) error {
+	return delivery.New(*p).Prepare(b.t.Context(), delivery.Attempt{Number: 1}, in)
 }
 
 // countUploads gives a count of all that is uploaded from now on.

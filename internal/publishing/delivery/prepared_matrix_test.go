@@ -213,7 +213,7 @@ type advancing struct {
 func (n advancing) Get(string) (network.Network, bool) { return n, true }
 
 // tamper changes the publishing call of a network.
-func (b *bench) tamper(name string, publish func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error)) delivery.NetworkFinder {
+func (b *bench) tamper(name string, publish func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error)) delivery.Networks {
 	n, _ := b.networks.Get(name)
 	changed := changedNetwork{n, publish}
 	if preparer, ok := n.(network.Preparer); ok {

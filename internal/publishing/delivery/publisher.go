@@ -1,88 +1,81 @@
-// Package delivery publishes posts to networks: on time, once, and with every
-// lost response resolved.
 package delivery
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
-	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
 )
 
-// Store is the database as the publisher uses it.
-type Store interface {
-	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
-	Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error)
-	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
-	SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error
-
-	Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error)
-	RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error)
-	TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (newFence int64, ok bool, err error)
-	OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error)
-	LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
-	CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
-	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error)
-	UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
-	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
-	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
-	SimilarCalls(ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error)
-	RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
-	AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
-	AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error)
-}
-
-// AccountOpener opens an account's tokens for the moment of use, and renews them.
-type AccountOpener interface {
-	Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error)
-	Renew(ctx context.Context, id uuid.UUID, version int64) (account.Renewal, error)
-	Refused(ctx context.Context, id uuid.UUID, version int64, e *network.Error) (noted bool, err error)
-}
-
-// NetworkFinder finds the adapter of a network.
-type NetworkFinder interface {
-	Get(name string) (network.Network, bool)
-}
-
-// LiveBus tells open streams that a post has new events.
-type LiveBus interface {
-	Changed(ctx context.Context, postID uuid.UUID)
-}
-
-// Publisher sends posts to networks.
-type Publisher struct {
+// Deps are what a Publisher works with.
+type Deps struct {
 	Store    Store
-	Accounts AccountOpener
-	Networks NetworkFinder
+	Accounts Accounts
+	Networks Networks
 	Objects  media.Objects
 	Links    Links // nil: networks that fetch attachments themselves get none
 	Live     LiveBus
 	Log      *slog.Logger
 	Timing   Timing
 	Clock    Clock      // nil: the host's
-	Limits   RateLimits // nil: none are kept
-	Waker    Waker      // nil: posts come when they were told to
+	Limits   RateLimits // nil: no limits
+	Waker    Waker      // nil: posts that wait for a limit are not woken early
 	Hosts    Hosts      // nil: every host may be called at any time
-	Media    Renderer   // nil: images go as they are
-	Meter    Meter      // nil: nothing is counted
-	InFlight *InFlight  // the worker's; nil: nobody tells of changes
-
-	alone InFlight // when there is none
+	Media    Renderer   // nil: images are sent as they are
+	Metrics  Metrics    // nil: nothing is counted
+	InFlight *InFlight  // the worker's; nil: one of its own
 }
 
-func (p *Publisher) inFlight() *InFlight {
-	if p.InFlight == nil {
-		return &p.alone
+// Publisher publishes one target at a time. It is safe for concurrent use.
+type Publisher struct {
+	timing     Timing
+	clock      Clock
+	log        *slog.Logger
+	inFlight   *InFlight
+	claims     ClaimStore
+	loader     *loader
+	preparer   *preparer
+	admission  *admission
+	outcomes   *outcomes
+	recorder   *recorder
+	reconciler *reconciler
+	sender     *sender
+}
+
+// New makes a Publisher.
+func New(d Deps) *Publisher {
+	timing := d.Timing.orDefaults()
+	if d.Clock == nil {
+		d.Clock = hostClock{}
 	}
-	return p.InFlight
+	if d.InFlight == nil {
+		d.InFlight = &InFlight{}
+	}
+	rec := &recorder{store: d.Store, live: d.Live, metrics: d.Metrics}
+	adm := &admission{limits: d.Limits, waker: d.Waker, hosts: d.Hosts, ledger: d.Store, recorder: rec, clock: d.Clock, maxWait: timing.MaxLimitWait, log: d.Log}
+	out := &outcomes{recorder: rec, admission: adm, clock: d.Clock, timing: timing}
+	tok := &tokens{accounts: d.Accounts, outcomes: out, clock: d.Clock}
+	stg := &stager{store: d.Store, ledger: d.Store, admission: adm, renderer: d.Media, log: d.Log}
+	holder := &claimHolder{store: d.Store, lease: timing.Lease}
+	lost := &reconciler{claims: d.Store, ledger: d.Store, holder: holder, outcomes: out, recorder: rec, clock: d.Clock, timing: timing, log: d.Log}
+	return &Publisher{
+		timing: timing, clock: d.Clock, log: d.Log, inFlight: d.InFlight, claims: d.Store,
+		loader:    &loader{posts: d.Store, accounts: d.Accounts, networks: d.Networks, attachments: attachments{objects: d.Objects, links: d.Links}},
+		preparer:  &preparer{posts: d.Store, tokens: tok, stager: stg},
+		admission: adm, outcomes: out, recorder: rec, reconciler: lost,
+		sender: &sender{claims: d.Store, ledger: d.Store, holder: holder, admission: adm, stager: stg, tokens: tok, reconciler: lost,
+			outcomes: out, recorder: rec, inFlight: d.InFlight, clock: d.Clock, timing: timing, log: d.Log},
+	}
 }
+
+// InFlight returns the attempts that run in this process.
+func (p *Publisher) InFlight() *InFlight { return p.inFlight }
 
 // TargetInput names one target of one post. Revision is what the workflow
 // decided on: another one makes the result Stale.
@@ -94,120 +87,174 @@ type TargetInput struct {
 	NotBefore time.Time `json:",omitzero"`
 }
 
-// TargetResult is how the target stands afterwards.
+// TargetResult is the state of the target after an attempt.
 type TargetResult struct {
 	Status post.TargetStatus
-	Stale  bool // the post changed meanwhile: read it again and decide anew
+	Stale  bool // the post changed meanwhile: read it and decide again
 	// Recorded says that this attempt wrote the status into the post's row, so
 	// that a workflow which wanted nothing else need not read it again.
 	Recorded bool `json:",omitempty"`
 }
 
-// Publish brings a post to one account: it gets everything ready, waits
-// in memory until the post's time, claims the row, sends once, and records what
-// came of it. It is safe to run again at any point: the ledger says what an
-// earlier attempt may have done. What has not been claimed ends when the post
-// changes.
+// Publish publishes a post to one account: it prepares everything, waits in
+// memory until the post's time, claims the row, sends once and records the
+// outcome. It is safe to run again at any point: the ledger says what an earlier
+// attempt may have done. An attempt without a claim ends when the post changes.
 func (p *Publisher) Publish(ctx context.Context, attempt Attempt, in TargetInput) (TargetResult, error) {
-	if err := p.notYet(in); err != nil {
+	if err := notDue(p.clock, in); err != nil {
 		return TargetResult{}, err
 	}
-	pulse := keepAlive(ctx, attempt, p.Timing.orDefaults().Heartbeat)
-	defer pulse.stop()
-	watched, one, release := p.inFlight().take(ctx, attempt, in)
+	beats := startHeartbeats(ctx, attempt, p.timing.Heartbeat)
+	defer beats.stop()
+	watched, run, release := p.inFlight.add(ctx, attempt, in)
 	defer release()
-	result, err := rounds(watched, func() (TargetResult, error) {
-		p.inFlight().begun(one)
-		return p.publishTarget(watched, pulse, one)
+	result, err := retryInProcess(watched, func() (TargetResult, error) {
+		p.inFlight.setUnclaimed(run)
+		return p.publishOnce(watched, beats, run)
 	})
-	if err != nil && ctx.Err() == nil && p.inFlight().over(one) {
+	if err != nil && ctx.Err() == nil && p.inFlight.isChanged(run) {
 		return TargetResult{Stale: true}, nil
 	}
 	return result, err
 }
 
-func (p *Publisher) publishTarget(ctx context.Context, pulse *pulse, one *hold) (TargetResult, error) {
-	in := one.in
-	job, result, err := p.load(ctx, in)
+func (p *Publisher) publishOnce(ctx context.Context, beats *heartbeater, run *run) (TargetResult, error) {
+	in := run.in
+	job, result, err := p.loader.load(ctx, in)
 	if err != nil || result != nil {
 		return deref(result), err
 	}
-	job.hold = one
-	call, open, err := p.Store.OpenCall(ctx, in.TargetID)
+	job.run = run
+	call, open, err := p.claims.OpenCall(ctx, in.TargetID)
 	if err != nil {
 		return TargetResult{}, err
 	}
 	if open {
-		return p.resolveEarlier(ctx, job, call)
+		return p.resolveOpenCall(ctx, job, call)
 	}
-	if result, err := p.tooLate(ctx, job, p.clock().Now()); result != nil || err != nil {
+	if result, err := p.outcomes.dropIfLate(ctx, job, p.clock.Now()); result != nil || err != nil {
 		return deref(result), err
 	}
-	problem, held := p.prepareWithin(ctx, job)
+	problem, held := p.prepareAdmitted(ctx, job)
 	if held != nil {
 		return TargetResult{}, held
 	}
 	if problem != nil {
-		t := p.Timing.orDefaults()
-		switch {
-		case problem.Code == codeParentWaiting:
-			// Nothing happened that a log or a timeline should tell.
-			return TargetResult{}, waitFor("The post that this one answers is not published yet.", doubling(t.Parent, one.attempt.of(in), t.MaxWait))
-		case ours(problem):
-			p.Log.ErrorContext(ctx, "a post has to wait", "post_id", in.PostID, "code", problem.Code, "error", problem.Err)
-			return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").", doubling(t.Backoff, one.attempt.of(in), t.MaxWait))
-		}
-		return p.settle(ctx, job, post.Call{Fence: job.target.Fence}, problem)
+		return p.notPrepared(ctx, job, problem)
 	}
-	if err := p.readAhead(ctx, job); err != nil {
+	if err := p.sender.prefetchEpoch(ctx, job); err != nil {
 		return TargetResult{}, err
 	}
 	at := job.post.ScheduledTime
-	pulse.quietAround(at)
-	leave := p.inFlight().armed.add(at)
+	beats.quietAround(at)
+	leave := p.inFlight.armed.add(at)
 	defer leave()
-	// A crowd gets its permits as it is armed: together they would take the
-	// processors from those that are handed out last.
-	defer p.dismiss(ctx, job)
-	if p.inFlight().armed.count(at) >= dispatchRate {
-		if err := p.reserve(ctx, job, at); err != nil {
+	// A burst gets its rate-limit tokens while it is being armed: all at once,
+	// they would take the CPU from the posts that are dispatched last.
+	defer p.admission.release(ctx, job)
+	if p.inFlight.armed.count(at) >= dispatchRate {
+		if err := p.admission.acquireToken(ctx, job, at); err != nil {
 			return TargetResult{}, err
 		}
 	}
-	if err := p.await(ctx, at, admitLead); err != nil {
+	if err := p.waitUntilLead(ctx, at, admitLead); err != nil {
 		return TargetResult{}, err
 	}
-	if err := p.admit(ctx, job, at); err != nil {
+	if err := p.admission.acquire(ctx, job, at); err != nil {
 		return TargetResult{}, err
 	}
-	if err := p.await(ctx, at, claimLead); err != nil {
+	if err := p.waitUntilLead(ctx, at, claimLead); err != nil {
 		return TargetResult{}, err
 	}
 	// Uploading may have taken long.
-	if result, err := p.tooLate(ctx, job, p.clock().Now()); result != nil || err != nil {
+	if result, err := p.outcomes.dropIfLate(ctx, job, p.clock.Now()); result != nil || err != nil {
 		return deref(result), err
 	}
-	crowd := p.inFlight().armed.count(at)
-	sent, err := p.sendAll(ctx, job)
+	burst := p.inFlight.armed.count(at)
+	sent, err := p.sender.sendAll(ctx, job)
 	if err == nil && sent.Status == post.TargetPosted {
-		holdBack(ctx, crowd)
+		delayCompletion(ctx, burst)
 	}
 	return sent, err
 }
 
-// resolveEarlier finds out what became of a call whose answer nobody recorded.
-func (p *Publisher) resolveEarlier(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
-	lease := p.Timing.orDefaults().Lease
-	fence, ok, err := p.Store.TakeOver(ctx, call, j.target.Fence, lease)
+// prepareAdmitted prepares unless the network's host is known to be down. held
+// is the error that asks for a later attempt.
+func (p *Publisher) prepareAdmitted(ctx context.Context, j *job) (problem *network.Error, held error) {
+	slot, held := p.admission.acquireSlot(ctx, j, time.Now(), false)
+	if held != nil {
+		return nil, held
+	}
+	problem = p.preparer.prepare(ctx, j)
+	if slot != nil {
+		slot.Release(preparedOutcome(problem))
+	}
+	if problem != nil && problem.Code == codeRateLimited {
+		return nil, p.admission.throttled(ctx, j, problem)
+	}
+	return problem, nil
+}
+
+// notPrepared ends an attempt that could not be prepared.
+func (p *Publisher) notPrepared(ctx context.Context, j *job, problem *network.Error) (TargetResult, error) {
+	t, n := p.timing, j.run.attempt.of(j.run.in)
+	switch {
+	case problem.Code == codeParentWaiting:
+		// Nothing happened that belongs into a log or a timeline.
+		return TargetResult{}, waitFor("The post that this one replies to is not published yet.", doubling(t.Parent, n, t.MaxWait))
+	case isInternalFailure(problem):
+		p.log.ErrorContext(ctx, "post delayed by an internal failure", "post_id", j.post.ID, "code", problem.Code, "error", problem.Err)
+		return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").", doubling(t.Backoff, n, t.MaxWait))
+	}
+	return p.sender.settle(ctx, j, post.Call{Fence: j.target.Fence}, problem)
+}
+
+// waitUntilLead waits until lead(burst) before at. The burst grows until shortly
+// before its time, so its size is read late.
+func (p *Publisher) waitUntilLead(ctx context.Context, at time.Time, lead func(burst int) time.Duration) error {
+	if err := sleepUntil(ctx, p.clock, at.Add(-maxClaimLead)); err != nil {
+		return err
+	}
+	return sleepUntil(ctx, p.clock, at.Add(-lead(p.inFlight.armed.count(at))))
+}
+
+// resolveOpenCall resolves a call whose response nobody recorded.
+func (p *Publisher) resolveOpenCall(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
+	lease := p.timing.Lease
+	fence, ok, err := p.claims.TakeOver(ctx, call, j.target.Fence, lease)
 	if err != nil {
 		return TargetResult{}, err
 	}
 	if !ok {
-		return TargetResult{}, &onward{lease / pausesOfLease, waitFor("Another attempt still holds the claim on this target.", lease/3)}
+		return TargetResult{}, &inProcessRetry{lease / waitsPerLease, waitFor("Another attempt still holds the claim on this target.", lease/3)}
 	}
 	call.Fence, call.PostID = fence, j.post.ID
-	return p.reconcile(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: "interrupted",
-		Message: "The publisher stopped between sending and recording the answer."})
+	return p.reconciler.reconcile(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: "interrupted",
+		Message: "The publisher stopped between sending and recording the response."})
+}
+
+// Prepare does for one target, ahead of its time, what can be done without
+// publishing anything. A problem that only a person can fix goes into the
+// timeline while there is time to fix it; everything is checked again when the
+// post is published.
+func (p *Publisher) Prepare(ctx context.Context, attempt Attempt, in TargetInput) error {
+	beats := startHeartbeats(ctx, attempt, p.timing.Heartbeat)
+	defer beats.stop()
+	j, result, err := p.loader.load(ctx, in)
+	if err != nil || result != nil {
+		return err
+	}
+	problem := p.preparer.prepareAhead(ctx, j)
+	switch {
+	case problem == nil:
+		return p.recorder.addEvent(ctx, j, post.EventPrepared, map[string]any{"attachments": j.fileCount()})
+	case problem.Class == network.Rejected || problem.Class == network.Auth || problem.Class == network.Duplicate:
+		return p.recorder.addEvent(ctx, j, post.EventProblem, map[string]any{"class": problem.Class, "code": problem.Code, "message": problem.Message})
+	default:
+		// The network's message may repeat the post's content, which must not
+		// reach the caller's history.
+		return &RetryError{Kind: RetryFailed, Message: fmt.Sprintf("Preparing did not succeed yet: %s.", problem.Class)}
+	}
 }
 
 func deref(r *TargetResult) TargetResult {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strconv"
 	"strings"
@@ -14,76 +16,128 @@ import (
 
 	"dateline/internal/infra/retry"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
 )
 
-// stage uploads the attachments of what is not out yet, once per account for as
-// long as the post's media stay the same and the network keeps them.
-func (p *Publisher) stage(ctx context.Context, j *job) *network.Error {
+// Renderer converts images to what a network accepts.
+type Renderer interface {
+	Render(ctx context.Context, item media.Item, spec media.Spec) (media.Item, error)
+}
+
+// stager renders and uploads attachments, and has networks prepare calls.
+type stager struct {
+	store     StagingStore
+	ledger    LedgerStore
+	admission *admission
+	renderer  Renderer // nil: images are sent as they are
+	log       *slog.Logger
+}
+
+// planned are files as they are going to be sent.
+func (s *stager) planned(j *job, files []media.Item) []media.Item {
+	if s.renderer == nil {
+		return files
+	}
+	return scheduling.AsPlanned(files, j.limits)
+}
+
+// render converts the files that are not published yet to what the network
+// accepts. The content is identified by the files that people attached
+// (job.fingerprint), so that other limits at a later attempt make no second post
+// of it.
+func (s *stager) render(ctx context.Context, j *job) *network.Error {
+	if s.renderer == nil {
+		return nil
+	}
 	for i := j.next(); i < len(j.segments); i++ {
-		s := &j.segments[i]
-		s.staged = nil
-		for n, file := range s.files {
-			name := handleName(i, file)
-			one, good, problem := p.kept(ctx, j, i, name)
+		segment := &j.segments[i]
+		segment.rendered = nil
+		for _, file := range segment.files {
+			one, problem := s.renderFile(ctx, file, scheduling.Rules(j.limits))
 			if problem != nil {
 				return problem
 			}
-			if !good || !one.Ready {
-				var err error
-				if one, err = p.stageOne(ctx, j, s.sent()[n]); err != nil {
-					return notPublished(network.AsError(err))
-				}
-				// After each, so that a failure of a later one repeats none: networks
-				// allow few uploads.
-				j.handles()[name] = one
-				if problem := p.keepHandles(ctx, j); problem != nil {
-					return problem
-				}
-			}
-			s.staged = append(s.staged, one)
+			segment.rendered = append(segment.rendered, one)
 		}
 	}
 	return nil
 }
 
-// handleName tells an upload from others, also of the same file with another
-// description, which is handed over with it.
-func handleName(segment int, file media.Item) string {
-	description := sha256.Sum256([]byte(file.AltText))
-	return fmt.Sprintf("%d/%s/%x", segment, file.ID, description[:4])
+func (s *stager) renderFile(ctx context.Context, file media.Item, rules media.Rules) (media.Item, *network.Error) {
+	plan := media.Fit(file, rules)
+	if plan.Convert == nil {
+		return file, nil
+	}
+	made, err := s.renderer.Render(ctx, file, *plan.Convert)
+	switch {
+	case errors.Is(err, media.ErrCannotRender):
+		return file, &network.Error{Class: network.Rejected, Code: "attachment_unfit",
+			Message: "The network does not accept the attachment " + file.FileName + ", and it could not be converted.", Err: err}
+	case err != nil:
+		return file, &network.Error{Class: network.NotSent, Code: codeUnreadable,
+			Message: "The attachment " + file.FileName + " could not be converted, because the object storage or the database is not available.", Err: err}
+	}
+	return made, nil
 }
 
-func (p *Publisher) keepHandles(ctx context.Context, j *job) *network.Error {
-	raw, err := json.Marshal(j.handles())
-	if err == nil {
-		err = p.Store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
+// toSend are the files of a segment as the network gets them.
+func (s *segment) toSend() []media.Item {
+	if s.rendered == nil {
+		return s.files
 	}
-	if err != nil {
-		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be noted.", Err: err}
+	return s.rendered
+}
+
+// stage uploads the attachments of what is not published yet, once per account
+// for as long as the post's media stay the same and the network stores them.
+func (s *stager) stage(ctx context.Context, j *job) *network.Error {
+	for i := j.next(); i < len(j.segments); i++ {
+		segment := &j.segments[i]
+		segment.staged = nil
+		for n, file := range segment.files {
+			name := uploadName(i, file)
+			one, usable, problem := s.stored(ctx, j, i, name)
+			if problem != nil {
+				return problem
+			}
+			if !usable || !one.Ready {
+				var err error
+				if one, err = s.stageFile(ctx, j, segment.toSend()[n]); err != nil {
+					return notPublished(network.AsError(err))
+				}
+				// After each, so that a failure of a later one repeats none: networks
+				// allow few uploads.
+				j.storedHandles()[name] = one
+				if problem := s.saveHandles(ctx, j); problem != nil {
+					return problem
+				}
+			}
+			segment.staged = append(segment.staged, one)
+		}
 	}
 	return nil
 }
 
-// stageAgain follows a send that was refused because the network has dropped
-// the uploads. When it is not certain that all earlier sends failed, one of
-// them may have made a post that has them: it is looked for.
-func (p *Publisher) stageAgain(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
-	since, unclear, err := p.Store.UnresolvedSince(ctx, j.target.ID, call.Segment, call.OperationID)
-	if err != nil {
-		return TargetResult{}, err
-	}
-	if unclear {
-		call.SentAt = since
-		return p.reconcile(ctx, j, call, e)
-	}
-	p.forget(ctx, j, call.Segment)
-	return p.retry(ctx, j, call, e)
+// uploadName tells an upload from others, also of the same file with another
+// description, which is uploaded with it.
+func uploadName(segment int, file media.Item) string {
+	description := sha256.Sum256([]byte(file.AltText))
+	return fmt.Sprintf("%d/%s/%x", segment, file.ID, description[:4])
 }
 
-// notPublished says that an upload with an unclear answer published nothing:
-// it may be repeated.
+func (s *stager) saveHandles(ctx context.Context, j *job) *network.Error {
+	raw, err := json.Marshal(j.storedHandles())
+	if err == nil {
+		err = s.store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
+	}
+	if err != nil {
+		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be recorded.", Err: err}
+	}
+	return nil
+}
+
+// notPublished marks an ambiguous upload as safe to repeat: it published nothing.
 func notPublished(e *network.Error) *network.Error {
 	if e.Class == network.Ambiguous {
 		e.Class = network.Transient
@@ -91,11 +145,11 @@ func notPublished(e *network.Error) *network.Error {
 	return e
 }
 
-func (p *Publisher) stageOne(ctx context.Context, j *job, file media.Item) (network.Staged, error) {
-	unreadable := &reading{}
-	staged, err := p.meteredUpload(ctx, j, unreadable.watch(j.media(file)))
-	if err != nil && unreadable.failed() != nil {
-		return staged, unreadable.problem()
+func (s *stager) stageFile(ctx context.Context, j *job, file media.Item) (network.Staged, error) {
+	reads := &readMonitor{}
+	staged, err := s.admission.upload(ctx, j, reads.watch(j.media(file)))
+	if err != nil && reads.hasFailed() {
+		return staged, reads.problem()
 	}
 	for err == nil && !staged.Ready {
 		if err = retry.Sleep(ctx, max(staged.CheckAfter, 500*time.Millisecond)); err != nil {
@@ -110,18 +164,18 @@ func interruptedUpload(err error) *network.Error {
 	return &network.Error{Class: network.NotSent, Code: "interrupted", Message: "The upload was interrupted.", Err: err}
 }
 
-// ready has the network make the next segment ready, where it does such a
-// thing and all that the call needs is known. What comes of it is kept, so that
-// every attempt shares it: while one send of it is unclear, there is no second.
-func (p *Publisher) ready(ctx context.Context, j *job) *network.Error {
+// prepareSegment has the network prepare the next segment, if it is a Preparer and
+// everything that the call needs is known. The result is saved, so that every
+// attempt shares it: while one send of it is unresolved, there is no second.
+func (s *stager) prepareSegment(ctx context.Context, j *job) *network.Error {
 	preparer, ok := j.adapter.(network.Preparer)
 	i := j.next()
 	if !ok || i >= len(j.segments) || j.segments[i].handle != "" {
 		return nil
 	}
-	s := j.submission(i)
-	name := postHandle(i, j.fingerprint(i, s))
-	one, known, problem := p.kept(ctx, j, i, name)
+	submission := j.submission(i)
+	name := preparedName(i, j.fingerprint(i, submission))
+	one, known, problem := s.stored(ctx, j, i, name)
 	if problem != nil {
 		return problem
 	}
@@ -131,20 +185,20 @@ func (p *Publisher) ready(ctx context.Context, j *job) *network.Error {
 				return interruptedUpload(err)
 			}
 		}
-		s.Handle = one.RemoteID
-		now, err := preparer.Prepare(ctx, j.account, s)
-		p.observe(ctx, j, j.use(), now.Rates, network.AsError(err))
+		submission.Handle = one.RemoteID
+		now, err := preparer.Prepare(ctx, j.account, submission)
+		s.admission.observe(ctx, j, j.callKind(), now.Rates, network.AsError(err))
 		if err != nil {
 			e := notPublished(network.AsError(err))
 			if e.Code == network.CodeMediaExpired {
-				p.forget(ctx, j, i)
+				s.dropHandles(ctx, j, i)
 			}
 			return e
 		}
 		one, known = network.Staged{RemoteID: now.Handle, Ready: now.Ready, CheckAfter: now.CheckAfter, ExpiresAt: now.ExpiresAt}, true
-		maps.DeleteFunc(j.handles(), func(other string, _ network.Staged) bool { return strings.HasPrefix(other, postHandle(i, nil)) })
-		j.handles()[name] = one
-		if problem := p.keepHandles(ctx, j); problem != nil {
+		maps.DeleteFunc(j.storedHandles(), func(other string, _ network.Staged) bool { return strings.HasPrefix(other, preparedName(i, nil)) })
+		j.storedHandles()[name] = one
+		if problem := s.saveHandles(ctx, j); problem != nil {
 			return problem
 		}
 	}
@@ -152,60 +206,61 @@ func (p *Publisher) ready(ctx context.Context, j *job) *network.Error {
 	return nil
 }
 
-// postHandle names what Preparer gave for a content of a segment.
-func postHandle(segment int, fingerprint []byte) string {
+// preparedName names the handle of a Preparer for a content of a segment.
+func preparedName(segment int, fingerprint []byte) string {
 	return fmt.Sprintf("%d/post/%x", segment, fingerprint)
 }
 
-// forget drops what the network does not have any more of a segment.
-func (p *Publisher) forget(ctx context.Context, j *job, segment int) {
-	maps.DeleteFunc(j.handles(), func(name string, _ network.Staged) bool {
+// dropHandles drops the handles of a segment that the network no longer has.
+func (s *stager) dropHandles(ctx context.Context, j *job, segment int) {
+	maps.DeleteFunc(j.storedHandles(), func(name string, _ network.Staged) bool {
 		return strings.HasPrefix(name, strconv.Itoa(segment)+"/")
 	})
-	if problem := p.keepHandles(context.WithoutCancel(ctx), j); problem != nil {
-		p.Log.WarnContext(ctx, "what the network dropped is tried again", "post_id", j.post.ID, "error", problem)
+	if problem := s.saveHandles(context.WithoutCancel(ctx), j); problem != nil {
+		s.log.WarnContext(ctx, "dropping expired uploads failed; they are tried again", "post_id", j.post.ID, "error", problem)
 	}
 }
 
-// handles are what an earlier attempt staged, by segment and file, and prepared.
-func (j *job) handles() map[string]network.Staged {
-	if j.kept != nil {
-		return j.kept
+// storedHandles are what an earlier attempt staged, by segment and file, and
+// prepared.
+func (j *job) storedHandles() map[string]network.Staged {
+	if j.handles != nil {
+		return j.handles
 	}
 	var byAccount map[string]map[string]network.Staged
 	if json.Unmarshal(j.post.PlatformMedia, &byAccount) == nil {
-		j.kept = byAccount[j.target.AccountID.String()]
+		j.handles = byAccount[j.target.AccountID.String()]
 	}
-	if j.kept == nil {
-		j.kept = map[string]network.Staged{}
+	if j.handles == nil {
+		j.handles = map[string]network.Staged{}
 	}
-	return j.kept
+	return j.handles
 }
 
-// kept finds what an earlier attempt staged or prepared for a segment; false:
-// there is nothing that lasts as long as it is needed.
+// stored returns what an earlier attempt staged or prepared for a segment; false:
+// there is nothing that is valid for as long as it is needed.
 //
-// While a send of it is unclear, nothing takes its place, however soon it ends:
-// the network may still act on that send, and only as long as the next one
-// names the same upload, container or key does it know that they are one post.
-func (p *Publisher) kept(ctx context.Context, j *job, segment int, name string) (network.Staged, bool, *network.Error) {
-	one, ok := j.handles()[name]
-	if !ok || !expiring(one, j.post.ScheduledTime) {
+// While a send of it is unresolved, nothing replaces it, however soon it expires:
+// the network may still act on that send, and only as long as the next one names
+// the same upload, container or key does it know that they are one post.
+func (s *stager) stored(ctx context.Context, j *job, segment int, name string) (network.Staged, bool, *network.Error) {
+	one, ok := j.storedHandles()[name]
+	if !ok || !isExpiring(one, j.post.ScheduledTime) {
 		return one, ok, nil
 	}
-	_, unclear, err := p.Store.UnresolvedSince(ctx, j.target.ID, segment, uuid.Nil)
+	_, unresolved, err := s.ledger.UnresolvedSince(ctx, j.target.ID, segment, uuid.Nil)
 	if err != nil {
-		return network.Staged{}, false, &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "What was sent before could not be read.", Err: err}
+		return network.Staged{}, false, &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "Earlier sends could not be read.", Err: err}
 	}
-	if !unclear {
+	if !unresolved {
 		return network.Staged{}, false, nil
 	}
 	return one, true, nil
 }
 
-// expiring says that a handle is no good any more, or not for long enough to
-// wait for the post's time with it.
-func expiring(s network.Staged, due time.Time) bool {
+// isExpiring reports whether a handle is no longer valid, or not for long enough
+// to wait for the post's time with it.
+func isExpiring(s network.Staged, due time.Time) bool {
 	needed := max(time.Until(due), 0) + time.Minute
 	return !s.ExpiresAt.IsZero() && time.Until(s.ExpiresAt) < needed
 }

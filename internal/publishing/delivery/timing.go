@@ -1,16 +1,22 @@
 package delivery
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
 
-// Timing are the publisher's pauses. A zero field has the default that suits
+	"dateline/internal/infra/retry"
+)
+
+// Timing are the publisher's intervals. A zero field has the default that suits
 // real networks; tests shorten them.
 type Timing struct {
 	Lease     time.Duration // how long a claim outlives its holder, who renews it; 15 s
-	Heartbeat time.Duration // how often Temporal hears from a waiting activity, at most: see keepAlive; 2 s
-	Backoff   time.Duration // after the first try, doubled after each; 1 s
-	Parent    time.Duration // before a reply looks again for the post it answers, doubled up to MaxWait; 2 s
-	MaxWait   time.Duration // the longest pause that nobody asked for; 30 s
-	// Looks are the pauses before each look for a lost post, because listings
+	Heartbeat time.Duration // minimum interval of heartbeats, see startHeartbeats; 2 s
+	Backoff   time.Duration // after the first attempt, doubled after each; 1 s
+	Parent    time.Duration // before a reply checks again for the post it replies to, doubled up to MaxWait; 2 s
+	MaxWait   time.Duration // the longest wait that no network asked for; 30 s
+	// Looks are the waits before each search for a lost post, because listings
 	// lag behind; docs/explanation/delivery-guarantees.md promises 1 s, 5 s, 15 s, 60 s.
 	Looks []time.Duration
 	// Settled is how long after a send a network that knows idempotency keys is
@@ -18,24 +24,24 @@ type Timing struct {
 	// finished, or dropped, the first call, because it may note the key only then;
 	// 20 s.
 	Settled time.Duration
-	// Unanswered is how long after a send a network that cannot be asked about
-	// it is asked again, before a person has to decide; 15 min.
+	// Unanswered is how long after a send a network that cannot be queried about
+	// it is queried again, before a person has to decide; 15 min.
 	Unanswered time.Duration
-	// Patience is how long past its time a post waits in memory for a rate limit
-	// or a network, before it goes back to Temporal; 2 s.
-	Patience time.Duration
+	// MaxLimitWait is how long past its time a post waits in memory for a rate
+	// limit or a host, before it is retried by Temporal; 2 s.
+	MaxLimitWait time.Duration
 }
 
 func (t Timing) orDefaults() Timing {
 	for field, fallback := range map[*time.Duration]time.Duration{
-		&t.Lease:      15 * time.Second,
-		&t.Heartbeat:  2 * time.Second,
-		&t.Backoff:    time.Second,
-		&t.Parent:     2 * time.Second,
-		&t.MaxWait:    30 * time.Second,
-		&t.Settled:    20 * time.Second,
-		&t.Unanswered: 15 * time.Minute,
-		&t.Patience:   2 * time.Second,
+		&t.Lease:        15 * time.Second,
+		&t.Heartbeat:    2 * time.Second,
+		&t.Backoff:      time.Second,
+		&t.Parent:       2 * time.Second,
+		&t.MaxWait:      30 * time.Second,
+		&t.Settled:      20 * time.Second,
+		&t.Unanswered:   15 * time.Minute,
+		&t.MaxLimitWait: 2 * time.Second,
 	} {
 		if *field <= 0 {
 			*field = fallback
@@ -47,7 +53,131 @@ func (t Timing) orDefaults() Timing {
 	return t
 }
 
-// doubling gives base, twice, four times base … for n = 1, 2, 3 …, at most most.
-func doubling(base time.Duration, n int, most time.Duration) time.Duration {
-	return min(base<<min(max(n-1, 0), 20), most)
+// doubling returns base, twice, four times base … for n = 1, 2, 3 …, at most limit.
+func doubling(base time.Duration, n int, limit time.Duration) time.Duration {
+	return min(base<<min(max(n-1, 0), 20), limit)
+}
+
+// Clock shows the database's time, by which posts are due.
+type Clock interface {
+	Now() time.Time
+	FromHost(t time.Time) time.Time // converts a time of the host's own clock
+}
+
+// hostClock uses the host's time as the database's.
+type hostClock struct{}
+
+func (hostClock) Now() time.Time                 { return time.Now() }
+func (hostClock) FromHost(t time.Time) time.Time { return t }
+
+// clockInterval is how often a waiting attempt reads the clock: it may have been
+// corrected meanwhile.
+const clockInterval = 5 * time.Second
+
+// sleepUntil waits in memory until the clock shows at.
+func sleepUntil(ctx context.Context, clock Clock, at time.Time) error {
+	for {
+		left := at.Sub(clock.Now())
+		if err := retry.Sleep(ctx, min(left, clockInterval)); err != nil || left <= clockInterval {
+			return err
+		}
+	}
+}
+
+// onHost converts a time of the database's clock into one of the host's, by
+// which limits and pauses go.
+func onHost(clock Clock, at time.Time) time.Time { return time.Now().Add(at.Sub(clock.Now())) }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Attempt is one run of a target by its caller, who may run it again.
+type Attempt struct {
+	Number           int           // from 1
+	HeartbeatTimeout time.Duration // without a heartbeat for longer, the caller considers this run dead; 0: never
+	Heartbeat        func()        // nil: no heartbeats
+}
+
+func (a Attempt) heartbeat() {
+	if a.Heartbeat != nil {
+		a.Heartbeat()
+	}
+}
+
+// of is the number of the attempt, from 1, without the one that only found that
+// it was not due yet.
+func (a Attempt) of(in TargetInput) int {
+	n := a.Number
+	if n > 1 && !in.NotBefore.IsZero() {
+		n--
+	}
+	return n
+}
+
+// dueTolerance is how close to its dispatch an attempt stays with its worker.
+const dueTolerance = time.Second
+
+// notDue defers a target until it is to be dispatched: an error whose retry comes
+// at that time. It is a durable timer that wakes the activity and not the
+// workflow: at its time a post is dispatched to any free worker, in one step of
+// Temporal's instead of three, and waits neither for the worker that has the
+// workflow in its cache nor for a replay of its history.
+func notDue(clock Clock, in TargetInput) error {
+	left := in.NotBefore.Sub(clock.Now())
+	if in.NotBefore.IsZero() || left < dueTolerance {
+		return nil
+	}
+	return &NotDueError{NotBefore: in.NotBefore, Delay: left}
+}
+
+// isDeferrable reports whether a post's activity may be dispatched at once and
+// wait at Temporal, see notDue. That costs a step for each target and saves two
+// for the post, so it is for posts with a single one.
+func isDeferrable(v PostView) bool {
+	open := 0
+	for _, t := range v.Targets {
+		if t.Status.Open() {
+			open++
+		}
+	}
+	return open == 1
+}
+
+// inProcessRetry ends a publishing attempt that continues in the same process:
+// the next step is near, and a retry by Temporal costs one step to end the
+// attempt and one to dispatch it again. After a crash in the second of a burst,
+// those steps would take longer than all the waiting.
+type inProcessRetry struct {
+	delay time.Duration
+	error // returned to the caller if the attempt cannot continue
+}
+
+func (r *inProcessRetry) Unwrap() error { return r.error }
+
+// maxWaits bounds the in-process retries that only waited. They last two leases:
+// a claim that is held for longer has a holder that is alive.
+const (
+	waitsPerLease = 5
+	maxWaits      = 2 * waitsPerLease
+)
+
+// retryInProcess runs attempts until one ends without an inProcessRetry.
+func retryInProcess(ctx context.Context, attempt func() (TargetResult, error)) (TargetResult, error) {
+	for waits := 0; ; {
+		result, err := attempt()
+		var next *inProcessRetry
+		if !errors.As(err, &next) {
+			return result, err
+		}
+		if next.delay > 0 {
+			waits++
+		}
+		if waits > maxWaits || retry.Sleep(ctx, next.delay) != nil || ctx.Err() != nil {
+			return TargetResult{}, next.error
+		}
+	}
 }

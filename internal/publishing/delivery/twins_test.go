@@ -134,7 +134,7 @@ func TestReconcile_DifferentPostIsNoObstacle(t *testing.T) {
 
 // unresolvedTogether makes a publisher whose first n calls all return when the
 // last of them has: none is resolved before the others are sent.
-func (b *bench) unresolvedTogether(n int) *delivery.Publisher {
+func (b *bench) unresolvedTogether(n int) *delivery.Deps {
 	var sent sync.WaitGroup
 	var calls atomic.Int32
 	sent.Add(n)

@@ -51,7 +51,7 @@ func (w *wakers) Wake(_ context.Context, id uuid.UUID) error {
 // throughTemporal brings posts out as Temporal does: every attempt that is told
 // to come back does, at its time or when it is woken. None may be told to wait
 // for longer than longest.
-func (b *bench) throughTemporal(p *delivery.Publisher, posts []post.Post, longest time.Duration) {
+func (b *bench) throughTemporal(p *delivery.Deps, posts []post.Post, longest time.Duration) {
 	b.t.Helper()
 	w := &wakers{}
 	p.Waker = w

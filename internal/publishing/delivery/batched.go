@@ -1,0 +1,158 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/batch"
+	"dateline/internal/publishing/post"
+)
+
+// BatchStore is a Store that can claim and record many posts in one statement.
+type BatchStore interface {
+	Store
+	ClaimAll(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error)
+	RecordPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error)
+}
+
+// batchedStore batches the claims and the outcomes of all posts of this process,
+// so that those of one second reach the database in a few statements.
+type batchedStore struct {
+	BatchStore
+	claims   *batch.Batcher[claim, claim]
+	early    *batch.Batcher[claim, claim] // those with time to spare
+	outcomes *batch.Batcher[post.Outcome, bool]
+	inFlight inFlightBurst
+}
+
+type claim struct {
+	call  post.Call
+	lease time.Duration
+	ok    bool
+}
+
+// outcomeDelay lets the outcomes of a steady stream of posts form batches. The
+// claim is held meanwhile, and the record is not urgent to the millisecond.
+const outcomeDelay = 50 * time.Millisecond
+
+// claimDelay is how long a claim that is made ahead for a burst waits for others:
+// a transaction of its own would cost the database four times as much. The same
+// time again is left for the claim itself.
+const claimDelay = 10 * time.Millisecond
+
+const maxBatch = 500 // rows of one statement: more would delay the first ones
+
+// Batched makes a store batch claims and outcomes. Call stop after the last
+// attempt has ended: what was sent has to be recorded also while the worker
+// stops.
+func Batched(s BatchStore) (batched Store, stop func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	b := &batchedStore{BatchStore: s}
+	b.claims = batch.New(ctx, maxBatch, 2, b.claimAll)
+	b.early = batch.Lingering(ctx, claimDelay, maxBatch, 2, b.claimAll)
+	b.outcomes = batch.Lingering(ctx, outcomeDelay, maxBatch, 1, b.recordAll)
+	return b, stop
+}
+
+// Claim claims a target together with others.
+func (b *batchedStore) Claim(ctx context.Context, call post.Call, lease time.Duration) (post.Call, bool, error) {
+	claims := b.claims
+	if time.Until(call.Due) > 2*claimDelay {
+		claims = b.early
+	}
+	got, err := claims.Do(ctx, claim{call: call, lease: lease})
+	return got.call, got.ok, err
+}
+
+// RecordOutcome records an outcome, together with others if the post is posted.
+func (b *batchedStore) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+	b.inFlight.remove(o.OperationID)
+	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted || o.Segment > 0 {
+		return b.BatchStore.RecordOutcome(ctx, o)
+	}
+	ok, err := b.outcomes.Do(ctx, o)
+	return post.Post{}, ok, err
+}
+
+func (b *batchedStore) claimAll(ctx context.Context, in []claim) ([]claim, error) {
+	calls, lease := make([]post.Call, len(in)), in[0].lease
+	for i := range in {
+		calls[i], lease = in[i].call, max(lease, in[i].lease)
+	}
+	claimed, ok, err := b.ClaimAll(ctx, calls, lease)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]claim, len(in))
+	for i := range in {
+		out[i] = claim{call: claimed[i], ok: ok[i]}
+		if ok[i] {
+			b.inFlight.add(claimed[i].OperationID, claimed[i].SentAt)
+		}
+	}
+	return out, nil
+}
+
+func (b *batchedStore) recordAll(ctx context.Context, in []post.Outcome) ([]bool, error) {
+	b.inFlight.wait(ctx)
+	return b.RecordPosted(ctx, in)
+}
+
+// inFlightBurst knows the claims without an outcome. While many calls of one
+// second are in flight, recording the outcome of the first would delay the
+// others: both need the same CPUs.
+type inFlightBurst struct {
+	mu    sync.Mutex
+	calls map[uuid.UUID]time.Time // when each is planned
+}
+
+const (
+	minBurst      = 20                      // fewer calls do not delay each other
+	maxCallTime   = 1500 * time.Millisecond // a call that takes longer is not waited for; leases last ten times as long
+	burstInterval = 10 * time.Millisecond
+)
+
+// add notes a call that is about to be made.
+func (b *inFlightBurst) add(operation uuid.UUID, planned time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.calls == nil {
+		b.calls = map[uuid.UUID]time.Time{}
+	}
+	b.calls[operation] = planned
+}
+
+// remove notes that a call has ended.
+func (b *inFlightBurst) remove(operation uuid.UUID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.calls, operation)
+}
+
+// wait waits for the burst.
+func (b *inFlightBurst) wait(ctx context.Context) {
+	for b.isActive(time.Now()) && ctx.Err() == nil {
+		time.Sleep(burstInterval)
+	}
+}
+
+func (b *inFlightBurst) isActive(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.calls) < minBurst {
+		return false
+	}
+	inFlight := 0
+	for operation, planned := range b.calls {
+		switch late := now.Sub(planned); {
+		case late > maxCallTime: // slow, or never made: its claim was lost
+			delete(b.calls, operation)
+		case late >= 0:
+			inFlight++
+		}
+	}
+	return inFlight >= minBurst
+}
