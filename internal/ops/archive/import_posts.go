@@ -82,8 +82,8 @@ func (i *importer) attachments(row map[string]any) {
 	row["attachment_ids"], row["attachment_urls"] = ids, urls
 }
 
-// quiet takes from a post what would have it published by itself, and gives its
-// status.
+// deactivate changes the status of a post and its targets so that nothing is published
+// automatically, and returns the status of the post.
 func deactivate(row map[string]any, targets []any) string {
 	status, _ := row["status"].(string)
 	switch status {

@@ -33,7 +33,7 @@ func (r room) export() []byte {
 	return out.Bytes()
 }
 
-func (r room) into(who workspace.Principal) archive.Into {
+func (r room) into(who workspace.Principal) archive.Target {
 	return archive.Target{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Audit: r.Store.AuditArchive, Who: who}
 }
 
