@@ -137,7 +137,7 @@ type Webhooks interface {
 	Create(ctx context.Context, who workspace.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
 	List(ctx context.Context, who workspace.Principal) ([]webhook.Endpoint, error)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, error)
-	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
+	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
 	Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error
 	Rotate(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, secret.Text, error)
 	Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error)

@@ -49,7 +49,7 @@ func (s *Server) UpdateWebhook(ctx context.Context, r spec.UpdateWebhookRequestO
 		status := webhook.Status(*r.Body.Status)
 		change.Status = &status
 	}
-	e, err := s.Webhooks.Edit(ctx, principal(ctx), r.Id, change)
+	e, err := s.Webhooks.Update(ctx, principal(ctx), r.Id, change)
 	return spec.UpdateWebhook200JSONResponse(webhookJSON(e)), err
 }
 

@@ -333,6 +333,6 @@ func (p *parts) worker() *worker.Worker {
 		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 		Views:    p.viewsActivities(),
 	}, worker.Deps{
-		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
+		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
 }

@@ -128,7 +128,7 @@ func TestUpRetiresKeys(t *testing.T) {
 		d.Must(err)
 		var output bytes.Buffer
 		r := &running{program: &Program{Stderr: &output}, cfg: &config.Config{Keyset: d.Keyset.Path}, log: slog.New(slog.DiscardHandler), retire: retire}
-		d.Must(r.tidyKeys(t.Context(), &parts{store: d.Store, sealer: sealer}))
+		d.Must(r.rotateKeys(t.Context(), &parts{store: d.Store, sealer: sealer}))
 		return output.String()
 	}
 	if output := start(false); output != "" {

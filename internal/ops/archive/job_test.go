@@ -30,9 +30,9 @@ func TestAnExportByAWorkflow(t *testing.T) {
 	from.Must(err)
 	temporal := &told{}
 	archives := &archive.Archives{Store: from.Store, Objects: from.Objects, Workflows: temporal, Version: "test"}
-	job, err := archives.Begin(t.Context(), from.Owner)
+	job, err := archives.Start(t.Context(), from.Owner)
 	from.Must(err)
-	again, err := archives.Begin(t.Context(), from.Owner)
+	again, err := archives.Start(t.Context(), from.Owner)
 	from.Must(err)
 	// Told twice: it may have been lost the first time.
 	if again.ID != job.ID || len(temporal.ids) != 2 || temporal.ids[1] != job.ID {

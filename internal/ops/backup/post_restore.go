@@ -59,7 +59,7 @@ func postRestore(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Resto
 		// Restart the workflows in Temporal.
 		{`update scheduled_posts set workflow_revision = null where workflow_revision is not null and (status in ('scheduled', 'publishing')
 			or post_id in (select t.post_id from post_targets t where t.status in ('failed', 'uncertain')))`, nil, nil},
-		{`update webhook_deliveries set workflow = false, told_at = null where status = 'pending'`, nil, nil},
+		{`update webhook_deliveries set has_workflow = false, signaled_at = null where status = 'pending'`, nil, nil},
 		{`delete from settings where key = 'temporal_store'`, nil, nil},
 		// Series continue from now.
 		{`update series set looked_until = greatest(looked_until, clock_timestamp()) where status <> 'ended'`, nil, nil},

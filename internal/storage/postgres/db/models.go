@@ -1985,10 +1985,10 @@ type WebhookDelivery struct {
 	Body           string
 	Status         DeliveryStatus
 	Attempts       int32
-	Tries          int32
+	Retries        int32
 	DueAt          time.Time
-	ToldAt         *time.Time
-	Workflow       bool
+	SignaledAt     *time.Time
+	HasWorkflow    bool
 	ResponseStatus *int32
 	ResponseBody   string
 	LastError      string
