@@ -18,17 +18,17 @@ type SeriesDesk interface {
 	Materialise(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
 }
 
-// PostNudger starts a post's workflow, or tells the running one to read its post.
-type PostNudger interface {
-	Nudge(ctx context.Context, postID uuid.UUID) error
+// PostSignaler starts a post's workflow, or tells the running one to read its post.
+type PostSignaler interface {
+	SignalChanged(ctx context.Context, postID uuid.UUID) error
 }
 
 // Series makes posts of what recurs.
 type Series struct {
-	Store  SeriesStore
-	Desk   SeriesDesk
-	Nudger PostNudger
-	Log    *slog.Logger
+	Store    SeriesStore
+	Desk     SeriesDesk
+	Signaler PostSignaler
+	Log      *slog.Logger
 }
 
 // seriesBatch is how many series are listed at once.
@@ -62,7 +62,7 @@ func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResul
 				if !told {
 					break // the reconciler does it
 				}
-				if err := s.Nudger.Nudge(ctx, post); err != nil {
+				if err := s.Signaler.SignalChanged(ctx, post); err != nil {
 					s.Log.WarnContext(ctx, "Temporal was not told; the reconciler will do it", "post_id", post, "error", err)
 					told = false
 				}

@@ -23,7 +23,7 @@ type told struct {
 	err error
 }
 
-func (n *told) Nudge(_ context.Context, id uuid.UUID) error {
+func (n *told) SignalChanged(_ context.Context, id uuid.UUID) error {
 	n.ids = append(n.ids, id)
 	return n.err
 }
@@ -33,7 +33,7 @@ func materialise(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.Mat
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard{})
 	env := suite.NewTestActivityEnvironment()
-	s := &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: w, Log: slog.New(slog.DiscardHandler)}
+	s := &activities.Series{Store: n.Store, Desk: n.Desk, Signaler: w, Log: slog.New(slog.DiscardHandler)}
 	env.RegisterActivity(s)
 	value, err := env.ExecuteActivity(s.MaterialiseSeries)
 	n.Must(err)

@@ -97,7 +97,7 @@ type Desk interface {
 // tells it again.
 type Workflows interface {
 	Start(ctx context.Context, p post.Post) error // a new post
-	Nudge(ctx context.Context, postID uuid.UUID) error
+	SignalChanged(ctx context.Context, postID uuid.UUID) error
 }
 
 // Accounts connects accounts and looks after them.

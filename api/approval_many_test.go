@@ -18,7 +18,7 @@ func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
 	if a := done.Rows[0].Approval; a == nil || *a != spec.ApprovalStatePending || done.Rows[1].Approval != nil {
 		t.Errorf("got %+v", done.Rows)
 	}
-	if ids := s.waiting(); len(ids) != 1 || ids[0] != *done.Rows[0].Id || s.temporal.nudges(ids[0]) != 0 || s.happened(ids[0]) != "created submitted" {
+	if ids := s.waiting(); len(ids) != 1 || ids[0] != *done.Rows[0].Id || s.temporal.signals(ids[0]) != 0 || s.happened(ids[0]) != "created submitted" {
 		t.Errorf("waiting: %v", ids)
 	}
 }
@@ -45,12 +45,12 @@ func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
 	}
 	// The author changes the words: what was approved waits once more.
 	path := "/api/v1/series/" + one.Id.String()
-	told := s.temporal.nudges(made[0].Id)
+	told := s.temporal.signals(made[0].Id)
 	s.series(s.send("PATCH", path, object{"template": object{"content": "Tin mới"}}, s.author...), 200)
 	if waiting := s.waiting(); len(waiting) != 35 || !slices.Contains(waiting, made[0].Id) {
 		t.Errorf("%d wait", len(waiting))
 	}
-	if s.temporal.nudges(made[0].Id) != told+1 {
+	if s.temporal.signals(made[0].Id) != told+1 {
 		t.Error("Temporal was not told of what was taken back")
 	}
 	// An editor who changes only the hour does not answer for the words; one who

@@ -68,7 +68,7 @@ func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
 	a := s.send("POST", "/api/v1/posts", body, s.author...)
 	p := s.pending(a, 201)
 	path := "/api/v1/posts/" + p.Id.String()
-	if s.temporal.nudges(p.Id) != 0 || p.Approval.SubmittedBy == nil || fmt.Sprint(s.waiting()) != fmt.Sprint([]uuid.UUID{p.Id}) {
+	if s.temporal.signals(p.Id) != 0 || p.Approval.SubmittedBy == nil || fmt.Sprint(s.waiting()) != fmt.Sprint([]uuid.UUID{p.Id}) {
 		t.Errorf("got %s; waiting: %v", a.body, s.waiting())
 	}
 	s.refused(s.send("POST", path+"/approve", nil, s.author...), 403, "role_insufficient")
@@ -82,7 +82,7 @@ func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
 	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", a.Header.Get("ETag"))...), 412, "version_mismatch")
 	approved := s.post(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", edited.Header.Get("ETag"))...), 200)
 	if approved.Status != spec.PostStatusScheduled || approved.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+09:00" || approved.Content != "Corrected" ||
-		approved.Approval.State != spec.ApprovalStateApproved || approved.Approval.DecidedBy == nil || *approved.Approval.DecidedBy == *p.Approval.SubmittedBy || s.temporal.nudges(p.Id) != 1 {
+		approved.Approval.State != spec.ApprovalStateApproved || approved.Approval.DecidedBy == nil || *approved.Approval.DecidedBy == *p.Approval.SubmittedBy || s.temporal.signals(p.Id) != 1 {
 		t.Errorf("approved: %+v, %+v", approved, approved.Approval)
 	}
 	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
@@ -150,7 +150,7 @@ func TestADraftIsSubmittedOnlyWhenItIsComplete(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(s.send("POST", path+"/submit", nil, s.editor...), 409, "not_a_draft")
-	if n := s.temporal.nudges(p.Id); n != 1 {
+	if n := s.temporal.signals(p.Id); n != 1 {
 		t.Errorf("Temporal was told %d times", n)
 	}
 }
@@ -166,9 +166,9 @@ func TestAnAuthorsEditTakesAPostOffTheSchedule(t *testing.T) {
 			p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
 			before, err := s.Store.Post(t.Context(), p.Id)
 			s.Must(err)
-			told := s.temporal.nudges(p.Id)
+			told := s.temporal.signals(p.Id)
 			s.pending(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), edit, s.author...), 200)
-			if s.temporal.nudges(p.Id) != told+1 {
+			if s.temporal.signals(p.Id) != told+1 {
 				t.Error("the workflow was not told that there is nothing to publish")
 			}
 			after, err := s.Store.Post(t.Context(), p.Id)
@@ -219,7 +219,7 @@ func TestApprovalThatComesTooLate(t *testing.T) {
 		s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "too_late")
 	}
 	late := s.pending(s.send("GET", path, nil), 200)
-	if late.Approval.Note == nil || !strings.Contains(*late.Approval.Note, "has passed") || s.temporal.nudges(p.Id) != 0 {
+	if late.Approval.Note == nil || !strings.Contains(*late.Approval.Note, "has passed") || s.temporal.signals(p.Id) != 0 {
 		t.Errorf("got %+v", late.Approval)
 	}
 	if got := s.happened(p.Id); got != "created submitted refused" {

@@ -66,13 +66,13 @@ func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
 		t.Errorf("%d events", events)
 	}
 	deadline := time.Now().Add(10 * time.Second)
-	for s.temporal.nudges(*r.Rows[0].Id) == 0 || s.temporal.nudges(*r.Rows[1].Id) == 0 {
+	for s.temporal.signals(*r.Rows[0].Id) == 0 || s.temporal.signals(*r.Rows[1].Id) == 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("Temporal was not told")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if s.temporal.nudges(third.Id) != 0 {
+	if s.temporal.signals(third.Id) != 0 {
 		t.Error("Temporal was told of a draft")
 	}
 }
@@ -249,7 +249,7 @@ func TestTenThousandRows(t *testing.T) {
 func FuzzBulkBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	n.Connect("desk")
-	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
 	for _, body := range []string{"", "content\nx", "content,scheduled_time\n\"a\"\"b\",2030-01-01T00:00\n", "\ufeffcontent;draft\r\n'=x;TRUE\r\n", "content,thread,overrides\nx,\"[{\"\"content\"\":\"\"y\"\"}]\",{}\n",
 		`{"content":"x","draft":true}`, "{\"content\":\"\\u0000\",\"draft\":true}\n{}\nnull\n[]\n", "{\"content\":1e999}", "\xff", "content,accounts,attachments,thread_parent_id\nx,;;a,b;b,c"} {
 		f.Add(body, true)

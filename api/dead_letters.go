@@ -193,7 +193,7 @@ func (s *Server) nudgeAll(ctx context.Context, posts []uuid.UUID) {
 	for range min(nudgers, len(posts)) {
 		go func() {
 			for id := range ids {
-				if err := s.Workflows.Nudge(context.WithoutCancel(ctx), id); err != nil {
+				if err := s.Workflows.SignalChanged(context.WithoutCancel(ctx), id); err != nil {
 					s.Log.WarnContext(ctx, "Temporal was not told; the reconciler will do it", "post_id", id, "error", err)
 					stop()
 					return

@@ -126,7 +126,7 @@ func TestRetryAndDiscardNeedNoBody(t *testing.T) {
 			if got := s.post(send(path+"/discard"), 200); got.Status != spec.PostStatusCancelled {
 				t.Errorf("discarded: %+v", got)
 			}
-			if n := s.temporal.nudges(p.ID); n != 2 {
+			if n := s.temporal.signals(p.ID); n != 2 {
 				t.Errorf("Temporal was told %d times", n)
 			}
 		})
@@ -168,12 +168,12 @@ func TestAConfirmedPostEndsItsWorkflow(t *testing.T) {
 	if got.Status != spec.PostStatusPosted || *got.Targets[0].RemoteId != "seventeen" || *got.Targets[0].Url != "https://social.example/@desk/17" || got.Targets[0].Error != nil {
 		t.Errorf("got %+v", got)
 	}
-	if n := s.temporal.nudges(p.ID); n != 1 {
+	if n := s.temporal.signals(p.ID); n != 1 {
 		t.Errorf("Temporal was told %d times: the workflow would wait for 30 days", n)
 	}
 	p = s.Dead(s.Schedule(), post.TargetUncertain)
 	got = s.post(s.send("POST", "/api/v1/posts/"+p.ID.String()+"/targets/"+p.Targets[0].ID.String()+"/send-again", nil), 200)
-	if got.Targets[0].Status != spec.TargetStatusScheduled || s.temporal.nudges(p.ID) != 1 {
+	if got.Targets[0].Status != spec.TargetStatusScheduled || s.temporal.signals(p.ID) != 1 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -211,9 +211,9 @@ func TestBulkChangesAreAnsweredWithWhatTheyDid(t *testing.T) {
 	}
 	// Temporal is told behind the answer's back.
 	for _, id := range append(ids, doubtful.ID) {
-		for try := 0; s.temporal.nudges(id) != 1; try++ {
+		for try := 0; s.temporal.signals(id) != 1; try++ {
 			if try == 500 {
-				t.Fatalf("Temporal was told of %s %d times", id, s.temporal.nudges(id))
+				t.Fatalf("Temporal was told of %s %d times", id, s.temporal.signals(id))
 			}
 			time.Sleep(10 * time.Millisecond)
 		}

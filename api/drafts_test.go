@@ -14,7 +14,7 @@ func TestADraftBecomesAPost(t *testing.T) {
 	s.Connect("desk")
 	a := s.send("POST", "/api/v1/posts", object{"content": "", "draft": true})
 	d := s.post(a, 201)
-	if d.Status != spec.PostStatusDraft || d.ScheduledTime != nil || s.temporal.nudges(d.Id) != 0 {
+	if d.Status != spec.PostStatusDraft || d.ScheduledTime != nil || s.temporal.signals(d.Id) != 0 {
 		t.Errorf("got %s", a.body)
 	}
 	path := "/api/v1/posts/" + d.Id.String()
@@ -26,18 +26,18 @@ func TestADraftBecomesAPost(t *testing.T) {
 	}
 	s.refused(s.send("POST", path+"/schedule", object{}), 422, "invalid_request", "scheduled_time")
 	s.refused(s.send("POST", path+"/schedule", object{"scheduled_time": in(time.Hour)}, "If-Match", a.Header.Get("ETag")), 412, "version_mismatch")
-	if n := s.temporal.nudges(d.Id); n != 0 {
+	if n := s.temporal.signals(d.Id); n != 0 {
 		t.Errorf("Temporal was told of a draft %d times", n)
 	}
 	p := s.post(s.send("POST", path+"/schedule", object{"scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Tokyo"}, "If-Match", edited.Header.Get("ETag")), 200)
-	if p.Status != spec.PostStatusScheduled || p.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+09:00" || s.temporal.nudges(d.Id) != 1 {
+	if p.Status != spec.PostStatusScheduled || p.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+09:00" || s.temporal.signals(d.Id) != 1 {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(s.send("POST", path+"/schedule", object{}), 409, "not_a_draft")
 
 	now := s.post(s.send("POST", "/api/v1/posts", object{"content": "Hello", "draft": true}), 201)
 	now = s.post(s.send("POST", "/api/v1/posts/"+now.Id.String()+"/publish-now", nil), 200)
-	if now.Status != spec.PostStatusScheduled || time.Since(*now.ScheduledTime).Abs() > time.Minute || s.temporal.nudges(now.Id) != 1 {
+	if now.Status != spec.PostStatusScheduled || time.Since(*now.ScheduledTime).Abs() > time.Minute || s.temporal.signals(now.Id) != 1 {
 		t.Errorf("got %+v", now)
 	}
 	gone := s.post(s.send("POST", "/api/v1/posts", object{"content": "Hello", "draft": true}), 201)

@@ -39,7 +39,7 @@ func ask(t *testing.T, h http.Handler, r *http.Request) int {
 func FuzzPostBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	n.Connect("desk")
-	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
 	at := in(3 * 365 * 24 * time.Hour)
 	for _, body := range []string{`{"content":"Hello","scheduled_time":"` + at + `"}`, `{}`, `[]`, `null`, ``, `{"content":"\u0000","scheduled_time":"` + at + `"}`,
 		`{"content":"\ud800","scheduled_time":"` + at + `"}`, `{"content":"a","content":"b","scheduled_time":"x","time_zone":"../x"}`,
@@ -61,7 +61,7 @@ func FuzzPostBody(f *testing.F) {
 // broken, makes the server fail.
 func FuzzMediaBody(f *testing.F) {
 	n := newsroomtest.Open(f)
-	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
 	item, err := n.Media.Upload(f.Context(), n.Owner, "a.png", "", bytes.NewReader(picture(f)))
 	n.Must(err)
 	n.Media.Web = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })}
@@ -86,7 +86,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // No search of the library, however odd, makes the server fail.
 func FuzzMediaSearch(f *testing.F) {
 	n := newsroomtest.Open(f)
-	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
 	for _, q := range []string{"", "bãi biển", "%", `\`, "_", `a\%`, "\x00", "\xff", "\u0300", "ﬁ"} {
 		f.Add(q, q)
 	}
@@ -102,7 +102,7 @@ func FuzzCursor(f *testing.F) {
 	n := newsroomtest.Open(f)
 	n.Connect("desk")
 	n.Schedule()
-	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
 	for _, cursor := range []string{"", "AAAA", "nonsense", "MjAyNi0xMi0yNFQxODowMDowMFogMDAwMDAwMDAtMDAwMC0wMDAwLTAwMDAtMDAwMDAwMDAwMDAw",
 		"MDAwMC0wMS0wMVQwMDowMDowMFogMDAwMDAwMDAtMDAwMC0wMDAwLTAwMDAtMDAwMDAwMDAwMDAw", "OTk5OS0xMi0zMVQyMzo1OTo1OVogMDAwMDAwMDAtMDAwMC0wMDAwLTAwMDAtMDAwMDAwMDAwMDAw", "\x00", "%00", "ệ"} {
 		f.Add(cursor)
@@ -119,7 +119,7 @@ func FuzzCursor(f *testing.F) {
 // No body about people, however broken, makes the server fail.
 func FuzzPeopleBody(f *testing.F) {
 	n := newsroomtest.Open(f)
-	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	h := handler(n, &temporal{signaled: map[uuid.UUID]int{}}, io.Discard)
 	member := n.Join(n.Workspace, workspace.Viewer).UserID.String()
 	for _, body := range []string{`{"name":"Sports","time_zone":"Asia/Ho_Chi_Minh"}`, `{"name":"\u0000"}`, `{"name":" ","time_zone":"\ud800"}`, `{"email":"a@b","role":"owner"}`,
 		`{"email":"\u212a@b.example","role":"viewer"}`, `{"email":"\"a b\"@[::1]","role":"viewer"}`, `{"role":"author"}`, `{"name":"x","scopes":["*"],"expires_in_days":1e2}`,

@@ -112,8 +112,8 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 	if a := s.describe(file, "Second", s.author); a.StatusCode != http.StatusOK {
 		t.Errorf("without approval: got %s %s, want 200", a.Status, a.body)
 	}
-	if now := s.post(s.send("GET", "/api/v1/posts/"+p.Id.String(), nil), 200); now.Version <= p.Version || s.temporal.nudges(p.Id) == 0 {
-		t.Errorf("a scheduled post whose file got a new description: got version %d after %d, %d nudges, want a new version that its workflow knows", now.Version, p.Version, s.temporal.nudges(p.Id))
+	if now := s.post(s.send("GET", "/api/v1/posts/"+p.Id.String(), nil), 200); now.Version <= p.Version || s.temporal.signals(p.Id) == 0 {
+		t.Errorf("a scheduled post whose file got a new description: got version %d after %d, %d signals, want a new version that its workflow knows", now.Version, p.Version, s.temporal.signals(p.Id))
 	}
 }
 

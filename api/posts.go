@@ -74,12 +74,12 @@ func namedRequest(ctx context.Context, key, kind string, request []byte) (idempo
 	return idempotency.Key{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
 }
 
-// nudge tells Temporal of a change.
-func (s *Server) nudge(ctx context.Context, p post.Post) {
+// signal tells Temporal of a change.
+func (s *Server) signal(ctx context.Context, p post.Post) {
 	if p.Status == post.Draft && !p.TakenBack {
 		return
 	}
-	s.told(p, s.Workflows.Nudge(context.WithoutCancel(ctx), p.ID))
+	s.told(p, s.Workflows.SignalChanged(context.WithoutCancel(ctx), p.ID))
 }
 
 // told takes it lightly that Temporal is down: the post is stored already, and
@@ -137,7 +137,7 @@ func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do f
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
-	s.nudge(ctx, p)
+	s.signal(ctx, p)
 	return s.postAnswer(p), nil
 }
 

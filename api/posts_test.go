@@ -34,7 +34,7 @@ func TestAScheduledPostIsAnsweredWhole(t *testing.T) {
 		if p.WorkflowId == "" || *p.WorkflowUrl != "https://temporal.example/workflows/"+p.WorkflowId {
 			t.Errorf("%s: workflow %q at %v", path, p.WorkflowId, p.WorkflowUrl)
 		}
-		if n := s.temporal.nudges(p.Id); n != 1 {
+		if n := s.temporal.signals(p.Id); n != 1 {
 			t.Errorf("%s: Temporal was told %d times", path, n)
 		}
 		if read := s.send("GET", a.Header.Get("Location"), nil); string(read.body) != string(a.body) {
@@ -51,7 +51,7 @@ func TestAPostIsAcceptedWhileTemporalIsDown(t *testing.T) {
 	s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"content": "Changed"}), 200)
 	s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/publish-now", nil), 200)
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.Id.String(), nil), 200)
-	if n := s.temporal.nudges(p.Id); n != 4 {
+	if n := s.temporal.signals(p.Id); n != 4 {
 		t.Errorf("Temporal was told %d times", n)
 	}
 	if !strings.Contains(s.log.String(), "Temporal was not told") {

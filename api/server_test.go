@@ -65,27 +65,27 @@ type server struct {
 
 // temporal counts what it is told of posts, or is down.
 type temporal struct {
-	mu     sync.Mutex
-	nudged map[uuid.UUID]int
-	crawls []string // signals to crawls
-	oldest time.Duration
-	down   error
-	silent bool
+	mu       sync.Mutex
+	signaled map[uuid.UUID]int
+	crawls   []string // signals to crawls
+	oldest   time.Duration
+	down     error
+	silent   bool
 }
 
-func (w *temporal) Nudge(_ context.Context, id uuid.UUID) error {
+func (w *temporal) SignalChanged(_ context.Context, id uuid.UUID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nudged[id]++
+	w.signaled[id]++
 	return w.down
 }
 
-func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.Nudge(ctx, p.ID) }
+func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.SignalChanged(ctx, p.ID) }
 
-func (w *temporal) nudges(id uuid.UUID) int {
+func (w *temporal) signals(id uuid.UUID) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.nudged[id]
+	return w.signaled[id]
 }
 
 func (w *temporal) fail(err error) {
@@ -207,7 +207,7 @@ func (w *temporal) StartSelectorLearning(_ context.Context, domain string) error
 
 func start(t *testing.T, change ...func(*api.Server)) *server {
 	t.Helper()
-	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{nudged: map[uuid.UUID]int{}}, log: &syncBuffer{}}
+	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{signaled: map[uuid.UUID]int{}}, log: &syncBuffer{}}
 	s.handler = handler(s.Newsroom, s.temporal, s.log, change...)
 	listener := httptest.NewServer(s.handler)
 	t.Cleanup(listener.Close)

@@ -25,6 +25,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
+	"dateline/workflows/starter"
 )
 
 // logBook keeps what is logged, at every level.
@@ -49,7 +50,7 @@ func (l *logBook) all() []byte {
 type newsroomOfSecrets struct {
 	*newsroomtest.Newsroom
 	log     *logBook
-	starter *temporalclient.Starter
+	starter *starter.Starter
 	dir     string // of Temporal's store
 }
 
@@ -61,7 +62,7 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	c, err := temporalclient.Connect(temporalclient.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
 	n.Must(err)
 	t.Cleanup(c.Close)
-	n.starter = &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	n.starter = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	gathering, stop := delivery.Batched(n.Store)
 	t.Cleanup(stop)
 	w := New(c, Activities{
@@ -69,8 +70,8 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}}),
 			Planner:  &delivery.Planner{Store: n.Store},
 			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Desk, Live: n.Bus},
-			Recovery: &delivery.Recovery{Store: n.Store, Nudger: n.starter, Live: n.Bus, Log: log}},
-		Series:   &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: n.starter, Log: log},
+			Recovery: &delivery.Recovery{Store: n.Store, Signaler: n.starter, Live: n.Bus, Log: log}},
+		Series:   &activities.Series{Store: n.Store, Desk: n.Desk, Signaler: n.starter, Log: log},
 		Webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log},
 		Tokens:   &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
 	}, Deps{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})

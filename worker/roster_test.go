@@ -16,7 +16,6 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -24,6 +23,7 @@ import (
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 	"dateline/workflows"
+	"dateline/workflows/starter"
 )
 
 // publishing is a newsroom with Temporal, and with no worker yet.
@@ -31,13 +31,13 @@ type publishing struct {
 	*newsroomtest.Newsroom
 	t        *testing.T
 	temporal client.Client
-	starter  *temporalclient.Starter
+	starter  *starter.Starter
 }
 
 func openPublishing(t *testing.T) *publishing {
 	t.Helper()
 	p := &publishing{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true}), t: t, temporal: temporaltest.Dial(t, temporaltest.Start(t), nil)}
-	p.starter = &temporalclient.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
+	p.starter = &starter.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
 	p.Allow("desk")
 	return p
 }
@@ -48,8 +48,8 @@ func (p *publishing) activities() Activities {
 		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log}),
 			Planner:  &delivery.Planner{Store: p.Store},
 			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Desk, Live: p.Bus},
-			Recovery: &delivery.Recovery{Store: p.Store, Nudger: p.starter, Live: p.Bus, Log: log}},
-		Series: &activities.Series{Store: p.Store, Desk: p.Desk, Nudger: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
+			Recovery: &delivery.Recovery{Store: p.Store, Signaler: p.starter, Live: p.Bus, Log: log}},
+		Series: &activities.Series{Store: p.Store, Desk: p.Desk, Signaler: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
 		Tokens:   &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
 		Webhooks: &activities.Webhooks{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}
 }

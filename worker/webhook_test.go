@@ -22,7 +22,6 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/infra/temporalclient"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -31,6 +30,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/call"
+	"dateline/workflows/starter"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -133,7 +133,7 @@ func (o *outbox) dispatcher(s webhook.Starter) *webhook.Dispatcher {
 func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
-	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
 	o.Must(w.webhooks.Start())
 	o.t.Cleanup(w.webhooks.Stop)

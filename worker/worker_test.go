@@ -27,6 +27,7 @@ import (
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
+	"dateline/workflows/starter"
 )
 
 // Readers were counted, and are not any more: nobody would run the flush.
@@ -216,31 +217,31 @@ func idly(log *slog.Logger) Deps {
 	return Deps{Dispatcher: idle{}, Store: idle{}, Notices: idle{}, Log: log}
 }
 
-// A worker polls, runs the reconciler at once, nudges what is missing, and
+// A worker polls, runs the reconciler at once, signals what is missing, and
 // stops when it is told to.
 func TestRun(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
-	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
 	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
-		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
+		Series: &activities.Series{Store: missing, Desk: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
 	await(t, "a poller", func() bool {
-		polled, err := nudger.Polled(t.Context())
+		polled, err := signaler.HasPostWorkers(t.Context())
 		return err == nil && polled
 	})
-	await(t, "a nudge", func() bool {
+	await(t, "a signal", func() bool {
 		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.ids[0]), "")
 		return err == nil
 	})
-	await(t, "a nudge for what recurs", func() bool {
+	await(t, "a signal for what recurs", func() bool {
 		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.recurring), "")
 		return err == nil
 	})
@@ -283,11 +284,11 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 			}))
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
-	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
-		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
+		Series: &activities.Series{Store: missing, Desk: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())

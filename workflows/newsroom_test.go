@@ -218,7 +218,7 @@ func (n *newsroom) PrepareTarget(ctx context.Context, in delivery.TargetInput) e
 
 // ReconcilePosts is the activity of that name.
 func (n *newsroom) ReconcilePosts(context.Context) (delivery.RecoveryResult, error) {
-	return delivery.RecoveryResult{Nudged: 2}, nil
+	return delivery.RecoveryResult{Signaled: 2}, nil
 }
 
 // FlushViews is the activity of that name.

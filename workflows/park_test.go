@@ -79,7 +79,7 @@ func TestAFailedPostWaitsThirtyDaysForAPerson(t *testing.T) {
 	}
 }
 
-// A nudge after the end starts a workflow that parks no more, or goes on.
+// A signal after the end starts a workflow that parks no more, or goes on.
 func TestAPostThatParkedTooLongIsTakenUpAgain(t *testing.T) {
 	room := newRoom("mastodon")
 	room.view.Status, room.view.Targets[0].Status = post.Failed, post.TargetFailed
@@ -211,7 +211,7 @@ func TestAChangeByTheAPIWakesAParkedPost(t *testing.T) {
 	r.wantSent(opening.Add(48 * time.Hour))
 }
 
-// A nudge that brings nothing new neither ends the wait nor prolongs it.
+// A signal that brings nothing new neither ends the wait nor prolongs it.
 func TestANudgeLeavesAParkedPostParked(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	for i := range 10 {

@@ -7,7 +7,7 @@ import (
 	"dateline/internal/publishing/delivery"
 )
 
-// ReconcilePosts starts or nudges posts whose workflow is missing or missed a
+// ReconcilePosts starts or signals posts whose workflow is missing or missed a
 // change. A schedule runs it.
 func ReconcilePosts(ctx workflow.Context) (delivery.RecoveryResult, error) {
 	var reconciler *activities.Publishing

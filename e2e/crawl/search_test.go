@@ -15,7 +15,6 @@ import (
 	"dateline/activities"
 	"dateline/api"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/crawl/crawlrig"
 	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/pipeline"
@@ -27,6 +26,7 @@ import (
 	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
 	"dateline/workflows"
+	"dateline/workflows/starter"
 )
 
 // alsoSearch has a worker process read what it stores and index what it reads,
@@ -35,7 +35,7 @@ func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
 	sites := &pipeline.SiteCache{Store: rig.Store, Redis: rig.Redis, Log: log}
 	rig.Crawler.Articles = &activities.Articles{Waiting: rig.Store,
 		Consumer: &pipeline.Consumer{Store: rig.Store, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites},
-			Learners: &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
+			Learners: &starter.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
 		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
 	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
 	return worker.NewSearch(c, &activities.Search{Prepare: engine.Prepare,

@@ -42,6 +42,7 @@ import (
 	"dateline/platforms/call"
 	"dateline/web"
 	"dateline/worker"
+	"dateline/workflows/starter"
 )
 
 // parts contains the components of a process.
@@ -54,7 +55,7 @@ type parts struct {
 	bus      *pubsub.Bus
 	objects  *objects.Bucket
 	temporal client.Client
-	starter  *temporalclient.Starter
+	starter  *starter.Starter
 	networks platforms.Registry
 	accounts *account.Service
 	desk     *scheduling.Desk
@@ -174,7 +175,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.closers.pushFunc("Temporal client", p.temporal.Close)
-	p.starter = &temporalclient.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
+	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
 	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Live: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
@@ -291,7 +292,7 @@ func (p *parts) checks() map[string]api.Check {
 		"objects":  p.objects.Ping,
 		"temporal": p.starter.Ping,
 		"worker": func(ctx context.Context) error {
-			polled, err := p.starter.Polled(ctx)
+			polled, err := p.starter.HasPostWorkers(ctx)
 			if err == nil && !polled {
 				return errors.New("no worker polls the task queue of posts")
 			}
@@ -323,8 +324,8 @@ func (p *parts) worker() *worker.Worker {
 			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
 			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
 			Commands: &delivery.Commands{Store: p.store, Scheduler: p.desk, Live: p.bus},
-			Recovery: &delivery.Recovery{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log}},
-		Series:   &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
+			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.starter, Live: p.bus, Log: p.log}},
+		Series:   &activities.Series{Store: p.store, Desk: p.desk, Signaler: p.starter, Log: p.log},
 		Library:  &activities.Library{Media: p.media},
 		Archive:  &activities.Archive{Archives: p.archives},
 		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},

@@ -19,7 +19,7 @@ import (
 // site serves pages and their images.
 func site(t *testing.T) string {
 	t.Helper()
-	picture := photo(t, 60, 40, "")
+	image := photo(t, 60, 40, "")
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tin", func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
@@ -30,7 +30,7 @@ func site(t *testing.T) string {
 			tăng"><meta name=description content="Từ 15 giờ."><meta property="og:image" content="/anh.png"><p>…`)
 	})
 	mux.HandleFunc("GET /anh.png", func(w http.ResponseWriter, r *http.Request) {
-		data, err := picture.Open(r.Context())
+		data, err := image.Open(r.Context())
 		if err != nil {
 			t.Error(err)
 			return
@@ -75,11 +75,11 @@ func testRealCard(t *testing.T, account network.Account, d devenv) {
 
 func wantCard(t *testing.T, r record, link string) {
 	t.Helper()
-	var made external
-	embedded(t, r, &made)
-	if e := made.External; made.Type != "app.bsky.embed.external" || e.URI != link || e.Title != "Giá xăng & dầu tăng" || e.Description != "Từ 15 giờ." ||
+	var created external
+	embedded(t, r, &created)
+	if e := created.External; created.Type != "app.bsky.embed.external" || e.URI != link || e.Title != "Giá xăng & dầu tăng" || e.Description != "Từ 15 giờ." ||
 		e.Thumb == nil || e.Thumb.MimeType != "image/png" {
-		t.Errorf("card %+v", made)
+		t.Errorf("card %+v", created)
 	}
 }
 
@@ -101,9 +101,9 @@ func TestCards(t *testing.T) {
 				}
 				return
 			}
-			var made external
-			if embedded(t, r, &made); made.External.Title != title || made.External.Thumb != nil {
-				t.Errorf("card %+v", made)
+			var created external
+			if embedded(t, r, &created); created.External.Title != title || created.External.Thumb != nil {
+				t.Errorf("card %+v", created)
 			}
 		})
 	}
@@ -143,8 +143,8 @@ func TestOldThumb(t *testing.T) {
 	sub := network.Submission{Key: rand.Text(), Text: "Late", Handle: fmt.Sprintf(`{"rkey":"3n2tvwxvr322c","card":{"uri":%q,"title":"T","thumb":{"$type":"blob",`+
 		`"ref":{"$link":"bafkreigone"},"mimeType":"image/png","size":3},"thumb_until":"2026-01-01T00:00:00Z"}}`, link)}
 	receipt, _ := publish(t, b, account, sub)
-	var made external
-	if embedded(t, read(t, pds, receipt.RemoteID), &made); made.External.Title != "T" || made.External.Thumb != nil {
-		t.Errorf("card %+v", made)
+	var created external
+	if embedded(t, read(t, pds, receipt.RemoteID), &created); created.External.Title != "T" || created.External.Thumb != nil {
+		t.Errorf("card %+v", created)
 	}
 }

@@ -77,7 +77,7 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 		staged = append(staged, s.RemoteID)
 	}
 	receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), MediaIDs: staged})
-	var pictures struct {
+	var images struct {
 		Type   string `json:"$type"`
 		Images []struct {
 			Alt         *string
@@ -90,13 +90,13 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 			}
 		}
 	}
-	embedded(t, read(t, d.PDS, receipt.RemoteID), &pictures)
-	if len(pictures.Images) != 2 || pictures.Type != "app.bsky.embed.images" || *pictures.Images[0].Alt != "Một tấm ảnh" || *pictures.Images[1].Alt != "" ||
-		pictures.Images[0].AspectRatio.Width != 40 || pictures.Images[1].AspectRatio.Width != 41 || pictures.Images[0].Image.MimeType != "image/png" {
-		t.Errorf("pictures %+v", pictures)
+	embedded(t, read(t, d.PDS, receipt.RemoteID), &images)
+	if len(images.Images) != 2 || images.Type != "app.bsky.embed.images" || *images.Images[0].Alt != "Một tấm ảnh" || *images.Images[1].Alt != "" ||
+		images.Images[0].AspectRatio.Width != 40 || images.Images[1].AspectRatio.Width != 41 || images.Images[0].Image.MimeType != "image/png" {
+		t.Errorf("pictures %+v", images)
 	}
 	// Published media can be fetched.
-	if status := get(t, d.PDS+"/xrpc/com.atproto.sync.getBlob?did="+account.RemoteID+"&cid="+pictures.Images[0].Image.Ref.Link, nil); status != http.StatusOK {
+	if status := get(t, d.PDS+"/xrpc/com.atproto.sync.getBlob?did="+account.RemoteID+"&cid="+images.Images[0].Image.Ref.Link, nil); status != http.StatusOK {
 		t.Errorf("the picture: status %d", status)
 	}
 
@@ -117,7 +117,7 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 	}
 
 	// An upload that the server does not have (anymore).
-	lost := strings.Replace(staged[0], pictures.Images[0].Image.Ref.Link, "bafkreibjfgx2gprinfvicegelk5kosd6y2frmqpqzwqkg7usac74l3t2v4", 1)
+	lost := strings.Replace(staged[0], images.Images[0].Image.Ref.Link, "bafkreibjfgx2gprinfvicegelk5kosd6y2frmqpqzwqkg7usac74l3t2v4", 1)
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), MediaIDs: []string{lost}})
 	_, err = b.Publish(t.Context(), account, sub)
 	if e := wantClass(t, err, network.Transient, ""); e.Code != network.CodeMediaExpired {

@@ -23,9 +23,9 @@ type room struct {
 func open(t *testing.T) room {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
-	made := platformtest.AddAccount(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
+	created := platformtest.AddAccount(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
 	client := platformtest.Client(t)
-	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, made, client}
+	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, created, client}
 }
 
 func (r room) connect(t *testing.T, values map[string]string) network.Account {

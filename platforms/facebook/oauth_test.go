@@ -16,12 +16,12 @@ import (
 
 func TestConnectPages(t *testing.T) {
 	n := startFake(t, fake.Options{AutoApprove: true})
-	people, err := n.server.Add(fake.Account{Network: "facebook", Name: "editor"})
+	users, err := n.server.Add(fake.Account{Network: "facebook", Name: "editor"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"sports", "weather"} {
-		if _, err := n.server.Add(fake.Account{Network: "facebook", Kind: "page", OwnerID: people.ID, Name: name}); err != nil {
+		if _, err := n.server.Add(fake.Account{Network: "facebook", Kind: "page", OwnerID: users.ID, Name: name}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,9 +53,9 @@ func TestConnectPages(t *testing.T) {
 		t.Errorf("%d tokens of %+v", len(tokens), found)
 	}
 	// The user's own token cannot post to a Page.
-	person := found[0]
-	person.Token = account.Token
-	if _, err := f.Publish(t.Context(), person, network.Submission{Text: "Never"}); network.AsError(err).Class != network.Rejected {
+	profile := found[0]
+	profile.Token = account.Token
+	if _, err := f.Publish(t.Context(), profile, network.Submission{Text: "Never"}); network.AsError(err).Class != network.Rejected {
 		t.Errorf("%v", err)
 	}
 	// A user without Pages has nothing to post to.

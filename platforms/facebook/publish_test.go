@@ -124,11 +124,11 @@ func TestPhotosProveThePost(t *testing.T) {
 	if _, err = f.Publish(t.Context(), n.page, sub); network.AsError(err).Class != network.Duplicate {
 		t.Errorf("sent again: %v", err)
 	}
-	var said []string
+	var reported []string
 	for _, m := range posts[0].Media {
-		said = append(said, m.Description)
+		reported = append(reported, m.Description)
 	}
-	if len(n.server.Posts()) != 2 || !slices.Equal(said, []string{"Ảnh 0", "Ảnh 1", "Ảnh 2"}) {
+	if len(n.server.Posts()) != 2 || !slices.Equal(reported, []string{"Ảnh 0", "Ảnh 1", "Ảnh 2"}) {
 		t.Errorf("published %+v", n.server.Posts())
 	}
 }

@@ -65,12 +65,12 @@ func (s sandbox) call(method, path, body string, header ...string) (*http.Respon
 func (s sandbox) post(text string, header ...string) string {
 	s.t.Helper()
 	body, _ := json.Marshal(map[string]string{"status": text})
-	res, answer := s.call(http.MethodPost, "/api/v1/statuses", string(body), header...)
+	res, response := s.call(http.MethodPost, "/api/v1/statuses", string(body), header...)
 	if res.StatusCode != http.StatusOK {
-		s.t.Fatalf("%s: %s", res.Status, answer)
+		s.t.Fatalf("%s: %s", res.Status, response)
 	}
 	var status struct{ ID string }
-	if err := json.Unmarshal([]byte(answer), &status); err != nil {
+	if err := json.Unmarshal([]byte(response), &status); err != nil {
 		s.t.Fatal(err)
 	}
 	return status.ID
@@ -80,9 +80,9 @@ func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.jsonl")
 	first := start(t, fake.Options{Journal: path})
 	id := first.post("kept", "Idempotency-Key", "k")
-	gone := first.post("deleted")
-	first.call(http.MethodDelete, "/api/v1/statuses/"+gone, "")
-	// No Close: the process was killed, in the middle of a line.
+	missing := first.post("deleted")
+	first.call(http.MethodDelete, "/api/v1/statuses/"+missing, "")
+	// No Close: the process was killed while it wrote a line.
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +101,8 @@ func TestJournal(t *testing.T) {
 	if again := second.post("kept", "Idempotency-Key", "k"); again != id {
 		t.Errorf("the key was forgotten: %s, want %s", again, id)
 	}
-	if newer := second.post("after"); newer <= gone {
-		t.Errorf("id %s after %s", newer, gone)
+	if newer := second.post("after"); newer <= missing {
+		t.Errorf("id %s after %s", newer, missing)
 	}
 	posts := second.Posts()
 	if len(posts) != 3 || posts[0].Requests != 2 || !posts[1].Deleted || posts[0].IdempotencyKey != "k" {
@@ -139,8 +139,8 @@ func TestIdempotencyKeys(t *testing.T) {
 	if again := s.post("once", "Idempotency-Key", "k"); again != first {
 		t.Error("the key was not remembered")
 	}
-	gone := s.post("gone", "Idempotency-Key", "gone")
-	s.call(http.MethodDelete, "/api/v1/statuses/"+gone, "")
+	missing := s.post("gone", "Idempotency-Key", "gone")
+	s.call(http.MethodDelete, "/api/v1/statuses/"+missing, "")
 	if res, _ := s.call(http.MethodPost, "/api/v1/statuses", `{"status":"gone"}`, "Idempotency-Key", "gone"); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the key of a deleted post: %s, want 404", res.Status)
 	}
@@ -150,7 +150,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	if later := s.post("once", "Idempotency-Key", "k"); later == first {
 		t.Error("the key was remembered for more than an hour")
 	}
-	// Stored after creation: two at the same time are two posts.
+	// Stored after creation: two concurrent calls create two posts.
 	var both sync.WaitGroup
 	ids := make([]string, 2)
 	for i := range ids {

@@ -175,11 +175,11 @@ func TestPicturesNeedAnAddress(t *testing.T) {
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
 	_, err = d.Prepare(t.Context(), real, graphtest.NewSubmission("Private", pic))
 	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)
-	gone, _ := graphtest.NewImage(t, 640, 640, "")
-	gone.URL = func(context.Context, time.Duration) (string, error) {
+	missing, _ := graphtest.NewImage(t, 640, 640, "")
+	missing.URL = func(context.Context, time.Duration) (string, error) {
 		return "http://127.0.0.1:1/gone?signature=hidden", nil
 	}
-	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Gone", gone))
+	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Gone", missing))
 	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}

@@ -95,12 +95,12 @@ func TestSeveralPictures(t *testing.T) {
 	if _, err := l.Publish(t.Context(), n.member, network.Submission{MediaIDs: ids}); err != nil {
 		t.Fatal(err)
 	}
-	var said []string
+	var reported []string
 	for _, m := range n.server.Posts()[0].Media {
-		said = append(said, m.Description)
+		reported = append(reported, m.Description)
 	}
-	if !slices.Equal(said, []string{"Ảnh 0", "Ảnh 1", "Ảnh 2"}) {
-		t.Errorf("descriptions %q", said)
+	if !slices.Equal(reported, []string{"Ảnh 0", "Ảnh 1", "Ảnh 2"}) {
+		t.Errorf("descriptions %q", reported)
 	}
 }
 

@@ -142,9 +142,9 @@ func TestLimits(t *testing.T) {
 }
 
 func TestMediaProcessing(t *testing.T) {
-	server, made := startFake(t, fake.Options{MediaDelay: time.Hour})
+	server, created := startFake(t, fake.Options{MediaDelay: time.Hour})
 	m := mastodon.New(newClient(t), mastodon.Options{})
-	account := identified(t, m, server.URL(), made.Token)
+	account := identified(t, m, server.URL(), created.Token)
 	media := network.Media{
 		MediaInfo: network.MediaInfo{MIMEType: "image/png"}, // unknown length: sent in chunks
 		Open: func(context.Context) (io.ReadCloser, error) {
@@ -176,9 +176,9 @@ func TestMediaProcessing(t *testing.T) {
 }
 
 func TestReconcileGivesUpOnTooMany(t *testing.T) {
-	server, made := startFake(t, fake.Options{})
+	server, created := startFake(t, fake.Options{})
 	m := mastodon.New(newClient(t), mastodon.Options{})
-	account := identified(t, m, server.URL(), made.Token)
+	account := identified(t, m, server.URL(), created.Token)
 	from := time.Now().Add(-time.Second)
 	for i := range 201 {
 		if _, err := m.Publish(t.Context(), account, network.Submission{Key: strings.Repeat("k", i+1), Text: "filler"}); err != nil {

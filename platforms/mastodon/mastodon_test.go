@@ -57,11 +57,11 @@ func subject(m *mastodon.Mastodon, client *http.Client, account network.Account)
 }
 
 func TestConformance(t *testing.T) {
-	server, made := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond})
+	server, created := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond})
 	client := newClient(t)
 	m := mastodon.New(client, mastodon.Options{CreateTimeout: 700 * time.Millisecond})
-	account := identified(t, m, server.URL(), made.Token)
-	if want := "@desk@" + strings.TrimPrefix(server.URL(), "http://"); account.Handle != want || account.RemoteID != made.ID || account.Name != "Desk" {
+	account := identified(t, m, server.URL(), created.Token)
+	if want := "@desk@" + strings.TrimPrefix(server.URL(), "http://"); account.Handle != want || account.RemoteID != created.ID || account.Name != "Desk" {
 		t.Errorf("identified as %+v, want %s", account, want)
 	}
 	s := subject(m, client, account)

@@ -17,9 +17,9 @@ import (
 func TestRatesAreWhatTheHeadersSay(t *testing.T) {
 	rates := fake.MastodonRates()
 	rates.Statuses, rates.Media = fake.Rate{Requests: 5, Per: 3 * time.Hour}, fake.Rate{Requests: 3, Per: 30 * time.Minute}
-	server, made := startFake(t, fake.Options{Rates: rates})
+	server, created := startFake(t, fake.Options{Rates: rates})
 	m := mastodon.New(newClient(t), mastodon.Options{})
-	account := identified(t, m, server.URL(), made.Token)
+	account := identified(t, m, server.URL(), created.Token)
 	receipt, err := m.Publish(t.Context(), account, network.Submission{Key: "k", Text: "Hello"})
 	if err != nil {
 		t.Fatal(err)

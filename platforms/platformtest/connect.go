@@ -62,8 +62,8 @@ func testConnect(t *testing.T, s Subject) {
 	wantError(t, err, network.Auth)
 }
 
-// testRenewal: where tokens can be renewed, the new ones are good, and revoking
-// ends them.
+// testRenewal checks that refreshed tokens are valid, and that revoking
+// invalidates them.
 func testRenewal(t *testing.T, s Subject, app network.App) {
 	if refresher, ok := s.Network.(network.Refresher); ok && (!s.Account.RefreshToken.Empty() || !s.Account.TokenExpiresAt.IsZero()) {
 		renewed, err := refresher.Refresh(t.Context(), app, s.Account)

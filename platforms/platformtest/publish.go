@@ -75,9 +75,9 @@ func testPublish(t *testing.T, s Subject) {
 	}
 }
 
-// wantRates checks what a response said of rate limits, where the network says it
-// at all: every bucket must be one of the declared ones, because nobody asks for
-// a permit from another.
+// wantRates checks the rate limits that a response reported, if the network
+// reports any: every bucket must be declared in Limits.Quotas, because delivery
+// acquires tokens from those only.
 func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.RateStatus, atLeast int) {
 	t.Helper()
 	if s.ReportsRates && len(rates) == 0 {
@@ -134,9 +134,9 @@ func testReply(t *testing.T, s Subject) {
 		return
 	}
 	parent := publish(t, s, submission(t, s, "First of a thread"))
-	words := s
-	words.NeedsMedia = s.NeedsMedia && !s.TextOnlyReplies
-	reply := submission(t, words, "Second of a thread")
+	text := s
+	text.NeedsMedia = s.NeedsMedia && !s.TextOnlyReplies
+	reply := submission(t, text, "Second of a thread")
 	reply.ReplyTo = parent.RemoteID
 	publish(t, s, reply)
 	if s.Fake != nil {

@@ -17,11 +17,11 @@ import (
 func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account, *http.Client) {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
-	made := platformtest.AddAccount(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
+	created := platformtest.AddAccount(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
 	client := platformtest.Client(t)
 	tg := telegram.New(client, telegram.Options{Sandbox: server.URL() + "/telegram", CreateTimeout: 700 * time.Millisecond})
 	found, err := tg.ConnectForm(t.Context(), server.URL()+"/telegram", map[string]secret.Text{
-		"bot_token": secret.NewText(made.Token), "chat": secret.NewText("@bantin")})
+		"bot_token": secret.NewText(created.Token), "chat": secret.NewText("@bantin")})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("connected %d, %v", len(found), err)
 	}
@@ -91,12 +91,12 @@ func TestCaptionsAreShorterThanMessages(t *testing.T) {
 	if problems := tg.Check(network.Content{Text: long}, limits); len(problems) != 0 {
 		t.Errorf("alone: %+v", problems)
 	}
-	picture := network.MediaInfo{MIMEType: "image/png", Bytes: 10}
-	problems := tg.Check(network.Content{Text: long, Media: []network.MediaInfo{picture}}, limits)
+	image := network.MediaInfo{MIMEType: "image/png", Bytes: 10}
+	problems := tg.Check(network.Content{Text: long, Media: []network.MediaInfo{image}}, limits)
 	if len(problems) != 1 || problems[0].Code != "too_long" {
 		t.Errorf("as a caption: %+v", problems)
 	}
-	problems = tg.Check(network.Content{Text: "x", Media: []network.MediaInfo{picture, {MIMEType: "image/gif"}}}, limits)
+	problems = tg.Check(network.Content{Text: "x", Media: []network.MediaInfo{image, {MIMEType: "image/gif"}}}, limits)
 	if len(problems) != 1 || problems[0].Code != "mixed_attachments" {
 		t.Errorf("with a GIF: %+v", problems)
 	}

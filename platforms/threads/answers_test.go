@@ -83,7 +83,7 @@ func TestNotFoundIsAskedAbout(t *testing.T) {
 	_, err = d.Publish(t.Context(), d.account, s)
 	graphtest.WantClass(t, err, network.Transient, network.CodeMediaExpired)
 	unknown := s
-	unknown.Handle = `{"whole":{"id":"1"},"made":"2026-11-21T00:00:00Z"}`
+	unknown.Handle = `{"main":{"id":"1"},"created_at":"2026-11-21T00:00:00Z"}`
 	_, err = d.Publish(t.Context(), d.account, unknown)
 	graphtest.WantClass(t, err, network.Ambiguous, "")
 }

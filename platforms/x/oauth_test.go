@@ -34,8 +34,8 @@ func connectBy(t *testing.T, n *x.X, base string, client *http.Client) (network.
 }
 
 func TestRefreshRotates(t *testing.T) {
-	_, n, made, client := startFake(t, fake.Options{AutoApprove: true})
-	app, first := connectBy(t, n, made.BaseURL, client)
+	_, n, created, client := startFake(t, fake.Options{AutoApprove: true})
+	app, first := connectBy(t, n, created.BaseURL, client)
 	if first.RefreshToken.Empty() || time.Until(first.TokenExpiresAt) < 110*time.Minute || time.Until(first.TokenExpiresAt) > 2*time.Hour {
 		t.Fatalf("expires at %v", first.TokenExpiresAt)
 	}
@@ -63,8 +63,8 @@ func TestRefreshRotates(t *testing.T) {
 // A lost response may have used the token up. Other failures do not disconnect
 // the account.
 func TestRefreshWhoseAnswerIsLost(t *testing.T) {
-	server, n, made, client := startFake(t, fake.Options{AutoApprove: true})
-	app, account := connectBy(t, n, made.BaseURL, client)
+	server, n, created, client := startFake(t, fake.Options{AutoApprove: true})
+	app, account := connectBy(t, n, created.BaseURL, client)
 	for name, row := range map[string]struct {
 		fault fake.Fault
 		class network.Class

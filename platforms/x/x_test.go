@@ -30,11 +30,11 @@ func startFake(t *testing.T, options fake.Options) (*fake.Server, *x.X, network.
 
 func connected(t *testing.T, server *fake.Server, n *x.X, account fake.Account) network.Account {
 	t.Helper()
-	made, err := server.Add(account)
+	created, err := server.Add(account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := n.Accounts(t.Context(), network.Account{BaseURL: server.URL() + "/x", Token: secret.NewText(made.Token)})
+	found, err := n.Accounts(t.Context(), network.Account{BaseURL: server.URL() + "/x", Token: secret.NewText(created.Token)})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d accounts, %v", len(found), err)
 	}

@@ -13,7 +13,6 @@ import (
 	"dateline/activities"
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/score"
 	"dateline/internal/news/pipeline"
@@ -21,6 +20,7 @@ import (
 	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
 	"dateline/workflows"
+	"dateline/workflows/starter"
 )
 
 // work has a worker of the crawler's queue read and learn, on a real Temporal.
@@ -29,7 +29,7 @@ func (d *desk) work() {
 	t.Helper()
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, func(*client.Options) {})
-	d.drainer.Learners = &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	d.drainer.Learners = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	d.drainer.Timing = pipeline.Timing{PollInterval: 10 * time.Millisecond, RetryDelay: 10 * time.Millisecond}
 	w := worker.NewCrawl(c, worker.Crawler{Crawl: &activities.Crawl{Most: 1}, Keep: &activities.CrawlKeeper{},
 		Articles: &activities.Articles{Consumer: d.drainer, Learner: d.learner, Waiting: d.Store}})
@@ -44,7 +44,7 @@ func (d *desk) work() {
 func (d *desk) settled() {
 	d.t.Helper()
 	require.Eventually(d.t, func() bool {
-		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where wish <> 'none')") == 0
+		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where requested_action <> 'none')") == 0
 	}, time.Minute, 10*time.Millisecond, "pages wait, or selectors")
 }
 

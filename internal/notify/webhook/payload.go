@@ -36,8 +36,8 @@ type postData struct {
 	Previous      int        `json:"previous,omitempty"` // previously active version
 	Field         string     `json:"field,omitempty"`    // field that could no longer be extracted
 	Reason        string     `json:"reason,omitempty"`
-	Problem       string     `json:"problem,omitempty"` // why relearning failed
-	Link          string     `json:"link,omitempty"`    // API URL
+	LearnError    string     `json:"learn_error,omitempty"` // why relearning failed
+	Link          string     `json:"link,omitempty"`        // API URL
 	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
 	ArticleID     *uuid.UUID `json:"article_id,omitempty"`
 }
@@ -81,7 +81,7 @@ type eventData struct {
 	Previous      int        `json:"previous"`
 	Field         string     `json:"field"`
 	Reason        string     `json:"reason"`
-	Problem       string     `json:"problem"`
+	LearnError    string     `json:"learn_error"`
 	SavedSearchID *uuid.UUID `json:"saved_search_id"`
 	ArticleID     *uuid.UUID `json:"article_id"`
 }
@@ -103,7 +103,7 @@ func (e Event) Body(publicURL string) (string, error) {
 	case eventNeedsReconnect, eventExpiring:
 		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), optionalMillis(r.EndsAt), r.Days
 	case eventSelectorsLearned, eventSelectorsRolledBack, eventSelectorsFailed:
-		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.Problem = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.Problem
+		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.LearnError = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.LearnError
 		d.Link = base + "domains/" + url.PathEscape(r.Domain) + "/selectors"
 	case eventArticleMatched:
 		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL

@@ -134,7 +134,7 @@ func documents(ctx context.Context, o Options, e *meili.Engine, l *list) {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var stored, pending int
-	if conn.QueryRow(ctx, "select (select count(*) from articles where gone_at is null), (select count(distinct article_id) from article_changes)").Scan(&stored, &pending) != nil {
+	if conn.QueryRow(ctx, "select (select count(*) from articles where removed_at is null), (select count(distinct article_id) from article_changes)").Scan(&stored, &pending) != nil {
 		return // reported by the checks of the database
 	}
 	if difference := stored - indexed; max(difference, -difference) > pending {

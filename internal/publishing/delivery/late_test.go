@@ -99,7 +99,7 @@ func TestLatePolicyCountsTheUpload(t *testing.T) {
 // another time.
 func TestLatenessIsNotedOnce(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	n := &nudger{bench: b, identity: "one"}
+	n := &signaler{bench: b, identity: "one"}
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Hour).UTC() })
 	b.schedule(inAnHour)
 	late := func(want int) {

@@ -13,7 +13,7 @@ import (
 // the account again, and does not go round in circles when that did not help.
 func TestReconnectedPostsComeBack(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	n := &nudger{bench: b, identity: "one"}
+	n := &signaler{bench: b, identity: "one"}
 	p := b.schedule(thread(2))
 	b.fault(fake.Fault{Kind: fake.TokenExpired, Nth: 2, Count: 2})
 	b.publish(b.publisher(), input(p))

@@ -22,11 +22,11 @@ type RecoveryStore interface {
 	DeleteExpiredIdempotencyKeys(ctx context.Context) error
 }
 
-// Nudger starts a post's workflow. Nudge also tells one that runs to read its
+// Signaler starts a post's workflow. SignalChanged also tells one that runs to read its
 // post; EnsureRunning leaves one alone that gets on, which costs Temporal next to
 // nothing: when it is overloaded, all posts are late. began says that none did.
-type Nudger interface {
-	Nudge(ctx context.Context, postID uuid.UUID) error
+type Signaler interface {
+	SignalChanged(ctx context.Context, postID uuid.UUID) error
 	EnsureRunning(ctx context.Context, postID uuid.UUID) (began bool, err error)
 	StoreIdentity(ctx context.Context) (string, error)
 }
@@ -35,7 +35,7 @@ type Nudger interface {
 // missed a change.
 type Recovery struct {
 	Store  RecoveryStore
-	Nudger Nudger
+	Signaler Signaler
 	Live   LiveBus
 	Log    *slog.Logger
 }
@@ -52,14 +52,14 @@ type RecoveryResult struct {
 	Forgotten int64 // posts whose workflow was lost with Temporal's store
 	Returned  int   // posts whose account is connected again
 	Late      int   // posts found out of time
-	Nudged    int
+	Signaled    int
 }
 
 // Run brings rows and workflows together. It ends when a batch
 // brings nothing new.
 func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryResult, error) {
 	var result RecoveryResult
-	identity, err := r.Nudger.StoreIdentity(ctx)
+	identity, err := r.Signaler.StoreIdentity(ctx)
 	if err != nil {
 		return result, err
 	}
@@ -81,7 +81,7 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 		r.Live.Changed(ctx, id)
 	}
 	result.Late = len(late)
-	nudged := map[uuid.UUID]bool{}
+	signaled := map[uuid.UUID]bool{}
 	for {
 		missing, err := r.Store.ListMissingWorkflows(ctx, reconcileBatch)
 		if err != nil {
@@ -89,16 +89,16 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 		}
 		fresh := 0
 		for _, m := range missing {
-			if nudged[m.PostID] {
+			if signaled[m.PostID] {
 				continue
 			}
-			nudged[m.PostID] = true
+			signaled[m.PostID] = true
 			fresh++
 			if err := r.tell(ctx, m); err != nil {
 				return result, err
 			}
-			result.Nudged++
-			heartbeat(result.Nudged)
+			result.Signaled++
+			heartbeat(result.Signaled)
 		}
 		if fresh == 0 || len(missing) < reconcileBatch {
 			break
@@ -110,11 +110,11 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 // tell makes sure that a post's workflow runs and knows its newest revision. One
 // that begins reads the post by itself.
 func (r *Recovery) tell(ctx context.Context, m post.Unattended) error {
-	began, err := r.Nudger.EnsureRunning(ctx, m.PostID)
+	began, err := r.Signaler.EnsureRunning(ctx, m.PostID)
 	if err != nil || began || !m.Untold {
 		return err
 	}
-	return r.Nudger.Nudge(ctx, m.PostID)
+	return r.Signaler.SignalChanged(ctx, m.PostID)
 }
 
 // returnReconnected sends posts out again that failed for want of access to an
@@ -134,7 +134,7 @@ func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult
 			return err
 		}
 		r.Live.Changed(ctx, id)
-		if err := r.Nudger.Nudge(ctx, id); err != nil {
+		if err := r.Signaler.SignalChanged(ctx, id); err != nil {
 			return err
 		}
 		result.Returned++

@@ -25,7 +25,7 @@ type reconcileStub struct {
 	taken       uuid.UUID // somebody else returned this one
 	running     bool      // workflows run already
 	revived     []uuid.UUID
-	nudged      []uuid.UUID
+	signaled      []uuid.UUID
 	changed     []uuid.UUID
 }
 
@@ -70,9 +70,9 @@ func (s *reconcileStub) DeleteExpiredIdempotencyKeys(context.Context) error {
 	return s.fail("DropOldIdempotencyKeys")
 }
 
-func (s *reconcileStub) Nudge(_ context.Context, id uuid.UUID) error {
-	s.nudged = append(s.nudged, id)
-	return s.fail("Nudge")
+func (s *reconcileStub) SignalChanged(_ context.Context, id uuid.UUID) error {
+	s.signaled = append(s.signaled, id)
+	return s.fail("SignalChanged")
 }
 
 func (s *reconcileStub) EnsureRunning(_ context.Context, id uuid.UUID) (bool, error) {
@@ -88,7 +88,7 @@ func (s *reconcileStub) Changed(_ context.Context, id uuid.UUID) { s.changed = a
 
 func (s *reconcileStub) run(t *testing.T) (delivery.RecoveryResult, error) {
 	t.Helper()
-	r := &delivery.Recovery{Store: s, Nudger: s, Live: s, Log: slog.New(slog.DiscardHandler)}
+	r := &delivery.Recovery{Store: s, Signaler: s, Live: s, Log: slog.New(slog.DiscardHandler)}
 	return r.Run(t.Context(), func(int) {})
 }
 
@@ -116,11 +116,11 @@ func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &reconcileStub{missing: row.missing}
 			result, err := s.run(t)
-			if err != nil || result.Nudged != row.want || len(s.revived) != row.want || s.asked != row.asks {
+			if err != nil || result.Signaled != row.want || len(s.revived) != row.want || s.asked != row.asks {
 				t.Errorf("got %+v, %v, %d started, %d queries, want %d started in %d queries", result, err, len(s.revived), s.asked, row.want, row.asks)
 			}
-			if len(s.nudged) != 0 {
-				t.Errorf("got %d nudges of workflows that were just started, want 0", len(s.nudged))
+			if len(s.signaled) != 0 {
+				t.Errorf("got %d signals of workflows that were just started, want 0", len(s.signaled))
 			}
 		})
 	}
@@ -131,8 +131,8 @@ func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 func TestReconcilePosts_TellsRunningWorkflowsOfChanges(t *testing.T) {
 	told, untold := unattended(1, false), unattended(1, true)
 	s := &reconcileStub{running: true, missing: [][]post.Unattended{slices.Concat(told, untold)}}
-	if _, err := s.run(t); err != nil || !slices.Equal(s.nudged, []uuid.UUID{untold[0].PostID}) {
-		t.Errorf("nudged %v, %v, want %v", s.nudged, err, untold[0].PostID)
+	if _, err := s.run(t); err != nil || !slices.Equal(s.signaled, []uuid.UUID{untold[0].PostID}) {
+		t.Errorf("signaled %v, %v, want %v", s.signaled, err, untold[0].PostID)
 	}
 }
 
@@ -141,8 +141,8 @@ func TestReconcilePosts_ReturnsPostsOfReconnectedAccounts(t *testing.T) {
 	s.taken = s.reconnected[1]
 	result, err := s.run(t)
 	want := []uuid.UUID{s.reconnected[0], s.reconnected[2]}
-	if err != nil || result.Returned != 2 || !slices.Equal(s.nudged, want) {
-		t.Errorf("got %+v, %v, nudged %v, want %v", result, err, s.nudged, want)
+	if err != nil || result.Returned != 2 || !slices.Equal(s.signaled, want) {
+		t.Errorf("got %+v, %v, signaled %v, want %v", result, err, s.signaled, want)
 	}
 	if want := append(want, s.late...); !slices.Equal(s.changed, want) || result.Late != 1 {
 		t.Errorf("dashboards were told of %v, %d late, want %v, 1 late", s.changed, result.Late, want)
@@ -151,7 +151,7 @@ func TestReconcilePosts_ReturnsPostsOfReconnectedAccounts(t *testing.T) {
 
 // A run that could not do everything fails, so that it is retried and alerted.
 func TestReconcilePosts_ReportsFailures(t *testing.T) {
-	for _, call := range []string{"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "Nudge", "NoteLate", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys"} {
+	for _, call := range []string{"StoreIdentity", "SeenTemporalStore", "Reconnected", "Return", "SignalChanged", "NoteLate", "MissingWorkflows", "EnsureRunning", "DropOldIdempotencyKeys"} {
 		s := &reconcileStub{fails: call, reconnected: []uuid.UUID{uuid.New()}, missing: [][]post.Unattended{unattended(1, false)}}
 		if result, err := s.run(t); err == nil {
 			t.Errorf("%s fails: got %+v, want an error", call, result)

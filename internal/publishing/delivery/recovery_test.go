@@ -16,45 +16,45 @@ import (
 	"dateline/platforms/fake"
 )
 
-// nudger stands for Temporal: a nudged post's workflow reads its row.
-type nudger struct {
+// signaler stands for Temporal: a signaled post's workflow reads its row.
+type signaler struct {
 	bench    *bench
 	identity string
 	err      error
-	nudged   []uuid.UUID
+	signaled   []uuid.UUID
 }
 
-func (n *nudger) Nudge(ctx context.Context, id uuid.UUID) error {
+func (n *signaler) SignalChanged(ctx context.Context, id uuid.UUID) error {
 	if n.err != nil {
 		return n.err
 	}
-	n.nudged = append(n.nudged, id)
+	n.signaled = append(n.signaled, id)
 	_, err := n.bench.store.AcknowledgeRevision(ctx, id)
 	return err
 }
 
-func (n *nudger) EnsureRunning(ctx context.Context, id uuid.UUID) (bool, error) {
-	return true, n.Nudge(ctx, id)
+func (n *signaler) EnsureRunning(ctx context.Context, id uuid.UUID) (bool, error) {
+	return true, n.SignalChanged(ctx, id)
 }
 
-func (n *nudger) StoreIdentity(context.Context) (string, error) { return n.identity, n.err }
+func (n *signaler) StoreIdentity(context.Context) (string, error) { return n.identity, n.err }
 
-func reconcile(t *testing.T, n *nudger) (delivery.RecoveryResult, error) {
+func reconcile(t *testing.T, n *signaler) (delivery.RecoveryResult, error) {
 	t.Helper()
-	r := &delivery.Recovery{Store: n.bench.store, Nudger: n, Live: n.bench.live, Log: slog.New(n.bench.log.handler())}
+	r := &delivery.Recovery{Store: n.bench.store, Signaler: n, Live: n.bench.live, Log: slog.New(n.bench.log.handler())}
 	return r.Run(t.Context(), func(int) {})
 }
 
 func TestReconcilePosts(t *testing.T) {
 	b := newBench(t, fake.Options{})
-	n := &nudger{bench: b, identity: "one"}
+	n := &signaler{bench: b, identity: "one"}
 	expect := func(what string, want ...uuid.UUID) delivery.RecoveryResult {
 		t.Helper()
-		n.nudged = nil
+		n.signaled = nil
 		result, err := reconcile(t, n)
-		slices.SortFunc(n.nudged, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-		if err != nil || !slices.Equal(n.nudged, want) || result.Nudged != len(want) {
-			t.Fatalf("%s: nudged %v, want %v; result %+v, error %v", what, n.nudged, want, result, err)
+		slices.SortFunc(n.signaled, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+		if err != nil || !slices.Equal(n.signaled, want) || result.Signaled != len(want) {
+			t.Fatalf("%s: signaled %v, want %v; result %+v, error %v", what, n.signaled, want, result, err)
 		}
 		return result
 	}
@@ -65,7 +65,7 @@ func TestReconcilePosts(t *testing.T) {
 	if _, err := b.store.AcknowledgeRevision(t.Context(), known.ID); err != nil {
 		t.Fatal(err)
 	}
-	expect("just scheduled, so its request is about to nudge")
+	expect("just scheduled, so its request is about to signal")
 	b.age(t, 10*time.Second)
 	expect("never told", unknown.ID)
 	expect("all told")

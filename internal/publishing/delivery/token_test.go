@@ -107,7 +107,7 @@ func TestATokenThatIsRefusedAgainEndsAsADeadLetterAndComesBack(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	b.allow()
-	if result, err := reconcile(t, &nudger{bench: b, identity: "one"}); err != nil || result.Returned != 1 {
+	if result, err := reconcile(t, &signaler{bench: b, identity: "one"}); err != nil || result.Returned != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	b.publish(b.publisher(), input(p))
@@ -126,7 +126,7 @@ func TestPostsToADisconnectedAccountWaitForIt(t *testing.T) {
 	if now := b.stored(); now.Status != account.Disconnected {
 		t.Errorf("%+v", now)
 	}
-	n := &nudger{bench: b, identity: "one"}
+	n := &signaler{bench: b, identity: "one"}
 	if result, err := reconcile(t, n); err != nil || result.Returned != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}

@@ -31,15 +31,15 @@ type Connection struct {
 func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connection, A) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	made := platformtest.AddAccount(t, server, fake.Account{Network: name, Name: "desk"})
+	created := platformtest.AddAccount(t, server, fake.Account{Network: name, Name: "desk"})
 	c := Connection{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
 	adapter := adapt(c.Client, c.Sandbox)
-	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(made.Token)})
+	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(created.Token)})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d accounts, %v", len(found), err)
 	}
 	c.Account = found[0]
-	if c.Account.Handle != "@desk" || c.Account.RemoteID != made.ID || c.Account.Name != "Desk" {
+	if c.Account.Handle != "@desk" || c.Account.RemoteID != created.ID || c.Account.Name != "Desk" {
 		t.Errorf("identified as %+v", c.Account)
 	}
 	return c, adapter

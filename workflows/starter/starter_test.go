@@ -1,4 +1,4 @@
-package temporalclient_test
+package starter_test
 
 import (
 	"log/slog"
@@ -16,25 +16,26 @@ import (
 	"dateline/internal/publishing/post"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
+	"dateline/workflows/starter"
 )
 
-func TestNudge(t *testing.T) {
+func TestSignalChanged(t *testing.T) {
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, nil)
-	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	post := uuid.New()
 	id := workflows.PostID(post)
-	nudge := func() (runID string) {
+	signal := func() (runID string) {
 		t.Helper()
-		if err := s.Nudge(t.Context(), post); err != nil {
+		if err := s.SignalChanged(t.Context(), post); err != nil {
 			t.Fatal(err)
 		}
 		return running(t, c, id)
 	}
 
-	first := nudge()
-	if again := nudge(); again != first {
-		t.Errorf("a second nudge started %s beside %s", again, first)
+	first := signal()
+	if again := signal(); again != first {
+		t.Errorf("a second signal started %s beside %s", again, first)
 	}
 	if n := count(t, c, id, first, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED); n != 2 {
 		t.Errorf("%d signals came, want both", n)
@@ -44,7 +45,7 @@ func TestNudge(t *testing.T) {
 	if err := c.TerminateWorkflow(t.Context(), id, first, "test"); err != nil {
 		t.Fatal(err)
 	}
-	second := nudge()
+	second := signal()
 	if second == first {
 		t.Error("nothing was started after the termination")
 	}
@@ -61,12 +62,12 @@ func TestNudge(t *testing.T) {
 	if err := c.GetWorkflow(t.Context(), id, second).Get(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	polled, err := s.Polled(t.Context())
+	polled, err := s.HasPostWorkers(t.Context())
 	if err != nil || !polled {
 		t.Errorf("polled %v, error %v", polled, err)
 	}
 	w.Stop()
-	if third := nudge(); third == second {
+	if third := signal(); third == second {
 		t.Error("nothing was started after the end")
 	}
 	if err := s.Ping(t.Context()); err != nil {
@@ -77,7 +78,7 @@ func TestNudge(t *testing.T) {
 func TestStoreIdentity(t *testing.T) {
 	identities := map[string]bool{}
 	for range 2 {
-		s := &temporalclient.Starter{Client: temporaltest.Dial(t, temporaltest.Start(t), nil), Namespace: temporaltest.Namespace}
+		s := &starter.Starter{Client: temporaltest.Dial(t, temporaltest.Start(t), nil), Namespace: temporaltest.Namespace}
 		var last string
 		for range 2 {
 			identity, err := s.StoreIdentity(t.Context())
@@ -100,11 +101,11 @@ func TestTemporalDown(t *testing.T) {
 		t.Fatalf("a client could not be made before Temporal is up: %v", err)
 	}
 	t.Cleanup(c.Close)
-	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	post := uuid.New()
 	began := time.Now()
-	if err := s.Nudge(t.Context(), post); err == nil || !strings.Contains(err.Error(), post.String()) {
-		t.Errorf("nudging gave %v", err)
+	if err := s.SignalChanged(t.Context(), post); err == nil || !strings.Contains(err.Error(), post.String()) {
+		t.Errorf("signaling gave %v", err)
 	}
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("it took %s", took)
@@ -143,7 +144,7 @@ func count(t *testing.T, c client.Client, id, runID string, kind enumspb.EventTy
 
 func TestStart(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
-	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	p := post.Post{ID: uuid.New(), Status: post.Scheduled, ScheduledTime: time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond),
 		Targets: []post.Target{{AccountID: uuid.New(), Network: "mastodon"}}}
 	id := workflows.PostID(p.ID)
@@ -180,11 +181,11 @@ func TestStart(t *testing.T) {
 	running(t, c, workflows.PostID(gone))
 }
 
-// A later version has begun the workflow, and this one is what is left after
-// going back: it decides otherwise at a step that is in the history.
-func TestReviveBeginsAnewWhatCannotBePlayedAgain(t *testing.T) {
+// A later version started the workflow, and this one runs after a rollback: it
+// decides differently at a step that is in the history.
+func TestEnsureRunning_RestartsWhatFailsToReplay(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
-	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace, Stuck: 3}
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace, MaxTaskAttempts: 3}
 	postID := uuid.New()
 	id := workflows.PostID(postID)
 	worked := func(step func(workflow.Context, workflows.PostInput) error) worker.Worker {
@@ -196,7 +197,7 @@ func TestReviveBeginsAnewWhatCannotBePlayedAgain(t *testing.T) {
 		return w
 	}
 	later := worked(func(ctx workflow.Context, _ workflows.PostInput) error { return workflow.Sleep(ctx, 24*time.Hour) })
-	if err := s.Nudge(t.Context(), postID); err != nil {
+	if err := s.SignalChanged(t.Context(), postID); err != nil {
 		t.Fatal(err)
 	}
 	first := running(t, c, id)
@@ -213,7 +214,7 @@ func TestReviveBeginsAnewWhatCannotBePlayedAgain(t *testing.T) {
 		return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Hour}), workflows.PublishActivity).Get(ctx, nil)
 	})
 	defer earlier.Stop()
-	if err := s.Nudge(t.Context(), postID); err != nil {
+	if err := s.SignalChanged(t.Context(), postID); err != nil {
 		t.Fatal(err)
 	}
 	for {
