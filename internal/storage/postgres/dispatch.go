@@ -92,5 +92,5 @@ func (s *Store) DeliveryStarted(ctx context.Context, id uuid.UUID) error {
 
 // PruneDeliveries deletes up to limit deliveries that succeeded before the retention.
 func (s *Store) PruneDeliveries(ctx context.Context, retentionDays, limit int) (int64, error) {
-	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{KeepDays: int32(keepDays), MaxCount: int32(limit)}) //nolint:gosec // small
+	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{RetentionDays: int32(retentionDays), MaxCount: int32(limit)}) //nolint:gosec // small
 }
