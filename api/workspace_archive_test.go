@@ -114,7 +114,7 @@ func TestAnArchiveEnds(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_expired")
 	var all struct{ Exports []spec.WorkspaceExport }
 	s.decode(s.send("GET", "/api/v1/workspace/exports", nil), http.StatusOK, &all)
-	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" || all.Exports[1].Problem == nil {
+	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" || all.Exports[1].Error == nil {
 		t.Errorf("%+v", all.Exports)
 	}
 	// Whose archive is lost, as after a restore, has none either.
