@@ -238,8 +238,8 @@ func (s *Server) Handler() (http.Handler, error) {
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{
 		RequestErrorHandlerFunc: func(c *gin.Context, err error) {
-			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body cannot be read: "+err.Error()+".",
-				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body cannot be read."}})
+			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body could not be read: "+err.Error()+".",
+				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body could not be read."}})
 		},
 		HandlerErrorFunc:         s.refuse,
 		ResponseErrorHandlerFunc: s.refuse,
