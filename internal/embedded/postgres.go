@@ -83,7 +83,7 @@ func clusterMajor(dir string) (int, error) {
 		return 0, fmt.Errorf("PostgreSQL's directory %s cannot be read: %w", dir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, postgresMarker)); err != nil {
-		return 0, fmt.Errorf("the directory %s is not empty and was not made by Dateline; nothing in it was touched."+
+		return 0, fmt.Errorf("the directory %s is not empty and was not created by Dateline; it was not modified."+
 			" Move it away, set DATELINE_DATA_DIR to another directory, or run that PostgreSQL yourself and set DATABASE_URL", dir)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))

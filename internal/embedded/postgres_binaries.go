@@ -45,9 +45,9 @@ func postgresDirs() []string {
 
 // installedPostgres finds every usable installation, newest first.
 func (h *Host) installedPostgres(ctx context.Context) []postgresBin {
-	dirs := h.look.postgresDir()
+	dirs := h.lookup.postgresDir()
 	for _, name := range []string{"postgres", "initdb", "pg_ctl"} {
-		if path, err := h.look.program(name); err == nil {
+		if path, err := h.lookup.program(name); err == nil {
 			if real, err := filepath.EvalSymlinks(path); err == nil {
 				path = real
 			}

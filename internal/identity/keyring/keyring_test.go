@@ -133,7 +133,7 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 		t.Errorf("sealed bare: %v", err)
 	}
 	for _, c := range postgres.SealedColumns() {
-		rows, err := n.Store.SealedOtherwise(t.Context(), c, []byte("none\n"), "", 100)
+		rows, err := n.Store.SealedWithOtherKeys(t.Context(), c, []byte("none\n"), "", 100)
 		n.Must(err)
 		for _, row := range rows {
 			if !slices.ContainsFunc(row.Names, func(name string) bool { _, err := fresh.Open(row.Bytes, name); return err == nil }) {
