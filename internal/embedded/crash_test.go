@@ -138,7 +138,7 @@ func (p *process) loseTemporal(t *testing.T) {
 		return err
 	})
 	eventually(t, time.Minute, func() error {
-		if strings.Contains(p.stderr.String(), `msg="the engine is back" engine=temporal`) {
+		if strings.Contains(p.stderr.String(), `msg="the engine was restarted" engine=temporal`) {
 			return nil
 		}
 		return errors.New(p.stderr.String())
@@ -177,7 +177,7 @@ func TestRedisKeepsDying(t *testing.T) {
 		" (exit status 1); log: "+filepath.Join(data, "logs", "redis.log")+", last lines:\n") || !strings.Contains(said, "'no-such-setting yes'") {
 		t.Errorf("exit %d, said:\n%s", code, said)
 	}
-	if waits := strings.Count(said, "will be started again"); waits != maxExits || !strings.Contains(said, "wait=8s") {
+	if waits := strings.Count(said, "will be restarted"); waits != maxExits || !strings.Contains(said, "wait=8s") {
 		t.Errorf("%d warnings:\n%s", waits, said)
 	}
 	noneLeft(t, data)

@@ -26,7 +26,7 @@ func kept(t *testing.T, h *Host, script string, pause time.Duration, ready func(
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	log, failed = &text{}, make(chan error, 1)
-	last := h.supervise(ctx, c, slog.New(slog.NewTextHandler(log, nil)), pause, failed)
+	last := h.superviseInBackground(ctx, c, slog.New(slog.NewTextHandler(log, nil)), pause, failed)
 	return log, failed, func() {
 		cancel()
 		(<-last).stop(context.Background())
@@ -85,7 +85,7 @@ func TestSuperviseCannotStart(t *testing.T) {
 	_, failed, stop := kept(t, h, "echo the last words; rm "+h.path("script"), 5*time.Millisecond, isReady)
 	message := fails(t, failed)
 	if !strings.Contains(message, "kept exited unexpectedly (exit status 0)") || !strings.Contains(message, "the last words") ||
-		!strings.Contains(message, "It cannot be started again: start kept: fork/exec") {
+		!strings.Contains(message, "It cannot be restarted: starting kept: fork/exec") {
 		t.Errorf("failure: %s", message)
 	}
 	stop()

@@ -40,7 +40,7 @@ func headers(w http.ResponseWriter) {
 // show answers with a page that is made for the reader's language.
 func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill func(say sayer, t texts) view) {
 	look := webpage.PreferencesOf(r)
-	v := fill(look.Say, allTexts())
+	v := fill(look.Translate, allTexts())
 	v.Prefix = s.prefix()
 	body, err := look.Body(pageText, v)
 	var page string
