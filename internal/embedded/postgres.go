@@ -88,11 +88,11 @@ func clusterMajor(dir string) (int, error) {
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
 	if err != nil {
-		return 0, fmt.Errorf("the PostgreSQL data in %s is damaged (no PG_VERSION); nothing was touched, restore it from a backup: %w", dir, err)
+		return 0, fmt.Errorf("the PostgreSQL data in %s is damaged (no PG_VERSION); it was not modified, restore it from a backup: %w", dir, err)
 	}
 	major, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || major < oldestPostgres {
-		return 0, fmt.Errorf("the data in %s belongs to PostgreSQL %s, and Dateline needs %d or newer; nothing was touched."+
+		return 0, fmt.Errorf("the data in %s belongs to PostgreSQL %s, and Dateline needs %d or newer; it was not modified."+
 			" Move it over with pg_upgrade or pg_dump, or set DATELINE_DATA_DIR to another directory", dir, strings.TrimSpace(string(text)), oldestPostgres)
 	}
 	return major, nil

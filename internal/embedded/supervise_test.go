@@ -143,7 +143,7 @@ func TestS3ListenerDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engines{failed: make(chan error, 1), host: testHost(t), stopKeeping: func() {}}
+	e := &Engines{failed: make(chan error, 1), host: testHost(t), stopSupervision: func() {}}
 	e.watch(t.Context(), serveS3(listener, http.NotFoundHandler()), slog.New(slog.DiscardHandler))
 	_ = listener.Close()
 	if message := fails(t, e.failed); !strings.HasPrefix(message, "the S3 server failed: ") {
