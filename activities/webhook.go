@@ -195,7 +195,7 @@ func (w *Webhooks) failed(j webhook.Job, r webhook.Result, retryAfter time.Durat
 func reason(err error) string {
 	var outer *url.Error
 	switch {
-	case ssrf.Prohibited(err):
+	case ssrf.IsBlocked(err):
 		return "The address is private or the port is not allowed."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &outer) && outer.Timeout():
 		return "The request timed out."

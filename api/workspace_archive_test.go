@@ -86,7 +86,7 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 		Entries []struct{ Action string }
 	}
 	s.decode(s.send("GET", "/api/v1/audit", nil, "Authorization", "Bearer "+token), http.StatusOK, &log)
-	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" || log.Entries[1].Action != "workspace.import_began" {
+	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" || log.Entries[1].Action != "workspace.import_started" {
 		t.Errorf("the import is noted as %+v", log.Entries)
 	}
 	s.decode(s.send("GET", "/api/v1/audit?action=workspace.exported", nil), http.StatusOK, &log)

@@ -67,7 +67,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	file, passphrase := filepath.Join(r.dir, "a.backup"), filepath.Join(r.dir, "passphrase")
 	r.Must(os.WriteFile(passphrase, []byte("correct horse battery\nsecond line\n"), 0o600))
 	r.says(r.run(0, nil, "backup", "-o", file), "rows of", "It does NOT contain the keyset", r.Keyset.Path)
-	r.says(r.run(1, nil, "backup", "-o", file), "is there already")
+	r.says(r.run(1, nil, "backup", "-o", file), "already exists")
 	sealed := filepath.Join(r.dir, "b.backup")
 	r.says(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "files are in it", "sealed with the passphrase")
 	r.says(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")

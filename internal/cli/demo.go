@@ -36,7 +36,7 @@ func scheduleDemo(ctx context.Context, p *parts, owner workspace.Principal, out 
 		if i == len(demoPosts())-1 {
 			draft.ThreadParentID = parent
 		}
-		created, _, err := p.desk.Schedule(ctx, owner, draft, idempotency.Key{})
+		created, _, err := p.scheduler.Schedule(ctx, owner, draft, idempotency.Key{})
 		if err != nil {
 			return fmt.Errorf("scheduling the demo posts: %w", err)
 		}

@@ -71,7 +71,7 @@ func (p *Program) keys(ctx context.Context, args []string) error {
 	case "enable":
 		return p.printResult(secret.Enable(ctx, source, *out, []uint32{id}), "key %d is enabled again", id)
 	case "list", "reencrypt", "retire":
-		return p.withKeyManager(ctx, cfg, func(k *keyring.Keeper) error { return p.manageKeys(ctx, k, command, *out) })
+		return p.withKeyManager(ctx, cfg, func(k *keyring.Manager) error { return p.manageKeys(ctx, k, command, *out) })
 	}
 	_, _ = io.WriteString(p.Stderr, keysUsage)
 	return errUsage
@@ -86,7 +86,7 @@ func (p *Program) printResult(err error, format string, args ...any) error {
 }
 
 // withKeyManager connects to the database only.
-func (p *Program) withKeyManager(ctx context.Context, cfg *config.Config, do func(*keyring.Keeper) error) error {
+func (p *Program) withKeyManager(ctx context.Context, cfg *config.Config, do func(*keyring.Manager) error) error {
 	if cfg.DatabaseURL == "" {
 		return errors.New("DATABASE_URL is not set; `dateline up` re-encrypts when it starts, and retires keys with --retire-keys")
 	}
@@ -100,20 +100,20 @@ func (p *Program) withKeyManager(ctx context.Context, cfg *config.Config, do fun
 		return err
 	}
 	defer s.Close()
-	return do(&keyring.Keeper{Store: s, Columns: postgres.SealedColumns(), Sealer: sealer, Source: source})
+	return do(&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Sealer: sealer, Source: source})
 }
 
-func (p *Program) manageKeys(ctx context.Context, k *keyring.Keeper, command, out string) error {
+func (p *Program) manageKeys(ctx context.Context, k *keyring.Manager, command, out string) error {
 	switch command {
 	case "reencrypt":
-		report, err := k.Reseal(ctx)
+		report, err := k.Reencrypt(ctx)
 		if err != nil {
 			return err
 		}
-		for table, n := range report.Stuck {
+		for table, n := range report.Undecryptable {
 			_, _ = fmt.Fprintf(p.Stdout, "%d values of %s cannot be decrypted with this keyset\n", n, table)
 		}
-		return p.printResult(nil, "re-encrypted %d values", report.Resealed)
+		return p.printResult(nil, "re-encrypted %d values", report.Reencrypted)
 	case "retire":
 		old, err := k.Retire(ctx, out)
 		return p.printResult(err, "retired %d keys", len(old))
@@ -146,15 +146,15 @@ func (p *Program) manageKeys(ctx context.Context, k *keyring.Keeper, command, ou
 // rotateKeys re-encrypts values with the primary key, and retires the older keys if
 // requested.
 func (r *running) rotateKeys(ctx context.Context, parts *parts) error {
-	k := &keyring.Keeper{Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer, Source: keysetSource(r.cfg)}
-	report, err := k.Reseal(ctx)
+	k := &keyring.Manager{Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer, Source: keysetSource(r.cfg)}
+	report, err := k.Reencrypt(ctx)
 	if err != nil {
 		// The values are still readable.
 		r.log.Warn("values could not be re-encrypted with the primary key", "error", err)
 		return nil
 	}
-	if report.Resealed > 0 || len(report.Stuck) > 0 {
-		r.log.Info("re-encrypted with the primary key", "values", report.Resealed, "undecryptable", report.Stuck)
+	if report.Reencrypted > 0 || len(report.Undecryptable) > 0 {
+		r.log.Info("re-encrypted with the primary key", "values", report.Reencrypted, "undecryptable", report.Undecryptable)
 	}
 	if !r.retire {
 		return nil

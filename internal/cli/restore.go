@@ -212,7 +212,7 @@ func (r *restoreCommand) printProblems(ctx context.Context, bucket backup.Bucket
 		return err
 	}
 	defer s.Close()
-	lost, err := (&keyring.Keeper{Store: s, Columns: postgres.SealedColumns(), Source: keysetSource(r.cfg)}).Unopenable(ctx)
+	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: keysetSource(r.cfg)}).CountUndecryptable(ctx)
 	if err != nil {
 		say("The keyset cannot be read (%s). Restore the keyset with the keys %v before you start Dateline.", err, r.archive.Manifest.KeyIDs)
 		return nil

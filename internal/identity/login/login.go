@@ -158,6 +158,6 @@ func (s *Service) CheckOrigin(r *http.Request) error { return s.origins.Check(r)
 
 // Allow says whether a client at that address may try to log in now.
 func (s *Service) Allow(address string) bool {
-	_, ok := s.attempts.Allow(throttle.Client(address), s.now())
+	_, ok := s.attempts.Allow(throttle.ClientKey(address), s.now())
 	return ok
 }

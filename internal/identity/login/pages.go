@@ -39,8 +39,8 @@ func headers(w http.ResponseWriter) {
 
 // show answers with a page that is made for the reader's language.
 func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill func(say sayer, t texts) view) {
-	look := webpage.LookOf(r)
-	v := fill(look.Say, allTexts())
+	look := webpage.PreferencesOf(r)
+	v := fill(look.Translate, allTexts())
 	v.Prefix = s.prefix()
 	body, err := look.Body(pageText, v)
 	var page string
@@ -48,7 +48,7 @@ func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill 
 		page, err = look.HTML(webpage.Page{Title: v.Title, Texts: v.Texts, Body: body})
 	}
 	if err != nil {
-		http.Error(w, "The page is broken.", http.StatusInternalServerError)
+		http.Error(w, "Internal server error", http.StatusInternalServerError)
 		return
 	}
 	headers(w)

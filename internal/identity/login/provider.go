@@ -200,9 +200,9 @@ func withoutBody(err error) error {
 		return err
 	}
 	if refused.Response == nil {
-		return errors.New("the provider refused the code")
+		return errors.New("the provider rejected the code")
 	}
-	return fmt.Errorf("the provider refused the code: status %d, error %q", refused.Response.StatusCode, errorCode(refused.ErrorCode))
+	return fmt.Errorf("the provider rejected the code: status %d, error %q", refused.Response.StatusCode, errorCode(refused.ErrorCode))
 }
 
 // errorCode gives a code of RFC 6749, section 5.2, or its like, for the log, and

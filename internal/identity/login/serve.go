@@ -105,13 +105,13 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		s.startAgain(w, r)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		s.log.WarnContext(r.Context(), "the provider refused a login", "error", errorCode(q.Get("error")))
+		s.log.WarnContext(r.Context(), "the OpenID provider rejected a login", "error", errorCode(q.Get("error")))
 		s.refused(w, r)
 		return
 	}
 	person, err := s.provider.finish(r.Context(), a, q.Get("iss"), q.Get("code"), s.redirectURI())
 	if err != nil {
-		s.log.WarnContext(r.Context(), "a login at the provider did not succeed", "error", brief(err))
+		s.log.WarnContext(r.Context(), "a login with the OpenID provider failed", "error", brief(err))
 		s.refused(w, r)
 		return
 	}
@@ -188,7 +188,7 @@ func (s *Service) ServeLogout(w http.ResponseWriter, r *http.Request) {
 	}
 	s.cookies.clearSession(w)
 	if ok {
-		s.log.InfoContext(r.Context(), "somebody logged out", "user_id", session.UserID, "session_id", session.ID)
+		s.log.InfoContext(r.Context(), "user logged out", "user_id", session.UserID, "session_id", session.ID)
 	}
 	s.to(w, r, "/login")
 }

@@ -88,7 +88,7 @@ func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, 
 		return false, err
 	}
 	s.cookies.setSession(w, secret)
-	s.log.Info("somebody logged in", "user_id", user, "session_id", made.ID, "by", way)
+	s.log.Info("user logged in", "user_id", user, "session_id", made.ID, "by", way)
 	return true, nil
 }
 
@@ -101,7 +101,7 @@ func (s *Service) Sessions(ctx context.Context, user uuid.UUID) ([]Session, erro
 func (s *Service) End(ctx context.Context, user, id uuid.UUID) error {
 	found, err := s.store.EndSession(ctx, user, id)
 	if err == nil && !found {
-		return &apperr.Error{Kind: apperr.KindNotFound, Code: "session_not_found", Message: "There is no such session of yours."}
+		return &apperr.Error{Kind: apperr.KindNotFound, Code: "session_not_found", Message: "You have no such session."}
 	}
 	return err
 }
@@ -115,7 +115,7 @@ func (s *Service) EndAll(ctx context.Context, user uuid.UUID) error {
 func (s *Service) Switch(ctx context.Context, session Session, workspace uuid.UUID) error {
 	moved, err := s.store.MoveSession(ctx, session.UserID, session.ID, workspace)
 	if err == nil && !moved {
-		return &apperr.Error{Kind: apperr.KindNotFound, Code: "workspace_not_found", Message: "There is no such workspace of yours."}
+		return &apperr.Error{Kind: apperr.KindNotFound, Code: "workspace_not_found", Message: "You are not a member of this workspace."}
 	}
 	return err
 }

@@ -89,7 +89,7 @@ type Store interface {
 
 // Library stores media files.
 type Library interface {
-	Take(ctx context.Context, who workspace.Principal, in media.Incoming) (item media.Item, replayed bool, err error)
+	Save(ctx context.Context, who workspace.Principal, in media.NewFile) (item media.Item, replayed bool, err error)
 }
 
 // SiteCreator creates sites.

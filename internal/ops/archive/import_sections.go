@@ -55,7 +55,7 @@ func (i *importer) media(ctx context.Context) error {
 		}
 		defer func() { _ = f.Close() }()
 		// MetadataRemoved is only a label; the file is not trusted because of it.
-		item, _, err := i.Media.Take(ctx, i.Who, media.Incoming{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
+		item, _, err := i.Media.Save(ctx, i.Who, media.NewFile{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {
 			i.skip("file %s: %s", m.FileName, refused.Message)

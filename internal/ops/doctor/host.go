@@ -69,7 +69,7 @@ func keyset(ctx context.Context, o Options) []Finding {
 		return l // reported by the check of the database
 	}
 	defer s.Close()
-	lost, err := (&keyring.Keeper{Store: s, Columns: postgres.SealedColumns(), Source: o.Keyset}).Unopenable(ctx)
+	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: o.Keyset}).CountUndecryptable(ctx)
 	switch {
 	case err != nil:
 		return l // the schema is outdated, which is already reported

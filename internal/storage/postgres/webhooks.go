@@ -33,7 +33,7 @@ func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret we
 			Description: e.Description, Types: orEmpty(e.Types), MaxCount: int32(most)}) //nolint:gosec // a few
 		if noRows(err) {
 			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_webhooks",
-				Message: fmt.Sprintf("This workspace has %d webhook endpoints, which is as many as it may have. Delete one first.", most)}
+				Message: fmt.Sprintf("This workspace has the maximum of %d webhook endpoints. Delete one first.", most)}
 		}
 		if err != nil {
 			return err

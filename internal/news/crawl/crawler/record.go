@@ -18,5 +18,5 @@ const (
 
 // Recorder has fetches recorded, many in one transaction; it ends with ctx.
 func Recorder(ctx context.Context, record func(context.Context, []crawl.Fetched) ([]bool, error)) func(context.Context, crawl.Fetched) (bool, error) {
-	return batch.Lingering(ctx, gather, together, recorders, record).Do
+	return batch.NewWithDelay(ctx, gather, together, recorders, record).Do
 }

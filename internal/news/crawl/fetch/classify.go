@@ -122,7 +122,7 @@ func (a *attempt) failed(err error) {
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	switch {
-	case ssrf.Prohibited(err), errors.Is(err, errLocalName):
+	case ssrf.IsBlocked(err), errors.Is(err, errLocalName):
 		a.ends(RefusedAddress, "its address is private or its port unusual")
 	case errors.Is(err, errWire), errors.Is(err, errBody), errors.Is(err, errRatio):
 		a.ends(TooBig, err.Error())
