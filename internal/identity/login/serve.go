@@ -35,7 +35,7 @@ func (s *Service) ServeLogin(w http.ResponseWriter, r *http.Request) {
 		s.loggedIn(w, r, session)
 		return
 	}
-	s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusOK, func(say translator, t texts) view {
 		v := view{Title: say(t.login), Local: say(t.machine)}
 		if s.provider != nil {
 			v.Provider = say(t.loginAt, s.provider.Label)
@@ -52,7 +52,7 @@ func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Sessi
 		s.unavailable(w, r, "login page", err)
 		return
 	}
-	s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusOK, func(say translator, t texts) view {
 		v := view{Title: say(t.loggedIn), Continue: say(t.proceed), Logout: say(t.logout), Everywhere: say(t.logoutEverywhere)}
 		for _, m := range memberships {
 			if m.WorkspaceID == session.WorkspaceID {
@@ -96,7 +96,7 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.cookies.clearAttempt(w)
-	first, err := s.store.UseLoginAnswer(r.Context(), a.used(), s.now(), s.now().Add(-2*attemptLimit))
+	first, err := s.store.UseLoginAnswer(r.Context(), a.used(), s.now(), s.now().Add(-2*attemptTimeout))
 	switch {
 	case err != nil:
 		s.unavailable(w, r, "callback", err)
@@ -138,7 +138,7 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 		s.impossible(w, r)
 		return
 	case r.Method != http.MethodPost:
-		s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+		s.show(w, r, http.StatusOK, func(say translator, t texts) view {
 			return view{Title: say(t.login), Once: say(t.loginOnce), Texts: []string{say(t.oneUse)}}
 		})
 		return
