@@ -13,9 +13,9 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/config"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/crawl/fetch"
 	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/testing/crawltest"
 )
 
 // demoWeb runs the local news sites of --demo, which publish articles continuously. It
@@ -38,7 +38,7 @@ func startDemoWeb(cfg *config.Config) (*demoWeb, error) {
 	if !cfg.Crawl || cfg.CrawlProxyURL != "" {
 		return nil, nil //nolint:nilnil // off
 	}
-	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, OnHub: 10})
+	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10})
 	if err != nil {
 		return nil, fmt.Errorf("starting the demo sites: %w", err)
 	}
@@ -104,7 +104,7 @@ func (w *demoWeb) seed(ctx context.Context, p *parts, owner workspace.Principal)
 	}
 	interval := demoInterval
 	for address := range now {
-		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, Min: &interval, Max: &interval}, idempotency.Key{}); err != nil {
+		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, MinInterval: &interval, MaxInterval: &interval}, idempotency.Key{}); err != nil {
 			return fmt.Errorf("creating the seeds of the demo sites: %w", err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/infra/webpage"
 )
 
-func TestLookOf_ChoiceOfTheDashboardBeforeTheBrowser(t *testing.T) {
+func TestPreferencesOf_DashboardBeforeBrowser(t *testing.T) {
 	for _, c := range []struct {
 		name, accept, cookies string
 		want                  webpage.Preferences

@@ -65,7 +65,7 @@ func postRestore(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Resto
 		{`update series set looked_until = greatest(looked_until, clock_timestamp()) where status <> 'ended'`, nil, nil},
 		// Release the leases of the previous processes.
 		{`update accounts set lease_owner = null, lease_until = null where lease_owner is not null`, nil, nil},
-		{`update crawl_domains set draining_until = null where draining_until is not null`, nil, nil},
+		{`update crawl_domains set leased_until = null where leased_until is not null`, nil, nil},
 	}
 	for _, s := range steps {
 		tag, err := tx.Exec(ctx, s.sql, s.args...)

@@ -19,7 +19,7 @@ func excludedTables() []string {
 	return []string{
 		"account_choices",  // OAuth connections with a pending account choice: minutes
 		"connect_attempts", // pending OAuth authorizations: minutes
-		"crawl_gates",      // rate limits per host: seconds
+		"crawl_slots",      // rate limits per host: seconds
 		"login_links",      // one-time login links: minutes
 		"sessions",         // users log in again
 		"workers",          // running processes
