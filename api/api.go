@@ -57,7 +57,7 @@ type IdentityStore interface {
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
 	Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error)
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
-	NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
+	AuditArchive(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 }
 
 // PostStore reads posts, dead letters and the accounts that posts name.
@@ -181,7 +181,7 @@ type Webhooks interface {
 	Create(ctx context.Context, who workspace.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
 	List(ctx context.Context, who workspace.Principal) ([]webhook.Endpoint, error)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, error)
-	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
+	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
 	Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error
 	Rotate(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, secret.Text, error)
 	Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error)
@@ -282,8 +282,8 @@ func (s *Server) Handler() (http.Handler, error) {
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{
 		RequestErrorHandlerFunc: func(c *gin.Context, err error) {
-			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body cannot be read: "+err.Error()+".",
-				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body cannot be read."}})
+			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body could not be read: "+err.Error()+".",
+				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body could not be read."}})
 		},
 		HandlerErrorFunc:         s.refuse,
 		ResponseErrorHandlerFunc: s.refuse,

@@ -28,7 +28,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	raw, err := io.ReadAll(c.Request.Body)
 	if err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); !errors.As(err, &tooLarge) {
-			err = apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "incomplete", Message: "The request body is incomplete."})
+			err = apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "incomplete", Message: "The body is incomplete."})
 		}
 		s.refuse(c, err)
 		return

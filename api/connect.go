@@ -140,7 +140,7 @@ func (s *Server) chooseAgain(ctx context.Context, id uuid.UUID, key string, refu
 	choice, err := s.Accounts.ChoiceWithKey(ctx, id, key)
 	var none *apperr.Error
 	if errors.As(err, &none) {
-		return web.Connection{Look: look, Title: look.Say(notConnected()), Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard}, nil
+		return web.Connection{Look: look, Title: look.Translate(notConnected()), Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard}, nil
 	}
 	code := refused.Code
 	if len(refused.Fields) > 0 {

@@ -164,8 +164,8 @@ func reachable() map[string]reach {
 		"getSession":      ownSession(none),
 		"switchWorkspace": ownSession(func(x *things) request { return request{body: object{"workspace_id": x.caller.WorkspaceID}} }),
 		"listSessions":    ownSession(none),
-		"endSession":      ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
-		"endSessions":     ownSession(none),
+		"revokeSession":   ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
+		"revokeSessions":  ownSession(none),
 
 		"schedulePost": authors(workspace.PostsWrite, newPost),
 		"createPost":   authors(workspace.PostsWrite, newPost),
@@ -307,7 +307,7 @@ func reachable() map[string]reach {
 			return request{body: object{"url": "https://hooks.example/dateline"}}
 		}),
 		"getWebhook":            editors(workspace.WebhooksRead, onWebhook(nil)),
-		"editWebhook":           editors(workspace.WebhooksWrite, onWebhook(object{"description": "Changed"})),
+		"updateWebhook":         editors(workspace.WebhooksWrite, onWebhook(object{"description": "Changed"})),
 		"deleteWebhook":         editors(workspace.WebhooksWrite, onWebhook(nil)),
 		"rotateWebhookSecret":   editors(workspace.WebhooksWrite, onWebhook(nil)),
 		"testWebhook":           editors(workspace.WebhooksWrite, onWebhook(nil)),
@@ -365,7 +365,7 @@ func reachable() map[string]reach {
 		"getMe":                   viewers("", none),
 		"getWorkspace":            viewers(workspace.WorkspaceRead, none),
 		"listWorkspaces":          viewers(workspace.WorkspaceRead, none),
-		"editWorkspace":           owners(workspace.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
+		"updateWorkspace":         owners(workspace.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
 		"exportWorkspace":         owners(workspace.WorkspaceWrite, none),
 		"listWorkspaceExports":    owners(workspace.WorkspaceRead, none),
 		"getWorkspaceExport":      owners(workspace.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
@@ -380,7 +380,7 @@ func reachable() map[string]reach {
 		"inviteMember": owners(workspace.MembersWrite, func(*things) request {
 			return request{body: object{"email": someID().String() + "@news.example", "role": "editor"}}
 		}),
-		"changeMember": owners(workspace.MembersWrite, func(x *things) request {
+		"updateMember": owners(workspace.MembersWrite, func(x *things) request {
 			return request{args: []any{x.member()}, body: object{"role": "viewer"}}
 		}),
 		"removeMember": owners(workspace.MembersWrite, func(x *things) request { return request{args: []any{x.member()}} }),

@@ -244,10 +244,10 @@ func TestAStreamGoesOnAfterTheDatabaseWasRestoredElsewhere(t *testing.T) {
 	s := start(t)
 	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), ($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)
 	s.Exec("update webhook_cursor set tx = '9000000000', event_id = 1")
-	if restored, err := s.Store.SettleEvents(t.Context()); !restored || err != nil {
+	if restored, err := s.Store.AlignCursor(t.Context()); !restored || err != nil {
 		t.Fatalf("not noticed: %v", err)
 	}
-	if restored, err := s.Store.SettleEvents(t.Context()); restored || err != nil {
+	if restored, err := s.Store.AlignCursor(t.Context()); restored || err != nil {
 		t.Errorf("noticed twice: %v", err)
 	}
 	events := s.begin(t.Context(), allEvents, "9000000000-1")

@@ -1,8 +1,7 @@
-// Package batch turns many small calls at the same moment into few large ones.
+// Package batch combines concurrent calls into batches.
 //
-// Calls queue; a flusher takes whatever is queued and runs it as one. A lone call
-// runs at once, unless the batcher lingers, and while it runs the next batch
-// gathers by itself.
+// Calls are queued; a flusher runs all queued calls as one batch. A single call runs
+// immediately, unless the batcher has a delay, and further calls are queued meanwhile.
 package batch
 
 import (
@@ -14,11 +13,11 @@ import (
 
 // Batcher collects calls. It is safe for concurrent use.
 type Batcher[In, Out any] struct {
-	run   func(ctx context.Context, in []In) ([]Out, error)
-	most  int
-	pause time.Duration // before a batch is taken
-	queue chan call[In, Out]
-	ended <-chan struct{}
+	run     func(ctx context.Context, in []In) ([]Out, error)
+	maxSize int
+	delay   time.Duration // before a batch runs
+	queue   chan call[In, Out]
+	ended   <-chan struct{}
 }
 
 type call[In, Out any] struct {
@@ -31,29 +30,28 @@ type result[Out any] struct {
 	err error
 }
 
-// ErrStopped is the answer to calls after the batcher's end.
+// ErrStopped is returned for calls after the batcher has stopped.
 var ErrStopped = errors.New("the batcher has stopped")
 
-// New starts a batcher with that many flushers; it ends with ctx. run gets at
-// most most inputs and answers with an output for each, in order. When it
-// fails for several, each is run again alone, so that one bad input spoils
-// nobody else's call: run must do nothing at all when it fails.
-func New[In, Out any](ctx context.Context, most, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	return Lingering(ctx, 0, most, flushers, run)
+// New starts a batcher with a number of flushers, until ctx ends. run gets up to maxSize
+// inputs and returns one output for each, in order. If a batch fails, each input is run
+// again separately, so that an invalid input does not affect others: a failed run must
+// have no effects.
+func New[In, Out any](ctx context.Context, maxSize, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	return NewWithDelay(ctx, 0, maxSize, flushers, run)
 }
 
-// Lingering is New for calls of which none is in a hurry: a batch is taken some
-// time after its first call came.
-func Lingering[In, Out any](ctx context.Context, pause time.Duration, most, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	b := &Batcher[In, Out]{run: run, most: most, pause: pause, queue: make(chan call[In, Out]), ended: ctx.Done()}
+// NewWithDelay is like New, but runs a batch some time after its first call, to make
+// batches larger.
+func NewWithDelay[In, Out any](ctx context.Context, delay time.Duration, maxSize, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	b := &Batcher[In, Out]{run: run, maxSize: maxSize, delay: delay, queue: make(chan call[In, Out]), ended: ctx.Done()}
 	for range flushers {
 		go b.flush(ctx)
 	}
 	return b
 }
 
-// Do runs in together with whatever else is queued. When ctx ends first, the
-// call may still be carried out.
+// Do runs a call in a batch. If ctx ends first, the call may still be executed.
 func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := call[In, Out]{in: in, done: make(chan result[Out], 1)}
 	var none Out
@@ -81,16 +79,16 @@ func (b *Batcher[In, Out]) flush(ctx context.Context) {
 		case c := <-b.queue:
 			calls = append(calls, c)
 		}
-		b.answer(ctx, b.gather(ctx, calls))
+		b.execute(ctx, b.collect(ctx, calls))
 	}
 }
 
-// gather adds what is queued, or comes while the batcher lingers.
-func (b *Batcher[In, Out]) gather(ctx context.Context, calls []call[In, Out]) []call[In, Out] {
-	if b.pause > 0 {
-		timer := time.NewTimer(b.pause)
+// collect adds queued calls, and those that arrive within the delay.
+func (b *Batcher[In, Out]) collect(ctx context.Context, calls []call[In, Out]) []call[In, Out] {
+	if b.delay > 0 {
+		timer := time.NewTimer(b.delay)
 		defer timer.Stop()
-		for len(calls) < b.most {
+		for len(calls) < b.maxSize {
 			select {
 			case c := <-b.queue:
 				calls = append(calls, c)
@@ -101,7 +99,7 @@ func (b *Batcher[In, Out]) gather(ctx context.Context, calls []call[In, Out]) []
 			break
 		}
 	}
-	for len(calls) < b.most {
+	for len(calls) < b.maxSize {
 		select {
 		case c := <-b.queue:
 			calls = append(calls, c)
@@ -113,14 +111,14 @@ func (b *Batcher[In, Out]) gather(ctx context.Context, calls []call[In, Out]) []
 	return calls
 }
 
-func (b *Batcher[In, Out]) answer(ctx context.Context, calls []call[In, Out]) {
+func (b *Batcher[In, Out]) execute(ctx context.Context, calls []call[In, Out]) {
 	ins := make([]In, len(calls))
 	for i, c := range calls {
 		ins[i] = c.in
 	}
 	outs, err := b.run(ctx, ins)
 	if err == nil && len(outs) != len(ins) {
-		err = fmt.Errorf("a batch of %d was answered with %d results", len(ins), len(outs))
+		err = fmt.Errorf("a batch of %d calls returned %d results", len(ins), len(outs))
 	}
 	switch {
 	case err == nil:
@@ -131,7 +129,7 @@ func (b *Batcher[In, Out]) answer(ctx context.Context, calls []call[In, Out]) {
 		calls[0].done <- result[Out]{err: err}
 	default:
 		for _, c := range calls {
-			b.answer(ctx, []call[In, Out]{c})
+			b.execute(ctx, []call[In, Out]{c})
 		}
 	}
 }

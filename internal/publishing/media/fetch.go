@@ -128,7 +128,7 @@ func fetchError(ctx context.Context, err error) error {
 		return known
 	case errors.As(err, &known):
 		return known
-	case ssrf.Prohibited(err):
+	case ssrf.IsBlocked(err):
 		return fetchFailed("private_address", "The address is private or uses an unusual port, which is not allowed.")
 	case errors.Is(err, context.Canceled):
 		return context.Canceled

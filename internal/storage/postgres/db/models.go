@@ -1983,10 +1983,10 @@ type WebhookDelivery struct {
 	Body           string
 	Status         DeliveryStatus
 	Attempts       int32
-	Tries          int32
+	Retries        int32
 	DueAt          time.Time
-	ToldAt         *time.Time
-	Workflow       bool
+	SignaledAt     *time.Time
+	HasWorkflow    bool
 	ResponseStatus *int32
 	ResponseBody   string
 	LastError      string
@@ -2038,7 +2038,7 @@ type WorkspaceExport struct {
 	Status      string
 	Progress    []byte
 	Bytes       int64
-	Problem     string
+	Error       string
 	RequestedAt time.Time
 	FinishedAt  *time.Time
 	ExpiresAt   *time.Time

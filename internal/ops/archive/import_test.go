@@ -28,13 +28,13 @@ func open(t *testing.T) room { return room{newsroomtest.Open(t)} }
 func (r room) export() []byte {
 	r.T.Helper()
 	var out bytes.Buffer
-	_, err := archive.Export(r.T.Context(), &out, archive.From{Source: r.Store, Objects: r.Objects, Workspace: r.Workspace.ID, Version: "test"})
+	_, err := archive.Export(r.T.Context(), &out, archive.ExportOptions{Source: r.Store, Objects: r.Objects, Workspace: r.Workspace.ID, Version: "test"})
 	r.Must(err)
 	return out.Bytes()
 }
 
-func (r room) into(who workspace.Principal) archive.Into {
-	return archive.Into{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Audit: r.Store.NoteMoved, Who: who}
+func (r room) into(who workspace.Principal) archive.Target {
+	return archive.Target{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Audit: r.Store.AuditArchive, Who: who}
 }
 
 func (r room) take(raw []byte, who workspace.Principal) archive.Imported {
@@ -77,8 +77,8 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 		}
 	}
 	done := to.take(raw, to.Owner)
-	if len(done.Left) != 0 {
-		t.Errorf("left out: %v", done.Left)
+	if len(done.Skipped) != 0 {
+		t.Errorf("left out: %v", done.Skipped)
 	}
 	want := map[archive.Section]int64{archive.Accounts: 1, archive.Media: 1, archive.Posts: 4, archive.Series: 1, archive.Links: 1, archive.Sites: 1}
 	for section, n := range want {
