@@ -97,12 +97,12 @@ type Principal struct {
 // Actor returns the name of the principal in timelines.
 func (p Principal) Actor() string { return "user:" + p.UserID.String() }
 
-// TokenStatus is the validity of a token.
+// TokenStatus is the validity of an API token.
 type TokenStatus int
 
-// The statuses. Without the token, only TokenUnknown is visible.
+// The statuses of tokens. Only requests with a valid hash get more than TokenUnknown.
 const (
-	TokenUnknown TokenStatus = iota // does not exist
+	TokenUnknown TokenStatus = iota // no such token, or its user is no longer a member
 	TokenActive
 	TokenExpired
 	TokenRevoked

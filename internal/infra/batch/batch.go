@@ -1,7 +1,11 @@
-// Package batch combines concurrent calls into batches.
+// Package batch merges many small concurrent calls into few large ones.
 //
-// Calls are queued; a flusher runs all queued calls as one batch. A single call runs
-// immediately, unless the batcher has a delay, and further calls are queued meanwhile.
+// Calls queue; a flusher takes whatever is queued and runs it as one batch. A
+// single call runs immediately, unless the batcher lingers, and the next batch
+// accumulates while it runs.
+//
+// Package audience/counter has a batcher of its own: counting hits must not be
+// repeated call by call after a failure.
 package batch
 
 import (
@@ -11,13 +15,13 @@ import (
 	"time"
 )
 
-// Batcher collects calls. It is safe for concurrent use.
+// Batcher merges calls. It is safe for concurrent use.
 type Batcher[In, Out any] struct {
-	run     func(ctx context.Context, in []In) ([]Out, error)
-	maxSize int
-	delay   time.Duration // before a batch runs
-	queue   chan call[In, Out]
-	ended   <-chan struct{}
+	run      func(ctx context.Context, in []In) ([]Out, error)
+	maxBatch int
+	linger   time.Duration // how long a batch waits for more calls
+	queue    chan call[In, Out]
+	stopped  <-chan struct{}
 }
 
 type call[In, Out any] struct {
@@ -30,28 +34,30 @@ type result[Out any] struct {
 	err error
 }
 
-// ErrStopped is returned for calls after the batcher has stopped.
+// ErrStopped is the error of calls after the batcher has stopped.
 var ErrStopped = errors.New("the batcher has stopped")
 
-// New starts a batcher with a number of flushers, until ctx ends. run gets up to maxSize
-// inputs and returns one output for each, in order. If a batch fails, each input is run
-// again separately, so that an invalid input does not affect others: a failed run must
-// have no effects.
-func New[In, Out any](ctx context.Context, maxSize, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	return NewWithDelay(ctx, 0, maxSize, flushers, run)
+// New starts a batcher with the given number of flushers, which stop with ctx.
+// run gets at most maxBatch inputs and returns an output for each, in order. If
+// it fails for several inputs, each is run again alone, so that one bad input
+// doesn't fail the other calls; therefore run must have no effect when it
+// fails.
+func New[In, Out any](ctx context.Context, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	return NewWithDelay(ctx, 0, maxBatch, flushers, run)
 }
 
-// NewWithDelay is like New, but runs a batch some time after its first call, to make
-// batches larger.
-func NewWithDelay[In, Out any](ctx context.Context, delay time.Duration, maxSize, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	b := &Batcher[In, Out]{run: run, maxSize: maxSize, delay: delay, queue: make(chan call[In, Out]), ended: ctx.Done()}
+// NewWithDelay is New for calls that are not urgent: a batch runs some time
+// after its first call.
+func NewWithDelay[In, Out any](ctx context.Context, linger time.Duration, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	b := &Batcher[In, Out]{run: run, maxBatch: maxBatch, linger: linger, queue: make(chan call[In, Out]), stopped: ctx.Done()}
 	for range flushers {
-		go b.flush(ctx)
+		go b.runFlusher(ctx)
 	}
 	return b
 }
 
-// Do runs a call in a batch. If ctx ends first, the call may still be executed.
+// Do runs in together with other queued calls. The call may still run if ctx
+// ends first.
 func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := call[In, Out]{in: in, done: make(chan result[Out], 1)}
 	var none Out
@@ -59,7 +65,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	case b.queue <- c:
 	case <-ctx.Done():
 		return none, ctx.Err()
-	case <-b.ended:
+	case <-b.stopped:
 		return none, ErrStopped
 	}
 	select {
@@ -70,7 +76,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	}
 }
 
-func (b *Batcher[In, Out]) flush(ctx context.Context) {
+func (b *Batcher[In, Out]) runFlusher(ctx context.Context) {
 	for {
 		var calls []call[In, Out]
 		select {
@@ -79,16 +85,16 @@ func (b *Batcher[In, Out]) flush(ctx context.Context) {
 		case c := <-b.queue:
 			calls = append(calls, c)
 		}
-		b.execute(ctx, b.collect(ctx, calls))
+		b.runBatch(ctx, b.collect(ctx, calls))
 	}
 }
 
-// collect adds queued calls, and those that arrive within the delay.
+// collect adds calls that are queued, or arrive while the batcher lingers.
 func (b *Batcher[In, Out]) collect(ctx context.Context, calls []call[In, Out]) []call[In, Out] {
-	if b.delay > 0 {
-		timer := time.NewTimer(b.delay)
+	if b.linger > 0 {
+		timer := time.NewTimer(b.linger)
 		defer timer.Stop()
-		for len(calls) < b.maxSize {
+		for len(calls) < b.maxBatch {
 			select {
 			case c := <-b.queue:
 				calls = append(calls, c)
@@ -99,7 +105,7 @@ func (b *Batcher[In, Out]) collect(ctx context.Context, calls []call[In, Out]) [
 			break
 		}
 	}
-	for len(calls) < b.maxSize {
+	for len(calls) < b.maxBatch {
 		select {
 		case c := <-b.queue:
 			calls = append(calls, c)
@@ -111,14 +117,14 @@ func (b *Batcher[In, Out]) collect(ctx context.Context, calls []call[In, Out]) [
 	return calls
 }
 
-func (b *Batcher[In, Out]) execute(ctx context.Context, calls []call[In, Out]) {
+func (b *Batcher[In, Out]) runBatch(ctx context.Context, calls []call[In, Out]) {
 	ins := make([]In, len(calls))
 	for i, c := range calls {
 		ins[i] = c.in
 	}
 	outs, err := b.run(ctx, ins)
 	if err == nil && len(outs) != len(ins) {
-		err = fmt.Errorf("a batch of %d calls returned %d results", len(ins), len(outs))
+		err = fmt.Errorf("got %d results for a batch of %d", len(outs), len(ins))
 	}
 	switch {
 	case err == nil:
@@ -129,7 +135,7 @@ func (b *Batcher[In, Out]) execute(ctx context.Context, calls []call[In, Out]) {
 		calls[0].done <- result[Out]{err: err}
 	default:
 		for _, c := range calls {
-			b.execute(ctx, []call[In, Out]{c})
+			b.runBatch(ctx, []call[In, Out]{c})
 		}
 	}
 }
