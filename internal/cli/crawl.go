@@ -20,20 +20,20 @@ import (
 	"dateline/worker"
 )
 
-// crawlProduct is how robots.txt names the crawler.
+// crawlProduct is the user agent of the crawler in robots.txt.
 const crawlProduct = "Dateline"
 
-// crawler is what the crawl is made of.
+// crawlParts contains the components of the crawler.
 type crawlParts struct {
 	seeds    *seeds.Service
 	archives *warc.Exporter
 	fetcher  *fetch.Fetcher
-	pages    *pagestore.Pages
+	pages    *pagestore.Store
 	sites    *pipeline.SiteCache
-	model    *llm.Client // nil: there is none
+	model    *llm.Client // nil if there is no LLM
 }
 
-// assembleCrawl prepares the crawl, unless it is switched off.
+// assembleCrawl creates the crawler, if it is on.
 func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error) {
 	if !p.cfg.Crawl {
 		return nil
@@ -55,41 +55,42 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	if c.fetcher, err = fetch.New(o); err != nil {
 		return err
 	}
+	p.closers.pushFunc("crawl fetcher", c.fetcher.Close)
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
-	c.seeds = &seeds.Service{Store: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Pace: crawl.StandardPace(), Browser: o.Renderer != nil, Log: p.log}
+	c.seeds = &seeds.Service{Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil, Log: p.log}
 	c.sites = &pipeline.SiteCache{Store: p.store, Redis: p.redis, Log: p.log}
-	if c.model, err = p.languageModel(); err != nil {
+	if c.model, err = p.newLLM(); err != nil {
 		return err
 	}
 	p.crawl = c
 	return nil
 }
 
-// crawlWorker is what the worker needs for the crawl; nil: it is switched off.
-func (p *parts) crawlWorker() *worker.Crawler {
+// crawlWorker returns the crawl activities, or nil if the crawler is off.
+func (p *parts) crawlWorker() *worker.CrawlActivities {
 	if p.crawl == nil {
 		return nil
 	}
-	limits := crawler.StandardLimits()
-	limits.Delay, limits.MaxDelay, limits.IPDelay, limits.Budget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
-	limits.MaxDelay = max(limits.MaxDelay, limits.Delay)
-	lasting, stop := context.WithCancel(context.Background())
-	p.stopCrawl = stop
+	limits := crawler.DefaultLimits()
+	limits.RequestDelay, limits.MaxRobotsDelay, limits.IPDelay, limits.DailyBudget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
+	limits.MaxRobotsDelay = max(limits.MaxRobotsDelay, limits.RequestDelay)
+	recordCtx, stop := context.WithCancel(context.Background())
+	p.closers.pushFunc("crawl recorder", stop)
 	filter := &seen.Filter{Redis: p.redis}
-	record := crawler.Recorder(lasting, p.store.RecordFetches)
-	d := &crawler.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: crawler.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
-		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
-		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}
-	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsStore{Redis: p.redis}, d.FetchRobots)
-	d.Tell(p.telemetry.Crawl)
+	record := crawler.NewRecorder(recordCtx, p.store.RecordFetches)
+	d := &crawler.Crawler{Domains: p.store, URLs: p.store, Seeds: p.store, Rules: p.store, Slots: p.store, Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
+		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
+		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log}
+	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsCache{Redis: p.redis}, d.FetchRobots)
+	d.Instrument(p.telemetry.Crawl)
 	age := p.cfg.CrawlRetention
 	if age == 0 {
 		age = 100 * 365 * 24 * time.Hour
 	}
-	return &worker.Crawler{
+	return &worker.CrawlActivities{
 		Articles: p.articleWorker(),
-		Crawl:    &activities.Crawl{Frontier: p.store, Drainer: d, Most: p.cfg.CrawlMaxDomains},
-		Keep: &activities.CrawlKeeper{Rows: p.store, Filter: filter, Drop: p.objects.Delete, Export: p.crawl.archives,
-			Keep: p.cfg.CrawlMaxVersions, Age: age},
+		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains},
+		Maintenance: &activities.CrawlMaintenance{Records: p.store, Filter: filter, DeleteObject: p.objects.Delete, Exporter: p.crawl.archives,
+			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age},
 	}
 }

@@ -21,8 +21,8 @@ import (
 
 // ServiceStore keeps articles and selectors for the people who ask for them.
 type ServiceStore interface {
-	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
-	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
+	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	Article(ctx context.Context, workspace, id uuid.UUID) (StoredArticle, error)
 	Articles(ctx context.Context, w ArticleQuery) ([]ArticleSummary, error)
 	AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a StoredArticle, limit int) ([]SimilarArticle, error)
@@ -55,7 +55,7 @@ type Service struct {
 func (s *Service) List(ctx context.Context, who workspace.Principal, w ArticleQuery) ([]ArticleSummary, error) {
 	w.Workspace = who.WorkspaceID
 	if w.Domain != "" {
-		if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, w.Domain); err != nil {
+		if _, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, w.Domain); err != nil {
 			return nil, err
 		}
 	}
@@ -139,7 +139,7 @@ func missing(text, other string) (out []string) {
 
 // Health returns the extraction state of a domain.
 func (s *Service) Health(ctx context.Context, who workspace.Principal, domain string) (Health, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return Health{}, err
 	}
@@ -175,7 +175,7 @@ func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, d
 
 // Versions lists the versions of a domain's selectors, the newest first.
 func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain string, before, limit int) ([]Selectors, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain 
 
 // Version returns one version of a domain's selectors.
 func (s *Service) Version(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
@@ -275,11 +275,11 @@ func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain s
 
 // editableDomain returns a domain whose extraction the workspace may change.
 func (s *Service) editableDomain(ctx context.Context, who workspace.Principal, domain string) (crawl.Domain, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return d, err
 	}
-	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
+	shared, err := s.Store.IsDomainShared(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
 		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too, so one workspace cannot change its extraction."}
 	}

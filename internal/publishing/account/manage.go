@@ -144,7 +144,7 @@ func (s *Service) identify(ctx context.Context, a Account, use network.Account) 
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {
 		return network.Account{}, &apperr.Error{Kind: apperr.KindConflict, Code: "cannot_be_asked",
-			Message: "This network cannot be asked whether an account is still connected. The next post will tell."}
+			Message: "This network cannot check whether an account is still connected. The next post will show it."}
 	}
 	found, err := connector.Accounts(ctx, use)
 	if err != nil {
@@ -163,11 +163,11 @@ func identityMismatch(a Account, came string) error {
 		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came)}
 }
 
-// DisconnectResult is how a disconnection went.
+// DisconnectResult is the result of disconnecting an account.
 type DisconnectResult struct {
 	Account Account
-	Revoked bool   // at the network; else its token is forgotten here only
-	Advice  string // what to do where it is not revoked
+	Revoked bool   // the network revoked the token; otherwise it was only deleted locally
+	Advice  string // what to do if it was not revoked
 }
 
 const revokeTimeout = 15 * time.Second
@@ -190,7 +190,7 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 		return DisconnectResult{}, err
 	}
 	s.notify()
-	out := DisconnectResult{Advice: "The network could not be told. Take Dateline's access back in the account's settings at the network."}
+	out := DisconnectResult{Advice: "The network could not be reached. Revoke Dateline's access in the account's settings at the network."}
 	switch {
 	case a.Status == Disconnected:
 		out.Advice = ""

@@ -1,0 +1,128 @@
+package api_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"dateline/api/spec"
+	"dateline/internal/ops/archive"
+)
+
+// emptyArchive is an export of nothing.
+func emptyArchive(x *things) string {
+	x.s.t.Helper()
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out)
+	x.s.Must(err)
+	w := tar.NewWriter(z)
+	manifest := `{"format":1}`
+	x.s.Must(w.WriteHeader(&tar.Header{Name: "manifest.json", Mode: 0o600, Size: int64(len(manifest))}))
+	_, err = io.WriteString(w, manifest)
+	x.s.Must(err)
+	x.s.Must(w.Close())
+	x.s.Must(z.Close())
+	return out.String()
+}
+
+// export asks for an export.
+func (s *server) export(path string) (e spec.WorkspaceExport) {
+	s.t.Helper()
+	status, method := http.StatusOK, "GET"
+	if path == "" {
+		status, method = http.StatusAccepted, "POST"
+	}
+	s.decode(s.send(method, "/api/v1/workspace/exports"+path, nil), status, &e)
+	return e
+}
+
+func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	s.Schedule()
+	e := s.export("")
+	at := "/" + e.Id.String()
+	if again := s.export(""); again.Id != e.Id || e.Status != "waiting" || e.Url != nil {
+		t.Errorf("while one waits another one is made: %+v, %+v", e, again)
+	}
+	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_pending")
+	_, err := s.archives().Write(t.Context(), e.Id)
+	s.Must(err)
+	answer := s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil)
+	raw := answer.body
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "application/zstd" {
+		t.Fatalf("%d %s", answer.StatusCode, raw)
+	}
+	e = s.export(at)
+	if e.Status != "done" || e.Url == nil || e.Bytes == nil || *e.Bytes != int64(len(raw)) || e.Rows["posts"] != 1 || e.ExpiresAt == nil {
+		t.Fatalf("%+v", e)
+	}
+	linked, err := http.Get(*e.Url)
+	s.Must(err)
+	body, err := io.ReadAll(linked.Body)
+	s.Must(errors.Join(err, linked.Body.Close()))
+	if !bytes.Equal(body, raw) {
+		t.Errorf("the address leads to %d bytes, the API to %d", len(body), len(raw))
+	}
+	w, owner, token := s.Found("Elsewhere")
+	_ = owner
+	var done struct {
+		Added   map[string]int64 `json:"added"`
+		Skipped []string         `json:"skipped"`
+	}
+	s.decode(s.send("POST", "/api/v1/workspace/import", bytes.NewReader(raw), "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), http.StatusOK, &done)
+	if done.Added[string(archive.Posts)] != 1 || done.Added[string(archive.Accounts)] != 1 || len(done.Skipped) != 0 {
+		t.Errorf("%+v", done)
+	}
+	if n := s.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", w.ID); n != 1 {
+		t.Errorf("%d drafts came in", n)
+	}
+	var log struct {
+		Entries []struct{ Action string }
+	}
+	s.decode(s.send("GET", "/api/v1/audit", nil, "Authorization", "Bearer "+token), http.StatusOK, &log)
+	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" || log.Entries[1].Action != "workspace.import_started" {
+		t.Errorf("the import is noted as %+v", log.Entries)
+	}
+	s.decode(s.send("GET", "/api/v1/audit?action=workspace.exported", nil), http.StatusOK, &log)
+	if len(log.Entries) != 1 {
+		t.Errorf("the export is noted as %+v", log.Entries)
+	}
+	s.refused(s.send("POST", "/api/v1/workspace/import", "no archive", "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), 422, "invalid_request", "body")
+}
+
+// When its time is over an archive is gone, and its export says so. What cannot
+// be begun says so too, and the next one begins anew.
+func TestAnArchiveEnds(t *testing.T) {
+	s := start(t)
+	s.temporal.fail(errors.New("away"))
+	s.refused(s.send("POST", "/api/v1/workspace/exports", nil), 503, "unavailable")
+	s.temporal.fail(nil)
+	e := s.export("")
+	at := "/" + e.Id.String()
+	_, err := s.archives().Write(t.Context(), e.Id)
+	s.Must(err)
+	s.Must(s.archives().Expire(t.Context(), e.Id))
+	if got := s.export(at); got.Status != "expired" || got.Url != nil {
+		t.Errorf("%+v", got)
+	}
+	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_expired")
+	var all struct{ Exports []spec.WorkspaceExport }
+	s.decode(s.send("GET", "/api/v1/workspace/exports", nil), http.StatusOK, &all)
+	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" || all.Exports[1].Error == nil {
+		t.Errorf("%+v", all.Exports)
+	}
+	// Whose archive is lost, as after a restore, has none either.
+	e = s.export("")
+	job, err := s.archives().Write(t.Context(), e.Id)
+	s.Must(err)
+	s.Must(s.Objects.Delete(t.Context(), "exports/workspaces/"+job.WorkspaceID.String()+"/"+job.ID.String()+".tar.zst"))
+	if got := s.export("/" + e.Id.String()); got.Status != "expired" {
+		t.Errorf("%+v", got)
+	}
+}

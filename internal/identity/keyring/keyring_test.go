@@ -1,0 +1,242 @@
+package keyring_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
+	"dateline/internal/identity/keyring"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/account"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
+	"dateline/platforms/fake"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func manager(n *newsroomtest.Newsroom) *keyring.Manager {
+	return &keyring.Manager{Store: n.Store, Columns: postgres.SealedColumns(), Sealer: n.Sealer, Source: n.Keyset, BatchSize: 3}
+}
+
+func text(t *testing.T, n *newsroomtest.Newsroom, sql string, args ...any) (list []string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), n.DatabaseURL)
+	n.Must(err)
+	defer func() { _ = c.Close(context.WithoutCancel(t.Context())) }()
+	rows, err := c.Query(t.Context(), sql, args...)
+	n.Must(err)
+	list, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	n.Must(err)
+	return list
+}
+
+// Every column of bytes is either sealed, and resealed, or known not to be.
+func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
+	n := newsroomtest.Open(t)
+	open := []string{
+		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", "sites.secret_hash", "saved_searches.feed_hash", // hashes of what somebody else holds
+		"idempotency_keys.request_hash", "media.sha256", "media_renditions.sha256", "media_uploads.sha256", "operations.fingerprint", "operations.content_key", "post_targets.fingerprint", // hashes of content
+		"view_pages.sketch", // a HyperLogLog: nobody can be read from it
+	}
+	var sealed []string
+	for _, c := range postgres.SealedColumns() {
+		sealed = append(sealed, c.Table+"."+c.Column)
+	}
+	there := text(t, n, "select table_name || '.' || column_name from information_schema.columns where table_schema = 'public' and data_type = 'bytea'")
+	for _, column := range there {
+		if slices.Contains(sealed, column) == slices.Contains(open, column) {
+			t.Errorf("%s: name it in store.SealedColumns, so that it is resealed, or here, if it holds nothing sealed", column)
+		}
+	}
+	for _, column := range sealed {
+		if !slices.Contains(there, column) {
+			t.Errorf("%s is not there", column)
+		}
+	}
+}
+
+// fill makes a value of every sealed column.
+func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
+	t.Helper()
+	a := n.Allow("desk") // a registration, too
+	_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+	n.Must(err)
+	_, _, _, err = n.Webhooks.Create(t.Context(), n.Owner, "https://hooks.example/x", "", nil, idempotency.Key{})
+	n.Must(err)
+	_, _, _, err = n.Sites.Create(t.Context(), n.Owner, site.Site{Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: 5, RateSeconds: 10, Visitors: site.Cookie}, idempotency.Key{})
+	n.Must(err)
+	n.Exec("insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at) values ('0192f1a0-7c00-7000-8000-000000000001', $1, $2, 'mastodon', '', '', '', now() + interval '15 minutes')",
+		n.Workspace.ID, n.Owner.UserID)
+	choice, err := n.Sealer.Seal(secret.NewText("[]"), "choice/0192f1a0-7c00-7000-8000-000000000001")
+	n.Must(err)
+	n.Exec("update account_choices set accounts = $1", choice)
+	return a
+}
+
+func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
+	a := fill(t, n)
+	bare := n.Connect("sports")
+	_, use, err := n.Accounts.Open(t.Context(), bare.ID)
+	n.Must(err)
+	old, err := n.Sealer.Seal(use.Token, "account/"+bare.ID.String())
+	n.Must(err)
+	n.Exec("update accounts set token = $1 where id = $2", old, bare.ID)
+	gone := n.Connect("weather")
+	_, err = n.Accounts.Disconnect(t.Context(), n.Owner, gone.ID) // has nothing sealed
+	n.Must(err)
+
+	k := manager(n)
+	if retired, err := k.Retire(t.Context(), ""); err != nil || len(retired) != 0 {
+		t.Errorf("retired %v of one key, %v", retired, err)
+	}
+	before := n.Sealer.Primary()
+	_, err = secret.Rotate(t.Context(), n.Keyset, "")
+	n.Must(err)
+	if _, err := k.Retire(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "7 values") {
+		t.Errorf("retired a key in use: %v", err)
+	}
+	report, err := k.Reencrypt(t.Context())
+	if err != nil || report.Reencrypted != 7 || len(report.Undecryptable) != 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if report, err = k.Reencrypt(t.Context()); err != nil || report.Reencrypted != 0 {
+		t.Errorf("again %+v, %v", report, err)
+	}
+	counts, err := k.Counts(t.Context())
+	if err != nil || counts[string(before)] != 0 || counts[string(n.Sealer.Primary())] != 7 {
+		t.Errorf("%v, %v", counts, err)
+	}
+	if retired, err := k.Retire(t.Context(), ""); err != nil || len(retired) != 1 {
+		t.Errorf("retired %v, %v", retired, err)
+	}
+	// All that was sealed serves as before, in a process that knows the new key only.
+	fresh, err := secret.Open(t.Context(), n.Keyset)
+	n.Must(err)
+	s := *n.Accounts
+	s.Sealer = fresh
+	if r, err := s.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed {
+		t.Errorf("renewed %+v, %v", r, err)
+	}
+	if _, again, err := s.Open(t.Context(), bare.ID); err != nil || again.Token.Reveal() != use.Token.Reveal() {
+		t.Errorf("sealed bare: %v", err)
+	}
+	for _, c := range postgres.SealedColumns() {
+		rows, err := n.Store.SealedWithOtherKeys(t.Context(), c, []byte("none\n"), "", 100)
+		n.Must(err)
+		for _, row := range rows {
+			if !slices.ContainsFunc(row.Names, func(name string) bool { _, err := fresh.Open(row.Bytes, name); return err == nil }) {
+				t.Errorf("a value of %s is lost", c.Table)
+			}
+		}
+	}
+}
+
+func TestWhatNoKeyOpensIsTold(t *testing.T) {
+	n := newsroomtest.Open(t)
+	a := n.Connect("desk")
+	n.Exec("update accounts set token = '\\x01020304050607' where id = $1", a.ID)
+	if report, err := manager(n).Reencrypt(t.Context()); err != nil || report.Undecryptable["accounts"] != 1 || report.Reencrypted != 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// Keys are rotated and everything is resealed while tokens are used and renewed
+// all the time: nobody notices.
+func TestRotationUnderUse(t *testing.T) {
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
+	var accounts []account.Account
+	first := n.Allow("desk")
+	for _, name := range []string{"sports", "weather", "economy"} {
+		accounts = append(accounts, n.Connect(name))
+	}
+	other, err := secret.Open(t.Context(), n.Keyset) // another process
+	n.Must(err)
+	second := *n.Accounts
+	second.Sealer = other
+
+	stop := make(chan struct{})
+	var users sync.WaitGroup
+	var used, renewed atomic.Int32
+	for _, s := range []*account.Service{n.Accounts, &second} {
+		users.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for _, a := range accounts {
+					if _, use, err := s.Open(t.Context(), a.ID); err != nil || use.Token.Empty() {
+						t.Errorf("a token does not open: %v", err)
+						return
+					}
+					used.Add(1)
+				}
+			}
+		})
+		users.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				a, err := n.Store.Account(t.Context(), first.ID)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				r, err := s.Renew(t.Context(), a.ID, a.TokenVersion)
+				if err != nil || r.Outcome != account.Renewed {
+					t.Errorf("not renewed: %+v, %v", r, err)
+					return
+				}
+				renewed.Add(1)
+			}
+		})
+	}
+	var total int
+	for range 4 {
+		_, err := secret.Rotate(t.Context(), n.Keyset, "")
+		n.Must(err)
+		// What a slow process has just sealed with the key before is met by the next look.
+		for {
+			report, err := manager(n).Reencrypt(t.Context())
+			n.Must(err)
+			if total += report.Reencrypted; report.Reencrypted == 0 {
+				break
+			}
+		}
+		if used.Load() == 0 || renewed.Load() == 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	close(stop)
+	users.Wait()
+	if used.Load() == 0 || renewed.Load() == 0 || total < 4*len(accounts) {
+		t.Errorf("used %d times, renewed %d times, resealed %d values", used.Load(), renewed.Load(), total)
+	}
+	if _, err := manager(n).Reencrypt(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if retired, err := manager(n).Retire(t.Context(), ""); err != nil || len(retired) != 4 {
+		t.Errorf("retired %v, %v", retired, err)
+	}
+	for _, a := range append(accounts, first) {
+		if _, use, err := second.Open(t.Context(), a.ID); err != nil || use.Token.Empty() {
+			t.Errorf("lost: %v", err)
+		}
+	}
+}
