@@ -233,8 +233,8 @@ func (n *newsroom) CheckViews(context.Context) (activities.CheckResult, error) {
 	return activities.CheckResult{Done: true, Compared: 900}, nil
 }
 
-// TendViews is the activity of that name.
-func (n *newsroom) TendViews(context.Context) (activities.MaintainViewsResult, error) {
+// MaintainViews is the activity of that name.
+func (n *newsroom) MaintainViews(context.Context) (activities.MaintainViewsResult, error) {
 	return activities.MaintainViewsResult{Sketched: 300}, nil
 }
 

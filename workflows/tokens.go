@@ -16,7 +16,7 @@ const (
 	MaintainAccountsWorkflow = "MaintainAccounts"
 )
 
-// MaintainAccountsSchedule is the id of the schedule that runs TendAccounts.
+// MaintainAccountsSchedule is the id of the schedule that runs MaintainAccounts.
 const MaintainAccountsSchedule = "maintain-accounts"
 
 // AccountID is the id of the workflow that renews an account's token.

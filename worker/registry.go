@@ -14,41 +14,41 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// RegistryStore is the database as the roster uses it.
+// RegistryStore is the database as the registry uses it.
 type RegistryStore interface {
 	RecordHeartbeat(ctx context.Context, identity string) error
-	LeaseDeadWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error)
+	LeaseDeadWorkers(ctx context.Context, deadAfter, lease time.Duration) ([]string, error)
 	RenewWorkerLease(ctx context.Context, identity string, lease time.Duration) (bool, error)
 	DeleteWorker(ctx context.Context, identity string) error
-	ListDuePosts(ctx context.Context, before time.Time, after postgres.DuePost, most int) ([]postgres.DuePost, error)
-	ListOverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error)
+	ListDuePosts(ctx context.Context, before time.Time, after postgres.DuePost, limit int) ([]postgres.DuePost, error)
+	ListOverduePosts(ctx context.Context, late time.Duration, limit int) ([]uuid.UUID, error)
 }
 
-// Releaser has Temporal hand out anew what a worker does not have any more.
+// Releaser makes Temporal dispatch activities again that a worker no longer runs.
 type Releaser interface {
 	Release(ctx context.Context, postID uuid.UUID, o temporalclient.Orphans) (int, error)
 }
 
-// registry notices in seconds that a worker is gone, or never got what Temporal
-// believes it has. Heartbeats of every waiting post would tell as well, but cost
-// Temporal more than the posts: 10,000 that wait minutes for their second beat
-// hundreds of times a second. Here each worker is seen in one row.
+// registry detects within seconds that a worker is dead, or never received an
+// activity that Temporal dispatched to it. Activity heartbeats of every waiting post
+// would detect it as well, but cost Temporal more than the posts: 10,000 that wait
+// for minutes send hundreds of heartbeats a second. Here each worker has one row.
 type registry struct {
 	store    RegistryStore
 	releaser Releaser
-	running  func(post uuid.UUID) int // activities of a post that run in this process
-	horizon  time.Duration            // how far ahead of its time a post may be in a worker's hands
+	running  func(post uuid.UUID) int // attempts of a post in this process
+	horizon  time.Duration            // how far ahead of its time a worker may hold a post
 	identity string
 	log      *slog.Logger
 }
 
 const (
 	heartbeatInterval = 2 * time.Second
-	deadAfter         = 8 * time.Second // from when a worker is taken for gone
+	deadAfter         = 8 * time.Second // since its last heartbeat
 	takeoverLease     = 30 * time.Second
-	overdueAfter      = 5 * time.Second // from when a post is looked for that should be out
-	maxOverdue        = 50              // posts that are looked for at a time
-	maxReleases       = 16              // posts that are asked about at once
+	overdueAfter      = 5 * time.Second // past its time, until a post is checked
+	maxOverdue        = 50              // posts that are checked at a time
+	maxReleases       = 16              // posts that are released in parallel
 	releasePage       = 500
 )
 
@@ -61,23 +61,23 @@ func newIdentity() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), uuid.NewString()[:8])
 }
 
-// run keeps this worker in the roster until ctx ends.
+// run registers this worker until ctx ends, and takes over from dead ones.
 func (r *registry) run(ctx context.Context) {
 	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
-	var inheriting sync.WaitGroup
-	defer inheriting.Wait()
-	var well time.Time // since when the database answers
-	for looks := 1; ; looks++ {
+	var takeovers sync.WaitGroup
+	defer takeovers.Wait()
+	var trustedFrom time.Time // when the absence of heartbeats means something again
+	for rounds := 1; ; rounds++ {
 		if err := r.store.RecordHeartbeat(ctx, r.identity); err != nil {
 			if ctx.Err() == nil {
-				r.log.Warn("this worker could not note that it is alive; should that last, another takes over its posts", "error", err)
+				r.log.Warn("recording this worker's heartbeat failed; if that persists, another worker takes over its posts", "error", err)
 			}
-			well = time.Now().Add(deadAfter) // nobody else was seen either
+			trustedFrom = time.Now().Add(deadAfter) // other workers could not record theirs either
 		}
-		if time.Now().After(well) {
-			r.takeOverDead(ctx, &inheriting)
-			if looks%3 == 0 {
+		if time.Now().After(trustedFrom) {
+			r.takeOverDead(ctx, &takeovers)
+			if rounds%3 == 0 {
 				r.releaseLost(ctx)
 			}
 		}
@@ -89,25 +89,25 @@ func (r *registry) run(ctx context.Context) {
 	}
 }
 
-// takeOverDead takes over from workers that are gone.
+// takeOverDead takes over from dead workers.
 func (r *registry) takeOverDead(ctx context.Context, all *sync.WaitGroup) {
-	gone, err := r.store.LeaseDeadWorkers(ctx, deadAfter, takeoverLease)
+	dead, err := r.store.LeaseDeadWorkers(ctx, deadAfter, takeoverLease)
 	if err != nil {
-		return // the next look tells
+		return // the next round tries again
 	}
-	for _, identity := range gone {
+	for _, identity := range dead {
 		all.Go(func() {
 			released, err := r.takeOver(ctx, identity)
 			if err != nil {
-				r.log.Warn("taking over from a worker that is gone stopped half way; it is tried again", "worker", identity, "released", released, "error", err)
+				r.log.Warn("taking over from a dead worker failed; it is retried", "worker", identity, "released", released, "error", err)
 				return
 			}
-			r.log.Info("a worker is gone; what it held has been handed out anew", "worker", identity, "released", released)
+			r.log.Info("a worker is dead; its activities have been dispatched again", "worker", identity, "released", released)
 		})
 	}
 }
 
-// takeOver releases everything that a worker held.
+// takeOver releases everything that a worker ran.
 func (r *registry) takeOver(ctx context.Context, identity string) (released int, err error) {
 	var after postgres.DuePost
 	for {
@@ -157,25 +157,24 @@ func (r *registry) releaseAll(ctx context.Context, due []postgres.DuePost, ident
 	return released, err
 }
 
-// releaseLost looks for posts that Temporal believes to be in this worker's hands
-// and that are not: when Temporal stops at the wrong moment, it has noted that it
-// gave them out, and they never arrived.
+// releaseLost finds posts that Temporal has dispatched to this worker but that
+// never arrived: Temporal stopped after it recorded the dispatch.
 func (r *registry) releaseLost(ctx context.Context) {
 	posts, err := r.store.ListOverduePosts(ctx, overdueAfter, maxOverdue)
 	if err != nil {
-		return // the next look tells
+		return // the next round tries again
 	}
 	for _, id := range posts {
 		running := r.running(id)
 		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: r.identity, Since: overdueAfter, Running: running})
 		if err != nil {
 			if ctx.Err() == nil {
-				r.log.Warn("could not look for a post that is late", "post_id", id, "error", err)
+				r.log.Warn("checking an overdue post failed", "post_id", id, "error", err)
 			}
 			return
 		}
 		if n > 0 {
-			r.log.Warn("a post never arrived at this worker; it has been handed out anew", "post_id", id)
+			r.log.Warn("a post never arrived at this worker; it has been dispatched again", "post_id", id)
 		}
 	}
 }
