@@ -128,7 +128,7 @@ func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 
 // A workflow that runs is told of a change that it has not heard of, and left
 // alone otherwise.
-func TestReconcilePosts_TellsRunningWorkflowsOfChanges(t *testing.T) {
+func TestReconcilePosts_SignalsRunningWorkflows(t *testing.T) {
 	told, untold := unattended(1, false), unattended(1, true)
 	s := &reconcileStub{running: true, missing: [][]post.Unattended{slices.Concat(told, untold)}}
 	if _, err := s.run(t); err != nil || !slices.Equal(s.signaled, []uuid.UUID{untold[0].PostID}) {
@@ -136,7 +136,7 @@ func TestReconcilePosts_TellsRunningWorkflowsOfChanges(t *testing.T) {
 	}
 }
 
-func TestReconcilePosts_ReturnsPostsOfReconnectedAccounts(t *testing.T) {
+func TestReconcilePosts_RedrivesReconnectedAccounts(t *testing.T) {
 	s := &reconcileStub{reconnected: []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}, late: []uuid.UUID{uuid.New()}}
 	s.taken = s.reconnected[1]
 	result, err := s.run(t)
