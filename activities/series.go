@@ -34,16 +34,16 @@ type Series struct {
 // seriesBatch is how many series are listed at once.
 const seriesBatch = 100
 
-// MaterialiseResult says what a run did.
-type MaterialiseResult struct {
+// MaterializeResult says what a run did.
+type MaterializeResult struct {
 	Series  int
 	Changed int // posts made, revised or taken back
 	Failed  int // series in trouble; the next run tries them again
 }
 
-// MaterialiseSeries brings the posts of every series up to its rule. A series
+// MaterializeSeries brings the posts of every series up to its rule. A series
 // in trouble does not stop the others.
-func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResult, err error) {
+func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResult, err error) {
 	told := true
 	for after := uuid.Nil; ; {
 		ids, err := s.Store.ListOpenSeries(ctx, after, seriesBatch)

@@ -28,21 +28,21 @@ func (n *told) SignalChanged(_ context.Context, id uuid.UUID) error {
 	return n.err
 }
 
-func materialise(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterialiseResult {
+func materialise(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterializeResult {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard{})
 	env := suite.NewTestActivityEnvironment()
 	s := &activities.Series{Store: n.Store, Desk: n.Desk, Signaler: w, Log: slog.New(slog.DiscardHandler)}
 	env.RegisterActivity(s)
-	value, err := env.ExecuteActivity(s.MaterialiseSeries)
+	value, err := env.ExecuteActivity(s.MaterializeSeries)
 	n.Must(err)
-	var result activities.MaterialiseResult
+	var result activities.MaterializeResult
 	n.Must(value.Get(&result))
 	return result
 }
 
-func TestMaterialiseSeries(t *testing.T) {
+func TestMaterializeSeries(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	create := func() post.Series {
@@ -53,7 +53,7 @@ func TestMaterialiseSeries(t *testing.T) {
 		return s
 	}
 	one, broken, other := create(), create(), create()
-	if r := materialise(t, n, &told{}); r != (activities.MaterialiseResult{Series: 3}) {
+	if r := materialise(t, n, &told{}); r != (activities.MaterializeResult{Series: 3}) {
 		t.Errorf("right after creating: %+v", r)
 	}
 	n.Exec("update scheduled_posts set withdrawn = true, status = 'cancelled'")

@@ -28,7 +28,7 @@ type Crawler struct {
 func NewCrawl(c client.Client, a Crawler) worker.Worker {
 	w := worker.New(c, workflows.CrawlQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: a.Crawl.Most + 20,
-		WorkerStopTimeout:                  stopPatience,
+		WorkerStopTimeout:                  stopTimeout,
 		WorkflowTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})

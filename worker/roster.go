@@ -43,13 +43,13 @@ type registry struct {
 }
 
 const (
-	beat         = 2 * time.Second
-	silence      = 8 * time.Second // from when a worker is taken for gone
-	inheritLease = 30 * time.Second
-	overdue      = 5 * time.Second // from when a post is looked for that should be out
-	overdueMost  = 50              // posts that are looked for at a time
-	releasers    = 16              // posts that are asked about at once
-	releasePage  = 500
+	heartbeatInterval = 2 * time.Second
+	deadAfter         = 8 * time.Second // from when a worker is taken for gone
+	takeoverLease     = 30 * time.Second
+	overdueAfter      = 5 * time.Second // from when a post is looked for that should be out
+	maxOverdue        = 50              // posts that are looked for at a time
+	maxReleases       = 16              // posts that are asked about at once
+	releasePage       = 500
 )
 
 // newIdentity names a worker process. Temporal shows it in its Web UI.
@@ -63,7 +63,7 @@ func newIdentity() string {
 
 // run keeps this worker in the roster until ctx ends.
 func (r *registry) run(ctx context.Context) {
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
 	var inheriting sync.WaitGroup
 	defer inheriting.Wait()
@@ -73,12 +73,12 @@ func (r *registry) run(ctx context.Context) {
 			if ctx.Err() == nil {
 				r.log.Warn("this worker could not note that it is alive; should that last, another takes over its posts", "error", err)
 			}
-			well = time.Now().Add(silence) // nobody else was seen either
+			well = time.Now().Add(deadAfter) // nobody else was seen either
 		}
 		if time.Now().After(well) {
-			r.inherit(ctx, &inheriting)
+			r.takeOverDead(ctx, &inheriting)
 			if looks%3 == 0 {
-				r.findLost(ctx)
+				r.releaseLost(ctx)
 			}
 		}
 		select {
@@ -89,9 +89,9 @@ func (r *registry) run(ctx context.Context) {
 	}
 }
 
-// inherit takes over from workers that are gone.
-func (r *registry) inherit(ctx context.Context, all *sync.WaitGroup) {
-	gone, err := r.store.LeaseDeadWorkers(ctx, silence, inheritLease)
+// takeOverDead takes over from workers that are gone.
+func (r *registry) takeOverDead(ctx context.Context, all *sync.WaitGroup) {
+	gone, err := r.store.LeaseDeadWorkers(ctx, deadAfter, takeoverLease)
 	if err != nil {
 		return // the next look tells
 	}
@@ -124,7 +124,7 @@ func (r *registry) takeOver(ctx context.Context, identity string) (released int,
 			return released, r.store.DeleteWorker(ctx, identity)
 		}
 		after = due[len(due)-1]
-		if still, err := r.store.RenewWorkerLease(ctx, identity, inheritLease); err != nil || !still {
+		if still, err := r.store.RenewWorkerLease(ctx, identity, takeoverLease); err != nil || !still {
 			return released, err
 		}
 	}
@@ -136,7 +136,7 @@ func (r *registry) releaseAll(ctx context.Context, due []postgres.DuePost, ident
 		all   sync.WaitGroup
 		queue = make(chan uuid.UUID)
 	)
-	for range releasers {
+	for range maxReleases {
 		all.Go(func() {
 			for id := range queue {
 				n, failed := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: identity})
@@ -157,17 +157,17 @@ func (r *registry) releaseAll(ctx context.Context, due []postgres.DuePost, ident
 	return released, err
 }
 
-// findLost looks for posts that Temporal believes to be in this worker's hands
+// releaseLost looks for posts that Temporal believes to be in this worker's hands
 // and that are not: when Temporal stops at the wrong moment, it has noted that it
 // gave them out, and they never arrived.
-func (r *registry) findLost(ctx context.Context) {
-	posts, err := r.store.ListOverduePosts(ctx, overdue, overdueMost)
+func (r *registry) releaseLost(ctx context.Context) {
+	posts, err := r.store.ListOverduePosts(ctx, overdueAfter, maxOverdue)
 	if err != nil {
 		return // the next look tells
 	}
 	for _, id := range posts {
 		running := r.running(id)
-		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: r.identity, Since: overdue, Running: running})
+		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: r.identity, Since: overdueAfter, Running: running})
 		if err != nil {
 			if ctx.Err() == nil {
 				r.log.Warn("could not look for a post that is late", "post_id", id, "error", err)

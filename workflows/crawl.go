@@ -31,7 +31,7 @@ const soon = 15 * time.Second
 func Crawl(ctx workflow.Context) (CrawlResult, error) {
 	var c *activities.Crawl
 	var plan activities.CrawlPlan
-	if err := workflow.ExecuteActivity(housekeeping(ctx), c.PlanCrawl).Get(ctx, &plan); err != nil {
+	if err := workflow.ExecuteActivity(housekeepingOptions(ctx), c.PlanCrawl).Get(ctx, &plan); err != nil {
 		return CrawlResult{}, err
 	}
 	result := CrawlResult{Seeds: plan.Seeds}
@@ -105,7 +105,7 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 // drainOnce runs one drain. A signal calls it off, and is returned.
 func drainOnce(ctx workflow.Context, domain string, signals controls) (result activities.DrainResult, asked crawl.Control, err error) {
 	var c *activities.Crawl
-	draining, callOff := workflow.WithCancel(crawling(ctx, "Crawls "+domain))
+	draining, callOff := workflow.WithCancel(crawlOptions(ctx, "Crawls "+domain))
 	future := workflow.ExecuteActivity(draining, c.DrainDomain, activities.DrainInput{Domain: domain})
 	selector := workflow.NewSelector(ctx)
 	selector.AddFuture(future, func(workflow.Future) {})
@@ -123,7 +123,7 @@ func drainOnce(ctx workflow.Context, domain string, signals controls) (result ac
 func applyControls(ctx workflow.Context, domain string, asked []crawl.Control) error {
 	var c *activities.Crawl
 	for _, what := range asked {
-		err := workflow.ExecuteLocalActivity(rows(ctx, "Notes: "+string(what)), c.ControlDomain, activities.ControlInput{Domain: domain, What: what}).Get(ctx, nil)
+		err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Notes: "+string(what)), c.ControlDomain, activities.ControlInput{Domain: domain, What: what}).Get(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -183,20 +183,20 @@ func (s controls) wait(ctx workflow.Context, long time.Duration) {
 // RebuildSeen makes the filter of seen URLs anew. A schedule runs it.
 func RebuildSeen(ctx workflow.Context) (urls int, err error) {
 	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Reads all known URLs"), k.RebuildSeen).Get(ctx, &urls)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Reads all known URLs"), k.RebuildSeen).Get(ctx, &urls)
 	return urls, err
 }
 
 // SweepPages drops old versions of pages. A schedule runs it.
 func SweepPages(ctx workflow.Context) (dropped int, err error) {
 	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Drops old versions"), k.SweepPages).Get(ctx, &dropped)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Drops old versions"), k.SweepPages).Get(ctx, &dropped)
 	return dropped, err
 }
 
 // ExportPages writes an archive of a domain into the object store.
 func ExportPages(ctx workflow.Context, in ExportPagesInput) (out activities.ExportResult, err error) {
 	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Writes the archive"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Writes the archive"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
 	return out, err
 }

@@ -12,13 +12,13 @@ import (
 // Names of the workflows that keep the counts of views.
 const (
 	FlushViewsWorkflow    = "FlushViews"
-	MaintainViewsWorkflow = "TendViews"
+	MaintainViewsWorkflow = "MaintainViews"
 )
 
 // Ids of the schedules that run them.
 const (
 	FlushViewsSchedule    = "flush-views"
-	MaintainViewsSchedule = "tend-views"
+	MaintainViewsSchedule = "maintain-views"
 )
 
 // FlushViewsResult is what a round did.

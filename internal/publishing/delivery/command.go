@@ -39,8 +39,8 @@ type Command struct {
 	Name   string // cancel, edit, publish_now, retry or discard
 	Edit   scheduling.Edit
 	// Targets are those that retry and discard mean; none: all.
-	Targets []uuid.UUID
-	Broken  string // why the signal's input could not be read
+	Targets    []uuid.UUID
+	InputError string // why the signal's input could not be read
 }
 
 // Apply carries out a command. A refusal is not an error: nobody waits for the
@@ -66,8 +66,8 @@ func (s *Commands) Apply(ctx context.Context, c Command) error {
 
 func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status post.Status) (err error) {
 	switch {
-	case c.Broken != "":
-		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.Broken})
+	case c.InputError != "":
+		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.InputError})
 	case c.Name == "cancel" && status == post.Cancelled:
 		return nil // carried out by an attempt whose answer was lost
 	case c.Name == "cancel":

@@ -21,8 +21,8 @@ func TestReconnectedPostsComeBack(t *testing.T) {
 		t.Helper()
 		for range 2 {
 			result, err := reconcile(t, n)
-			if err != nil || result.Returned != want {
-				t.Errorf("returned %d, want %d, %v", result.Returned, want, err)
+			if err != nil || result.Redriven != want {
+				t.Errorf("returned %d, want %d, %v", result.Redriven, want, err)
 			}
 			want = 0 // once is enough
 		}

@@ -34,10 +34,10 @@ type Signaler interface {
 // Recovery starts the workflows of posts that have none, and signals those that
 // missed a change.
 type Recovery struct {
-	Store  RecoveryStore
+	Store    RecoveryStore
 	Signaler Signaler
-	Live   LiveBus
-	Log    *slog.Logger
+	Live     LiveBus
+	Log      *slog.Logger
 }
 
 const (
@@ -49,10 +49,10 @@ const (
 
 // RecoveryResult is the outcome of one Recovery run.
 type RecoveryResult struct {
-	Forgotten int64 // posts whose workflow was lost with Temporal's store
-	Returned  int   // posts whose account is connected again
-	Late      int   // posts found out of time
-	Signaled    int
+	Lost     int64 // posts whose workflow was lost with Temporal's store
+	Redriven int   // posts whose account is connected again
+	Late     int   // posts found out of time
+	Signaled int
 }
 
 // Run brings rows and workflows together. It ends when a batch
@@ -63,13 +63,13 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 	if err != nil {
 		return result, err
 	}
-	if result.Forgotten, err = r.Store.DetectNewTemporalStore(ctx, identity); err != nil {
+	if result.Lost, err = r.Store.DetectNewTemporalStore(ctx, identity); err != nil {
 		return result, err
 	}
-	if result.Forgotten > 0 {
-		r.Log.WarnContext(ctx, "Temporal's store is a new one; starting the workflows of all open posts anew", "posts", result.Forgotten)
+	if result.Lost > 0 {
+		r.Log.WarnContext(ctx, "Temporal's store is a new one; starting the workflows of all open posts anew", "posts", result.Lost)
 	}
-	if err := r.returnReconnected(ctx, &result, heartbeat); err != nil {
+	if err := r.redriveReconnected(ctx, &result, heartbeat); err != nil {
 		return result, err
 	}
 	late, err := r.Store.MarkLate(ctx, lateAfter, reconcileBatch)
@@ -94,7 +94,7 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 			}
 			signaled[m.PostID] = true
 			fresh++
-			if err := r.tell(ctx, m); err != nil {
+			if err := r.signalIfNeeded(ctx, m); err != nil {
 				return result, err
 			}
 			result.Signaled++
@@ -107,19 +107,19 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 	return result, r.Store.DeleteExpiredIdempotencyKeys(ctx)
 }
 
-// tell makes sure that a post's workflow runs and knows its newest revision. One
+// signalIfNeeded makes sure that a post's workflow runs and knows its newest revision. One
 // that begins reads the post by itself.
-func (r *Recovery) tell(ctx context.Context, m post.Unattended) error {
+func (r *Recovery) signalIfNeeded(ctx context.Context, m post.Unattended) error {
 	began, err := r.Signaler.EnsureRunning(ctx, m.PostID)
-	if err != nil || began || !m.Untold {
+	if err != nil || began || !m.IsStale {
 		return err
 	}
 	return r.Signaler.SignalChanged(ctx, m.PostID)
 }
 
-// returnReconnected sends posts out again that failed for want of access to an
+// redriveReconnected sends posts out again that failed for want of access to an
 // account which a person has connected since.
-func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult, heartbeat func(done int)) error {
+func (r *Recovery) redriveReconnected(ctx context.Context, result *RecoveryResult, heartbeat func(done int)) error {
 	ids, err := r.Store.ListReconnected(ctx, reconcileBatch)
 	if err != nil {
 		return err
@@ -137,8 +137,8 @@ func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult
 		if err := r.Signaler.SignalChanged(ctx, id); err != nil {
 			return err
 		}
-		result.Returned++
-		heartbeat(result.Returned)
+		result.Redriven++
+		heartbeat(result.Redriven)
 	}
 	return nil
 }

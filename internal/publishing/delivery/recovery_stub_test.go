@@ -25,7 +25,7 @@ type reconcileStub struct {
 	taken       uuid.UUID // somebody else returned this one
 	running     bool      // workflows run already
 	revived     []uuid.UUID
-	signaled      []uuid.UUID
+	signaled    []uuid.UUID
 	changed     []uuid.UUID
 }
 
@@ -95,7 +95,7 @@ func (s *reconcileStub) run(t *testing.T) (delivery.RecoveryResult, error) {
 func unattended(n int, untold bool) []post.Unattended {
 	out := make([]post.Unattended, n)
 	for i := range out {
-		out[i] = post.Unattended{PostID: uuid.New(), Untold: untold}
+		out[i] = post.Unattended{PostID: uuid.New(), IsStale: untold}
 	}
 	return out
 }
@@ -141,7 +141,7 @@ func TestReconcilePosts_ReturnsPostsOfReconnectedAccounts(t *testing.T) {
 	s.taken = s.reconnected[1]
 	result, err := s.run(t)
 	want := []uuid.UUID{s.reconnected[0], s.reconnected[2]}
-	if err != nil || result.Returned != 2 || !slices.Equal(s.signaled, want) {
+	if err != nil || result.Redriven != 2 || !slices.Equal(s.signaled, want) {
 		t.Errorf("got %+v, %v, signaled %v, want %v", result, err, s.signaled, want)
 	}
 	if want := append(want, s.late...); !slices.Equal(s.changed, want) || result.Late != 1 {

@@ -107,7 +107,7 @@ func TestATokenThatIsRefusedAgainEndsAsADeadLetterAndComesBack(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	b.allow()
-	if result, err := reconcile(t, &signaler{bench: b, identity: "one"}); err != nil || result.Returned != 1 {
+	if result, err := reconcile(t, &signaler{bench: b, identity: "one"}); err != nil || result.Redriven != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	b.publish(b.publisher(), input(p))
@@ -127,11 +127,11 @@ func TestPostsToADisconnectedAccountWaitForIt(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	n := &signaler{bench: b, identity: "one"}
-	if result, err := reconcile(t, n); err != nil || result.Returned != 0 {
+	if result, err := reconcile(t, n); err != nil || result.Redriven != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	b.allow()
-	if result, err := reconcile(t, n); err != nil || result.Returned != 1 {
+	if result, err := reconcile(t, n); err != nil || result.Redriven != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	b.publish(b.publisher(), input(p))
