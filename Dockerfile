@@ -45,6 +45,7 @@ FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build --chown=65532:65532 /out/keyset /var/lib/dateline/keyset
 COPY --from=build --chown=65532:65532 /out/tmp /tmp
+COPY LICENSE NOTICE /
 COPY --from=build /out/dateline /dateline
 USER 65532:65532
 EXPOSE 8080

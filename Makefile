@@ -1,4 +1,4 @@
-# Dateline. `make help` lists what can be done.
+# Dateline. `make help` lists all targets.
 
 SHELL       := /bin/bash
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -20,21 +20,21 @@ VERSITYGW   := $(TOOLS)/versitygw-v1.8.0
 
 .DEFAULT_GOAL := help
 
-## Using it
+## Run
 
 .PHONY: run
 run: build ## start everything on this machine (ARGS="--demo" and other flags of `dateline up`)
 	@exec ./bin/dateline up $(ARGS)
 
 .PHONY: demo
-demo: ## start everything, schedule a few posts in the next minute, and crawl three small news sites of its own
+demo: ## start everything, schedule a few posts in the next minute, and crawl three generated news sites
 	@$(MAKE) --no-print-directory run ARGS="--demo $(ARGS)"
 
 .PHONY: env
 env: ## write .env with random secrets for docker-compose.yml
 	@scripts/make-env.sh
 
-## Building
+## Build
 
 .PHONY: build
 build: web-if-node ## build bin/dateline (a minute or two the first time)
@@ -42,10 +42,10 @@ build: web-if-node ## build bin/dateline (a minute or two the first time)
 	@$(GO_BUILD) -o bin/dateline .
 
 .PHONY: web
-web: web/dist/index.html ## build the dashboard, which the next `make build` takes into the program (needs Node 20.19 or later)
+web: web/dist/index.html ## build the dashboard, which the next `make build` embeds (needs Node 20.19 or later)
 
 web/node_modules/.package-lock.json: web/package-lock.json
-	@echo "fetching what the dashboard is built of (once)"
+	@echo "installing the dashboard's packages (once)"
 	@cd web && npm ci --no-progress
 	@touch $@
 
@@ -55,25 +55,26 @@ web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
 	@cd web && npm run --silent build
 	@touch $@
 
-# A machine without Node runs the program without a dashboard; its page says how
-# to get one.
+# Without Node the program is built without the dashboard; its page says how to
+# add it.
 .PHONY: web-if-node
 web-if-node:
 	@if command -v npm >/dev/null; then \
-			$(MAKE) --no-print-directory web || echo "The dashboard could not be built; the program goes without (try: make web)"; \
-		else echo "There is no Node here: the program gets no dashboard (install Node 20.19 or later, then: make web)"; fi
+			$(MAKE) --no-print-directory web || echo "The dashboard could not be built; the program is built without it (try: make web)"; \
+		else echo "Node is not installed: the program is built without the dashboard (install Node 20.19 or later, then: make web)"; fi
 
 .PHONY: temporald
 temporald: build ## build the embedded Temporal server (minutes the first time, then nothing)
 	@./bin/dateline build-temporald -source temporald -o bin/temporald
 
 .PHONY: generate
-generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settings
+generate: $(SQLC) $(OAPI) ## regenerate code and pages: queries, API, settings
 	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
 	go test ./internal/infra/config -run TestExample_MatchesCommittedFile -update >/dev/null
+	go test ./docs -run TestSettingsPage -update >/dev/null
 
-## Proving it
+## Test and measure
 
 .PHONY: test
 test: build temporald ## run all tests on real engines (Postgres, Redis, Temporal, S3), or those of some packages (PKG=./internal/audience/...)
@@ -91,54 +92,54 @@ unit: ## run the tests that need no engine (under a minute when nothing has to b
 check: lint unit ## what to run before every commit: linters and the tests without engines
 
 .PHONY: test-web
-test-web: web build temporald ## the dashboard's tests, and people's ways through it in Chromium against the real program (SHOTS=folder keeps pictures)
+test-web: web build temporald ## test the dashboard, also in Chromium against the real program (SHOTS=folder saves screenshots)
 	@cd web && npm run --silent test
 	@cd web && SCREENSHOTS="$(abspath $(SHOTS))" npm run --silent test:browser
 
 .PHONY: race
-race: build temporald ## the tests again under the race detector
+race: build temporald ## run all tests under the race detector
 	CGO_ENABLED=1 go test -race -timeout 30m ./...
 
 .PHONY: bench-publish
-bench-publish: temporald ## lateness, posts per minute against a bare Temporal, and cost, on the whole stack (HERD="3000 10000")
+bench-publish: temporald ## measure lateness, posts per minute next to bare Temporal, and cost, on the whole stack (HERD="3000 10000")
 	@go build -o bin/bench ./e2e/bench
 	@./bin/bench -herd "$(or $(HERD),3000)" $(BENCHFLAGS)
 
 .PHONY: bench-extract
-bench-extract: ## articles read per second and core, beside go-trafilatura; F1 where ARTICLES_DIR names the sets (ROUNDS=20)
+bench-extract: ## measure extraction per second and core, next to go-trafilatura; F1 with ARTICLES_DIR (ROUNDS=20)
 	@if [ -n "$(ARTICLES_DIR)" ]; then ARTICLES_DIR="$(abspath $(ARTICLES_DIR))" go test ./internal/news/article/extract -count=1 -run 'TestEnglishSet|TestVietnameseSet' -v | grep -E 'F1|^(---|ok|FAIL)'; fi
 	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/news/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: bench-views
-bench-views: ## counting against the naive way and a bare INCR, its memory, and reading what trends
+bench-views: ## measure counting next to a naive implementation and bare INCR, memory and trending
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews $(BENCHFLAGS)
 
 .PHONY: bench-views-http
-bench-views-http: ## views per second over HTTP against the naive way, on keep-alive connections
+bench-views-http: ## measure hits per second over HTTP next to a naive implementation
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews -parts http $(BENCHFLAGS)
 
 .PHONY: bench-search
-bench-search: ## search among 100,000 articles on Postgres, beside ILIKE; the last line is JSON (ARTICLES=100000; SEARCH_BENCH_URL keeps them)
+bench-search: ## measure search among 100,000 articles on Postgres, next to ILIKE (ARTICLES=100000; SEARCH_BENCH_URL reuses them)
 	@go test ./internal/news/search/pgsearch -run TestBench -count=1 -timeout 60m -search-bench $(or $(ARTICLES),100000) -v | grep -v '^=== ' | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: survive
-survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
+survive: temporald ## kill program and engines around the second of 1,000 posts: all published once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
 
 .PHONY: alerts
-alerts: temporald ## make every trouble that there is an alert for, and see a real Prometheus raise it
+alerts: temporald ## cause every condition that has an alert, and see a real Prometheus raise it
 	go test ./e2e/observe -run TestEveryAlert -count=1 -timeout 20m -v
 
 .PHONY: soak
-soak: temporald ## posts, readers and a crawl for DURATION=30m: all out once, memory and goroutines flat, no error without a cause
+soak: temporald ## publish, count and crawl for DURATION=30m: all published once, no leaks, no unexplained warnings
 	go test ./e2e -run TestSoak -count=1 -timeout 0 -soak $(or $(DURATION),30m) -soak-report $(CURDIR)/bin/soak.jsonl -v
 
 .PHONY: rollout
-rollout: temporald ## from one version to the next and back while posts wait and fire (FROM=a tag or commit; default: this checkout twice)
+rollout: temporald ## roll from one version to the next and back while posts are due (FROM=a tag or commit; default: this checkout twice)
 	go test ./e2e/rollout -run TestRollout -count=1 -timeout 30m -rollout-from "$(FROM)" -v
 
 .PHONY: upgrade-test
@@ -146,16 +147,16 @@ upgrade-test: temporald ## start the data directory of the previous release with
 	go test ./e2e/upgrade -run TestUpgrade -count=1 -timeout 40m -upgrade -upgrade-from "$(FROM)" -v
 
 .PHONY: acceptance
-acceptance: temporald ## run on a second S3 server, Temporal on Postgres, Redis Cluster, several processes and other people's servers (PART=a name; MEILI_URL, MASTODON_URL)
+acceptance: temporald ## run on a second S3 server, Temporal on Postgres, Redis Cluster, several processes and external servers (PART=a name; MEILI_URL, MASTODON_URL)
 	@$(MAKE) --no-print-directory $(VERSITYGW) || echo "VersityGW could not be built; its part is skipped"
 	go test ./e2e/acceptance -run 'TestAcceptance/$(PART)' -count=1 -timeout 60m -acceptance -versitygw "$$(ls $(VERSITYGW) 2>/dev/null)" -v
 
 .PHONY: drill
-drill: temporald ## back up, lose everything, restore: what waits goes out once, and nothing twice
+drill: temporald ## back up, lose everything, restore: scheduled posts are published once, nothing twice
 	go test ./e2e -run TestDrill -count=1 -timeout 30m -v
 
 .PHONY: capacity
-capacity: ## how many of what a newsroom needs (ARGS="-set posts=1e6 -figures")
+capacity: ## compute how many nodes a newsroom needs (ARGS="-set posts=1e6 -figures")
 	@go run ./deploy/capacity $(ARGS)
 
 .PHONY: survive-crawl
@@ -163,21 +164,21 @@ survive-crawl: temporald ## kill -9 crawl workers every few seconds through 20,0
 	go test ./e2e/crawl -run TestKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
 
 .PHONY: fresh
-fresh: temporald ## 200 sites publish: every article stored and found by the search in time, on a clock that runs 30 times faster
+fresh: temporald ## 200 sites publish on a clock 30 times faster: every article is stored and searchable in time
 	go test ./e2e/crawl -run TestNewArticles -timeout 30m -crawl-sites 200 -crawl-factor 30 -crawl-watch 3m -v
 
 .PHONY: bench-crawl
-bench-crawl: temporald ## pages a second, stored, beside bare Colly; operations of the frontier (URLS=10000000); the last line is JSON
+bench-crawl: temporald ## measure stored pages per second next to bare Colly, and frontier operations (URLS=10000000)
 	@cd e2e/crawl/colly && go build -o ../../../bin/bench-colly .
 	@go test ./e2e/crawl -run TestBench -count=1 -timeout 60m -crawl-bench $(CURDIR)/bin/bench-crawl.json -crawl-bench-urls $(or $(URLS),1000000) -v
 	@cat bin/bench-crawl.json
 
 .PHONY: fuzz
-fuzz: ## every fuzz test for a while (FUZZTIME=30s)
+fuzz: ## run every fuzz test for a while (FUZZTIME=30s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),30s)
 
 .PHONY: lint
-lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, deterministic workflows, order of migrations
+lint: $(GOLANGCI) $(WFCHECK) stale ## check formatting, linters, dependency rules, determinism of workflows, order of migrations
 	$(GOLANGCI) run ./...
 	cd temporald && $(GOLANGCI) run ./...
 	cd deploy/check && $(GOLANGCI) run ./...
@@ -192,38 +193,42 @@ lint-web: web/node_modules/.package-lock.json ## Biome and the type checker on t
 	@cd web && npm run --silent lint && npm run --silent check
 
 .PHONY: secure
-secure: secrets $(GOVULN) ## secrets in the history, and known vulnerabilities in what is linked in (asks vuln.go.dev)
+secure: secrets $(GOVULN) ## find secrets in the history and known vulnerabilities (asks vuln.go.dev)
 	$(GOVULN) ./...
 	cd temporald && $(GOVULN) ./...
 
 .PHONY: secrets
-secrets: $(GITLEAKS) ## secrets in the history
+secrets: $(GITLEAKS) ## find secrets in the history
 	$(GITLEAKS) git --no-banner --no-color --redact --verbose --exit-code 1 .
 
 .PHONY: sbom
-sbom: build temporald ## write what the programs are made of to bin/dateline.cdx.json (CycloneDX)
+sbom: build temporald ## write the software bill of materials to bin/dateline.cdx.json (CycloneDX)
 	@go run ./deploy/sbom -version $(VERSION) -lock web/package-lock.json bin/dateline bin/temporald > bin/dateline.cdx.json.tmp
 	@mv bin/dateline.cdx.json.tmp bin/dateline.cdx.json && echo "bin/dateline.cdx.json"
 
+.PHONY: notice
+notice: ## write NOTICE: the license of everything that Dateline is built from
+	@go run ./deploy/notice > NOTICE.tmp && mv NOTICE.tmp NOTICE
+
 .PHONY: stale
-stale: generate ## fail when generated code is not what its source says
-	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example || \
+stale: generate ## fail if generated code is out of date
+	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example docs/reference/settings.md || \
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
-## Housekeeping
+## Maintain
 
 .PHONY: release-migrations
-release-migrations: ## list the migrations that a release brings, which may never change afterwards (RELEASE=0.1.0)
+release-migrations: ## list the migrations of a release, which may never change afterwards (RELEASE=0.1.0)
 	@[ -n "$(RELEASE)" ] || { echo "RELEASE must be set: make release-migrations RELEASE=0.1.0"; exit 1; }
 	go test ./internal/storage/postgres -count=1 -run TestReleasedMigrations -release-migrations "$(RELEASE)"
 
 .PHONY: clean
-clean: ## remove what was built
+clean: ## remove build artifacts
 	rm -rf bin web/dist web/node_modules $(TOOLS)
 
 .PHONY: help
 help: ## show this list
-	@awk 'BEGIN {FS = ":.*## "} /^## / {printf "\n%s\n", substr($$0, 4)} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^## / {printf "\n%s\n", substr($$0, 4)} /^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 define install
 	@mkdir -p $(TOOLS)

@@ -13,9 +13,9 @@ type SeriesStore interface {
 	ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
 }
 
-// SeriesDesk makes the posts of a series.
-type SeriesDesk interface {
-	Materialise(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
+// SeriesMaterializer makes the posts of a series.
+type SeriesMaterializer interface {
+	Materialize(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
 }
 
 // PostSignaler starts a post's workflow, or tells the running one to read its post.
@@ -25,10 +25,10 @@ type PostSignaler interface {
 
 // Series makes posts of what recurs.
 type Series struct {
-	Store    SeriesStore
-	Desk     SeriesDesk
-	Signaler PostSignaler
-	Log      *slog.Logger
+	Store     SeriesStore
+	Scheduler SeriesMaterializer
+	Signaler  PostSignaler
+	Log       *slog.Logger
 }
 
 // seriesBatch is how many series are listed at once.
@@ -51,7 +51,7 @@ func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResul
 			return result, err
 		}
 		for _, id := range ids {
-			changed, err := s.Desk.Materialise(ctx, id)
+			changed, err := s.Scheduler.Materialize(ctx, id)
 			if err != nil {
 				s.Log.ErrorContext(ctx, "a series could not make its posts", "series_id", id, "error", err)
 				result.Failed++

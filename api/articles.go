@@ -11,10 +11,10 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// reader gives what serves articles, or says that the crawler is switched off.
-func (s *Server) reader() (*pipeline.Service, error) {
+// articleService returns the article service, or an error if the crawler is disabled.
+func (s *Server) articleService() (*pipeline.Service, error) {
 	if s.Articles == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL)."}
 	}
 	return s.Articles, nil
 }
@@ -28,12 +28,12 @@ func limitOf(p *int) int {
 
 // ListArticles lists articles, the newest first.
 func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObject) (spec.ListArticlesResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
 	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := pipeline.ArticleQuery{Domain: value(r.Params.Domain), Removed: value(r.Params.Gone), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
+	w := pipeline.ArticleQuery{Domain: value(r.Params.Domain), Removed: value(r.Params.Removed), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
 	if r.Params.To != nil {
 		w.To = *r.Params.To
 	}
@@ -60,9 +60,9 @@ func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObj
 	return out, nil
 }
 
-// GetArticle reads an article.
+// GetArticle gets an article.
 func (s *Server) GetArticle(ctx context.Context, r spec.GetArticleRequestObject) (spec.GetArticleResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +70,9 @@ func (s *Server) GetArticle(ctx context.Context, r spec.GetArticleRequestObject)
 	return spec.GetArticle200JSONResponse(articleJSON(one)), err
 }
 
-// GetArticleRaw gives the page that an article was read from.
+// GetArticleRaw downloads the raw page of an article.
 func (s *Server) GetArticleRaw(ctx context.Context, r spec.GetArticleRawRequestObject) (spec.GetArticleRawResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (s *Server) GetArticleRaw(ctx context.Context, r spec.GetArticleRawRequestO
 
 // ListArticleRevisions lists the versions of an article.
 func (s *Server) ListArticleRevisions(ctx context.Context, r spec.ListArticleRevisionsRequestObject) (spec.ListArticleRevisionsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +107,9 @@ func (s *Server) ListArticleRevisions(ctx context.Context, r spec.ListArticleRev
 	return out, nil
 }
 
-// GetArticleRevision reads a version of an article.
+// GetArticleRevision gets a version of an article.
 func (s *Server) GetArticleRevision(ctx context.Context, r spec.GetArticleRevisionRequestObject) (spec.GetArticleRevisionResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +129,9 @@ func (s *Server) GetArticleRevision(ctx context.Context, r spec.GetArticleRevisi
 	return spec.GetArticleRevision200JSONResponse(out), nil
 }
 
-// SimilarArticles lists who also reported an article.
+// SimilarArticles lists near-duplicates of an article.
 func (s *Server) SimilarArticles(ctx context.Context, r spec.SimilarArticlesRequestObject) (spec.SimilarArticlesResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +154,14 @@ func revisionJSON(v pipeline.Revision) spec.ArticleRevision {
 func articleSummary(e pipeline.ArticleSummary) spec.ArticleSummary {
 	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.RemovedAt)}
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt)}
 }
 
 func articleJSON(a pipeline.StoredArticle) spec.Article {
 	e := a.ArticleSummary
 	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.CanonicalURL, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.SortTime.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.RemovedAt),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), RemovedAt: utc(e.RemovedAt),
 		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash, FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion)}
 }
 

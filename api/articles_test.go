@@ -86,16 +86,16 @@ func TestArticlesThatAreGone(t *testing.T) {
 		var list spec.ArticlePage
 		s.decode(s.send("GET", articlesPath+query, nil), 200, &list)
 		for _, a := range list.Articles {
-			require.Equal(t, query == "?gone=true", a.GoneAt != nil)
+			require.Equal(t, query == "?removed=true", a.RemovedAt != nil)
 			out = append(out, a.Id)
 		}
 		return out
 	}
 	require.Equal(t, []uuid.UUID{there.ID}, ids(""))
-	require.Equal(t, []uuid.UUID{gone.ID}, ids("?gone=true"))
+	require.Equal(t, []uuid.UUID{gone.ID}, ids("?removed=true"))
 	var a spec.Article
 	s.decode(s.send("GET", articlesPath+"/"+gone.ID.String(), nil), 200, &a)
-	require.NotNil(t, a.GoneAt)
+	require.NotNil(t, a.RemovedAt)
 	require.Equal(t, gone.Text, a.Text)
 	var revisions spec.ArticleRevisionPage
 	s.decode(s.send("GET", articlesPath+"/"+gone.ID.String()+"/revisions", nil), 200, &revisions)
@@ -144,7 +144,7 @@ func TestArticlesAreRead(t *testing.T) {
 	require.Len(t, similar.Articles, 1)
 	require.Equal(t, "two.example", similar.Articles[0].Article.Domain)
 
-	require.Nil(t, a.GoneAt)
+	require.Nil(t, a.RemovedAt)
 
 	var list spec.ArticlePage
 	var seen []string
@@ -199,7 +199,7 @@ func TestSelectorsAreEdited(t *testing.T) {
 	require.Len(t, shown.Pages, 1)
 	require.Equal(t, []string{"Mai Lan"}, *shown.Pages[0].Authors)
 	require.Equal(t, "selector", (*shown.Pages[0].Origins)["authors"].Source)
-	taken := map[string]spec.TakenByPath{}
+	taken := map[string]spec.PathMatches{}
 	for _, p := range shown.Pages[0].Paths {
 		taken[p.Field] = p
 	}
@@ -221,8 +221,8 @@ func TestSelectorsAreEdited(t *testing.T) {
 	got := s.article("one.example", "/d.html", paragraphs("bridge", 6))
 	require.Equal(t, []string{"Mai Lan"}, got.Authors)
 	require.Equal(t, 2, got.SelectorVersion)
-	var now spec.Reading
-	s.decode(s.send("GET", path+"/reading", nil), 200, &now)
+	var now spec.Extraction
+	s.decode(s.send("GET", path+"/extraction", nil), 200, &now)
 	require.Equal(t, 2, now.SelectorVersion)
 	require.EqualValues(t, 1, now.Health["authors"])
 	s.decode(s.send("POST", path+"/selectors/roll-back", nil), 200, &now)
@@ -231,17 +231,17 @@ func TestSelectorsAreEdited(t *testing.T) {
 	s.decode(s.send("GET", path+"/selectors", nil), 200, &list)
 	require.Len(t, list.Selectors, 2)
 	require.Equal(t, spec.SelectorsState("rolled_back"), list.Selectors[0].State)
-	require.Equal(t, "taken back by a member", *list.Selectors[0].Ended)
+	require.Equal(t, "taken back by a member", *list.Selectors[0].EndReason)
 	require.Equal(t, 2, s.Count("select count(*) from post_events where type in ('selectors_learned', 'selectors_rolled_back') and actor like 'user:%'"))
 
 	s.decode(s.send("POST", path+"/selectors/learn", nil), 202, &now)
-	require.Equal(t, spec.ReadingWish("learn"), *now.Wish)
+	require.Equal(t, spec.ExtractionRequestedAction("learn"), *now.RequestedAction)
 	require.Contains(t, s.temporal.crawls, "learn one.example")
-	s.decode(s.send("PATCH", path+"/reading", object{"time_zone": "Europe/Paris", "learning": false}), 200, &now)
+	s.decode(s.send("PATCH", path+"/extraction", object{"time_zone": "Europe/Paris", "learning_enabled": false}), 200, &now)
 	require.Equal(t, "Europe/Paris", now.TimeZone)
-	require.False(t, now.Learning)
+	require.False(t, now.LearningEnabled)
 
-	s.refused(s.send("PATCH", path+"/reading", object{"time_zone": "Mars/Base"}), 422, "invalid_request", "time_zone")
+	s.refused(s.send("PATCH", path+"/extraction", object{"time_zone": "Mars/Base"}), 422, "invalid_request", "time_zone")
 	for _, bad := range []object{{"body": []string{"//div["}}, {"body": []string{"//a/following::b"}}, {"body": []string{}}, {"body": []string{"//a"}, "fields": object{"colour": []string{"//b"}}}} {
 		bad["name"] = "bad"
 		s.refused(s.send("POST", path+"/selectors", object{"config": object{"variants": []object{bad}}}), 422, "invalid_request", "config")

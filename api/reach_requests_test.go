@@ -106,8 +106,8 @@ func reachable() map[string]reach {
 		"listArticleRevisions":   viewers(workspace.ArticlesRead, onArticle),
 		"getArticleRevision":     viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
 		"similarArticles":        viewers(workspace.ArticlesRead, onArticle),
-		"getReading":             viewers(workspace.ArticlesRead, onReading(nil)),
-		"editReading":            editors(workspace.ArticlesWrite, onReading(object{"time_zone": "Europe/Paris"})),
+		"getExtraction":          viewers(workspace.ArticlesRead, onReading(nil)),
+		"updateExtraction":       editors(workspace.ArticlesWrite, onReading(object{"time_zone": "Europe/Paris"})),
 		"listSelectors":          viewers(workspace.ArticlesRead, onReading(nil)),
 		"addSelectors":           editors(workspace.ArticlesWrite, onReading(object{"config": someConfig})),
 		"previewSelectors":       editors(workspace.ArticlesRead, onReading(object{"config": someConfig})),
@@ -119,12 +119,12 @@ func reachable() map[string]reach {
 		"listSavedSearches":      viewers(workspace.ArticlesRead, none),
 		"getSavedSearch":         viewers(workspace.ArticlesRead, onSaved(nil)),
 		"createSavedSearch":      authors(workspace.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
-		"editSavedSearch":        authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
+		"updateSavedSearch":      authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
 		"deleteSavedSearch":      authors(workspace.ArticlesWrite, onSaved(nil)),
 		"listSavedSearchMatches": viewers(workspace.ArticlesRead, onSaved(nil)),
-		"openFeed":               authors(workspace.ArticlesWrite, onSaved(nil)),
-		"closeFeed":              authors(workspace.ArticlesWrite, onSaved(nil)),
-		"readFeed": everybody(func(x *things) request {
+		"createFeed":             authors(workspace.ArticlesWrite, onSaved(nil)),
+		"deleteFeed":             authors(workspace.ArticlesWrite, onSaved(nil)),
+		"getFeed": everybody(func(x *things) request {
 			id := x.saved()
 			return request{args: []any{id, "rss"}, query: "token=" + x.feedToken(id)}
 		}),
@@ -194,7 +194,7 @@ func reachable() map[string]reach {
 		}),
 		"previewPost": authors(workspace.PostsWrite, newPost),
 		"submitPost": authors(workspace.PostsWrite, func(x *things) request {
-			return request{args: []any{x.scheduled(func(d *scheduling.Draft) { d.Unfinished = true })}}
+			return request{args: []any{x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft = true })}}
 		}),
 		"approvePost": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}, ifMatch: "*"} }),
 		"rejectPost": editors(workspace.PostsWrite, func(x *things) request {
@@ -244,7 +244,7 @@ func reachable() map[string]reach {
 		"resumeSeries": authors(workspace.PostsWrite, func(x *things) request {
 			id, _ := x.series()
 			x.change(id, func(ctx context.Context, g post.Guard) error {
-				_, _, err := x.s.Desk.PauseSeries(ctx, g, true)
+				_, _, err := x.s.Scheduler.SetSeriesPaused(ctx, g, true)
 				return err
 			})
 			return request{args: []any{id}}
@@ -252,7 +252,7 @@ func reachable() map[string]reach {
 		"unskipOccurrence": authors(workspace.PostsWrite, func(x *things) request {
 			id, occurrence := x.series()
 			x.change(id, func(ctx context.Context, g post.Guard) error {
-				_, _, err := x.s.Desk.Skip(ctx, g, occurrence, true)
+				_, _, err := x.s.Scheduler.SetOccurrenceSkipped(ctx, g, occurrence, true)
 				return err
 			})
 			return request{args: []any{id}, body: object{"occurrence": occurrence}}

@@ -18,7 +18,7 @@ func (x *things) saved() uuid.UUID {
 // feedToken opens the feed of a search; of one that is not there, no token is right.
 func (x *things) feedToken(id uuid.UUID) string {
 	return thing(x, "no-token", func() string {
-		token, err := (&savedsearch.Service{Store: x.s.Store}).OpenFeed(x.s.t.Context(), x.s.Owner, id)
+		token, err := (&savedsearch.Service{Store: x.s.Store}).CreateFeed(x.s.t.Context(), x.s.Owner, id)
 		x.s.Must(err)
 		return token.Reveal()
 	})

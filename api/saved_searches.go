@@ -10,7 +10,7 @@ import (
 	"dateline/internal/news/search/savedsearch"
 )
 
-// ListSavedSearches lists the searches of the workspace.
+// ListSavedSearches lists the saved searches of the workspace.
 func (s *Server) ListSavedSearches(ctx context.Context, _ spec.ListSavedSearchesRequestObject) (spec.ListSavedSearchesResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Server) ListSavedSearches(ctx context.Context, _ spec.ListSavedSearches
 	return out, err
 }
 
-// CreateSavedSearch keeps a search.
+// CreateSavedSearch creates a saved search.
 func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearchRequestObject) (spec.CreateSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearch
 		Headers: spec.CreateSavedSearch201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
-// GetSavedSearch reads a search.
+// GetSavedSearch gets a saved search.
 func (s *Server) GetSavedSearch(ctx context.Context, r spec.GetSavedSearchRequestObject) (spec.GetSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Server) GetSavedSearch(ctx context.Context, r spec.GetSavedSearchReques
 	return spec.GetSavedSearch200JSONResponse{Body: savedJSON(n), Headers: spec.GetSavedSearch200ResponseHeaders{ETag: &tag}}, err
 }
 
-// EditSavedSearch changes a search.
-func (s *Server) EditSavedSearch(ctx context.Context, r spec.EditSavedSearchRequestObject) (spec.EditSavedSearchResponseObject, error) {
+// UpdateSavedSearch updates a saved search.
+func (s *Server) UpdateSavedSearch(ctx context.Context, r spec.UpdateSavedSearchRequestObject) (spec.UpdateSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (s *Server) EditSavedSearch(ctx context.Context, r spec.EditSavedSearchRequ
 		change(&n.Filters.Authors, b.Authors)
 	})
 	tag := savedTag(n)
-	return spec.EditSavedSearch200JSONResponse{Body: savedJSON(n), Headers: spec.EditSavedSearch200ResponseHeaders{ETag: &tag}}, err
+	return spec.UpdateSavedSearch200JSONResponse{Body: savedJSON(n), Headers: spec.UpdateSavedSearch200ResponseHeaders{ETag: &tag}}, err
 }
 
 func change[T any](field, to *T) {
@@ -85,7 +85,7 @@ func change[T any](field, to *T) {
 	}
 }
 
-// DeleteSavedSearch forgets a search.
+// DeleteSavedSearch deletes a saved search.
 func (s *Server) DeleteSavedSearch(ctx context.Context, r spec.DeleteSavedSearchRequestObject) (spec.DeleteSavedSearchResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Server) DeleteSavedSearch(ctx context.Context, r spec.DeleteSavedSearch
 	return spec.DeleteSavedSearch204Response{}, found.Delete(ctx, principal(ctx), r.Id)
 }
 
-// ListSavedSearchMatches lists what a search told of.
+// ListSavedSearchMatches lists the articles for which a search alerted.
 func (s *Server) ListSavedSearchMatches(ctx context.Context, r spec.ListSavedSearchMatchesRequestObject) (spec.ListSavedSearchMatchesResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
@@ -111,29 +111,29 @@ func (s *Server) ListSavedSearchMatches(ctx context.Context, r spec.ListSavedSea
 		out.NextCursor = &all[limit-1].ArticleID
 	}
 	for _, m := range all {
-		out.Matches = append(out.Matches, spec.SavedSearchMatch{ArticleId: m.ArticleID, Title: m.Title, Url: m.URL, Domain: m.Domain, ToldAt: m.AlertedAt})
+		out.Matches = append(out.Matches, spec.SavedSearchMatch{ArticleId: m.ArticleID, Title: m.Title, Url: m.URL, Domain: m.Domain, AlertedAt: m.AlertedAt})
 	}
 	return out, nil
 }
 
-// OpenFeed makes the addresses of a search's feeds.
-func (s *Server) OpenFeed(ctx context.Context, r spec.OpenFeedRequestObject) (spec.OpenFeedResponseObject, error) {
+// CreateFeed creates the feed URLs of a saved search.
+func (s *Server) CreateFeed(ctx context.Context, r spec.CreateFeedRequestObject) (spec.CreateFeedResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
 	}
-	token, err := found.OpenFeed(ctx, principal(ctx), r.Id)
+	token, err := found.CreateFeed(ctx, principal(ctx), r.Id)
 	base := strings.TrimSuffix(s.PublicURL, "/") + "/api/v1/feeds/" + r.Id.String() + "/"
-	return spec.OpenFeed201JSONResponse{Rss: base + "rss?token=" + token.Reveal(), Json: base + "json?token=" + token.Reveal()}, err
+	return spec.CreateFeed201JSONResponse{Rss: base + "rss?token=" + token.Reveal(), Json: base + "json?token=" + token.Reveal()}, err
 }
 
-// CloseFeed ends a search's feeds.
-func (s *Server) CloseFeed(ctx context.Context, r spec.CloseFeedRequestObject) (spec.CloseFeedResponseObject, error) {
+// DeleteFeed revokes the feed URLs of a saved search.
+func (s *Server) DeleteFeed(ctx context.Context, r spec.DeleteFeedRequestObject) (spec.DeleteFeedResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
 	}
-	return spec.CloseFeed204Response{}, found.CloseFeed(ctx, principal(ctx), r.Id)
+	return spec.DeleteFeed204Response{}, found.DeleteFeed(ctx, principal(ctx), r.Id)
 }
 
 func savedTag(n savedsearch.Search) string { return `"` + strconv.FormatInt(n.Version, 10) + `"` }
@@ -141,5 +141,5 @@ func savedTag(n savedsearch.Search) string { return `"` + strconv.FormatInt(n.Ve
 func savedJSON(n savedsearch.Search) spec.SavedSearch {
 	list := func(values []string) []string { return append([]string{}, values...) }
 	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Mode: spec.SearchMode(n.Mode), Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
-		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, Told: n.AlertCount, LastToldAt: n.LastAlertedAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, AlertCount: n.AlertCount, LastAlertedAt: n.LastAlertedAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
 }

@@ -15,15 +15,15 @@ import (
 	"dateline/internal/news/search/savedsearch"
 )
 
-// searcher gives what searches, or says that there is nothing to find.
+// searcher returns the search service, or an error if the crawler is disabled.
 func (s *Server) searcher() (*savedsearch.Service, error) {
 	if s.Search == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL), so there are no articles."}
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL), so there are no articles."}
 	}
 	return s.Search, nil
 }
 
-// SearchArticles finds articles.
+// SearchArticles searches articles.
 func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesRequestObject) (spec.SearchArticlesResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 	}
 	if p.Cursor != nil {
 		if q.Offset, err = strconv.Atoi(*p.Cursor); err != nil || q.Offset > search.MaxOffset {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send the next_cursor of the page before."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "cursor must be the next_cursor of the previous page."})
 		}
 	}
 	q = q.WithDefaults()
@@ -57,7 +57,7 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 	if err != nil {
 		return nil, err
 	}
-	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Partial: a.Partial, Relaxed: a.Relaxed, Meaning: found.SemanticAvailable}
+	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Partial: a.Partial, Relaxed: a.Relaxed, SemanticAvailable: found.SemanticAvailable}
 	for _, h := range a.Hits {
 		out.Hits = append(out.Hits, hitJSON(h))
 	}
@@ -102,8 +102,8 @@ func facetsJSON(list []search.Facet) []spec.SearchFacet {
 	return out
 }
 
-// ReadFeed gives a kept search to a feed reader.
-func (s *Server) ReadFeed(ctx context.Context, r spec.ReadFeedRequestObject) (spec.ReadFeedResponseObject, error) {
+// GetFeed serves a saved search to feed readers.
+func (s *Server) GetFeed(ctx context.Context, r spec.GetFeedRequestObject) (spec.GetFeedResponseObject, error) {
 	found, err := s.searcher()
 	if err != nil {
 		return nil, err
@@ -113,32 +113,32 @@ func (s *Server) ReadFeed(ctx context.Context, r spec.ReadFeedRequestObject) (sp
 		return nil, err
 	}
 	f := feed.Feed{Title: n.Name, Home: strings.TrimSuffix(s.PublicURL, "/") + "/", Hits: hits}
-	out := feedAnswer{kind: "application/rss+xml; charset=utf-8", known: value(r.Params.IfNoneMatch)}
-	if r.Format == spec.ReadFeedParamsFormatJson {
-		out.kind = "application/feed+json"
+	out := feedResponse{contentType: "application/rss+xml; charset=utf-8", ifNoneMatch: value(r.Params.IfNoneMatch)}
+	if r.Format == spec.GetFeedParamsFormatJson {
+		out.contentType = "application/feed+json"
 		out.body, err = f.JSON()
 	} else {
 		out.body, err = f.RSS()
 	}
 	sum := sha256.Sum256(out.body)
-	out.tag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	out.etag = `"` + hex.EncodeToString(sum[:16]) + `"`
 	return out, err
 }
 
-type feedAnswer struct {
-	kind, tag, known string
-	body             []byte
+type feedResponse struct {
+	contentType, etag, ifNoneMatch string
+	body                           []byte
 }
 
-// VisitReadFeedResponse writes the feed, unless the reader has it.
-func (f feedAnswer) VisitReadFeedResponse(w http.ResponseWriter) error {
+// VisitGetFeedResponse writes the feed, or 304 if the client has the current version.
+func (f feedResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
 	h := w.Header()
-	h.Set("ETag", f.tag)
-	if strings.Contains(f.known, f.tag) {
+	h.Set("ETag", f.etag)
+	if strings.Contains(f.ifNoneMatch, f.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	h.Set("Content-Type", f.kind)
+	h.Set("Content-Type", f.contentType)
 	_, err := w.Write(f.body)
 	return err
 }

@@ -36,17 +36,17 @@ func TestArticlesAreSearched(t *testing.T) {
 	// Another workspace crawls another site: its articles are not ours.
 	s.Must(pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)}).Index(t.Context(),
 		[]search.Document{{ID: searchtest.ID("theirs"), Version: 1, Title: "Giá vàng của người khác", Domain: "theirs.example", Published: time.Now()}}))
-	var a spec.SearchAnswer
+	var a spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?q=gia+vang&facets=true", nil), 200, &a)
-	if a.Total != 3 || a.Meaning || a.Hits[2].Title != "Cô dâu chọn trang sức cưới thế nào" || a.Hits[0].Title != "Giá vàng SJC lập kỷ lục mới, vượt 90 triệu đồng mỗi lượng" || a.Hits[0].Heading[0].Text != "Giá vàng" || !a.Hits[0].Heading[0].Match || a.Facets == nil {
+	if a.Total != 3 || a.SemanticAvailable || a.Hits[2].Title != "Cô dâu chọn trang sức cưới thế nào" || a.Hits[0].Title != "Giá vàng SJC lập kỷ lục mới, vượt 90 triệu đồng mỗi lượng" || a.Hits[0].Heading[0].Text != "Giá vàng" || !a.Hits[0].Heading[0].Match || a.Facets == nil {
 		t.Errorf("%+v", a)
 	}
-	var page spec.SearchAnswer
+	var page spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?limit=3", nil), 200, &page)
 	if len(page.Hits) != 3 || page.Total != 5 || page.NextCursor == nil || page.Hits[0].PublishedAt.Before(page.Hits[2].PublishedAt) {
 		t.Errorf("%+v", page)
 	}
-	var rest spec.SearchAnswer
+	var rest spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?limit=3&cursor="+*page.NextCursor, nil), 200, &rest)
 	if len(rest.Hits) != 2 || rest.NextCursor != nil {
 		t.Errorf("%+v", rest)
@@ -140,7 +140,7 @@ func TestMatchesOfASearchAreListed(t *testing.T) {
 	s.decode(s.send("GET", path, nil), 200, &made)
 	var list spec.SavedSearchList
 	s.decode(s.send("GET", savedPath, nil), 200, &list)
-	if made.Told != 2 || made.LastToldAt == nil || made.Version != 1 || list.SavedSearches[0].Told != 2 {
+	if made.AlertCount != 2 || made.LastAlertedAt == nil || made.Version != 1 || list.SavedSearches[0].AlertCount != 2 {
 		t.Errorf("%+v %+v", made, list)
 	}
 	_, _, token := s.Found("Rivals")
@@ -154,7 +154,7 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	var made spec.SavedSearch
 	s.decode(s.send("POST", savedPath, object{"name": "Gold & <b>more</b>", "query": "giá vàng"}), 201, &made)
 	path := savedPath + "/" + made.Id.String()
-	var feeds spec.FeedAddresses
+	var feeds spec.FeedURLs
 	s.decode(s.send("POST", path+"/feed", nil), 201, &feeds)
 	local := func(address string) string { return address[strings.Index(address, "/api/"):] }
 	for _, address := range []string{feeds.Rss, feeds.Json} {
@@ -173,7 +173,7 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	}
 	s.refused(s.send("GET", local(feeds.Rss)+"x", nil, "Authorization", ""), 404, "feed_not_found")
 	s.refused(s.send("GET", strings.Replace(local(feeds.Rss), made.Id.String(), "0192f1a0-7c00-7000-8000-000000000001", 1), nil, "Authorization", ""), 404, "feed_not_found")
-	var renewed spec.FeedAddresses
+	var renewed spec.FeedURLs
 	s.decode(s.send("POST", path+"/feed", nil), 201, &renewed)
 	s.refused(s.send("GET", local(feeds.Rss), nil, "Authorization", ""), 404, "feed_not_found")
 	if a := s.send("GET", local(renewed.Rss), nil, "Authorization", ""); a.StatusCode != http.StatusOK {
@@ -199,7 +199,7 @@ func TestABusySearchSaysSo(t *testing.T) {
 		t.Errorf("to come again after %q", a.Header.Get("Retry-After"))
 	}
 	s.Must(tx.Rollback(t.Context()))
-	var found spec.SearchAnswer
+	var found spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?q=gia+vang", nil), 200, &found)
 	if found.Total != 1 || found.Partial {
 		t.Errorf("%+v", found)

@@ -11,34 +11,34 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// GetReading says how well the pages of a domain are read.
-func (s *Server) GetReading(ctx context.Context, r spec.GetReadingRequestObject) (spec.GetReadingResponseObject, error) {
-	out, err := s.readingOf(ctx, r.Domain)
-	return spec.GetReading200JSONResponse(out), err
+// GetExtraction gets the settings and health of a domain's extraction.
+func (s *Server) GetExtraction(ctx context.Context, r spec.GetExtractionRequestObject) (spec.GetExtractionResponseObject, error) {
+	out, err := s.extractionOf(ctx, r.Domain)
+	return spec.GetExtraction200JSONResponse(out), err
 }
 
-// EditReading sets how a domain is read.
-func (s *Server) EditReading(ctx context.Context, r spec.EditReadingRequestObject) (spec.EditReadingResponseObject, error) {
-	a, err := s.reader()
+// UpdateExtraction updates the extraction settings of a domain.
+func (s *Server) UpdateExtraction(ctx context.Context, r spec.UpdateExtractionRequestObject) (spec.UpdateExtractionResponseObject, error) {
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
-	h, err := a.UpdateSettings(ctx, principal(ctx), r.Domain, r.Body.TimeZone, r.Body.Learning)
-	return spec.EditReading200JSONResponse(readingJSON(r.Domain, h)), err
+	h, err := a.UpdateSettings(ctx, principal(ctx), r.Domain, r.Body.TimeZone, r.Body.LearningEnabled)
+	return spec.UpdateExtraction200JSONResponse(extractionJSON(r.Domain, h)), err
 }
 
-func (s *Server) readingOf(ctx context.Context, domain string) (spec.Reading, error) {
-	a, err := s.reader()
+func (s *Server) extractionOf(ctx context.Context, domain string) (spec.Extraction, error) {
+	a, err := s.articleService()
 	if err != nil {
-		return spec.Reading{}, err
+		return spec.Extraction{}, err
 	}
 	h, err := a.Health(ctx, principal(ctx), domain)
-	return readingJSON(domain, h), err
+	return extractionJSON(domain, h), err
 }
 
 // ListSelectors lists the versions of a domain's selectors.
 func (s *Server) ListSelectors(ctx context.Context, r spec.ListSelectorsRequestObject) (spec.ListSelectorsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func (s *Server) ListSelectors(ctx context.Context, r spec.ListSelectorsRequestO
 	return out, nil
 }
 
-// GetSelectors reads a version of a domain's selectors.
+// GetSelectors gets a version of a domain's selectors.
 func (s *Server) GetSelectors(ctx context.Context, r spec.GetSelectorsRequestObject) (spec.GetSelectorsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +68,9 @@ func (s *Server) GetSelectors(ctx context.Context, r spec.GetSelectorsRequestObj
 	return spec.GetSelectors200JSONResponse(selectorsJSON(r.Domain, v)), err
 }
 
-// AddSelectors saves selectors that a person wrote.
+// AddSelectors adds a version of selectors written by a member.
 func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObject) (spec.AddSelectorsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +88,9 @@ func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObj
 		Headers: spec.AddSelectors201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, nil
 }
 
-// ActivateSelectors takes a version into use.
+// ActivateSelectors activates a version.
 func (s *Server) ActivateSelectors(ctx context.Context, r spec.ActivateSelectorsRequestObject) (spec.ActivateSelectorsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -98,35 +98,35 @@ func (s *Server) ActivateSelectors(ctx context.Context, r spec.ActivateSelectors
 	return spec.ActivateSelectors200JSONResponse(selectorsJSON(r.Domain, v)), err
 }
 
-// RollBackSelectors takes the version before into use again.
+// RollBackSelectors rolls back to the previous version.
 func (s *Server) RollBackSelectors(ctx context.Context, r spec.RollBackSelectorsRequestObject) (spec.RollBackSelectorsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := a.RollBack(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
-	out, err := s.readingOf(ctx, r.Domain)
+	out, err := s.extractionOf(ctx, r.Domain)
 	return spec.RollBackSelectors200JSONResponse(out), err
 }
 
-// LearnSelectors has selectors learned anew.
+// LearnSelectors requests that selectors are relearned.
 func (s *Server) LearnSelectors(ctx context.Context, r spec.LearnSelectorsRequestObject) (spec.LearnSelectorsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
 	if err := a.Relearn(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
-	out, err := s.readingOf(ctx, r.Domain)
+	out, err := s.extractionOf(ctx, r.Domain)
 	return spec.LearnSelectors202JSONResponse(out), err
 }
 
-// PreviewSelectors shows what selectors take from pages.
+// PreviewSelectors previews what selectors match on pages.
 func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRequestObject) (spec.PreviewSelectorsResponseObject, error) {
-	a, err := s.reader()
+	a, err := s.articleService()
 	if err != nil {
 		return nil, err
 	}
@@ -142,13 +142,13 @@ func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRe
 }
 
 func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
-	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Problem: optional(p.Error), Variant: optional(p.Variant), Paths: []spec.TakenByPath{}}
+	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Error: optional(p.Error), Variant: optional(p.Variant), Paths: []spec.PathMatches{}}
 	for _, t := range p.Matches {
 		values := t.Values
 		if values == nil {
 			values = []string{}
 		}
-		out.Paths = append(out.Paths, spec.TakenByPath{Variant: t.Variant, Field: t.Field, Path: t.Path, Matches: t.Matches, Values: values})
+		out.Paths = append(out.Paths, spec.PathMatches{Variant: t.Variant, Field: t.Field, Path: t.Path, Matches: t.Matches, Values: values})
 	}
 	if a := p.Article; a != nil {
 		origins := originsJSON(a.Origins)
@@ -178,8 +178,8 @@ func configOf(c spec.SelectorConfig) (out selector.Config) {
 }
 
 func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
-	out := spec.Selectors{Domain: domain, Version: v.Version, MadeBy: spec.SelectorsMadeBy(v.CreatedBy), User: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: v.Reason,
-		Ended: optional(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
+	out := spec.Selectors{Domain: domain, Version: v.Version, CreatedBy: spec.SelectorsCreatedBy(v.CreatedBy), Actor: optional(v.Actor), State: spec.SelectorsState(v.State), Reason: v.Reason,
+		EndReason: optional(v.EndReason), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
 		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}}}
 	for _, c := range v.Config.Variants {
 		n := spec.SelectorVariant{Name: c.Name, Body: c.Body}
@@ -198,12 +198,12 @@ func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
 	return out
 }
 
-func readingJSON(domain string, h pipeline.Health) spec.Reading {
-	out := spec.Reading{Domain: domain, TimeZone: h.Zone, Learning: h.LearningEnabled, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
-		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, Others: h.NonArticles, Failed: h.Failed, LastProblem: optional(h.LastError), LastProblemAt: utc(h.LastErrorAt)}
+func extractionJSON(domain string, h pipeline.Health) spec.Extraction {
+	out := spec.Extraction{Domain: domain, TimeZone: h.Zone, LearningEnabled: h.LearningEnabled, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
+		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, NonArticles: h.NonArticles, Failed: h.Failed, LastError: optional(h.LastError), LastErrorAt: utc(h.LastErrorAt)}
 	if h.RequestedAction != selector.ActionNone {
-		wish := spec.ReadingWish(h.RequestedAction)
-		out.Wish, out.WishReason = &wish, optional(h.ActionReason)
+		action := spec.ExtractionRequestedAction(h.RequestedAction)
+		out.RequestedAction, out.ActionReason = &action, optional(h.ActionReason)
 	}
 	return out
 }

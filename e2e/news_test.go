@@ -41,7 +41,7 @@ func TestNewsIsFound(t *testing.T) {
 		var reading struct {
 			Version int `json:"selector_version"`
 		}
-		d.call(http.MethodGet, "/api/v1/domains/"+site.Host()+"/reading", nil, &reading)
+		d.call(http.MethodGet, "/api/v1/domains/"+site.Host()+"/extraction", nil, &reading)
 		return reading.Version > 0
 	})
 	// A site's selectors are remembered for a minute at most, and forgotten when others come.

@@ -42,10 +42,10 @@ func (o *Options) Decode(r io.Reader) error {
 	decoder := json.NewDecoder(io.LimitReader(r, maxOptions))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(o); err != nil {
-		return fmt.Errorf("the settings of networks cannot be read: %w", err)
+		return fmt.Errorf("read network settings: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("the settings of networks go on after their end")
+		return errors.New("network settings must be a single JSON object")
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (o *Options) sharedSettings() map[string]appSettings {
 	}
 }
 
-// SetSandbox tells the networks where the sandbox plays them.
+// SetSandbox sets the addresses of the fake networks.
 func (o *Options) SetSandbox(address func(network string) string) {
 	for name, c := range o.sharedSettings() {
 		*c.sandbox = address(name)

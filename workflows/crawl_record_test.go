@@ -53,8 +53,8 @@ func (s *site) ExportPages(context.Context, activities.ExportInput) (activities.
 	return activities.ExportResult{Pages: 3, Bytes: 99}, nil
 }
 
-func (s *site) PlanReading(context.Context) (int, error) { return 2, nil }
-func (s *site) ReadPages(context.Context) (pipeline.Stats, error) {
+func (s *site) PlanExtraction(context.Context) (int, error) { return 2, nil }
+func (s *site) ExtractPages(context.Context) (pipeline.Stats, error) {
 	return pipeline.Stats{Pages: 3, Articles: 2, NonArticles: 1}, nil
 }
 
@@ -145,7 +145,7 @@ func crawlStories() map[string]*crawlStory {
 		}, done(-1)),
 		"rebuild_seen":    {site: &site{}, name: workflows.RebuildSeenWorkflow},
 		"sweep_pages":     {site: &site{}, name: workflows.SweepPagesWorkflow},
-		"read_articles":   {site: &site{}, name: workflows.ExtractArticlesWorkflow},
+		"extract_articles":   {site: &site{}, name: workflows.ExtractArticlesWorkflow},
 		"learn_selectors": {site: &site{}, name: workflows.LearnSelectorsWorkflow, input: workflows.LearnSelectorsInput{Domain: "news.example"}},
 		"export_pages": {site: &site{}, name: workflows.ExportPagesWorkflow, input: workflows.ExportPagesInput{Domain: "news.example",
 			From: time.Unix(0, 0).UTC(), To: time.Unix(1e9, 0).UTC(), Key: "exports/news.example/1.warc.gz"}},

@@ -251,6 +251,24 @@ func (e ExportStatus) Valid() bool {
 	}
 }
 
+// Defines values for ExtractionRequestedAction.
+const (
+	Learn    ExtractionRequestedAction = "learn"
+	RollBack ExtractionRequestedAction = "roll_back"
+)
+
+// Valid indicates whether the value is a known member of the ExtractionRequestedAction enum.
+func (e ExtractionRequestedAction) Valid() bool {
+	switch e {
+	case Learn:
+		return true
+	case RollBack:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FitnessVerdict.
 const (
 	AsIs      FitnessVerdict = "as_is"
@@ -473,24 +491,6 @@ func (e RateLimitSource) Valid() bool {
 	case Declared:
 		return true
 	case Reported:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ReadingWish.
-const (
-	Learn    ReadingWish = "learn"
-	RollBack ReadingWish = "roll_back"
-)
-
-// Valid indicates whether the value is a known member of the ReadingWish enum.
-func (e ReadingWish) Valid() bool {
-	switch e {
-	case Learn:
-		return true
-	case RollBack:
 		return true
 	default:
 		return false
@@ -728,21 +728,21 @@ func (e SeedStatus) Valid() bool {
 	}
 }
 
-// Defines values for SelectorsMadeBy.
+// Defines values for SelectorsCreatedBy.
 const (
-	SelectorsMadeByLearned SelectorsMadeBy = "learned"
-	SelectorsMadeByModel   SelectorsMadeBy = "model"
-	SelectorsMadeByPerson  SelectorsMadeBy = "person"
+	SelectorsCreatedByLearner SelectorsCreatedBy = "learner"
+	SelectorsCreatedByLlm     SelectorsCreatedBy = "llm"
+	SelectorsCreatedByMember  SelectorsCreatedBy = "member"
 )
 
-// Valid indicates whether the value is a known member of the SelectorsMadeBy enum.
-func (e SelectorsMadeBy) Valid() bool {
+// Valid indicates whether the value is a known member of the SelectorsCreatedBy enum.
+func (e SelectorsCreatedBy) Valid() bool {
 	switch e {
-	case SelectorsMadeByLearned:
+	case SelectorsCreatedByLearner:
 		return true
-	case SelectorsMadeByModel:
+	case SelectorsCreatedByLlm:
 		return true
-	case SelectorsMadeByPerson:
+	case SelectorsCreatedByMember:
 		return true
 	default:
 		return false
@@ -1037,18 +1037,18 @@ func (e WorkspaceExportStatus) Valid() bool {
 	}
 }
 
-// Defines values for ReadFeedParamsFormat.
+// Defines values for GetFeedParamsFormat.
 const (
-	ReadFeedParamsFormatJson ReadFeedParamsFormat = "json"
-	ReadFeedParamsFormatRss  ReadFeedParamsFormat = "rss"
+	GetFeedParamsFormatJson GetFeedParamsFormat = "json"
+	GetFeedParamsFormatRss  GetFeedParamsFormat = "rss"
 )
 
-// Valid indicates whether the value is a known member of the ReadFeedParamsFormat enum.
-func (e ReadFeedParamsFormat) Valid() bool {
+// Valid indicates whether the value is a known member of the GetFeedParamsFormat enum.
+func (e GetFeedParamsFormat) Valid() bool {
 	switch e {
-	case ReadFeedParamsFormatJson:
+	case GetFeedParamsFormatJson:
 		return true
-	case ReadFeedParamsFormatRss:
+	case GetFeedParamsFormatRss:
 		return true
 	default:
 		return false
@@ -1339,24 +1339,21 @@ type Article struct {
 	// ContentHash SHA-256 of title and text.
 	ContentHash string `json:"content_hash"`
 
-	// DateOnly No time of day of the publication is known.
+	// DateOnly The page states only the day of publication.
 	DateOnly bool `json:"date_only"`
 
 	// DatedAt `published_at`, else `first_seen_at`.
 	DatedAt time.Time `json:"dated_at"`
 	Domain  string    `json:"domain"`
 
-	// FetchedAt When the page was fetched that it was read from.
+	// FetchedAt When its page was fetched.
 	FetchedAt   time.Time `json:"fetched_at"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
 
-	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
-	GoneAt *time.Time `json:"gone_at,omitempty"`
-
-	// GroupId The same for near-duplicates.
+	// GroupId Shared by near-duplicates.
 	GroupId openapi_types.UUID `json:"group_id"`
 
-	// Html The same as HTML, made safe: a fixed list of elements, no scripts, no styles.
+	// Html The text as sanitized HTML: an allowlist of elements, no scripts, no styles.
 	Html     string             `json:"html"`
 	Id       openapi_types.UUID `json:"id"`
 	ImageUrl *string            `json:"image_url,omitempty"`
@@ -1365,29 +1362,32 @@ type Article struct {
 	Language *string `json:"language,omitempty"`
 	Lead     *string `json:"lead,omitempty"`
 
-	// ModifiedAt By its publisher.
+	// ModifiedAt As stated by the publisher.
 	ModifiedAt *time.Time `json:"modified_at,omitempty"`
 
-	// Origins Where each field came from and how sure that is.
+	// Origins Source and confidence of each field.
 	Origins     map[string]FieldOrigin `json:"origins"`
 	PublishedAt *time.Time             `json:"published_at,omitempty"`
-	Section     *string                `json:"section,omitempty"`
 
-	// SelectorVersion The site's selectors that read it.
+	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
+	RemovedAt *time.Time `json:"removed_at,omitempty"`
+	Section   *string    `json:"section,omitempty"`
+
+	// SelectorVersion Version of the selectors that extracted it.
 	SelectorVersion *int `json:"selector_version,omitempty"`
 
 	// Site The publisher's name.
 	Site *string  `json:"site,omitempty"`
 	Tags []string `json:"tags"`
 
-	// Text Paragraphs with an empty line between them.
+	// Text Paragraphs separated by an empty line.
 	Text  string `json:"text"`
 	Title string `json:"title"`
 
-	// UpdatedAt When it was last changed here.
+	// UpdatedAt When it last changed in Dateline.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Url Where it was read.
+	// Url URL of the page that it was extracted from.
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
@@ -1400,11 +1400,11 @@ type ArticlePage struct {
 
 // ArticleRevision defines model for ArticleRevision.
 type ArticleRevision struct {
-	// Added Paragraphs that the version before has not.
+	// Added Paragraphs that are not in the previous version.
 	Added   *[]string `json:"added,omitempty"`
 	Authors *[]string `json:"authors,omitempty"`
 
-	// Changed Fields that differ from the version before; none of the first.
+	// Changed Fields that differ from the previous version; empty for the first.
 	Changed []string `json:"changed"`
 
 	// Characters Of the text.
@@ -1415,7 +1415,7 @@ type ArticleRevision struct {
 	ModifiedAt  *time.Time `json:"modified_at,omitempty"`
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 
-	// Removed Paragraphs that only the version before has.
+	// Removed Paragraphs that are only in the previous version.
 	Removed         *[]string `json:"removed,omitempty"`
 	Section         *string   `json:"section,omitempty"`
 	SeenAt          time.Time `json:"seen_at"`
@@ -1437,7 +1437,7 @@ type ArticleSummary struct {
 	Authors      []string `json:"authors"`
 	CanonicalUrl string   `json:"canonical_url"`
 
-	// DateOnly No time of day of the publication is known.
+	// DateOnly The page states only the day of publication.
 	DateOnly bool `json:"date_only"`
 
 	// DatedAt `published_at`, else `first_seen_at`.
@@ -1445,10 +1445,7 @@ type ArticleSummary struct {
 	Domain      string    `json:"domain"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
 
-	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
-	GoneAt *time.Time `json:"gone_at,omitempty"`
-
-	// GroupId The same for near-duplicates.
+	// GroupId Shared by near-duplicates.
 	GroupId  openapi_types.UUID `json:"group_id"`
 	Id       openapi_types.UUID `json:"id"`
 	ImageUrl *string            `json:"image_url,omitempty"`
@@ -1457,20 +1454,23 @@ type ArticleSummary struct {
 	Language *string `json:"language,omitempty"`
 	Lead     *string `json:"lead,omitempty"`
 
-	// ModifiedAt By its publisher.
+	// ModifiedAt As stated by the publisher.
 	ModifiedAt  *time.Time `json:"modified_at,omitempty"`
 	PublishedAt *time.Time `json:"published_at,omitempty"`
-	Section     *string    `json:"section,omitempty"`
+
+	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
+	RemovedAt *time.Time `json:"removed_at,omitempty"`
+	Section   *string    `json:"section,omitempty"`
 
 	// Site The publisher's name.
 	Site  *string  `json:"site,omitempty"`
 	Tags  []string `json:"tags"`
 	Title string   `json:"title"`
 
-	// UpdatedAt When it was last changed here.
+	// UpdatedAt When it last changed in Dateline.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Url Where it was read.
+	// Url URL of the page that it was extracted from.
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
@@ -1903,8 +1903,60 @@ type Export struct {
 // ExportStatus `waiting`: it is being written.
 type ExportStatus string
 
-// FeedAddresses defines model for FeedAddresses.
-type FeedAddresses struct {
+// Extraction defines model for Extraction.
+type Extraction struct {
+	// ActionReason Why the action was requested.
+	ActionReason *string `json:"action_reason,omitempty"`
+
+	// Articles Pages that contain an article.
+	Articles int64  `json:"articles"`
+	Domain   string `json:"domain"`
+
+	// Failed Pages that could not be processed.
+	Failed int64 `json:"failed"`
+
+	// Health For each field with selectors, the share of recent pages on which they found it, 0 to 1.
+	Health map[string]float32 `json:"health"`
+
+	// LastError Error of the last page that could not be processed.
+	LastError   *string    `json:"last_error,omitempty"`
+	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
+
+	// LearningEnabled Selectors are learned automatically.
+	LearningEnabled bool `json:"learning_enabled"`
+
+	// NonArticles Pages that contain none.
+	NonArticles int64 `json:"non_articles"`
+
+	// Pages Processed pages.
+	Pages int64 `json:"pages"`
+
+	// PreviousVersion The version that a rollback activates.
+	PreviousVersion *int `json:"previous_version,omitempty"`
+
+	// RequestedAction An action that will be done next.
+	RequestedAction *ExtractionRequestedAction `json:"requested_action,omitempty"`
+
+	// SelectorVersion The active version. 0: none; pages use generic extraction.
+	SelectorVersion int `json:"selector_version"`
+
+	// TimeZone Time zone of dates that state none. Empty: that of the site's country, else UTC.
+	TimeZone string `json:"time_zone"`
+}
+
+// ExtractionRequestedAction An action that will be done next.
+type ExtractionRequestedAction string
+
+// ExtractionUpdate defines model for ExtractionUpdate.
+type ExtractionUpdate struct {
+	LearningEnabled *bool `json:"learning_enabled,omitempty"`
+
+	// TimeZone An IANA name. Empty: that of the site's country.
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
+// FeedURLs defines model for FeedURLs.
+type FeedURLs struct {
 	Json string `json:"json"`
 	Rss  string `json:"rss"`
 }
@@ -1914,7 +1966,7 @@ type FieldOrigin struct {
 	// Confidence 0 to 1.
 	Confidence float32 `json:"confidence"`
 
-	// Source `selector`, `json-ld`, `open-graph`, `microdata`, `meta`, `html`, `text`, `url` or `model`.
+	// Source `selector`, `json-ld`, `open-graph`, `microdata`, `meta`, `html`, `text`, `url` or `llm`.
 	Source string `json:"source"`
 }
 
@@ -2385,7 +2437,7 @@ type NewSelectors struct {
 	Activate *bool          `json:"activate,omitempty"`
 	Config   SelectorConfig `json:"config"`
 
-	// Note Why; shown with the version.
+	// Note The reason shown with the version.
 	Note *string `json:"note,omitempty"`
 }
 
@@ -2591,6 +2643,18 @@ type PageUniques struct {
 	AllTime int64 `json:"all_time"`
 	Day     int64 `json:"day"`
 	Week    int64 `json:"week"`
+}
+
+// PathMatches defines model for PathMatches.
+type PathMatches struct {
+	// Field A field, `body` or `drop`.
+	Field   string `json:"field"`
+	Matches int    `json:"matches"`
+	Path    string `json:"path"`
+
+	// Values The first few, shortened.
+	Values  []string `json:"values"`
+	Variant string   `json:"variant"`
 }
 
 // Post defines model for Post.
@@ -2837,51 +2901,6 @@ type Readiness struct {
 	Ready bool          `json:"ready"`
 }
 
-// Reading defines model for Reading.
-type Reading struct {
-	Articles int64  `json:"articles"`
-	Domain   string `json:"domain"`
-
-	// Failed Pages that cannot be read.
-	Failed int64 `json:"failed"`
-
-	// Health Of each field that the selectors give: the share of the last pages on which they did, 0 to 1.
-	Health        map[string]float32 `json:"health"`
-	LastProblem   *string            `json:"last_problem,omitempty"`
-	LastProblemAt *time.Time         `json:"last_problem_at,omitempty"`
-
-	// Learning Selectors are learned when they are needed.
-	Learning bool `json:"learning"`
-
-	// Others Pages that are no articles.
-	Others int64 `json:"others"`
-	Pages  int64 `json:"pages"`
-
-	// PreviousVersion What a roll-back goes to.
-	PreviousVersion *int `json:"previous_version,omitempty"`
-
-	// SelectorVersion In use; 0: none, every page is read by general rules.
-	SelectorVersion int `json:"selector_version"`
-
-	// TimeZone Of dates without a zone; empty: that of the site's country, else UTC.
-	TimeZone string `json:"time_zone"`
-
-	// Wish What is about to be done.
-	Wish       *ReadingWish `json:"wish,omitempty"`
-	WishReason *string      `json:"wish_reason,omitempty"`
-}
-
-// ReadingWish What is about to be done.
-type ReadingWish string
-
-// ReadingEdit defines model for ReadingEdit.
-type ReadingEdit struct {
-	Learning *bool `json:"learning,omitempty"`
-
-	// TimeZone An IANA name; empty: that of the site's country.
-	TimeZone *string `json:"time_zone,omitempty"`
-}
-
 // Rejection defines model for Rejection.
 type Rejection struct {
 	// Note What is wrong with it, for its author.
@@ -2906,51 +2925,34 @@ type Role string
 
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
-	Alert     bool      `json:"alert"`
-	Authors   []string  `json:"authors"`
-	CreatedAt time.Time `json:"created_at"`
-	Domains   []string  `json:"domains"`
+	Alert bool `json:"alert"`
 
-	// Feed Whether its feeds are open.
+	// AlertCount Articles for which it alerted.
+	AlertCount int64     `json:"alert_count"`
+	Authors    []string  `json:"authors"`
+	CreatedAt  time.Time `json:"created_at"`
+	Domains    []string  `json:"domains"`
+
+	// Feed Whether it has feed URLs.
 	Feed      bool               `json:"feed"`
 	Id        openapi_types.UUID `json:"id"`
 	Languages []string           `json:"languages"`
 
-	// LastToldAt When it told of the newest of them.
-	LastToldAt *time.Time `json:"last_told_at,omitempty"`
+	// LastAlertedAt Time of the alert for the newest of them.
+	LastAlertedAt *time.Time `json:"last_alerted_at,omitempty"`
 
-	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
-	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
-	// embedder all go by words.
-	Mode     SearchMode `json:"mode"`
-	Name     string     `json:"name"`
-	Query    string     `json:"query"`
-	Sections []string   `json:"sections"`
-	Tags     []string   `json:"tags"`
-
-	// Told Articles that it told of.
-	Told      int64     `json:"told"`
-	UpdatedAt time.Time `json:"updated_at"`
+	// Mode How a feed selects articles. `keyword`: the newest that match all words exactly. `semantic`: those of the last 30
+	// days that are nearest in meaning; alerts need `keyword` or `hybrid`. `hybrid`: both. Without an embedder every
+	// mode is `keyword`.
+	Mode      SearchMode `json:"mode"`
+	Name      string     `json:"name"`
+	Query     string     `json:"query"`
+	Sections  []string   `json:"sections"`
+	Tags      []string   `json:"tags"`
+	UpdatedAt time.Time  `json:"updated_at"`
 
 	// Version The number in its ETag.
 	Version int64 `json:"version"`
-}
-
-// SavedSearchEdit defines model for SavedSearchEdit.
-type SavedSearchEdit struct {
-	Alert     *bool     `json:"alert,omitempty"`
-	Authors   *[]string `json:"authors,omitempty"`
-	Domains   *[]string `json:"domains,omitempty"`
-	Languages *[]string `json:"languages,omitempty"`
-
-	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
-	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
-	// embedder all go by words.
-	Mode     *SearchMode `json:"mode,omitempty"`
-	Name     *string     `json:"name,omitempty"`
-	Query    *string     `json:"query,omitempty"`
-	Sections *[]string   `json:"sections,omitempty"`
-	Tags     *[]string   `json:"tags,omitempty"`
 }
 
 // SavedSearchList defines model for SavedSearchList.
@@ -2960,10 +2962,10 @@ type SavedSearchList struct {
 
 // SavedSearchMatch defines model for SavedSearchMatch.
 type SavedSearchMatch struct {
+	AlertedAt time.Time          `json:"alerted_at"`
 	ArticleId openapi_types.UUID `json:"article_id"`
 	Domain    string             `json:"domain"`
 	Title     string             `json:"title"`
-	ToldAt    time.Time          `json:"told_at"`
 	Url       string             `json:"url"`
 }
 
@@ -2973,32 +2975,25 @@ type SavedSearchMatches struct {
 	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
 }
 
+// SavedSearchUpdate defines model for SavedSearchUpdate.
+type SavedSearchUpdate struct {
+	Alert     *bool     `json:"alert,omitempty"`
+	Authors   *[]string `json:"authors,omitempty"`
+	Domains   *[]string `json:"domains,omitempty"`
+	Languages *[]string `json:"languages,omitempty"`
+
+	// Mode How a feed selects articles. `keyword`: the newest that match all words exactly. `semantic`: those of the last 30
+	// days that are nearest in meaning; alerts need `keyword` or `hybrid`. `hybrid`: both. Without an embedder every
+	// mode is `keyword`.
+	Mode     *SearchMode `json:"mode,omitempty"`
+	Name     *string     `json:"name,omitempty"`
+	Query    *string     `json:"query,omitempty"`
+	Sections *[]string   `json:"sections,omitempty"`
+	Tags     *[]string   `json:"tags,omitempty"`
+}
+
 // Scope `*`: all that the role allows, also what is added later. To write does not include to read.
 type Scope string
-
-// SearchAnswer defines model for SearchAnswer.
-type SearchAnswer struct {
-	// Corrected Words that no article has, and those that were looked for too.
-	Corrected *map[string][]string `json:"corrected,omitempty"`
-
-	// Estimated `total` is near the truth, and facets are of the newest: counting all would take too long.
-	Estimated bool           `json:"estimated"`
-	Facets    *[]SearchFacet `json:"facets,omitempty"`
-	Hits      []SearchHit    `json:"hits"`
-
-	// Meaning There is an embedder, so that modes differ.
-	Meaning bool `json:"meaning"`
-
-	// NextCursor Absent on the last page, and behind 1,000 articles: narrow the search.
-	NextCursor *string `json:"next_cursor,omitempty"`
-
-	// Partial Looking at all articles would have taken too long: hits are among the newest few thousand only.
-	Partial bool `json:"partial"`
-
-	// Relaxed Hardly an article has all words; those that lack some follow.
-	Relaxed bool `json:"relaxed"`
-	Total   int  `json:"total"`
-}
 
 // SearchFacet defines model for SearchFacet.
 type SearchFacet struct {
@@ -3025,21 +3020,21 @@ type SearchHit struct {
 	Authors []string `json:"authors"`
 	Domain  string   `json:"domain"`
 
-	// GroupId The same for near-duplicates on other sites.
+	// GroupId Shared by near-duplicates on other sites.
 	GroupId openapi_types.UUID `json:"group_id"`
 
-	// Heading The title.
+	// Heading The title with matches.
 	Heading  []SearchFragment   `json:"heading"`
 	Id       openapi_types.UUID `json:"id"`
 	ImageUrl string             `json:"image_url"`
 	Language string             `json:"language"`
 	Lead     string             `json:"lead"`
 
-	// PublishedAt As its page says, else when it was found.
+	// PublishedAt As stated by the page, else when it was found.
 	PublishedAt time.Time `json:"published_at"`
 	Section     string    `json:"section"`
 
-	// Snippet Where the words are.
+	// Snippet The part of the text with the most matches.
 	Snippet []SearchFragment `json:"snippet"`
 	Tags    []string         `json:"tags"`
 	Title   string           `json:"title"`
@@ -3047,10 +3042,34 @@ type SearchHit struct {
 	Version int64            `json:"version"`
 }
 
-// SearchMode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
-// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
-// embedder all go by words.
+// SearchMode How a feed selects articles. `keyword`: the newest that match all words exactly. `semantic`: those of the last 30
+// days that are nearest in meaning; alerts need `keyword` or `hybrid`. `hybrid`: both. Without an embedder every
+// mode is `keyword`.
 type SearchMode string
+
+// SearchResponse defines model for SearchResponse.
+type SearchResponse struct {
+	// Corrected Words that no article contains, with the similar words that were searched too.
+	Corrected *map[string][]string `json:"corrected,omitempty"`
+
+	// Estimated `total` is approximate and facets count only the newest matches, because counting all would take too long.
+	Estimated bool           `json:"estimated"`
+	Facets    *[]SearchFacet `json:"facets,omitempty"`
+	Hits      []SearchHit    `json:"hits"`
+
+	// NextCursor Absent on the last page and after 1,000 hits: narrow the search.
+	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// Partial The search timed out and covers only the newest few thousand articles.
+	Partial bool `json:"partial"`
+
+	// Relaxed Few articles contain all words, so articles that contain only some of them follow.
+	Relaxed bool `json:"relaxed"`
+
+	// SemanticAvailable An embedder is configured, so that modes differ.
+	SemanticAvailable bool `json:"semantic_available"`
+	Total             int  `json:"total"`
+}
 
 // Seed defines model for Seed.
 type Seed struct {
@@ -3179,7 +3198,7 @@ type SegmentPreview struct {
 
 // SelectorConfig defines model for SelectorConfig.
 type SelectorConfig struct {
-	// Variants Templates of the site; the first whose body fits is taken.
+	// Variants Templates of the site. The first whose body path matches is used.
 	Variants []SelectorVariant `json:"variants"`
 }
 
@@ -3190,75 +3209,75 @@ type SelectorPreview struct {
 
 // SelectorPreviewPage defines model for SelectorPreviewPage.
 type SelectorPreviewPage struct {
-	ArticleId openapi_types.UUID      `json:"article_id"`
-	Authors   *[]string               `json:"authors,omitempty"`
-	Lead      *string                 `json:"lead,omitempty"`
-	Origins   *map[string]FieldOrigin `json:"origins,omitempty"`
-	Paths     []TakenByPath           `json:"paths"`
+	ArticleId openapi_types.UUID `json:"article_id"`
+	Authors   *[]string          `json:"authors,omitempty"`
 
-	// Problem Why the page gives no article.
-	Problem     *string    `json:"problem,omitempty"`
-	PublishedAt *time.Time `json:"published_at,omitempty"`
-	Section     *string    `json:"section,omitempty"`
-	Text        *string    `json:"text,omitempty"`
-	Title       *string    `json:"title,omitempty"`
-	Url         string     `json:"url"`
+	// Error Why no article was extracted.
+	Error       *string                 `json:"error,omitempty"`
+	Lead        *string                 `json:"lead,omitempty"`
+	Origins     *map[string]FieldOrigin `json:"origins,omitempty"`
+	Paths       []PathMatches           `json:"paths"`
+	PublishedAt *time.Time              `json:"published_at,omitempty"`
+	Section     *string                 `json:"section,omitempty"`
+	Text        *string                 `json:"text,omitempty"`
+	Title       *string                 `json:"title,omitempty"`
+	Url         string                  `json:"url"`
 
-	// Variant That fits.
+	// Variant The matching variant.
 	Variant *string `json:"variant,omitempty"`
 }
 
 // SelectorPreviewRequest defines model for SelectorPreviewRequest.
 type SelectorPreviewRequest struct {
-	// Articles Whose pages; without any, the newest of the domain.
+	// Articles Articles whose pages are previewed. Default: the newest of the domain.
 	Articles *[]openapi_types.UUID `json:"articles,omitempty"`
 	Config   SelectorConfig        `json:"config"`
 }
 
 // SelectorVariant defines model for SelectorVariant.
 type SelectorVariant struct {
-	// Body XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
+	// Body XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
 	Body XPaths `json:"body"`
 
-	// Drop XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
+	// Drop XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
 	Drop *XPaths `json:"drop,omitempty"`
 
-	// Fields Of title, authors, published, updated, lead, image, section and tags.
+	// Fields Paths of title, authors, published, updated, lead, image, section and tags.
 	Fields *map[string]XPaths `json:"fields,omitempty"`
 	Name   string             `json:"name"`
 }
 
 // Selectors defines model for Selectors.
 type Selectors struct {
-	ActivatedAt *time.Time     `json:"activated_at,omitempty"`
-	Config      SelectorConfig `json:"config"`
-	CreatedAt   time.Time      `json:"created_at"`
-	Domain      string         `json:"domain"`
+	ActivatedAt *time.Time `json:"activated_at,omitempty"`
 
-	// Ended Why it is not in use any more.
-	Ended   *string    `json:"ended,omitempty"`
-	EndedAt *time.Time `json:"ended_at,omitempty"`
+	// Actor `user:<id>` of the member.
+	Actor     *string        `json:"actor,omitempty"`
+	Config    SelectorConfig `json:"config"`
+	CreatedAt time.Time      `json:"created_at"`
 
-	// MadeBy `model`: learned, with fields that a language model found.
-	MadeBy SelectorsMadeBy `json:"made_by"`
+	// CreatedBy `llm`: learned, with fields that a language model suggested.
+	CreatedBy SelectorsCreatedBy `json:"created_by"`
+	Domain    string             `json:"domain"`
 
-	// Pages That it was learned from.
+	// EndReason Why it was deactivated.
+	EndReason *string    `json:"end_reason,omitempty"`
+	EndedAt   *time.Time `json:"ended_at,omitempty"`
+
+	// Pages Number of pages that it was learned from.
 	Pages int `json:"pages"`
 
-	// Reason Why it was made.
+	// Reason Why it was created.
 	Reason string `json:"reason"`
 
-	// Scores What validation on other pages gave, per field, 0 to 1.
-	Scores map[string]float32 `json:"scores"`
-	State  SelectorsState     `json:"state"`
-
-	// User `user:<id>` of the person.
-	User    *string `json:"user,omitempty"`
-	Version int     `json:"version"`
+	// Scores Score of each field on held-out pages, 0 to 1.
+	Scores  map[string]float32 `json:"scores"`
+	State   SelectorsState     `json:"state"`
+	Version int                `json:"version"`
 }
 
-// SelectorsMadeBy `model`: learned, with fields that a language model found.
-type SelectorsMadeBy string
+// SelectorsCreatedBy `llm`: learned, with fields that a language model suggested.
+type SelectorsCreatedBy string
 
 // SelectorsState defines model for Selectors.State.
 type SelectorsState string
@@ -3357,7 +3376,7 @@ type SessionList struct {
 type SimilarArticle struct {
 	Article ArticleSummary `json:"article"`
 
-	// Distance Bits that the fingerprints of the texts differ in.
+	// Distance Number of bits in which the SimHashes of the texts differ.
 	Distance int `json:"distance"`
 }
 
@@ -3502,18 +3521,6 @@ type SystemStatus struct {
 
 	// Version Version of the responding process.
 	Version string `json:"version"`
-}
-
-// TakenByPath defines model for TakenByPath.
-type TakenByPath struct {
-	// Field A field, `body` or `drop`.
-	Field   string `json:"field"`
-	Matches int    `json:"matches"`
-	Path    string `json:"path"`
-
-	// Values The first few, shortened.
-	Values  []string `json:"values"`
-	Variant string   `json:"variant"`
 }
 
 // Target defines model for Target.
@@ -3927,29 +3934,29 @@ type WebhookPayload struct {
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
 
-		// Domain Of `domain.*`; so are the next five.
+		// Domain Of `domain.*`, like the next five.
 		Domain *string `json:"domain,omitempty"`
 
 		// EndsAt Of `account.expiring`: when access ends.
 		EndsAt *time.Time            `json:"ends_at,omitempty"`
 		Error  *TargetErrorOfWebhook `json:"error,omitempty"`
 
-		// Field That was not found any more.
+		// Field The field that is no longer found.
 		Field  *string `json:"field,omitempty"`
 		Handle *string `json:"handle,omitempty"`
 		LateMs *int64  `json:"late_ms,omitempty"`
+
+		// LearnError Why no better selectors were learned.
+		LearnError *string `json:"learn_error,omitempty"`
 
 		// Link The post, the account or the domain's selectors in this API.
 		Link    *string             `json:"link,omitempty"`
 		Network *string             `json:"network,omitempty"`
 		PostId  *openapi_types.UUID `json:"post_id,omitempty"`
 
-		// Previous Of those in use until now.
-		Previous *int `json:"previous,omitempty"`
-
-		// Problem Why none better were learned.
-		Problem *string `json:"problem,omitempty"`
-		Reason  *string `json:"reason,omitempty"`
+		// Previous The version that was active before.
+		Previous *int    `json:"previous,omitempty"`
+		Reason   *string `json:"reason,omitempty"`
 
 		// SavedSearchId Of `article.matched`: the search that found it.
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
@@ -3960,7 +3967,7 @@ type WebhookPayload struct {
 		// Url The post at the network.
 		Url *string `json:"url,omitempty"`
 
-		// Version Of the selectors in use now; 0: none.
+		// Version The active version of the selectors. 0: none.
 		Version *int `json:"version,omitempty"`
 
 		// WebhookId Of `webhook.test`.
@@ -4050,7 +4057,7 @@ type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
 }
 
-// XPaths XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
+// XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
 type XPaths = []string
 
 // AccountID defines model for AccountID.
@@ -4141,8 +4148,8 @@ type ListArticlesParams struct {
 	// Domain Only of this registered domain.
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
 
-	// Gone Those whose pages are not there any more, and that the search does not find; else those whose pages are.
-	Gone *bool `form:"gone,omitempty" json:"gone,omitempty"`
+	// Removed `true`: articles whose pages were removed, which search does not find. `false`: all others.
+	Removed *bool `form:"removed,omitempty" json:"removed,omitempty"`
 
 	// From At or after.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
@@ -4157,7 +4164,7 @@ type ListArticlesParams struct {
 
 // GetArticleRawParams defines parameters for GetArticleRaw.
 type GetArticleRawParams struct {
-	// Version The page of this version of the article; without it, of the newest.
+	// Version The page of this version of the article. Default: the newest.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -4251,14 +4258,14 @@ type WorkspaceEventsParams struct {
 	LastEventID *string             `json:"Last-Event-ID,omitempty"`
 }
 
-// ReadFeedParams defines parameters for ReadFeed.
-type ReadFeedParams struct {
+// GetFeedParams defines parameters for GetFeed.
+type GetFeedParams struct {
 	Token       string  `form:"token" json:"token"`
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
-// ReadFeedParamsFormat defines parameters for ReadFeed.
-type ReadFeedParamsFormat string
+// GetFeedParamsFormat defines parameters for GetFeed.
+type GetFeedParamsFormat string
 
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
@@ -4501,8 +4508,8 @@ type CreateSavedSearchParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// EditSavedSearchParams defines parameters for EditSavedSearch.
-type EditSavedSearchParams struct {
+// UpdateSavedSearchParams defines parameters for UpdateSavedSearch.
+type UpdateSavedSearchParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -4517,13 +4524,13 @@ type ListSavedSearchMatchesParams struct {
 
 // SearchArticlesParams defines parameters for SearchArticles.
 type SearchArticlesParams struct {
-	// Q Nothing finds everything.
+	// Q An empty query matches all articles.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Mode Meaning needs an embedder; without one all modes go by words.
+	// Mode Semantic search needs an embedder. Without one every mode is `keyword`.
 	Mode *SearchArticlesParamsMode `form:"mode,omitempty" json:"mode,omitempty"`
 
-	// Sort Without words: time.
+	// Sort A query without words is sorted by time.
 	Sort *SearchArticlesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Domain Only on one of these registered domains.
@@ -4547,7 +4554,7 @@ type SearchArticlesParams struct {
 	// To Published before this time.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Facets Count domains, languages, sections, tags and authors too.
+	// Facets Also count domains, languages, sections, tags and authors.
 	Facets *bool `form:"facets,omitempty" json:"facets,omitempty"`
 	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -4782,8 +4789,8 @@ type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 // EditDomainJSONRequestBody defines body for EditDomain for application/json ContentType.
 type EditDomainJSONRequestBody = DomainPatch
 
-// EditReadingJSONRequestBody defines body for EditReading for application/json ContentType.
-type EditReadingJSONRequestBody = ReadingEdit
+// UpdateExtractionJSONRequestBody defines body for UpdateExtraction for application/json ContentType.
+type UpdateExtractionJSONRequestBody = ExtractionUpdate
 
 // AddSelectorsJSONRequestBody defines body for AddSelectors for application/json ContentType.
 type AddSelectorsJSONRequestBody = NewSelectors
@@ -4845,8 +4852,8 @@ type ConfirmTargetJSONRequestBody = Confirmation
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
 
-// EditSavedSearchJSONRequestBody defines body for EditSavedSearch for application/json ContentType.
-type EditSavedSearchJSONRequestBody = SavedSearchEdit
+// UpdateSavedSearchJSONRequestBody defines body for UpdateSavedSearch for application/json ContentType.
+type UpdateSavedSearchJSONRequestBody = SavedSearchUpdate
 
 // CreateSeedJSONRequestBody defines body for CreateSeed for application/json ContentType.
 type CreateSeedJSONRequestBody = NewSeed
@@ -4937,22 +4944,22 @@ type ServerInterface interface {
 	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(c *gin.Context, id AccountID)
-	// ListArticles Lists the articles of the domains on which the workspace has seeds, the newest first.
+	// ListArticles Lists articles of the domains on which the workspace has seeds, the newest first.
 	// (GET /api/v1/articles)
 	ListArticles(c *gin.Context, params ListArticlesParams)
-	// GetArticle Reads an article.
+	// GetArticle Gets an article.
 	// (GET /api/v1/articles/{id})
 	GetArticle(c *gin.Context, id ArticleID)
-	// GetArticleRaw Downloads the page that an article was read from, as its server sent it.
+	// GetArticleRaw Downloads the raw page that an article was extracted from.
 	// (GET /api/v1/articles/{id}/raw)
 	GetArticleRaw(c *gin.Context, id ArticleID, params GetArticleRawParams)
 	// ListArticleRevisions Lists the versions of an article, the newest first.
 	// (GET /api/v1/articles/{id}/revisions)
 	ListArticleRevisions(c *gin.Context, id ArticleID, params ListArticleRevisionsParams)
-	// GetArticleRevision Reads a version of an article, with what its text gained and lost.
+	// GetArticleRevision Gets a version of an article, with the paragraphs that were added and removed.
 	// (GET /api/v1/articles/{id}/revisions/{version})
 	GetArticleRevision(c *gin.Context, id ArticleID, version int64)
-	// SimilarArticles Lists who also reported it - near-duplicates of an article, on all sites that the workspace crawls, the oldest first.
+	// SimilarArticles Lists near-duplicates of an article on all sites that the workspace crawls, the oldest first.
 	// (GET /api/v1/articles/{id}/similar)
 	SimilarArticles(c *gin.Context, id ArticleID, params SimilarArticlesParams)
 	// ListAudit Lists who did what in the workspace, the newest first.
@@ -4982,18 +4989,18 @@ type ServerInterface interface {
 	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(c *gin.Context, domain CrawlDomain, export openapi_types.UUID)
+	// GetExtraction Gets the settings and health of a domain's extraction.
+	// (GET /api/v1/domains/{domain}/extraction)
+	GetExtraction(c *gin.Context, domain CrawlDomain)
+	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
+	// (PATCH /api/v1/domains/{domain}/extraction)
+	UpdateExtraction(c *gin.Context, domain CrawlDomain)
 	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(c *gin.Context, domain CrawlDomain)
 	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(c *gin.Context, domain CrawlDomain)
-	// GetReading Says how well the pages of a domain are read.
-	// (GET /api/v1/domains/{domain}/reading)
-	GetReading(c *gin.Context, domain CrawlDomain)
-	// EditReading Sets the zone of a domain's dates, and whether selectors are learned.
-	// (PATCH /api/v1/domains/{domain}/reading)
-	EditReading(c *gin.Context, domain CrawlDomain)
 	// ResumeDomain Goes on with the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(c *gin.Context, domain CrawlDomain)
@@ -5003,22 +5010,22 @@ type ServerInterface interface {
 	// ListSelectors Lists the versions of a domain's selectors, the newest first.
 	// (GET /api/v1/domains/{domain}/selectors)
 	ListSelectors(c *gin.Context, domain CrawlDomain, params ListSelectorsParams)
-	// AddSelectors Saves selectors that you wrote, as a new version.
+	// AddSelectors Adds a version of a domain's selectors.
 	// (POST /api/v1/domains/{domain}/selectors)
 	AddSelectors(c *gin.Context, domain CrawlDomain, params AddSelectorsParams)
-	// LearnSelectors Has selectors learned anew from the newest pages.
+	// LearnSelectors Relearns selectors from the newest pages.
 	// (POST /api/v1/domains/{domain}/selectors/learn)
 	LearnSelectors(c *gin.Context, domain CrawlDomain)
-	// PreviewSelectors Shows what selectors take from pages; nothing is saved.
+	// PreviewSelectors Previews what selectors match on pages, without saving anything.
 	// (POST /api/v1/domains/{domain}/selectors/preview)
 	PreviewSelectors(c *gin.Context, domain CrawlDomain)
-	// RollBackSelectors Takes the version before the one in use into use again.
+	// RollBackSelectors Rolls back to the previous version.
 	// (POST /api/v1/domains/{domain}/selectors/roll-back)
 	RollBackSelectors(c *gin.Context, domain CrawlDomain)
-	// GetSelectors Reads a version of a domain's selectors.
+	// GetSelectors Gets a version of a domain's selectors.
 	// (GET /api/v1/domains/{domain}/selectors/{version})
 	GetSelectors(c *gin.Context, domain CrawlDomain, version int)
-	// ActivateSelectors Takes a version into use.
+	// ActivateSelectors Activates a version.
 	// (POST /api/v1/domains/{domain}/selectors/{version}/activate)
 	ActivateSelectors(c *gin.Context, domain CrawlDomain, version int)
 	// DownloadWARC Streams the stored pages of a domain as a WARC file.
@@ -5030,9 +5037,9 @@ type ServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
-	// ReadFeed The newest 50 articles of a kept search, for feed readers.
+	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
-	ReadFeed(c *gin.Context, id openapi_types.UUID, format ReadFeedParamsFormat, params ReadFeedParams)
+	GetFeed(c *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(c *gin.Context, params ListLinksParams)
@@ -5159,31 +5166,31 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
-	// ListSavedSearches Lists the searches that the workspace keeps, the oldest first.
+	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
-	// CreateSavedSearch Keeps a search, to be told of new articles or to read it as a feed.
+	// CreateSavedSearch Creates a saved search, for alerts or as a feed.
 	// (POST /api/v1/saved-searches)
 	CreateSavedSearch(c *gin.Context, params CreateSavedSearchParams)
-	// DeleteSavedSearch Forgets a search and ends its feed.
+	// DeleteSavedSearch Deletes a saved search and its feed.
 	// (DELETE /api/v1/saved-searches/{id})
 	DeleteSavedSearch(c *gin.Context, id openapi_types.UUID)
-	// GetSavedSearch Reads a search.
+	// GetSavedSearch Gets a saved search.
 	// (GET /api/v1/saved-searches/{id})
 	GetSavedSearch(c *gin.Context, id openapi_types.UUID)
-	// EditSavedSearch Changes a search; what is left out stays.
+	// UpdateSavedSearch Updates a saved search; omitted fields keep their values.
 	// (PATCH /api/v1/saved-searches/{id})
-	EditSavedSearch(c *gin.Context, id openapi_types.UUID, params EditSavedSearchParams)
-	// CloseFeed Ends a search's feeds. Their addresses lead nowhere from now on.
+	UpdateSavedSearch(c *gin.Context, id openapi_types.UUID, params UpdateSavedSearchParams)
+	// DeleteFeed Revokes the feed URLs of a saved search.
 	// (DELETE /api/v1/saved-searches/{id}/feed)
-	CloseFeed(c *gin.Context, id openapi_types.UUID)
-	// OpenFeed Makes the addresses of a search's feeds, shown this once.
+	DeleteFeed(c *gin.Context, id openapi_types.UUID)
+	// CreateFeed Creates the feed URLs of a saved search, which are shown only once.
 	// (POST /api/v1/saved-searches/{id}/feed)
-	OpenFeed(c *gin.Context, id openapi_types.UUID)
-	// ListSavedSearchMatches Lists the articles that a search told of, those found last first.
+	CreateFeed(c *gin.Context, id openapi_types.UUID)
+	// ListSavedSearchMatches Lists the articles for which a saved search alerted, the newest first.
 	// (GET /api/v1/saved-searches/{id}/matches)
 	ListSavedSearchMatches(c *gin.Context, id openapi_types.UUID, params ListSavedSearchMatchesParams)
-	// SearchArticles Finds articles of the domains on which the workspace has seeds.
+	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(c *gin.Context, params SearchArticlesParams)
 	// ListSeeds Lists where the crawl begins, the oldest seeds first.
@@ -5692,11 +5699,11 @@ func (siw *ServerInterfaceWrapper) ListArticles(c *gin.Context) {
 		return
 	}
 
-	// ------------- Optional query parameter "gone" -------------
+	// ------------- Optional query parameter "removed" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "gone", c.Request.URL.Query(), &params.Gone, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "removed", c.Request.URL.Query(), &params.Removed, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter gone: %w", err), http.StatusBadRequest)
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter removed: %w", err), http.StatusBadRequest)
 		return
 	}
 
@@ -6209,6 +6216,56 @@ func (siw *ServerInterfaceWrapper) GetExport(c *gin.Context) {
 	siw.Handler.GetExport(c, domain, export)
 }
 
+// GetExtraction operation middleware
+func (siw *ServerInterfaceWrapper) GetExtraction(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetExtraction(c, domain)
+}
+
+// UpdateExtraction operation middleware
+func (siw *ServerInterfaceWrapper) UpdateExtraction(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateExtraction(c, domain)
+}
+
 // EmptyFrontier operation middleware
 func (siw *ServerInterfaceWrapper) EmptyFrontier(c *gin.Context) {
 
@@ -6257,56 +6314,6 @@ func (siw *ServerInterfaceWrapper) PauseDomain(c *gin.Context) {
 	}
 
 	siw.Handler.PauseDomain(c, domain)
-}
-
-// GetReading operation middleware
-func (siw *ServerInterfaceWrapper) GetReading(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "domain" -------------
-	var domain CrawlDomain
-
-	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetReading(c, domain)
-}
-
-// EditReading operation middleware
-func (siw *ServerInterfaceWrapper) EditReading(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "domain" -------------
-	var domain CrawlDomain
-
-	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.EditReading(c, domain)
 }
 
 // ResumeDomain operation middleware
@@ -6720,8 +6727,8 @@ func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 	siw.Handler.WorkspaceEvents(c, params)
 }
 
-// ReadFeed operation middleware
-func (siw *ServerInterfaceWrapper) ReadFeed(c *gin.Context) {
+// GetFeed operation middleware
+func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -6736,7 +6743,7 @@ func (siw *ServerInterfaceWrapper) ReadFeed(c *gin.Context) {
 	}
 
 	// ------------- Path parameter "format" -------------
-	var format ReadFeedParamsFormat
+	var format GetFeedParamsFormat
 
 	err = runtime.BindStyledParameterWithOptions("simple", "format", c.Param("format"), &format, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
 	if err != nil {
@@ -6745,7 +6752,7 @@ func (siw *ServerInterfaceWrapper) ReadFeed(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params ReadFeedParams
+	var params GetFeedParams
 
 	// ------------- Required query parameter "token" -------------
 
@@ -6783,7 +6790,7 @@ func (siw *ServerInterfaceWrapper) ReadFeed(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.ReadFeed(c, id, format, params)
+	siw.Handler.GetFeed(c, id, format, params)
 }
 
 // ListLinks operation middleware
@@ -8489,8 +8496,8 @@ func (siw *ServerInterfaceWrapper) GetSavedSearch(c *gin.Context) {
 	siw.Handler.GetSavedSearch(c, id)
 }
 
-// EditSavedSearch operation middleware
-func (siw *ServerInterfaceWrapper) EditSavedSearch(c *gin.Context) {
+// UpdateSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSavedSearch(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8505,7 +8512,7 @@ func (siw *ServerInterfaceWrapper) EditSavedSearch(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params EditSavedSearchParams
+	var params UpdateSavedSearchParams
 
 	headers := c.Request.Header
 
@@ -8535,11 +8542,11 @@ func (siw *ServerInterfaceWrapper) EditSavedSearch(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EditSavedSearch(c, id, params)
+	siw.Handler.UpdateSavedSearch(c, id, params)
 }
 
-// CloseFeed operation middleware
-func (siw *ServerInterfaceWrapper) CloseFeed(c *gin.Context) {
+// DeleteFeed operation middleware
+func (siw *ServerInterfaceWrapper) DeleteFeed(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8560,11 +8567,11 @@ func (siw *ServerInterfaceWrapper) CloseFeed(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.CloseFeed(c, id)
+	siw.Handler.DeleteFeed(c, id)
 }
 
-// OpenFeed operation middleware
-func (siw *ServerInterfaceWrapper) OpenFeed(c *gin.Context) {
+// CreateFeed operation middleware
+func (siw *ServerInterfaceWrapper) CreateFeed(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8585,7 +8592,7 @@ func (siw *ServerInterfaceWrapper) OpenFeed(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.OpenFeed(c, id)
+	siw.Handler.CreateFeed(c, id)
 }
 
 // ListSavedSearchMatches operation middleware
@@ -10652,8 +10659,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions", wrapper.ListArticleRevisions)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions/:version", wrapper.GetArticleRevision)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/similar", wrapper.SimilarArticles)
-	router.GET(options.BaseURL+"/api/v1/domains/:domain/reading", wrapper.GetReading)
-	router.PATCH(options.BaseURL+"/api/v1/domains/:domain/reading", wrapper.EditReading)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/extraction", wrapper.GetExtraction)
+	router.PATCH(options.BaseURL+"/api/v1/domains/:domain/extraction", wrapper.UpdateExtraction)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.ListSelectors)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.AddSelectors)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors/preview", wrapper.PreviewSelectors)
@@ -10682,11 +10689,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/saved-searches", wrapper.CreateSavedSearch)
 	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.DeleteSavedSearch)
 	router.GET(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.GetSavedSearch)
-	router.PATCH(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.EditSavedSearch)
+	router.PATCH(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.UpdateSavedSearch)
 	router.GET(options.BaseURL+"/api/v1/saved-searches/:id/matches", wrapper.ListSavedSearchMatches)
-	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.CloseFeed)
-	router.POST(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.OpenFeed)
-	router.GET(options.BaseURL+"/api/v1/feeds/:id/:format", wrapper.ReadFeed)
+	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.DeleteFeed)
+	router.POST(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.CreateFeed)
+	router.GET(options.BaseURL+"/api/v1/feeds/:id/:format", wrapper.GetFeed)
 	router.GET(options.BaseURL+"/api/v1/sites", wrapper.ListSites)
 	router.POST(options.BaseURL+"/api/v1/sites", wrapper.CreateSite)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id", wrapper.DeleteSite)
@@ -12005,6 +12012,93 @@ func (response GetExportdefaultApplicationProblemPlusJSONResponse) VisitGetExpor
 	return err
 }
 
+type GetExtractionRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type GetExtractionResponseObject interface {
+	VisitGetExtractionResponse(w http.ResponseWriter) error
+}
+
+type GetExtraction200JSONResponse Extraction
+
+func (response GetExtraction200JSONResponse) VisitGetExtractionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetExtractiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetExtractiondefaultApplicationProblemPlusJSONResponse) VisitGetExtractionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateExtractionRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Body   *UpdateExtractionJSONRequestBody
+}
+
+type UpdateExtractionResponseObject interface {
+	VisitUpdateExtractionResponse(w http.ResponseWriter) error
+}
+
+type UpdateExtraction200JSONResponse Extraction
+
+func (response UpdateExtraction200JSONResponse) VisitUpdateExtractionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateExtractiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateExtractiondefaultApplicationProblemPlusJSONResponse) VisitUpdateExtractionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type EmptyFrontierRequestObject struct {
 	Domain CrawlDomain `json:"domain"`
 }
@@ -12079,93 +12173,6 @@ type PauseDomaindefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PauseDomaindefaultApplicationProblemPlusJSONResponse) VisitPauseDomainResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetReadingRequestObject struct {
-	Domain CrawlDomain `json:"domain"`
-}
-
-type GetReadingResponseObject interface {
-	VisitGetReadingResponse(w http.ResponseWriter) error
-}
-
-type GetReading200JSONResponse Reading
-
-func (response GetReading200JSONResponse) VisitGetReadingResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetReadingdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response GetReadingdefaultApplicationProblemPlusJSONResponse) VisitGetReadingResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EditReadingRequestObject struct {
-	Domain CrawlDomain `json:"domain"`
-	Body   *EditReadingJSONRequestBody
-}
-
-type EditReadingResponseObject interface {
-	VisitEditReadingResponse(w http.ResponseWriter) error
-}
-
-type EditReading200JSONResponse Reading
-
-func (response EditReading200JSONResponse) VisitEditReadingResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EditReadingdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response EditReadingdefaultApplicationProblemPlusJSONResponse) VisitEditReadingResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12377,7 +12384,7 @@ type LearnSelectorsResponseObject interface {
 	VisitLearnSelectorsResponse(w http.ResponseWriter) error
 }
 
-type LearnSelectors202JSONResponse Reading
+type LearnSelectors202JSONResponse Extraction
 
 func (response LearnSelectors202JSONResponse) VisitLearnSelectorsResponse(w http.ResponseWriter) error {
 
@@ -12464,7 +12471,7 @@ type RollBackSelectorsResponseObject interface {
 	VisitRollBackSelectorsResponse(w http.ResponseWriter) error
 }
 
-type RollBackSelectors200JSONResponse Reading
+type RollBackSelectors200JSONResponse Extraction
 
 func (response RollBackSelectors200JSONResponse) VisitRollBackSelectorsResponse(w http.ResponseWriter) error {
 
@@ -12761,26 +12768,26 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 	return err
 }
 
-type ReadFeedRequestObject struct {
-	Id     openapi_types.UUID   `json:"id"`
-	Format ReadFeedParamsFormat `json:"format"`
-	Params ReadFeedParams
+type GetFeedRequestObject struct {
+	Id     openapi_types.UUID  `json:"id"`
+	Format GetFeedParamsFormat `json:"format"`
+	Params GetFeedParams
 }
 
-type ReadFeedResponseObject interface {
-	VisitReadFeedResponse(w http.ResponseWriter) error
+type GetFeedResponseObject interface {
+	VisitGetFeedResponse(w http.ResponseWriter) error
 }
 
-type ReadFeed200ResponseHeaders struct {
+type GetFeed200ResponseHeaders struct {
 	ETag *string
 }
 
-type ReadFeed200ApplicationFeedPlusJSONResponse struct {
+type GetFeed200ApplicationFeedPlusJSONResponse struct {
 	Body    map[string]interface{}
-	Headers ReadFeed200ResponseHeaders
+	Headers GetFeed200ResponseHeaders
 }
 
-func (response ReadFeed200ApplicationFeedPlusJSONResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
+func (response GetFeed200ApplicationFeedPlusJSONResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12795,13 +12802,13 @@ func (response ReadFeed200ApplicationFeedPlusJSONResponse) VisitReadFeedResponse
 	return err
 }
 
-type ReadFeed200ApplicationrssXmlResponse struct {
+type GetFeed200ApplicationrssXmlResponse struct {
 	Body          io.Reader
-	Headers       ReadFeed200ResponseHeaders
+	Headers       GetFeed200ResponseHeaders
 	ContentLength int64
 }
 
-func (response ReadFeed200ApplicationrssXmlResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
+func (response GetFeed200ApplicationrssXmlResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
 
 	w.Header().Set("Content-Type", "application/rss+xml")
 	if response.ContentLength != 0 {
@@ -12819,21 +12826,21 @@ func (response ReadFeed200ApplicationrssXmlResponse) VisitReadFeedResponse(w htt
 	return err
 }
 
-type ReadFeed304Response struct {
+type GetFeed304Response struct {
 }
 
-func (response ReadFeed304Response) VisitReadFeedResponse(w http.ResponseWriter) error {
+func (response GetFeed304Response) VisitGetFeedResponse(w http.ResponseWriter) error {
 	w.WriteHeader(304)
 	return nil
 }
 
-type ReadFeeddefaultApplicationProblemPlusJSONResponse struct {
+type GetFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response ReadFeeddefaultApplicationProblemPlusJSONResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
+func (response GetFeeddefaultApplicationProblemPlusJSONResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15106,26 +15113,26 @@ func (response GetSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
-type EditSavedSearchRequestObject struct {
+type UpdateSavedSearchRequestObject struct {
 	Id     openapi_types.UUID `json:"id"`
-	Params EditSavedSearchParams
-	Body   *EditSavedSearchJSONRequestBody
+	Params UpdateSavedSearchParams
+	Body   *UpdateSavedSearchJSONRequestBody
 }
 
-type EditSavedSearchResponseObject interface {
-	VisitEditSavedSearchResponse(w http.ResponseWriter) error
+type UpdateSavedSearchResponseObject interface {
+	VisitUpdateSavedSearchResponse(w http.ResponseWriter) error
 }
 
-type EditSavedSearch200ResponseHeaders struct {
+type UpdateSavedSearch200ResponseHeaders struct {
 	ETag *string
 }
 
-type EditSavedSearch200JSONResponse struct {
+type UpdateSavedSearch200JSONResponse struct {
 	Body    SavedSearch
-	Headers EditSavedSearch200ResponseHeaders
+	Headers UpdateSavedSearch200ResponseHeaders
 }
 
-func (response EditSavedSearch200JSONResponse) VisitEditSavedSearchResponse(w http.ResponseWriter) error {
+func (response UpdateSavedSearch200JSONResponse) VisitUpdateSavedSearchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15140,13 +15147,13 @@ func (response EditSavedSearch200JSONResponse) VisitEditSavedSearchResponse(w ht
 	return err
 }
 
-type EditSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
+type UpdateSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EditSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitEditSavedSearchResponse(w http.ResponseWriter) error {
+func (response UpdateSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitUpdateSavedSearchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15161,29 +15168,29 @@ func (response EditSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitEd
 	return err
 }
 
-type CloseFeedRequestObject struct {
+type DeleteFeedRequestObject struct {
 	Id openapi_types.UUID `json:"id"`
 }
 
-type CloseFeedResponseObject interface {
-	VisitCloseFeedResponse(w http.ResponseWriter) error
+type DeleteFeedResponseObject interface {
+	VisitDeleteFeedResponse(w http.ResponseWriter) error
 }
 
-type CloseFeed204Response struct {
+type DeleteFeed204Response struct {
 }
 
-func (response CloseFeed204Response) VisitCloseFeedResponse(w http.ResponseWriter) error {
+func (response DeleteFeed204Response) VisitDeleteFeedResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
 }
 
-type CloseFeeddefaultApplicationProblemPlusJSONResponse struct {
+type DeleteFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response CloseFeeddefaultApplicationProblemPlusJSONResponse) VisitCloseFeedResponse(w http.ResponseWriter) error {
+func (response DeleteFeeddefaultApplicationProblemPlusJSONResponse) VisitDeleteFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15198,17 +15205,17 @@ func (response CloseFeeddefaultApplicationProblemPlusJSONResponse) VisitCloseFee
 	return err
 }
 
-type OpenFeedRequestObject struct {
+type CreateFeedRequestObject struct {
 	Id openapi_types.UUID `json:"id"`
 }
 
-type OpenFeedResponseObject interface {
-	VisitOpenFeedResponse(w http.ResponseWriter) error
+type CreateFeedResponseObject interface {
+	VisitCreateFeedResponse(w http.ResponseWriter) error
 }
 
-type OpenFeed201JSONResponse FeedAddresses
+type CreateFeed201JSONResponse FeedURLs
 
-func (response OpenFeed201JSONResponse) VisitOpenFeedResponse(w http.ResponseWriter) error {
+func (response CreateFeed201JSONResponse) VisitCreateFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -15220,13 +15227,13 @@ func (response OpenFeed201JSONResponse) VisitOpenFeedResponse(w http.ResponseWri
 	return err
 }
 
-type OpenFeeddefaultApplicationProblemPlusJSONResponse struct {
+type CreateFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response OpenFeeddefaultApplicationProblemPlusJSONResponse) VisitOpenFeedResponse(w http.ResponseWriter) error {
+func (response CreateFeeddefaultApplicationProblemPlusJSONResponse) VisitCreateFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15293,7 +15300,7 @@ type SearchArticlesResponseObject interface {
 	VisitSearchArticlesResponse(w http.ResponseWriter) error
 }
 
-type SearchArticles200JSONResponse SearchAnswer
+type SearchArticles200JSONResponse SearchResponse
 
 func (response SearchArticles200JSONResponse) VisitSearchArticlesResponse(w http.ResponseWriter) error {
 
@@ -18151,22 +18158,22 @@ type StrictServerInterface interface {
 	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(ctx context.Context, request ReconnectAccountRequestObject) (ReconnectAccountResponseObject, error)
-	// ListArticles Lists the articles of the domains on which the workspace has seeds, the newest first.
+	// ListArticles Lists articles of the domains on which the workspace has seeds, the newest first.
 	// (GET /api/v1/articles)
 	ListArticles(ctx context.Context, request ListArticlesRequestObject) (ListArticlesResponseObject, error)
-	// GetArticle Reads an article.
+	// GetArticle Gets an article.
 	// (GET /api/v1/articles/{id})
 	GetArticle(ctx context.Context, request GetArticleRequestObject) (GetArticleResponseObject, error)
-	// GetArticleRaw Downloads the page that an article was read from, as its server sent it.
+	// GetArticleRaw Downloads the raw page that an article was extracted from.
 	// (GET /api/v1/articles/{id}/raw)
 	GetArticleRaw(ctx context.Context, request GetArticleRawRequestObject) (GetArticleRawResponseObject, error)
 	// ListArticleRevisions Lists the versions of an article, the newest first.
 	// (GET /api/v1/articles/{id}/revisions)
 	ListArticleRevisions(ctx context.Context, request ListArticleRevisionsRequestObject) (ListArticleRevisionsResponseObject, error)
-	// GetArticleRevision Reads a version of an article, with what its text gained and lost.
+	// GetArticleRevision Gets a version of an article, with the paragraphs that were added and removed.
 	// (GET /api/v1/articles/{id}/revisions/{version})
 	GetArticleRevision(ctx context.Context, request GetArticleRevisionRequestObject) (GetArticleRevisionResponseObject, error)
-	// SimilarArticles Lists who also reported it - near-duplicates of an article, on all sites that the workspace crawls, the oldest first.
+	// SimilarArticles Lists near-duplicates of an article on all sites that the workspace crawls, the oldest first.
 	// (GET /api/v1/articles/{id}/similar)
 	SimilarArticles(ctx context.Context, request SimilarArticlesRequestObject) (SimilarArticlesResponseObject, error)
 	// ListAudit Lists who did what in the workspace, the newest first.
@@ -18196,18 +18203,18 @@ type StrictServerInterface interface {
 	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(ctx context.Context, request GetExportRequestObject) (GetExportResponseObject, error)
+	// GetExtraction Gets the settings and health of a domain's extraction.
+	// (GET /api/v1/domains/{domain}/extraction)
+	GetExtraction(ctx context.Context, request GetExtractionRequestObject) (GetExtractionResponseObject, error)
+	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
+	// (PATCH /api/v1/domains/{domain}/extraction)
+	UpdateExtraction(ctx context.Context, request UpdateExtractionRequestObject) (UpdateExtractionResponseObject, error)
 	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(ctx context.Context, request EmptyFrontierRequestObject) (EmptyFrontierResponseObject, error)
 	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(ctx context.Context, request PauseDomainRequestObject) (PauseDomainResponseObject, error)
-	// GetReading Says how well the pages of a domain are read.
-	// (GET /api/v1/domains/{domain}/reading)
-	GetReading(ctx context.Context, request GetReadingRequestObject) (GetReadingResponseObject, error)
-	// EditReading Sets the zone of a domain's dates, and whether selectors are learned.
-	// (PATCH /api/v1/domains/{domain}/reading)
-	EditReading(ctx context.Context, request EditReadingRequestObject) (EditReadingResponseObject, error)
 	// ResumeDomain Goes on with the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(ctx context.Context, request ResumeDomainRequestObject) (ResumeDomainResponseObject, error)
@@ -18217,22 +18224,22 @@ type StrictServerInterface interface {
 	// ListSelectors Lists the versions of a domain's selectors, the newest first.
 	// (GET /api/v1/domains/{domain}/selectors)
 	ListSelectors(ctx context.Context, request ListSelectorsRequestObject) (ListSelectorsResponseObject, error)
-	// AddSelectors Saves selectors that you wrote, as a new version.
+	// AddSelectors Adds a version of a domain's selectors.
 	// (POST /api/v1/domains/{domain}/selectors)
 	AddSelectors(ctx context.Context, request AddSelectorsRequestObject) (AddSelectorsResponseObject, error)
-	// LearnSelectors Has selectors learned anew from the newest pages.
+	// LearnSelectors Relearns selectors from the newest pages.
 	// (POST /api/v1/domains/{domain}/selectors/learn)
 	LearnSelectors(ctx context.Context, request LearnSelectorsRequestObject) (LearnSelectorsResponseObject, error)
-	// PreviewSelectors Shows what selectors take from pages; nothing is saved.
+	// PreviewSelectors Previews what selectors match on pages, without saving anything.
 	// (POST /api/v1/domains/{domain}/selectors/preview)
 	PreviewSelectors(ctx context.Context, request PreviewSelectorsRequestObject) (PreviewSelectorsResponseObject, error)
-	// RollBackSelectors Takes the version before the one in use into use again.
+	// RollBackSelectors Rolls back to the previous version.
 	// (POST /api/v1/domains/{domain}/selectors/roll-back)
 	RollBackSelectors(ctx context.Context, request RollBackSelectorsRequestObject) (RollBackSelectorsResponseObject, error)
-	// GetSelectors Reads a version of a domain's selectors.
+	// GetSelectors Gets a version of a domain's selectors.
 	// (GET /api/v1/domains/{domain}/selectors/{version})
 	GetSelectors(ctx context.Context, request GetSelectorsRequestObject) (GetSelectorsResponseObject, error)
-	// ActivateSelectors Takes a version into use.
+	// ActivateSelectors Activates a version.
 	// (POST /api/v1/domains/{domain}/selectors/{version}/activate)
 	ActivateSelectors(ctx context.Context, request ActivateSelectorsRequestObject) (ActivateSelectorsResponseObject, error)
 	// DownloadWARC Streams the stored pages of a domain as a WARC file.
@@ -18244,9 +18251,9 @@ type StrictServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
-	// ReadFeed The newest 50 articles of a kept search, for feed readers.
+	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
-	ReadFeed(ctx context.Context, request ReadFeedRequestObject) (ReadFeedResponseObject, error)
+	GetFeed(ctx context.Context, request GetFeedRequestObject) (GetFeedResponseObject, error)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
@@ -18373,31 +18380,31 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
-	// ListSavedSearches Lists the searches that the workspace keeps, the oldest first.
+	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
-	// CreateSavedSearch Keeps a search, to be told of new articles or to read it as a feed.
+	// CreateSavedSearch Creates a saved search, for alerts or as a feed.
 	// (POST /api/v1/saved-searches)
 	CreateSavedSearch(ctx context.Context, request CreateSavedSearchRequestObject) (CreateSavedSearchResponseObject, error)
-	// DeleteSavedSearch Forgets a search and ends its feed.
+	// DeleteSavedSearch Deletes a saved search and its feed.
 	// (DELETE /api/v1/saved-searches/{id})
 	DeleteSavedSearch(ctx context.Context, request DeleteSavedSearchRequestObject) (DeleteSavedSearchResponseObject, error)
-	// GetSavedSearch Reads a search.
+	// GetSavedSearch Gets a saved search.
 	// (GET /api/v1/saved-searches/{id})
 	GetSavedSearch(ctx context.Context, request GetSavedSearchRequestObject) (GetSavedSearchResponseObject, error)
-	// EditSavedSearch Changes a search; what is left out stays.
+	// UpdateSavedSearch Updates a saved search; omitted fields keep their values.
 	// (PATCH /api/v1/saved-searches/{id})
-	EditSavedSearch(ctx context.Context, request EditSavedSearchRequestObject) (EditSavedSearchResponseObject, error)
-	// CloseFeed Ends a search's feeds. Their addresses lead nowhere from now on.
+	UpdateSavedSearch(ctx context.Context, request UpdateSavedSearchRequestObject) (UpdateSavedSearchResponseObject, error)
+	// DeleteFeed Revokes the feed URLs of a saved search.
 	// (DELETE /api/v1/saved-searches/{id}/feed)
-	CloseFeed(ctx context.Context, request CloseFeedRequestObject) (CloseFeedResponseObject, error)
-	// OpenFeed Makes the addresses of a search's feeds, shown this once.
+	DeleteFeed(ctx context.Context, request DeleteFeedRequestObject) (DeleteFeedResponseObject, error)
+	// CreateFeed Creates the feed URLs of a saved search, which are shown only once.
 	// (POST /api/v1/saved-searches/{id}/feed)
-	OpenFeed(ctx context.Context, request OpenFeedRequestObject) (OpenFeedResponseObject, error)
-	// ListSavedSearchMatches Lists the articles that a search told of, those found last first.
+	CreateFeed(ctx context.Context, request CreateFeedRequestObject) (CreateFeedResponseObject, error)
+	// ListSavedSearchMatches Lists the articles for which a saved search alerted, the newest first.
 	// (GET /api/v1/saved-searches/{id}/matches)
 	ListSavedSearchMatches(ctx context.Context, request ListSavedSearchMatchesRequestObject) (ListSavedSearchMatchesResponseObject, error)
-	// SearchArticles Finds articles of the domains on which the workspace has seeds.
+	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(ctx context.Context, request SearchArticlesRequestObject) (SearchArticlesResponseObject, error)
 	// ListSeeds Lists where the crawl begins, the oldest seeds first.
@@ -19526,6 +19533,76 @@ func (sh *strictHandler) GetExport(ctx *gin.Context, domain CrawlDomain, export 
 	}
 }
 
+// GetExtraction operation middleware
+func (sh *strictHandler) GetExtraction(ctx *gin.Context, domain CrawlDomain) {
+	var request GetExtractionRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetExtraction(ctx, request.(GetExtractionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetExtraction")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetExtractionResponseObject); ok {
+		if err := validResponse.VisitGetExtractionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateExtraction operation middleware
+func (sh *strictHandler) UpdateExtraction(ctx *gin.Context, domain CrawlDomain) {
+	var request UpdateExtractionRequestObject
+
+	request.Domain = domain
+
+	var body UpdateExtractionJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateExtraction(ctx, request.(UpdateExtractionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateExtraction")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateExtractionResponseObject); ok {
+		if err := validResponse.VisitUpdateExtractionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // EmptyFrontier operation middleware
 func (sh *strictHandler) EmptyFrontier(ctx *gin.Context, domain CrawlDomain) {
 	var request EmptyFrontierRequestObject
@@ -19571,76 +19648,6 @@ func (sh *strictHandler) PauseDomain(ctx *gin.Context, domain CrawlDomain) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PauseDomainResponseObject); ok {
 		if err := validResponse.VisitPauseDomainResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// GetReading operation middleware
-func (sh *strictHandler) GetReading(ctx *gin.Context, domain CrawlDomain) {
-	var request GetReadingRequestObject
-
-	request.Domain = domain
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetReading(ctx, request.(GetReadingRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetReading")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetReadingResponseObject); ok {
-		if err := validResponse.VisitGetReadingResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// EditReading operation middleware
-func (sh *strictHandler) EditReading(ctx *gin.Context, domain CrawlDomain) {
-	var request EditReadingRequestObject
-
-	request.Domain = domain
-
-	var body EditReadingJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditReading(ctx, request.(EditReadingRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditReading")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditReadingResponseObject); ok {
-		if err := validResponse.VisitEditReadingResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -20019,27 +20026,27 @@ func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEvent
 	}
 }
 
-// ReadFeed operation middleware
-func (sh *strictHandler) ReadFeed(ctx *gin.Context, id openapi_types.UUID, format ReadFeedParamsFormat, params ReadFeedParams) {
-	var request ReadFeedRequestObject
+// GetFeed operation middleware
+func (sh *strictHandler) GetFeed(ctx *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams) {
+	var request GetFeedRequestObject
 
 	request.Id = id
 	request.Format = format
 	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ReadFeed(ctx, request.(ReadFeedRequestObject))
+		return sh.ssi.GetFeed(ctx, request.(GetFeedRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ReadFeed")
+		handler = middleware(handler, "GetFeed")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ReadFeedResponseObject); ok {
-		if err := validResponse.VisitReadFeedResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(GetFeedResponseObject); ok {
+		if err := validResponse.VisitGetFeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21543,14 +21550,14 @@ func (sh *strictHandler) GetSavedSearch(ctx *gin.Context, id openapi_types.UUID)
 	}
 }
 
-// EditSavedSearch operation middleware
-func (sh *strictHandler) EditSavedSearch(ctx *gin.Context, id openapi_types.UUID, params EditSavedSearchParams) {
-	var request EditSavedSearchRequestObject
+// UpdateSavedSearch operation middleware
+func (sh *strictHandler) UpdateSavedSearch(ctx *gin.Context, id openapi_types.UUID, params UpdateSavedSearchParams) {
+	var request UpdateSavedSearchRequestObject
 
 	request.Id = id
 	request.Params = params
 
-	var body EditSavedSearchJSONRequestBody
+	var body UpdateSavedSearchJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -21569,18 +21576,18 @@ func (sh *strictHandler) EditSavedSearch(ctx *gin.Context, id openapi_types.UUID
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditSavedSearch(ctx, request.(EditSavedSearchRequestObject))
+		return sh.ssi.UpdateSavedSearch(ctx, request.(UpdateSavedSearchRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditSavedSearch")
+		handler = middleware(handler, "UpdateSavedSearch")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditSavedSearchResponseObject); ok {
-		if err := validResponse.VisitEditSavedSearchResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateSavedSearchResponseObject); ok {
+		if err := validResponse.VisitUpdateSavedSearchResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21588,25 +21595,25 @@ func (sh *strictHandler) EditSavedSearch(ctx *gin.Context, id openapi_types.UUID
 	}
 }
 
-// CloseFeed operation middleware
-func (sh *strictHandler) CloseFeed(ctx *gin.Context, id openapi_types.UUID) {
-	var request CloseFeedRequestObject
+// DeleteFeed operation middleware
+func (sh *strictHandler) DeleteFeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request DeleteFeedRequestObject
 
 	request.Id = id
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.CloseFeed(ctx, request.(CloseFeedRequestObject))
+		return sh.ssi.DeleteFeed(ctx, request.(DeleteFeedRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "CloseFeed")
+		handler = middleware(handler, "DeleteFeed")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(CloseFeedResponseObject); ok {
-		if err := validResponse.VisitCloseFeedResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(DeleteFeedResponseObject); ok {
+		if err := validResponse.VisitDeleteFeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21614,25 +21621,25 @@ func (sh *strictHandler) CloseFeed(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
-// OpenFeed operation middleware
-func (sh *strictHandler) OpenFeed(ctx *gin.Context, id openapi_types.UUID) {
-	var request OpenFeedRequestObject
+// CreateFeed operation middleware
+func (sh *strictHandler) CreateFeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request CreateFeedRequestObject
 
 	request.Id = id
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.OpenFeed(ctx, request.(OpenFeedRequestObject))
+		return sh.ssi.CreateFeed(ctx, request.(CreateFeedRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "OpenFeed")
+		handler = middleware(handler, "CreateFeed")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(OpenFeedResponseObject); ok {
-		if err := validResponse.VisitOpenFeedResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(CreateFeedResponseObject); ok {
+		if err := validResponse.VisitCreateFeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

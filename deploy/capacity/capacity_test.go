@@ -23,12 +23,11 @@ func need(t *testing.T, m *Model, name string) float64 {
 			return n.Amount
 		}
 	}
-	t.Fatalf("nothing tells of %q", name)
+	t.Fatalf("no need %q", name)
 	return 0
 }
 
-// The day that is simulated is the one that the formulas speak of.
-func TestTheSimulationAgreesWithTheModel(t *testing.T) {
+func TestSimulate_AgreesWithFormulas(t *testing.T) {
 	for _, posts := range []float64{1e5, 1e6, 10e6} {
 		m := model(t, map[string]float64{"posts": posts})
 		d := m.Simulate(math.Min(1, 1e6/posts), 7)
@@ -37,29 +36,28 @@ func TestTheSimulationAgreesWithTheModel(t *testing.T) {
 			t.Errorf("%g posts a day: %d were simulated", posts, d.Posts)
 		}
 		if off := d.PeakHour/m.PostRate() - 1; math.Abs(off) > 0.05 {
-			t.Errorf("%g posts a day: %g a second in the busiest hour, reckoned %g", posts, d.PeakHour, m.PostRate())
+			t.Errorf("%g posts a day: %g a second in the busiest hour, computed %g", posts, d.PeakHour, m.PostRate())
 		}
-		if d.Arrived != d.Posts {
-			t.Errorf("%g posts a day: %d of %d are handed out", posts, d.Arrived, d.Posts)
+		if d.Dispatched != d.Posts {
+			t.Errorf("%g posts a day: %d of %d are dispatched", posts, d.Dispatched, d.Posts)
 		}
 	}
 }
 
-// With what the model asks for, Temporal keeps up with every crowd; with half of
-// it, it does not.
-func TestWhatIsAskedForIsEnough(t *testing.T) {
+// With the cores that the model computes Temporal keeps up with every burst; with
+// half of them it does not.
+func TestSimulate_KeepsUpWithComputedCores(t *testing.T) {
 	d := model(t, nil).Simulate(0.1, 7)
 	if d.Backlog > 0 || d.Busy > 1.001 {
 		t.Errorf("%+v", d)
 	}
-	short := model(t, map[string]float64{"use": 1.7})
+	short := model(t, map[string]float64{"utilization": 1.7})
 	if d := short.Simulate(0.1, 7); d.Backlog == 0 {
-		t.Errorf("with too little nothing waits: %+v", d)
+		t.Errorf("got no backlog with too few cores: %+v", d)
 	}
 }
 
-// Scaling the day changes nothing but its size.
-func TestTheScaleDoesNotMatter(t *testing.T) {
+func TestSimulate_DoesNotDependOnScale(t *testing.T) {
 	m := model(t, nil)
 	large, small := m.Simulate(0.2, 7), m.Simulate(0.02, 7)
 	if math.Abs(large.Busy-small.Busy) > 0.15 || math.Abs(large.LateP99-small.LateP99) > 0.5 {
@@ -67,28 +65,27 @@ func TestTheScaleDoesNotMatter(t *testing.T) {
 	}
 }
 
-// One database claims 3,000 a second, so a larger crowd is late, and the model
-// says so.
-func TestACrowdIsBoundByItsClaims(t *testing.T) {
+// One database claims 3,000 a second, so a larger burst is late.
+func TestSimulate_BurstIsBoundByClaims(t *testing.T) {
 	calm := model(t, map[string]float64{"posts.second": 0.001})
-	crowded := model(t, map[string]float64{"posts.second": 0.1})
+	busy := model(t, map[string]float64{"posts.second": 0.1})
 	if d := calm.Simulate(0.1, 7); d.LateMax > 0 {
-		t.Errorf("a calm day is late: %+v", d)
+		t.Errorf("got a late calm day: %+v", d)
 	}
-	if d := crowded.Simulate(0.1, 7); d.LateMax == 0 || need(t, crowded, "database: seconds to claim the crowd") < 2 {
-		t.Errorf("a crowded day is on time: %+v", d)
+	if d := busy.Simulate(0.1, 7); d.LateMax == 0 || need(t, busy, "database: seconds to claim the burst") < 2 {
+		t.Errorf("got a busy day on time: %+v", d)
 	}
 }
 
-func TestMoreWorkNeedsMore(t *testing.T) {
+func TestNeeds_GrowWithFigures(t *testing.T) {
 	base := model(t, nil)
 	for figure, names := range map[string][]string{
 		"posts":       {"Temporal: cores of history and matching", "workers: cores", "database: posts"},
 		"views":       {"API: cores for views", "Redis: memory"},
 		"sites":       {"crawler: requests a second", "object store: a year of pages", "database: frontier"},
 		"targets":     {"calls to networks a second", "Temporal: state transitions a second"},
-		"hubs.site":   {"crawler: sites at work at once"},
-		"url.known":   {"database: frontier"},
+		"hubs.site":   {"crawler: concurrent sites"},
+		"urls.site":   {"database: frontier"},
 		"page.stored": {"object store: a year of pages"},
 	} {
 		double := model(t, map[string]float64{figure: 2 * base.get(figure)})
@@ -100,7 +97,7 @@ func TestMoreWorkNeedsMore(t *testing.T) {
 	}
 }
 
-func TestEveryFigureHasASourceAndAUse(t *testing.T) {
+func TestFigures_HaveSourceAndEffect(t *testing.T) {
 	seen := map[string]bool{}
 	base := model(t, nil)
 	for _, f := range append(Measured(), Assumed()...) {
@@ -120,19 +117,19 @@ func TestEveryFigureHasASourceAndAUse(t *testing.T) {
 	}
 }
 
-func TestTheProgram(t *testing.T) {
+func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	if err := run([]string{"-figures", "-scale", "0.01", "-set", "views=20e3"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Measured", "Assumed", "Redis: masters", "A simulated day", "20000"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("it does not tell of %q:\n%s", want, out.String())
+			t.Errorf("output lacks %q:\n%s", want, out.String())
 		}
 	}
 	for _, wrong := range [][]string{{"-set", "nonsense=1"}, {"-set", "posts"}, {"-set", "posts=-1"}, {"-scale", "2"}} {
 		if err := run(wrong, &bytes.Buffer{}); err == nil {
-			t.Errorf("took %v", wrong)
+			t.Errorf("%v: got no error", wrong)
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// Capacity reckons how many of what a newsroom of a given size needs, from
-// costs that were measured, and lives through a simulated day to see whether it
-// holds. docs/explanation/scaling.md explains how to read it.
+// Command capacity computes how many nodes a newsroom of a given size needs from
+// measured costs, and simulates a day to check the result. docs/explanation/scaling.md explains how to read it.
 //
 //	go run ./deploy/capacity
 //	go run ./deploy/capacity -set posts=1e6 -set views=20e3 -figures
@@ -25,7 +24,7 @@ func main() {
 func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("capacity", flag.ContinueOnError)
 	replace := map[string]float64{}
-	flags.Func("set", "a figure to replace, as `name=number`; may be given again", func(s string) error {
+	flags.Func("set", "a figure to replace, as `name=number`; repeatable", func(s string) error {
 		name, text, ok := strings.Cut(s, "=")
 		value, err := strconv.ParseFloat(text, 64)
 		if !ok || err != nil {
@@ -36,7 +35,7 @@ func run(args []string, w io.Writer) error {
 	})
 	figures := flags.Bool("figures", false, "list every figure with its source")
 	scale := flags.Float64("scale", 0.1, "the share of the day that is simulated")
-	seed := flags.Uint64("seed", 1, "of the simulation")
+	seed := flags.Uint64("seed", 1, "seed of the simulation")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -45,7 +44,7 @@ func run(args []string, w io.Writer) error {
 		return err
 	}
 	if *scale <= 0 || *scale > 1 {
-		return fmt.Errorf("-scale %g: more than 0, at most 1", *scale)
+		return fmt.Errorf("-scale %g must be more than 0 and at most 1", *scale)
 	}
 	if *figures {
 		table(w, "Measured", Measured(), m)
@@ -56,9 +55,9 @@ func run(args []string, w io.Writer) error {
 		_, _ = fmt.Fprintf(w, "%-42s %12s %-6s %s\n", n.Name, short(n.Amount), n.Unit, n.Why)
 	}
 	d := m.Simulate(*scale, *seed)
-	_, err = fmt.Fprintf(w, "\nA simulated day (%g of it): %d posts, %d handed out; %s a second in the busiest hour, %s accounts due at the worst second\n"+
+	_, err = fmt.Fprintf(w, "\nA simulated day (%g of it): %d posts, %d dispatched; %s a second in the busiest hour, %s accounts due at the worst second\n"+
 		"  late by p50 %.1f s, p99 %.1f s, at most %.1f s; Temporal's busiest minute %.0f %%\n",
-		*scale, d.Posts, d.Arrived, short(d.PeakHour), short(float64(d.WorstSecond)/(*scale)), d.LateP50, d.LateP99, d.LateMax, 100*d.Busy)
+		*scale, d.Posts, d.Dispatched, short(d.PeakHour), short(float64(d.WorstSecond)/(*scale)), d.LateP50, d.LateP99, d.LateMax, 100*d.Busy)
 	return err
 }
 
@@ -70,7 +69,7 @@ func table(w io.Writer, title string, figures []Figure, m *Model) {
 	_, _ = fmt.Fprintln(w)
 }
 
-// short writes a number with three digits that count.
+// short formats a number with three significant digits.
 func short(v float64) string {
 	switch {
 	case v >= 1000:

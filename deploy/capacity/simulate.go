@@ -6,10 +6,10 @@ import (
 	"sort"
 )
 
-// Day is how a simulated day went.
+// Day is the result of a simulated day.
 type Day struct {
 	Posts       int
-	Arrived     int
+	Dispatched  int
 	PeakHour    float64 // posts a second
 	WorstSecond int     // targets that were due at one
 	LateP50     float64 // seconds
@@ -19,29 +19,31 @@ type Day struct {
 	Busy        float64 // share of Temporal's capacity in the busiest minute
 }
 
-// Simulate lives through a day second by second: posts become due with the
-// hours' ups and downs and in crowds at round times; each has to be handed out
-// by Temporal ahead of its time, and claimed by the database at it. Temporal's
-// cores are those that Needs asks for. What the formulas leave out, queues, is
-// what it is for.
+// Simulate runs a day second by second: posts become due by the curve of the day
+// and in bursts at full hours; Temporal dispatches each ahead of its time, and the
+// database claims it. Temporal has the cores that Needs returns. The simulation
+// covers the queues that the formulas leave out.
 //
-// scale makes the day smaller, everything in proportion: a thousandth of the
-// posts on a thousandth of the machines is late by as much.
+// scale shrinks the day in proportion: a thousandth of the posts on a thousandth
+// of the machines is late by as much.
 func (m *Model) Simulate(scale float64, seed uint64) Day {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a simulation
 	var d Day
 	cores := m.capacity()
-	perSecond := cores * m.get("temporal.core") * scale / m.postTransitions() // posts that Temporal hands out
-	claims := m.get("herd.claims")                                            // one database, whatever the scale of the rest
+	perSecond := cores * m.get("temporal.core") * scale / m.postTransitions() // posts that Temporal dispatches per second
+	claims := m.get("database.claims")                                        // one database, at any scale
 	due := m.dueBySecond(scale, r)
-	const ahead = 600 // a crowd is armed at most so long before its time
+	const ahead = 600 // seconds that a burst is armed before its time, at most
 	armed := make([]float64, len(due))
-	// Handing out: the work of each second goes into the seconds before it, the
-	// latest that are free first.
+	// Dispatch: the work of each second goes into the seconds before it, the latest
+	// free ones first.
 	free := make([]float64, len(due))
+	next := make([]int, len(due)+1) // for a second without free capacity: a later one that may have some
 	for i := range free {
 		free[i] = perSecond
+		next[i] = i
 	}
+	next[len(due)] = len(due)
 	var lates []late
 	for s, n := range due {
 		d.Posts += n
@@ -53,19 +55,21 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 			left -= use
 			armed[at] += use
 		}
-		// What did not fit goes out as soon as it can, late.
-		for at := s + 1; at < len(due) && left > 0; at++ {
+		// The rest is dispatched as soon as possible, late. Full seconds are skipped:
+		// under a backlog there are many.
+		for at := nextFree(free, next, s+1); at < len(due) && left > 0; at = nextFree(free, next, at+1) {
 			use := math.Min(free[at], left)
 			free[at] -= use
 			left -= use
 			armed[at] += use
-			if use > 0 {
-				lates = append(lates, late{float64(at - s), use})
-			}
+			lates = append(lates, late{float64(at - s), use})
 			d.Backlog = math.Max(d.Backlog, float64(at-s))
 		}
-		d.Arrived += n - int(math.Ceil(left))
-		// Claims begin up to two seconds ahead; the rest of the crowd waits for them.
+		if left > 0 {
+			d.Backlog = math.Max(d.Backlog, float64(len(due)-1-s))
+		}
+		d.Dispatched += n - int(math.Ceil(left))
+		// Claims begin up to two seconds ahead; the rest of the burst waits for them.
 		wait := math.Max(0, float64(n)*m.get("targets")/scale/claims-2)
 		lates = append(lates, late{wait / 2, float64(n)})
 		d.LateMax = math.Max(d.LateMax, wait)
@@ -91,12 +95,28 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 	return d
 }
 
-// capacity is Temporal's cores as Needs asks for them.
-func (m *Model) capacity() float64 {
-	return m.PostRate() * m.postTransitions() / m.get("temporal.core") / m.get("use")
+// nextFree returns the first second from at on with free capacity, or the end. It
+// shortens the paths in next, as union-find does.
+func nextFree(free []float64, next []int, at int) int {
+	root := at
+	for root < len(free) && free[root] == 0 {
+		if next[root] == root {
+			next[root] = root + 1
+		}
+		root = next[root]
+	}
+	for at < root {
+		at, next[at] = next[at], root
+	}
+	return root
 }
 
-// dueBySecond draws a day: a curve with its peak, and at each full hour a crowd.
+// capacity returns Temporal's cores as Needs computes them.
+func (m *Model) capacity() float64 {
+	return m.PostRate() * m.postTransitions() / m.get("temporal.core") / m.get("utilization")
+}
+
+// dueBySecond draws a day: a curve with its peak, and at each full hour a burst.
 func (m *Model) dueBySecond(scale float64, r *rand.Rand) []int {
 	due := make([]int, int(day))
 	total := m.get("posts") * scale
@@ -104,22 +124,22 @@ func (m *Model) dueBySecond(scale float64, r *rand.Rand) []int {
 	var weights [24]float64
 	sum := 0.0
 	for h := range weights {
-		// A bell over the day, sharp enough for its top to be the peak.
+		// A bell curve whose maximum is the peak.
 		weights[h] = math.Pow(math.Max(0.02, math.Cos((float64(h)-14)/24*2*math.Pi)/2+0.5), shape(peak))
 		sum += weights[h]
 	}
 	for h, w := range weights {
 		posts := total * w / sum
-		crowd := posts * m.get("posts.second")
-		due[h*3600] += poisson(r, crowd)
+		burst := posts * m.get("posts.second")
+		due[h*3600] += poisson(r, burst)
 		for s := range 3600 {
-			due[h*3600+s] += poisson(r, (posts-crowd)/3600)
+			due[h*3600+s] += poisson(r, (posts-burst)/3600)
 		}
 	}
 	return due
 }
 
-// shape finds how sharp the bell has to be for the busiest hour to be so many
+// shape returns the exponent of the bell curve with which the busiest hour has peak
 // times the mean.
 func shape(peak float64) float64 {
 	low, high := 0.0, 40.0
@@ -138,8 +158,8 @@ func shape(peak float64) float64 {
 	return low
 }
 
-// poisson draws how many of something rare come; by the normal distribution
-// where there are many.
+// poisson draws from a Poisson distribution, approximated by a normal one where the
+// mean is large.
 func poisson(r *rand.Rand, mean float64) int {
 	if mean > 30 {
 		return max(0, int(math.Round(mean+math.Sqrt(mean)*r.NormFloat64())))
@@ -152,7 +172,7 @@ func poisson(r *rand.Rand, mean float64) int {
 	return n
 }
 
-// late is how late so many posts were.
+// late is the lateness of a number of posts.
 type late struct{ by, posts float64 }
 
 func quantile(all []late, q float64) float64 {

@@ -162,7 +162,7 @@ func (b *Bluesky) base(address string) (string, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return "", badAddress("Give the server's address as https://host, for example https://bsky.social.")
+		return "", badAddress("Enter the server's address as https://host, for example https://bsky.social.")
 	}
 	// A token that is sent without TLS is compromised.
 	if u.Scheme != "https" && (u.Scheme != "http" || !b.allowsHTTP(u)) {

@@ -48,12 +48,12 @@ type externalEmbed struct {
 // embed encodes the card as app.bsky.embed.external. An image that the server may
 // have deleted by now is omitted, because it would fail the post.
 func (c card) embed(now time.Time) externalEmbed {
-	made := externalEmbed{Type: "app.bsky.embed.external"}
-	made.External.URI, made.External.Title, made.External.Description = c.URI, c.Title, c.Description
+	created := externalEmbed{Type: "app.bsky.embed.external"}
+	created.External.URI, created.External.Title, created.External.Description = c.URI, c.Title, c.Description
 	if now.Before(c.ThumbUntil) {
-		made.External.Thumb = c.Thumb
+		created.External.Thumb = c.Thumb
 	}
-	return made
+	return created
 }
 
 // card reads the linked page itself, as Bluesky's apps do when a post is written:
@@ -75,11 +75,11 @@ func (b *Bluesky) card(ctx context.Context, account network.Account, link string
 	if page.title == "" {
 		return nil
 	}
-	made := &card{URI: link, Title: page.title, Description: page.description}
+	created := &card{URI: link, Title: page.title, Description: page.description}
 	if thumb, ok := b.thumb(ctx, account, link, page.image); ok {
-		made.Thumb, made.ThumbUntil = &thumb, b.blobExpiry().UTC().Truncate(time.Second)
+		created.Thumb, created.ThumbUntil = &thumb, b.blobExpiry().UTC().Truncate(time.Second)
 	}
-	return made
+	return created
 }
 
 // thumb copies a page's image to the account's server.
@@ -101,8 +101,8 @@ func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, imag
 	if kind != "image/jpeg" && kind != "image/png" && kind != "image/webp" {
 		return blob{}, false
 	}
-	made, _, err := b.uploadBlob(ctx, account, &call.Body{Type: kind, Length: int64(len(res.Body)), Reader: bytes.NewReader(res.Body)}, b.options.EnrichTimeout)
-	return made, err == nil
+	created, _, err := b.uploadBlob(ctx, account, &call.Body{Type: kind, Length: int64(len(res.Body)), Reader: bytes.NewReader(res.Body)}, b.options.EnrichTimeout)
+	return created, err == nil
 }
 
 // pageMetadata is what a page declares about itself. https://ogp.me
@@ -115,20 +115,20 @@ func readPage(body []byte, contentType string) pageMetadata {
 	if err != nil {
 		return pageMetadata{}
 	}
-	said := map[string]string{}
+	reported := map[string]string{}
 	tokens := html.NewTokenizer(reader)
 	tokens.SetMaxBuf(maxHead)
 	for inTitle := false; ; {
 		switch tokens.Next() {
 		case html.ErrorToken: // end of the page or of the part to parse
 			return pageMetadata{
-				title:       truncate(firstNonEmpty(said["og:title"], said["title"]), maxTitle),
-				description: truncate(firstNonEmpty(said["og:description"], said["description"]), maxDescription),
-				image:       firstNonEmpty(said["og:image:secure_url"], said["og:image"]),
+				title:       truncate(firstNonEmpty(reported["og:title"], reported["title"]), maxTitle),
+				description: truncate(firstNonEmpty(reported["og:description"], reported["description"]), maxDescription),
+				image:       firstNonEmpty(reported["og:image:secure_url"], reported["og:image"]),
 			}
 		case html.TextToken:
 			if inTitle {
-				setFirst(said, "title", string(tokens.Text()))
+				setFirst(reported, "title", string(tokens.Text()))
 			}
 		case html.EndTagToken:
 			inTitle = false
@@ -139,7 +139,7 @@ func readPage(body []byte, contentType string) pageMetadata {
 				inTitle = true
 			case atom.Meta:
 				property, content := metaOf(tokens, more)
-				setFirst(said, property, content)
+				setFirst(reported, property, content)
 			}
 		}
 	}
@@ -162,10 +162,10 @@ func metaOf(tokens *html.Tokenizer, more bool) (property, content string) {
 }
 
 // setFirst sets a property unless the page has already declared it.
-func setFirst(said map[string]string, property, content string) {
+func setFirst(reported map[string]string, property, content string) {
 	content = strings.Join(strings.Fields(strings.ToValidUTF8(content, "")), " ")
-	if property != "" && content != "" && said[property] == "" {
-		said[property] = content
+	if property != "" && content != "" && reported[property] == "" {
+		reported[property] = content
 	}
 }
 
@@ -178,9 +178,9 @@ func firstNonEmpty(texts ...string) string {
 	return ""
 }
 
-func truncate(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
+func truncate(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
-	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
+	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }

@@ -19,7 +19,7 @@ import (
 // site serves pages and their images.
 func site(t *testing.T) string {
 	t.Helper()
-	picture := photo(t, 60, 40, "")
+	image := photo(t, 60, 40, "")
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tin", func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
@@ -30,7 +30,7 @@ func site(t *testing.T) string {
 			tăng"><meta name=description content="Từ 15 giờ."><meta property="og:image" content="/anh.png"><p>…`)
 	})
 	mux.HandleFunc("GET /anh.png", func(w http.ResponseWriter, r *http.Request) {
-		data, err := picture.Open(r.Context())
+		data, err := image.Open(r.Context())
 		if err != nil {
 			t.Error(err)
 			return
@@ -75,16 +75,33 @@ func testRealCard(t *testing.T, account network.Account, d devenv) {
 
 func wantCard(t *testing.T, r record, link string) {
 	t.Helper()
-	var made external
-	embedded(t, r, &made)
-	if e := made.External; made.Type != "app.bsky.embed.external" || e.URI != link || e.Title != "Giá xăng & dầu tăng" || e.Description != "Từ 15 giờ." ||
-		e.Thumb == nil || e.Thumb.MimeType != "image/png" {
-		t.Errorf("card %+v", made)
+	var created external
+	embedded(t, r, &created)
+	{
+		e := created.External
+		if created.Type != "app.bsky.embed.external" {
+			t.Errorf("created.Type: got %q, want %q", created.Type, "app.bsky.embed.external")
+		}
+		if e.URI != link {
+			t.Errorf("e.URI: got %v, want %v", e.URI, link)
+		}
+		if e.Title != "Giá xăng & dầu tăng" {
+			t.Errorf("e.Title: got %q, want %q", e.Title, "Giá xăng & dầu tăng")
+		}
+		if e.Description != "Từ 15 giờ." {
+			t.Errorf("e.Description: got %q, want %q", e.Description, "Từ 15 giờ.")
+		}
+		if e.Thumb == nil {
+			t.Fatal("e.Thumb: got nil")
+		}
+		if e.Thumb.MimeType != "image/png" {
+			t.Errorf("e.Thumb.MimeType: got %q, want %q", e.Thumb.MimeType, "image/png")
+		}
 	}
 }
 
 // What cards show, and that a failing page does not fail the post.
-func TestCards(t *testing.T) {
+func TestPrepare_Cards(t *testing.T) {
 	pds := home(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)
@@ -101,9 +118,9 @@ func TestCards(t *testing.T) {
 				}
 				return
 			}
-			var made external
-			if embedded(t, r, &made); made.External.Title != title || made.External.Thumb != nil {
-				t.Errorf("card %+v", made)
+			var created external
+			if embedded(t, r, &created); created.External.Title != title || created.External.Thumb != nil {
+				t.Errorf("card %+v", created)
 			}
 		})
 	}
@@ -135,7 +152,7 @@ func TestCards(t *testing.T) {
 }
 
 // An image that the server may have deleted is omitted from the card.
-func TestOldThumb(t *testing.T) {
+func TestPublish_ExpiredCardImage(t *testing.T) {
 	pds := home(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)
@@ -143,8 +160,8 @@ func TestOldThumb(t *testing.T) {
 	sub := network.Submission{Key: rand.Text(), Text: "Late", Handle: fmt.Sprintf(`{"rkey":"3n2tvwxvr322c","card":{"uri":%q,"title":"T","thumb":{"$type":"blob",`+
 		`"ref":{"$link":"bafkreigone"},"mimeType":"image/png","size":3},"thumb_until":"2026-01-01T00:00:00Z"}}`, link)}
 	receipt, _ := publish(t, b, account, sub)
-	var made external
-	if embedded(t, read(t, pds, receipt.RemoteID), &made); made.External.Title != "T" || made.External.Thumb != nil {
-		t.Errorf("card %+v", made)
+	var created external
+	if embedded(t, read(t, pds, receipt.RemoteID), &created); created.External.Title != "T" || created.External.Thumb != nil {
+		t.Errorf("card %+v", created)
 	}
 }

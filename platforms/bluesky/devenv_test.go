@@ -28,7 +28,7 @@ type devenv struct {
 func startDevenv(t *testing.T) devenv {
 	t.Helper()
 	dir := enginetest.Packages(t, filepath.Join("testdata", "devenv"), "better-sqlite3")
-	var said devenv
+	var reported devenv
 	script, err := os.ReadFile(filepath.Join("testdata", "devenv", "serve.mjs"))
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func startDevenv(t *testing.T) devenv {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		if ready, ok := strings.CutPrefix(lines.Text(), "READY "); ok {
-			if err := json.Unmarshal([]byte(ready), &said); err != nil {
+			if err := json.Unmarshal([]byte(ready), &reported); err != nil {
 				t.Fatal(err)
 			}
 			reader.Add(1)
@@ -69,7 +69,7 @@ func startDevenv(t *testing.T) devenv {
 				defer reader.Done()
 				_, _ = io.Copy(io.Discard, stdout)
 			}()
-			return said
+			return reported
 		}
 	}
 	t.Fatalf("Bluesky's own server did not start: %s", problems.Bytes())
@@ -83,12 +83,12 @@ const mainPassword = "main-1234-word"
 func (d devenv) person(t *testing.T, name string) (handle, did, appPassword string) {
 	t.Helper()
 	handle = name + ".test"
-	var made struct{ DID, AccessJWT string }
+	var created struct{ DID, AccessJWT string }
 	d.post(t, "com.atproto.server.createAccount", "", map[string]string{
-		"handle": handle, "email": name + "@news.example", "password": mainPassword}, &made)
+		"handle": handle, "email": name + "@news.example", "password": mainPassword}, &created)
 	var password struct{ Password string }
-	d.post(t, "com.atproto.server.createAppPassword", made.AccessJWT, map[string]string{"name": "dateline"}, &password)
-	return handle, made.DID, password.Password
+	d.post(t, "com.atproto.server.createAppPassword", created.AccessJWT, map[string]string{"name": "dateline"}, &password)
+	return handle, created.DID, password.Password
 }
 
 func (d devenv) post(t *testing.T, method, token string, in, into any) {

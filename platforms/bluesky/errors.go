@@ -40,7 +40,7 @@ func refusal(res *call.Response, method string) *network.Error {
 		// actor-store/blob/transactor.ts looks up the blobs of a record before it
 		// commits anything.
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
-		e.Message = "The server has dropped the uploaded attachment: it must be uploaded again."
+		e.Message = "The server deleted the uploaded attachment. It has to be uploaded again."
 	}
 	return e
 }

@@ -29,11 +29,11 @@ const fullAccess = "com.atproto.access"
 // Fields are a handle and an app password.
 func (b *Bluesky) Fields() []network.FormField {
 	return []network.FormField{
-		{Name: fieldHandle, Label: "Handle", Help: "The account's name, such as desk.bsky.social or news.example."},
+		{Name: fieldHandle, Label: "Handle", Help: "The account's handle, such as desk.bsky.social or news.example."},
 		{Name: fieldPassword, Label: "App password", Secret: true,
-			Help: "Make one in Bluesky under Settings, Privacy and security, App passwords; it is not kept."},
+			Help: "Create one in Bluesky under Settings, Privacy and security, App passwords. Dateline does not store it."},
 		{Name: fieldServer, Label: "Server", Optional: true,
-			Help: "The address of the account's own server (PDS); empty: it is looked up."},
+			Help: "The address of the account's own server (PDS). Leave empty to look it up."},
 	}
 }
 
@@ -44,7 +44,7 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 	password := values[fieldPassword]
 	name := normalizeHandle(values[fieldHandle].Reveal())
 	if password.Empty() {
-		return nil, formError(fieldPassword, "missing", "Give an app password.")
+		return nil, formError(fieldPassword, "missing", "Enter an app password.")
 	}
 	server := strings.TrimSpace(values[fieldServer].Reveal())
 	if server == "" {
@@ -64,14 +64,14 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 		return nil, err
 	}
 	if name == "" {
-		return nil, formError(fieldHandle, "missing", "Give the account's handle.")
+		return nil, formError(fieldHandle, "missing", "Enter the account's handle.")
 	}
 	account, err := b.createSession(ctx, base, name, password)
 	if err != nil {
 		return nil, err
 	}
 	if found.did != "" && account.RemoteID != found.did {
-		return nil, formError(fieldHandle, "wrong_server", "The server "+hostOf(base)+" opened a session of another account.")
+		return nil, formError(fieldHandle, "wrong_server", "The server "+hostOf(base)+" created a session of another account.")
 	}
 	if len(account.Scopes) == 1 && account.Scopes[0] == fullAccess {
 		// A session with full access to the account is ended immediately.
@@ -79,7 +79,7 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 			return nil, err
 		}
 		return nil, formError(fieldPassword, "main_password",
-			"That is the account's own password. Make an app password in Bluesky under Settings, Privacy and security.")
+			"This is the account's main password. Create an app password in Bluesky under Settings, Privacy and security.")
 	}
 	account.Name = b.displayName(ctx, account)
 	return []network.Account{account}, nil
@@ -95,19 +95,19 @@ func (b *Bluesky) Identify(ctx context.Context, account network.Account) (networ
 	if err != nil {
 		return account, err
 	}
-	var answer struct {
+	var body struct {
 		DID    string `json:"did"`
 		Handle string `json:"handle"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if !isDID(answer.DID) {
-		return account, res.MalformedError("it has no identity")
+	if !isDID(body.DID) {
+		return account, res.MalformedError("it contains no DID")
 	}
-	account.RemoteID = answer.DID
-	if answer.Handle != "" && answer.Handle != invalidHandle {
-		account.Handle = "@" + answer.Handle
+	account.RemoteID = body.DID
+	if body.Handle != "" && body.Handle != invalidHandle {
+		account.Handle = "@" + body.Handle
 	}
 	account.Name = b.displayName(ctx, account)
 	return account, nil
@@ -147,7 +147,7 @@ func (b *Bluesky) createSession(ctx context.Context, base, identifier string, pa
 		if e.Class == network.Auth {
 			e.Field = fieldPassword
 			if e.Code == "AuthFactorTokenRequired" {
-				e.Message = "That is the account's own password. Make an app password in Bluesky under Settings, Privacy and security."
+				e.Message = "This is the account's main password. Create an app password in Bluesky under Settings, Privacy and security."
 			}
 		}
 		return network.Account{}, e

@@ -36,7 +36,7 @@ func isDID(text string) bool {
 // lies about whose a handle is would receive the password.
 func (b *Bluesky) resolveIdentity(ctx context.Context, name string) (identity, error) {
 	if !isDID(name) && !isHandle(name) {
-		return identity{}, formError(fieldHandle, "bad_handle", "That is no handle. A handle looks like desk.bsky.social or news.example.")
+		return identity{}, formError(fieldHandle, "bad_handle", "A handle looks like desk.bsky.social or news.example.")
 	}
 	did := name
 	if !isDID(name) {
@@ -51,7 +51,7 @@ func (b *Bluesky) resolveIdentity(ctx context.Context, name string) (identity, e
 	}
 	if name != did && !slices.ContainsFunc(document.AlsoKnownAs, func(known string) bool { return strings.EqualFold(known, "at://"+name) }) {
 		return identity{}, formError(fieldHandle, "handle_not_confirmed",
-			"The name "+name+" leads to an account that does not call itself so. Check the handle in Bluesky's settings.")
+			"The name "+name+" resolves to an account that does not name this handle. Check the handle in Bluesky's settings.")
 	}
 	for _, service := range document.Service {
 		if strings.HasSuffix(service.ID, "#atproto_pds") && service.Type == "AtprotoPersonalDataServer" {
@@ -61,7 +61,7 @@ func (b *Bluesky) resolveIdentity(ctx context.Context, name string) (identity, e
 			return identity{did: did, server: server}, err
 		}
 	}
-	return identity{}, formError(fieldHandle, "no_server", "The account "+name+" has no server for its posts.")
+	return identity{}, formError(fieldHandle, "no_server", "The account "+name+" has no server.")
 }
 
 // resolve finds the DID of a handle: on its own web site, otherwise through the
@@ -80,7 +80,7 @@ func (b *Bluesky) resolve(ctx context.Context, name string) (string, error) {
 		return did, nil
 	}
 	if e := network.AsError(err); e.Class == network.Rejected && e.Status != 0 {
-		return "", formError(fieldHandle, "unknown_handle", "There is no account of the name "+name+".")
+		return "", formError(fieldHandle, "unknown_handle", "There is no account with the handle "+name+".")
 	}
 	return "", err
 }
@@ -92,16 +92,16 @@ func (b *Bluesky) resolveAt(ctx context.Context, server, name string, request ca
 	if err != nil {
 		return "", err
 	}
-	var answer struct {
+	var body struct {
 		DID string `json:"did"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return "", err
 	}
-	if !isDID(answer.DID) {
-		return "", res.MalformedError("it has no identity")
+	if !isDID(body.DID) {
+		return "", res.MalformedError("it contains no DID")
 	}
-	return answer.DID, nil
+	return body.DID, nil
 }
 
 // didDocument contains the used fields of a DID document.
@@ -122,7 +122,7 @@ func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error)
 	address := strings.TrimSuffix(b.options.Directory, "/") + "/" + did
 	if host, web := strings.CutPrefix(did, "did:web:"); web {
 		if !isHandle(host) {
-			return didDocument{}, formError(fieldHandle, "bad_identity", "The account's identity "+did+" cannot be looked up.")
+			return didDocument{}, formError(fieldHandle, "bad_identity", "The account's DID "+did+" cannot be resolved.")
 		}
 		address = "https://" + host + "/.well-known/did.json"
 	}
@@ -131,7 +131,7 @@ func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error)
 		return didDocument{}, err
 	}
 	if !res.OK() {
-		e := res.StatusError("", "The account's identity "+did+" could not be looked up.")
+		e := res.StatusError("", "The account's DID "+did+" could not be resolved.")
 		e.Field = fieldHandle
 		return didDocument{}, e
 	}
@@ -140,7 +140,7 @@ func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error)
 		return didDocument{}, err
 	}
 	if document.ID != did {
-		return didDocument{}, res.MalformedError("it is about another identity")
+		return didDocument{}, res.MalformedError("it is about another DID")
 	}
 	return document, nil
 }

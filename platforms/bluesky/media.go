@@ -61,13 +61,13 @@ func (b *Bluesky) Stage(ctx context.Context, account network.Account, media netw
 	if err != nil {
 		return network.Staged{}, err
 	}
-	uploaded, said, err := b.uploadBlob(ctx, account, &call.Body{Type: media.MIMEType, Length: lengthOf(media), Reader: data, Closer: data}, b.options.UploadTimeout)
+	uploaded, reported, err := b.uploadBlob(ctx, account, &call.Body{Type: media.MIMEType, Length: lengthOf(media), Reader: data, Closer: data}, b.options.UploadTimeout)
 	if err != nil {
 		return network.Staged{}, err
 	}
 	u.Blob = &uploaded
 	staged, err := u.staged(0, b.blobExpiry())
-	staged.Rates = said
+	staged.Rates = reported
 	return staged, err
 }
 
@@ -98,16 +98,16 @@ func (b *Bluesky) uploadBlob(ctx context.Context, account network.Account, body 
 	if err != nil {
 		return blob{}, nil, err
 	}
-	var answer struct {
+	var response struct {
 		Blob blob `json:"blob"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&response); err != nil {
 		return blob{}, nil, err
 	}
-	if answer.Blob.Ref.Link == "" {
-		return blob{}, nil, res.MalformedError("it has no blob")
+	if response.Blob.Ref.Link == "" {
+		return blob{}, nil, res.MalformedError("it contains no blob")
 	}
-	return answer.Blob, rates(res, methodUpload), nil
+	return response.Blob, rates(res, methodUpload), nil
 }
 
 type imagesEmbed struct {

@@ -59,18 +59,18 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri string) (*reply, error) {
 	at, ok := parseRecordAt(uri)
 	if !ok {
-		return nil, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "The post that this one answers is not named as Bluesky names posts."}
+		return nil, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "The post that this post replies to has no valid at:// address."}
 	}
 	var parent post
 	found, err := b.getRecord(ctx, account, at, 0, &parent)
 	if isNotFound(err) {
-		return nil, &network.Error{Class: network.Rejected, Code: "reply_target_gone", Message: "The post that this one answers does not exist (any more)."}
+		return nil, &network.Error{Class: network.Rejected, Code: "reply_target_deleted", Message: "The post that this post replies to does not exist."}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if found.CID == "" {
-		return nil, &network.Error{Class: network.Transient, Code: "malformed_response", Message: "The server did not say which version of the post this one answers."}
+		return nil, &network.Error{Class: network.Transient, Code: "malformed_response", Message: "The server did not return the version of the post that this post replies to."}
 	}
 	if parent.Reply != nil && parent.Reply.Root.URI != "" {
 		return &reply{Root: parent.Reply.Root, Parent: found}, nil

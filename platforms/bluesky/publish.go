@@ -16,7 +16,7 @@ import (
 func (b *Bluesky) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
-		return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "not_prepared", Message: "The post has no record key yet: it must be prepared first."}
+		return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "not_prepared", Message: "The post has no record key: it must be prepared first."}
 	}
 	record, err := b.record(h, submission)
 	if err != nil {
@@ -30,15 +30,15 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var made ref
-	if err := res.Decode(&made); err != nil {
+	var created ref
+	if err := res.Decode(&created); err != nil {
 		return network.Receipt{}, err
 	}
-	if want := (recordAt{account.RemoteID, postCollection, h.Key}); made.URI != want.String() {
-		return network.Receipt{}, res.MalformedError("it does not name the record that was made")
+	if want := (recordAt{account.RemoteID, postCollection, h.Key}); created.URI != want.String() {
+		return network.Receipt{}, res.MalformedError("it does not name the created record")
 	}
 	return network.Receipt{
-		RemoteID:  made.URI,
+		RemoteID:  created.URI,
 		URL:       b.permalink(account, h.Key),
 		CreatedAt: record.created(),
 		SentAt:    res.Sent,
@@ -50,7 +50,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 // record encodes a submission as app.bsky.feed.post.
 func (b *Bluesky) record(h handle, submission network.Submission) (post, error) {
 	now := time.Now()
-	made := post{
+	created := post{
 		Type:      postCollection,
 		Text:      submission.Text,
 		CreatedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"),
@@ -58,17 +58,17 @@ func (b *Bluesky) record(h handle, submission network.Submission) (post, error) 
 		Reply:     h.Reply,
 	}
 	if submission.Language != "" {
-		made.Langs = []string{submission.Language}
+		created.Langs = []string{submission.Language}
 	}
 	switch attached, err := embedMedia(submission.MediaIDs); {
 	case err != nil:
 		return post{}, err
 	case attached != nil:
-		made.Embed = attached
+		created.Embed = attached
 	case h.Card != nil:
-		made.Embed = h.Card.embed(now)
+		created.Embed = h.Card.embed(now)
 	}
-	return made, nil
+	return created, nil
 }
 
 // Delete removes a post (com.atproto.repo.deleteRecord). Deleting a missing
@@ -76,7 +76,7 @@ func (b *Bluesky) record(h handle, submission network.Submission) (post, error) 
 func (b *Bluesky) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	at, ok := parseRecordAt(remoteID)
 	if !ok || at.repo != account.RemoteID || !strings.HasPrefix(at.collection, "app.bsky.feed.") {
-		return &network.Error{Class: network.Rejected, Code: "not_ours", Message: "That is no post of this account."}
+		return &network.Error{Class: network.Rejected, Code: "not_ours", Message: "This is not a post of this account."}
 	}
 	body, err := call.JSON(map[string]string{"repo": at.repo, "collection": at.collection, "rkey": at.key})
 	if err != nil {

@@ -70,25 +70,25 @@ func testLibrary(t *testing.T, d devenv) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said []struct {
+	var reported []struct {
 		Graphemes int
 		Facets    []struct {
 			Start, End int
 			Target     string
 		}
 	}
-	decode(t, res, &said)
-	if len(said) != len(texts) {
-		t.Fatalf("%d answers to %d texts", len(said), len(texts))
+	decode(t, res, &reported)
+	if len(reported) != len(texts) {
+		t.Fatalf("%d answers to %d texts", len(reported), len(texts))
 	}
 	b, limits := plain()
 	for i, text := range texts {
-		if n := b.Count(text, limits); n != said[i].Graphemes {
-			t.Errorf("Count(%q) = %d, the library says %d", text, n, said[i].Graphemes)
+		if n := b.Count(text, limits); n != reported[i].Graphemes {
+			t.Errorf("Count(%q) = %d, the library says %d", text, n, reported[i].Graphemes)
 		}
 		spans := b.Preview(network.Content{Text: text}, limits).Spans
-		same := len(spans) == len(said[i].Facets)
-		for _, f := range said[i].Facets {
+		same := len(spans) == len(reported[i].Facets)
+		for _, f := range reported[i].Facets {
 			found := false
 			for _, s := range spans {
 				found = found || s.Start == f.Start && s.End == f.End && s.Target == f.Target
@@ -96,7 +96,7 @@ func testLibrary(t *testing.T, d devenv) {
 			same = same && found
 		}
 		if !same {
-			t.Errorf("spans %+v of %q, the library says %+v", spans, text, said[i].Facets)
+			t.Errorf("spans %+v of %q, the library says %+v", spans, text, reported[i].Facets)
 		}
 	}
 }
@@ -125,8 +125,20 @@ func testRealConnect(t *testing.T, b *bluesky.Bluesky, d devenv) {
 func wantClass(t *testing.T, err error, class network.Class, field string, secrets ...string) *network.Error {
 	t.Helper()
 	var e *network.Error
-	if !errors.As(err, &e) || e.Class != class || e.Field != field || e.Message == "" || e.Code == "" {
+	if !errors.As(err, &e) {
 		t.Fatalf("error %+v, want class %s about %q", err, class, field)
+	}
+	if e.Class != class {
+		t.Fatalf("e.Class: got %v, want %v", e.Class, class)
+	}
+	if e.Field != field {
+		t.Fatalf("e.Field: got %v, want %v", e.Field, field)
+	}
+	if e.Message == "" {
+		t.Fatal("e.Message is empty")
+	}
+	if e.Code == "" {
+		t.Fatal("e.Code is empty")
 	}
 	for _, s := range secrets {
 		if strings.Contains(e.Error(), s) {

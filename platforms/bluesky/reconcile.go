@@ -13,7 +13,7 @@ import (
 func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
-		return network.Finding{Conclusive: true, Evidence: "The post has no record key, without which it is never sent."}, nil
+		return network.Finding{Conclusive: true, Evidence: "The post has no record key, so it was never sent."}, nil
 	}
 	at := recordAt{account.RemoteID, postCollection, h.Key}
 	var there post
@@ -26,9 +26,9 @@ func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submis
 	case window.Known[found.URI] || window.SinceID == found.URI:
 		return network.Finding{Evidence: "The record " + h.Key + " belongs to another post of ours."}, nil
 	case there.Text != submission.Text || parentOf(there.Reply) != parentOf(h.Reply):
-		return network.Finding{Evidence: "The record " + h.Key + " holds other words, or answers another post."}, nil
+		return network.Finding{Evidence: "The record " + h.Key + " has a different text or reply target."}, nil
 	}
-	return network.Finding{Found: true, Conclusive: true, Evidence: "The account's server has the record " + h.Key + " with these words.",
+	return network.Finding{Found: true, Conclusive: true, Evidence: "The account's server has the record " + h.Key + " with this text.",
 		Receipt: network.Receipt{RemoteID: at.String(), URL: b.permalink(account, h.Key), CreatedAt: there.created()}}, nil
 }
 

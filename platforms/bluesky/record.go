@@ -80,7 +80,7 @@ type feature struct {
 // facets returns the facets of a text. mentions contains the DID of each handle;
 // handles without one stay plain text.
 func facets(text string, mentions map[string]string) []facet {
-	var made []facet
+	var created []facet
 	for _, e := range entities(text) {
 		f := feature{Type: "app.bsky.richtext.facet#" + string(e.kind)}
 		switch e.kind {
@@ -93,9 +93,9 @@ func facets(text string, mentions map[string]string) []facet {
 				continue
 			}
 		}
-		made = append(made, facet{Index: byteSlice{e.start, e.end}, Features: []feature{f}})
+		created = append(created, facet{Index: byteSlice{e.start, e.end}, Features: []feature{f}})
 	}
-	return made
+	return created
 }
 
 // getRecord reads a record into value (com.atproto.repo.getRecord). Records are
@@ -106,20 +106,20 @@ func (b *Bluesky) getRecord(ctx context.Context, account network.Account, at rec
 	if err != nil {
 		return ref{}, err
 	}
-	var answer struct {
+	var body struct {
 		ref
 		Value json.RawMessage `json:"value"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return ref{}, err
 	}
-	if answer.URI == "" || len(answer.Value) == 0 {
-		return ref{}, res.MalformedError("it has no record")
+	if body.URI == "" || len(body.Value) == 0 {
+		return ref{}, res.MalformedError("it contains no record")
 	}
-	if err := json.Unmarshal(answer.Value, value); err != nil {
-		return ref{}, res.MalformedError("the record is none that Dateline knows")
+	if err := json.Unmarshal(body.Value, value); err != nil {
+		return ref{}, res.MalformedError("the record has an unknown format")
 	}
-	return answer.ref, nil
+	return body.ref, nil
 }
 
 // isNotFound reports whether a server reported that a record does not exist.

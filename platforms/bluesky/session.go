@@ -16,24 +16,24 @@ import (
 // sessionAccount converts a response of createSession or refreshSession to an
 // account.
 func sessionAccount(res *call.Response, account network.Account) (network.Account, error) {
-	var answer struct {
+	var body struct {
 		DID        string `json:"did"`
 		Handle     string `json:"handle"`
 		AccessJWT  string `json:"accessJwt"`
 		RefreshJWT string `json:"refreshJwt"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if !isDID(answer.DID) || answer.AccessJWT == "" || answer.RefreshJWT == "" {
-		return account, res.MalformedError("it has no identity or no tokens")
+	if !isDID(body.DID) || body.AccessJWT == "" || body.RefreshJWT == "" {
+		return account, res.MalformedError("it contains no DID or no tokens")
 	}
-	access, refresh := readClaims(answer.AccessJWT), readClaims(answer.RefreshJWT)
-	account.RemoteID = answer.DID
-	if answer.Handle != "" && (answer.Handle != invalidHandle || account.Handle == "") {
-		account.Handle = "@" + answer.Handle
+	access, refresh := readClaims(body.AccessJWT), readClaims(body.RefreshJWT)
+	account.RemoteID = body.DID
+	if body.Handle != "" && (body.Handle != invalidHandle || account.Handle == "") {
+		account.Handle = "@" + body.Handle
 	}
-	account.Token, account.RefreshToken = secret.NewText(answer.AccessJWT), secret.NewText(answer.RefreshJWT)
+	account.Token, account.RefreshToken = secret.NewText(body.AccessJWT), secret.NewText(body.RefreshJWT)
 	account.TokenExpiresAt, account.RefreshTokenExpiresAt = access.expiry(res), refresh.expiry(res)
 	account.Scopes = strings.Fields(access.Scope)
 	return account, nil
@@ -81,7 +81,7 @@ func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Ac
 		return account, err
 	}
 	if account.RemoteID != "" && renewed.RemoteID != account.RemoteID {
-		return account, res.NewError(network.Auth, "wrong_account", "The server renewed the session of another account: connect the account anew.")
+		return account, res.NewError(network.Auth, "wrong_account", "The server refreshed the session of another account. Reconnect the account.")
 	}
 	return renewed, nil
 }

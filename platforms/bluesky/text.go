@@ -44,9 +44,9 @@ func (b *Bluesky) Count(text string, _ network.Limits) int { return uniseg.Graph
 func (b *Bluesky) Check(content network.Content, limits network.Limits) []network.Violation {
 	count := b.Count(content.Text, limits)
 	problems := rules.Check("Bluesky", content, limits, count)
-	if most := b.options.MaxTextBytes; len(content.Text) > most && count <= limits.MaxCharacters {
+	if limit := b.options.MaxTextBytes; len(content.Text) > limit && count <= limits.MaxCharacters {
 		problems = append(problems, network.Violation{Field: "content", Code: "too_long", Message: fmt.Sprintf(
-			"The text takes %d bytes, because its characters are made of many parts each; Bluesky allows %d.", len(content.Text), most)})
+			"The text has %d bytes, because its characters consist of many code points; Bluesky allows %d.", len(content.Text), limit)})
 	}
 	for i, media := range content.Media {
 		if n := utf8.RuneCountInString(media.AltText); rules.IsVideoOrAudio(media) && n > maxVideoAlt && n <= limits.MaxAltText {
@@ -69,14 +69,14 @@ func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Pre
 		shown.Card = firstLink(content.Text)
 	}
 	if shown.Card != "" {
-		shown.Notes = append(shown.Notes, "The card shows the title, description and picture that the page gives; a page that gives no title has no card.")
+		shown.Notes = append(shown.Notes, "The card shows the page's title, description and image. A page without a title has no card.")
 	}
 	if mentions {
-		shown.Notes = append(shown.Notes, "A mention of a name that does not exist stays plain text.")
+		shown.Notes = append(shown.Notes, "A mention of an unknown handle stays plain text.")
 	}
 	for _, media := range content.Media {
 		if media.MIMEType == "image/gif" {
-			shown.Notes = append(shown.Notes, "Bluesky shows a GIF as a still; as a video it would move.")
+			shown.Notes = append(shown.Notes, "Bluesky shows a GIF as a still image. Upload a video to keep the animation.")
 			break
 		}
 	}

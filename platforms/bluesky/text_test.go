@@ -49,7 +49,7 @@ func TestFacets(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	b, limits := plain()
-	picture := network.MediaInfo{MIMEType: "image/png", Bytes: 100, Width: 10, Height: 10}
+	image := network.MediaInfo{MIMEType: "image/png", Bytes: 100, Width: 10, Height: 10}
 	clip := network.MediaInfo{MIMEType: "video/mp4", Bytes: 100, AltText: strings.Repeat("a", 1001)}
 	for name, row := range map[string]struct {
 		content     network.Content
@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 		"Bytes":        {network.Content{Text: strings.Repeat("👨‍👩‍👧‍👦", 121)}, "content", "too_long"},
 		"MostBytes":    {network.Content{Text: strings.Repeat("👨‍👩‍👧‍👦", 120)}, "", ""},
 		"VideoAltText": {network.Content{Media: []network.MediaInfo{clip}}, "attachments[0]", "alt_text_too_long"},
-		"Mixed":        {network.Content{Media: []network.MediaInfo{picture, {MIMEType: "video/mp4", Bytes: 1}}}, "attachments", "mixed_attachments"},
+		"Mixed":        {network.Content{Media: []network.MediaInfo{image, {MIMEType: "video/mp4", Bytes: 1}}}, "attachments", "mixed_attachments"},
 		"LargeImage":   {network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Bytes: 2_000_001}}}, "attachments[0]", "too_large"},
 		"LargestImage": {network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Bytes: 2_000_000}}}, "", ""},
 	} {

@@ -68,7 +68,7 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 		return network.Staged{}, videoRefusal(res)
 	}
 	if !ok {
-		return network.Staged{}, res.MalformedError("it has no job")
+		return network.Staged{}, res.MalformedError("it contains no job")
 	}
 	u.Job = state.ID
 	if state.State == jobCompleted && state.Blob == nil {
@@ -82,7 +82,7 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 func (b *Bluesky) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	var u upload
 	if err := json.Unmarshal([]byte(staged.RemoteID), &u); err != nil || u.Blob == nil && u.Job == "" {
-		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "The upload is not known any more.", Err: err}
+		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "The upload has expired.", Err: err}
 	}
 	if u.Blob != nil {
 		staged.Ready, staged.CheckAfter = true, 0
@@ -96,13 +96,13 @@ func (b *Bluesky) StageStatus(ctx context.Context, account network.Account, stag
 	if !res.OK() {
 		e := videoRefusal(res)
 		if res.Status == http.StatusNotFound || res.Status == http.StatusBadRequest {
-			e.Class, e.Code, e.Message = network.Transient, network.CodeMediaExpired, "The video service does not know the upload any more."
+			e.Class, e.Code, e.Message = network.Transient, network.CodeMediaExpired, "The video service no longer has the upload."
 		}
 		return staged, e
 	}
 	state, ok := readJob(res)
 	if !ok {
-		return staged, res.MalformedError("it has no job")
+		return staged, res.MalformedError("it contains no job")
 	}
 	return b.videoState(res, state, u, staged.ExpiresAt)
 }
@@ -126,17 +126,17 @@ func (b *Bluesky) videoState(res *call.Response, state job, u upload, expires ti
 // readJob parses a job. The lexicon wraps it in jobStatus; the service does not
 // always.
 func readJob(res *call.Response) (job, bool) {
-	var answer struct {
+	var body struct {
 		job
 		Wrapped *job `json:"jobStatus"`
 	}
-	if json.Unmarshal(res.Body, &answer) != nil {
+	if json.Unmarshal(res.Body, &body) != nil {
 		return job{}, false
 	}
-	if answer.Wrapped != nil {
-		answer.job = *answer.Wrapped
+	if body.Wrapped != nil {
+		body.job = *body.Wrapped
 	}
-	return answer.job, answer.ID != ""
+	return body.job, body.ID != ""
 }
 
 // videoRefusal is about the video: it does not mean that the account's own token
@@ -145,7 +145,7 @@ func videoRefusal(res *call.Response) *network.Error {
 	e := refusal(res, "")
 	if e.Class == network.Auth {
 		e.Class = network.Rejected
-		e.Message = "The video service does not take videos of this account: " + e.Message
+		e.Message = "The video service does not accept videos of this account: " + e.Message
 	}
 	return e
 }
@@ -167,14 +167,14 @@ func (b *Bluesky) serviceToken(ctx context.Context, account network.Account) (se
 	if err != nil {
 		return secret.Text{}, err
 	}
-	var answer struct {
+	var body struct {
 		Token string `json:"token"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return secret.Text{}, err
 	}
-	if answer.Token == "" {
-		return secret.Text{}, res.MalformedError("it has no token")
+	if body.Token == "" {
+		return secret.Text{}, res.MalformedError("it contains no token")
 	}
-	return secret.NewText(answer.Token), nil
+	return secret.NewText(body.Token), nil
 }

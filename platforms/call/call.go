@@ -90,7 +90,7 @@ func New(client *http.Client) *Caller {
 			return http.ErrUseLastResponse
 		}
 		if len(via) >= 5 {
-			return errors.New("the network redirects in circles")
+			return errors.New("the network redirects in a loop")
 		}
 		return nil
 	}
@@ -133,12 +133,12 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 		return nil, noResponseError(request, left, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	answer, err := readResponse(request, res)
+	body, err := readResponse(request, res)
 	if err != nil {
 		return nil, err
 	}
-	answer.Sent = time.Unix(0, sent.Load()).UTC()
-	return answer, nil
+	body.Sent = time.Unix(0, sent.Load()).UTC()
+	return body, nil
 }
 
 func newRequest(ctx context.Context, request Request) (*http.Request, error) {
@@ -187,7 +187,7 @@ func newRequest(ctx context.Context, request Request) (*http.Request, error) {
 }
 
 func readResponse(request Request, res *http.Response) (*Response, error) {
-	answer := &Response{
+	body := &Response{
 		Status:    res.StatusCode,
 		Header:    res.Header,
 		Received:  time.Now(),
@@ -196,7 +196,7 @@ func readResponse(request Request, res *http.Response) (*Response, error) {
 		secrets:   append([]secret.Text{request.Token}, request.Secrets...),
 	}
 	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-		answer.Date = date
+		body.Date = date
 	}
 	limit := request.MaxBody
 	if limit == 0 {
@@ -204,18 +204,18 @@ func readResponse(request Request, res *http.Response) (*Response, error) {
 	}
 	var buf bytes.Buffer
 	n, err := buf.ReadFrom(io.LimitReader(res.Body, limit+1))
-	answer.Body = buf.Bytes()
+	body.Body = buf.Bytes()
 	if err == nil && n > limit {
 		err = fmt.Errorf("the response is longer than %d bytes", limit)
-		answer.Body = answer.Body[:limit]
+		body.Body = body.Body[:limit]
 	}
 	// The status of a refusal is sufficient; only a success needs its body.
-	if err != nil && answer.Status < 300 {
+	if err != nil && body.Status < 300 {
 		e := noResponseError(request, true, err)
-		e.Status, e.RequestID = answer.Status, answer.RequestID
+		e.Status, e.RequestID = body.Status, body.RequestID
 		return nil, e
 	}
-	return answer, nil
+	return body, nil
 }
 
 // noResponseError classifies a request without a complete response.
@@ -266,7 +266,7 @@ func describeCause(err error) string {
 	var op *net.OpError
 	switch {
 	case ssrf.Prohibited(err):
-		return "its address is private or its port unusual, which is not allowed"
+		return "its address or port is not allowed"
 	case errors.As(err, &dns):
 		return "its name cannot be resolved"
 	case errors.As(err, &op) && op.Timeout():

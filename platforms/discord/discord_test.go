@@ -23,9 +23,9 @@ type room struct {
 func open(t *testing.T) room {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
-	made := platformtest.AddAccount(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
+	created := platformtest.AddAccount(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
 	client := platformtest.Client(t)
-	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, made, client}
+	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, created, client}
 }
 
 func (r room) connect(t *testing.T, values map[string]string) network.Account {
@@ -89,7 +89,7 @@ func TestWebhookConformance(t *testing.T) {
 	platformtest.Run(t, s)
 }
 
-func TestTheSameKeyMakesOneMessage(t *testing.T) {
+func TestPublish_SameKeyCreatesOneMessage(t *testing.T) {
 	r := open(t)
 	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
 	sub := network.Submission{Key: "one operation", Text: "Once"}
@@ -103,7 +103,7 @@ func TestTheSameKeyMakesOneMessage(t *testing.T) {
 	}
 }
 
-func TestTheFormSaysWhatIsWrong(t *testing.T) {
+func TestConnectForm_ReportsInvalidFields(t *testing.T) {
 	r := open(t)
 	for name, row := range map[string]struct {
 		values map[string]string
@@ -124,7 +124,7 @@ func TestTheFormSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAMessageIsNotTooLargeInAll(t *testing.T) {
+func TestCheck_LimitsTotalSize(t *testing.T) {
 	r := open(t)
 	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
 	limits, err := r.network.Limits(t.Context(), account)

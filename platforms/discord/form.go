@@ -17,11 +17,11 @@ import (
 func (d *Discord) Fields() []network.FormField {
 	return []network.FormField{
 		{Name: "webhook_url", Label: "Webhook address", Secret: true, Optional: true,
-			Help: "Channel settings, Integrations, Webhooks, Copy URL. Enough by itself, but a post whose answer is lost cannot be looked for."},
+			Help: "Channel settings, Integrations, Webhooks, Copy URL. Sufficient on its own, but a post whose response is lost cannot be found."},
 		{Name: "bot_token", Label: "Bot token", Secret: true, Optional: true,
 			Help: "Of your application, page Bot, in the Discord developer portal. The bot needs View Channel, Send Messages, Attach Files and Read Message History."},
 		{Name: "channel_id", Label: "Channel", Optional: true,
-			Help: "Its number, or a link to it (right-click the channel, Copy Link). Needed with a bot."},
+			Help: "Its id, or a link to it (right-click the channel, Copy Link). Required for a bot."},
 	}
 }
 
@@ -37,7 +37,7 @@ func (d *Discord) ConnectForm(ctx context.Context, baseURL string, values map[st
 	case value("bot_token") != "":
 		return d.connectBot(ctx, baseURL, value("bot_token"), value("channel_id"))
 	default:
-		return nil, invalidField("webhook_url", "Give a webhook's address, or a bot's token and a channel.")
+		return nil, invalidField("webhook_url", "Enter a webhook URL, or a bot token and a channel.")
 	}
 }
 
@@ -56,7 +56,7 @@ func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) (
 		parts = webhookPath.FindStringSubmatch(u.Path)
 	}
 	if parts == nil {
-		return nil, invalidField("webhook_url", "This is no webhook address: it looks like https://discord.com/api/webhooks/123/abc.")
+		return nil, invalidField("webhook_url", "A webhook URL looks like https://discord.com/api/webhooks/123/abc.")
 	}
 	account := network.Account{BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]), Kind: network.KindChannel}
 	account, err = d.readName(ctx, account)
@@ -106,10 +106,10 @@ var channelID = regexp.MustCompile(`^(?:https://[\w.]+/channels/\d+/)?(\d{1,20})
 func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string) ([]network.Account, error) {
 	parts := channelID.FindStringSubmatch(channel)
 	if parts == nil {
-		return nil, invalidField("channel_id", "Give the channel's number or its link.")
+		return nil, invalidField("channel_id", "Enter the channel's id or a link to it.")
 	}
 	if strings.ContainsAny(token, " \t\r\n") {
-		return nil, invalidField("bot_token", "A bot's token has no spaces.")
+		return nil, invalidField("bot_token", "A bot token contains no spaces.")
 	}
 	account := network.Account{BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.KindChannel}
 	if err := d.currentUser(ctx, account); err != nil {
@@ -117,7 +117,7 @@ func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string
 	}
 	account, err := d.readName(ctx, account)
 	if err != nil {
-		return nil, fieldError(err, "channel_id", "The bot cannot see this channel. Invite it to the server, and let it view the channel.")
+		return nil, fieldError(err, "channel_id", "The bot cannot see this channel. Invite it to the server and allow it to view the channel.")
 	}
 	return []network.Account{account}, nil
 }

@@ -89,14 +89,14 @@ func (d *Discord) Publish(ctx context.Context, account network.Account, submissi
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var made message
-	if err := res.Decode(&made); err != nil {
+	var created message
+	if err := res.Decode(&created); err != nil {
 		return network.Receipt{}, err
 	}
-	if made.ID == "" {
-		return network.Receipt{}, res.MalformedError("it has no message id")
+	if created.ID == "" {
+		return network.Receipt{}, res.MalformedError("it contains no message id")
 	}
-	receipt := d.receipt(ctx, account, made)
+	receipt := d.receipt(ctx, account, created)
 	receipt.SentAt, receipt.Rates = res.Sent, rates(res)
 	return receipt, nil
 }

@@ -22,7 +22,7 @@ const (
 // webhook cannot list messages.
 func (d *Discord) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if _, hook := webhookID(account); hook {
-		return network.Finding{Evidence: "Webhooks do not tell what they sent, so somebody has to look."}, nil
+		return network.Finding{Evidence: "Webhooks cannot list what they sent. Check the channel and resolve the post."}, nil
 	}
 	author, skew, err := d.identityAndSkew(ctx, account)
 	if err != nil {
@@ -65,7 +65,7 @@ func (d *Discord) identityAndSkew(ctx context.Context, account network.Account) 
 		return "", 0, err
 	}
 	if me.ID == "" {
-		return "", 0, res.MalformedError("it has no user id")
+		return "", 0, res.MalformedError("it contains no user id")
 	}
 	return me.ID, res.ClockSkew(), nil
 }

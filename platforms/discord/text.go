@@ -41,9 +41,9 @@ func (d *Discord) Check(content network.Content, limits network.Limits) []networ
 	for _, m := range content.Media {
 		all += m.Bytes
 	}
-	if most := d.options.MaxRequestBytes; all > most {
+	if limit := d.options.MaxRequestBytes; all > limit {
 		problems = append(problems, network.Violation{Field: "attachments", Code: "too_large",
-			Message: fmt.Sprintf("The attachments have %.1f MiB together; Discord allows %.0f in one message.", float64(all)/(1<<20), float64(most)/(1<<20))})
+			Message: fmt.Sprintf("The attachments have %.1f MiB in total; Discord allows %.0f per message.", float64(all)/(1<<20), float64(limit)/(1<<20))})
 	}
 	return problems
 }
@@ -63,10 +63,10 @@ func (d *Discord) Preview(content network.Content, _ network.Limits) network.Pre
 		}
 	}
 	if strings.ContainsAny(p.Text, "*_~`|>#") {
-		p.Notes = append(p.Notes, "Discord reads this as Markdown: characters such as * and _ may format the text and not show.")
+		p.Notes = append(p.Notes, "Discord renders Markdown: characters such as * and _ may format the text instead of being shown.")
 	}
 	if strings.Contains(p.Text, "@") {
-		p.Notes = append(p.Notes, "Mentions are shown but notify nobody.")
+		p.Notes = append(p.Notes, "Mentions are shown, but do not notify anyone.")
 	}
 	return p
 }

@@ -28,8 +28,8 @@ type newsroom struct {
 func startFake(t *testing.T, options fake.Options) newsroom {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	person := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Name: "editor"})
-	page := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: person.ID, Name: "dateline"})
+	profile := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Name: "editor"})
+	page := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: profile.ID, Name: "dateline"})
 	client := platformtest.Client(t)
 	n := newsroom{server: server, base: server.URL() + "/facebook", client: client}
 	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.KindPage, Token: secret.NewText(page.Token)}

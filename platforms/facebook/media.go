@@ -92,13 +92,13 @@ func (f *Facebook) stageVideo(ctx context.Context, account network.Account, medi
 		return network.Staged{}, err
 	}
 	if begun.Session == "" || begun.Video == "" {
-		return network.Staged{}, res.MalformedError("it has no video id or upload session")
+		return network.Staged{}, res.MalformedError("it contains no video id or upload session")
 	}
 	part, sent := begun.offsets, int64(0)
 	for n := 0; part.Start < part.End; n++ {
 		size := min(part.End-part.Start, maxPart)
 		if part.Start != sent || n == maxParts {
-			return network.Staged{}, res.MalformedError("it asks for a part of the video out of order")
+			return network.Staged{}, res.MalformedError("it requests a part of the video out of order")
 		}
 		held := make([]byte, size)
 		if _, err := io.ReadFull(data, held); err != nil {
@@ -157,7 +157,7 @@ const subcodeOffset = 1363037
 // nextOffsets parses a refusal of a part that was already received, which names
 // the part that comes next.
 func nextOffsets(res *call.Response, after int64) (offsets, bool) {
-	var answer struct {
+	var body struct {
 		Error struct {
 			Subcode int `json:"error_subcode"`
 			Data    struct {
@@ -170,10 +170,10 @@ func nextOffsets(res *call.Response, after int64) (offsets, bool) {
 		return offsets{}, false
 	}
 	probe := call.Response{Status: http.StatusOK, Body: res.Body}
-	if probe.Decode(&answer) != nil || answer.Error.Subcode != subcodeOffset || answer.Error.Data.Start != after {
+	if probe.Decode(&body) != nil || body.Error.Subcode != subcodeOffset || body.Error.Data.Start != after {
 		return offsets{}, false
 	}
-	return offsets{answer.Error.Data.Start, answer.Error.Data.End}, true
+	return offsets{body.Error.Data.Start, body.Error.Data.End}, true
 }
 
 // StageStatus does not wait: photos are processed on upload, and videos after
@@ -183,12 +183,12 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 	if !ok {
 		id = staged.RemoteID
 	}
-	var answer struct {
+	var body struct {
 		ID string `json:"id"`
 	}
-	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &answer)
+	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &body)
 	if isNotFound(err) {
-		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook has dropped the attachment.", Err: err}
+		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook deleted the attachment.", Err: err}
 	}
 	if err != nil {
 		return staged, err

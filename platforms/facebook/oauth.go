@@ -64,19 +64,19 @@ func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, 
 	if err != nil {
 		return network.Account{}, err
 	}
-	var answer struct {
+	var body struct {
 		AccessToken string `json:"access_token"`
 		ExpiresIn   int64  `json:"expires_in"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.Account{}, err
 	}
-	if answer.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+	if body.AccessToken == "" {
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
-	account := network.Account{BaseURL: app.BaseURL, Token: secret.NewText(answer.AccessToken)}
-	if answer.ExpiresIn > 0 {
-		account.TokenExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second).UTC()
+	account := network.Account{BaseURL: app.BaseURL, Token: secret.NewText(body.AccessToken)}
+	if body.ExpiresIn > 0 {
+		account.TokenExpiresAt = res.Received.Add(time.Duration(body.ExpiresIn) * time.Second).UTC()
 	}
 	return account, nil
 }
@@ -84,15 +84,15 @@ func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, 
 // granted returns the permissions that the user granted; the dialog lets them
 // decline some.
 func (f *Facebook) granted(ctx context.Context, account network.Account) ([]string, error) {
-	var answer graph.Page[struct {
+	var body graph.Page[struct {
 		Permission string `json:"permission"`
 		Status     string `json:"status"`
 	}]
-	if _, err := f.get(ctx, account, "/me/permissions", nil, &answer); err != nil {
+	if _, err := f.get(ctx, account, "/me/permissions", nil, &body); err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, p := range answer.Data {
+	for _, p := range body.Data {
 		if p.Status == "granted" {
 			names = append(names, p.Permission)
 		}
@@ -113,7 +113,7 @@ func (f *Facebook) Identify(ctx context.Context, account network.Account) (netwo
 		return account, err
 	}
 	if me.ID == "" || me.Name == "" {
-		return account, res.MalformedError("it does not say who this is")
+		return account, res.MalformedError("it contains no id or name")
 	}
 	account.RemoteID, account.Name, account.Handle = me.ID, me.Name, me.Name
 	if me.Username != "" {
@@ -131,17 +131,17 @@ func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]net
 	var found []network.Account
 	query := url.Values{"fields": {"id,name,username,access_token,tasks"}, "limit": {"100"}}
 	for range maxPages {
-		var answer graph.Page[struct {
+		var body graph.Page[struct {
 			ID       string   `json:"id"`
 			Name     string   `json:"name"`
 			Username string   `json:"username"`
 			Token    string   `json:"access_token"`
 			Tasks    []string `json:"tasks"`
 		}]
-		if _, err := f.get(ctx, account, "/me/accounts", query, &answer); err != nil {
+		if _, err := f.get(ctx, account, "/me/accounts", query, &body); err != nil {
 			return nil, err
 		}
-		for _, p := range answer.Data {
+		for _, p := range body.Data {
 			if p.ID == "" || p.Name == "" || p.Token == "" || !slices.Contains(p.Tasks, "CREATE_CONTENT") {
 				continue
 			}
@@ -153,14 +153,14 @@ func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]net
 			page.Token, page.TokenExpiresAt = secret.NewText(p.Token), time.Time{}
 			found = append(found, page)
 		}
-		if answer.NextCursor() == "" {
+		if body.NextCursor() == "" {
 			break
 		}
-		query.Set("after", answer.NextCursor())
+		query.Set("after", body.NextCursor())
 	}
 	if len(found) == 0 {
 		return nil, &network.Error{Class: network.Rejected, Code: "no_pages",
-			Message: "This person may publish on no Page, or has allowed access to none."}
+			Message: "This user can publish to no Page, or granted access to none."}
 	}
 	return found, nil
 }

@@ -93,14 +93,14 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 	if err != nil {
 		return network.Receipt{}, asMediaExpired(err, []string{session})
 	}
-	var answer struct {
+	var body struct {
 		Success bool `json:"success"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.Receipt{}, err
 	}
-	if !answer.Success {
-		return network.Receipt{}, res.MalformedError("it does not say that the video is published")
+	if !body.Success {
+		return network.Receipt{}, res.MalformedError("it does not confirm that the video is published")
 	}
 	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }

@@ -74,7 +74,7 @@ func (l listed) media() []string {
 func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The Page's id is not known: identify it before reconciling."}
+			Message: "The Page's id is not known. Reconnect the account."}
 	}
 	path, replyTo := "/"+url.PathEscape(account.RemoteID)+"/published_posts", ""
 	query := url.Values{
@@ -114,7 +114,7 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 	if replyTo != "" && len(wanted) == 0 {
 		// A second post with the same text or photos is refused; a comment is
 		// not.
-		late = "Facebook may list a comment minutes late, and does not refuse a second one."
+		late = "Facebook may list a comment minutes late, and accepts duplicates."
 	}
 	return s.posts.Result(s.from, s.complete, late), nil
 }

@@ -64,7 +64,7 @@ func (f *Facebook) Check(content network.Content, limits network.Limits) []netwo
 func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {
-		p.Notes = append(p.Notes, "On Facebook, this stands as a comment under the post.")
+		p.Notes = append(p.Notes, "On Facebook, this is published as a comment on the post.")
 		return p
 	}
 	p.FoldAt = rules.FoldOffset(content.Text, f.options.Fold, f.options.FoldLines)
@@ -73,9 +73,9 @@ func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Pr
 	}
 	for _, media := range content.Media {
 		if rules.IsVideoOrAudio(media) {
-			p.Notes = append(p.Notes, "Facebook shows a video when it has processed it, which may be minutes after the post's time.")
+			p.Notes = append(p.Notes, "Facebook shows a video after it has processed it, which may be minutes after the scheduled time.")
 			if media.AltText != "" {
-				p.Notes = append(p.Notes, "Facebook keeps no description of a video.")
+				p.Notes = append(p.Notes, "Facebook does not support descriptions of videos.")
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// What accounts of the fake Bluesky log in with: an app password, and the
-// password of the account itself, whose sessions may do everything.
+// The credentials of all accounts of the fake Bluesky: an app password, and the
+// main password, whose sessions have full access.
 const (
 	BlueskyAppPassword = "sand-boxx-pass-word" //nolint:gosec // it opens nothing but the sandbox
 	BlueskyPassword    = "sandbox"
@@ -25,7 +25,7 @@ const (
 	blueskyCollection = "app.bsky.feed.post"
 )
 
-// blueskyNetwork plays an account's server, the directory of names and the video
+// blueskyNetwork fakes an account's server, the directory of DIDs and the video
 // service at one address. https://docs.bsky.app/docs/category/http-reference
 func (s *Server) blueskyNetwork() *fakeNetwork {
 	const prefix = "/bluesky"
@@ -56,7 +56,7 @@ func (s *Server) routeBluesky(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+root+"com.atproto.server.getSession", s.blueskyAuthenticated(s.blueskySession, "calls"))
 	mux.HandleFunc("GET "+root+"com.atproto.server.getServiceAuth", s.blueskyAuthenticated(s.blueskyServiceToken, "calls"))
 	mux.HandleFunc("GET "+root+"com.atproto.identity.resolveHandle", s.blueskyResolve)
-	// Making a record takes three points, deleting one takes one.
+	// Creating a record costs three points, deleting one costs one.
 	mux.HandleFunc("POST "+root+"com.atproto.repo.createRecord", s.blueskyAuthenticated(s.blueskyCreate,
 		"calls", "writes_hour", "writes_hour", "writes_hour", "writes_day", "writes_day", "writes_day"))
 	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord", s.blueskyAuthenticated(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
@@ -70,12 +70,13 @@ func (s *Server) routeBluesky(mux *http.ServeMux) {
 	mux.HandleFunc("GET /bluesky/profile/{who}/post/{key}", s.blueskyPage)
 }
 
-// xrpcError is how every call refuses. https://atproto.com/specs/xrpc#error-responses
+// xrpcError writes an error in the format of every call.
+// https://atproto.com/specs/xrpc#error-responses
 func xrpcError(w http.ResponseWriter, status int, name, message string) {
 	writeJSON(w, status, map[string]string{"error": name, "message": message})
 }
 
-// xrpcName names an error by its status where nothing better is known
+// xrpcName returns the name of an error by its status
 // (packages/xrpc/src/types.ts).
 func xrpcName(status int) string {
 	switch status {
@@ -110,8 +111,8 @@ func blueskyRate(h http.Header, rate Rate, left int, reset time.Time) {
 	h.Set("RateLimit-Policy", fmt.Sprintf("%d;w=%d", rate.Requests, int(rate.Per/time.Second)))
 }
 
-// blueskyAuthenticated tells, before the rest, a token that is missing from one that is
-// wrong: the latter has status 400 (pds/src/auth-verifier.ts).
+// blueskyAuthenticated distinguishes a missing token from an invalid one, which
+// has status 400 (pds/src/auth-verifier.ts).
 func (s *Server) blueskyAuthenticated(next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -128,7 +129,7 @@ func (s *Server) blueskyAuthenticated(next func(http.ResponseWriter, *http.Reque
 	}
 }
 
-// blueskyHandle is the name of an account, under the top level for tests.
+// blueskyHandle returns an account's handle, in the top-level domain for tests.
 func blueskyHandle(a Account) string {
 	if strings.Contains(a.Name, ".") {
 		return strings.ToLower(a.Name)
@@ -136,7 +137,7 @@ func blueskyHandle(a Account) string {
 	return strings.ToLower(a.Name) + ".test"
 }
 
-// blueskyDID is the identity of an account. https://atproto.com/specs/did
+// blueskyDID returns an account's DID. https://atproto.com/specs/did
 func blueskyDID(a Account) string {
 	sum := sha256.Sum256([]byte("bluesky account " + a.ID))
 	return "did:plc:" + lower32(sum[:15])
@@ -152,20 +153,20 @@ const (
 	codecCBOR = 0x71
 )
 
-// cidOf names content by the sum of its bytes.
+// cidOf returns the identifier of content by its hash.
 func cidOf(codec byte, sum []byte) string {
 	return "b" + lower32(append([]byte{1, codec, 0x12, 32}, sum...))
 }
 
-// versionOf names a version of a record. It is hashed as text here and not as
-// DAG-CBOR: the name is as good for telling versions apart.
+// versionOf returns the identifier of a record's version. It hashes text instead
+// of DAG-CBOR, which distinguishes versions as well.
 func versionOf(record []byte) string {
 	sum := sha256.Sum256(record)
 	return cidOf(codecCBOR, sum[:])
 }
 
-// blueskyAccount finds an account by identity, handle or plain name. The caller
-// must hold s.mu.
+// blueskyAccount returns an account by DID, handle or name. The caller must hold
+// s.mu.
 func (s *Server) blueskyAccount(identifier string) *Account {
 	for _, a := range s.state.accountOrder {
 		if a.network() == blueskyName && (identifier == blueskyDID(*a) || strings.EqualFold(identifier, blueskyHandle(*a)) || identifier == a.Name) {
@@ -186,7 +187,7 @@ func (s *Server) blueskyResolve(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"did": blueskyDID(*a)})
 }
 
-// blueskyPage is a post's permalink, which shows it on the timeline.
+// blueskyPage redirects a permalink to the timeline.
 func (s *Server) blueskyPage(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	var id string

@@ -18,8 +18,8 @@ const (
 	blueskyBlobTTL    = time.Hour // of uploads without a post
 )
 
-// blueskyBlobOf finds an upload that an account's records may refer to. Those
-// that one refers to already stay. The caller must hold s.mu.
+// blueskyBlobOf returns an upload that an account's records can refer to.
+// Referenced uploads are kept. The caller must hold s.mu.
 func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
 	m := s.state.media[cid+"-"+a.ID]
 	if m == nil || m.Failed || s.now().Before(m.ReadyAt) || m.PostID == "" && !s.now().Before(m.ExpiresAt) {
@@ -28,7 +28,8 @@ func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
 	return m
 }
 
-// blueskyStore takes an upload, which its content names. problem is a status.
+// blueskyStore stores an upload, whose id is derived from its content. problem is
+// a status.
 func (s *Server) blueskyStore(w http.ResponseWriter, r *http.Request, a Account, limit int64) (m Media, cid string, status int) {
 	sum := &hashingWriter{hash: sha256.New()}
 	body := bufio.NewReader(io.TeeReader(http.MaxBytesReader(w, r.Body, limit), sum))
@@ -37,7 +38,8 @@ func (s *Server) blueskyStore(w http.ResponseWriter, r *http.Request, a Account,
 	if m.MIMEType, _, _ = strings.Cut(http.DetectContentType(head), ";"); m.MIMEType == "application/octet-stream" || m.MIMEType == "text/plain" {
 		m.MIMEType, _, _ = strings.Cut(r.Header.Get("Content-Type"), ";")
 	}
-	// The name is known at the end only: the bytes wait under another until then.
+	// The id is known at the end only: the bytes are stored under another one
+	// until then.
 	waiting := "bluesky-" + rand.Text()
 	n, err := s.saveMedia(waiting, body)
 	if err != nil {
@@ -70,7 +72,7 @@ func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller)
 	}
 	m.ExpiresAt = s.now().Add(min(blueskyBlobTTL, s.options.MediaTTL))
 	s.scheduleMedia(r, &m)
-	m.ReadyAt, m.Failed = s.now(), false // nothing is processed here
+	m.ReadyAt, m.Failed = s.now(), false // not processed
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.blueskySaveBlob(m); err != nil {
@@ -80,8 +82,8 @@ func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller)
 	writeJSON(w, http.StatusOK, map[string]any{"blob": blueskyEntity(m, cid)})
 }
 
-// blueskySaveBlob keeps an upload; one that a post has stays as it is. The caller
-// must hold s.mu.
+// blueskySaveBlob stores an upload; one that a post refers to stays unchanged.
+// The caller must hold s.mu.
 func (s *Server) blueskySaveBlob(m Media) error {
 	if before := s.state.media[m.ID]; before != nil && before.PostID != "" {
 		return nil
@@ -93,7 +95,8 @@ func blueskyEntity(m Media, cid string) map[string]any {
 	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": cid}, "mimeType": m.MIMEType, "size": m.Bytes}
 }
 
-// serviceToken lets a service act for an account (com.atproto.server.getServiceAuth).
+// serviceToken lets a service act for an account
+// (com.atproto.server.getServiceAuth).
 type serviceToken struct {
 	Method  string    `json:"method"`
 	Expires time.Time `json:"expires"`
@@ -129,14 +132,14 @@ func (s *Server) blueskyServiceToken(w http.ResponseWriter, r *http.Request, c c
 	writeJSON(w, http.StatusOK, map[string]string{"token": value})
 }
 
-// videoJob is what the video service works on.
+// videoJob is a video at the video service.
 type videoJob struct {
 	MediaID string `json:"media_id"`
 	CID     string `json:"cid"`
 }
 
-// blueskyVideo is app.bsky.video.uploadVideo, which answers with the job as it
-// is, not wrapped as its lexicon says.
+// blueskyVideo is app.bsky.video.uploadVideo, which returns the job unwrapped,
+// unlike its lexicon.
 func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 	var p serviceToken
 	s.mu.Lock()
@@ -159,7 +162,7 @@ func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
 	if s.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 {
 		m.ReadyAt = s.now().Add(time.Second)
 	}
-	m.MIMEType = "video/mp4" // what it is made into
+	m.MIMEType = "video/mp4" // the transcoded format
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := "bluesky/job/" + m.ID

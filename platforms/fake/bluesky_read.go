@@ -30,7 +30,7 @@ func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"uri": uri, "cid": kept.CID, "value": kept.Value})
 }
 
-// blueskyDelete deletes a record. One that is not there is no error.
+// blueskyDelete deletes a record. Deleting a missing record is not an error.
 func (s *Server) blueskyDelete(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct{ Repo, Collection, Rkey string }
 	if !readXRPC(w, r, &in) {

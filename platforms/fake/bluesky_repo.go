@@ -11,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// blueskyRecord is what a server keeps of a record.
+// blueskyRecord is a stored record.
 type blueskyRecord struct {
 	CID   string          `json:"cid"`
 	Value json.RawMessage `json:"value"`
@@ -28,8 +28,8 @@ type blueskyBlob struct {
 	Size     int64  `json:"size"`
 }
 
-// blueskyPost is a record of the lexicon app.bsky.feed.post. What is required
-// is a pointer, so that it can be seen to be missing.
+// blueskyPost is a record of the lexicon app.bsky.feed.post. Required fields are
+// pointers, so that missing ones are detected.
 type blueskyPost struct {
 	Type      string  `json:"$type"`
 	Text      *string `json:"text"`
@@ -60,7 +60,7 @@ type blueskyPost struct {
 	}
 }
 
-// blueskyBlobs lists the uploads that a record refers to, with what it says of them.
+// blobs returns the uploads that a record refers to, with their descriptions.
 func (p blueskyPost) blobs() (blobs []blueskyBlob, alts []string, thumb *blueskyBlob) {
 	if p.Embed == nil {
 		return nil, nil, nil
@@ -77,7 +77,8 @@ func (p blueskyPost) blobs() (blobs []blueskyBlob, alts []string, thumb *bluesky
 	return blobs, alts, thumb
 }
 
-// problem is what the lexicon finds wrong, in the words of packages/lexicon.
+// problem returns what violates the lexicon, with the messages of
+// packages/lexicon.
 func (p blueskyPost) problem() string {
 	switch {
 	case p.Text == nil:
@@ -172,11 +173,11 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 		post.Language = p.Langs[0]
 	}
 	if p.Reply != nil {
-		post.ReplyTo = p.Reply.Parent.URI // which the server does not look for
+		post.ReplyTo = p.Reply.Parent.URI // the server does not check that it exists
 	}
 	blobs, alts, thumb := p.blobs()
 	if thumb != nil && s.blueskyBlobOf(c.account, thumb.Ref.Link) == nil {
-		blobs = append(blobs, *thumb) // is refused below
+		blobs = append(blobs, *thumb) // refused below
 	}
 	for i, b := range blobs {
 		m := s.blueskyBlobOf(c.account, b.Ref.Link)
@@ -189,7 +190,7 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 		post.Media = append(post.Media, attached)
 	}
 	if before := s.state.postByID[uri]; before != nil && !before.Deleted {
-		// repo.processWrites fails on the key and nothing catches it.
+		// repo.processWrites fails on the key, and the error is not handled.
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", "Internal Server Error")
 		return
 	}
@@ -208,7 +209,7 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 	})
 }
 
-// blueskyRefusal is why a record is not made, and nothing if it is.
+// blueskyRefusal returns why a record cannot be created; empty: it can.
 func blueskyRefusal(c caller, repo, collection, key string, p blueskyPost) (name, problem string) {
 	const alphabet = "234567abcdefghijklmnopqrstuvwxyz"
 	switch {

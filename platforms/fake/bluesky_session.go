@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// How long sessions last (pds/src/account-manager/helpers/auth.ts). A refresh
-// token that was used stays good for a while, and gives the same successor.
+// The lifetimes of sessions (pds/src/account-manager/helpers/auth.ts). A used
+// refresh token stays valid for a while, and returns the same successor.
 const (
 	blueskyAccessTTL   = 2 * time.Hour
 	blueskyRefreshTTL  = 90 * 24 * time.Hour
 	blueskyReuseWindow = 2 * time.Hour
 )
 
-// The scopes of sessions: all, and what app passwords may do.
+// The scopes of sessions: full access, and access with an app password.
 const (
 	blueskyFull = "com.atproto.access"
 	blueskyApp  = "com.atproto.appPass"
 )
 
-// successor is what became of a refresh token that was used.
+// successor is the replacement of a used refresh token.
 type successor struct {
 	Refresh string    `json:"refresh"`
-	Until   time.Time `json:"until"` // gives it again before then
+	Until   time.Time `json:"until"` // it is returned again until then
 }
 
 func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
@@ -54,13 +54,13 @@ func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 	s.blueskyGrant(w, r, *a, scope, s.blueskyJWT("com.atproto.refresh", *a, blueskyRefreshTTL))
 }
 
-// blueskyGrant opens or renews a session. The caller must hold s.mu.
+// blueskyGrant creates or refreshes a session. The caller must hold s.mu.
 func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account, scope, renew string) {
-	life := blueskyAccessTTL
+	ttl := blueskyAccessTTL
 	if s.options.TokenTTL > 0 {
-		life = s.options.TokenTTL
+		ttl = s.options.TokenTTL
 	}
-	t := token{Value: s.blueskyJWT(scope, a, life), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(life),
+	t := token{Value: s.blueskyJWT(scope, a, ttl), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(ttl),
 		Refresh: &refresh{Value: renew, Family: rand.Text()}}
 	if before := s.state.refreshes[renew]; before != nil {
 		t.Refresh.Used = before.Refresh.Used
@@ -78,18 +78,19 @@ func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account,
 	})
 }
 
-// blueskyJWT makes a token in the form of RFC 7519 that only this server knows.
-func (s *Server) blueskyJWT(scope string, a Account, life time.Duration) string {
+// blueskyJWT returns a token in the format of RFC 7519 that only this server
+// accepts.
+func (s *Server) blueskyJWT(scope string, a Account, ttl time.Duration) string {
 	part := func(value map[string]any) string {
 		text, _ := json.Marshal(value) // cannot fail: texts and numbers
 		return base64.RawURLEncoding.EncodeToString(text)
 	}
 	return part(map[string]any{"typ": "at+jwt", "alg": "HS256"}) + "." + part(map[string]any{
-		"scope": scope, "sub": blueskyDID(a), "iat": s.now().Unix(), "exp": s.now().Add(life).Unix(), "jti": rand.Text(),
+		"scope": scope, "sub": blueskyDID(a), "iat": s.now().Unix(), "exp": s.now().Add(ttl).Unix(), "jti": rand.Text(),
 	}) + "." + base64.RawURLEncoding.EncodeToString([]byte(rand.Text()))
 }
 
-// blueskyRenewal finds the refresh token of a call, or refuses. The caller must
+// blueskyRenewal returns the refresh token of a call, or refuses. The caller must
 // hold s.mu.
 func (s *Server) blueskyRenewal(w http.ResponseWriter, r *http.Request) *token {
 	value := bearer(r)
@@ -135,8 +136,8 @@ func (s *Server) blueskyRefresh(w http.ResponseWriter, r *http.Request) {
 	s.blueskyGrant(w, r, a, t.Scopes[0], next.Refresh)
 }
 
-// blueskyLogout ends a refresh token. Access tokens that are out stay good until
-// they end by themselves: nobody looks them up.
+// blueskyLogout revokes a refresh token. Issued access tokens stay valid until
+// they expire, because they are not looked up.
 func (s *Server) blueskyLogout(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// bluesky calls a fake Bluesky as a client that is none of ours.
+// bluesky is an independent client of the fake Bluesky.
 type bluesky struct {
 	server      *fake.Server
 	did, access string
@@ -42,7 +42,7 @@ func newBluesky(t *testing.T, options fake.Options) *bluesky {
 
 type xrpcFailure struct{ Error, Message string }
 
-// call posts in, or gets where in is nil.
+// call posts in, or sends a GET if in is nil.
 func (b *bluesky) call(t *testing.T, token, method string, in, into any) int {
 	t.Helper()
 	verb, body, kind := http.MethodGet, []byte(nil), ""
@@ -84,7 +84,7 @@ func (b *bluesky) call(t *testing.T, token, method string, in, into any) int {
 
 const blueskyKey = "3n2tvwxvr322c"
 
-func (b *bluesky) create(t *testing.T, key string, record map[string]any) (status int, said xrpcFailure) {
+func (b *bluesky) create(t *testing.T, key string, record map[string]any) (status int, reported xrpcFailure) {
 	t.Helper()
 	if record["$type"] == nil {
 		record["$type"] = "app.bsky.feed.post"
@@ -93,11 +93,11 @@ func (b *bluesky) create(t *testing.T, key string, record map[string]any) (statu
 		record["createdAt"] = "2026-11-21T08:00:00.000Z"
 	}
 	status = b.call(t, b.access, "com.atproto.repo.createRecord",
-		map[string]any{"repo": b.did, "collection": "app.bsky.feed.post", "rkey": key, "record": record}, &said)
-	return status, said
+		map[string]any{"repo": b.did, "collection": "app.bsky.feed.post", "rkey": key, "record": record}, &reported)
+	return status, reported
 }
 
-func TestBlueskyRefusals(t *testing.T) {
+func TestBluesky_Refusals(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	ref := map[string]string{"uri": "at://" + b.did + "/app.bsky.feed.post/x", "cid": "bafy"}
 	for name, row := range map[string]struct {
@@ -120,15 +120,15 @@ func TestBlueskyRefusals(t *testing.T) {
 		"CardNoTitle": {blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.external", "external": map[string]string{"uri": "https://example.com"}}}, "title"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if status, said := b.create(t, row.key, row.record); status != 400 || said.Error != "InvalidRequest" || !strings.Contains(said.Message, row.says) {
-				t.Errorf("status %d, %+v", status, said)
+			if status, reported := b.create(t, row.key, row.record); status != 400 || reported.Error != "InvalidRequest" || !strings.Contains(reported.Message, row.says) {
+				t.Errorf("status %d, %+v", status, reported)
 			}
 		})
 	}
-	status, said := b.create(t, blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.images",
+	status, reported := b.create(t, blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.images",
 		"images": []any{map[string]any{"alt": "", "image": blobOf("bafkreinone", "image/png", 3)}}}})
-	if status != 400 || said.Error != "BlobNotFound" {
-		t.Errorf("a blob that is not there: status %d, %+v", status, said)
+	if status != 400 || reported.Error != "BlobNotFound" {
+		t.Errorf("a blob that is not there: status %d, %+v", status, reported)
 	}
 	if posts := b.server.Posts(); len(posts) != 0 {
 		t.Errorf("published %+v", posts)
@@ -144,16 +144,16 @@ func blobOf(cid, kind string, size int) map[string]any {
 	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": cid}, "mimeType": kind, "size": size}
 }
 
-// TestBlueskyTokens: what is wrong with a token is said with status 400.
-func TestBlueskyTokens(t *testing.T) {
+// An invalid token has status 400.
+func TestBluesky_Tokens(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	for token, want := range map[string]struct {
 		status int
 		name   string
 	}{"": {401, "AuthMissing"}, "wrong": {400, "InvalidToken"}} {
-		var said xrpcFailure
-		if status := b.call(t, token, "com.atproto.server.getSession", nil, &said); status != want.status || said.Error != want.name {
-			t.Errorf("token %q: status %d, %+v", token, status, said)
+		var reported xrpcFailure
+		if status := b.call(t, token, "com.atproto.server.getSession", nil, &reported); status != want.status || reported.Error != want.name {
+			t.Errorf("token %q: status %d, %+v", token, status, reported)
 		}
 	}
 	var session struct{ DID, Handle string }
@@ -163,18 +163,17 @@ func TestBlueskyTokens(t *testing.T) {
 	if err := b.server.Inject(fake.Fault{Kind: fake.TokenExpired}); err != nil {
 		t.Fatal(err)
 	}
-	var said xrpcFailure
-	if status := b.call(t, b.access, "com.atproto.server.getSession", nil, &said); status != 400 || said.Error != "ExpiredToken" {
-		t.Errorf("status %d, %+v", status, said)
+	var reported xrpcFailure
+	if status := b.call(t, b.access, "com.atproto.server.getSession", nil, &reported); status != 400 || reported.Error != "ExpiredToken" {
+		t.Errorf("status %d, %+v", status, reported)
 	}
-	if status := b.call(t, "", "com.atproto.unknown", nil, &said); status != 501 {
+	if status := b.call(t, "", "com.atproto.unknown", nil, &reported); status != 501 {
 		t.Errorf("an unknown method: status %d", status)
 	}
 }
 
-// TestBlueskyRecords: one record under a key, told apart from none, and deleted
-// as often as one likes. A restart changes nothing.
-func TestBlueskyRecords(t *testing.T) {
+// One record per key, which can be deleted repeatedly and survives a restart.
+func TestBluesky_Records(t *testing.T) {
 	journal := t.TempDir() + "/journal"
 	b := newBluesky(t, fake.Options{Journal: journal})
 	var uploaded struct {
@@ -188,15 +187,29 @@ func TestBlueskyRecords(t *testing.T) {
 	}
 	record := map[string]any{"text": "Tin", "langs": []string{"vi"}, "embed": map[string]any{"$type": "app.bsky.embed.images",
 		"images": []any{map[string]any{"alt": "Ảnh", "image": uploaded.Blob}}}}
-	if status, said := b.create(t, blueskyKey, record); status != 200 {
-		t.Fatalf("status %d, %+v", status, said)
+	if status, reported := b.create(t, blueskyKey, record); status != 200 {
+		t.Fatalf("status %d, %+v", status, reported)
 	}
-	if status, said := b.create(t, blueskyKey, record); status != 500 {
-		t.Errorf("a second record under the key: status %d, %+v", status, said)
+	if status, reported := b.create(t, blueskyKey, record); status != 500 {
+		t.Errorf("a second record under the key: status %d, %+v", status, reported)
 	}
 	posts := b.server.Posts()
-	if len(posts) != 1 || posts[0].Text != "Tin" || posts[0].Language != "vi" || len(posts[0].Media) != 1 || posts[0].Media[0].Description != "Ảnh" ||
-		!posts[0].CreatedAt.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
+	if len(posts) != 1 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 1)
+	}
+	if posts[0].Text != "Tin" {
+		t.Fatalf("posts[0].Text: got %q, want %q", posts[0].Text, "Tin")
+	}
+	if posts[0].Language != "vi" {
+		t.Fatalf("posts[0].Language: got %q, want %q", posts[0].Language, "vi")
+	}
+	if len(posts[0].Media) != 1 {
+		t.Fatalf("len(posts[0].Media): got %v, want %v", len(posts[0].Media), 1)
+	}
+	if posts[0].Media[0].Description != "Ảnh" {
+		t.Fatalf("posts[0].Media[0].Description: got %q, want %q", posts[0].Media[0].Description, "Ảnh")
+	}
+	if !posts[0].CreatedAt.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
 		t.Fatalf("posts %+v", posts)
 	}
 	for _, path := range []string{"/", "/media/" + posts[0].Media[0].ID, strings.TrimPrefix(posts[0].URL, b.server.URL())} {
@@ -236,29 +249,29 @@ func TestBlueskyRecords(t *testing.T) {
 			t.Errorf("delete: status %d", status)
 		}
 	}
-	var said xrpcFailure
-	if status := b.call(t, "", where, nil, &said); status != 400 || said.Error != "RecordNotFound" {
-		t.Errorf("status %d, %+v", status, said)
+	var reported xrpcFailure
+	if status := b.call(t, "", where, nil, &reported); status != 400 || reported.Error != "RecordNotFound" {
+		t.Errorf("status %d, %+v", status, reported)
 	}
 	key["repo"] = "did:plc:another"
-	if status := b.call(t, b.access, "com.atproto.repo.deleteRecord", key, &said); status != 401 {
-		t.Errorf("another's record: status %d, %+v", status, said)
+	if status := b.call(t, b.access, "com.atproto.repo.deleteRecord", key, &reported); status != 401 {
+		t.Errorf("another's record: status %d, %+v", status, reported)
 	}
 }
 
-// TestBlueskyPass: passes to other services end within the hour.
-func TestBlueskyPass(t *testing.T) {
+// Service tokens are valid for less than an hour.
+func TestBluesky_ServiceTokens(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
-	var said xrpcFailure
+	var reported xrpcFailure
 	for query, want := range map[string]string{"": "InvalidRequest", "?aud=did:web:x&exp=9999999999": "BadExpiration", "?aud=did:web:x&exp=1": "BadExpiration"} {
-		if status := b.call(t, b.access, "com.atproto.server.getServiceAuth"+query, nil, &said); status != 400 || said.Error != want {
-			t.Errorf("%q: status %d, %+v", query, status, said)
+		if status := b.call(t, b.access, "com.atproto.server.getServiceAuth"+query, nil, &reported); status != 400 || reported.Error != want {
+			t.Errorf("%q: status %d, %+v", query, status, reported)
 		}
 	}
-	if status := b.call(t, b.access, "app.bsky.video.uploadVideo?did="+b.did, []byte("x"), &said); status != 401 {
+	if status := b.call(t, b.access, "app.bsky.video.uploadVideo?did="+b.did, []byte("x"), &reported); status != 401 {
 		t.Errorf("a video without a pass: status %d", status)
 	}
-	if status := b.call(t, "", "app.bsky.video.getJobStatus?jobId=none", nil, &said); status != 404 {
+	if status := b.call(t, "", "app.bsky.video.getJobStatus?jobId=none", nil, &reported); status != 404 {
 		t.Errorf("an unknown job: status %d", status)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"dateline/platforms/network"
 )
 
-// consent serves the page on which a user allows access at a network whose
-// applications are set up by hand: any redirect address on this machine is good
-// for network.SandboxApp. It answers GET, which shows the page, and POST, which
-// is the user's answer. codeLife is how long the code is good.
+// consent serves the authorize page of networks whose applications are registered
+// by hand. Any redirect address on this machine is valid for network.SandboxApp.
+// GET shows the page, POST submits the user's decision. codeTTL is how long the
+// code is valid.
 func (s *Server) consent(f *fakeNetwork, codeLife time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		form := r.URL.Query()
@@ -43,14 +43,14 @@ func (s *Server) consent(f *fakeNetwork, codeLife time.Duration) http.HandlerFun
 	}
 }
 
-// sandboxRequest returns what is wrong with the parameters of a consent page.
+// sandboxRequest returns what is wrong with the parameters of an authorize page.
 func sandboxRequest(form url.Values) string {
 	redirect, err := url.Parse(form.Get("redirect_uri"))
 	switch {
 	case form.Get("client_id") != network.SandboxApp("", "").ClientID:
-		return "There is no application of this client_id in the sandbox."
+		return "The sandbox has no application with this client_id."
 	case err != nil || redirect.Host == "" || redirect.Scheme != "https" && redirect.Scheme != "http":
-		return "The redirect_uri is no address."
+		return "The redirect_uri is not a valid address."
 	case form.Get("response_type") != "code":
 		return "The response_type must be code."
 	case form.Get("code_challenge") != "" && form.Get("code_challenge_method") != "S256":
@@ -59,7 +59,7 @@ func sandboxRequest(form url.Values) string {
 	return ""
 }
 
-// persons lists the accounts of a network that can log in: those that nobody owns.
+// persons lists the personal accounts of a network, which can log in.
 func (s *Server) persons(network string) []Account {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *Server) persons(network string) []Account {
 	return accounts
 }
 
-// owned lists what an account may post as besides itself: its pages,
-// organizations, channels. The caller must hold s.mu.
+// owned lists the pages, organizations or channels that an account can post as.
+// The caller must hold s.mu.
 func (s *Server) owned(owner string) []Account {
 	var accounts []Account
 	for _, a := range s.state.accountOrder {
@@ -87,28 +87,28 @@ func (s *Server) owned(owner string) []Account {
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Values, app string, accounts []Account, action string) {
 	look := webpage.LookOf(r)
 	say := func(en, vi string, args ...any) string { return look.Say(webpage.Text{EN: en, VI: vi}, args...) }
-	page := webpage.Page{Title: say("Allow %s to use an account of the sandbox?", "Cho phép %s dùng một tài khoản của mạng thử?", app)}
+	page := webpage.Page{Title: say("Allow %s to use a sandbox account?", "Cho phép %s dùng một tài khoản của mạng thử?", app)}
 	if len(accounts) == 0 {
-		page.Texts = []string{say("The sandbox has no account yet: add one first.", "Mạng thử chưa có tài khoản nào: hãy thêm tài khoản trước.")}
+		page.Texts = []string{say("The sandbox has no accounts yet. Add one first.", "Mạng thử chưa có tài khoản nào: hãy thêm tài khoản trước.")}
 	}
 	var err error
 	page.Body, err = look.Body(authorizeHTML, map[string]any{
-		"Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Action": action, "AsksFor": say("It asks for:", "Ứng dụng yêu cầu các quyền:"),
+		"Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Action": action, "ScopesLabel": say("Requested permissions:", "Ứng dụng yêu cầu các quyền:"),
 		"As": say("As", "Với tài khoản"), "Allow": say("Allow", "Cho phép"), "Deny": say("Deny", "Từ chối"),
 	})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	// Browsers hold the redirect that follows the form to form-action as well.
+	// Browsers apply form-action also to the redirect that follows the form.
 	back, _ := url.Parse(form.Get("redirect_uri"))
 	showPage(w, look, http.StatusOK, "'self' "+back.Scheme+"://"+back.Host, page)
 }
 
-// refuseConsent shows a user why there is nothing to allow.
+// refuseConsent shows why access cannot be granted.
 func refuseConsent(w http.ResponseWriter, r *http.Request, problem string) {
 	look := webpage.LookOf(r)
-	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Say(webpage.Text{EN: "This request cannot be allowed", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
+	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Say(webpage.Text{EN: "This request cannot be approved", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
 }
 
 func showPage(w http.ResponseWriter, look webpage.Look, status int, formAction string, page webpage.Page) {
@@ -121,33 +121,35 @@ func showPage(w http.ResponseWriter, look webpage.Look, status int, formAction s
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+"; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text)) // the reader may be gone
+	_, _ = w.Write([]byte(text)) // the client may have disconnected
 }
 
-// scopesOf reads a list that networks write with spaces or commas between.
+// scopesOf parses a list of scopes, which networks separate with spaces or
+// commas.
 func scopesOf(form url.Values) []string {
 	return strings.FieldsFunc(form.Get("scope"), func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// takeCode returns what a code was made for, once. The caller must hold s.mu.
+// takeCode returns what a code was issued for, once. The caller must hold s.mu.
 func (s *Server) takeCode(code, clientID, redirectURI, verifier string) (grant, bool) {
 	g, ok := s.codes[code]
-	delete(s.codes, code) // a code works once, whatever comes of it
+	delete(s.codes, code) // a code works once, whatever the result
 	return g, ok && g.clientID == clientID && g.redirectURI == redirectURI && !s.now().After(g.expires) && verified(g.challenge, verifier)
 }
 
-// sandboxClient reports whether a request knows the sandbox's application.
+// sandboxClient reports whether a request has the credentials of the sandbox's
+// application.
 func sandboxClient(id, clientSecret string) bool {
 	app := network.SandboxApp("", "")
 	return id == app.ClientID && clientSecret == app.ClientSecret.Reveal()
 }
 
-// issue keeps a token, made again, of an account. life 0 is for ever; with a
-// refreshFamily it comes with a refresh token of it.
-func (s *Server) issue(t token, life time.Duration, refreshFamily string) (token, error) {
+// issue stores a token with a new value. lifetime 0: no expiry. With a
+// refreshFamily it also gets a refresh token.
+func (s *Server) issue(t token, ttl time.Duration, refreshFamily string) (token, error) {
 	t.Value = rand.Text()
-	if life > 0 {
-		t.Expires = s.now().Add(life)
+	if ttl > 0 {
+		t.Expires = s.now().Add(ttl)
 	}
 	if refreshFamily != "" {
 		t.Refresh = &refresh{Value: rand.Text(), Family: refreshFamily, ClientID: network.SandboxApp("", "").ClientID}
@@ -158,7 +160,7 @@ func (s *Server) issue(t token, life time.Duration, refreshFamily string) (token
 	return t, s.commit(record{Kind: kindToken, Token: &stored})
 }
 
-// revoke ends a token, and all that came of the same authorization.
+// revoke revokes a token and all others of the same authorization.
 func (s *Server) revoke(value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,43 +2,43 @@ package fake
 
 import "net/http"
 
-// Counts sums up what an account really did since the last reset.
+// Counts are the totals of an account since the last reset.
 type Counts struct {
 	Network    string `json:"network"`
 	Account    string `json:"account"`
-	Posts      int    `json:"posts"` // that live
+	Posts      int    `json:"posts"` // without deleted ones
 	Deleted    int    `json:"deleted"`
-	Duplicates int    `json:"duplicates"` // live posts that repeat another's text and reply target
-	Requests   int    `json:"requests"`   // with its token, failed ones too; since the start of this process at most
+	Duplicates int    `json:"duplicates"` // posts, without deleted ones, that repeat another's text and reply target
+	Requests   int    `json:"requests"`   // with its token, including failed ones; since the start of this process at most
 }
 
-// Counts returns every account's, in the order in which they were made.
+// Counts returns the totals of every account, in order of creation.
 func (s *Server) Counts() []Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	type words struct{ text, replyTo string }
+	type content struct{ text, replyTo string }
 	all := make([]Counts, len(s.state.accountOrder))
 	for i, account := range s.state.accountOrder {
 		c := Counts{Network: account.network(), Account: account.Name, Requests: s.calls[account.ID]}
-		seen := map[words]bool{}
+		seen := map[content]bool{}
 		for _, p := range s.state.byAccount[account.ID] {
 			if p.Deleted {
 				c.Deleted++
 				continue
 			}
 			c.Posts++
-			said := words{p.Text, p.ReplyTo}
-			if seen[said] {
+			key := content{p.Text, p.ReplyTo}
+			if seen[key] {
 				c.Duplicates++
 			}
-			seen[said] = true
+			seen[key] = true
 		}
 		all[i] = c
 	}
 	return all
 }
 
-// count remembers that a request came.
+// count counts a request.
 func (s *Server) count(r *http.Request, as *fakeNetwork) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

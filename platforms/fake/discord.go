@@ -15,12 +15,13 @@ import (
 
 const (
 	discordGuild = "1000000000000000001"
-	// discordNonceTTL: "the past few minutes" of the documentation.
+	// discordNonceTTL is "the past few minutes" of the documentation.
 	discordNonceTTL = 3 * time.Minute
 )
 
-// discordNetwork is version 10 of the API (https://docs.discord.com/developers/reference).
-// An account is a channel, in which its token is both a bot's and a webhook's.
+// discordNetwork fakes version 10 of the API
+// (https://docs.discord.com/developers/reference). An account is a channel, and
+// its token is the token of both a bot and a webhook.
 func (s *Server) discordNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "discord",
@@ -78,7 +79,7 @@ func (s *Server) discordNetwork() *fakeNetwork {
 	return f
 }
 
-// discordBot is the user id of a channel's bot.
+// discordBot returns the user id of a channel's bot.
 func discordBot(c caller) string { return "9" + c.account.ID }
 
 func discordStatusMessage(status int) (code int, message string) {
@@ -103,7 +104,7 @@ func (s *Server) discordChannel(w http.ResponseWriter, r *http.Request, _ *fakeN
 	writeJSON(w, http.StatusOK, map[string]any{"id": c.account.ID, "type": 0, "guild_id": discordGuild, "name": c.account.Name})
 }
 
-// discordHere reports whether the channel of the address is the bot's.
+// discordHere reports whether the requested channel is the bot's.
 func discordHere(w http.ResponseWriter, r *http.Request, c caller) bool {
 	if channel := r.PathValue("channel"); channel != "" && channel != c.account.ID {
 		writeJSON(w, http.StatusForbidden, map[string]any{"message": "Missing Access", "code": 50001})
@@ -173,7 +174,7 @@ func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNe
 	}
 }
 
-// discordID is a snowflake of the network's clock, never the same twice.
+// discordID returns a unique snowflake by the network's clock.
 func (s *Server) discordID(skew time.Duration) string {
 	ms := uint64(s.now().Add(skew).UnixMilli() - 1420070400000) //nolint:gosec // after 2015
 	for id := ms << 22; ; id++ {
@@ -183,7 +184,7 @@ func (s *Server) discordID(skew time.Duration) string {
 	}
 }
 
-// discordBody reads JSON, or a form with files.
+// discordBody decodes JSON, or a form with files.
 func (s *Server) discordBody(w http.ResponseWriter, r *http.Request, c caller) (in discordMessage, files []Media, ok bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, 26<<20)
 	files = []Media{}
@@ -236,7 +237,7 @@ func (s *Server) discordEntity(p Post, c caller) map[string]any {
 	return entity
 }
 
-// discordList returns the oldest messages after an id, the newest of them first.
+// discordList returns the oldest messages after an id, newest first.
 func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return

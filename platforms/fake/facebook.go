@@ -21,8 +21,8 @@ func (s *Server) facebookNetwork() *fakeNetwork {
 	return f
 }
 
-// routeFacebook finds the handler of a node or edge; the version stands first in
-// the address.
+// routeFacebook returns the handler of a node or edge; the path begins with the
+// version.
 func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 	version := regexp.MustCompile(`^v[0-9]+\.[0-9]$`)
 	dialog := s.consent(f, 10*time.Minute)
@@ -70,7 +70,7 @@ func (s *Server) routeFacebook(f *fakeNetwork) http.HandlerFunc {
 	}
 }
 
-// facebookOwn serves an edge of a Page to that Page alone.
+// facebookOwn serves an edge of a Page to that Page only.
 func (s *Server) facebookOwn(node string, next func(http.ResponseWriter, *http.Request, caller)) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
 		if node != c.account.ID || c.account.Kind != "page" {
@@ -85,17 +85,18 @@ func (s *Server) facebookNode(node string, next func(http.ResponseWriter, *http.
 	return func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, c, node) }
 }
 
-// facebookToken returns a short token for a code, and a long one for a short one.
+// facebookToken exchanges a code for a short-lived token, and that for a
+// long-lived one.
 // https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived
 func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 	if !sandboxClient(r.FormValue("client_id"), r.FormValue("client_secret")) {
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Error validating client secret.", Code: 1})
 		return
 	}
-	t, life := token{App: "Dateline"}, time.Hour
+	t, ttl := token{App: "Dateline"}, time.Hour
 	s.mu.Lock()
 	if r.FormValue("grant_type") == "fb_exchange_token" {
-		life = 60 * 24 * time.Hour
+		ttl = 60 * 24 * time.Hour
 		if old := s.state.tokens[r.FormValue("fb_exchange_token")]; old != nil {
 			t.AccountID, t.Scopes = old.AccountID, old.Scopes
 		}
@@ -108,14 +109,14 @@ func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.options.TokenTTL > 0 {
-		life = min(life, s.options.TokenTTL)
+		ttl = min(ttl, s.options.TokenTTL)
 	}
-	t, err := s.issue(t, life, "")
+	t, err := s.issue(t, ttl, "")
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(life / time.Second)})
+	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(ttl / time.Second)})
 }
 
 func (s *Server) facebookPermissions(w http.ResponseWriter, _ *http.Request, c caller) {
@@ -147,12 +148,12 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 	graphList(w, r, s.networkNamed("facebook"), list)
 }
 
-// facebookMe says whose token a call carries.
+// facebookMe returns the account that a token belongs to.
 func (s *Server) facebookMe(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "name": displayName(c.account), "username": strings.ToLower(c.account.Name)}))
 }
 
-// facebookPage leads from a permalink to the timeline.
+// facebookPage redirects a permalink to the timeline.
 func (s *Server) facebookPage(w http.ResponseWriter, r *http.Request) {
 	page, post := r.PathValue("page"), r.PathValue("post")
 	s.mu.Lock()

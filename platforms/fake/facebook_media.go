@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// facebookPhoto takes a photo that is not published yet. It is processed as it
-// comes.
+// facebookPhoto stores an unpublished photo, which is processed immediately.
 // https://developers.facebook.com/docs/graph-api/reference/page/photos
 func (s *Server) facebookPhoto(w http.ResponseWriter, r *http.Request, c caller) {
 	file, _, err := r.FormFile("source")
@@ -56,7 +55,7 @@ func (s *Server) facebookPhoto(w http.ResponseWriter, r *http.Request, c caller)
 	writeJSON(w, http.StatusOK, map[string]string{"id": m.ID})
 }
 
-// facebookSession is the upload of a video; its id is the session's.
+// facebookSession is the upload of a video.
 type facebookSession struct {
 	Video    string `json:"video"`
 	Bytes    int64  `json:"bytes"`
@@ -70,7 +69,7 @@ const (
 	facebookChunk       = 1 << 20
 )
 
-// facebookVideo begins an upload, takes its parts, and publishes it.
+// facebookVideo starts an upload, accepts its parts, and publishes it.
 // https://developers.facebook.com/docs/graph-api/reference/page/videos
 func (s *Server) facebookVideo(w http.ResponseWriter, r *http.Request, c caller) {
 	phase := r.FormValue("upload_phase")
@@ -115,12 +114,12 @@ func (s *Server) facebookBegin(w http.ResponseWriter, r *http.Request, c caller)
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer := facebookOffsets(u)
-	answer["upload_session_id"], answer["video_id"] = session, u.Video
-	writeJSON(w, http.StatusOK, answer)
+	body := facebookOffsets(u)
+	body["upload_session_id"], body["video_id"] = session, u.Video
+	writeJSON(w, http.StatusOK, body)
 }
 
-// facebookOffsets are the bytes that are wanted next, as text.
+// facebookOffsets returns the byte range that is expected next, as text.
 func facebookOffsets(u facebookSession) map[string]string {
 	return map[string]string{
 		"start_offset": strconv.FormatInt(u.Received, 10), "end_offset": strconv.FormatInt(min(u.Received+facebookChunk, u.Bytes), 10),
@@ -159,8 +158,8 @@ func (s *Server) facebookTransfer(w http.ResponseWriter, r *http.Request, t Obje
 	writeJSON(w, http.StatusOK, facebookOffsets(u))
 }
 
-// facebookFinish publishes a video that is there in full. Its processing may
-// come to nothing later.
+// facebookFinish publishes a completely uploaded video. Its processing can still
+// fail later.
 func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller, t Object, u facebookSession) {
 	received := s.now()
 	m, err := s.facebookAssemble(t, u)
@@ -181,7 +180,7 @@ func (s *Server) facebookFinish(w http.ResponseWriter, r *http.Request, c caller
 	writeJSON(w, http.StatusOK, map[string]bool{"success": true})
 }
 
-// facebookAssemble makes one file of the parts.
+// facebookAssemble joins the parts to one file.
 func (s *Server) facebookAssemble(t Object, u facebookSession) (m Media, err error) {
 	if u.Received != u.Bytes {
 		return m, fmt.Errorf("the upload has %d of %d bytes", u.Received, u.Bytes)
@@ -211,7 +210,7 @@ func (s *Server) facebookAssemble(t Object, u facebookSession) (m Media, err err
 	return m, err
 }
 
-// facebookObject tells of a post, photo or video by its id.
+// facebookObject returns a post, photo or video by id.
 func (s *Server) facebookObject(w http.ResponseWriter, r *http.Request, c caller, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 const facebookText = 63206
 
-// facebookFeed makes a post of words, a link, or photos that are there already.
+// facebookFeed creates a post with a text, a link, or uploaded photos.
 // https://developers.facebook.com/docs/graph-api/reference/page/feed
 func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
@@ -60,7 +60,8 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 	s.facebookStore(w, r, &post)
 }
 
-// facebookStore keeps a post and answers with its id. The caller must hold s.mu.
+// facebookStore stores a post and responds with its id. The caller must hold
+// s.mu.
 func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Post) {
 	if err := s.storePost(r, post); err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -69,8 +70,8 @@ func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Pos
 	writeJSON(w, http.StatusOK, map[string]string{"id": post.ID})
 }
 
-// facebookIsRepeat reports whether a post has the words of the Page's last one.
-// The caller must hold s.mu.
+// facebookIsRepeat reports whether a post repeats the text of the Page's last
+// one. The caller must hold s.mu.
 func (s *Server) facebookIsRepeat(post Post) bool {
 	for _, p := range slices.Backward(s.state.byAccount[post.AccountID]) {
 		if p.ReplyTo == "" && !p.Deleted {
@@ -80,8 +81,8 @@ func (s *Server) facebookIsRepeat(post Post) bool {
 	return false
 }
 
-// facebookAttach returns a post an unpublished photo, and says whether it could.
-// The caller must hold s.mu.
+// facebookAttach attaches an unpublished photo to a post. ok is false if a
+// refusal was written. The caller must hold s.mu.
 func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bool {
 	m := s.state.media[id]
 	switch {
@@ -97,7 +98,7 @@ func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bo
 	return true
 }
 
-// facebookComment writes a comment under a post, comment or video.
+// facebookComment creates a comment on a post, comment or video.
 // https://developers.facebook.com/docs/graph-api/reference/object/comments
 func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c caller, node string) {
 	received := s.now()
@@ -123,7 +124,7 @@ func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c calle
 	}
 	number := s.state.nextID(s.now())
 	thread := node[strings.LastIndexByte(node, '_')+1:]
-	if parent.ReplyTo != "" { // under a comment: its thread comes first in its id
+	if parent.ReplyTo != "" { // on a comment: its id begins with its thread's
 		thread, _, _ = strings.Cut(node, "_")
 	}
 	post.ID = thread + "_" + number
@@ -131,7 +132,7 @@ func (s *Server) facebookComment(w http.ResponseWriter, r *http.Request, c calle
 	s.facebookStore(w, r, &post)
 }
 
-// facebookPosts lists what a Page has published.
+// facebookPosts lists the published posts of a Page.
 // https://developers.facebook.com/docs/graph-api/reference/page/published_posts
 func (s *Server) facebookPosts(w http.ResponseWriter, r *http.Request, c caller) {
 	s.facebookList(w, r, func(p *Post) bool { return p.AccountID == c.account.ID && p.ReplyTo == "" })
@@ -194,7 +195,7 @@ func facebookEntity(p *Post) map[string]any {
 	return entity
 }
 
-// facebookDelete removes a post of the Page's own.
+// facebookDelete deletes one of the Page's own posts.
 func (s *Server) facebookDelete(w http.ResponseWriter, r *http.Request, c caller, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

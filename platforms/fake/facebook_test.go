@@ -77,7 +77,7 @@ func TestFacebook(t *testing.T) {
 			t.Errorf("%s leads to %d %s", p.URL, status, header.Get("Location"))
 		}
 	}
-	// The words may come again once others stood between.
+	// A text can be repeated after a different post.
 	call("POST", feed, url.Values{"message": {"Other"}})
 	if status, _, body := call("POST", feed, url.Values{"message": {"Hello"}}); status != 200 {
 		t.Errorf("%d %v", status, body)

@@ -1,28 +1,31 @@
-// Package fake serves social networks as their contracts describe them, so that
-// publishing can be tried without an account anywhere: in tests, and as the
-// sandbox of an installation.
+// Package fake contains fake social networks (the sandbox). They behave as the
+// networks' API documentation describes, so that publishing can be tried without
+// a real account, in tests and in an installation.
 //
-// Every request may be made to fail on purpose, for all accounts or for one,
-// at any time (Fault, PUT /__faults):
+// Any request can be made to fail, for all accounts or for one, at any time
+// ([Fault], PUT /__faults):
 //
-//   - slow answers, slow uploads (Latency, SlowUpload)
-//   - a port that refuses connections (Refuse; of the whole network)
-//   - connections reset before or after acting (ResetBefore, ActThenReset)
-//   - acting, then an error, silence or nonsense (ActThen500, ActThenHang, Malformed2xx)
+//   - slow responses and uploads (Latency, SlowUpload)
+//   - a port that refuses connections, of all networks (Refuse)
+//   - connections that are reset before or after the network acts (ResetBefore, ActThenReset)
+//   - acting, then an error, no response, or an invalid one (ActThen500, ActThenHang, Malformed2xx)
 //   - any status, 429 with its headers (Status)
-//   - tokens that expire, at once or at a time (TokenExpired with At)
-//   - new posts that listings show late (Hide), clocks that are wrong (ClockSkew)
+//   - tokens that expire immediately or at a given time (TokenExpired with At)
+//   - listings that show new posts late (Hide), clocks that are wrong (ClockSkew)
 //   - servers that ignore idempotency keys (IgnoreKey) or the start of a listing
-//     (IgnoreSince), or that rewrite what they list (RewriteText)
-//   - attachments whose processing takes a while and ends well, in an error, or
-//     in nothing (MediaFinished, MediaError, MediaExpired), and ones that are
-//     dropped when no post takes them (MediaLife)
+//     (IgnoreSince), or that rewrite listed texts (RewriteText)
+//   - attachments whose processing takes time and succeeds, fails, or loses the
+//     attachment (MediaFinished, MediaError, MediaExpired), and attachments that
+//     are deleted if no post uses them (MediaTTL)
 //
-// Rates limits what an account may do. Options.TokenLife makes tokens short-lived
-// and their refresh tokens good for one use; using one twice ends its family.
+// Rates limits what an account can do. Options.TokenTTL makes tokens short-lived
+// and refresh tokens single-use; using one twice revokes its family.
 //
-// GET /__state/posts tells the truth about what was published, however the
-// answers were lost, and GET /__state/counts sums it up by account.
+// GET /__state/posts returns what was really published, even if responses were
+// lost, and GET /__state/counts the totals by account.
+//
+// A network is one or more files with its own prefix, which return a fakeNetwork,
+// and one line in newNetworks.
 package fake
 
 import (
@@ -40,26 +43,26 @@ import (
 	"time"
 )
 
-// Options for a Server. The zero value works: memory only, no rate limits that a
-// user would meet.
+// Options configures a Server. The zero value works: state in memory only, and
+// rate limits that normal use does not reach.
 type Options struct {
-	Journal       string           // file that keeps the state; empty: none
+	Journal       string           // file that stores the state; empty: none
 	Clock         func() time.Time // nil: time.Now
 	Rates         Rates            // zero: GenerousRates
 	AutoApprove   bool             // the authorize page approves by itself, as the first account
-	MediaDelay    time.Duration    // processing time of uploads; 0: images at once, video 1 s
-	CreateDelay   time.Duration    // between making a post and remembering its key
+	MediaDelay    time.Duration    // processing time of uploads; 0: none for images, 1 s for video
+	CreateDelay   time.Duration    // delay between creating a post and storing its idempotency key
 	MaxCharacters int              // 0: 500
 	Software      string           // name and version that the Mastodon server reports; empty: "mastodon 4.6.0"
-	MediaTTL      time.Duration    // of uploads that no post takes; 0: 24 h, as in Mastodon
-	TokenTTL      time.Duration    // of tokens that an app gets, with a refresh token; 0: as the network has it
-	// NetworkRates limit the other networks, by name and bucket; a bucket that is
-	// missing is not limited.
+	MediaTTL      time.Duration    // of uploads that no post uses; 0: 24 h, as in Mastodon
+	TokenTTL      time.Duration    // of tokens issued to an app, with a refresh token; 0: the network's default
+	// NetworkRates are the limits of the other networks, by name and bucket; a
+	// missing bucket is not limited.
 	NetworkRates map[string]map[string]Rate
 }
 
-// Server is a fake network. It is an http.Handler; Start gives it a listener
-// of its own, which the fault Refuse needs.
+// Server serves all fake networks. It is an http.Handler; Start gives it its own
+// listener, which the fault Refuse requires.
 type Server struct {
 	options  Options
 	mux      *http.ServeMux
@@ -84,7 +87,7 @@ type Server struct {
 	closing  sync.Once
 }
 
-// New makes a server and, with a journal, brings back what it held.
+// New returns a server, and restores the state in the journal if there is one.
 func New(options Options) (*Server, error) {
 	if options.Clock == nil {
 		options.Clock = time.Now
@@ -139,7 +142,7 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
-// ServeHTTP answers one request, or fails it as a fault says.
+// ServeHTTP serves a request, or lets it fail according to the faults.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f := s.networkOf(r.URL.Path); f != nil {
 		s.serveWithFaults(w, r, f)
@@ -158,27 +161,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) now() time.Time { return s.options.Clock().UTC().Truncate(time.Millisecond) }
 
-// AddAccount makes an account of the Mastodon network, or finds the one of that
-// name, with a token for everything.
+// AddAccount creates a Mastodon account, or returns the existing one of that
+// name, with a token for all scopes.
 func (s *Server) AddAccount(name string) (Account, error) {
 	return s.Add(Account{Name: name})
 }
 
-// Add makes an account, or finds the one of that network and name, with a token
-// for everything. An empty ID is filled in.
-func (s *Server) Add(made Account) (Account, error) {
+// Add creates an account, or returns the existing one of that network and name,
+// with a token for all scopes. An empty ID is filled in.
+func (s *Server) Add(created Account) (Account, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	account := s.state.accountByName(made.network(), made.Name)
+	account := s.state.accountByName(created.network(), created.Name)
 	if account == nil {
-		made.CreatedAt = s.now()
-		if made.ID == "" {
-			made.ID = s.state.nextID(s.now())
+		created.CreatedAt = s.now()
+		if created.ID == "" {
+			created.ID = s.state.nextID(s.now())
 		}
-		if err := s.commit(record{Kind: kindAccount, Account: &made}); err != nil {
+		if err := s.commit(record{Kind: kindAccount, Account: &created}); err != nil {
 			return Account{}, err
 		}
-		account = s.state.accounts[made.ID]
+		account = s.state.accounts[created.ID]
 	}
 	if account.Token == "" {
 		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write", "*"}, Seeded: true}
@@ -189,7 +192,7 @@ func (s *Server) Add(made Account) (Account, error) {
 	return *account, nil
 }
 
-// Posts tells every post ever made since the last reset, oldest first.
+// Posts returns every post since the last reset, oldest first.
 func (s *Server) Posts() []Post {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,16 +203,16 @@ func (s *Server) Posts() []Post {
 	return posts
 }
 
-// Issued tells every secret that the network has ever given out: tokens, refresh
-// tokens, secrets of applications, codes. None may be found anywhere else.
+// Issued returns every secret that the networks ever issued: tokens, refresh
+// tokens, application secrets, codes. None may appear anywhere else.
 func (s *Server) Issued() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.state.issued)
 }
 
-// Reset forgets posts, media, keys and faults. Accounts, apps and tokens stay,
-// so that whoever is connected stays connected.
+// Reset deletes posts, media, keys and faults. Accounts, apps and tokens are
+// kept, so that connected accounts stay connected.
 func (s *Server) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,8 +221,8 @@ func (s *Server) Reset() error {
 	return s.commit(record{Kind: kindReset})
 }
 
-// showAccounts tells who is there and with which tokens bots are connected. They
-// open nothing but this server.
+// showAccounts lists the accounts and the tokens with which bots are connected.
+// The tokens are only valid for this server.
 func (s *Server) showAccounts(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	accounts := make([]Account, len(s.state.accountOrder))
@@ -258,5 +261,5 @@ func (s *Server) Close() error {
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // the reader may be gone
+	_ = json.NewEncoder(w).Encode(value) // the client may have disconnected
 }

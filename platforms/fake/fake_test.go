@@ -65,12 +65,12 @@ func (s sandbox) call(method, path, body string, header ...string) (*http.Respon
 func (s sandbox) post(text string, header ...string) string {
 	s.t.Helper()
 	body, _ := json.Marshal(map[string]string{"status": text})
-	res, answer := s.call(http.MethodPost, "/api/v1/statuses", string(body), header...)
+	res, response := s.call(http.MethodPost, "/api/v1/statuses", string(body), header...)
 	if res.StatusCode != http.StatusOK {
-		s.t.Fatalf("%s: %s", res.Status, answer)
+		s.t.Fatalf("%s: %s", res.Status, response)
 	}
 	var status struct{ ID string }
-	if err := json.Unmarshal([]byte(answer), &status); err != nil {
+	if err := json.Unmarshal([]byte(response), &status); err != nil {
 		s.t.Fatal(err)
 	}
 	return status.ID
@@ -80,9 +80,9 @@ func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.jsonl")
 	first := start(t, fake.Options{Journal: path})
 	id := first.post("kept", "Idempotency-Key", "k")
-	gone := first.post("deleted")
-	first.call(http.MethodDelete, "/api/v1/statuses/"+gone, "")
-	// No Close: the process was killed, in the middle of a line.
+	missing := first.post("deleted")
+	first.call(http.MethodDelete, "/api/v1/statuses/"+missing, "")
+	// No Close: the process was killed while it wrote a line.
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +101,8 @@ func TestJournal(t *testing.T) {
 	if again := second.post("kept", "Idempotency-Key", "k"); again != id {
 		t.Errorf("the key was forgotten: %s, want %s", again, id)
 	}
-	if newer := second.post("after"); newer <= gone {
-		t.Errorf("id %s after %s", newer, gone)
+	if newer := second.post("after"); newer <= missing {
+		t.Errorf("id %s after %s", newer, missing)
 	}
 	posts := second.Posts()
 	if len(posts) != 3 || posts[0].Requests != 2 || !posts[1].Deleted || posts[0].IdempotencyKey != "k" {
@@ -139,8 +139,8 @@ func TestIdempotencyKeys(t *testing.T) {
 	if again := s.post("once", "Idempotency-Key", "k"); again != first {
 		t.Error("the key was not remembered")
 	}
-	gone := s.post("gone", "Idempotency-Key", "gone")
-	s.call(http.MethodDelete, "/api/v1/statuses/"+gone, "")
+	missing := s.post("gone", "Idempotency-Key", "gone")
+	s.call(http.MethodDelete, "/api/v1/statuses/"+missing, "")
 	if res, _ := s.call(http.MethodPost, "/api/v1/statuses", `{"status":"gone"}`, "Idempotency-Key", "gone"); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the key of a deleted post: %s, want 404", res.Status)
 	}
@@ -150,7 +150,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	if later := s.post("once", "Idempotency-Key", "k"); later == first {
 		t.Error("the key was remembered for more than an hour")
 	}
-	// Stored after creation: two at the same time are two posts.
+	// Stored after creation: two concurrent calls create two posts.
 	var both sync.WaitGroup
 	ids := make([]string, 2)
 	for i := range ids {
@@ -232,8 +232,25 @@ func TestGroundTruth(t *testing.T) {
 		t.Fatalf("%s", body)
 	}
 	p := posts[0]
-	if p["text"] != "a & b" || p["account"] != "desk" || p["requests"] != 2.0 || p["idempotency_key"] != "k" || p["deleted"] != false ||
-		p["received_at"] == "" || !regexp.MustCompile(`^\d{4}-\d\d-\d\dT`).MatchString(fmt.Sprint(p["created_at"])) {
+	if p["text"] != "a & b" {
+		t.Errorf("p[\"text\"]: got %q, want %q", p["text"], "a & b")
+	}
+	if p["account"] != "desk" {
+		t.Errorf("p[\"account\"]: got %q, want %q", p["account"], "desk")
+	}
+	if p["requests"] != 2.0 {
+		t.Errorf("p[\"requests\"]: got %v, want %v", p["requests"], 2.0)
+	}
+	if p["idempotency_key"] != "k" {
+		t.Errorf("p[\"idempotency_key\"]: got %q, want %q", p["idempotency_key"], "k")
+	}
+	if p["deleted"] != false {
+		t.Errorf("p[\"deleted\"]: got %v, want %v", p["deleted"], false)
+	}
+	if p["received_at"] == "" {
+		t.Error("p[\"received_at\"] is empty")
+	}
+	if !regexp.MustCompile(`^\d{4}-\d\d-\d\dT`).MatchString(fmt.Sprint(p["created_at"])) {
 		t.Errorf("%s", body)
 	}
 	if res, _ := s.call(http.MethodPost, "/__state/reset", ""); res.StatusCode != http.StatusNoContent {
@@ -271,7 +288,7 @@ func TestPagination(t *testing.T) {
 	}
 }
 
-func TestRateLimitOfAnApp(t *testing.T) {
+func TestRateLimit_App(t *testing.T) {
 	rates := fake.GenerousRates()
 	rates.App = fake.Rate{Requests: 2, Per: 24 * time.Hour}
 	s := start(t, fake.Options{Rates: rates})

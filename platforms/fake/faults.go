@@ -10,58 +10,58 @@ import (
 	"time"
 )
 
-// FaultKind says how a request fails.
+// FaultKind is how a request fails.
 type FaultKind string
 
 // The kinds of fault.
 const (
-	Latency      FaultKind = "latency"        // wait For, then answer
+	Latency      FaultKind = "latency"        // waits For, then responds
 	Refuse       FaultKind = "refuse"         // the port refuses all connections for For (default 1 s)
-	ResetBefore  FaultKind = "reset_before"   // reset the connection without acting
-	ActThenReset FaultKind = "act_then_reset" // act, then reset the connection
-	ActThen500   FaultKind = "act_then_500"   // act, then answer 500
-	ActThenHang  FaultKind = "act_then_hang"  // act, then say nothing for For (0: until the caller gives up)
-	Status       FaultKind = "status"         // answer Status without acting
-	TokenExpired FaultKind = "token_expired"  // answer 401 without acting
-	Hide         FaultKind = "hide"           // act, but keep the post out of listings for For
-	Malformed2xx FaultKind = "malformed_2xx"  // act, then answer 200 with broken JSON
-	SlowUpload   FaultKind = "slow_upload"    // read the request's body slowly, over For
+	ResetBefore  FaultKind = "reset_before"   // resets the connection without acting
+	ActThenReset FaultKind = "act_then_reset" // acts, then resets the connection
+	ActThen500   FaultKind = "act_then_500"   // acts, then responds 500
+	ActThenHang  FaultKind = "act_then_hang"  // acts, then does not respond for For (0: until the client disconnects)
+	Status       FaultKind = "status"         // responds with Status without acting
+	TokenExpired FaultKind = "token_expired"  // responds 401 without acting
+	Hide         FaultKind = "hide"           // acts, but hides the post from listings for For
+	Malformed2xx FaultKind = "malformed_2xx"  // acts, then responds 200 with invalid JSON
+	SlowUpload   FaultKind = "slow_upload"    // reads the request's body slowly, over For
 	ClockSkew    FaultKind = "clock_skew"     // the network's clock is For ahead (negative: behind)
-	IgnoreKey    FaultKind = "ignore_key"     // act as if the request had no Idempotency-Key
-	IgnoreSince  FaultKind = "ignore_since"   // list posts from before the id or time that the request names, too
-	RewriteText  FaultKind = "rewrite_text"   // act, but list the text with Markdown, entities and punctuation applied
+	IgnoreKey    FaultKind = "ignore_key"     // ignores the request's Idempotency-Key
+	IgnoreSince  FaultKind = "ignore_since"   // also lists posts from before the id or time that the request names
+	RewriteText  FaultKind = "rewrite_text"   // acts, but lists the text with Markdown, entities and punctuation applied
 
-	// Of uploads, per attachment.
+	// Faults of uploads, per attachment.
 	MediaFinished FaultKind = "media_finished" // processed for For, then ready
 	MediaError    FaultKind = "media_error"    // processed for For, then failed
-	MediaExpired  FaultKind = "media_expired"  // processed for For, then gone
-	MediaTTL      FaultKind = "media_life"     // gone For after the upload unless a post has it by then
+	MediaExpired  FaultKind = "media_expired"  // processed for For, then deleted
+	MediaTTL      FaultKind = "media_life"     // deleted For after the upload unless a post uses it
 )
 
-// Fault makes matching requests fail. An empty Method, Path, Network or
-// Account matches all. With At it sleeps until then: TokenExpired with At is a token that
-// expires at that time, and stays expired unless Count says otherwise.
+// Fault makes matching requests fail. An empty Method, Path, Network or Account
+// matches all. A fault with At is inactive until then: TokenExpired with At is a
+// token that expires at that time, and stays expired unless Count is set.
 type Fault struct {
 	Kind        FaultKind         `json:"kind"`
 	Method      string            `json:"method,omitempty"`
 	Path        string            `json:"path,omitempty"` // prefix
 	Network     string            `json:"network,omitempty"`
 	Account     string            `json:"account,omitempty"`     // name
-	At          time.Time         `json:"at,omitzero"`           // by the server's clock; nothing before counts
-	Nth         int               `json:"nth,omitempty"`         // the first match that fails, from 1; 0 is 1
-	Count       int               `json:"count,omitempty"`       // how many fail; 0: one, -1: all
+	At          time.Time         `json:"at,omitzero"`           // by the server's clock; earlier requests are not counted
+	Nth         int               `json:"nth,omitempty"`         // first match that fails, from 1; 0: 1
+	Count       int               `json:"count,omitempty"`       // number of requests that fail; 0: one, -1: all
 	Probability float64           `json:"probability,omitempty"` // 0: always
 	For         time.Duration     `json:"-"`                     // "for" in JSON, as in "1.5s"
 	Status      int               `json:"status,omitempty"`
 	Header      map[string]string `json:"header,omitempty"`
-	Body        string            `json:"body,omitempty"` // default: as the network words that status
+	Body        string            `json:"body,omitempty"` // default: the network's message for the status
 	Seen        int               `json:"seen"`           // matching requests so far
-	Hits        int               `json:"hits"`           // of these, failed
+	Hits        int               `json:"hits"`           // number of these that failed
 }
 
 type plainFault Fault
 
-// MarshalJSON writes For as text.
+// MarshalJSON encodes For as text.
 func (f Fault) MarshalJSON() ([]byte, error) {
 	out := struct {
 		plainFault
@@ -73,7 +73,7 @@ func (f Fault) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads For as text and refuses fields that it does not know.
+// UnmarshalJSON decodes For from text and refuses unknown fields.
 func (f *Fault) UnmarshalJSON(data []byte) error {
 	var in struct {
 		plainFault
@@ -99,23 +99,23 @@ func (f *Fault) validate() error {
 	switch f.Kind {
 	case Status:
 		if f.Status < 200 || f.Status > 599 {
-			return fmt.Errorf("a fault of kind status needs a status from 200 to 599, not %d", f.Status)
+			return fmt.Errorf("a fault of kind status requires a status from 200 to 599, got %d", f.Status)
 		}
 	case Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaTTL:
 		if f.For == 0 {
-			return fmt.Errorf("a fault of kind %s needs a duration in \"for\", such as \"2s\"", f.Kind)
+			return fmt.Errorf("a fault of kind %s requires a duration in \"for\", such as \"2s\"", f.Kind)
 		}
 	case Refuse, ResetBefore, ActThenReset, ActThen500, ActThenHang, TokenExpired, Malformed2xx, IgnoreKey, IgnoreSince, RewriteText:
 	default:
-		return fmt.Errorf("there is no fault of kind %q", f.Kind)
+		return fmt.Errorf("unknown fault kind %q", f.Kind)
 	}
 	if f.Probability < 0 || f.Probability > 1 {
-		return fmt.Errorf("a probability lies between 0 and 1, not %v", f.Probability)
+		return fmt.Errorf("probability must be between 0 and 1, got %v", f.Probability)
 	}
 	return nil
 }
 
-// Inject adds a fault to those that wait.
+// Inject adds a fault.
 func (s *Server) Inject(fault Fault) error {
 	if err := fault.validate(); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
-// accountOf is whose token a request carries; nil: nobody's. The caller must hold
-// s.mu.
+// accountOf returns the account whose token a request contains; nil: none. The
+// caller must hold s.mu.
 func (s *Server) accountOf(r *http.Request, as *fakeNetwork) *Account {
 	if t := s.state.tokens[as.token(r)]; t != nil {
 		return s.state.accounts[t.AccountID]
@@ -153,7 +153,7 @@ func (s *Server) accountOf(r *http.Request, as *fakeNetwork) *Account {
 	return nil
 }
 
-// matchFaults returns the faults that hit this request and counts it.
+// matchFaults returns the faults that match a request and counts it.
 func (s *Server) matchFaults(r *http.Request, as *fakeNetwork) []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

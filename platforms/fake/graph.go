@@ -31,7 +31,7 @@ type graphError struct {
 	Trace       string `json:"fbtrace_id"`
 }
 
-// refuseGraph answers with an error object. An empty type is the usual one.
+// refuseGraph writes an error object. The type has a default.
 func refuseGraph(w http.ResponseWriter, status int, e graphError) {
 	if e.Type == "" {
 		e.Type = "OAuthException"
@@ -41,12 +41,13 @@ func refuseGraph(w http.ResponseWriter, status int, e graphError) {
 	writeJSON(w, status, map[string]any{"error": e})
 }
 
-// graphInvalid is the refusal of a parameter.
+// graphInvalid writes the refusal of a parameter.
 func graphInvalid(w http.ResponseWriter, message string) {
 	refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#100) " + message, Code: 100})
 }
 
-// graphNotFound is how the Graph APIs speak of what is not there, or not yours.
+// graphNotFound writes the Graph APIs' error for objects that do not exist or
+// belong to someone else.
 func graphNotFound(w http.ResponseWriter, method, id string) {
 	refuseGraph(w, http.StatusBadRequest, graphError{
 		Message: "Unsupported " + strings.ToLower(method) + " request. Object with ID '" + id +
@@ -55,8 +56,8 @@ func graphNotFound(w http.ResponseWriter, method, id string) {
 	})
 }
 
-// newGraphNetwork is the face of one of Meta's networks. Faults hit all of it but the
-// page on which people allow access, whose address below the prefix is dialog.
+// newGraphNetwork returns one of Meta's networks. Faults apply to all paths
+// except the authorize page, whose path after the prefix is dialog.
 func newGraphNetwork(network, prefix, dialog string, routes func(*http.ServeMux)) *fakeNetwork {
 	return &fakeNetwork{
 		name:   network,
@@ -79,7 +80,7 @@ func newGraphNetwork(network, prefix, dialog string, routes func(*http.ServeMux)
 	}
 }
 
-// refuseGraphStatus words a refusal of which only the status is known.
+// refuseGraphStatus writes a refusal with only a status.
 func refuseGraphStatus(w http.ResponseWriter, status int, text string) {
 	e := graphError{Message: text, Code: 100}
 	switch {
@@ -99,8 +100,8 @@ func refuseGraphStatus(w http.ResponseWriter, status int, text string) {
 	refuseGraph(w, status, e)
 }
 
-// graphToken finds the token where the Graph APIs take it: in the header, of
-// either scheme, in a form, or in the address.
+// graphToken returns the token from where the Graph APIs accept it: the header,
+// with either scheme, a form, or the URL.
 func graphToken(r *http.Request) string {
 	header := r.Header.Get("Authorization")
 	for _, scheme := range []string{"Bearer ", "OAuth "} {
@@ -114,12 +115,12 @@ func graphToken(r *http.Request) string {
 	return r.URL.Query().Get("access_token")
 }
 
-// graphAuthenticated serves a call that carries a good token with the scope, whose
-// appsecret_proof, if it has one, is right.
+// graphAuthenticated serves a call with a valid token that has the scope, and a
+// valid appsecret_proof if there is one.
 // https://developers.facebook.com/docs/graph-api/guides/secure-requests
 func (s *Server) graphAuthenticated(f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
 	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {
-		// A body that is no form is the handler's.
+		// The handler deals with bodies that are not forms.
 		if err := r.ParseMultipartForm(maxFormMemory); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 			graphInvalid(w, err.Error())
 			return
@@ -141,18 +142,18 @@ func graphProof(token string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// graphTime writes a time as the Graph APIs do: whole seconds, and no colon in
+// graphTime formats a time like the Graph APIs: whole seconds, and no colon in
 // the offset.
 func graphTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05-0700") }
 
-// graphPost is one entry of a list, by the id that cursors go by.
+// graphPost is an entry of a listing and its id, which cursors refer to.
 type graphPost struct {
 	ID     string
 	Entity map[string]any
 }
 
-// graphList answers with a page of a list, newest first: limit entries after a
-// cursor. As at Meta, the address of the next page has the token in it.
+// graphList responds with a page of a listing, newest first: limit entries after
+// a cursor. Like Meta's, the address of the next page contains the token.
 // https://developers.facebook.com/docs/graph-api/results
 func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []graphPost) {
 	query := r.URL.Query()
@@ -176,7 +177,7 @@ func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []g
 	for i, p := range posts {
 		data[i] = p.Entity
 	}
-	answer := map[string]any{"data": data}
+	body := map[string]any{"data": data}
 	if len(posts) > 0 {
 		cursor := func(p graphPost) string { return base64.RawURLEncoding.EncodeToString([]byte(p.ID)) }
 		paging := map[string]any{"cursors": map[string]string{"before": cursor(posts[0]), "after": cursor(posts[len(posts)-1])}}
@@ -185,13 +186,13 @@ func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []g
 			query.Set("after", cursor(posts[len(posts)-1]))
 			paging["next"] = f.root(r) + strings.TrimPrefix(r.URL.Path, f.prefix) + "?" + query.Encode()
 		}
-		answer["paging"] = paging
+		body["paging"] = paging
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
-// graphSince reports whether a time lies within a list's parameter since, which
-// is in seconds since 1970.
+// graphSince reports whether a time is not before a listing's parameter since, in
+// seconds since 1970.
 func graphSince(r *http.Request, at time.Time) bool {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	return err != nil || at.Unix() >= since || conditionsOf(r).ignoreSince

@@ -9,7 +9,7 @@ import (
 
 const kindContainer = "container"
 
-// graphContainer is a post, or a part of one, that waits to be published.
+// graphContainer is a post, or a part of one, that is not published yet.
 type graphContainer struct {
 	Type     string   `json:"type"` // TEXT, IMAGE, VIDEO, REELS, CAROUSEL
 	Item     bool     `json:"item,omitempty"`
@@ -17,40 +17,40 @@ type graphContainer struct {
 	ReplyTo  string   `json:"reply_to,omitempty"`
 	Children []string `json:"children,omitempty"`
 	Media    []Media  `json:"media,omitempty"`
-	Due      Media    `json:"due"`               // when its processing ends, and how
-	Upload   bool     `json:"upload,omitempty"`  // its bytes are still to come
-	Partial  string   `json:"partial,omitempty"` // the media that holds what came so far
+	Due      Media    `json:"due"`               // end and outcome of its processing
+	Upload   bool     `json:"upload,omitempty"`  // its bytes are not uploaded yet
+	Partial  string   `json:"partial,omitempty"` // media with the bytes received so far
 	Received int64    `json:"received,omitempty"`
 	PostID   string   `json:"post_id,omitempty"`
 }
 
-// graphPublisher is what the networks with containers have in common.
+// graphPublisher implements what the networks with containers have in common.
 type graphPublisher struct {
 	*Server
 	network *fakeNetwork
-	// How the network refuses to publish.
+	// The network's errors for refusals to publish.
 	missing, notReady, expired, failed, quota graphError
 	quotas                                    func(reply bool) Rate
 	permalink                                 func(r *http.Request, account, id string) string
 }
 
-// container finds one. The caller must hold s.mu.
+// container returns a container. The caller must hold s.mu.
 func (p *graphPublisher) container(id string, c caller) (graphContainer, Object, bool) {
 	var found graphContainer
 	t, ok := p.object(p.network.name, kindContainer, id, &found)
 	return found, t, ok && t.AccountID == c.account.ID
 }
 
-// storeContainer keeps a new container, whose processing the faults of the request decide,
-// and answers with its id.
-func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, c caller, made graphContainer) {
-	p.scheduleMedia(r, &made.Due)
-	if len(made.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 && strings.HasPrefix(made.Media[0].MIMEType, "video/") {
-		made.Due.ReadyAt = made.Due.ReadyAt.Add(time.Second)
+// storeContainer stores a new container, whose processing depends on the faults
+// of the request, and responds with its id.
+func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, c caller, created graphContainer) {
+	p.scheduleMedia(r, &created.Due)
+	if len(created.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 && strings.HasPrefix(created.Media[0].MIMEType, "video/") {
+		created.Due.ReadyAt = created.Due.ReadyAt.Add(time.Second)
 	}
 	p.mu.Lock()
 	t := Object{ID: p.state.nextID(p.now()), Network: p.network.name, Kind: kindContainer, AccountID: c.account.ID, CreatedAt: p.now()}
-	err := p.putObject(t, made)
+	err := p.putObject(t, created)
 	p.mu.Unlock()
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -59,20 +59,20 @@ func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, 
 	writeJSON(w, http.StatusOK, map[string]string{"id": t.ID})
 }
 
-// status is how far a container is. The caller must hold s.mu.
-func (p *graphPublisher) status(made graphContainer, c caller) string {
+// status returns the state of a container. The caller must hold s.mu.
+func (p *graphPublisher) status(created graphContainer, c caller) string {
 	now := p.now()
 	switch {
-	case made.PostID != "":
+	case created.PostID != "":
 		return "PUBLISHED"
-	case !now.Before(made.Due.ExpiresAt):
+	case !now.Before(created.Due.ExpiresAt):
 		return "EXPIRED"
-	case made.Upload || now.Before(made.Due.ReadyAt):
+	case created.Upload || now.Before(created.Due.ReadyAt):
 		return "IN_PROGRESS"
-	case made.Due.Failed:
+	case created.Due.Failed:
 		return "ERROR"
 	}
-	for _, id := range made.Children {
+	for _, id := range created.Children {
 		child, _, ok := p.container(id, c)
 		if !ok {
 			return "ERROR"
@@ -84,19 +84,19 @@ func (p *graphPublisher) status(made graphContainer, c caller) string {
 	return "FINISHED"
 }
 
-// publish shows a container to the world.
+// publish publishes a container.
 func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c caller) {
 	received := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := r.FormValue("creation_id")
-	made, t, ok := p.container(id, c)
-	if !ok || made.Item {
+	created, t, ok := p.container(id, c)
+	if !ok || created.Item {
 		refuseGraph(w, http.StatusBadRequest, p.missing)
 		return
 	}
-	switch p.status(made, c) {
-	case "PUBLISHED": // a container is good for one post
+	switch p.status(created, c) {
+	case "PUBLISHED": // a container can be published once
 		refuseGraph(w, http.StatusBadRequest, p.missing)
 		return
 	case "EXPIRED":
@@ -109,25 +109,25 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 		refuseGraph(w, http.StatusBadRequest, p.failed)
 		return
 	}
-	if used := p.used(c, made.ReplyTo != ""); used >= p.quotas(made.ReplyTo != "").Requests {
+	if used := p.used(c, created.ReplyTo != ""); used >= p.quotas(created.ReplyTo != "").Requests {
 		refuseGraph(w, http.StatusForbidden, p.quota)
 		return
 	}
 	post := Post{
 		ID: p.state.nextID(p.now()), Network: p.network.name, AccountID: c.account.ID, Account: c.account.Name,
-		Text: made.Text, ReplyTo: made.ReplyTo, Visibility: "public", ReceivedAt: received, Media: made.Media,
+		Text: created.Text, ReplyTo: created.ReplyTo, Visibility: "public", ReceivedAt: received, Media: created.Media,
 	}
-	for _, child := range made.Children {
+	for _, child := range created.Children {
 		found, _, _ := p.container(child, c)
 		post.Media = append(post.Media, found.Media...)
 	}
-	made.PostID = post.ID
+	created.PostID = post.ID
 	post.URL = p.permalink(r, c.account.Name, post.ID)
-	p.storeGraphPost(w, r, &post, func() error { return p.putObject(t, made) })
+	p.storeGraphPost(w, r, &post, func() error { return p.putObject(t, created) })
 }
 
-// storeGraphPost makes a post and answers with its id. These networks date to the
-// second. The caller must hold s.mu.
+// storeGraphPost stores a post and responds with its id. The resolution of times
+// is a second. The caller must hold s.mu.
 func (s *Server) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Post, then func() error) {
 	post.CreatedAt = s.now().Add(conditionsOf(r).skew).Truncate(time.Second)
 	err := s.storePost(r, post)
@@ -154,13 +154,13 @@ func (p *graphPublisher) used(c caller, reply bool) int {
 	return used
 }
 
-// usage is one of the quotas as the API tells it. The caller must hold s.mu.
+// usage returns one of the quotas in the API's format. The caller must hold s.mu.
 func (p *graphPublisher) usage(c caller, reply bool) (used int, config map[string]any) {
 	rate := p.quotas(reply)
 	return p.used(c, reply), map[string]any{"quota_total": rate.Requests, "quota_duration": int(rate.Per / time.Second)}
 }
 
-// quotaRate is a network's limit, unless the options set another.
+// quotaRate returns a network's limit, unless the options set another.
 func (s *Server) quotaRate(network, bucket string, requests int) Rate {
 	if rate, ok := s.options.NetworkRates[network][bucket]; ok {
 		return rate
@@ -168,8 +168,8 @@ func (s *Server) quotaRate(network, bucket string, requests int) Rate {
 	return Rate{Requests: requests, Per: 24 * time.Hour}
 }
 
-// graphPosts lists what an account has published, newest first, as far as want
-// says. The caller must hold s.mu.
+// graphPosts lists the posts of an account that match, newest first. The caller
+// must hold s.mu.
 func (s *Server) graphPosts(r *http.Request, accountID string, want func(*Post) bool, entity func(*Post) map[string]any) []graphPost {
 	var list []graphPost
 	for _, post := range slices.Backward(s.state.byAccount[accountID]) {
@@ -180,7 +180,7 @@ func (s *Server) graphPosts(r *http.Request, accountID string, want func(*Post) 
 	return list
 }
 
-// graphFields keeps what was asked for.
+// graphFields selects the requested fields.
 func graphFields(r *http.Request, entity map[string]any) map[string]any {
 	kept := map[string]any{}
 	if id, ok := entity["id"]; ok {
@@ -195,8 +195,8 @@ func graphFields(r *http.Request, entity map[string]any) map[string]any {
 	return kept
 }
 
-// graphMediaType is how a list names what a post is made of; none is what a post
-// of words alone is called.
+// graphMediaType returns a post's media type in listings; none is the type of a
+// post without attachments.
 func graphMediaType(post *Post, none string) string {
 	switch {
 	case len(post.Media) == 0:
@@ -210,7 +210,7 @@ func graphMediaType(post *Post, none string) string {
 	}
 }
 
-// graphChildren lists the attachments of a carousel; nil: it is none.
+// graphChildren lists the attachments of a carousel; nil: not a carousel.
 func graphChildren(post *Post) any {
 	if len(post.Media) < 2 {
 		return nil
@@ -233,7 +233,7 @@ func (p *graphPublisher) ownEdge(next func(http.ResponseWriter, *http.Request, c
 	}
 }
 
-// graphEdges serves what belongs to a node, by its name.
+// graphEdges routes the edges of a node by name.
 func graphEdges(edges map[string]http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		edge, ok := edges[r.PathValue("edge")]

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"context"
 	"image"
-	_ "image/jpeg" // what pictures are read as
+	_ "image/jpeg" // decoder for images
 	_ "image/png"
 	"io"
 	"net/http"
@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// maxFetchBytes is more than any network takes of a video.
+// maxFetchBytes is more than any network's limit for videos.
 const maxFetchBytes = 1 << 30
 
-// fetched is an attachment that a network has got for itself.
+// fetched is an attachment that a network fetched.
 type fetched struct {
 	Media
-	width, height int // of pictures
+	width, height int // of images
 	tooLarge      bool
 }
 
-// fetch gets an attachment from its address, as networks do that take no bytes.
+// fetch downloads an attachment, for networks that accept no uploads.
 func (s *Server) fetch(ctx context.Context, address string, c caller, description string) (fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -34,7 +34,7 @@ func (s *Server) fetch(ctx context.Context, address string, c caller, descriptio
 		return fetched{}, err
 	}
 	req.Header.Set("User-Agent", "facebookexternalua")
-	res, err := http.DefaultClient.Do(req) //nolint:gosec // fetching the caller's address is what is played here
+	res, err := http.DefaultClient.Do(req) //nolint:gosec // the fake network fetches the caller's address
 	if err != nil {
 		return fetched{}, err
 	}
@@ -45,7 +45,7 @@ func (s *Server) fetch(ctx context.Context, address string, c caller, descriptio
 	return s.saveMediaData(io.LimitReader(res.Body, maxFetchBytes), c, description)
 }
 
-// saveMediaData stores the bytes of an attachment and finds what they are.
+// saveMediaData stores the bytes of an attachment and detects their type.
 func (s *Server) saveMediaData(data io.Reader, c caller, description string) (fetched, error) {
 	file := bufio.NewReader(data)
 	head, _ := file.Peek(512)
@@ -75,7 +75,7 @@ func (s *Server) saveMediaData(data io.Reader, c caller, description string) (fe
 	return f, s.commit(record{Kind: kindMedia, Media: &stored})
 }
 
-// sniff knows QuickTime besides what net/http knows.
+// sniff detects QuickTime in addition to the types of net/http.
 func sniff(head []byte) string {
 	if len(head) > 12 && string(head[4:8]) == "ftyp" {
 		if string(head[8:10]) == "qt" {
@@ -87,7 +87,7 @@ func sniff(head []byte) string {
 	return kind
 }
 
-// mediaBytes reads back what was stored.
+// mediaBytes opens stored bytes.
 func (s *Server) mediaBytes(id string) (io.ReadCloser, error) {
 	if s.options.Journal != "" {
 		return os.Open(filepath.Join(s.mediaDir(), id))

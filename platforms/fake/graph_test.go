@@ -19,7 +19,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// meta is an account of one of the networks of Meta.
+// meta is an account of one of Meta's networks.
 type meta struct {
 	sandbox
 	id string
@@ -36,11 +36,11 @@ func startMeta(t *testing.T, name string, options fake.Options) meta {
 	return meta{s, account.ID}
 }
 
-// ask sends a form, and wants an id or an error such as 36003/2207009.
+// ask sends a form and expects an id, or an error such as 36003/2207009.
 func (m meta) ask(method, path, form, wantError string) string {
 	m.t.Helper()
 	res, body := m.call(method, path, form, "Content-Type", "application/x-www-form-urlencoded")
-	var answer struct {
+	var response struct {
 		ID    string
 		Error *struct {
 			Message string
@@ -49,11 +49,11 @@ func (m meta) ask(method, path, form, wantError string) string {
 			Trace   string `json:"fbtrace_id"`
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+	if err := json.Unmarshal([]byte(body), &response); err != nil {
 		m.t.Fatalf("%v: %s", err, body)
 	}
 	got := ""
-	if e := answer.Error; e != nil {
+	if e := response.Error; e != nil {
 		if got = fmt.Sprintf("%d/%d", e.Code, e.Subcode); e.Message == "" || e.Trace == "" || res.StatusCode < 400 {
 			m.t.Errorf("%s %s", res.Status, body)
 		}
@@ -64,10 +64,10 @@ func (m meta) ask(method, path, form, wantError string) string {
 	if res.Header.Get("X-Fb-Trace-Id") == "" {
 		m.t.Error("an answer without id")
 	}
-	return answer.ID
+	return response.ID
 }
 
-// serve returns the address of a picture.
+// serve returns the address of an image.
 func serve(t *testing.T, kind string, width, height int) string {
 	t.Helper()
 	var data bytes.Buffer
@@ -90,7 +90,7 @@ func serve(t *testing.T, kind string, width, height int) string {
 	return url.QueryEscape(server.URL + "/picture")
 }
 
-func TestInstagramLooksAtWhatItFetches(t *testing.T) {
+func TestInstagram_ValidatesFetchedMedia(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	media := "/instagram/v25.0/" + m.id + "/media"
 	square := serve(t, "jpeg", 640, 640)
@@ -115,7 +115,7 @@ func TestInstagramLooksAtWhatItFetches(t *testing.T) {
 	m.ask(http.MethodPost, media+"_archive", "", "2500/0")
 }
 
-func TestAContainerIsGoodForOnePost(t *testing.T) {
+func TestGraph_ContainerPublishesOnce(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	publish := "/instagram/v25.0/" + m.id + "/media_publish"
 	item := m.ask(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "is_carousel_item=true&image_url="+serve(t, "jpeg", 640, 640), "")
@@ -130,7 +130,7 @@ func TestAContainerIsGoodForOnePost(t *testing.T) {
 	if len(posts) != 1 || posts[0].ID != id || posts[0].Text != "<b>" {
 		t.Fatalf("%+v", posts)
 	}
-	// People see it, and the permalink leads there.
+	// The timeline shows the post, and the permalink redirects to it.
 	_, page := m.call(http.MethodGet, "/", "")
 	if !strings.Contains(page, "&lt;b&gt;") || !strings.Contains(page, `<img src="/media/`+posts[0].Media[0].ID+`"`) {
 		t.Error(page)
@@ -143,7 +143,7 @@ func TestAContainerIsGoodForOnePost(t *testing.T) {
 	}
 }
 
-func TestThreadsValidates(t *testing.T) {
+func TestThreads_Validation(t *testing.T) {
 	m := startMeta(t, "threads", fake.Options{})
 	threads := "/threads/v1.0/" + m.id + "/threads"
 	text := func(s string) string { return "media_type=TEXT&text=" + url.QueryEscape(s) }
@@ -165,12 +165,12 @@ func TestThreadsValidates(t *testing.T) {
 	}
 }
 
-func TestListsHavePages(t *testing.T) {
+func TestGraph_Paging(t *testing.T) {
 	m := startMeta(t, "threads", fake.Options{})
 	var ids []string
 	for i := range 5 {
-		made := m.ask(http.MethodPost, "/threads/v1.0/me/threads", fmt.Sprintf("media_type=TEXT&text=%d", i), "")
-		ids = append([]string{m.ask(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+made, "")}, ids...)
+		created := m.ask(http.MethodPost, "/threads/v1.0/me/threads", fmt.Sprintf("media_type=TEXT&text=%d", i), "")
+		ids = append([]string{m.ask(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+created, "")}, ids...)
 	}
 	var got []string
 	next := "/threads/v1.0/me/threads?fields=text&limit=2"
@@ -189,7 +189,7 @@ func TestListsHavePages(t *testing.T) {
 				t.Errorf("not what was asked for: %+v", p)
 			}
 		}
-		// As at Meta, the address of the next page has the token in it.
+		// Like Meta's, the address of the next page contains the token.
 		if page.Paging.Next != "" && !strings.Contains(page.Paging.Next, "access_token="+m.token) {
 			t.Errorf("next %s", page.Paging.Next)
 		}
@@ -204,21 +204,21 @@ func TestListsHavePages(t *testing.T) {
 	}
 }
 
-func TestTokensOfMeta(t *testing.T) {
+func TestGraph_Tokens(t *testing.T) {
 	clock := newHands()
 	m := startMeta(t, "instagram", fake.Options{Clock: clock.Now, AutoApprove: true})
 	app := network.SandboxApp("", "")
 	get := func(path string, want int) (token string) {
 		t.Helper()
 		res, body := m.call(http.MethodGet, path, "", "Authorization", "")
-		var answer struct {
+		var response struct {
 			Token   string `json:"access_token"`
 			Expires int    `json:"expires_in"`
 		}
-		if err := json.Unmarshal([]byte(body), &answer); err != nil || res.StatusCode != want {
+		if err := json.Unmarshal([]byte(body), &response); err != nil || res.StatusCode != want {
 			t.Errorf("%s: %s %s, want %d", path, res.Status, body, want)
 		}
-		return answer.Token
+		return response.Token
 	}
 	page := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := page.Get(m.URL() + "/instagram/oauth/authorize?response_type=code&client_id=" + app.ClientID + "&redirect_uri=http%3A%2F%2Fdesk.example%2Fcb&scope=instagram_business_basic")
@@ -245,14 +245,14 @@ func TestTokensOfMeta(t *testing.T) {
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret=wrong&access_token="+short.Token, 400)
 	long := get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+short.Token, 200)
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+long, 400)
-	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 400) // too young
+	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 400) // too new to refresh
 	clock.pass(24 * time.Hour)
 	get("/instagram/v25.0/me?access_token="+short.Token, 400)
 	renewed := get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 200)
 	clock.pass(59*24*time.Hour + time.Minute)
 	get("/instagram/v25.0/me?access_token="+long, 400)
 	get("/instagram/v25.0/me?access_token="+renewed, 200)
-	// Scopes and proofs count.
+	// Scopes and proofs are checked.
 	m.token = renewed
 	m.ask(http.MethodPost, "/instagram/v25.0/me/media", "image_url=x", "10/0")
 	m.ask(http.MethodGet, "/instagram/v25.0/me?appsecret_proof=wrong", "", "100/0")

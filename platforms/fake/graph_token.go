@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// graphGrants are how a network of Meta words its exchanges of tokens.
+// graphGrants are the token endpoints of one of Meta's networks.
 type graphGrants struct {
 	network *fakeNetwork
-	// wrong is the response to a code that is not good.
+	// wrong writes the response to an invalid code.
 	wrong func(w http.ResponseWriter)
-	// exchange and refresh are the values of grant_type.
+	// exchange and refresh are values of grant_type.
 	exchange, refresh string
-	// permissions: the first response lists what was allowed.
+	// permissions means that the first response lists the granted scopes.
 	permissions bool
 }
 
@@ -25,7 +25,7 @@ const (
 	graphShort = "short-lived" // in place of an app's name: a token that can be exchanged
 )
 
-// routeGrants adds the page of consent and the three calls about tokens.
+// routeGrants adds the authorize page and the three token endpoints.
 // https://developers.facebook.com/docs/instagram-platform/reference/access_token
 // https://developers.facebook.com/docs/threads/get-started/long-lived-tokens
 func (s *Server) routeGrants(mux *http.ServeMux, g graphGrants) {
@@ -61,7 +61,7 @@ func (s *Server) routeGrants(mux *http.ServeMux, g graphGrants) {
 	}))
 }
 
-// graphExchangeCode exchanges a code for a token of an hour.
+// graphExchangeCode exchanges a code for a token that lasts an hour.
 func (s *Server) graphExchangeCode(w http.ResponseWriter, r *http.Request, g graphGrants) {
 	form, err := readForm(w, r)
 	if err != nil || form.Get("grant_type") != "authorization_code" || !sandboxClient(form.Get("client_id"), form.Get("client_secret")) {
@@ -69,7 +69,7 @@ func (s *Server) graphExchangeCode(w http.ResponseWriter, r *http.Request, g gra
 		return
 	}
 	s.mu.Lock()
-	// A fragment comes with Instagram's redirects, and is no part of the code.
+	// Instagram's redirects add a fragment, which is not part of the code.
 	granted, ok := s.takeCode(strings.TrimSuffix(form.Get("code"), "#_"), form.Get("client_id"), form.Get("redirect_uri"), "")
 	s.mu.Unlock()
 	if !ok {
@@ -81,23 +81,23 @@ func (s *Server) graphExchangeCode(w http.ResponseWriter, r *http.Request, g gra
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer := map[string]any{"access_token": t.Value, "user_id": granted.accountID}
+	body := map[string]any{"access_token": t.Value, "user_id": granted.accountID}
 	if g.permissions {
-		answer["permissions"] = granted.scopes
+		body["permissions"] = granted.scopes
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
-// graphLongLivedToken issues a token of 60 days. The old one stays good until its end.
+// graphLongLivedToken issues a token that lasts 60 days. The old one stays valid.
 func (s *Server) graphLongLivedToken(w http.ResponseWriter, c caller) {
-	life := graphLongLivedTTL
+	ttl := graphLongLivedTTL
 	if s.options.TokenTTL > 0 {
-		life = s.options.TokenTTL
+		ttl = s.options.TokenTTL
 	}
-	t, err := s.issue(token{AccountID: c.account.ID, Scopes: c.scopes, App: "Dateline"}, life, "")
+	t, err := s.issue(token{AccountID: c.account.ID, Scopes: c.scopes, App: "Dateline"}, ttl, "")
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(life / time.Second)})
+	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(ttl / time.Second)})
 }

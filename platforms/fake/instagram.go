@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// instagramNetwork is a fake of the Instagram API with Instagram Login.
+// instagramNetwork fakes the Instagram API with Instagram Login.
 // https://developers.facebook.com/docs/instagram-platform
 func (s *Server) instagramNetwork() *fakeNetwork {
 	f := newGraphNetwork("instagram", "/instagram", "/oauth/authorize", nil)
@@ -33,7 +33,7 @@ type instagram struct{ graphPublisher }
 func (g *instagram) route(mux *http.ServeMux) {
 	const basic, publish, comments = "instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_comments"
 	g.routeGrants(mux, graphGrants{network: g.network, exchange: "ig_exchange_token", refresh: "ig_refresh_token", permissions: true,
-		wrong: func(w http.ResponseWriter) { // the one endpoint that words errors its own way
+		wrong: func(w http.ResponseWriter) { // this endpoint has its own error format
 			writeJSON(w, http.StatusBadRequest, map[string]any{"error_type": "OAuthException", "code": 400, "error_message": "Invalid authorization code"})
 		}})
 	mux.HandleFunc("GET /instagram/p/{id}", showPost)
@@ -51,7 +51,7 @@ func (g *instagram) route(mux *http.ServeMux) {
 	mux.HandleFunc("POST /instagram/ig-api-upload/{version}/{id}", g.graphAuthenticated(g.network, publish, g.upload))
 }
 
-// showPost leads a permalink to the sandbox's timeline.
+// showPost redirects a permalink to the timeline.
 func showPost(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if strings.Trim(id, "0123456789") != "" {
@@ -72,16 +72,16 @@ func (g *instagram) node(w http.ResponseWriter, r *http.Request, c caller) {
 		}))
 		return
 	}
-	if made, _, ok := g.container(id, c); ok {
-		state := g.status(made, c)
-		words := map[string]string{
+	if created, _, ok := g.container(id, c); ok {
+		state := g.status(created, c)
+		text := map[string]string{
 			"IN_PROGRESS": "In Progress: Media is still being processed.", "FINISHED": "Finished: Media has been uploaded and it is ready to be published.",
 			"PUBLISHED": "Published: Media has been published.", "EXPIRED": "Expired: The container has expired.",
 			"ERROR": "Error: Media upload has failed with error code 2207026",
 		}
-		entity := map[string]any{"id": id, "status_code": state, "status": words[state]}
-		if made.Upload || made.Partial != "" {
-			entity["video_status"] = map[string]any{"uploading_phase": map[string]any{"status": "in_progress", "bytes_transferred": made.Received}}
+		entity := map[string]any{"id": id, "status_code": state, "status": text[state]}
+		if created.Upload || created.Partial != "" {
+			entity["video_status"] = map[string]any{"uploading_phase": map[string]any{"status": "in_progress", "bytes_transferred": created.Received}}
 		}
 		writeJSON(w, http.StatusOK, graphFields(r, entity))
 		return
@@ -120,7 +120,7 @@ func (g *instagram) list(w http.ResponseWriter, r *http.Request, c caller) {
 	graphList(w, r, g.network, list)
 }
 
-// listComments lists those of one post, newest first.
+// listComments lists the comments on one post, newest first.
 func (g *instagram) listComments(w http.ResponseWriter, r *http.Request, c caller) {
 	id := r.PathValue("id")
 	g.mu.Lock()
@@ -133,7 +133,7 @@ func (g *instagram) listComments(w http.ResponseWriter, r *http.Request, c calle
 	graphList(w, r, g.network, list)
 }
 
-// comment answers a post; comments have none under this edge.
+// comment comments on a post; this edge does not exist for comments.
 func (g *instagram) comment(w http.ResponseWriter, r *http.Request, c caller) {
 	received, id, message := g.now(), r.PathValue("id"), r.FormValue("message")
 	g.mu.Lock()

@@ -9,29 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// create makes a container.
+// create creates a container.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
-	made := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true", Text: r.FormValue("caption")}
-	if made.Type == "" {
-		made.Type = "IMAGE"
+	created := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true", Text: r.FormValue("caption")}
+	if created.Type == "" {
+		created.Type = "IMAGE"
 	}
-	if problem := captionProblem(made.Text); problem != nil {
+	if problem := captionProblem(created.Text); problem != nil {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
 	var problem *graphError
 	switch image, video := r.FormValue("image_url"), r.FormValue("video_url"); {
-	case made.Type == "CAROUSEL":
-		problem = g.carousel(&made, c, strings.Split(r.FormValue("children"), ","))
-	case made.Type == "VIDEO" && !made.Item:
+	case created.Type == "CAROUSEL":
+		problem = g.carousel(&created, c, strings.Split(r.FormValue("children"), ","))
+	case created.Type == "VIDEO" && !created.Item:
 		problem = &graphError{Message: "(#100) The VIDEO value for media_type is no longer supported. Use the REELS media_type to publish a video to your Instagram feed.", Code: 100}
-	case (made.Type == "VIDEO" || made.Type == "REELS") && r.FormValue("upload_type") == "resumable":
-		made.Upload = true
-	case (made.Type == "VIDEO" || made.Type == "REELS") && video != "":
-		problem = g.take(r, c, &made, video, "")
-	case made.Type == "IMAGE" && image != "":
-		problem = g.take(r, c, &made, image, r.FormValue("alt_text"))
+	case (created.Type == "VIDEO" || created.Type == "REELS") && r.FormValue("upload_type") == "resumable":
+		created.Upload = true
+	case (created.Type == "VIDEO" || created.Type == "REELS") && video != "":
+		problem = g.take(r, c, &created, video, "")
+	case created.Type == "IMAGE" && image != "":
+		problem = g.take(r, c, &created, image, r.FormValue("alt_text"))
 	default:
 		problem = &graphError{Message: "(#100) The parameter image_url or video_url is required", Code: 100}
 	}
@@ -39,10 +39,10 @@ func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
-	g.storeContainer(w, r, c, made)
+	g.storeContainer(w, r, c, created)
 }
 
-// captionProblem counts apart from the adapter.
+// captionProblem counts independently of the adapter.
 func captionProblem(caption string) *graphError {
 	tags := regexp.MustCompile(`#[\p{L}\p{M}\p{Nd}_]+`).FindAllString(caption, -1)
 	names := regexp.MustCompile(`(?:^|[^\p{L}\p{Nd}_/])@[A-Za-z0-9_.]+`).FindAllString(caption, -1)
@@ -53,7 +53,7 @@ func captionProblem(caption string) *graphError {
 		UserMessage: "The caption is too long: 2,200 characters, 30 hashtags and 20 mentions are allowed."}
 }
 
-func (g *instagram) carousel(made *graphContainer, c caller, children []string) *graphError {
+func (g *instagram) carousel(created *graphContainer, c caller, children []string) *graphError {
 	if len(children) < 2 || len(children) > 10 {
 		return &graphError{Message: "Invalid parameter", Code: 100, Subcode: 2207028, UserMessage: "Your post won't work as a carousel. Carousels need at least 2 photos/videos and no more than 10 photos/videos."}
 	}
@@ -65,21 +65,21 @@ func (g *instagram) carousel(made *graphContainer, c caller, children []string) 
 			return &graphError{Message: "(#100) The child " + id + " is no carousel item", Code: 100}
 		}
 	}
-	made.Children = children
+	created.Children = children
 	return nil
 }
 
-// take fetches an attachment and looks at it.
-func (g *instagram) take(r *http.Request, c caller, made *graphContainer, address, description string) *graphError {
+// take fetches an attachment and validates it.
+func (g *instagram) take(r *http.Request, c caller, created *graphContainer, address, description string) *graphError {
 	got, err := g.fetch(r.Context(), address, c, description)
 	if err != nil {
 		return &graphError{Message: "Only photo or video can be accepted as media type.", Code: 9004, Subcode: 2207052, Title: "Media download has failed",
 			UserMessage: "The media could not be fetched from this URI: " + address}
 	}
-	if problem := instagramProblem(got, made.Type); problem != nil {
+	if problem := instagramProblem(got, created.Type); problem != nil {
 		return problem
 	}
-	made.Media = []Media{got.Media}
+	created.Media = []Media{got.Media}
 	return nil
 }
 
@@ -99,8 +99,8 @@ func instagramProblem(got fetched, kind string) *graphError {
 	return nil
 }
 
-// upload takes the bytes of a video from an offset on. What came of a broken
-// upload is kept, and is where the next one has to begin.
+// upload accepts the bytes of a video from an offset on. The bytes of a broken
+// upload are kept, and the next one must continue after them.
 // https://developers.facebook.com/docs/instagram-platform/content-publishing/resumable-uploads
 func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 	refuse := func(kind, message string, retriable bool) {
@@ -108,18 +108,18 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 	id := r.PathValue("id")
 	g.mu.Lock()
-	made, t, ok := g.container(id, c)
+	created, t, ok := g.container(id, c)
 	g.mu.Unlock()
 	offset, errOffset := strconv.ParseInt(r.Header.Get("Offset"), 10, 64)
 	size, errSize := strconv.ParseInt(r.Header.Get("File_size"), 10, 64)
-	if !ok || !made.Upload || errOffset != nil || errSize != nil || offset != made.Received || !strings.HasPrefix(r.Header.Get("Authorization"), "OAuth ") {
+	if !ok || !created.Upload || errOffset != nil || errSize != nil || offset != created.Received || !strings.HasPrefix(r.Header.Get("Authorization"), "OAuth ") {
 		refuse("OffsetInvalidError", "Request starts at an offset that is not where the upload ended", false)
 		return
 	}
 	before := io.NopCloser(strings.NewReader(""))
-	if made.Partial != "" {
+	if created.Partial != "" {
 		var err error
-		if before, err = g.mediaBytes(made.Partial); err != nil {
+		if before, err = g.mediaBytes(created.Partial); err != nil {
 			refuse("ProcessingFailedError", err.Error(), true)
 			return
 		}
@@ -130,20 +130,20 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 		refuse("ProcessingFailedError", err.Error(), true)
 		return
 	}
-	made.Partial, made.Received = got.ID, got.Bytes
+	created.Partial, created.Received = got.ID, got.Bytes
 	if whole := got.Bytes == size; whole {
-		made.Upload, made.Media = false, []Media{got.Media}
-		if problem := instagramProblem(got, made.Type); problem != nil {
-			made.Due.Failed = true
+		created.Upload, created.Media = false, []Media{got.Media}
+		if problem := instagramProblem(got, created.Type); problem != nil {
+			created.Due.Failed = true
 		}
 	}
 	g.mu.Lock()
-	// The bytes of a broken upload may arrive after the next upload has begun:
-	// only one of the two continues what was there before.
+	// The bytes of a broken upload can arrive after the next upload has started:
+	// only one of the two may continue.
 	now, _, _ := g.container(id, c)
 	current := now.Upload && now.Received == offset
 	if current {
-		err = g.putObject(t, made)
+		err = g.putObject(t, created)
 	}
 	g.mu.Unlock()
 	switch {
@@ -151,7 +151,7 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 		refuse("OffsetInvalidError", "Another upload continued from this offset", false)
 	case err != nil:
 		refuse("ProcessingFailedError", err.Error(), true)
-	case made.Upload:
+	case created.Upload:
 		refuse("PartialRequestError", "Partial request (did not match length of file)", true)
 	default:
 		writeJSON(w, http.StatusOK, map[string]any{"success": true, "message": "Upload successful."})

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 )
 
-// openJournal replays the file and goes on writing at its end. A last line that
-// was cut by a kill is dropped; any other bad line is an error, because the file
-// is then not a journal.
+// openJournal replays the file and appends to it. An incomplete last line, as
+// left by a killed process, is dropped. Any other invalid line is an error,
+// because the file is not a journal then.
 func (s *Server) openJournal(path string) error {
 	if err := os.MkdirAll(s.mediaDir(), 0o700); err != nil {
-		return fmt.Errorf("make the directory for the sandbox's media: %w", err)
+		return fmt.Errorf("create the directory for the sandbox's media: %w", err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -47,15 +47,15 @@ func (s *Server) replay(file io.Reader) (good int64, err error) {
 		}
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil {
-			return good, fmt.Errorf("line %d is no record (%w): move the file away to start afresh", number, err)
+			return good, fmt.Errorf("line %d is not a record (%w): move the file to start with empty state", number, err)
 		}
 		s.state.apply(r)
 		good += int64(len(line))
 	}
 }
 
-// commit makes a change durable against the death of this process and then
-// visible. The caller must hold s.mu.
+// commit writes a change to the journal, so that it survives the end of this
+// process, and applies it. The caller must hold s.mu.
 func (s *Server) commit(r record) error {
 	if s.journal != nil {
 		line, err := json.Marshal(r)
@@ -74,7 +74,7 @@ func (s *Server) commit(r record) error {
 
 func (s *Server) mediaDir() string { return s.options.Journal + ".media" }
 
-// saveMedia stores the bytes of an upload: beside the journal, or in memory.
+// saveMedia stores the bytes of an upload, next to the journal or in memory.
 func (s *Server) saveMedia(id string, data io.Reader) (int64, error) {
 	if s.options.Journal == "" {
 		bytes, err := io.ReadAll(data)
@@ -94,7 +94,7 @@ func (s *Server) saveMedia(id string, data io.Reader) (int64, error) {
 	return n, errors.Join(err, file.Close())
 }
 
-// renameMedia returns an upload the name under which it is found.
+// renameMedia changes the id of an upload.
 func (s *Server) renameMedia(from, to string) error {
 	if s.options.Journal != "" {
 		return os.Rename(filepath.Join(s.mediaDir(), from), filepath.Join(s.mediaDir(), to))

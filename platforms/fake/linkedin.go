@@ -11,7 +11,7 @@ import (
 
 const linkedinPrefix = "/linkedin"
 
-// minLinkedInVersion is the oldest version of the API that is still answered.
+// minLinkedInVersion is the oldest supported version of the API.
 const minLinkedInVersion = "202511"
 
 // linkedinError is LinkedIn's error object.
@@ -98,7 +98,7 @@ func (s *Server) routeLinkedIn(f *fakeNetwork, mux *http.ServeMux) {
 	handle("GET /feed/update/{urn}", s.linkedinPage)
 }
 
-// linkedinVersioned wants the headers of versioned calls.
+// linkedinVersioned requires the headers of versioned calls.
 // https://learn.microsoft.com/en-us/linkedin/marketing/versioning
 func linkedinVersioned(next http.HandlerFunc) http.HandlerFunc {
 	month := regexp.MustCompile(`^20[0-9]{2}(0[1-9]|1[0-2])$`)
@@ -119,8 +119,9 @@ func linkedinVersioned(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// linkedinAuthor finds whom a call wants to act as: the member whose token it is,
-// or an organization of theirs. refused says that it was answered already.
+// linkedinAuthor returns the account that a call acts as: the member that the
+// token belongs to, or one of their organizations. ok is false if a refusal was
+// written.
 func (s *Server) linkedinAuthor(w http.ResponseWriter, urn string, c caller) (author Account, refused bool) {
 	kind, id, ok := linkedinURN(urn)
 	s.mu.Lock()
@@ -146,7 +147,7 @@ func (s *Server) linkedinAuthor(w http.ResponseWriter, urn string, c caller) (au
 	return Account{}, true
 }
 
-// linkedinURN reads urn:li:kind:id.
+// linkedinURN parses urn:li:kind:id.
 func linkedinURN(urn string) (kind, id string, ok bool) {
 	rest, ok := strings.CutPrefix(urn, "urn:li:")
 	kind, id, colon := strings.Cut(rest, ":")
@@ -160,7 +161,7 @@ func linkedinURNOf(a Account) string {
 	return "urn:li:person:" + a.ID
 }
 
-// readLinkedIn reads a JSON body, in which LinkedIn allows no unknown field.
+// readLinkedIn decodes a JSON body, in which LinkedIn refuses unknown fields.
 func readLinkedIn(w http.ResponseWriter, r *http.Request, into any) bool {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
 	decoder.DisallowUnknownFields()

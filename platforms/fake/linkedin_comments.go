@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// linkedinCommentBody is what a comment may hold.
+// linkedinCommentBody is the body of a comment.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/comments-api
 type linkedinCommentBody struct {
 	Actor   string `json:"actor"`
@@ -25,7 +25,7 @@ type linkedinCommentBody struct {
 	Parent string `json:"parentComment"`
 }
 
-// linkedinComment writes a comment under a post. Its text is plain.
+// linkedinComment creates a comment on a post. Its text is plain.
 func (s *Server) linkedinComment(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	var b linkedinCommentBody
@@ -97,8 +97,8 @@ func linkedinCommentEntity(p *Post, actor Account) map[string]any {
 	return entity
 }
 
-// linkedinComments lists the comments under a post, oldest first. Those of
-// members are not for apps.
+// linkedinComments lists the comments on a post, oldest first. Apps cannot list
+// those of members.
 func (s *Server) linkedinComments(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

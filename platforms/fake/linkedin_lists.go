@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// linkedinPosts lists the posts of an author, newest first. Members' are not
-// for apps.
+// linkedinPosts lists the posts of an author, newest first. Apps cannot list
+// those of members.
 func (s *Server) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller) {
 	query := r.URL.Query()
 	kind, id, _ := linkedinURN(query.Get("author"))

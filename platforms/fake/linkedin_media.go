@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// linkedinPart is how much LinkedIn wants of a video at a time.
+// linkedinPart is the size of the parts of a video.
 const linkedinPart = 4 << 20
 
-// linkedinUpload is an upload that was begun.
+// linkedinUpload is an upload in progress.
 type linkedinUpload struct {
 	Video bool     `json:"video,omitempty"`
 	Bytes int64    `json:"bytes,omitempty"`
 	Token string   `json:"token,omitempty"`
-	Tags  []string `json:"tags,omitempty"` // of the parts, once they are there
+	Tags  []string `json:"tags,omitempty"` // of the received parts
 }
 
 const kindLinkedInUpload = "upload"
 
-// linkedinBegin keeps an upload, and gives it an id.
+// linkedinBegin stores an upload and returns its id.
 func (s *Server) linkedinBegin(account Account, u linkedinUpload) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Server) linkedinBegin(account Account, u linkedinUpload) (string, error
 	return id, s.putObject(Object{ID: id, Network: "linkedin", Kind: kindLinkedInUpload, AccountID: account.ID, CreatedAt: s.now()}, u)
 }
 
-// linkedinImage begins the upload of a picture.
+// linkedinImage starts the upload of an image.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/images-api
 func (s *Server) linkedinImage(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct {
@@ -66,7 +66,7 @@ func (s *Server) linkedinImage(w http.ResponseWriter, r *http.Request, c caller)
 	}})
 }
 
-// linkedinVideo begins and ends the upload of a video.
+// linkedinVideo starts and finishes the upload of a video.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/videos-api
 func (s *Server) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller) {
 	if r.URL.Query().Get("action") == "finalizeUpload" {
@@ -112,7 +112,7 @@ func (s *Server) linkedinVideo(w http.ResponseWriter, r *http.Request, c caller)
 	}})
 }
 
-// linkedinUpload takes the bytes of a picture, or of one part of a video.
+// linkedinUpload stores the bytes of an image or of one part of a video.
 func (s *Server) linkedinUpload(w http.ResponseWriter, r *http.Request, _ caller) {
 	var u linkedinUpload
 	s.mu.Lock()
@@ -161,8 +161,8 @@ func (s *Server) linkedinTakePart(r *http.Request, id string, part int) error {
 	return s.putObject(t, u)
 }
 
-// linkedinStore keeps a whole file. What is no picture or video fails later, in
-// its processing.
+// linkedinStore stores a complete file. Files that are neither images nor videos
+// fail later, during processing.
 func (s *Server) linkedinStore(r *http.Request, m Media, data io.Reader) error {
 	file := bufio.NewReader(data)
 	head, _ := file.Peek(512)
@@ -211,7 +211,7 @@ func (s *Server) linkedinFinalize(w http.ResponseWriter, r *http.Request, c call
 	}
 }
 
-// linkedinAssemble makes one file of the parts.
+// linkedinAssemble joins the parts to one file.
 func (s *Server) linkedinAssemble(r *http.Request, begun Object, parts int) (err error) {
 	var readers []io.Reader
 	for i := range parts {
@@ -233,8 +233,8 @@ func (s *Server) linkedinAssemble(r *http.Request, begun Object, parts int) (err
 	return s.linkedinStore(r, Media{ID: begun.ID, AccountID: begun.AccountID}, io.MultiReader(readers...))
 }
 
-// linkedinMediaStatus tells how the processing goes. Tokens of members may not
-// read pictures.
+// linkedinMediaStatus returns the processing state. Tokens of members cannot read
+// images.
 func (s *Server) linkedinMediaStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	urn := r.PathValue("urn")
 	kind, id, _ := linkedinURN(urn)

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// linkedinTokenTTL is how long LinkedIn's tokens are good.
+// linkedinTokenTTL is the lifetime of access tokens.
 const linkedinTokenTTL = 60 * 24 * time.Hour
 
-// linkedinRefreshTTL is how long its refresh tokens are, from the first on.
+// linkedinRefreshTTL is the lifetime of refresh tokens, from the first one on.
 const linkedinRefreshTTL = 365 * 24 * time.Hour
 
-// linkedinToken exchanges a code. Refresh tokens are for approved apps: there
-// are some with Options.TokenLife. They stay the same when they are used.
+// linkedinToken exchanges a code. Only approved apps get refresh tokens: they are
+// issued if Options.TokenTTL is set, and stay the same when they are used.
 // https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow
 func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 	refuse := func(status int, code, text string) { writeJSON(w, status, oauthErrorBody{code, text}) }
@@ -27,9 +27,9 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
 		return
 	}
-	life, family := linkedinTokenTTL, ""
+	ttl, family := linkedinTokenTTL, ""
 	if s.options.TokenTTL > 0 {
-		life, family = s.options.TokenTTL, rand.Text()
+		ttl, family = s.options.TokenTTL, rand.Text()
 	}
 	var t token
 	var refreshToken string
@@ -42,7 +42,7 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 			refuse(http.StatusBadRequest, "invalid_request", "Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired.")
 			return
 		}
-		t, err = s.issue(token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}, life, family)
+		t, err = s.issue(token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}, ttl, family)
 		if t.Refresh != nil {
 			refreshToken = t.Refresh.Value
 		}
@@ -55,7 +55,7 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		refreshToken = old.Refresh.Value
-		t, err = s.issue(token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, life, "")
+		t, err = s.issue(token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, ttl, "")
 	default:
 		refuse(http.StatusBadRequest, "unsupported_grant_type", "The grant type is not supported")
 		return
@@ -64,11 +64,11 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusInternalServerError, "server_error", err.Error())
 		return
 	}
-	answer := map[string]any{"access_token": t.Value, "expires_in": int(life / time.Second), "scope": strings.Join(t.Scopes, ","), "token_type": "Bearer"}
+	body := map[string]any{"access_token": t.Value, "expires_in": int(ttl / time.Second), "scope": strings.Join(t.Scopes, ","), "token_type": "Bearer"}
 	if refreshToken != "" {
-		answer["refresh_token"], answer["refresh_token_expires_in"] = refreshToken, int(linkedinRefreshTTL/time.Second)
+		body["refresh_token"], body["refresh_token_expires_in"] = refreshToken, int(linkedinRefreshTTL/time.Second)
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
 func (s *Server) linkedinPerson(w http.ResponseWriter, _ *http.Request, c caller) {
@@ -84,7 +84,7 @@ func (s *Server) linkedinPerson(w http.ResponseWriter, _ *http.Request, c caller
 
 func displayName(a Account) string { return strings.ToUpper(a.Name[:1]) + a.Name[1:] }
 
-// linkedinRoles lists in which organizations the member has a role.
+// linkedinRoles lists the organizations in which the member has a role.
 func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("rw_organization_admin") {
 		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: organizationAcls.FINDER-roleAssignee.20260701")
@@ -106,7 +106,7 @@ func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller)
 	linkedinList(w, 0, len(elements), elements)
 }
 
-// linkedinOrganizations returns the names of ids=List(1,2).
+// linkedinOrganizations returns the names for ids=List(1,2).
 func (s *Server) linkedinOrganizations(w http.ResponseWriter, r *http.Request, c caller) {
 	list, ok := strings.CutPrefix(r.URL.Query().Get("ids"), "List(")
 	if !ok || !strings.HasSuffix(list, ")") || r.Header.Get("X-Restli-Method") != "BATCH_GET" {

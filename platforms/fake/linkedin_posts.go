@@ -13,8 +13,8 @@ import (
 	"unicode/utf16"
 )
 
-// linkedinDuplicateWindow is how long LinkedIn knows a content that was posted. It
-// outlives the post.
+// linkedinDuplicateWindow is how long LinkedIn refuses repeated content, even if
+// the post was deleted.
 const linkedinDuplicateWindow = 24 * time.Hour
 
 type linkedinMedia struct {
@@ -23,7 +23,7 @@ type linkedinMedia struct {
 	Title   string `json:"title"`
 }
 
-// linkedinBody is what a post may hold.
+// linkedinBody is the body of a post.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/posts-api
 type linkedinBody struct {
 	Author       string `json:"author"`
@@ -61,15 +61,15 @@ func (b linkedinBody) media() []linkedinMedia {
 	}
 }
 
-// fingerprint is what makes a content the same as another.
+// fingerprint is equal for repeated content.
 func (b linkedinBody) fingerprint() string {
-	raw, _ := json.Marshal([]any{b.Author, b.Commentary, b.Content}) // always marshals
+	raw, _ := json.Marshal([]any{b.Author, b.Commentary, b.Content}) // cannot fail
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }
 
-// problem returns what is wrong with a body, besides its media and author.
-func (b linkedinBody) problem() (status int, code, text string) {
+// validate returns what is wrong with a body, except for its media and author.
+func (b linkedinBody) validate() (status int, code, text string) {
 	length := len(utf16.Encode([]rune(LinkedInText(b.Commentary))))
 	images := b.Content.MultiImage
 	switch {
@@ -94,8 +94,8 @@ func (b linkedinBody) problem() (status int, code, text string) {
 	return http.StatusOK, "", ""
 }
 
-// linkedinPost makes a post: 201 without a body, its id in a header. A content
-// that it has, or had, is refused with the id of the first.
+// linkedinPost creates a post: 201 without a body, and its id in a header.
+// Repeated content is refused with the id of the first post.
 func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	var b linkedinBody
@@ -106,7 +106,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	if refused {
 		return
 	}
-	if status, code, text := b.problem(); status != http.StatusOK {
+	if status, code, text := b.validate(); status != http.StatusOK {
 		refuseLinkedIn(w, status, code, "%s", text)
 		return
 	}
@@ -143,7 +143,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	w.WriteHeader(http.StatusCreated)
 }
 
-// linkedinAttach returns a post its media. kind is share, or ugcPost with a
+// linkedinAttach attaches media to a post. kind is share, or ugcPost with a
 // video. The caller must hold s.mu.
 func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linkedinMedia) (kind string, refused bool) {
 	kind = "share"
@@ -178,16 +178,17 @@ func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linke
 	return kind, false
 }
 
-// linkedinNumber numbers a post: milliseconds, then 22 bits, the lowest of which
-// is 0; the post's activity has 1 there. The caller must hold s.mu.
+// linkedinNumber returns a post's id: milliseconds, then 22 bits, the lowest of
+// which is 0; it is 1 in the id of the post's activity. The caller must hold
+// s.mu.
 func (s *Server) linkedinNumber(r *http.Request) string {
 	ms := s.now().Add(conditionsOf(r).skew).UnixMilli()
 	low, _ := strconv.ParseUint(s.state.nextID(s.now()), 10, 64)
 	return strconv.FormatInt(ms<<22|int64(low<<1&0x3fffff), 10) //nolint:gosec // 22 bits fit
 }
 
-// linkedinFind finds what a URN of a post, or of its activity, names. The caller
-// must hold s.mu.
+// linkedinFind returns the post with the URN of a post or of its activity. The
+// caller must hold s.mu.
 func (s *Server) linkedinFind(urn string) *Post {
 	if number, ok := strings.CutPrefix(urn, "urn:li:activity:"); ok {
 		n, _ := strconv.ParseInt(number, 10, 64)
@@ -200,7 +201,7 @@ func (s *Server) linkedinFind(urn string) *Post {
 	return s.state.postByID[urn]
 }
 
-// linkedinDelete answers the same when the post is gone already.
+// linkedinDelete responds the same if the post does not exist.
 func (s *Server) linkedinDelete(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +218,7 @@ func (s *Server) linkedinDelete(w http.ResponseWriter, r *http.Request, c caller
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// linkedinPage leads from a permalink to the timeline.
+// linkedinPage redirects a permalink to the timeline.
 func (s *Server) linkedinPage(w http.ResponseWriter, r *http.Request) {
 	urn := r.PathValue("urn")
 	if short := r.URL.Query().Get("commentUrn"); short != "" {

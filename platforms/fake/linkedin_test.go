@@ -31,11 +31,11 @@ func linkedin(t *testing.T, server *fake.Server, token, method, path, body strin
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	answer, err := io.ReadAll(res.Body)
+	response, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, string(answer)
+	return res, string(response)
 }
 
 func startLinkedIn(t *testing.T, options fake.Options) (*fake.Server, fake.Account) {
@@ -48,11 +48,11 @@ func startLinkedIn(t *testing.T, options fake.Options) (*fake.Server, fake.Accou
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	person, err := server.Add(fake.Account{Network: "linkedin", Name: "desk"})
+	profile, err := server.Add(fake.Account{Network: "linkedin", Name: "desk"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server, person
+	return server, profile
 }
 
 func linkedinBody(author, commentary string) string {
@@ -63,21 +63,21 @@ func linkedinBody(author, commentary string) string {
 	return string(raw)
 }
 
-func TestLinkedInVersions(t *testing.T) {
-	server, person := startLinkedIn(t, fake.Options{})
+func TestLinkedIn_Versions(t *testing.T) {
+	server, profile := startLinkedIn(t, fake.Options{})
 	for version, want := range map[string]int{"": 400, "202410": 426, "2026-07": 400, "202607": 201} {
-		res, answer := linkedin(t, server, person.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:"+person.ID, "Version "+version), "LinkedIn-Version", version)
+		res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:"+profile.ID, "Version "+version), "LinkedIn-Version", version)
 		if res.StatusCode != want {
-			t.Errorf("version %q: %d %s, want %d", version, res.StatusCode, answer, want)
+			t.Errorf("version %q: %d %s, want %d", version, res.StatusCode, body, want)
 		}
-		if want == 201 && (answer != "" || !strings.HasPrefix(res.Header.Get("X-Restli-Id"), "urn:li:share:")) {
-			t.Errorf("answers %q with id %q", answer, res.Header.Get("X-Restli-Id"))
+		if want == 201 && (body != "" || !strings.HasPrefix(res.Header.Get("X-Restli-Id"), "urn:li:share:")) {
+			t.Errorf("answers %q with id %q", body, res.Header.Get("X-Restli-Id"))
 		}
 	}
 }
 
-// TestLinkedInCutsOffTexts at what is not escaped, as the real one does.
-func TestLinkedInCutsOffTexts(t *testing.T) {
+// As on the real LinkedIn, unescaped reserved characters truncate the text.
+func TestLinkedIn_TruncatesUnescapedText(t *testing.T) {
 	for commentary, want := range map[string]string{
 		`Read (more)`:   "Read ",
 		`Read \(more\)`: "Read (more)",
@@ -93,45 +93,45 @@ func TestLinkedInCutsOffTexts(t *testing.T) {
 	}
 }
 
-func TestLinkedInRemembersContents(t *testing.T) {
+func TestLinkedIn_RefusesDuplicates(t *testing.T) {
 	now := time.Now()
-	server, person := startLinkedIn(t, fake.Options{Clock: func() time.Time { return now }})
-	author := "urn:li:person:" + person.ID
+	server, profile := startLinkedIn(t, fake.Options{Clock: func() time.Time { return now }})
+	author := "urn:li:person:" + profile.ID
 	post := func(text string) (int, string, string) {
-		res, answer := linkedin(t, server, person.Token, "POST", "/linkedin/rest/posts", linkedinBody(author, text))
-		return res.StatusCode, res.Header.Get("X-Restli-Id"), answer
+		res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody(author, text))
+		return res.StatusCode, res.Header.Get("X-Restli-Id"), body
 	}
 	_, first, _ := post("Once")
-	if res, _ := linkedin(t, server, person.Token, "DELETE", "/linkedin/rest/posts/"+url.QueryEscape(first), ""); res.StatusCode != http.StatusNoContent {
+	if res, _ := linkedin(t, server, profile.Token, "DELETE", "/linkedin/rest/posts/"+url.QueryEscape(first), ""); res.StatusCode != http.StatusNoContent {
 		t.Errorf("delete: %s", res.Status)
 	}
-	if status, _, answer := post("Once"); status != 422 || !strings.Contains(answer, "duplicate of "+first) || !strings.Contains(answer, "DUPLICATE_POST") {
-		t.Errorf("%d %s", status, answer)
+	if status, _, body := post("Once"); status != 422 || !strings.Contains(body, "duplicate of "+first) || !strings.Contains(body, "DUPLICATE_POST") {
+		t.Errorf("%d %s", status, body)
 	}
 	now = now.Add(25 * time.Hour)
-	if status, _, answer := post("Once"); status != 201 {
-		t.Errorf("a day later: %d %s", status, answer)
+	if status, _, body := post("Once"); status != 201 {
+		t.Errorf("a day later: %d %s", status, body)
 	}
-	// A member's token reads nothing.
+	// A member's token cannot read anything.
 	for _, path := range []string{"/linkedin/rest/posts/" + url.QueryEscape(first), "/linkedin/rest/posts?q=author&author=" + url.QueryEscape(author)} {
-		if res, answer := linkedin(t, server, person.Token, "GET", path, "", "X-Restli-Method", "FINDER"); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s %s", path, res.Status, answer)
+		if res, body := linkedin(t, server, profile.Token, "GET", path, "", "X-Restli-Method", "FINDER"); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s %s", path, res.Status, body)
 		}
 	}
-	// Nobody posts as somebody else.
-	if res, answer := linkedin(t, server, person.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:1", "Stolen")); res.StatusCode < 400 {
-		t.Errorf("posted as another: %s", answer)
+	// Posting as another member is refused.
+	if res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:1", "Stolen")); res.StatusCode < 400 {
+		t.Errorf("posted as another: %s", body)
 	}
 }
 
-func TestLinkedInPermalinksLeadToTheTimeline(t *testing.T) {
-	server, person := startLinkedIn(t, fake.Options{})
-	author := "urn:li:person:" + person.ID
-	res, _ := linkedin(t, server, person.Token, "POST", "/linkedin/rest/posts", linkedinBody(author, "On the timeline"))
+func TestLinkedIn_PermalinksRedirectToTimeline(t *testing.T) {
+	server, profile := startLinkedIn(t, fake.Options{})
+	author := "urn:li:person:" + profile.ID
+	res, _ := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody(author, "On the timeline"))
 	share := res.Header.Get("X-Restli-Id")
-	if res, answer := linkedin(t, server, person.Token, "POST", "/linkedin/rest/socialActions/"+url.QueryEscape(share)+"/comments",
+	if res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/socialActions/"+url.QueryEscape(share)+"/comments",
 		`{"actor":"`+author+`","object":"`+share+`","message":{"text":"As a comment"}}`); res.StatusCode != http.StatusCreated {
-		t.Fatalf("%s %s", res.Status, answer)
+		t.Fatalf("%s %s", res.Status, body)
 	}
 	_, page := linkedin(t, server, "", "GET", "/", "")
 	for _, p := range server.Posts() {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// LinkedInText is what people read of a commentary in LinkedIn's "little" text
-// format. As there, a text ends without an error at the first reserved
-// character that neither stands behind a backslash nor begins an element.
+// LinkedInText returns the visible text of a commentary in LinkedIn's "little"
+// text format. As on LinkedIn, the text is truncated without an error at the
+// first reserved character that is neither escaped nor begins an element.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/little-text-format
 func LinkedInText(commentary string) string {
 	const escaped = `(?:\\.|[^\\|{}@\[\]()<>#*_~])`
@@ -23,15 +23,15 @@ func LinkedInText(commentary string) string {
 		if m == nil {
 			break
 		}
-		for _, words := range m[1:] {
-			shown.WriteString(unescaped.ReplaceAllString(words, "$1"))
+		for _, text := range m[1:] {
+			shown.WriteString(unescaped.ReplaceAllString(text, "$1"))
 		}
 		commentary = commentary[len(m[0]):]
 	}
 	return shown.String()
 }
 
-// parseLittleText writes a text as LinkedIn gives it back.
+// parseLittleText returns a text as LinkedIn returns it.
 func parseLittleText(text string) string {
 	text = regexp.MustCompile(`[\\|{}@\[\]()<>#*_~]`).ReplaceAllString(text, `\$0`)
 	return regexp.MustCompile(`(^|\s)\\#(\p{L}[\p{L}\p{N}]*)`).ReplaceAllString(text, `$1{hashtag|\#|$2}`)

@@ -28,18 +28,18 @@ func (s *Server) Start(address string) error {
 func (s *Server) serve(listener net.Listener) {
 	s.listener = listener
 	server := s.server
-	go func() { _ = server.Serve(listener) }() // ends when the listener is closed
+	go func() { _ = server.Serve(listener) }() // returns when the listener is closed
 }
 
-// URL is the address of the listener that Start opened.
+// URL returns the address of the listener that Start opened.
 func (s *Server) URL() string {
 	s.listenMu.Lock()
 	defer s.listenMu.Unlock()
 	return "http://" + s.address
 }
 
-// NetworkURL is the address of a network's copy, which is Account.BaseURL of its
-// accounts; empty: the server does not play it.
+// NetworkURL returns the base URL of a fake network, which is Account.BaseURL of
+// its accounts; empty: there is no fake of that network.
 func (s *Server) NetworkURL(network string) string {
 	f := s.networkNamed(network)
 	if f == nil {
@@ -48,13 +48,13 @@ func (s *Server) NetworkURL(network string) string {
 	return s.URL() + f.prefix
 }
 
-// Refuse makes the port refuse connections, and drops idle ones, until the
-// returned function is called or the time is over (0: no end).
+// Refuse makes the port refuse connections, and closes idle ones, until the
+// returned function is called or the duration is over (0: no end).
 func (s *Server) Refuse(duration time.Duration) (resume func() error, err error) {
 	s.listenMu.Lock()
 	defer s.listenMu.Unlock()
 	if s.server == nil {
-		return nil, errors.New("the fault refuse needs a listener of the fake network's own: use Start")
+		return nil, errors.New("the fault refuse requires the fake network's own listener: use Start")
 	}
 	if s.listener == nil {
 		return s.resume, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// supportedTypes is a part of what a real instance takes.
+// supportedTypes is a subset of the types that a real instance accepts.
 func supportedTypes() []string {
 	return []string{"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg", "audio/ogg"}
 }
@@ -63,8 +63,9 @@ type mastodonError struct {
 	Error string `json:"error"`
 }
 
-// statusMessage is how Mastodon says a status (app/controllers/api/base_controller.rb
-// and the throttled responder of config/initializers/rack_attack.rb).
+// statusMessage returns Mastodon's message for a status
+// (app/controllers/api/base_controller.rb and the throttled responder of
+// config/initializers/rack_attack.rb).
 func statusMessage(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
@@ -84,10 +85,10 @@ func statusMessage(status int) string {
 	}
 }
 
-// expired is how Doorkeeper says that a token was right once.
+// expired is Doorkeeper's message for an expired token.
 const expired = "The access token expired"
 
-// caller is who makes an authenticated call.
+// caller is the account and app of an authenticated call.
 type caller struct {
 	account Account
 	app     string

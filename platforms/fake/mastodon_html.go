@@ -8,8 +8,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// htmlRenderer reads a status's text: a plainer form of the real rules, written apart
-// from the adapter's so that each checks the other.
+// htmlRenderer renders a status's text: a simplified form of the real rules,
+// independent of the adapter's, so that each tests the other.
 type htmlRenderer struct {
 	entity, prefix, paragraph, link, mention *regexp.Regexp
 }
@@ -29,8 +29,8 @@ func (x htmlRenderer) count(text string) int {
 	return uniseg.GraphemeClusterCount(x.mention.ReplaceAllString(text, "$1@$2"))
 }
 
-// render makes HTML of a status as Mastodon does (app/lib/text_formatter.rb):
-// links are shortened with hidden spans, mentions lose their domain.
+// render converts a text to HTML like Mastodon (app/lib/text_formatter.rb): links
+// are shortened with hidden spans, mentions lose their domain.
 func (x htmlRenderer) render(text string) string {
 	if text == "" {
 		return ""

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// createMedia takes an upload: version 2 answers 202 while it is processed.
+// createMedia accepts an upload. Version 2 responds 202 while it is being
+// processed.
 func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, who caller) {
 	s.mu.Lock()
 	m := Media{ID: s.state.nextID(s.now()), AccountID: who.account.ID}
@@ -51,11 +52,11 @@ func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, who caller)
 	writeJSON(w, status, mediaEntity(r, m, delay == 0))
 }
 
-// processingFailed is how app/controllers/api/v1/media_controller.rb says so.
+// processingFailed is the message of app/controllers/api/v1/media_controller.rb.
 const processingFailed = "Error processing thumbnail for uploaded media"
 
-// processingTime is how long an upload is worked on after it was answered;
-// version 1 of the API answers when it is done.
+// processingTime returns how long an upload is processed after the response;
+// version 1 of the API responds when it is done.
 func (s *Server) processingTime(r *http.Request, m Media, c requestConditions) time.Duration {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
@@ -69,7 +70,7 @@ func (s *Server) processingTime(r *http.Request, m Media, c requestConditions) t
 	}
 }
 
-// staged finds an upload that a post may still take. The caller must hold s.mu.
+// staged returns an upload that a post can still use. The caller must hold s.mu.
 func (s *Server) staged(id, accountID string) *Media {
 	m := s.state.media[id]
 	if m == nil || m.AccountID != accountID || m.PostID != "" || !m.ExpiresAt.IsZero() && !s.now().Before(m.ExpiresAt) {
@@ -78,7 +79,7 @@ func (s *Server) staged(id, accountID string) *Media {
 	return m
 }
 
-// readUpload streams the form's file into storage and gives what is wrong.
+// readUpload streams the form's file to storage and returns what is wrong.
 func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) string {
 	r.Body = http.MaxBytesReader(w, r.Body, videoLimit+1<<20)
 	parts, err := r.MultipartReader()
@@ -106,16 +107,16 @@ func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) st
 			}
 		}
 	}
-	most := int64(videoLimit)
+	limit := int64(videoLimit)
 	if strings.HasPrefix(m.MIMEType, "image/") {
-		most = imageLimit
+		limit = imageLimit
 	}
 	switch {
 	case m.MIMEType == "":
 		return "Validation failed: File can't be blank"
 	case !slices.Contains(supportedTypes(), m.MIMEType):
 		return "Validation failed: File content type is invalid, File is invalid"
-	case m.Bytes > most:
+	case m.Bytes > limit:
 		return "Validation failed: File file size must be less than the limit"
 	case len([]rune(m.Description)) > altLimit:
 		return "Validation failed: Description is too long (maximum is 1500 characters)"
@@ -123,8 +124,9 @@ func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) st
 	return ""
 }
 
-// readMedia answers 206 while the file is processed, 422 when that failed.
-// Attached media is gone from here, as in app/controllers/api/v1/media_controller.rb.
+// readMedia responds 206 while the file is processed and 422 if that failed.
+// Attached media is not found here, as in
+// app/controllers/api/v1/media_controller.rb.
 func (s *Server) readMedia(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
 	found := s.staged(r.PathValue("id"), c.account.ID)
@@ -164,7 +166,7 @@ func mediaEntity(r *http.Request, m Media, ready bool) map[string]any {
 	}
 }
 
-// showMedia serves a file to the timeline.
+// showMedia serves a file for the timeline.
 func (s *Server) showMedia(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	m := s.state.media[r.PathValue("id")]

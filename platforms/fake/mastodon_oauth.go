@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// grant is an authorization code that waits to be exchanged.
+// grant is an authorization code that was not exchanged yet.
 type grant struct {
 	clientID, redirectURI, challenge string
 	accountID                        string
@@ -49,7 +49,7 @@ func (s *Server) createApp(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// readForm reads a body of either kind that Mastodon takes.
+// readForm decodes a body in either format that Mastodon accepts.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
@@ -76,7 +76,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// authorization checks the parameters of the authorize page.
+// authorization validates the parameters of the authorize page.
 func (s *Server) authorization(form url.Values) (a app, problem string) {
 	s.mu.Lock()
 	found := s.state.apps[form.Get("client_id")]
@@ -116,7 +116,7 @@ func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
 	s.showConsent(w, r, form, a.Name, accounts, "/oauth/authorize")
 }
 
-// codeTTL is how long Doorkeeper's codes are good.
+// codeTTL is the lifetime of Doorkeeper's codes.
 const codeTTL = 10 * time.Minute
 
 func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +160,7 @@ func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form u
 	http.Redirect(w, r, back.String(), http.StatusFound) //nolint:gosec // the URI that the app registered, see authorization
 }
 
-// verified checks the S256 code challenge (RFC 7636 §4.6).
+// verified verifies the S256 code challenge (RFC 7636 §4.6).
 func verified(challenge, verifier string) bool {
 	if challenge == "" {
 		return true

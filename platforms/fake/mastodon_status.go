@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// idempotencyKeyTTL is how long Mastodon remembers an Idempotency-Key
+// idempotencyKeyTTL is how long Mastodon stores an Idempotency-Key
 // (app/services/post_status_service.rb: setex 3_600).
 const idempotencyKeyTTL = time.Hour
 
-// createStatus makes a post. As in Mastodon the key is looked up first and
-// stored last, so two calls that run at the same time make two posts.
+// createStatus creates a post. As in Mastodon, the key is looked up first and
+// stored last, so two concurrent calls create two posts.
 func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	form, err := readForm(w, r)
@@ -27,7 +27,7 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 		idempotencyKey = ""
 	}
 	if known, ok := s.repeated(c.account.ID, idempotencyKey); ok {
-		if known.Deleted { // idempotency_duplicate finds it no more
+		if known.Deleted { // idempotency_duplicate no longer finds it
 			writeJSON(w, http.StatusNotFound, mastodonError{statusMessage(http.StatusNotFound)})
 			return
 		}
@@ -61,7 +61,7 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 	writeJSON(w, http.StatusOK, s.statusEntity(r, post, c.account))
 }
 
-// repeated finds the post that a key has already made.
+// repeated returns the post that was created with a key.
 func (s *Server) repeated(accountID, idempotencyKey string) (Post, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *Server) repeated(accountID, idempotencyKey string) (Post, bool) {
 	return *p, true
 }
 
-// publish validates and stores in one step; no status but 200 stores anything.
+// publish validates and stores a post. Only status 200 stores anything.
 func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status int, problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status
 	return http.StatusOK, ""
 }
 
-// validate returns the problem in the words of config/locales/en.yml, or "".
+// validate returns the problem with the message of config/locales/en.yml, or "".
 func (s *Server) validate(post *Post, mediaIDs []string) string {
 	if len(mediaIDs) > maxMedia {
 		return fmt.Sprintf("Cannot attach more than %d files", maxMedia)
@@ -111,7 +111,7 @@ func (s *Server) validate(post *Post, mediaIDs []string) string {
 		if len(mediaIDs) > 1 && !strings.HasPrefix(m.MIMEType, "image/") {
 			return "Cannot attach a video to a post that already contains images"
 		}
-		if m.Failed || s.now().Before(m.ReadyAt) { // MediaAttachment#not_processed? is true of failed ones too
+		if m.Failed || s.now().Before(m.ReadyAt) { // MediaAttachment#not_processed? is also true for failed ones
 			return "Cannot attach files that have not finished processing. Try again in a moment!"
 		}
 		post.Media = append(post.Media, *m)
@@ -153,7 +153,7 @@ func (s *Server) deleteStatus(w http.ResponseWriter, r *http.Request, c caller) 
 	writeJSON(w, http.StatusOK, entity)
 }
 
-// listStatuses lists newest first, a page at a time.
+// listStatuses lists statuses, newest first, page by page.
 func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) {
 	query := r.URL.Query()
 	limit := 20
@@ -174,7 +174,7 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) 
 		if len(list) == limit {
 			break
 		}
-		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !compareIDs(p.ID, maxID) || since != "" && !compareIDs(since, p.ID) ||
+		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !isLessID(p.ID, maxID) || since != "" && !isLessID(since, p.ID) ||
 			query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" && len(p.Media) == 0 {
 			continue
 		}
@@ -195,8 +195,8 @@ func link(r *http.Request, parameter, id, rel string) string {
 	return fmt.Sprintf(`<%s%s?%s>; rel=%q`, base(r), r.URL.Path, query.Encode(), rel)
 }
 
-// compareIDs compares numbers of any length without leading zeros.
-func compareIDs(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+// isLessID compares numbers of any length without leading zeros.
+func isLessID(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
 func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[string]any {
 	media := make([]map[string]any, len(p.Media))

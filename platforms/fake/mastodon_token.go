@@ -14,14 +14,14 @@ type oauthErrorBody struct {
 	Description string `json:"error_description"`
 }
 
-// How Doorkeeper words refusals (config/locales/doorkeeper.en.yml).
+// Doorkeeper's error messages (config/locales/doorkeeper.en.yml).
 const (
 	unsupportedGrant = "The authorization grant type is not supported by the authorization server."
 	invalidClient    = "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
 	invalidGrant     = "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
 )
 
-// createToken exchanges a code, and with Options.TokenLife a refresh token too.
+// createToken exchanges a code, and with Options.TokenTTL also a refresh token.
 func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	kind := form.Get("grant_type")
@@ -50,16 +50,15 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	case t == nil:
 		writeJSON(w, http.StatusBadRequest, oauthErrorBody{"invalid_grant", invalidGrant})
 	default:
-		answer := map[string]any{"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix()}
+		body := map[string]any{"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix()}
 		if t.Refresh != nil {
-			answer["refresh_token"], answer["expires_in"] = t.Refresh.Value, int(s.options.TokenTTL/time.Second)
+			body["refresh_token"], body["expires_in"] = t.Refresh.Value, int(s.options.TokenTTL/time.Second)
 		}
-		writeJSON(w, http.StatusOK, answer)
+		writeJSON(w, http.StatusOK, body)
 	}
 }
 
-// exchangeCode returns no token when the code is not good. The caller must hold
-// s.mu.
+// exchangeCode returns no token for an invalid code. The caller must hold s.mu.
 func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
 	g, ok := s.takeCode(form.Get("code"), a.ClientID, form.Get("redirect_uri"), form.Get("code_verifier"))
 	if !ok {
@@ -68,9 +67,9 @@ func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
 	return s.newToken(token{AccountID: g.accountID, Scopes: g.scopes, App: a.Name}, a.ClientID, rand.Text()), nil
 }
 
-// exchangeRefresh returns the successor of a refresh token that was never used,
-// and revokes all of a family when one was (RFC 9700, 4.14.2: either the client
-// or a thief holds a stolen one). The caller must hold s.mu.
+// exchangeRefresh returns the successor of an unused refresh token, and revokes
+// the whole family of a used one (RFC 9700, 4.14.2: either the client or an
+// attacker has a stolen one). The caller must hold s.mu.
 func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
 	old := s.state.refreshes[form.Get("refresh_token")]
 	switch {
@@ -94,7 +93,8 @@ func (s *Server) newToken(t token, clientID, family string) *token {
 	return &t
 }
 
-// revokeToken ends a token. One that is not known is no error (RFC 7009, 2.2).
+// revokeToken revokes a token. Revoking an unknown token is not an error (RFC
+// 7009, 2.2).
 func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	s.mu.Lock()

@@ -20,7 +20,7 @@ type hands struct {
 	now time.Time
 }
 
-// The network counts in milliseconds.
+// The network's resolution is milliseconds.
 func newHands() *hands { return &hands{now: time.Now().Truncate(time.Millisecond)} }
 
 func (h *hands) Now() time.Time {
@@ -35,7 +35,7 @@ func (h *hands) pass(d time.Duration) {
 	h.now = h.now.Add(d)
 }
 
-// upload sends a picture and gives the response's status and the media's id.
+// upload uploads an image and returns the response's status and the media's id.
 func (s sandbox) upload() (status int, id string) {
 	s.t.Helper()
 	var body bytes.Buffer
@@ -46,21 +46,21 @@ func (s sandbox) upload() (status int, id string) {
 	}
 	_, _ = part.Write([]byte("\x89PNG\r\n\x1a\nrest"))
 	_ = form.Close()
-	res, answer := s.call(http.MethodPost, "/api/v2/media", body.String(), "Content-Type", form.FormDataContentType())
+	res, response := s.call(http.MethodPost, "/api/v2/media", body.String(), "Content-Type", form.FormDataContentType())
 	var media struct{ ID string }
-	if err := json.Unmarshal([]byte(answer), &media); err != nil {
-		s.t.Fatalf("%s: %s", res.Status, answer)
+	if err := json.Unmarshal([]byte(response), &media); err != nil {
+		s.t.Fatalf("%s: %s", res.Status, response)
 	}
 	return res.StatusCode, media.ID
 }
 
-// attach posts an upload and gives the status and what is said of it.
+// attach posts an upload and returns the status and the error.
 func (s sandbox) attach(id string) (int, string) {
-	res, answer := s.call(http.MethodPost, "/api/v1/statuses", fmt.Sprintf(`{"status":"with media","media_ids":[%q]}`, id))
-	return res.StatusCode, answer
+	res, body := s.call(http.MethodPost, "/api/v1/statuses", fmt.Sprintf(`{"status":"with media","media_ids":[%q]}`, id))
+	return res.StatusCode, body
 }
 
-func TestMediaEndsAsTheFaultSays(t *testing.T) {
+func TestFaults_MediaProcessing(t *testing.T) {
 	for kind, want := range map[fake.FaultKind]struct {
 		then   int
 		attach int
@@ -90,7 +90,7 @@ func TestMediaEndsAsTheFaultSays(t *testing.T) {
 			if status, says := s.attach(id); status != want.attach || !strings.Contains(says, want.says) {
 				t.Errorf("attached: %d %s, want %d %s", status, says, want.attach, want.says)
 			}
-			// The next upload is not hit.
+			// The next upload is not affected.
 			if status, id := s.upload(); status != 200 {
 				t.Errorf("the next one: %d", status)
 			} else if status, says := s.attach(id); status != 200 {
@@ -100,7 +100,7 @@ func TestMediaEndsAsTheFaultSays(t *testing.T) {
 	}
 }
 
-func TestMediaThatNoPostTakesExpires(t *testing.T) {
+func TestMedia_ExpiresWithoutPost(t *testing.T) {
 	clock := newHands()
 	s := start(t, fake.Options{Clock: clock.Now})
 	if err := s.Inject(fake.Fault{Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {

@@ -7,45 +7,49 @@ import (
 	"time"
 )
 
-// maxFormMemory is how much of the files in a form is held in memory; the rest of
-// them waits in temporary files, which net/http removes.
+// maxFormMemory is how much of a form's files is held in memory; the rest is
+// stored in temporary files, which net/http removes.
 const maxFormMemory = 64 << 10
 
-// fakeNetwork is how one network looks from outside: where its API lies, and how it
-// words what all of them have to say. A network is a file of its own that gives
-// its face, and a line in faces.
+// fakeNetwork is how one network looks to clients: the prefix of its API, and its
+// formats for what all networks have in common.
 type fakeNetwork struct {
-	name   string // as adapters name it
-	prefix string // of all its addresses, such as "/x"; Mastodon's, the oldest, has none
+	name   string // name as in adapters
+	prefix string // of all of its paths, such as "/x"; empty for Mastodon
 
-	// isAPI reports whether faults apply to an address, which is so for the API
-	// and not for pages; nil: to all below prefix.
+	// isAPI reports whether faults apply to a path, which they do for the API and
+	// not for pages; nil: all paths below prefix.
 	isAPI func(path string) bool
-	// token finds the token of a request.
+	// token returns the token of a request.
 	token func(r *http.Request) string
-	// refuse words a refusal. text is empty or what to say instead of the usual.
+	// refuse writes a refusal. text replaces the usual message unless it is
+	// empty.
 	refuse func(w http.ResponseWriter, status int, text string)
-	// expired words the refusal of a token that was good once.
+	// expired writes the refusal of an expired token.
 	expired func(w http.ResponseWriter)
-	// writeRateHeaders writes the headers that tell how a limit stands; nil: it tells nobody.
+	// writeRateHeaders writes the headers that report a rate limit; nil: it
+	// reports none.
 	writeRateHeaders func(h http.Header, rate Rate, left int, reset time.Time)
-	// writeThrottled adds to a 429 what is said besides its headers; nil: refuse says it.
+	// writeThrottled writes a 429 if it differs from other refusals; nil: refuse
+	// writes it.
 	writeThrottled func(w http.ResponseWriter, wait time.Duration)
-	// corruptHeaders breaks the headers of a success as Malformed2xx breaks its body, for
-	// networks that answer in headers; nil: nothing to break.
+	// corruptHeaders corrupts the headers of a success the way Malformed2xx
+	// corrupts its body, for networks that respond with headers; nil: nothing to
+	// corrupt.
 	corruptHeaders func(h http.Header)
-	// requestID names the header that identifies a call; empty: none does.
+	// requestID is the header with the request id; empty: none.
 	requestID string
-	// routes adds the handlers, whose addresses all begin with prefix.
+	// routes adds the handlers, whose paths all begin with prefix.
 	routes func(mux *http.ServeMux)
 }
 
-// faces lists the networks that the server plays.
+// newNetworks returns the fake networks.
 func (s *Server) newNetworks() []*fakeNetwork {
 	return []*fakeNetwork{s.mastodonNetwork(), s.telegramNetwork(), s.discordNetwork(), s.instagramNetwork(), s.threadsNetwork(), s.xNetwork(), s.linkedinNetwork(), s.facebookNetwork(), s.blueskyNetwork()}
 }
 
-// networkOf finds whose API an address is of; nil for pages and controls.
+// networkOf returns the network whose API a path belongs to; nil for pages and
+// controls.
 func (s *Server) networkOf(path string) *fakeNetwork {
 	for _, f := range s.networks {
 		if f.prefix != "" && !strings.HasPrefix(path, f.prefix+"/") {
@@ -67,10 +71,11 @@ func (s *Server) networkNamed(network string) *fakeNetwork {
 	return nil
 }
 
-// root is the address of a network as its callers see it.
+// root returns the base URL of a network for its clients.
 func (f *fakeNetwork) root(r *http.Request) string { return base(r) + f.prefix }
 
-// callerOf finds who makes a call. problem is how the face has answered already.
+// callerOf returns the account that makes a request. ok is false if a refusal was
+// written.
 func (s *Server) callerOf(w http.ResponseWriter, r *http.Request, f *fakeNetwork) (c caller, ok bool) {
 	s.mu.Lock()
 	t := s.state.tokens[f.token(r)]
@@ -89,8 +94,8 @@ func (s *Server) callerOf(w http.ResponseWriter, r *http.Request, f *fakeNetwork
 	return c, true
 }
 
-// authenticatedFor serves calls that carry a good token, within the network's rates for
-// the buckets.
+// authenticatedFor serves calls with a valid token, within the network's rates
+// for the buckets.
 func (s *Server) authenticatedFor(f *fakeNetwork, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, ok := s.callerOf(w, r, f)
@@ -114,8 +119,8 @@ func (f *fakeNetwork) refuseThrottled(w http.ResponseWriter, wait time.Duration)
 	f.refuse(w, http.StatusTooManyRequests, "")
 }
 
-// Object is whatever else a network holds between two calls: a container, an
-// upload that is not whole. Data is the network's own JSON.
+// Object is other state of a network between two calls: a container, an
+// incomplete upload. Data is the network's own JSON.
 type Object struct {
 	ID        string          `json:"id"`
 	Network   string          `json:"network"`
@@ -125,8 +130,8 @@ type Object struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// putObject keeps a thing, in place of an earlier one of its id. The caller must
-// hold s.mu.
+// putObject stores an object and replaces an earlier one with the same id. The
+// caller must hold s.mu.
 func (s *Server) putObject(t Object, data any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -136,7 +141,7 @@ func (s *Server) putObject(t Object, data any) error {
 	return s.commit(record{Kind: kindObject, Object: &t})
 }
 
-// object reads one into data. The caller must hold s.mu.
+// object reads an object into data. The caller must hold s.mu.
 func (s *Server) object(network, kind, id string, data any) (Object, bool) {
 	t := s.state.objects[id]
 	if t == nil || t.Network != network || t.Kind != kind || json.Unmarshal(t.Data, data) != nil {
@@ -145,9 +150,8 @@ func (s *Server) object(network, kind, id string, data any) (Object, bool) {
 	return *t, true
 }
 
-// storePost makes a post, whose ID, URL and all that people wrote are filled in;
-// CreatedAt too where the network dates other than to the millisecond. The caller
-// must hold s.mu.
+// storePost stores a post with its ID, URL and content. CreatedAt is set unless
+// the network's resolution is not milliseconds. The caller must hold s.mu.
 func (s *Server) storePost(r *http.Request, post *Post) error {
 	c := conditionsOf(r)
 	if post.CreatedAt.IsZero() {
@@ -169,8 +173,8 @@ func (s *Server) storePost(r *http.Request, post *Post) error {
 // s.mu.
 func (s *Server) isListed(p *Post) bool { return !p.Deleted && !s.now().Before(p.HiddenUntil) }
 
-// scheduleMedia fills in how the processing of an upload goes, by the faults that hit
-// the request.
+// scheduleMedia sets the outcome and time of an upload's processing, according to
+// the faults that match the request.
 func (s *Server) scheduleMedia(r *http.Request, m *Media) {
 	c := conditionsOf(r)
 	delay := s.options.MediaDelay

@@ -5,36 +5,38 @@ import (
 	"time"
 )
 
-// Windows says where the windows of a server's limits begin.
+// Windows is when the windows of a server's limits begin.
 type Windows string
 
-// The kinds of windows. Mastodon's begin at the multiples of their length.
+// The kinds of windows. FixedWindows, as Mastodon's, begin at multiples of their
+// length.
 const (
 	FixedWindows         Windows = ""
 	WindowsFromFirstCall Windows = "from the first call"
 )
 
-// Headers is what a server says of its limits.
+// Headers is what a server reports about its limits.
 type Headers string
 
-// What servers say. All but the first are lies, or nothing.
+// The kinds of headers. Only the first are accurate.
 const (
 	HeadersAccurate          Headers = ""
-	HeadersWholeSeconds      Headers = "whole seconds" // of the reset: up to a second early
+	HeadersWholeSeconds      Headers = "whole seconds" // truncates the reset to whole seconds: up to a second early
 	HeadersConstantRemaining Headers = "constant remaining"
 	HeadersPastReset         Headers = "past reset"
 	HeadersZeroLimit         Headers = "zero limit"
 	HeadersNone              Headers = "none"
 )
 
-// GoToSocialRates are a real GoToSocial's: all calls count together, in windows
-// that begin with their first call, and the reset is said in whole seconds
-// (internal/middleware/ratelimit.go there, over github.com/ulule/limiter).
+// GoToSocialRates are the limits of a real GoToSocial server: all calls count
+// together, in windows that begin with their first call, and the reset is
+// reported in whole seconds (internal/middleware/ratelimit.go in its source,
+// based on github.com/ulule/limiter).
 func GoToSocialRates() Rates {
 	return Rates{API: Rate{300, 5 * time.Minute}, Windows: WindowsFromFirstCall, Headers: HeadersWholeSeconds}
 }
 
-// at returns the usage of the window that a time falls in.
+// at returns the usage of the window at a time.
 func (u usage) at(now time.Time, rate Rate, windows Windows) usage {
 	if windows == WindowsFromFirstCall {
 		if now.Before(u.ends) {

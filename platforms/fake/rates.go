@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Rate is a number of requests per period, counted in fixed periods.
+// Rate is a number of requests per fixed window.
 type Rate struct {
 	Requests int
 	Per      time.Duration
 }
 
-// Rates are the limits per account, and of an app over all its accounts. A rate
-// of zero requests is no limit.
+// Rates are the limits per account, and of an app over all of its accounts. A
+// rate of zero requests means no limit.
 type Rates struct {
 	API      Rate // all calls
 	Statuses Rate // new posts
@@ -22,11 +22,12 @@ type Rates struct {
 	Deletes  Rate
 	App      Rate // all calls with tokens of one app; zero: none
 
-	Windows Windows // where its windows begin
-	Headers Headers // what it says of them
+	Windows Windows // when its windows begin
+	Headers Headers // what it reports about them
 }
 
-// MastodonRates are a real instance's (https://docs.joinmastodon.org/api/rate-limits/).
+// MastodonRates are the limits of a real instance
+// (https://docs.joinmastodon.org/api/rate-limits/).
 func MastodonRates() Rates {
 	return Rates{
 		API:      Rate{300, 5 * time.Minute},
@@ -36,7 +37,7 @@ func MastodonRates() Rates {
 	}
 }
 
-// GenerousRates are limits that only a runaway loop meets.
+// GenerousRates are limits that normal use does not reach.
 func GenerousRates() Rates {
 	r := Rate{1_000_000, 5 * time.Minute}
 	return Rates{API: r, Statuses: r, Media: r, Deletes: r}
@@ -53,13 +54,13 @@ type limiter struct {
 type usage struct {
 	period int64
 	count  int
-	ends   time.Time // where windows begin with a call
+	ends   time.Time // for windows that begin with a call
 }
 
 func newLimiter(rates Rates) *limiter { return &limiter{rates: rates, used: map[string]usage{}} }
 
-// allow counts a request in the buckets that it belongs to, writes the headers
-// of the fullest one, and says whether there was room in all of them.
+// allow counts a request in its buckets, writes the headers of the one with the
+// least remaining requests, and reports whether all had room.
 func (l *limiter) allow(w http.ResponseWriter, c caller, now time.Time, buckets ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +88,8 @@ func (l *limiter) allow(w http.ResponseWriter, c caller, now time.Time, buckets 
 }
 
 // take counts a request in the buckets of one of the other networks, writes the
-// headers of the fullest, and says how long to wait where one is full.
+// headers of the one with the least remaining requests, and returns how long to
+// wait if one is exhausted.
 func (l *limiter) take(w http.ResponseWriter, f *fakeNetwork, rates map[string]Rate, c caller, now time.Time, buckets ...string) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +120,7 @@ func (l *limiter) take(w http.ResponseWriter, f *fakeNetwork, rates map[string]R
 	return wait, ok
 }
 
-// writeRate writes the headers as Mastodon does: the reset is ISO 8601.
+// writeRate writes Mastodon's headers: the reset is in ISO 8601.
 func writeRate(h http.Header, rate Rate, left int, reset time.Time) {
 	h.Set("X-RateLimit-Limit", strconv.Itoa(rate.Requests))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(left))

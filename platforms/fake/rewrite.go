@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// rewrite changes a text as servers with Markdown do before they list it: escapes
-// and emphasis are applied, entities are decoded, punctuation becomes
-// typographic, and whitespace collapses. Written apart from the adapters'
-// comparison, so that each checks the other.
+// rewrite changes a text the way servers with Markdown do before they list it:
+// escapes and emphasis are applied, entities are decoded, punctuation becomes
+// typographic, and whitespace is collapsed. It is independent of the adapters'
+// comparison, so that each tests the other.
 func rewrite(text string) string {
 	text = html.UnescapeString(text)
 	text = regexp.MustCompile(`(\*{1,2}|_{1,2})([^\s*_\\](?:[^*_\n\\]*[^\s*_\\])?)(\*{1,2}|_{1,2})`).ReplaceAllString(text, "$2")
@@ -21,15 +21,15 @@ func rewrite(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// applyRewrite notes how listings show a post whose request the fault RewriteText
-// hits.
+// applyRewrite sets the listed text of a post if the fault RewriteText matches
+// its request.
 func applyRewrite(r *http.Request, post *Post) {
 	if conditionsOf(r).rewrite {
 		post.ListedText = rewrite(post.Text)
 	}
 }
 
-// listedText is the text as listings show it.
+// listedText returns the text in listings.
 func (p Post) listedText() string {
 	if p.ListedText != "" {
 		return p.ListedText
@@ -40,7 +40,7 @@ func (p Post) listedText() string {
 // nodeInfoVersion is the version of the schema of showNodeInfo.
 const nodeInfoVersion = "2.0"
 
-// routeNodeInfo says which software the fake Mastodon server claims to run.
+// routeNodeInfo serves the software that the fake Mastodon server reports.
 // https://nodeinfo.diaspora.software/protocol
 func (s *Server) routeNodeInfo() {
 	s.mux.HandleFunc("GET /.well-known/nodeinfo", func(w http.ResponseWriter, r *http.Request) {

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// requestConditions are what faults change inside a handler.
+// requestConditions are changes that faults make inside a handler.
 type requestConditions struct {
 	skew time.Duration // of the network's clock
-	hide time.Duration // new posts out of listings
+	hide time.Duration // hides new posts from listings
 
-	ignoreKey   bool // the Idempotency-Key of a request
-	ignoreSince bool // the lower bound that a request sets for a listing
-	rewrite     bool // the text of a new post, in listings
+	ignoreKey   bool // ignores the Idempotency-Key of a request
+	ignoreSince bool // ignores the lower bound of a listing
+	rewrite     bool // rewrites the text of a new post in listings
 
-	processingResult FaultKind     // how the processing of an upload ends; empty: well
-	processingTime   time.Duration // and after how long; 0: as usual
-	mediaTTL         time.Duration // of an upload; 0: as usual
+	processingResult FaultKind     // outcome of an upload's processing; empty: success
+	processingTime   time.Duration // duration of the processing; 0: the default
+	mediaTTL         time.Duration // lifetime of an upload; 0: the default
 }
 
 type conditionsKey struct{}
@@ -31,8 +31,9 @@ func conditionsOf(r *http.Request) requestConditions {
 	return c
 }
 
-// serveWithFaults answers a request as the faults that hit it say. Those that
-// only change conditions apply first; the first that replaces the response wins.
+// serveWithFaults serves a request according to the faults that match it. Those
+// that only change conditions apply first. Of those that replace the response,
+// the first applies.
 func (s *Server) serveWithFaults(w http.ResponseWriter, r *http.Request, as *fakeNetwork) {
 	s.count(r, as)
 	var c requestConditions
@@ -97,7 +98,7 @@ func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, as *fakeNetw
 		w.WriteHeader(http.StatusInternalServerError)
 		_, _ = io.WriteString(w, "<!DOCTYPE html><title>We're sorry, but something went wrong (500)</title>")
 	case ActThenHang:
-		_, _ = io.Copy(io.Discard, r.Body) // only then does net/http notice that the caller left
+		_, _ = io.Copy(io.Discard, r.Body) // net/http notices a closed connection only after the body was read
 		s.wait(r.Context(), f.For)
 		reset(w)
 	case Malformed2xx:
@@ -130,7 +131,7 @@ func (s *Server) answerStatus(w http.ResponseWriter, as *fakeNetwork, f Fault) {
 	as.refuse(w, f.Status, "")
 }
 
-// wait pauses; 0 waits until the caller gives up or the server closes.
+// wait sleeps; 0 waits until the client disconnects or the server closes.
 func (s *Server) wait(ctx context.Context, d time.Duration) {
 	var over <-chan time.Time
 	if d > 0 {
@@ -145,20 +146,20 @@ func (s *Server) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reset ends the connection with a TCP reset, so that nothing of a response
-// arrives. Where the connection cannot be taken over, aborting comes closest.
+// reset closes the connection with a TCP reset, so that nothing of a response
+// arrives. If the connection cannot be hijacked, it aborts the handler.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to abort
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // closing then sends a reset
+		_ = tcp.SetLinger(0) // makes Close send a reset
 	}
 	_ = conn.Close()
 }
 
-// recorder takes a response that will be lost.
+// recorder records a response that will be lost.
 type recorder struct {
 	header http.Header
 	body   bytes.Buffer
@@ -168,7 +169,7 @@ func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(int)             {}
 func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// slowBody spends its time on the first reads, a tenth on each.
+// slowBody distributes its delay over the first reads, a tenth on each.
 type slowBody struct {
 	io.ReadCloser
 	server *Server

@@ -9,10 +9,10 @@ import (
 type Account struct {
 	ID        string    `json:"id"`
 	Network   string    `json:"network,omitempty"`  // empty: mastodon
-	Kind      string    `json:"kind,omitempty"`     // as the network calls it; empty: a user
-	OwnerID   string    `json:"owner_id,omitempty"` // the user who may post as this page, organization or channel
+	Kind      string    `json:"kind,omitempty"`     // the network's term; empty: personal
+	OwnerID   string    `json:"owner_id,omitempty"` // id of the personal account that can post as this page, organization or channel
 	Name      string    `json:"name"`
-	Token     string    `json:"token,omitempty"` // of AddAccount
+	Token     string    `json:"token,omitempty"` // set by AddAccount
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -23,23 +23,23 @@ func (a Account) network() string {
 	return a.Network
 }
 
-// Post is the truth about one published post.
+// Post is what is really stored of a published post.
 type Post struct {
 	ID             string    `json:"id"`
 	Network        string    `json:"network"`
 	AccountID      string    `json:"account_id"`
 	Account        string    `json:"account"`
 	Text           string    `json:"text"`
-	ListedText     string    `json:"listed,omitempty"` // the text as listings show it, where it was rewritten
+	ListedText     string    `json:"listed,omitempty"` // the text in listings, if it was rewritten
 	Media          []Media   `json:"media"`
 	ReplyTo        string    `json:"reply_to,omitempty"`
 	Language       string    `json:"language,omitempty"`
 	Visibility     string    `json:"visibility"`
 	URL            string    `json:"url"`
-	CreatedAt      time.Time `json:"created_at"`  // as the network says
-	ReceivedAt     time.Time `json:"received_at"` // when the request arrived, by the true clock
+	CreatedAt      time.Time `json:"created_at"`  // as the network reports it
+	ReceivedAt     time.Time `json:"received_at"` // arrival of the request, by the real clock
 	IdempotencyKey string    `json:"idempotency_key,omitempty"`
-	Requests       int       `json:"requests"` // calls that were answered with this post
+	Requests       int       `json:"requests"` // number of calls that returned this post
 	Deleted        bool      `json:"deleted"`
 	HiddenUntil    time.Time `json:"hidden_until,omitzero"`
 }
@@ -52,8 +52,8 @@ type Media struct {
 	Bytes       int64     `json:"bytes"`
 	Description string    `json:"description,omitempty"`
 	ReadyAt     time.Time `json:"ready_at"`
-	Failed      bool      `json:"failed,omitempty"`    // what came of it at ReadyAt
-	ExpiresAt   time.Time `json:"expires_at,omitzero"` // gone from then on, unless a post has it
+	Failed      bool      `json:"failed,omitempty"`    // outcome of the processing at ReadyAt
+	ExpiresAt   time.Time `json:"expires_at,omitzero"` // deleted then, unless a post uses it
 	PostID      string    `json:"post_id,omitempty"`
 }
 
@@ -75,8 +75,8 @@ type token struct {
 	Refresh   *refresh  `json:"refresh,omitempty"`
 }
 
-// refresh is a refresh token. All that came of one authorization are a family,
-// which ends when one of them is used twice (RFC 9700, 4.14.2).
+// refresh is a refresh token. All tokens of one authorization form a family,
+// which is revoked if a refresh token is used twice (RFC 9700, 4.14.2).
 type refresh struct {
 	Value    string `json:"value"`
 	Family   string `json:"family"`
@@ -91,22 +91,22 @@ type key struct {
 	Expires   time.Time `json:"expires"`
 }
 
-// state changes only by records, so that the journal can bring it back.
+// state changes through records only, so that the journal can restore it.
 type state struct {
 	accounts     map[string]*Account
 	accountOrder []*Account
 	apps         map[string]*app
 	tokens       map[string]*token
 	media        map[string]*Media
-	data         map[string][]byte // media bytes, when there is no journal
+	data         map[string][]byte // bytes of media, if there is no journal
 	posts        []*Post
 	postByID     map[string]*Post
 	byAccount    map[string][]*Post
 	keys         map[string]key
 	lastID       uint64
-	refreshes    map[string]*token // by their refresh tokens
+	refreshes    map[string]*token // by refresh token
 	objects      map[string]*Object
-	issued       []string // every secret ever given out, whatever became of it
+	issued       []string // every secret ever issued
 }
 
 func newState() state {
@@ -125,8 +125,8 @@ func (s *state) clear() {
 	s.objects = map[string]*Object{}
 }
 
-// nextID is like Mastodon's: milliseconds, then a number, always increasing
-// (lib/mastodon/snowflake.rb).
+// nextID returns ids like Mastodon's: milliseconds, then a number, always
+// increasing (lib/mastodon/snowflake.rb).
 func (s *state) nextID(now time.Time) string {
 	s.lastID = max(s.lastID+1, uint64(now.UnixMilli())<<16)
 	return strconv.FormatUint(s.lastID, 10)
@@ -156,11 +156,11 @@ const (
 	kindMedia   recordKind = "media"
 	kindPost    recordKind = "post"
 	kindKey     recordKind = "key"
-	kindRepeat  recordKind = "repeat" // a known key came again
+	kindRepeat  recordKind = "repeat" // a known idempotency key was repeated
 	kindDelete  recordKind = "delete"
 	kindUse     recordKind = "use"    // a refresh token was used
-	kindRevoke  recordKind = "revoke" // a family of tokens ended
-	kindEnd     recordKind = "end"    // one token ended
+	kindRevoke  recordKind = "revoke" // a family of tokens was revoked
+	kindEnd     recordKind = "end"    // one token was revoked
 	kindObject  recordKind = "thing"
 	kindReset   recordKind = "reset"
 )
@@ -179,7 +179,7 @@ type record struct {
 }
 
 // end revokes a token. An account whose own token it was gets a new one the next
-// time that it is added.
+// time it is added.
 func (s *state) end(value string) {
 	if t := s.tokens[value]; t != nil {
 		if a := s.accounts[t.AccountID]; a != nil && a.Token == value {

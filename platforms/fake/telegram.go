@@ -13,8 +13,8 @@ import (
 	"unicode/utf16"
 )
 
-// telegramNetwork is the Bot API (https://core.telegram.org/bots/api). Each account
-// is a channel with a bot of its own, whose token is the account's.
+// telegramNetwork fakes the Bot API (https://core.telegram.org/bots/api). Each
+// account is a channel with its own bot, whose token is the account's.
 func (s *Server) telegramNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "telegram",
@@ -59,7 +59,7 @@ func telegramStatusMessage(status int) string {
 	}
 }
 
-// telegram answers one method.
+// telegram serves one method.
 func (s *Server) telegram(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	params, files, err := s.telegramParams(w, r, c)
 	if err != nil {
@@ -100,7 +100,7 @@ func telegramChat(a Account) map[string]any {
 	return map[string]any{"id": id, "type": "channel", "title": strings.ToUpper(a.Name[:1]) + a.Name[1:], "username": a.Name}
 }
 
-// telegramParams reads JSON or a form, whose files are kept.
+// telegramParams decodes JSON or a form, whose files are stored.
 func (s *Server) telegramParams(w http.ResponseWriter, r *http.Request, c caller) (params map[string]string, files map[string]Media, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 60<<20)
 	params, files = map[string]string{}, map[string]Media{}
@@ -145,7 +145,7 @@ func (s *Server) telegramParams(w http.ResponseWriter, r *http.Request, c caller
 	}
 }
 
-// savePart keeps a file that comes with a post.
+// savePart stores a file that is sent with a post.
 func (s *Server) savePart(part *multipart.Part, c caller) (Media, error) {
 	s.mu.Lock()
 	m := Media{ID: s.state.nextID(s.now()), AccountID: c.account.ID, MIMEType: part.Header.Get("Content-Type"), ReadyAt: s.now()}
@@ -155,14 +155,14 @@ func (s *Server) savePart(part *multipart.Part, c caller) (Media, error) {
 	return m, err
 }
 
-// telegramSend makes one message, or one for each file of an album.
+// telegramSend creates one message, or one per file of an album.
 func (s *Server) telegramSend(r *http.Request, c caller, method string, params map[string]string, files map[string]Media) (result any, problem string) {
 	post := Post{Network: "telegram", AccountID: c.account.ID, Account: c.account.Name, ReceivedAt: s.now(), Visibility: "public"}
-	most := 1024
+	limit := 1024
 	field := map[string]string{"sendPhoto": "photo", "sendVideo": "video", "sendAnimation": "animation"}[method]
 	switch method {
 	case "sendMessage":
-		post.Text, most = params["text"], 4096
+		post.Text, limit = params["text"], 4096
 		if strings.TrimSpace(post.Text) == "" {
 			return nil, "message text is empty"
 		}
@@ -186,8 +186,8 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 		}
 		post.Text, post.Media = params["caption"], []Media{file}
 	}
-	if len(utf16.Encode([]rune(post.Text))) > most {
-		return nil, map[bool]string{true: "message is too long", false: "message caption is too long"}[most == 4096]
+	if len(utf16.Encode([]rune(post.Text))) > limit {
+		return nil, map[bool]string{true: "message is too long", false: "message caption is too long"}[limit == 4096]
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +207,7 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 	var messages []map[string]any
 	var ids []string
 	for range max(len(post.Media), 1) {
-		// Message ids are small numbers, counted in every chat.
+		// Message ids are small numbers per chat.
 		id := len(s.state.byAccount[c.account.ID])*10 + len(ids) + 1
 		ids = append(ids, strconv.Itoa(id))
 		messages = append(messages, map[string]any{"message_id": id, "chat": telegramChat(c.account), "date": 0})
@@ -226,8 +226,8 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 	return messages[0], ""
 }
 
-// telegramMessage finds the post that a message belongs to. The caller must hold
-// s.mu.
+// telegramMessage returns the post that a message belongs to. The caller must
+// hold s.mu.
 func (s *Server) telegramMessage(c caller, id string) string {
 	for _, p := range s.state.byAccount[c.account.ID] {
 		if !p.Deleted && strings.Contains(","+p.ID+",", ","+id+",") {

@@ -11,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// threadsNetwork is a fake of the Threads API.
+// threadsNetwork fakes the Threads API.
 // https://developers.facebook.com/docs/threads
 func (s *Server) threadsNetwork() *fakeNetwork {
 	f := newGraphNetwork("threads", "/threads", "/oauth/authorize", nil)
@@ -70,8 +70,8 @@ func (g *threads) node(w http.ResponseWriter, r *http.Request, c caller) {
 		writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "username": c.account.Name, "name": capital(c.account.Name)}))
 		return
 	}
-	if made, _, ok := g.container(id, c); ok {
-		entity := map[string]any{"id": id, "status": g.status(made, c)}
+	if created, _, ok := g.container(id, c); ok {
+		entity := map[string]any{"id": id, "status": g.status(created, c)}
 		if entity["status"] == "ERROR" {
 			entity["error_message"] = "FAILED_PROCESSING_VIDEO"
 		}
@@ -107,7 +107,7 @@ func (g *threads) limit(w http.ResponseWriter, r *http.Request, c caller) {
 	})}})
 }
 
-// list lists posts, or replies: the one list has none of the other.
+// list lists either posts or replies.
 func (g *threads) list(replies bool) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
 		g.mu.Lock()
@@ -133,55 +133,55 @@ func (g *threads) remove(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, map[string]any{"success": true, "deleted_id": id})
 }
 
-// create makes a container.
+// create creates a container.
 // https://developers.facebook.com/docs/threads/reference/publishing
 func (g *threads) create(w http.ResponseWriter, r *http.Request, c caller) {
-	made := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true",
+	created := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true",
 		Text: r.FormValue("text"), ReplyTo: r.FormValue("reply_to_id")}
-	problem := g.words(&made)
+	problem := g.checkText(&created)
 	if problem == nil {
-		problem = g.attachments(r, c, &made)
+		problem = g.attachments(r, c, &created)
 	}
 	if problem != nil {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
-	g.storeContainer(w, r, c, made)
+	g.storeContainer(w, r, c, created)
 }
 
-func (g *threads) words(made *graphContainer) *graphError {
-	if threadsCount(made.Text) > 500 {
+func (g *threads) checkText(created *graphContainer) *graphError {
+	if threadsCount(created.Text) > 500 {
 		return &graphError{Message: "(#100) Param text must be at most 500 characters long.", Code: 100}
 	}
-	links := regexp.MustCompile(`(?i)(?:https?://|\bwww\.)[^\s<>"]+`).FindAllString(made.Text, -1)
+	links := regexp.MustCompile(`(?i)(?:https?://|\bwww\.)[^\s<>"]+`).FindAllString(created.Text, -1)
 	slices.Sort(links)
 	if len(slices.Compact(links)) > 5 {
 		return &graphError{Message: "THREADS_API__LINK_LIMIT_EXCEEDED", Code: 100, UserMessage: "A post can have at most 5 links."}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if parent := g.state.postByID[made.ReplyTo]; made.ReplyTo != "" && (parent == nil || parent.Network != "threads" || parent.Deleted) {
+	if parent := g.state.postByID[created.ReplyTo]; created.ReplyTo != "" && (parent == nil || parent.Network != "threads" || parent.Deleted) {
 		return &graphError{Message: "(#100) Param reply_to_id is not a valid Threads media id", Code: 100}
 	}
 	return nil
 }
 
-func (g *threads) attachments(r *http.Request, c caller, made *graphContainer) *graphError {
+func (g *threads) attachments(r *http.Request, c caller, created *graphContainer) *graphError {
 	address := r.FormValue("image_url")
-	switch made.Type {
+	switch created.Type {
 	case "TEXT":
-		if strings.TrimSpace(made.Text) == "" {
+		if strings.TrimSpace(created.Text) == "" {
 			return &graphError{Message: "(#100) The parameter text is required.", Code: 100}
 		}
 		return nil
 	case "CAROUSEL":
-		made.Children = strings.Split(r.FormValue("children"), ",")
+		created.Children = strings.Split(r.FormValue("children"), ",")
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if len(made.Children) < 2 || len(made.Children) > 20 {
+		if len(created.Children) < 2 || len(created.Children) > 20 {
 			return &graphError{Message: "(#100) A carousel has 2 to 20 children.", Code: 100}
 		}
-		for _, id := range made.Children {
+		for _, id := range created.Children {
 			if child, _, ok := g.container(id, c); !ok || !child.Item || g.status(child, c) != "FINISHED" {
 				return &graphError{Message: "(#100) The child " + id + " is not a finished carousel item", Code: 100}
 			}
@@ -195,7 +195,7 @@ func (g *threads) attachments(r *http.Request, c caller, made *graphContainer) *
 	}
 	got, err := g.fetch(r.Context(), address, c, r.FormValue("alt_text"))
 	kind := "image/"
-	if made.Type == "VIDEO" {
+	if created.Type == "VIDEO" {
 		kind = "video/"
 	}
 	switch {
@@ -206,12 +206,12 @@ func (g *threads) attachments(r *http.Request, c caller, made *graphContainer) *
 	case got.tooLarge:
 		return &graphError{Message: "The image size is too large.", Code: 36000, Subcode: 2207004}
 	}
-	made.Media = []Media{got.Media}
+	created.Media = []Media{got.Media}
 	return nil
 }
 
-// threadsCount counts apart from the adapter: what takes two columns and is no
-// letter is an emoji, which counts its bytes, and so is a keycap.
+// threadsCount counts independently of the adapter: characters that are two
+// columns wide and not letters are emoji, as are keycaps, and count their bytes.
 func threadsCount(text string) int {
 	n := 0
 	for clusters := uniseg.NewGraphemes(text); clusters.Next(); {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// timelineLength is how many posts the page shows.
+// timelineLength is the number of posts on the page.
 const timelineLength = 100
 
 //go:embed timeline.html
@@ -33,7 +33,8 @@ type timelinePost struct {
 	Day  string
 }
 
-// showTimeline shows people what was published; part=posts gives the list alone.
+// showTimeline serves the page with the published posts; part=posts returns only
+// the list.
 func (s *Server) showTimeline(w http.ResponseWriter, r *http.Request) {
 	var posts []timelinePost
 	s.mu.Lock()
@@ -63,7 +64,7 @@ func (s *Server) showTimeline(w http.ResponseWriter, r *http.Request) {
 	_ = s.pages.ExecuteTemplate(w, name, map[string]any{"Posts": posts, "Total": total, "Nonce": nonce})
 }
 
-// streamChanges tells the page that something changed (server-sent events).
+// streamChanges notifies the page of changes (server-sent events).
 func (s *Server) streamChanges(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -80,8 +81,8 @@ func (s *Server) streamChanges(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-changed:
-			s.wait(r.Context(), 100*time.Millisecond) // a burst is one change
-		case <-time.After(25 * time.Second): // keeps proxies from closing the stream
+			s.wait(r.Context(), 100*time.Millisecond) // combines bursts of changes
+		case <-time.After(25 * time.Second): // prevents proxies from closing the stream
 		case <-r.Context().Done():
 			return
 		case <-s.closed:

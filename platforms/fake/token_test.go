@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-func TestATokenExpiresAtItsTime(t *testing.T) {
+func TestFaults_TokenExpiresAtTime(t *testing.T) {
 	clock := newHands()
 	s := start(t, fake.Options{Clock: clock.Now})
 	other, err := s.AddAccount("evening")
@@ -30,7 +30,7 @@ func TestATokenExpiresAtItsTime(t *testing.T) {
 	who(s.token, 200)
 	clock.pass(time.Hour)
 	who(s.token, 401)
-	who(s.token, 401) // and stays so
+	who(s.token, 401) // and stays expired
 	who(other.Token, 200)
 	s.ClearFaults()
 	who(s.token, 200)
@@ -43,7 +43,7 @@ type tokens struct {
 	Error   string `json:"error"`
 }
 
-// client is an app that an account has allowed.
+// client is an app to which an account granted access.
 type client struct {
 	sandbox
 	id, secret string
@@ -73,7 +73,7 @@ func (c client) exchange(want int, form url.Values) (got tokens) {
 	return got
 }
 
-// allow walks through the authorize page, which approves by itself.
+// allow completes the authorize page, which approves by itself.
 func (c client) allow() tokens {
 	c.t.Helper()
 	query := url.Values{"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {"http://desk.example/cb"}, "scope": {"read"}}
@@ -100,7 +100,7 @@ func (c client) works(token string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {
+func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
 	clock := newHands()
 	journal := filepath.Join(t.TempDir(), "sandbox.jsonl")
 	options := fake.Options{Clock: clock.Now, AutoApprove: true, TokenTTL: time.Hour, Journal: journal}
@@ -117,9 +117,9 @@ func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {
 	if second.Refresh == first.Refresh || !c.works(second.Access) {
 		t.Errorf("%+v after %+v", second, first)
 	}
-	stranger := c.app()
-	stranger.refresh(second.Refresh, 400) // of another app: nothing happens
-	c.sandbox = start(t, options)         // and a restart forgets nothing
+	otherApp := c.app()
+	otherApp.refresh(second.Refresh, 400) // of another app: no effect
+	c.sandbox = start(t, options)         // a restart keeps everything
 	third := c.refresh(second.Refresh, 200)
 	if got := c.refresh(first.Refresh, 400); got.Error != "invalid_grant" {
 		t.Errorf("%+v", got)
@@ -133,7 +133,7 @@ func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {
 	}
 }
 
-func TestTokensLastWhereTheyHaveNoLife(t *testing.T) {
+func TestMastodon_TokensWithoutTTLDoNotExpire(t *testing.T) {
 	clock := newHands()
 	c := start(t, fake.Options{Clock: clock.Now, AutoApprove: true}).app()
 	got := c.allow()
@@ -158,8 +158,8 @@ func TestCounts(t *testing.T) {
 	s.post("key", "Idempotency-Key", "k")
 	s.post("key", "Idempotency-Key", "k") // the same post
 	s.call(http.MethodPost, "/api/v1/statuses", `{"status":"once","in_reply_to_id":"`+parent+`"}`)
-	gone := s.post("once")
-	s.call(http.MethodDelete, "/api/v1/statuses/"+gone, "")
+	missing := s.post("once")
+	s.call(http.MethodDelete, "/api/v1/statuses/"+missing, "")
 	if err := s.Inject(fake.Fault{Kind: fake.ActThen500, Path: "/api/v1/statuses"}); err != nil {
 		t.Fatal(err)
 	}

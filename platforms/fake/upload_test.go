@@ -11,15 +11,15 @@ import (
 	"dateline/platforms/fake"
 )
 
-// The bytes of a broken upload that are still being read must not undo the upload
-// that came after it: the container would stay in progress forever.
+// Bytes of a broken upload that are still being read must not overwrite the
+// upload that came after it: the container would stay in progress forever.
 func TestInstagramUpload_LateBytesDoNotUndoTheWholeUpload(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	video := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("v", 1000)
 	id := m.ask(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "media_type=REELS&upload_type=resumable", "")
 	upload := "/instagram/ig-api-upload/v25.0/" + id
 
-	// The server asks for the body once it has checked the offset.
+	// The server requests the body after it has checked the offset.
 	transport := &http.Transport{ExpectContinueTimeout: time.Minute}
 	t.Cleanup(transport.CloseIdleConnections)
 	body, first := io.Pipe()
@@ -43,9 +43,9 @@ func TestInstagramUpload_LateBytesDoNotUndoTheWholeUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	res, answer := m.call(http.MethodPost, upload, video, "Authorization", "OAuth "+m.token, "Offset", "0", "File_size", size)
+	res, response := m.call(http.MethodPost, upload, video, "Authorization", "OAuth "+m.token, "Offset", "0", "File_size", size)
 	if res.StatusCode != http.StatusOK {
-		t.Fatalf("the whole upload: got %s %s, want 200", res.Status, answer)
+		t.Fatalf("the whole upload: got %s %s, want 200", res.Status, response)
 	}
 	_ = first.Close()
 	if res := <-late; res == nil || res.StatusCode != http.StatusBadRequest {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// xAPI is where X's API lies, and what faults apply to.
+// xAPI is the path of X's API, to which faults apply.
 const xAPI = "/x/2"
 
-// xNetwork is a fake of X as https://docs.x.com/x-api describes it. An account of
-// kind "premium" may write long posts.
+// xNetwork fakes X as documented at https://docs.x.com/x-api. An account of kind
+// "premium" can write long posts.
 func (s *Server) xNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "x",
@@ -31,7 +31,7 @@ func (s *Server) xNetwork() *fakeNetwork {
 		writeRateHeaders: func(h http.Header, rate Rate, left int, reset time.Time) {
 			h.Set("X-Rate-Limit-Limit", strconv.Itoa(rate.Requests))
 			h.Set("X-Rate-Limit-Remaining", strconv.Itoa(left))
-			h.Set("X-Rate-Limit-Reset", strconv.FormatInt(reset.Add(time.Second-1).Unix(), 10)) // whole seconds, never too early
+			h.Set("X-Rate-Limit-Reset", strconv.FormatInt(reset.Add(time.Second-1).Unix(), 10)) // whole seconds, rounded up
 		},
 		requestID: "X-Transaction-Id",
 	}
@@ -64,7 +64,7 @@ func (s *Server) routeX(mux *http.ServeMux, f *fakeNetwork) {
 	})
 }
 
-// xAuthenticated serves a call with a good token of the scope.
+// xAuthenticated serves a call with a valid token that has the scope.
 func (s *Server) xAuthenticated(f *fakeNetwork, scope string, next func(http.ResponseWriter, *http.Request, caller), bucket string) http.HandlerFunc {
 	return s.authenticatedFor(f, func(w http.ResponseWriter, r *http.Request, c caller) {
 		if !c.allowed(scope) {
@@ -75,7 +75,7 @@ func (s *Server) xAuthenticated(f *fakeNetwork, scope string, next func(http.Res
 	}, bucket)
 }
 
-// xProblem is X's error body; what is empty follows from the status.
+// xProblem is X's error body; empty fields are derived from the status.
 type xProblem struct {
 	Title  string     `json:"title"`
 	Detail string     `json:"detail"`
@@ -99,10 +99,10 @@ func writeProblem(w http.ResponseWriter, status int, p xProblem) {
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(p) // the reader may be gone
+	_ = json.NewEncoder(w).Encode(p) // the client may have disconnected
 }
 
-// invalidRequest is how X words a bad parameter.
+// invalidRequest writes X's error for an invalid parameter.
 func invalidRequest(w http.ResponseWriter, message string, parameters map[string][]string) {
 	writeProblem(w, http.StatusBadRequest, xProblem{
 		Title: "Invalid Request", Detail: "One or more parameters to your request was invalid.",
@@ -128,7 +128,7 @@ func xStatusMessage(status int) string {
 	}
 }
 
-// readJSON reads a body of which all fields are known.
+// readJSON decodes a body and refuses unknown fields.
 func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
 	decoder.DisallowUnknownFields()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// xUpload is an upload that is not whole yet.
+// xUpload is an incomplete upload.
 type xUpload struct {
 	MIMEType string        `json:"mime_type"`
 	Category string        `json:"category"`
@@ -19,7 +19,8 @@ type xUpload struct {
 	Sizes    map[int]int64 `json:"sizes"` // by segment
 }
 
-// What X takes for a post (https://docs.x.com/x-api/media/quickstart/best-practices).
+// xMaxBytes returns X's limits for attachments
+// (https://docs.x.com/x-api/media/quickstart/best-practices).
 func xMaxBytes(category string) int64 {
 	switch category {
 	case "tweet_image":
@@ -40,7 +41,8 @@ const (
 	xMaxSegment = 5 << 20
 )
 
-// xInitialize opens an upload. https://docs.x.com/x-api/media/initialize-media-upload
+// xInitialize starts an upload.
+// https://docs.x.com/x-api/media/initialize-media-upload
 func (s *Server) xInitialize(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct {
 		MediaType string   `json:"media_type"`
@@ -91,14 +93,14 @@ func xMediaKey(category, id string) string {
 	}
 }
 
-// xOpen finds an upload of the caller's. The caller must hold s.mu.
+// xOpen returns one of the caller's uploads. The caller must hold s.mu.
 func (s *Server) xOpen(id string, c caller) (Object, xUpload, bool) {
 	var u xUpload
 	thing, ok := s.object("x", "upload", id, &u)
 	return thing, u, ok && thing.AccountID == c.account.ID
 }
 
-// xAppend takes a segment; one of the same index takes its place.
+// xAppend stores a segment, which replaces an earlier one with the same index.
 func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 	r.Body = http.MaxBytesReader(w, r.Body, xMaxSegment+1<<20)
 	if err := r.ParseMultipartForm(maxFormMemory); err != nil { //nolint:gosec // bounded above
@@ -138,7 +140,7 @@ func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 
 func xSegment(id string, index int) string { return id + "-" + strconv.Itoa(index) }
 
-// xFinalize puts the segments together.
+// xFinalize joins the segments.
 func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 	id := r.PathValue("id")
 	s.mu.Lock()
@@ -166,7 +168,7 @@ func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 	switch delay := conditionsOf(r).processingTime; {
 	case delay > 0:
 	case u.Category == "tweet_image":
-		m.ReadyAt = s.now() // not worked on
+		m.ReadyAt = s.now() // not processed
 	case s.options.MediaDelay == 0:
 		m.ReadyAt = s.now().Add(time.Second)
 	}
@@ -185,8 +187,8 @@ func (s *Server) xFinalize(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, map[string]any{"data": data})
 }
 
-// xAssemble makes the attachment out of its segments, and looks whether it is
-// what it was said to be.
+// xAssemble joins the segments of an attachment and verifies that it has the
+// declared type.
 func (s *Server) xAssemble(id, accountID string, u xUpload) (Media, error) {
 	var parts []io.Reader
 	for index := range len(u.Sizes) {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// xTokenTTL is what X says of its access tokens.
+// xTokenTTL is the documented lifetime of access tokens.
 const xTokenTTL = 2 * time.Hour
 
-// How X words refusals; it has no invalid_grant.
+// X's error messages; it has no invalid_grant.
 const (
 	xBadCode   = "Value passed for the authorization code was invalid."
 	xBadToken  = "Value passed for the token was invalid."
 	xBadClient = "Missing valid authorization header"
 )
 
-// xClient answers 401 to whoever is not the sandbox's application, which is a
+// xClient responds 401 unless the client is the sandbox's application, which is a
 // confidential client.
 func xClient(w http.ResponseWriter, r *http.Request) bool {
 	id, clientSecret, ok := r.BasicAuth()
@@ -29,7 +29,8 @@ func xClient(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// xToken returns a pair for a code, or for a refresh token that is then used up.
+// xToken issues a pair of tokens for a code, or for a refresh token, which is
+// then used up.
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/user-access-token
 func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 	if !xClient(w, r) {
@@ -41,7 +42,7 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	client, _, _ := r.BasicAuth()
-	var made token
+	var created token
 	family := rand.Text()
 	s.mu.Lock()
 	switch form.Get("grant_type") {
@@ -51,36 +52,36 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 			err = oauthError{"invalid_request", xBadCode}
 			break
 		}
-		made = token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}
+		created = token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}
 	case "refresh_token":
 		old := s.state.refreshes[form.Get("refresh_token")]
 		if old == nil || old.Refresh.Used || s.state.accounts[old.AccountID].network() != "x" {
 			err = oauthError{"invalid_request", xBadToken}
 			break
 		}
-		made, family = token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, old.Refresh.Family
+		created, family = token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, old.Refresh.Family
 		err = s.commit(record{Kind: kindUse, ID: old.Refresh.Value})
 	default:
 		err = oauthError{"unsupported_grant_type", "Value passed for the grant type was invalid."}
 	}
 	s.mu.Unlock()
 	if err == nil {
-		if !slices.Contains(made.Scopes, "offline.access") {
+		if !slices.Contains(created.Scopes, "offline.access") {
 			family = ""
 		}
-		made, err = s.issue(made, s.xLife(), family)
+		created, err = s.issue(created, s.xLife(), family)
 	}
 	if err != nil {
 		writeOAuthError(w, err)
 		return
 	}
-	answer := map[string]any{
-		"token_type": "bearer", "expires_in": int(s.xLife() / time.Second), "access_token": made.Value, "scope": strings.Join(made.Scopes, " "),
+	body := map[string]any{
+		"token_type": "bearer", "expires_in": int(s.xLife() / time.Second), "access_token": created.Value, "scope": strings.Join(created.Scopes, " "),
 	}
-	if made.Refresh != nil {
-		answer["refresh_token"] = made.Refresh.Value
+	if created.Refresh != nil {
+		body["refresh_token"] = created.Refresh.Value
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
 func (s *Server) xLife() time.Duration {
@@ -90,7 +91,7 @@ func (s *Server) xLife() time.Duration {
 	return xTokenTTL
 }
 
-// oauthError is an error of RFC 6749, which a response of status 400 tells.
+// oauthError is an error of RFC 6749, which is returned with status 400.
 type oauthError struct{ code, description string }
 
 func (r oauthError) Error() string { return r.code + ": " + r.description }

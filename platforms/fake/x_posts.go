@@ -19,7 +19,7 @@ const (
 	xDuplicateWindow  = 24 * time.Hour
 )
 
-// xNewPost is the body of POST /2/tweets, as far as the sandbox knows it.
+// xNewPost is the body of POST /2/tweets, with the supported fields.
 type xNewPost struct {
 	Text  string `json:"text"`
 	Media *struct {
@@ -30,7 +30,7 @@ type xNewPost struct {
 	} `json:"reply"`
 }
 
-// xCreate makes a post. https://docs.x.com/x-api/posts/create-post
+// xCreate creates a post. https://docs.x.com/x-api/posts/create-post
 func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	received := s.now()
 	var in xNewPost
@@ -66,7 +66,7 @@ func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	}})
 }
 
-// xID makes an id of a time. The caller must hold s.mu.
+// xID returns an id for a time. The caller must hold s.mu.
 func (s *Server) xID(at time.Time) string {
 	for id := uint64(max(at.UnixMilli()-xEpoch, 0)) << 22; ; id++ {
 		text := strconv.FormatUint(id, 10)
@@ -76,16 +76,15 @@ func (s *Server) xID(at time.Time) string {
 	}
 }
 
-// xValidate validates a post and answers when it is refused. The caller must hold
-// s.mu.
+// xValidate validates a post and writes a refusal. The caller must hold s.mu.
 func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, account Account) bool {
 	forbid := func(detail string) bool {
 		writeProblem(w, http.StatusForbidden, xProblem{Detail: detail})
 		return false
 	}
-	most := xMaxWeight
+	limit := xMaxWeight
 	if account.Kind == "premium" {
-		most = xMaxWeightPremium
+		limit = xMaxWeightPremium
 	}
 	parent := s.state.postByID[post.ReplyTo]
 	switch {
@@ -98,7 +97,7 @@ func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, acco
 	case !utf8.ValidString(post.Text), strings.ContainsAny(post.Text, "\uFEFF\uFFFE\uFFFF"):
 		invalidRequest(w, "The text contains invalid characters.", nil)
 		return false
-	case xWeight(post.Text) > most:
+	case xWeight(post.Text) > limit:
 		return forbid("Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text.")
 	case len(regexp.MustCompile(`(?i)(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?:\s|$|[[:punct:]])`).FindAllString(post.Text, -1)) > 1:
 		return forbid("Posts may hold one cashtag.")
@@ -110,8 +109,8 @@ func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, acco
 	return true
 }
 
-// xAttach finds the uploads of a post, and says whether they may stand together.
-// The caller must hold s.mu.
+// xAttach returns the uploads of a post, and reports whether they can be
+// combined. The caller must hold s.mu.
 func (s *Server) xAttach(post *Post, ids []string) bool {
 	for _, id := range ids {
 		m := s.staged(id, post.AccountID)
@@ -127,8 +126,8 @@ func (s *Server) xAttach(post *Post, ids []string) bool {
 	return len(ids) <= 4
 }
 
-// xDuplicate: the same words of the same account, without attachment, within a
-// day. The caller must hold s.mu.
+// xDuplicate reports whether the account posted the same text without attachment
+// within a day. The caller must hold s.mu.
 func (s *Server) xDuplicate(post *Post) bool {
 	return len(post.Media) == 0 && slices.ContainsFunc(s.state.byAccount[post.AccountID], func(p *Post) bool {
 		return !p.Deleted && len(p.Media) == 0 && p.ReplyTo == post.ReplyTo && strings.TrimSpace(p.Text) == strings.TrimSpace(post.Text) &&
@@ -156,7 +155,7 @@ func (s *Server) xDelete(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]bool{"deleted": true}})
 }
 
-// xList lists an account's posts, newest first, a page at a time.
+// xList lists an account's posts, newest first, page by page.
 // https://docs.x.com/x-api/posts/timelines/introduction
 func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 	query := r.URL.Query()
@@ -182,7 +181,7 @@ func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 			skipping = p.ID != after
 			continue
 		}
-		if !s.isListed(p) || since != "" && !compareIDs(since, p.ID) {
+		if !s.isListed(p) || since != "" && !isLessID(since, p.ID) {
 			continue
 		}
 		if len(list) == limit {
@@ -195,10 +194,10 @@ func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 	if next != "" {
 		meta["next_token"] = next
 	}
-	answer := map[string]any{"meta": meta}
+	body := map[string]any{"meta": meta}
 	if len(list) > 0 {
 		meta["newest_id"], meta["oldest_id"] = list[0]["id"], list[len(list)-1]["id"]
-		answer["data"] = list
+		body["data"] = list
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }

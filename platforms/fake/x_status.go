@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// openMedia reads what saveMedia stored.
+// openMedia opens what saveMedia stored.
 func (s *Server) openMedia(id string) (io.ReadCloser, error) {
 	if s.options.Journal != "" {
 		return os.Open(filepath.Join(s.mediaDir(), id))
@@ -33,7 +33,7 @@ func (s *Server) dropMedia(id string) {
 	delete(s.state.data, id)
 }
 
-// xStatus tells how far the processing is.
+// xStatus returns the processing state.
 func (s *Server) xStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	id := r.URL.Query().Get("media_id")
 	s.mu.Lock()
@@ -57,7 +57,8 @@ func (s *Server) xStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": id, "expires_after_secs": xMediaTTL, "processing_info": info}})
 }
 
-// xMetadata describes an attachment. https://docs.x.com/x-api/media/create-media-metadata
+// xMetadata sets the description of an attachment.
+// https://docs.x.com/x-api/media/create-media-metadata
 func (s *Server) xMetadata(w http.ResponseWriter, r *http.Request, c caller) {
 	var in struct {
 		ID       string `json:"id"`

@@ -14,7 +14,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// xDesk is a sandbox with an account of X, whose token its calls carry.
+// xDesk returns a fake network with an account of X, whose token its calls
+// contain.
 func xDesk(t *testing.T, options fake.Options) (sandbox, fake.Account) {
 	t.Helper()
 	s := start(t, options)
@@ -26,25 +27,25 @@ func xDesk(t *testing.T, options fake.Options) (sandbox, fake.Account) {
 	return s, account
 }
 
-func (s sandbox) tweet(body string, want int) (id, answer string) {
+func (s sandbox) tweet(body string, want int) (id, response string) {
 	s.t.Helper()
-	res, answer := s.call(http.MethodPost, "/x/2/tweets", body)
+	res, response := s.call(http.MethodPost, "/x/2/tweets", body)
 	if res.StatusCode != want {
-		s.t.Fatalf("%s: %s, want %d", body, answer, want)
+		s.t.Fatalf("%s: %s, want %d", body, response, want)
 	}
-	var made struct{ Data struct{ ID string } }
-	if err := json.Unmarshal([]byte(answer), &made); err != nil {
+	var created struct{ Data struct{ ID string } }
+	if err := json.Unmarshal([]byte(response), &created); err != nil {
 		s.t.Fatal(err)
 	}
-	return made.Data.ID, answer
+	return created.Data.ID, response
 }
 
-func TestXRefusesAsXDoes(t *testing.T) {
+func TestX_Refusals(t *testing.T) {
 	clock := newHands()
 	s, _ := xDesk(t, fake.Options{Clock: clock.Now})
-	first, answer := s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201)
-	if !strings.Contains(answer, `"text":"Giá \u0026lt; 5 \u0026amp; https://t.co/`) {
-		t.Errorf("answered %s", answer)
+	first, response := s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201)
+	if !strings.Contains(response, `"text":"Giá \u0026lt; 5 \u0026amp; https://t.co/`) {
+		t.Errorf("answered %s", response)
 	}
 	if at, err := strconv.ParseUint(first, 10, 64); err != nil || time.UnixMilli(int64(at>>22)+1288834974657).Sub(clock.Now()).Abs() > time.Second { //nolint:gosec // 41 bits
 		t.Errorf("the id %s is not of now", first)
@@ -62,16 +63,16 @@ func TestXRefusesAsXDoes(t *testing.T) {
 		`{"text":"` + strings.Repeat("ộ", 140) + `"}`:                         201,
 		`{"text":"A reply","reply":{"in_reply_to_tweet_id":"` + first + `"}}`: 201,
 	} {
-		_, answer := s.tweet(body, status)
-		if status != 201 && (!strings.Contains(answer, `"type":`) || !strings.Contains(answer, `"detail":`)) {
-			t.Errorf("%s: no problem in %s", body, answer)
+		_, response := s.tweet(body, status)
+		if status != 201 && (!strings.Contains(response, `"type":`) || !strings.Contains(response, `"detail":`)) {
+			t.Errorf("%s: no problem in %s", body, response)
 		}
 	}
 	clock.pass(25 * time.Hour)
-	s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201) // a day later it is news again
+	s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201) // a day later it is not a duplicate
 }
 
-func TestXListings(t *testing.T) {
+func TestX_Listings(t *testing.T) {
 	s, account := xDesk(t, fake.Options{})
 	var ids []string
 	for n := range 23 {
@@ -125,9 +126,9 @@ func TestXListings(t *testing.T) {
 	}
 }
 
-// TestXTokens: codes are good for 30 seconds and only with PKCE, access tokens
-// for two hours, refresh tokens once.
-func TestXTokens(t *testing.T) {
+// Codes are valid for 30 seconds and only with PKCE, access tokens for two hours,
+// refresh tokens once.
+func TestX_Tokens(t *testing.T) {
 	clock := newHands()
 	s, _ := xDesk(t, fake.Options{Clock: clock.Now, AutoApprove: true})
 	const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // RFC 7636, appendix B
@@ -201,8 +202,8 @@ func TestXTokens(t *testing.T) {
 	}
 }
 
-// TestXOutlivesARestart: an upload goes on after it, and the pages show the post.
-func TestXOutlivesARestart(t *testing.T) {
+// An upload continues after a restart, and the pages show the post.
+func TestX_SurvivesRestart(t *testing.T) {
 	options := fake.Options{Journal: filepath.Join(t.TempDir(), "sandbox.jsonl")}
 	s, _ := xDesk(t, options)
 	_, body := s.call(http.MethodPost, "/x/2/media/upload/initialize", `{"media_type":"image/png","total_bytes":20,"media_category":"tweet_image"}`)
@@ -225,13 +226,13 @@ func TestXOutlivesARestart(t *testing.T) {
 	}
 	s, _ = xDesk(t, options)
 	segment(1, strings.Repeat("x", 99), 200)
-	segment(1, strings.Repeat("x", 12), 200) // in its place
+	segment(1, strings.Repeat("x", 12), 200) // replaces the earlier segment
 	if res, body := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize", ""); res.StatusCode != http.StatusOK || strings.Contains(body, "processing_info") {
 		t.Errorf("%s %s", res.Status, body)
 	}
-	id, answer := s.tweet(`{"text":"","media":{"media_ids":["`+upload.Data.ID+`"]}}`, 201)
-	if !strings.Contains(answer, `"text":"https://t.co/`) {
-		t.Errorf("no address of the attachment: %s", answer)
+	id, response := s.tweet(`{"text":"","media":{"media_ids":["`+upload.Data.ID+`"]}}`, 201)
+	if !strings.Contains(response, `"text":"https://t.co/`) {
+		t.Errorf("no address of the attachment: %s", response)
 	}
 	if _, body := s.call(http.MethodGet, "/media/"+upload.Data.ID, ""); len(body) != 20 {
 		t.Errorf("the attachment has %d bytes", len(body))

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// xLink finds links: a plainer form of the real rules, written apart from the
-// adapter's so that each checks the other.
+// xLink matches links: a simplified form of the real rules, independent of the
+// adapter's, so that each tests the other.
 func xLink() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)https?://[a-z0-9._\p{L}-]+\.\p{L}{2,}[^\s<>"“”]*|\b(?:[a-z0-9-]+\.)+(?:com|org|net|vn|io|co)\b(?:/[^\s<>"“”]*)?`)
 }
 
-// xLinks returns where links are, without the punctuation after them.
+// xLinks returns the positions of links without trailing punctuation.
 func xLinks(text string) [][2]int {
 	var found [][2]int
 	for _, at := range xLink().FindAllStringIndex(text, -1) {
@@ -32,7 +32,8 @@ func xLinks(text string) [][2]int {
 	return found
 }
 
-// xWeight weighs a text (https://docs.x.com/fundamentals/counting-characters).
+// xWeight returns the weighted length of a text
+// (https://docs.x.com/fundamentals/counting-characters).
 func xWeight(text string) int {
 	text = norm.NFC.String(text)
 	weight, at := 0, 0
@@ -47,7 +48,7 @@ func xTextWeight(text string) int {
 	weight := 0
 	for clusters := uniseg.NewGraphemes(text); clusters.Next(); {
 		runes := clusters.Runes()
-		// More than one character that share a look are an emoji.
+		// Several characters in one grapheme cluster are an emoji.
 		if len(runes) > 1 && (runes[0] >= 0x203C || slices.Contains(runes, 0xFE0F) || slices.Contains(runes, 0x20E3)) {
 			weight += 2
 			continue
@@ -62,14 +63,14 @@ func xTextWeight(text string) int {
 	return weight
 }
 
-// xShort is the address of t.co that a link gets.
+// xShort returns the t.co address of a link.
 func xShort(seed string) string {
 	sum := sha256.Sum256([]byte(seed))
 	return "https://t.co/" + hex.EncodeToString(sum[:])[:10]
 }
 
-// xShown is a post's text as the API shows it, and its links: shortened to t.co,
-// with one more for attachments, and three characters escaped.
+// xShown returns a post's text as in the API, and its links: shortened to t.co,
+// with one more for attachments, and with three characters escaped.
 func xShown(p Post, origin string) (text string, links []map[string]any) {
 	var out strings.Builder
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
@@ -107,14 +108,15 @@ func xShown(p Post, origin string) (text string, links []map[string]any) {
 	return out.String(), links
 }
 
-// xEntity is a post as listings show it: the id, the text, and what was asked for.
+// xEntity returns a post as in listings: the id, the text, and the requested
+// fields.
 func xEntity(p Post, origin string, fields []string) map[string]any {
 	text, links := xShown(p, origin)
 	entity := map[string]any{"id": p.ID, "text": text, "edit_history_tweet_ids": []string{p.ID}}
-	asked := func(field string) bool { return slices.Contains(fields, field) }
+	requested := func(field string) bool { return slices.Contains(fields, field) }
 	if xWeight(p.Text) > xMaxWeight {
-		// Long posts are cut off, and come whole only on request.
-		if asked("note_tweet") {
+		// Long posts are truncated, and returned in full only on request.
+		if requested("note_tweet") {
 			whole := p
 			whole.Media = nil
 			long, own := xShown(whole, origin)
@@ -122,20 +124,20 @@ func xEntity(p Post, origin string, fields []string) map[string]any {
 		}
 		entity["text"] = string([]rune(text)[:min(200, len([]rune(text)))]) + "… " + xShort(p.ID+"/more")
 	}
-	if asked("created_at") {
+	if requested("created_at") {
 		entity["created_at"] = p.CreatedAt.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05.000Z")
 	}
-	if asked("entities") && len(links) > 0 {
+	if requested("entities") && len(links) > 0 {
 		entity["entities"] = map[string]any{"urls": links}
 	}
-	if asked("attachments") && len(p.Media) > 0 {
+	if requested("attachments") && len(p.Media) > 0 {
 		keys := make([]string, len(p.Media))
 		for i, m := range p.Media {
 			keys[i] = xMediaKey("", m.ID)
 		}
 		entity["attachments"] = map[string]any{"media_keys": keys}
 	}
-	if asked("referenced_tweets") && p.ReplyTo != "" {
+	if requested("referenced_tweets") && p.ReplyTo != "" {
 		entity["referenced_tweets"] = []map[string]string{{"type": "replied_to", "id": p.ReplyTo}}
 	}
 	return entity

@@ -59,7 +59,7 @@ func (f ErrorObject) userMessage() string {
 // error object: uploads (rupload.facebook.com) use debug_info, and Instagram's
 // token endpoint (api.instagram.com) uses error_type and error_message.
 func parseError(body []byte) ErrorObject {
-	var answer struct {
+	var response struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"error_message"`
 		Type    string          `json:"error_type"`
@@ -69,12 +69,12 @@ func parseError(body []byte) ErrorObject {
 			Message   string `json:"message"`
 		} `json:"debug_info"`
 	}
-	_ = json.Unmarshal(body, &answer) // a body that is not JSON, such as an error page, leaves the status to go by
-	f := ErrorObject{Message: answer.Message, Type: answer.Type}
-	if answer.Debug.Message != "" || answer.Debug.Type != "" {
-		f = ErrorObject{Message: answer.Debug.Message, Type: answer.Debug.Type, Transient: answer.Debug.Retriable}
+	_ = json.Unmarshal(body, &response) // a body that is not JSON, such as an error page, leaves the status to go by
+	f := ErrorObject{Message: response.Message, Type: response.Type}
+	if response.Debug.Message != "" || response.Debug.Type != "" {
+		f = ErrorObject{Message: response.Debug.Message, Type: response.Debug.Type, Transient: response.Debug.Retriable}
 	}
-	_ = json.Unmarshal(answer.Error, &f)
+	_ = json.Unmarshal(response.Error, &f)
 	return f
 }
 

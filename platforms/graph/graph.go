@@ -137,16 +137,16 @@ func AppSecretProof(token, appSecret secret.Text) string {
 
 // CreatedID returns the id of the object that a call created.
 func CreatedID(res *call.Response) (string, error) {
-	var answer struct {
+	var body struct {
 		ID string `json:"id"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return "", err
 	}
-	if answer.ID == "" {
+	if body.ID == "" {
 		return "", res.MalformedError("it contains no id")
 	}
-	return answer.ID, nil
+	return body.ID, nil
 }
 
 // Page is one page of a list.

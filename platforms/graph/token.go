@@ -34,21 +34,21 @@ func (a *API) LongLived(ctx context.Context, host, path, grant string, app netwo
 	if err != nil {
 		return network.Account{}, err
 	}
-	var answer struct {
+	var body struct {
 		AccessToken string `json:"access_token"`
 		ExpiresIn   int64  `json:"expires_in"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.Account{}, err
 	}
-	if answer.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+	if body.AccessToken == "" {
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
 	left := longLivedTTL
-	if answer.ExpiresIn > 0 && answer.ExpiresIn < int64(longLivedTTL/time.Second) {
-		left = time.Duration(answer.ExpiresIn) * time.Second
+	if body.ExpiresIn > 0 && body.ExpiresIn < int64(longLivedTTL/time.Second) {
+		left = time.Duration(body.ExpiresIn) * time.Second
 	}
-	account.Token = secret.NewText(answer.AccessToken)
+	account.Token = secret.NewText(body.AccessToken)
 	account.RefreshToken = account.Token
 	account.TokenExpiresAt = res.Received.Add(left).UTC()
 	account.RefreshTokenExpiresAt = account.TokenExpiresAt

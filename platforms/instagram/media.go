@@ -75,8 +75,8 @@ func (m builder) createFromMedia(ctx context.Context, form url.Values, i int) (i
 	if !video && media.AltText != "" {
 		form.Set("alt_text", media.AltText)
 	}
-	life := time.Duration(m.instagram.options.FetchSeconds) * time.Second
-	address, err := graph.FetchURL(ctx, title, m.account, media, life)
+	ttl := time.Duration(m.instagram.options.FetchSeconds) * time.Second
+	address, err := graph.FetchURL(ctx, title, m.account, media, ttl)
 	switch {
 	case video && err != nil && network.AsError(err).Code == graph.CodeNotFetchable:
 		form.Set("upload_type", "resumable")
@@ -112,17 +112,17 @@ func (m builder) Status(ctx context.Context, id string) (container.Status, error
 	if err != nil {
 		return container.Status{}, err
 	}
-	var answer struct {
+	var body struct {
 		Code   container.State `json:"status_code"`
 		Status string          `json:"status"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return container.Status{}, err
 	}
-	if answer.Code == "" {
+	if body.Code == "" {
 		return container.Status{}, res.MalformedError("it contains no status")
 	}
-	return container.Status{State: answer.Code, Detail: answer.Status, Retryable: isRetryable(answer.Status)}, nil
+	return container.Status{State: body.Code, Detail: body.Status, Retryable: isRetryable(body.Status)}, nil
 }
 
 // maxUploadAttempts is how often an upload is resumed.
@@ -182,15 +182,15 @@ func (m builder) uploadedBytes(ctx context.Context, id string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var answer struct {
+	var body struct {
 		Video struct {
 			Uploading struct {
 				Bytes int64 `json:"bytes_transferred"`
 			} `json:"uploading_phase"`
 		} `json:"video_status"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return 0, err
 	}
-	return max(answer.Video.Uploading.Bytes, 0), nil
+	return max(body.Video.Uploading.Bytes, 0), nil
 }

@@ -33,18 +33,18 @@ func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ strin
 // a list and as a comma-separated text, both at the top level and in a list named
 // data.
 func shortToken(res *call.Response) (secret.Text, []string, error) {
-	type answer struct {
+	type body struct {
 		AccessToken string          `json:"access_token"`
 		Permissions json.RawMessage `json:"permissions"`
 	}
 	var outer struct {
-		answer
-		Data []answer `json:"data"`
+		body
+		Data []body `json:"data"`
 	}
 	if err := res.Decode(&outer); err != nil {
 		return secret.Text{}, nil, err
 	}
-	a := outer.answer
+	a := outer.body
 	if len(outer.Data) > 0 {
 		a = outer.Data[0]
 	}
@@ -69,19 +69,19 @@ func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]ne
 	if err != nil {
 		return nil, err
 	}
-	type answer struct {
+	type body struct {
 		ID       string `json:"user_id"` // of the account; id is specific to this app
 		Username string `json:"username"`
 		Name     string `json:"name"`
 	}
 	var outer struct {
-		answer
-		Data []answer `json:"data"` // as in the documentation
+		body
+		Data []body `json:"data"` // as in the documentation
 	}
 	if err := res.Decode(&outer); err != nil {
 		return nil, err
 	}
-	a := outer.answer
+	a := outer.body
 	if len(outer.Data) > 0 {
 		a = outer.Data[0]
 	}

@@ -27,7 +27,7 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 	for i, media := range content.Media {
 		if least := l.options.Media.MinVideoBytes; rules.IsVideoOrAudio(media) && media.Bytes > 0 && media.Bytes < least {
 			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_small",
-				Message: fmt.Sprintf("Attachment %d has %d bytes; LinkedIn takes no video of less than %d.", i+1, media.Bytes, least)})
+				Message: fmt.Sprintf("Attachment %d has %d bytes; LinkedIn requires at least %d.", i+1, media.Bytes, least)})
 		}
 	}
 	return problems
@@ -37,10 +37,10 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
 	if content.Reply {
-		p.Notes = append(p.Notes, "On LinkedIn, this stands as a comment under the post.")
+		p.Notes = append(p.Notes, "On LinkedIn, this is published as a comment on the post.")
 		for _, media := range content.Media {
 			if media.AltText != "" {
-				p.Notes = append(p.Notes, "LinkedIn keeps no description of a picture in a comment.")
+				p.Notes = append(p.Notes, "LinkedIn does not support descriptions of images in comments.")
 				break
 			}
 		}
@@ -49,11 +49,11 @@ func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Pr
 	p.FoldAt = rules.FoldOffset(content.Text, l.options.Text.Fold, l.options.Text.FoldLines)
 	for _, media := range content.Media {
 		if rules.IsVideoOrAudio(media) && media.AltText != "" {
-			p.Notes = append(p.Notes, "LinkedIn keeps no description of a video.")
+			p.Notes = append(p.Notes, "LinkedIn does not support descriptions of videos.")
 		}
 	}
 	if len(content.Media) == 0 && len(rules.Links(content.Text)) > 0 {
-		p.Notes = append(p.Notes, "The link gets a card, of its host's name alone, only where the account's setting "+settingCard+" asks for it.")
+		p.Notes = append(p.Notes, "The link gets a card, which only shows its host, if the account's setting "+settingCard+" requests it.")
 	}
 	return p
 }

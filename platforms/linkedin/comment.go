@@ -101,14 +101,14 @@ func (l *LinkedIn) comment(ctx context.Context, account network.Account, submiss
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var made comment
-	if err := res.Decode(&made); err != nil {
+	var created comment
+	if err := res.Decode(&created); err != nil {
 		return network.Receipt{}, err
 	}
-	if _, _, ok := splitComment(made.URN); !ok {
-		return network.Receipt{}, res.MalformedError("it has no URN of the comment")
+	if _, _, ok := splitComment(created.URN); !ok {
+		return network.Receipt{}, res.MalformedError("it contains no URN of the comment")
 	}
-	receipt := made.receipt(l, account)
+	receipt := created.receipt(l, account)
 	receipt.SentAt, receipt.RequestID = res.Sent, res.RequestID
 	return receipt, nil
 }

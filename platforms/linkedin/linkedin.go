@@ -148,7 +148,7 @@ func (l *LinkedIn) uploadAddress(baseURL, address string) error {
 		return nil
 	}
 	return &network.Error{Class: network.Rejected, Code: "bad_upload_address",
-		Message: "LinkedIn names an upload address at " + host + ", which is not one of its own hosts."}
+		Message: "LinkedIn returned an upload address at " + host + ", which is not one of its own hosts."}
 }
 
 // escape encodes a URN for a URL the way LinkedIn requires it: with its colons

@@ -28,11 +28,11 @@ type newsroom struct {
 func startFake(t *testing.T, options fake.Options) newsroom {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	person := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Name: "desk"})
-	page := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Kind: "organization", OwnerID: person.ID, Name: "dateline"})
+	profile := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Name: "desk"})
+	page := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Kind: "organization", OwnerID: profile.ID, Name: "dateline"})
 	client := platformtest.Client(t)
 	n := newsroom{server: server, base: server.URL() + "/linkedin", client: client}
-	n.member = network.Account{BaseURL: n.base, RemoteID: "urn:li:person:" + person.ID, Handle: "Desk", Name: "Desk", Token: secret.NewText(person.Token)}
+	n.member = network.Account{BaseURL: n.base, RemoteID: "urn:li:person:" + profile.ID, Handle: "Desk", Name: "Desk", Token: secret.NewText(profile.Token)}
 	n.organization = n.member
 	n.organization.RemoteID, n.organization.Kind = "urn:li:organization:"+page.ID, network.KindOrganization
 	return n

@@ -73,7 +73,7 @@ func (l *LinkedIn) stageImage(ctx context.Context, account network.Account, medi
 }
 
 // action makes a call that does not publish and can be repeated.
-func (l *LinkedIn) action(ctx context.Context, account network.Account, path string, body, answer any, complete func() bool) error {
+func (l *LinkedIn) action(ctx context.Context, account network.Account, path string, body, response any, complete func() bool) error {
 	encoded, err := call.JSON(body)
 	if err != nil {
 		return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
@@ -82,14 +82,14 @@ func (l *LinkedIn) action(ctx context.Context, account network.Account, path str
 	if err != nil {
 		return err
 	}
-	if answer == nil {
+	if response == nil {
 		return nil
 	}
-	if err := res.Decode(answer); err != nil {
+	if err := res.Decode(response); err != nil {
 		return err
 	}
 	if !complete() {
-		return res.MalformedError("it has no upload address")
+		return res.MalformedError("it contains no upload address")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, medi
 func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part instruction, data io.Reader) (string, error) {
 	size := part.LastByte - part.FirstByte + 1
 	if size < 1 || size > maxPart {
-		return "", &network.Error{Class: network.Transient, Code: "malformed_response", Message: "LinkedIn asks for a part of the video that has no sensible size."}
+		return "", &network.Error{Class: network.Transient, Code: "malformed_response", Message: "LinkedIn requested a part of the video with an invalid size."}
 	}
 	held := make([]byte, size)
 	if _, err := io.ReadFull(data, held); err != nil {
@@ -200,15 +200,15 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 	if err != nil {
 		return staged, err
 	}
-	var answer struct {
+	var response struct {
 		Status  string `json:"status"`
 		Failure string `json:"processingFailureReason"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&response); err != nil {
 		return staged, err
 	}
 	staged.CheckAfter = l.options.MediaPollInterval
-	switch answer.Status {
+	switch response.Status {
 	case "AVAILABLE":
 		staged.Ready = true
 		return staged, nil
@@ -217,8 +217,8 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 	case "WAITING_UPLOAD":
 		return staged, res.NewError(network.Transient, network.CodeMediaExpired, "LinkedIn has not received the attachment.")
 	case "PROCESSING_FAILED":
-		return staged, res.NewError(network.Rejected, "processing_failed", strings.TrimSpace("LinkedIn cannot process the attachment. "+answer.Failure))
+		return staged, res.NewError(network.Rejected, "processing_failed", strings.TrimSpace("LinkedIn cannot process the attachment. "+response.Failure))
 	default:
-		return staged, res.MalformedError("it does not say how the processing goes")
+		return staged, res.MalformedError("it contains no processing state")
 	}
 }

@@ -38,7 +38,7 @@ func (pattern) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestVideoInParts(t *testing.T) {
+func TestStage_VideoInParts(t *testing.T) {
 	n := startFake(t, fake.Options{MediaDelay: 30 * time.Millisecond})
 	l := n.adapter()
 	// A lost connection costs one part, not the whole video.
@@ -78,7 +78,7 @@ func TestVideoInParts(t *testing.T) {
 	}
 }
 
-func TestSeveralPictures(t *testing.T) {
+func TestPublish_SeveralImages(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	l := n.adapter()
 	var ids []string
@@ -95,18 +95,18 @@ func TestSeveralPictures(t *testing.T) {
 	if _, err := l.Publish(t.Context(), n.member, network.Submission{MediaIDs: ids}); err != nil {
 		t.Fatal(err)
 	}
-	var said []string
+	var reported []string
 	for _, m := range n.server.Posts()[0].Media {
-		said = append(said, m.Description)
+		reported = append(reported, m.Description)
 	}
-	if !slices.Equal(said, []string{"Ảnh 0", "Ảnh 1", "Ảnh 2"}) {
-		t.Errorf("descriptions %q", said)
+	if !slices.Equal(reported, []string{"Ảnh 0", "Ảnh 1", "Ảnh 2"}) {
+		t.Errorf("descriptions %q", reported)
 	}
 }
 
 // The token is not sent to other hosts, whatever upload address a response
 // contains.
-func TestTheTokenGoesToLinkedInAlone(t *testing.T) {
+func TestStage_SendsTokenToLinkedInOnly(t *testing.T) {
 	for _, address := range []string{"https://evil.example/x", "http://169.254.169.254/x", "https://linkedin.com.evil.example/x", "https://evillinkedin.com/x", "::", ""} {
 		l, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {

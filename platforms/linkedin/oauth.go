@@ -24,7 +24,7 @@ func (l *LinkedIn) Register(_ context.Context, baseURL, redirectURI string) (net
 	}
 	if l.options.ClientID == "" || l.options.ClientSecret.Empty() {
 		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
-			Message: "LinkedIn is not set up here: the operator has to enter an app of developer.linkedin.com."}
+			Message: "LinkedIn is not configured: the operator must add an app from developer.linkedin.com."}
 	}
 	return network.App{RedirectURI: redirectURI, ClientID: l.options.ClientID, ClientSecret: l.options.ClientSecret}, nil
 }
@@ -109,7 +109,7 @@ func (a *tokenResponse) into(account *network.Account) error {
 		return err
 	}
 	if t.AccessToken == "" {
-		return a.res.MalformedError("it has no access token")
+		return a.res.MalformedError("it contains no access token")
 	}
 	account.Token = secret.NewText(t.AccessToken)
 	account.TokenExpiresAt = a.in(t.ExpiresIn)
@@ -137,7 +137,7 @@ func (a *tokenResponse) in(seconds int64) time.Time {
 func (l *LinkedIn) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	if account.RefreshToken.Empty() {
 		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token",
-			Message: "LinkedIn gives this app no means to renew access: connect the account anew."}
+			Message: "LinkedIn issues no refresh tokens to this app. Reconnect the account."}
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
 	res, err := l.token(ctx, app, form, call.Request{Secrets: []secret.Text{account.RefreshToken, account.Token}})
@@ -165,19 +165,19 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 	if err != nil {
 		return nil, err
 	}
-	var person struct {
+	var profile struct {
 		Sub  string `json:"sub"`
 		Name string `json:"name"`
 	}
-	if err := res.Decode(&person); err != nil {
+	if err := res.Decode(&profile); err != nil {
 		return nil, err
 	}
-	if person.Sub == "" || person.Name == "" {
-		return nil, res.MalformedError("it has no id or name of the member")
+	if profile.Sub == "" || profile.Name == "" {
+		return nil, res.MalformedError("it contains no id or name of the member")
 	}
 	member := account
-	member.RemoteID, member.Kind = "urn:li:person:"+person.Sub, network.KindPerson
-	member.Name, member.Handle = person.Name, person.Name // the address of the profile is not reported
+	member.RemoteID, member.Kind = "urn:li:person:"+profile.Sub, network.KindPerson
+	member.Name, member.Handle = profile.Name, profile.Name // the address of the profile is not reported
 	found := []network.Account{member}
 	if !slices.ContainsFunc(account.Scopes, func(s string) bool { return s == "rw_organization_admin" || s == "r_organization_admin" }) {
 		return found, nil

@@ -138,7 +138,7 @@ func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submiss
 	}
 	urn := res.Header.Get("X-Restli-Id")
 	if !strings.HasPrefix(urn, "urn:li:") {
-		return network.Receipt{}, res.MalformedError("it has no x-restli-id")
+		return network.Receipt{}, res.MalformedError("it contains no x-restli-id")
 	}
 	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: createdAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }

@@ -36,10 +36,10 @@ type page func(ctx context.Context, start int) (list []candidate, more bool, res
 func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at LinkedIn is not known: identify it before reconciling."}
+			Message: "The account's id at LinkedIn is not known. Reconnect the account."}
 	}
 	if !isOrganization(account) {
-		return network.Finding{Evidence: "LinkedIn shows no app the posts of a member, so that it cannot be asked for this one."}, nil
+		return network.Finding{Evidence: "LinkedIn does not allow apps to list a member's posts."}, nil
 	}
 	next, sorted := l.ownPosts(account), true
 	if submission.ReplyTo != "" {
@@ -53,7 +53,7 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 	late := ""
 	if submission.ReplyTo != "" {
 		// A second post with the same text is refused; a comment is not.
-		late = "LinkedIn may list a comment late, and does not refuse a second one."
+		late = "LinkedIn may list a comment late, and accepts duplicates."
 	}
 	return search(ctx, next, sorted, wanted, window, late)
 }
@@ -108,12 +108,12 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 		if err != nil {
 			return nil, false, nil, err
 		}
-		var answer listed[post]
-		if err := res.Decode(&answer); err != nil {
+		var response listed[post]
+		if err := res.Decode(&response); err != nil {
 			return nil, false, nil, err
 		}
-		list := make([]candidate, len(answer.Elements))
-		for i, p := range answer.Elements {
+		list := make([]candidate, len(response.Elements))
+		for i, p := range response.Elements {
 			list[i] = candidate{
 				receipt: network.Receipt{RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt), RequestID: res.RequestID},
 				text:    decodeLittleText(p.Commentary),
@@ -140,19 +140,19 @@ func (l *LinkedIn) ownComments(account network.Account, thread string) page {
 		if err != nil {
 			return nil, false, nil, err
 		}
-		var answer listed[comment]
-		if err := res.Decode(&answer); err != nil {
+		var response listed[comment]
+		if err := res.Decode(&response); err != nil {
 			return nil, false, nil, err
 		}
 		var list []candidate
-		for _, c := range answer.Elements {
+		for _, c := range response.Elements {
 			if c.Actor == account.RemoteID {
 				r := c.receipt(l, account)
 				r.RequestID = res.RequestID
 				list = append(list, candidate{receipt: r, text: c.Message.Text, media: c.images()})
 			}
 		}
-		return list, len(answer.Elements) == pageSize, res, nil
+		return list, len(response.Elements) == pageSize, res, nil
 	}
 }
 

@@ -56,8 +56,8 @@ func decodeLittleText(commentary string) string {
 			i += 2
 			continue
 		case strings.HasPrefix(rest, "{hashtag|"):
-			if words, n := template(rest); n > 0 {
-				out.WriteString(words)
+			if text, n := template(rest); n > 0 {
+				out.WriteString(text)
 				i += n
 				continue
 			}
@@ -75,7 +75,7 @@ func decodeLittleText(commentary string) string {
 }
 
 // template parses {hashtag|\#|tag}; n is its length, 0: none.
-func template(text string) (words string, n int) {
+func template(text string) (content string, n int) {
 	end := indexUnescaped(text, '}')
 	if end < 0 {
 		return "", 0

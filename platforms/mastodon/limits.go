@@ -85,7 +85,7 @@ func (m *Mastodon) instance(ctx context.Context, address string) (instance, erro
 // answer 401 or 403, which must not be mistaken for a revoked token.
 func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, error) {
 	ttl := instanceTTL
-	var answer instanceResponse
+	var body instanceResponse
 	res, err := m.do(ctx, base, "/api/v2/instance", call.Request{Method: http.MethodGet})
 	if isRefused(err) {
 		res, err = m.do(ctx, base, "/api/v1/instance", call.Request{Method: http.MethodGet})
@@ -96,19 +96,19 @@ func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, er
 	case err != nil:
 		return instance{}, err
 	default:
-		if err := res.Decode(&answer); err != nil {
+		if err := res.Decode(&body); err != nil {
 			return instance{}, err
 		}
 	}
 	host := hostOf(base)
-	domain := answer.Domain
+	domain := body.Domain
 	if domain == "" {
-		domain = answer.URI
+		domain = body.URI
 	}
 	if domain == "" {
 		domain = host
 	}
-	found := instance{domain: domain, software: m.fetchSoftware(ctx, base), limits: answer.limits(host), expires: time.Now().Add(ttl)}
+	found := instance{domain: domain, software: m.fetchSoftware(ctx, base), limits: body.limits(host), expires: time.Now().Add(ttl)}
 	if found.software.name == "" {
 		found.expires = time.Now().Add(retryTTL)
 	}
@@ -144,8 +144,8 @@ func (a instanceResponse) limits(host string) network.Limits {
 
 // clamp returns the value that an instance reports if it is plausible, otherwise
 // the fallback.
-func clamp[N int | int64](value, fallback, most N) N {
-	if value < 1 || value > most {
+func clamp[N int | int64](value, fallback, limit N) N {
+	if value < 1 || value > limit {
 		return fallback
 	}
 	return value

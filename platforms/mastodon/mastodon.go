@@ -103,7 +103,7 @@ func (m *Mastodon) do(ctx context.Context, base, path string, request call.Reque
 func (m *Mastodon) base(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return "", badAddress("Give the instance's address as https://host, for example https://mastodon.social.")
+		return "", badAddress("Enter the instance's address as https://host, for example https://mastodon.social.")
 	}
 	switch u.Scheme {
 	case "https":
@@ -156,7 +156,7 @@ type errorResponse struct {
 }
 
 // refusal classifies an unsuccessful response.
-func refusal(res *call.Response, said []network.RateStatus) *network.Error {
+func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	var f errorResponse
 	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	code, message := "", f.Error
@@ -164,7 +164,7 @@ func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 		code, message = f.Error, f.Description
 	}
 	e := res.StatusError(code, message)
-	e.Rates = said
+	e.Rates = reported
 	switch {
 	case res.Status == http.StatusTooManyRequests:
 		e.Scope = network.ScopeAccount

@@ -57,11 +57,11 @@ func subject(m *mastodon.Mastodon, client *http.Client, account network.Account)
 }
 
 func TestConformance(t *testing.T) {
-	server, made := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond})
+	server, created := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond})
 	client := newClient(t)
 	m := mastodon.New(client, mastodon.Options{CreateTimeout: 700 * time.Millisecond})
-	account := identified(t, m, server.URL(), made.Token)
-	if want := "@desk@" + strings.TrimPrefix(server.URL(), "http://"); account.Handle != want || account.RemoteID != made.ID || account.Name != "Desk" {
+	account := identified(t, m, server.URL(), created.Token)
+	if want := "@desk@" + strings.TrimPrefix(server.URL(), "http://"); account.Handle != want || account.RemoteID != created.ID || account.Name != "Desk" {
 		t.Errorf("identified as %+v, want %s", account, want)
 	}
 	s := subject(m, client, account)
@@ -120,8 +120,19 @@ func TestAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if u.Path != "/oauth/authorize" || q.Get("state") != "s t" || q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" ||
-		q.Get("scope") != "read:accounts read:statuses write:statuses write:media" {
-		t.Errorf("authorize URL %s", u)
+	if u.Path != "/oauth/authorize" {
+		t.Errorf("u.Path: got %q, want %q", u.Path, "/oauth/authorize")
+	}
+	if q.Get("state") != "s t" {
+		t.Errorf("q.Get(\"state\"): got %q, want %q", q.Get("state"), "s t")
+	}
+	if q.Get("code_challenge_method") != "S256" {
+		t.Errorf("q.Get(\"code_challenge_method\"): got %q, want %q", q.Get("code_challenge_method"), "S256")
+	}
+	if q.Get("response_type") != "code" {
+		t.Errorf("q.Get(\"response_type\"): got %q, want %q", q.Get("response_type"), "code")
+	}
+	if q.Get("scope") != "read:accounts read:statuses write:statuses write:media" {
+		t.Errorf("q.Get(\"scope\"): got %q, want %q", q.Get("scope"), "read:accounts read:statuses write:statuses write:media")
 	}
 }

@@ -74,16 +74,16 @@ func (m *Mastodon) StageStatus(ctx context.Context, account network.Account, sta
 }
 
 func stagedFrom(res *call.Response) (network.Staged, error) {
-	var answer struct {
+	var body struct {
 		ID string `json:"id"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.Staged{}, err
 	}
-	if answer.ID == "" {
-		return network.Staged{}, res.MalformedError("it has no media id")
+	if body.ID == "" {
+		return network.Staged{}, res.MalformedError("it contains no media id")
 	}
-	staged := network.Staged{RemoteID: answer.ID, Ready: res.Status == http.StatusOK}
+	staged := network.Staged{RemoteID: body.ID, Ready: res.Status == http.StatusOK}
 	if !staged.Ready {
 		staged.CheckAfter = pollInterval
 	}

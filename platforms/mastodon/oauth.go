@@ -32,21 +32,21 @@ func (m *Mastodon) Register(ctx context.Context, baseURL, redirectURI string) (n
 	if err != nil {
 		return network.App{}, err
 	}
-	var answer struct {
+	var body struct {
 		ClientID     string `json:"client_id"`
 		ClientSecret string `json:"client_secret"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.App{}, err
 	}
-	if answer.ClientID == "" || answer.ClientSecret == "" {
-		return network.App{}, res.MalformedError("it has no client id or secret")
+	if body.ClientID == "" || body.ClientSecret == "" {
+		return network.App{}, res.MalformedError("it contains no client id or secret")
 	}
 	return network.App{
 		BaseURL:      base,
 		RedirectURI:  redirectURI,
-		ClientID:     answer.ClientID,
-		ClientSecret: secret.NewText(answer.ClientSecret),
+		ClientID:     body.ClientID,
+		ClientSecret: secret.NewText(body.ClientSecret),
 	}, nil
 }
 
@@ -111,23 +111,23 @@ func (m *Mastodon) grant(ctx context.Context, app network.App, account network.A
 	if err != nil {
 		return network.Account{}, err
 	}
-	var answer struct {
+	var body struct {
 		AccessToken  string `json:"access_token"`
 		RefreshToken string `json:"refresh_token"`
 		ExpiresIn    int64  `json:"expires_in"` // seconds; RFC 6749, 5.1
 		Scope        string `json:"scope"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.Account{}, err
 	}
-	if answer.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+	if body.AccessToken == "" {
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
-	account.Token, account.RefreshToken = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
-	account.Scopes = strings.Fields(answer.Scope)
+	account.Token, account.RefreshToken = secret.NewText(body.AccessToken), secret.NewText(body.RefreshToken)
+	account.Scopes = strings.Fields(body.Scope)
 	account.TokenExpiresAt = time.Time{}
-	if answer.ExpiresIn > 0 {
-		account.TokenExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
+	if body.ExpiresIn > 0 {
+		account.TokenExpiresAt = res.Received.Add(time.Duration(body.ExpiresIn) * time.Second)
 	}
 	return account, nil
 }
@@ -136,7 +136,7 @@ func (m *Mastodon) grant(ctx context.Context, app network.App, account network.A
 // (Preferences, Development).
 func (m *Mastodon) Fields() []network.FormField {
 	return []network.FormField{{Name: "access_token", Label: "Access token", Secret: true,
-		Help: "Your instance makes one under Preferences, Development, New application."}}
+		Help: "Create one at your instance under Preferences, Development, New application."}}
 }
 
 // ConnectForm reads the account that the token belongs to.
@@ -164,27 +164,27 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 	if err != nil {
 		return account, err
 	}
-	var answer struct {
+	var body struct {
 		ID          string `json:"id"`
 		Username    string `json:"username"`
 		DisplayName string `json:"display_name"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if answer.ID == "" || answer.Username == "" {
-		return account, res.MalformedError("it has no account id or user name")
+	if body.ID == "" || body.Username == "" {
+		return account, res.MalformedError("it contains no account id or user name")
 	}
 	// The domain of handles may differ from the host of the API.
 	home, err := m.instance(ctx, account.BaseURL)
 	if err != nil {
 		return account, err
 	}
-	account.RemoteID = answer.ID
-	account.Handle = "@" + answer.Username + "@" + home.domain
-	account.Name = answer.DisplayName
+	account.RemoteID = body.ID
+	account.Handle = "@" + body.Username + "@" + home.domain
+	account.Name = body.DisplayName
 	if account.Name == "" {
-		account.Name = answer.Username
+		account.Name = body.Username
 	}
 	return account, nil
 }

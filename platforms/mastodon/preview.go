@@ -31,15 +31,15 @@ func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Prev
 	}
 	for _, e := range entities(text) {
 		plain(e.start)
-		said, span := text[e.start:e.end], network.Span{Start: shown.Len(), Kind: network.SpanMention, Target: text[e.start+1 : e.end]}
+		reported, span := text[e.start:e.end], network.Span{Start: shown.Len(), Kind: network.SpanMention, Target: text[e.start+1 : e.end]}
 		if e.url {
-			span.Kind, span.Target = network.SpanLink, said
+			span.Kind, span.Target = network.SpanLink, reported
 			if p.Card == "" && len(content.Media) == 0 {
-				p.Card = said
+				p.Card = reported
 			}
-			said = truncate(hidden.ReplaceAllString(said, ""))
+			reported = truncate(hidden.ReplaceAllString(reported, ""))
 		}
-		shown.WriteString(said)
+		shown.WriteString(reported)
 		span.End = shown.Len()
 		p.Spans = append(p.Spans, span)
 		at = e.end

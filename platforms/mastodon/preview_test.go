@@ -17,13 +17,13 @@ func TestPreview(t *testing.T) {
 	if p.Text != "Hà Nội #mưa: news.example.com/2026/11/22/a-…, hỏi @desk@news.example.com (http://localhost/#none) a.vn" || p.Card != long || p.FoldAt != 0 {
 		t.Errorf("%q, card %q", p.Text, p.Card)
 	}
-	var said []string
+	var reported []string
 	for _, s := range p.Spans {
-		said = append(said, string(s.Kind)+" "+p.Text[s.Start:s.End]+" to "+s.Target)
+		reported = append(reported, string(s.Kind)+" "+p.Text[s.Start:s.End]+" to "+s.Target)
 	}
 	want := []string{"tag #mưa to mưa", "link news.example.com/2026/11/22/a-… to " + long, "mention @desk@news.example.com to desk@news.example.com", "link a.vn to https://a.vn"}
-	if strings.Join(said, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s", strings.Join(said, "\n"))
+	if strings.Join(reported, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s", strings.Join(reported, "\n"))
 	}
 	content.Media = make([]network.MediaInfo, 1)
 	if p := m.Preview(content, limits()); p.Card != "" {

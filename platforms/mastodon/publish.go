@@ -59,17 +59,17 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var made status
-	if err := res.Decode(&made); err != nil {
+	var created status
+	if err := res.Decode(&created); err != nil {
 		return network.Receipt{}, err
 	}
-	if made.ID == "" {
-		return network.Receipt{}, res.MalformedError("it has no status id")
+	if created.ID == "" {
+		return network.Receipt{}, res.MalformedError("it contains no status id")
 	}
 	if base, err := m.base(account.BaseURL); err == nil {
-		m.observeReplay(base, made, res)
+		m.observeReplay(base, created, res)
 	}
-	receipt := made.receipt(res.RequestID)
+	receipt := created.receipt(res.RequestID)
 	receipt.SentAt = res.Sent
 	receipt.Rates = rates(res, bucketStatuses)
 	return receipt, nil

@@ -24,7 +24,7 @@ const (
 func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at the instance is not known: identify it before reconciling."}
+			Message: "The account's id at the instance is not known. Reconnect the account."}
 	}
 	server, err := m.instance(ctx, account.BaseURL)
 	if err != nil {
@@ -62,7 +62,7 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 	}
 	late := ""
 	if !server.software.listsImmediately() {
-		late = "It is not known whether " + server.software.String() + " lists a new post at once."
+		late = "It is not known whether " + server.software.String() + " lists new posts immediately."
 	}
 	return search.Result(from, complete, late), nil
 }

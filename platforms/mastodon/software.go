@@ -128,11 +128,11 @@ const minReplayAge = 5 * time.Second
 // observeReplay records that a server answered with a status that is older than
 // the request. Only servers that honor the key do that, so the key can be relied
 // on for as long as was just observed.
-func (m *Mastodon) observeReplay(base string, made status, res *call.Response) {
-	if made.CreatedAt.IsZero() || res.Sent.IsZero() {
+func (m *Mastodon) observeReplay(base string, created status, res *call.Response) {
+	if created.CreatedAt.IsZero() || res.Sent.IsZero() {
 		return
 	}
-	age := res.Sent.Add(res.ClockSkew()).Sub(made.CreatedAt)
+	age := res.Sent.Add(res.ClockSkew()).Sub(created.CreatedAt)
 	if age < minReplayAge {
 		return
 	}

@@ -50,8 +50,20 @@ func testConnect(t *testing.T, s Subject) {
 		t.Fatalf("may post as %d accounts: %v", len(found), err)
 	}
 	for _, one := range found {
-		if one.RemoteID == "" || one.Handle == "" || one.Name == "" || one.Token.Empty() || one.BaseURL != account.BaseURL {
+		if one.RemoteID == "" {
+			t.Error("one.RemoteID is empty")
+		}
+		if one.Handle == "" {
+			t.Error("one.Handle is empty")
+		}
+		if one.Name == "" {
+			t.Error("one.Name is empty")
+		}
+		if one.Token.Empty() {
 			t.Errorf("not identified: %+v", one)
+		}
+		if one.BaseURL != account.BaseURL {
+			t.Errorf("one.BaseURL: got %v, want %v", one.BaseURL, account.BaseURL)
 		}
 		as := s
 		as.Account = one
@@ -62,8 +74,8 @@ func testConnect(t *testing.T, s Subject) {
 	wantError(t, err, network.Auth)
 }
 
-// testRenewal: where tokens can be renewed, the new ones are good, and revoking
-// ends them.
+// testRenewal checks that refreshed tokens are valid, and that revoking
+// invalidates them.
 func testRenewal(t *testing.T, s Subject, app network.App) {
 	if refresher, ok := s.Network.(network.Refresher); ok && (!s.Account.RefreshToken.Empty() || !s.Account.TokenExpiresAt.IsZero()) {
 		renewed, err := refresher.Refresh(t.Context(), app, s.Account)

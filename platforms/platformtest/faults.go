@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// testFaults sends one post into every fault: the class must be right, and the
-// lost ones must be found, or not, as it truly is.
+// testFaults publishes a post with each fault. The class must be correct, and
+// Reconcile must find exactly the lost posts that exist.
 func testFaults(t *testing.T, s Subject) {
 	for _, row := range []struct {
 		name  string
@@ -85,10 +85,10 @@ func testFaults(t *testing.T, s Subject) {
 	})
 	t.Run("Read", func(t *testing.T) {
 		if s.Unverifiable {
-			return // it asks nothing
+			return // Reconcile makes no call
 		}
 		sub := prepare(t, s, submission(t, s, "Read"))
-		// Each time, because net/http repeats a GET by itself.
+		// For every call, because net/http repeats a GET by itself.
 		inject(t, s, fake.Fault{Kind: fake.ResetBefore, Method: http.MethodGet, Count: -1})
 		_, err := s.Network.Reconcile(t.Context(), s.Account, sub, network.Window{From: time.Now()})
 		wantError(t, err, network.Transient, s.Account.Token)
@@ -103,12 +103,12 @@ func testFaults(t *testing.T, s Subject) {
 	})
 }
 
-// testMediaFaults: processing that fails is final, and what the network has
-// dropped may be staged again, because nothing was published.
+// testMediaFaults checks that failed processing is final, and that media that the
+// network deleted can be staged again, because nothing was published.
 func testMediaFaults(t *testing.T, s Subject) {
 	t.Run("Error", func(t *testing.T) {
 		if s.HidesMediaStatus {
-			return // it shows when the post is sent
+			return // reported when the post is sent
 		}
 		inject(t, s, fake.Fault{Kind: fake.MediaError, For: 20 * time.Millisecond, Count: -1})
 		wantError(t, deferReadiness(t, s), network.Rejected, s.Account.Token)
@@ -150,8 +150,8 @@ func testMediaFaults(t *testing.T, s Subject) {
 	})
 }
 
-// deferReadiness stages an attachment and prepares a post of it, and gives the error that
-// ends the processing.
+// deferReadiness stages an attachment and prepares a post with it, and returns
+// the error that ends the processing.
 func deferReadiness(t *testing.T, s Subject) error {
 	t.Helper()
 	var media network.Media

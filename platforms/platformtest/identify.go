@@ -8,13 +8,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// testIdentify: the network says who an account is that is connected, and that a
-// wrong token is none.
+// testIdentify checks that Identify returns the connected account, and rejects an
+// invalid token.
 func testIdentify(t *testing.T, s Subject) {
 	identifier, ok := s.Network.(network.Identifier)
 	if !ok {
-		if _, asked := s.Network.(network.Connector); !asked {
-			t.Error("the network cannot be asked who an account is")
+		if _, requested := s.Network.(network.Connector); !requested {
+			t.Error("the network implements neither Connector nor Identifier")
 		}
 		return
 	}

@@ -17,24 +17,24 @@ import (
 	"dateline/platforms/network"
 )
 
-// NewImage makes one for an adapter's own tests.
+// NewImage returns an image for an adapter's own tests.
 func NewImage(t *testing.T, mimeType string) network.Media {
 	t.Helper()
 	return newImage(t, Subject{ImageType: mimeType}, "")
 }
 
-// imageSide is what every network takes in pixels.
+// imageSide is a width and height in pixels that every network accepts.
 const imageSide = 640
 
-// newImage makes a small picture of the type that the network takes. It is
-// served on loopback for networks that fetch.
+// newImage returns a small image of the type that the network accepts. It is
+// served on loopback for networks that fetch attachments.
 func newImage(t *testing.T, s Subject, altText string) network.Media {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, imageSide, imageSide))
 	for i := range imageSide {
 		img.Set(i, i, color.NRGBA{R: 200, G: 80, B: 40, A: 255})
 	}
-	// No two are the same: networks know bytes that they have seen.
+	// Every image is different, because networks detect repeated bytes.
 	for i, b := range []byte(rand.Text()) {
 		img.Set(16*i, 8, color.NRGBA{R: b, G: 255 - b, B: 8 * b, A: 255})
 	}
@@ -63,7 +63,7 @@ func newImage(t *testing.T, s Subject, altText string) network.Media {
 	}
 }
 
-// stage uploads and waits until the network is ready.
+// stage uploads an attachment and waits until it is ready.
 func stage(t *testing.T, s Subject, media network.Media) network.Staged {
 	t.Helper()
 	staged, err := s.Network.Stage(t.Context(), s.Account, media)

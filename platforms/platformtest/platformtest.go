@@ -1,6 +1,6 @@
-// Package platformtest is the one suite that every network passes: against the
-// fake of package fake with every fault, and against a real server with what
-// needs none.
+// Package platformtest is the conformance suite that every network passes: with
+// every fault against the fake network of package fake, and without faults
+// against a real server.
 package platformtest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// FakeControls break a fake network and tell what it really published. A
-// *fake.Server has them.
+// FakeControls injects faults into a fake network and returns what it published.
+// *fake.Server implements it.
 type FakeControls interface {
 	Inject(fake.Fault) error
 	ClearFaults()
@@ -28,74 +28,84 @@ type FakeControls interface {
 	Posts() []fake.Post
 }
 
-// Subject is one network under test.
+// Subject is a network under test.
 type Subject struct {
 	Network   network.Network
 	Connector network.Connector // nil: the network has no OAuth
 	Account   network.Account   // connected and identified
 
-	// Fake is nil against a real server; what needs faults is then left out.
+	// Fake is nil against a real server; tests that need faults are then skipped.
 	Fake FakeControls
-	// CreatePath is where the publishing call goes, for faults.
+	// CreatePath is the path of the publishing call, for faults.
 	CreatePath string
-	// ReportsRates: responses say how the rate limits stand.
+	// ReportsRates means that responses report rate limits.
 	ReportsRates bool
-	// NoRequestID: responses carry no id of the call.
+	// NoRequestID means that responses contain no request id.
 	NoRequestID bool
-	// NoLanguage: a post's language gets lost.
+	// NoLanguage means that the network does not store a post's language.
 	NoLanguage bool
-	// NoAltText: descriptions of pictures get lost.
+	// NoAltText means that the network does not store descriptions of images.
 	NoAltText bool
-	// NoDelete: posts cannot be deleted through the API.
+	// NoDelete means that the API cannot delete posts.
 	NoDelete bool
-	// NeedsMedia: no post without an attachment.
+	// NeedsMedia means that every post needs an attachment.
 	NeedsMedia bool
-	// ImageType is what pictures are made as: image/png (also when empty) or image/jpeg.
+	// ImageType is the type of test images: image/png (also if empty) or
+	// image/jpeg.
 	ImageType string
-	// MediaWithPost: attachments come with the post, nothing is staged.
+	// MediaWithPost means that attachments are sent with the post and not staged.
 	MediaWithPost bool
-	// TextOnlyReplies: what answers a post takes no attachments.
+	// TextOnlyReplies means that replies cannot have attachments.
 	TextOnlyReplies bool
-	// Resolution of the times that listings give; 0: finer than a few milliseconds.
+	// Resolution is the precision of times in listings; 0: a few milliseconds or
+	// less.
 	Resolution time.Duration
-	// Unverifiable: the network shows nobody what was published, so that nothing lost can be found.
+	// Unverifiable means that the network has no listing, so that a lost post
+	// cannot be found.
 	Unverifiable bool
-	// RejectsDuplicateText: the same words without an attachment are refused as Duplicate.
+	// RejectsDuplicateText means that a repeated text without an attachment is
+	// refused as Duplicate.
 	RejectsDuplicateText bool
-	// FindsByHandle: a lost post is looked for by what was fixed before, so that twins are told apart.
+	// FindsByHandle means that a lost post is found by its handle, which
+	// distinguishes posts with the same text.
 	FindsByHandle bool
-	// RejectsDuplicates: of two posts with the same content the network takes one, with attachments too.
+	// RejectsDuplicates means that repeated content is refused, with attachments
+	// too.
 	RejectsDuplicates bool
-	// DailyQuota: limits count by the day (UTC), and a refusal says so and no more.
+	// DailyQuota means that quotas are per day (UTC), and a refusal reports only
+	// that.
 	DailyQuota bool
-	// HidesMediaStatus: the network does not say how the processing of an upload goes.
+	// HidesMediaStatus means that the network does not report the processing
+	// state of uploads.
 	HidesMediaStatus bool
-	// UnboundedSearch: the handle is the post's own name at the network, so that no search has to be bounded in time.
+	// UnboundedSearch means that the handle is the post's id, so that a search
+	// does not depend on the window.
 	UnboundedSearch bool
-	// BadToken is wrong but formed as the network's are; empty: any text will do.
+	// BadToken is an invalid token in the network's format; empty: any text.
 	BadToken string
-	// PublicReads: posts are read without a token, so that a bad one is not noticed.
+	// PublicReads means that posts are read without a token, so that an invalid
+	// one is not detected.
 	PublicReads bool
-	// NewProcessedMedia makes an attachment that the network works on after the upload;
-	// nil: it does so with pictures.
+	// NewProcessedMedia returns an attachment that the network processes after
+	// the upload; nil: it processes images.
 	NewProcessedMedia func(t *testing.T) network.Media
-	// WantClasses are the faults of testFaults that this network answers with another class.
+	// WantClasses overrides the expected class of faults in testFaults.
 	WantClasses map[string]network.Class
-	// Client is the adapter's own: its idle connections are dropped before the
-	// port refuses new ones.
+	// Client is the adapter's HTTP client: its idle connections are closed before
+	// the port refuses new ones.
 	Client *http.Client
-	// Approve acts as the user on the authorize page and gives the query of the
-	// callback; nil leaves connecting out.
+	// Approve approves the authorize page and returns the query of the callback;
+	// nil skips the tests of connecting.
 	Approve func(t *testing.T, authorizeURL string) url.Values
-	// NoPKCE: codes are exchanged without a verifier.
+	// NoPKCE means that codes are exchanged without a verifier.
 	NoPKCE bool
-	// BaseURL and RedirectURI are for Connector.Register.
+	// BaseURL and RedirectURI are the arguments of Connector.Register.
 	BaseURL, RedirectURI string
 
-	// permanentFaults are faults of every request, whatever else is injected.
+	// permanentFaults are injected in addition to every other fault.
 	permanentFaults []fake.Fault
 
-	Limits network.Limits // for Counts and Problems
+	Limits network.Limits // for Counts and Check
 	Counts []Count
 }
 
@@ -131,7 +141,7 @@ func Run(t *testing.T, s Subject) {
 		t.Run("Connect", func(t *testing.T) { testConnect(t, s) })
 	}
 	if s.Fake == nil {
-		t.Log("No fake network: what needs injected faults is left out.")
+		t.Log("No fake network: skipping tests that need faults.")
 		return
 	}
 	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })
@@ -141,8 +151,8 @@ func Run(t *testing.T, s Subject) {
 	t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
 }
 
-// submission makes one with words and a key that were never used, and a picture
-// where the network takes no words alone.
+// submission returns a submission with a unique text and key, and an image if
+// the network requires one.
 func submission(t *testing.T, s Subject, text string) network.Submission {
 	t.Helper()
 	sub := network.Submission{Key: rand.Text(), Text: text + " " + rand.Text()}
@@ -152,7 +162,7 @@ func submission(t *testing.T, s Subject, text string) network.Submission {
 	return sub
 }
 
-// attach stages a picture for a submission.
+// attach stages an image for a submission.
 func attach(t *testing.T, s Subject, sub *network.Submission, altText string) {
 	t.Helper()
 	media := newImage(t, s, altText)
@@ -160,7 +170,7 @@ func attach(t *testing.T, s Subject, sub *network.Submission, altText string) {
 	sub.Media = append(sub.Media, media)
 }
 
-// prepare brings a submission as far as it gets before its time.
+// prepare calls Prepare until it is ready.
 func prepare(t *testing.T, s Subject, sub network.Submission) network.Submission {
 	t.Helper()
 	preparer, ok := s.Network.(network.Preparer)
@@ -177,11 +187,11 @@ func prepare(t *testing.T, s Subject, sub network.Submission) network.Submission
 			return sub
 		}
 		if ready.CheckAfter <= 0 {
-			t.Fatal("Prepare is not ready and does not say when to ask again")
+			t.Fatal("Prepare is not ready and CheckAfter is not set")
 		}
 		time.Sleep(min(ready.CheckAfter, 200*time.Millisecond))
 	}
-	t.Fatal("preparing has no end")
+	t.Fatal("Prepare is still not ready after 100 calls")
 	return sub
 }
 
@@ -198,7 +208,7 @@ func publish(t *testing.T, s Subject, sub network.Submission) network.Receipt {
 	return receipt
 }
 
-// cleanUpPost cleans up on real servers.
+// cleanUpPost deletes a post on real servers.
 func cleanUpPost(t *testing.T, s Subject, remoteID string) {
 	if s.Fake != nil || s.NoDelete {
 		return
@@ -212,7 +222,7 @@ func cleanUpPost(t *testing.T, s Subject, remoteID string) {
 	})
 }
 
-// published returns what the fake really holds of a submission.
+// published returns the fake network's posts of a submission.
 func published(s Subject, sub network.Submission) []fake.Post {
 	var found []fake.Post
 	for _, p := range s.Fake.Posts() {
@@ -232,7 +242,7 @@ func inject(t *testing.T, s Subject, fault fake.Fault) {
 	t.Cleanup(s.Fake.ClearFaults)
 }
 
-// clearFaults leaves only the faults of every request.
+// clearFaults removes all faults except the permanent ones.
 func clearFaults(t *testing.T, s Subject) {
 	t.Helper()
 	s.Fake.ClearFaults()
@@ -243,8 +253,8 @@ func clearFaults(t *testing.T, s Subject) {
 	}
 }
 
-// wantError checks that an error has the class and holds no secret in any form
-// in which it could be logged.
+// wantError checks the class of an error, and that it contains no secret in any
+// form in which it could be logged.
 func wantError(t *testing.T, err error, class network.Class, secrets ...secret.Text) *network.Error {
 	t.Helper()
 	var e *network.Error
@@ -260,7 +270,7 @@ func wantError(t *testing.T, err error, class network.Class, secrets ...secret.T
 	for _, text := range []string{e.Error(), e.Message, e.Code, fmt.Sprintf("%v", e.Err), fmt.Sprintf("%+v", *e)} {
 		for _, s := range secrets {
 			if !s.Empty() && strings.Contains(text, s.Reveal()) {
-				t.Errorf("an error tells a secret: %s", strings.ReplaceAll(text, s.Reveal(), "<SECRET>"))
+				t.Errorf("error contains a secret: %s", strings.ReplaceAll(text, s.Reveal(), "<SECRET>"))
 			}
 		}
 	}

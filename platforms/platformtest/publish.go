@@ -20,8 +20,19 @@ func testLimits(t *testing.T, s Subject) {
 	}
 	for _, q := range limits.Quotas {
 		known := q.Requests > 0 && q.Per > 0
-		if q.Bucket == "" || q.Bucket != strings.ToLower(q.Bucket) || q.Scope != network.ScopeAccount && q.Scope != network.ScopeApp ||
-			len(q.Costs) == 0 || !known && (q.Requests != 0 || q.Default) {
+		if q.Bucket == "" {
+			t.Error("q.Bucket is empty")
+		}
+		if q.Bucket != strings.ToLower(q.Bucket) {
+			t.Errorf("q.Bucket: got %v, want %v", q.Bucket, strings.ToLower(q.Bucket))
+		}
+		if q.Scope != network.ScopeAccount && q.Scope != network.ScopeApp {
+			t.Errorf("a quota without bucket, scope, costs or numbers: %+v", q)
+		}
+		if len(q.Costs) == 0 {
+			t.Error("len(q.Costs) is empty")
+		}
+		if !known && (q.Requests != 0 || q.Default) {
 			t.Errorf("a quota without bucket, scope, costs or numbers: %+v", q)
 		}
 	}
@@ -75,9 +86,9 @@ func testPublish(t *testing.T, s Subject) {
 	}
 }
 
-// wantRates checks what a response said of rate limits, where the network says it
-// at all: every bucket must be one of the declared ones, because nobody asks for
-// a permit from another.
+// wantRates checks the rate limits that a response reported, if the network
+// reports any: every bucket must be declared in Limits.Quotas, because delivery
+// acquires tokens from those only.
 func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.RateStatus, atLeast int) {
 	t.Helper()
 	if s.ReportsRates && len(rates) == 0 {
@@ -102,7 +113,7 @@ func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.Ra
 func testMedia(t *testing.T, s Subject) {
 	plain := s
 	plain.NeedsMedia = false
-	sub := submission(t, plain, "With a picture")
+	sub := submission(t, plain, "With an image")
 	attach(t, s, &sub, "Một tấm ảnh: a diagonal line")
 	if sub.MediaIDs[0] == "" && !s.MediaWithPost {
 		t.Fatal("staged without remote id")
@@ -134,9 +145,9 @@ func testReply(t *testing.T, s Subject) {
 		return
 	}
 	parent := publish(t, s, submission(t, s, "First of a thread"))
-	words := s
-	words.NeedsMedia = s.NeedsMedia && !s.TextOnlyReplies
-	reply := submission(t, words, "Second of a thread")
+	text := s
+	text.NeedsMedia = s.NeedsMedia && !s.TextOnlyReplies
+	reply := submission(t, text, "Second of a thread")
 	reply.ReplyTo = parent.RemoteID
 	publish(t, s, reply)
 	if s.Fake != nil {

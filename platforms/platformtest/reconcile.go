@@ -21,8 +21,8 @@ func reconcile(t *testing.T, s Subject, sub network.Submission, window network.W
 	return finding
 }
 
-// testReconcile needs no faults: the posts are there, only our memory of them
-// is not.
+// testReconcile needs no faults: the posts exist, and only the receipts are
+// missing.
 func testReconcile(t *testing.T, s Subject) {
 	window := network.Window{From: time.Now().Add(-5 * time.Second)}
 	absent := prepare(t, s, submission(t, s, "Never sent"))
@@ -66,22 +66,22 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("OlderTwin", func(t *testing.T) {
-		sub := prepare(t, s, submission(t, s, "The same words as last week"))
+		sub := prepare(t, s, submission(t, s, "The same text as last week"))
 		publish(t, s, sub)
 		if s.UnboundedSearch {
-			twin := prepare(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
-			if finding := reconcile(t, s, twin, window); finding.Found || !finding.Conclusive {
-				t.Errorf("claimed an older post with the same words: %+v", finding)
+			duplicate := prepare(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
+			if finding := reconcile(t, s, duplicate, window); finding.Found || !finding.Conclusive {
+				t.Errorf("found an older post with the same text: %+v", finding)
 			}
 			return
 		}
 		time.Sleep(50*time.Millisecond + s.Resolution)
 		later := network.Window{From: time.Now()}
 		if s.Fake == nil {
-			later.From = later.From.Add(time.Minute) // the clocks may differ
+			later.From = later.From.Add(time.Minute) // clocks can differ
 		}
 		if finding := reconcile(t, s, sub, later); finding.Found {
-			t.Errorf("claimed an older post with the same words: %+v", finding)
+			t.Errorf("found an older post with the same text: %+v", finding)
 		}
 	})
 	t.Run("Twins", func(t *testing.T) {
@@ -90,7 +90,7 @@ func testReconcile(t *testing.T, s Subject) {
 			return
 		}
 		if s.RejectsDuplicates {
-			return // there are none
+			return // without attachments
 		}
 		sub := submission(t, s, "Twice")
 		if s.RejectsDuplicateText {
@@ -117,31 +117,31 @@ func testReconcile(t *testing.T, s Subject) {
 	})
 	t.Run("OtherReplyTarget", func(t *testing.T) {
 		parent := publish(t, s, submission(t, s, "Parent"))
-		sub := prepare(t, s, submission(t, s, "Same words, not a reply"))
+		sub := prepare(t, s, submission(t, s, "Same text, not a reply"))
 		publish(t, s, sub)
 		if s.FindsByHandle {
-			return // the handle says which
+			return // the handle distinguishes them
 		}
 		sub.ReplyTo = parent.RemoteID
 		if finding := reconcile(t, s, sub, window); finding.Found {
-			t.Errorf("claimed a post that answers nothing: %+v", finding)
+			t.Errorf("found a post that is not a reply: %+v", finding)
 		}
 	})
 	t.Run("OtherMedia", func(t *testing.T) {
-		sub := prepare(t, s, submission(t, s, "Same words, no picture"))
+		sub := prepare(t, s, submission(t, s, "Same text, no image"))
 		publish(t, s, sub)
 		if s.FindsByHandle {
 			return
 		}
 		sub.MediaIDs, sub.Media = append(sub.MediaIDs, "1"), append(sub.Media, newImage(t, s, ""))
 		if finding := reconcile(t, s, sub, window); finding.Found {
-			t.Errorf("claimed a post without the picture: %+v", finding)
+			t.Errorf("found a post without the image: %+v", finding)
 		}
 	})
 }
 
-// testDuplicateRejected: words that are there already are not published again, and the
-// refusal says so.
+// testDuplicateRejected checks that a repeated text is not published again, and
+// that the refusal reports it.
 func testDuplicateRejected(t *testing.T, s Subject, sub network.Submission) {
 	t.Helper()
 	publish(t, s, sub)
@@ -154,23 +154,24 @@ func testDuplicateRejected(t *testing.T, s Subject, sub network.Submission) {
 	}
 }
 
-// testDuplicatesByHandle: of two posts with the same words each is found as itself.
+// testDuplicatesByHandle checks that two posts with the same text are each found.
 func testDuplicatesByHandle(t *testing.T, s Subject, window network.Window) {
-	for _, twin := range []network.Submission{submission(t, s, "Twice"), submission(t, s, "Twice")} {
-		twin.Text = "Twice, told apart"
-		twin = prepare(t, s, twin)
-		receipt := publish(t, s, twin)
-		if finding := reconcile(t, s, twin, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
+	for _, duplicate := range []network.Submission{submission(t, s, "Twice"), submission(t, s, "Twice")} {
+		duplicate.Text = "Twice, with different text"
+		duplicate = prepare(t, s, duplicate)
+		receipt := publish(t, s, duplicate)
+		if finding := reconcile(t, s, duplicate, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
 			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
 		}
 	}
 }
 
-// testUnverifiable: a network that shows nothing is never said to lack a post.
+// testUnverifiable checks that a post is never reported as absent by a network
+// that cannot show it.
 func testUnverifiable(t *testing.T, s Subject) {
 	finding := reconcile(t, s, submission(t, s, "Who knows"), network.Window{From: time.Now()})
 	if finding.Found || finding.Conclusive {
-		t.Errorf("finding %+v of a network that cannot be asked", finding)
+		t.Errorf("got finding %+v for an unverifiable network", finding)
 	}
 }
 

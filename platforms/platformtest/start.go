@@ -8,7 +8,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// StartFake starts the sandbox's networks for one test.
+// StartFake starts the fake networks for one test.
 func StartFake(t testing.TB, options fake.Options) *fake.Server {
 	t.Helper()
 	server, err := fake.New(options)
@@ -26,17 +26,17 @@ func StartFake(t testing.TB, options fake.Options) *fake.Server {
 	return server
 }
 
-// AddAccount makes an account at a fake network.
+// AddAccount creates an account at a fake network.
 func AddAccount(t testing.TB, server *fake.Server, a fake.Account) fake.Account {
 	t.Helper()
-	made, err := server.Add(a)
+	created, err := server.Add(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return created
 }
 
-// Client reaches the networks that StartFake starts.
+// Client returns an HTTP client that can reach the fake networks of StartFake.
 func Client(t testing.TB) *http.Client {
 	t.Helper()
 	client, err := call.NewClient([]string{"127.0.0.0/8"})

@@ -9,10 +9,10 @@ import (
 	"dateline/platforms/network"
 )
 
-// testWorstCase repeats the faults against a server that ignores idempotency
-// keys and the start of listings, and lists texts rewritten. A post that exists
-// is found, or nothing is concluded: never is it said to be absent, because it
-// would be sent again.
+// testWorstCase repeats the faults against a server that ignores idempotency keys
+// and the start of listings, and rewrites listed texts. A post that exists must
+// be found, or the finding must be inconclusive: it must never be reported as
+// absent, because it would be sent again.
 func testWorstCase(t *testing.T, s Subject) {
 	for _, kind := range []fake.FaultKind{fake.IgnoreKey, fake.IgnoreSince, fake.RewriteText} {
 		s.permanentFaults = append(s.permanentFaults, fake.Fault{Kind: kind, Count: -1})
@@ -48,7 +48,7 @@ func testWorstCase(t *testing.T, s Subject) {
 	}
 	t.Run("RewrittenBeyondRecognition", func(t *testing.T) {
 		if s.FindsByHandle {
-			return // the handle names it, whatever it says
+			return // the handle identifies it whatever its text
 		}
 		sub := prepare(t, s, submission(t, s, "The harbour master retires in spring after thirty years at sea"))
 		from := time.Now().Add(-time.Second)
@@ -71,9 +71,9 @@ func testWorstCase(t *testing.T, s Subject) {
 		}
 		first := publish(t, s, sub)
 		time.Sleep(5*time.Millisecond + s.Resolution)
-		twin := sub
-		twin.Key += "2"
-		second := publish(t, s, twin)
+		duplicate := sub
+		duplicate.Key += "2"
+		second := publish(t, s, duplicate)
 		for place, want := range []string{first.RemoteID, second.RemoteID} {
 			if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Position: place}); got.Receipt.RemoteID != want {
 				t.Errorf("place %d: got %+v, want %s", place, got, want)

@@ -27,7 +27,7 @@ func refusal(res *call.Response, got apiResponse) *network.Error {
 		// The response to a malformed token: the method is not found.
 		e.Class, e.Code = network.Auth, "token_refused"
 	case got.Parameters.MigrateTo != 0:
-		e.Code, e.Message = "chat_moved", "The group became a supergroup and has another id. Connect it again."
+		e.Code, e.Message = "chat_moved", "The group became a supergroup and has a new id. Reconnect the account."
 	}
 	return e
 }

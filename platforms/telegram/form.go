@@ -24,7 +24,7 @@ type chat struct {
 func (t *Telegram) Fields() []network.FormField {
 	return []network.FormField{
 		{Name: "bot_token", Label: "Bot token", Secret: true, Help: "@BotFather gives it to you when you make a bot with /newbot."},
-		{Name: "chat", Label: "Channel or group", Help: "@name of a public channel, or the number of a private one, such as -1001234567890. The bot must be an administrator there that may post."},
+		{Name: "chat", Label: "Channel or group", Help: "@name of a public channel, or the id of a private one, such as -1001234567890. The bot must be an administrator with the right to post messages."},
 	}
 }
 
@@ -32,7 +32,7 @@ func (t *Telegram) Fields() []network.FormField {
 func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	account := network.Account{BaseURL: baseURL, Token: secret.NewText(strings.TrimSpace(values["bot_token"].Reveal())), Kind: network.KindChannel}
 	if strings.ContainsAny(account.Token.Reveal(), "/?#% \t\n") {
-		return nil, &network.Error{Class: network.Rejected, Code: "invalid", Field: "bot_token", Message: "This is no bot token: it looks like 123456:ABC-DEF."}
+		return nil, &network.Error{Class: network.Rejected, Code: "invalid", Field: "bot_token", Message: "A bot token looks like 123456:ABC-DEF."}
 	}
 	bot, err := t.bot(ctx, account)
 	if err != nil {
@@ -99,10 +99,10 @@ func (t *Telegram) canPost(ctx context.Context, account network.Account, c chat,
 	}
 	switch {
 	case c.Type == "private":
-		return &network.Error{Class: network.Rejected, Code: "private_chat", Message: "This is a chat with one person. Name a channel or a group."}
+		return &network.Error{Class: network.Rejected, Code: "private_chat", Message: "This is a private chat. Enter a channel or a group."}
 	case member.Status == "left", member.Status == "kicked", c.Type == "channel" && (member.Status != "administrator" || !member.MayPost):
 		return &network.Error{Class: network.Rejected, Code: "not_allowed_in_chat",
-			Message: "The bot may not post there. Make it an administrator with the right to post messages, and try again."}
+			Message: "The bot cannot post in this chat. Make it an administrator with the right to post messages, and try again."}
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func fieldError(err error, field string) error {
 		}
 		e.Field = field
 		if field == "chat" && e.Status == http.StatusBadRequest {
-			e.Message = "Telegram knows no such chat, or the bot is not in it."
+			e.Message = "Telegram does not know this chat, or the bot is not a member of it."
 		}
 	}
 	if errors.As(err, &e) && e.Field == "" && e.Class == network.Rejected {

@@ -39,7 +39,7 @@ func (t *Telegram) Publish(ctx context.Context, account network.Account, submiss
 	if submission.ReplyTo != "" {
 		first, _, _ := strings.Cut(submission.ReplyTo, ",")
 		if _, err := strconv.ParseInt(first, 10, 64); err != nil {
-			return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "What this answers is no Telegram message."}
+			return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "The post that this post replies to is not a Telegram message."}
 		}
 		fields["reply_parameters"] = `{"message_id":` + first + `}`
 	}
@@ -57,7 +57,7 @@ func (t *Telegram) Publish(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, err
 	}
 	if len(sent) == 0 || sent[0].ID == 0 {
-		return network.Receipt{}, res.MalformedError("it has no message id")
+		return network.Receipt{}, res.MalformedError("it contains no message id")
 	}
 	receipt := network.Receipt{RemoteID: sent.remoteID(), URL: t.permalink(account, sent[0]), SentAt: res.Sent}
 	if sent[0].Date > 0 {
@@ -186,9 +186,9 @@ const (
 func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ network.Submission, _ network.Window) (network.Finding, error) {
 	if account.Settings[settingUnclear] == resendPolicy {
 		return network.Finding{Conclusive: true,
-			Evidence: "Telegram does not tell bots what was sent; this account is set to send again, at the risk of a double."}, nil
+			Evidence: "Bots cannot list what they sent. This account is set to send again, at the risk of a duplicate."}, nil
 	}
-	return network.Finding{Evidence: "Telegram does not tell bots what was sent, so somebody has to look."}, nil
+	return network.Finding{Evidence: "Bots cannot list what they sent. Check the chat and resolve the post."}, nil
 }
 
 // Delete removes a message, or all of an album.

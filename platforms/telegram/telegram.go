@@ -118,7 +118,7 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 		return res, err
 	}
 	if !got.OK {
-		return res, res.MalformedError("it is no success, and no refusal either")
+		return res, res.MalformedError("it is neither a success nor an error")
 	}
 	if err := json.Unmarshal(got.Result, into); err != nil {
 		return res, res.MalformedError(err.Error())

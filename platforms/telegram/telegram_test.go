@@ -17,11 +17,11 @@ import (
 func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account, *http.Client) {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
-	made := platformtest.AddAccount(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
+	created := platformtest.AddAccount(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
 	client := platformtest.Client(t)
 	tg := telegram.New(client, telegram.Options{Sandbox: server.URL() + "/telegram", CreateTimeout: 700 * time.Millisecond})
 	found, err := tg.ConnectForm(t.Context(), server.URL()+"/telegram", map[string]secret.Text{
-		"bot_token": secret.NewText(made.Token), "chat": secret.NewText("@bantin")})
+		"bot_token": secret.NewText(created.Token), "chat": secret.NewText("@bantin")})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("connected %d, %v", len(found), err)
 	}
@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestAnAlbumIsOnePost(t *testing.T) {
+func TestPublish_Album(t *testing.T) {
 	tg, server, account, _ := connected(t)
 	s := network.Submission{Key: "k", Text: "Hai ảnh", Media: []network.Media{platformtest.NewImage(t, "image/png"), platformtest.NewImage(t, "image/png")}}
 	receipt, err := tg.Publish(t.Context(), account, s)
@@ -66,8 +66,20 @@ func TestAnAlbumIsOnePost(t *testing.T) {
 		t.Fatal(err)
 	}
 	posts := server.Posts()
-	if len(posts) != 1 || len(posts[0].Media) != 2 || posts[0].Text != "Hai ảnh" || receipt.RemoteID != posts[0].ID || receipt.URL != posts[0].URL {
-		t.Fatalf("%+v from %+v", receipt, posts)
+	if len(posts) != 1 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 1)
+	}
+	if len(posts[0].Media) != 2 {
+		t.Fatalf("len(posts[0].Media): got %v, want %v", len(posts[0].Media), 2)
+	}
+	if posts[0].Text != "Hai ảnh" {
+		t.Fatalf("posts[0].Text: got %q, want %q", posts[0].Text, "Hai ảnh")
+	}
+	if receipt.RemoteID != posts[0].ID {
+		t.Fatalf("receipt.RemoteID: got %v, want %v", receipt.RemoteID, posts[0].ID)
+	}
+	if receipt.URL != posts[0].URL {
+		t.Fatalf("receipt.URL: got %v, want %v", receipt.URL, posts[0].URL)
 	}
 	reply := network.Submission{Key: "r", Text: "Tiếp", ReplyTo: receipt.RemoteID}
 	if _, err := tg.Publish(t.Context(), account, reply); err != nil {
@@ -81,7 +93,7 @@ func TestAnAlbumIsOnePost(t *testing.T) {
 	}
 }
 
-func TestCaptionsAreShorterThanMessages(t *testing.T) {
+func TestCheck_CaptionLimit(t *testing.T) {
 	tg, _, account, _ := connected(t)
 	limits, err := tg.Limits(t.Context(), account)
 	if err != nil {
@@ -91,18 +103,18 @@ func TestCaptionsAreShorterThanMessages(t *testing.T) {
 	if problems := tg.Check(network.Content{Text: long}, limits); len(problems) != 0 {
 		t.Errorf("alone: %+v", problems)
 	}
-	picture := network.MediaInfo{MIMEType: "image/png", Bytes: 10}
-	problems := tg.Check(network.Content{Text: long, Media: []network.MediaInfo{picture}}, limits)
+	image := network.MediaInfo{MIMEType: "image/png", Bytes: 10}
+	problems := tg.Check(network.Content{Text: long, Media: []network.MediaInfo{image}}, limits)
 	if len(problems) != 1 || problems[0].Code != "too_long" {
 		t.Errorf("as a caption: %+v", problems)
 	}
-	problems = tg.Check(network.Content{Text: "x", Media: []network.MediaInfo{picture, {MIMEType: "image/gif"}}}, limits)
+	problems = tg.Check(network.Content{Text: "x", Media: []network.MediaInfo{image, {MIMEType: "image/gif"}}}, limits)
 	if len(problems) != 1 || problems[0].Code != "mixed_attachments" {
 		t.Errorf("with a GIF: %+v", problems)
 	}
 }
 
-func TestTheFormSaysWhatIsWrong(t *testing.T) {
+func TestConnectForm_ReportsInvalidFields(t *testing.T) {
 	tg, server, account, _ := connected(t)
 	for name, row := range map[string]struct{ token, chat, field string }{
 		"Token":      {"123:wrong", "@bantin", "bot_token"},
@@ -121,7 +133,7 @@ func TestTheFormSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestSendingAgainIsTheOwnersChoice(t *testing.T) {
+func TestReconcile_ResendSetting(t *testing.T) {
 	tg, _, account, _ := connected(t)
 	account.Settings = map[string]string{"unclear": "send_again"}
 	finding, err := tg.Reconcile(t.Context(), account, network.Submission{Text: "x"}, network.Window{From: time.Now()})

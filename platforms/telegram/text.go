@@ -53,12 +53,12 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 	for i, media := range content.Media {
 		if !rules.IsVideoOrAudio(media) && media.Width+media.Height > 10000 {
 			problems = append(problems, network.Violation{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_many_pixels",
-				Message: fmt.Sprintf("Attachment %d has %d × %d pixels; Telegram allows 10000 for width and height together.", i+1, media.Width, media.Height)})
+				Message: fmt.Sprintf("Attachment %d has %d × %d pixels; Telegram allows 10000 for width plus height.", i+1, media.Width, media.Height)})
 		}
 	}
 	if len(content.Media) > 1 && slices.ContainsFunc(content.Media, func(m network.MediaInfo) bool { return m.MIMEType == "image/gif" }) {
 		problems = append(problems, network.Violation{Field: "attachments", Code: "mixed_attachments",
-			Message: "Telegram takes a GIF only as the single attachment of a post."})
+			Message: "Telegram accepts a GIF only as the single attachment of a post."})
 	}
 	return problems
 }
@@ -87,7 +87,7 @@ func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Pr
 	}
 	for _, m := range content.Media {
 		if m.AltText != "" {
-			p.Notes = append(p.Notes, "Telegram has no descriptions of pictures: they get lost.")
+			p.Notes = append(p.Notes, "Telegram does not support descriptions of images.")
 			break
 		}
 	}

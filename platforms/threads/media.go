@@ -104,15 +104,15 @@ func (m builder) Status(ctx context.Context, id string) (container.Status, error
 	if err != nil {
 		return container.Status{}, err
 	}
-	var answer struct {
+	var body struct {
 		Status  container.State `json:"status"`
 		Message string          `json:"error_message"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return container.Status{}, err
 	}
-	if answer.Status == "" {
+	if body.Status == "" {
 		return container.Status{}, res.MalformedError("it contains no status")
 	}
-	return container.Status{State: answer.Status, Detail: answer.Message, Retryable: isRetryable(answer.Message)}, nil
+	return container.Status{State: body.Status, Detail: body.Message, Retryable: isRetryable(body.Message)}, nil
 }

@@ -20,16 +20,16 @@ func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string)
 	if err != nil {
 		return network.Account{}, err
 	}
-	var answer struct {
+	var body struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.Account{}, err
 	}
-	if answer.AccessToken == "" {
+	if body.AccessToken == "" {
 		return network.Account{}, res.MalformedError("it contains no access token")
 	}
-	return t.ExchangeLongLived(ctx, app, secret.NewText(answer.AccessToken), strings.Split(scopes, ","))
+	return t.ExchangeLongLived(ctx, app, secret.NewText(body.AccessToken), strings.Split(scopes, ","))
 }
 
 // Accounts returns the token's only account.
@@ -39,20 +39,20 @@ func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]netw
 	if err != nil {
 		return nil, err
 	}
-	var answer struct {
+	var body struct {
 		ID       string `json:"id"`
 		Username string `json:"username"`
 		Name     string `json:"name"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return nil, err
 	}
-	if answer.ID == "" || answer.Username == "" {
+	if body.ID == "" || body.Username == "" {
 		return nil, res.MalformedError("it contains no account id or user name")
 	}
-	account.RemoteID, account.Handle, account.Name = answer.ID, "@"+answer.Username, answer.Name
+	account.RemoteID, account.Handle, account.Name = body.ID, "@"+body.Username, body.Name
 	if account.Name == "" {
-		account.Name = answer.Username
+		account.Name = body.Username
 	}
 	return []network.Account{account}, nil
 }

@@ -69,39 +69,39 @@ func isCode(text string) bool {
 
 // text returns everything that the response says for users.
 func (p problem) text() string {
-	var said []string
+	var reported []string
 	for _, text := range []string{p.OAuthDescription, p.Detail, p.Message} {
 		if text != "" {
-			said = append(said, text)
+			reported = append(reported, text)
 		}
 	}
 	if p.OAuth != "" && !isCode(p.OAuth) {
-		said = append(said, p.OAuth)
+		reported = append(reported, p.OAuth)
 	}
 	for _, e := range p.Errors {
 		for _, text := range []string{e.Message, e.Detail} {
 			if text != "" {
-				said = append(said, text)
+				reported = append(reported, text)
 			}
 		}
 	}
-	if len(said) == 0 {
+	if len(reported) == 0 {
 		return p.Title
 	}
-	return strings.Join(said, " ")
+	return strings.Join(reported, " ")
 }
 
 // refusal classifies an unsuccessful response.
-func refusal(res *call.Response, said []network.RateStatus) *network.Error {
+func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	p := problemOf(res.Body)
 	text := p.text()
 	e := res.StatusError(p.code(), text)
-	e.Rates = said
+	e.Rates = reported
 	switch {
 	case res.Status == http.StatusTooManyRequests:
 		throttle(e, res)
 	case res.Status == http.StatusPaymentRequired:
-		e.Code, e.Message = "no_credits", "The credit for X's API is used up: add some in X's developer console."
+		e.Code, e.Message = "no_credits", "The credit for X's API is used up. Add credit in X's developer console."
 	case res.Status == http.StatusForbidden && strings.Contains(text, "duplicate content"):
 		// X does not say which post it is.
 		e.Class, e.Code = network.Duplicate, "duplicate_content"
@@ -125,9 +125,9 @@ func isThreadRefusal(e *network.Error) bool {
 func partialError(res *call.Response, what string) *network.Error {
 	p := problemOf(res.Body)
 	if len(p.Errors) == 0 {
-		return res.MalformedError("it has no " + what)
+		return res.MalformedError("it contains no " + what)
 	}
-	e := res.MalformedError("it has no " + what + " but errors: " + p.text())
+	e := res.MalformedError("it contains no " + what + " but errors: " + p.text())
 	if e.Class == network.Ambiguous { // of a call that publishes
 		return e
 	}

@@ -53,7 +53,7 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 			}
 			if len(content.Media) > 1 {
 				own = append(own, network.Violation{Field: "attachments", Code: "mixed_attachments",
-					Message: "X takes a GIF only as the single attachment of a post."})
+					Message: "X accepts a GIF only as the single attachment of a post."})
 			}
 			media.Bytes = 0 // the size limit of images does not apply
 		}
@@ -62,7 +62,7 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 	problems := append(rules.Check("X", stills, limits, x.Count(content.Text, limits)), own...)
 	if strings.ContainsFunc(content.Text, invalidChar) {
 		problems = append(problems, network.Violation{Field: "content", Code: "invalid_text",
-			Message: "The text holds a character that X takes in no post (U+FEFF, U+FFFE or U+FFFF)."})
+			Message: "The text contains a character that X does not accept (U+FEFF, U+FFFE or U+FFFF)."})
 	}
 	if n := cashtags(content.Text); x.options.MaxCashtags >= 0 && n > x.options.MaxCashtags {
 		problems = append(problems, network.Violation{Field: "content", Code: "too_many_cashtags", Message: fmt.Sprintf(
@@ -74,9 +74,9 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 // Price returns what X charges for a post
 // (https://docs.x.com/x-api/getting-started/pricing).
 func (x *X) Price(content network.Content) network.Price {
-	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Reason: "X bills every post."}
+	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Reason: "X charges for every post."}
 	if len(links([]rune(norm.NFC.String(content.Text)))) > 0 {
-		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Reason: "X bills a post with a link more than one without."}
+		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Reason: "X charges more for a post with a link."}
 	}
 	described := int64(0)
 	for _, media := range content.Media {
@@ -86,7 +86,7 @@ func (x *X) Price(content network.Content) network.Price {
 	}
 	if each := max(x.options.AltTextPrice, 0); described > 0 && each > 0 {
 		price.MicroUSD += described * each
-		price.Reason += " Descriptions of attachments are billed as well."
+		price.Reason += " Descriptions of attachments are charged as well."
 	}
 	return price
 }

@@ -57,7 +57,7 @@ func (x *X) Stage(ctx context.Context, account network.Account, media network.Me
 		return network.Staged{}, unreadable(media, err)
 	}
 	defer func() { _ = data.Close() }()
-	id, said, err := x.initialize(ctx, account, media)
+	id, reported, err := x.initialize(ctx, account, media)
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -68,7 +68,7 @@ func (x *X) Stage(ctx context.Context, account network.Account, media network.Me
 	if err == nil && media.AltText != "" {
 		err = x.describe(ctx, account, id, media.AltText)
 	}
-	staged.Rates = said
+	staged.Rates = reported
 	return staged, asMediaExpired(err)
 }
 
@@ -85,14 +85,14 @@ func (x *X) initialize(ctx context.Context, account network.Account, media netwo
 	if err != nil {
 		return "", nil, err
 	}
-	var answer upload
-	if err := res.Decode(&answer); err != nil {
+	var body upload
+	if err := res.Decode(&body); err != nil {
 		return "", nil, err
 	}
-	if answer.Data.ID == "" {
+	if body.Data.ID == "" {
 		return "", nil, partialError(res, "media id")
 	}
-	return answer.Data.ID, rates(res, bucketUploads), nil
+	return body.Data.ID, rates(res, bucketUploads), nil
 }
 
 // finalize completes an upload (POST /2/media/upload/:id/finalize).
@@ -150,18 +150,18 @@ func (x *X) post(ctx context.Context, account network.Account, path string, valu
 }
 
 func stagedFrom(res *call.Response) (network.Staged, error) {
-	var answer upload
-	if err := res.Decode(&answer); err != nil {
+	var body upload
+	if err := res.Decode(&body); err != nil {
 		return network.Staged{}, err
 	}
-	if answer.Data.ID == "" {
+	if body.Data.ID == "" {
 		return network.Staged{}, asMediaExpired(partialMediaError(res))
 	}
-	staged := network.Staged{RemoteID: answer.Data.ID, Ready: true}
-	if life := time.Duration(answer.Data.ExpiresAfterSecs) * time.Second; life > 0 {
-		staged.ExpiresAt = res.Received.Add(max(life-expiryMargin, life/2))
+	staged := network.Staged{RemoteID: body.Data.ID, Ready: true}
+	if ttl := time.Duration(body.Data.ExpiresAfterSecs) * time.Second; ttl > 0 {
+		staged.ExpiresAt = res.Received.Add(max(ttl-expiryMargin, ttl/2))
 	}
-	processing := answer.Data.Processing
+	processing := body.Data.Processing
 	if processing == nil {
 		return staged, nil
 	}
@@ -173,7 +173,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 			why = processing.Error.Name
 		}
 		if why == "" {
-			why = "it does not say why"
+			why = "no reason was reported"
 		}
 		return staged, res.NewError(network.Rejected, "media_failed", "X could not process the attachment: "+why+".")
 	default:

@@ -43,7 +43,7 @@ func processed(t *testing.T, n *x.X, account network.Account, media network.Medi
 	return staged, err
 }
 
-func TestVideoInSegments(t *testing.T) {
+func TestStage_VideoInSegments(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{MediaDelay: 50 * time.Millisecond})
 	const length = 10<<10 + 123 // ten segments of 1 KiB and a little
 	// The response to the third segment is lost; it is sent again.
@@ -54,8 +54,8 @@ func TestVideoInSegments(t *testing.T) {
 	if err != nil || !staged.Ready {
 		t.Fatalf("%+v, %v", staged, err)
 	}
-	if life := time.Until(staged.ExpiresAt); life < 23*time.Hour || life > 24*time.Hour {
-		t.Errorf("lives for %v", life)
+	if ttl := time.Until(staged.ExpiresAt); ttl < 23*time.Hour || ttl > 24*time.Hour {
+		t.Errorf("lives for %v", ttl)
 	}
 	if _, err := n.Publish(t.Context(), account, network.Submission{Key: "k", Text: "A film", MediaIDs: []string{staged.RemoteID}}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestVideoInSegments(t *testing.T) {
 }
 
 // No more than one segment is read ahead of what was sent.
-func TestMemoryOfAnUpload(t *testing.T) {
+func TestStage_BuffersOneSegment(t *testing.T) {
 	const length, segment = 64 << 10, 1 << 10
 	sent, read := int64(0), &counting{}
 	_, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
@@ -129,11 +129,11 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestMoreThanAThousandSegments(t *testing.T) {
-	most := 0
+func TestStage_TooManySegments(t *testing.T) {
+	limit := 0
 	_, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		if index, err := strconv.Atoi(r.FormValue("segment_index")); err == nil {
-			most = max(most, index)
+			limit = max(limit, index)
 		}
 		_, _ = io.WriteString(w, `{"data":{"id":"5"}}`)
 	})
@@ -141,12 +141,12 @@ func TestMoreThanAThousandSegments(t *testing.T) {
 	if _, err := n.Stage(t.Context(), account, film(2500, "video/mp4")); err != nil {
 		t.Fatal(err)
 	}
-	if most != 833 { // 834 segments of three bytes
-		t.Errorf("the last segment is %d", most)
+	if limit != 833 { // 834 segments of three bytes
+		t.Errorf("the last segment is %d", limit)
 	}
 }
 
-func TestGIFAndItsDescription(t *testing.T) {
+func TestStage_GIFWithDescription(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
 	media := film(2<<10, "image/gif")
 	media.AltText = "Trời mưa"
@@ -162,7 +162,7 @@ func TestGIFAndItsDescription(t *testing.T) {
 	}
 }
 
-func TestUploadsThatFail(t *testing.T) {
+func TestStage_FailedUploads(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{})
 	wants := func(name string, err error, class network.Class, code string) {
 		t.Helper()
@@ -209,9 +209,9 @@ func TestUploadsThatFail(t *testing.T) {
 	_, err = failed.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
 	wants("processing", err, network.Rejected, "media_failed")
 	if !strings.Contains(err.Error(), "Unsupported codec") {
-		t.Errorf("it does not say why: %v", err)
+		t.Errorf("no reason was reported: %v", err)
 	}
-	gone, account := saying(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
-	_, err = gone.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
+	missing, account := saying(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
+	_, err = missing.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
 	wants("gone", err, network.Transient, network.CodeMediaExpired)
 }

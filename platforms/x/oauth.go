@@ -29,7 +29,7 @@ func (x *X) Register(_ context.Context, baseURL, redirectURI string) (network.Ap
 	}
 	if x.options.ClientID == "" {
 		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
-			Message: "No application for X is set up: make one in X's developer console and set its client id and secret."}
+			Message: "No application for X is configured: create one in X's developer console and set its client id and secret."}
 	}
 	return network.App{RedirectURI: redirectURI, ClientID: x.options.ClientID, ClientSecret: x.options.ClientSecret}, nil
 }
@@ -67,7 +67,7 @@ func (x *X) Exchange(ctx context.Context, app network.App, code, verifier string
 // the response is lost, the old pair is lost too: X documents no grace period.
 func (x *X) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	if account.RefreshToken.Empty() {
-		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token", Message: "X gave no refresh token: connect the account again."}
+		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token", Message: "X issued no refresh token. Reconnect the account."}
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
 	renewed, err := x.tokens(ctx, app, form, account, account.RefreshToken)
@@ -87,25 +87,25 @@ func (x *X) tokens(ctx context.Context, app network.App, form url.Values, accoun
 	if err != nil {
 		return account, err
 	}
-	var answer struct {
+	var body struct {
 		AccessToken  string `json:"access_token"`
 		RefreshToken string `json:"refresh_token"`
 		ExpiresIn    int64  `json:"expires_in"`
 		Scope        string `json:"scope"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if answer.AccessToken == "" {
-		return account, res.MalformedError("it has no access token")
+	if body.AccessToken == "" {
+		return account, res.MalformedError("it contains no access token")
 	}
-	account.Token, account.RefreshToken = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
+	account.Token, account.RefreshToken = secret.NewText(body.AccessToken), secret.NewText(body.RefreshToken)
 	account.TokenExpiresAt = time.Time{}
-	if answer.ExpiresIn > 0 {
-		account.TokenExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
+	if body.ExpiresIn > 0 {
+		account.TokenExpiresAt = res.Received.Add(time.Duration(body.ExpiresIn) * time.Second)
 	}
-	if answer.Scope != "" {
-		account.Scopes = strings.Fields(answer.Scope)
+	if body.Scope != "" {
+		account.Scopes = strings.Fields(body.Scope)
 	}
 	return account, nil
 }
@@ -126,7 +126,7 @@ func (x *X) authenticated(ctx context.Context, app network.App, path string, for
 	res, err := x.do(ctx, app.BaseURL, path, request)
 	if e := network.AsError(err); e != nil && (e.Status == http.StatusUnauthorized || e.Code == "invalid_client" || e.Code == "unauthorized_client") {
 		e.Class, e.Code = network.Rejected, "bad_client"
-		e.Message = "X does not know this installation's application: its operator has to correct the client id and secret."
+		e.Message = "X does not know this installation's application: the operator must correct the client id and secret."
 		return nil, e
 	}
 	return res, err
@@ -154,22 +154,22 @@ func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Ac
 	if err != nil {
 		return nil, err
 	}
-	var answer struct {
+	var body struct {
 		Data struct {
 			ID       string `json:"id"`
 			Name     string `json:"name"`
 			Username string `json:"username"`
 		} `json:"data"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return nil, err
 	}
-	if answer.Data.ID == "" || answer.Data.Username == "" {
+	if body.Data.ID == "" || body.Data.Username == "" {
 		return nil, partialError(res, "account id or user name")
 	}
-	account.RemoteID, account.Handle, account.Name = answer.Data.ID, "@"+answer.Data.Username, answer.Data.Name
+	account.RemoteID, account.Handle, account.Name = body.Data.ID, "@"+body.Data.Username, body.Data.Name
 	if account.Name == "" {
-		account.Name = answer.Data.Username
+		account.Name = body.Data.Username
 	}
 	return []network.Account{account}, nil
 }

@@ -57,10 +57,10 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 	plain(len(runes))
 	p.Text, p.FoldAt = text.String(), fold
 	if slices.ContainsFunc(p.Spans, func(s network.Span) bool { return s.Kind == network.SpanLink }) {
-		p.Notes = append(p.Notes, "X leads every link through t.co.")
+		p.Notes = append(p.Notes, "X shortens every link to t.co.")
 	}
 	if content.Reply {
-		p.Notes = append(p.Notes, "On self-serve plans X may refuse to let an app answer a post, and the thread would end there.")
+		p.Notes = append(p.Notes, "On self-serve plans, X may refuse replies by an app, and the thread would end there.")
 	}
 	return p
 }

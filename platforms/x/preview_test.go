@@ -10,7 +10,7 @@ import (
 	"dateline/platforms/x"
 )
 
-func TestLimitsOfATier(t *testing.T) {
+func TestLimits_Tier(t *testing.T) {
 	n, limits := adapter(t)
 	if limits.MaxCharacters != 280 || limits.CharactersPerURL != 23 || limits.MaxMedia != 4 || !limits.SupportsReply {
 		t.Errorf("limits %+v", limits)
@@ -28,9 +28,9 @@ func TestLimitsOfATier(t *testing.T) {
 	}
 }
 
-func TestCheckOfAttachments(t *testing.T) {
+func TestCheck_Attachments(t *testing.T) {
 	n, limits := adapter(t)
-	picture := network.MediaInfo{MIMEType: "image/png", Bytes: 5 << 20}
+	image := network.MediaInfo{MIMEType: "image/png", Bytes: 5 << 20}
 	moving := network.MediaInfo{MIMEType: "image/gif", Bytes: 14 << 20}
 	video := network.MediaInfo{MIMEType: "video/mp4", Bytes: 500 << 20}
 	large := moving
@@ -39,13 +39,13 @@ func TestCheckOfAttachments(t *testing.T) {
 		media []network.MediaInfo
 		codes []string
 	}{
-		"FourPictures":  {[]network.MediaInfo{picture, picture, picture, picture}, nil},
+		"FourPictures":  {[]network.MediaInfo{image, image, image, image}, nil},
 		"GIF":           {[]network.MediaInfo{moving}, nil},
 		"Video":         {[]network.MediaInfo{video}, nil},
 		"LargeGIF":      {[]network.MediaInfo{large}, []string{"too_large"}},
-		"GIFAndPicture": {[]network.MediaInfo{moving, picture}, []string{"mixed_attachments"}},
-		"VideoAndGIF":   {[]network.MediaInfo{video, picture}, []string{"mixed_attachments"}},
-		"FivePictures":  {[]network.MediaInfo{picture, picture, picture, picture, picture}, []string{"too_many_attachments"}},
+		"GIFAndPicture": {[]network.MediaInfo{moving, image}, []string{"mixed_attachments"}},
+		"VideoAndGIF":   {[]network.MediaInfo{video, image}, []string{"mixed_attachments"}},
+		"FivePictures":  {[]network.MediaInfo{image, image, image, image, image}, []string{"too_many_attachments"}},
 		"Long":          {[]network.MediaInfo{{MIMEType: "video/mp4", Duration: 141e9}}, []string{"too_long_video"}},
 		"Short":         {[]network.MediaInfo{{MIMEType: "video/mp4", Duration: 4e8}}, []string{"too_short"}},
 		"Audio":         {[]network.MediaInfo{{MIMEType: "audio/mpeg"}}, []string{"unsupported_type"}},
@@ -62,7 +62,7 @@ func TestCheckOfAttachments(t *testing.T) {
 	}
 }
 
-func TestCashtagsAreData(t *testing.T) {
+func TestCheck_Cashtags(t *testing.T) {
 	_, limits := adapter(t)
 	content := network.Content{Text: "$FPT và $VNM"}
 	for allowed, want := range map[int]int{0: 1, 1: 1, 2: 0, -1: 0} {

@@ -40,25 +40,25 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	if e := network.AsError(err); e != nil {
 		if submission.ReplyTo != "" && isThreadRefusal(e) {
 			e.Code = CodeThreadNotAllowed
-			e.Message = "X does not let this application answer the post before it, so the thread ends there. " +
-				"Put the text into one post, or post the rest by hand. X said: " + e.Message
+			e.Message = "X does not allow this application to reply to the previous post, so the thread ends there. " +
+				"Combine the text into one post, or publish the rest manually. X's message: " + e.Message
 		}
 		return network.Receipt{}, e
 	}
-	var answer struct {
+	var response struct {
 		Data struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&response); err != nil {
 		return network.Receipt{}, err
 	}
-	id, err := strconv.ParseUint(answer.Data.ID, 10, 64)
+	id, err := strconv.ParseUint(response.Data.ID, 10, 64)
 	if err != nil {
 		return network.Receipt{}, partialError(res, "post id")
 	}
 	return network.Receipt{
-		RemoteID: answer.Data.ID, URL: x.permalink(account, answer.Data.ID), CreatedAt: timeOf(id),
+		RemoteID: response.Data.ID, URL: x.permalink(account, response.Data.ID), CreatedAt: timeOf(id),
 		SentAt: res.Sent, RequestID: res.RequestID, Rates: rates(res, bucketPosts),
 	}, nil
 }
@@ -86,18 +86,18 @@ func (x *X) Delete(ctx context.Context, account network.Account, remoteID string
 		}
 		return e
 	}
-	var answer struct {
+	var body struct {
 		Data struct {
 			Deleted bool `json:"deleted"`
 		} `json:"data"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return err
 	}
-	if answer.Data.Deleted {
+	if body.Data.Deleted {
 		return nil
 	}
-	e := partialError(res, "word that the post is deleted")
+	e := partialError(res, "confirmation of the deletion")
 	if e.Code == "resource-not-found" {
 		return nil
 	}

@@ -43,11 +43,11 @@ func bucketOf(method, path string) string {
 // per account, and for posts also the daily limits of plans that have them
 // (x-app-limit-24hour-*, x-user-limit-24hour-*).
 func rates(res *call.Response, bucket string) []network.RateStatus {
-	var said []network.RateStatus
+	var reported []network.RateStatus
 	add := func(prefix, bucket string, scope network.Scope) {
 		if r, ok := rateOf(res, prefix); ok {
 			r.Bucket, r.Scope = bucket, scope
-			said = append(said, r)
+			reported = append(reported, r)
 		}
 	}
 	if bucket != "" {
@@ -57,7 +57,7 @@ func rates(res *call.Response, bucket string) []network.RateStatus {
 		add("X-User-Limit-24hour-", bucketPostsDay, network.ScopeAccount)
 		add("X-App-Limit-24hour-", bucketPostsApp, network.ScopeApp)
 	}
-	return said
+	return reported
 }
 
 // rateOf parses three headers; the reset is in seconds since 1970 by X's clock.

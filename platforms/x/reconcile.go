@@ -60,7 +60,7 @@ func (l listed) replyTo() string {
 func (x *X) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at X is not known: identify it before reconciling."}
+			Message: "The account's id at X is not known. Reconnect the account."}
 	}
 	wanted := matching.NewComparer(normalize(submission.Text))
 	from := window.From.Truncate(time.Millisecond)
@@ -79,7 +79,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 		for _, l := range list {
 			id, err := strconv.ParseUint(l.ID, 10, 64)
 			if err != nil {
-				return network.Finding{}, res.MalformedError("a post has the id " + strconv.Quote(l.ID))
+				return network.Finding{}, res.MalformedError("a post has the invalid id " + strconv.Quote(l.ID))
 			}
 			if timeOf(id).Before(from) {
 				complete = true
@@ -97,7 +97,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 	if len(submission.MediaIDs) > 0 {
 		// X refuses a second post with the same text only if it has no
 		// attachments.
-		late = "X may list a post late, and does not refuse a second one with attachments."
+		late = "X may list a post late, and accepts duplicates with attachments."
 	}
 	return search.Result(from, complete, late), nil
 }
@@ -124,19 +124,19 @@ func (x *X) ownPosts(ctx context.Context, account network.Account, page int, sin
 	if err != nil {
 		return nil, nil, "", err
 	}
-	var answer struct {
+	var body struct {
 		Data []listed `json:"data"`
 		Meta *struct {
 			NextToken string `json:"next_token"`
 		} `json:"meta"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return nil, nil, "", err
 	}
 	// An account without posts returns meta only. Errors without meta mean that X
 	// did not search.
-	if answer.Meta == nil || len(answer.Data) == 0 && len(problemOf(res.Body).Errors) > 0 {
+	if body.Meta == nil || len(body.Data) == 0 && len(problemOf(res.Body).Errors) > 0 {
 		return nil, nil, "", partialError(res, "list of posts")
 	}
-	return answer.Data, res, answer.Meta.NextToken, nil
+	return body.Data, res, body.Meta.NextToken, nil
 }

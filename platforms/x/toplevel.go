@@ -41,11 +41,11 @@ func topLevel(text []rune) int {
 // internationalTopLevel returns the longest one with non-ASCII letters. The first
 // run characters of text are ASCII.
 func internationalTopLevel(text []rune, run int) int {
-	most := run
-	for most < len(text) && most < maxTopLevelLength && inDomain(text[most]) {
-		most++
+	limit := run
+	for limit < len(text) && limit < maxTopLevelLength && inDomain(text[limit]) {
+		limit++
 	}
-	for n := most; n > run; n-- {
+	for n := limit; n > run; n-- {
 		if !endsTopLevel(text, n) {
 			continue
 		}

@@ -18,7 +18,7 @@ const (
 	FromHTML      Source = "html"       // headings, bylines, time elements, the body itself
 	FromText      Source = "text"       // worked out from the words, such as the language
 	FromURL       Source = "url"        // the address of the page
-	FromLLM       Source = "model"      // copied from the page by a language model, as the last resort
+	FromLLM       Source = "llm"        // copied from the page by a language model, as the last resort
 )
 
 // Field names one field of an article, for sources, confidences, selectors and health scores.

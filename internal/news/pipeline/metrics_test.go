@@ -85,7 +85,7 @@ func TestReadingIsMetered(t *testing.T) {
 		d.read()
 	}
 	require.NotZero(t, served(tel, `dateline_article_fields_total{field="body",result="empty"}`))
-	again := d.count("select count(*) from site_selectors where made_by = 'learned' and version > 1")
+	again := d.count("select count(*) from site_selectors where created_by = 'learner' and version > 1")
 	require.NotZero(t, again)
 	require.EqualValues(t, again, served(tel, `dateline_selector_changes_total{change="relearned"}`))
 }

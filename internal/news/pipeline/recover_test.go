@@ -44,7 +44,7 @@ func (d *desk) work() {
 func (d *desk) settled() {
 	d.t.Helper()
 	require.Eventually(d.t, func() bool {
-		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where wish <> 'none')") == 0
+		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where requested_action <> 'none')") == 0
 	}, time.Minute, 10*time.Millisecond, "pages wait, or selectors")
 }
 

@@ -165,7 +165,7 @@ func TestAnArticleThatMoved(t *testing.T) {
 	require.Len(t, d.gone(), 1)
 	require.Equal(t, other.url, d.gone()[0].URL)
 	require.Equal(t, 3, d.count("select count(*) from articles"))
-	require.Zero(t, d.count("select count(*) from articles where gone_at is null and moved_to is not null"))
+	require.Zero(t, d.count("select count(*) from articles where removed_at is null and moved_to is not null"))
 }
 
 func indexOf(all []pipeline.StoredArticle, address string) int {

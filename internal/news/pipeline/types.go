@@ -151,9 +151,9 @@ type Creator string
 
 // The makers.
 const (
-	CreatedByLearner Creator = "learned"
-	CreatedByMember  Creator = "person"
-	CreatedByLLM     Creator = "model" // learned, with fields that a language model found
+	CreatedByLearner Creator = "learner"
+	CreatedByMember  Creator = "member"
+	CreatedByLLM     Creator = "llm" // learned, with fields that a language model found
 )
 
 // State is what became of a version of selectors.

@@ -38,8 +38,8 @@ type postData struct {
 	Previous      int        `json:"previous,omitempty"` // that were in use until now
 	Field         string     `json:"field,omitempty"`    // that the selectors did not find any more
 	Reason        string     `json:"reason,omitempty"`
-	Problem       string     `json:"problem,omitempty"` // why no better ones were learned
-	Link          string     `json:"link,omitempty"`    // in the API
+	LearnError    string     `json:"learn_error,omitempty"` // why no better selectors were learned
+	Link          string     `json:"link,omitempty"`        // in the API
 	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
 	ArticleID     *uuid.UUID `json:"article_id,omitempty"`
 }
@@ -83,7 +83,7 @@ type recorded struct {
 	Previous      int        `json:"previous"`
 	Field         string     `json:"field"`
 	Reason        string     `json:"reason"`
-	Problem       string     `json:"problem"`
+	LearnError    string     `json:"learn_error"`
 	SavedSearchID *uuid.UUID `json:"saved_search_id"`
 	ArticleID     *uuid.UUID `json:"article_id"`
 }
@@ -105,7 +105,7 @@ func (e Event) Body(publicURL string) (string, error) {
 	case post.EventNeedsReconnect, post.EventExpiring:
 		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), orNone(r.EndsAt), r.Days
 	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
-		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.Problem = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.Problem
+		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.LearnError = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.LearnError
 		d.Link = base + "domains/" + url.PathEscape(r.Domain) + "/selectors"
 	case post.EventArticleMatched:
 		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL

@@ -134,7 +134,7 @@ func documents(ctx context.Context, o Options, e *meili.Engine, l *list) {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var stored, waiting int
-	if conn.QueryRow(ctx, "select (select count(*) from articles where gone_at is null), (select count(distinct article_id) from article_changes)").Scan(&stored, &waiting) != nil {
+	if conn.QueryRow(ctx, "select (select count(*) from articles where removed_at is null), (select count(distinct article_id) from article_changes)").Scan(&stored, &waiting) != nil {
 		return // the schema is behind, or the database busy: its own findings say so
 	}
 	if apart := stored - indexed; max(apart, -apart) > waiting {

@@ -22,13 +22,13 @@ func (s *Store) Article(ctx context.Context, workspaceID, id uuid.UUID) (pipelin
 
 // Articles lists articles, the newest first.
 func (s *Store) Articles(ctx context.Context, w pipeline.ArticleQuery) ([]pipeline.ArticleSummary, error) {
-	rows, err := s.q.ArticlesOfWorkspace(ctx, db.ArticlesOfWorkspaceParams{WorkspaceID: w.Workspace, Domain: w.Domain, Gone: w.Removed, FromTime: w.From, ToTime: w.To,
+	rows, err := s.q.ArticlesOfWorkspace(ctx, db.ArticlesOfWorkspaceParams{WorkspaceID: w.Workspace, Domain: w.Domain, Removed: w.Removed, FromTime: w.From, ToTime: w.To,
 		BeforeTime: w.Before, BeforeID: w.BeforeID, PageSize: int32(w.Limit)}) //nolint:gosec // the API caps it
 	out := make([]pipeline.ArticleSummary, len(rows))
 	for i, r := range rows {
 		out[i] = pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 			Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.GoneAt}
+			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt}
 	}
 	return out, err
 }
@@ -41,7 +41,7 @@ func (s *Store) AlsoReportedBy(ctx context.Context, workspaceID uuid.UUID, a pip
 		out[i] = pipeline.SimilarArticle{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // bits, whatever the sign
 			ArticleSummary: pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 				Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.GoneAt}}
+				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt}}
 	}
 	return out, err
 }
@@ -68,7 +68,7 @@ func (s *Store) Revision(ctx context.Context, id uuid.UUID, version int64) (pipe
 func storedFromRow(r db.Article, domain string) (out pipeline.StoredArticle, err error) {
 	out = pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 		Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.GoneAt},
+		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt},
 		Text: r.BodyText, HTML: r.BodyHtml, ContentHash: r.ContentHash, SimHash: r.Simhash, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt, SelectorVersion: int(r.SelectorVersion)}
 	return out, json.Unmarshal(r.Origins, &out.Origins)
 }

@@ -81,7 +81,7 @@ func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction)
 // findMovedArticle finds the article of a page that leads here now, if it is the same:
 // it moves with all its versions.
 func findMovedArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (*db.Article, error) {
-	row, err := q.MovedArticle(ctx, db.MovedArticleParams{DomainID: r.Page.DomainID, PageID: r.Page.URLID})
+	row, err := q.FindMovedArticle(ctx, db.FindMovedArticleParams{DomainID: r.Page.DomainID, PageID: r.Page.URLID})
 	if noRows(err) || err == nil && !sameStory(row, r) {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
@@ -89,7 +89,7 @@ func findMovedArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction)
 }
 
 func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, place uuid.UUID) (*db.Article, error) {
-	row, err := q.ArticleAt(ctx, db.ArticleAtParams{DomainID: r.Page.DomainID, UrlID: place})
+	row, err := q.ArticleByURL(ctx, db.ArticleByURLParams{DomainID: r.Page.DomainID, UrlID: place})
 	if noRows(err) {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
@@ -110,17 +110,17 @@ func restoreOwnURL(ctx context.Context, q *db.Queries, r pipeline.Extraction, a 
 	if there != nil {
 		return deleteArticle(ctx, q, a.ID)
 	}
-	if err := q.MoveArticle(ctx, a.ID); err != nil {
+	if err := q.RestoreArticleURL(ctx, a.ID); err != nil {
 		return err
 	}
-	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: a.ID, Kind: db.ChangeKindUpsert})
+	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: a.ID, Kind: db.ChangeKindUpsert})
 }
 
 func deleteArticle(ctx context.Context, q *db.Queries, id uuid.UUID) error {
 	if err := q.DeleteArticle(ctx, id); err != nil {
 		return err
 	}
-	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindDelete})
+	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindDelete})
 }
 
 func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, place uuid.UUID, k *pipeline.SaveResult) error {
@@ -141,7 +141,7 @@ func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, pl
 		return err
 	}
 	k.Article, k.New = id, true
-	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.First})
+	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.First})
 }
 
 func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, place uuid.UUID, k *pipeline.SaveResult) error {
@@ -153,8 +153,8 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
 	}
 	k.Changed = differingFields(old, p)
-	if len(k.Changed) == 0 && old.GoneAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
-		return q.SeenArticle(ctx, db.SeenArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
+	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
+		return q.TouchArticle(ctx, db.TouchArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
 	}
 	group, err := groupOf(ctx, q, old.ID, old.GroupID, r.SimHash)
 	if err != nil {
@@ -175,7 +175,7 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 			return err
 		}
 	}
-	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: old.ID, Kind: db.ChangeKindUpsert})
+	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: old.ID, Kind: db.ChangeKindUpsert})
 }
 
 // groupOf finds the story that an article tells. One that others belong to is

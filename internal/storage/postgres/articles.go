@@ -16,23 +16,23 @@ import (
 
 // RenewCrawled keeps pages for whoever reads them.
 func (s *Store) RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration) error {
-	return s.q.RenewCrawled(ctx, db.RenewCrawledParams{Ids: ids, Seconds: ttl.Seconds()})
+	return s.q.RenewPageLeases(ctx, db.RenewPageLeasesParams{Ids: ids, Seconds: ttl.Seconds()})
 }
 
 // ReleaseCrawled hands a page out again after a while.
 func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.Crawled, wait time.Duration) error {
-	return s.q.ReleaseCrawled(ctx, db.ReleaseCrawledParams{ID: c.ID, Tries: int16(c.Tries), Seconds: wait.Seconds()}) //nolint:gosec // a few
+	return s.q.ReleaseCrawledPage(ctx, db.ReleaseCrawledPageParams{ID: c.ID, Tries: int16(c.Tries), Seconds: wait.Seconds()}) //nolint:gosec // a few
 }
 
 // CountWaitingPages counts pages that wait to be read, up to most.
-func (s *Store) CountWaitingPages(ctx context.Context, most int) (int, error) {
-	n, err := s.q.CrawledWaiting(ctx, int32(most)) //nolint:gosec // thousands
+func (s *Store) CountWaitingPages(ctx context.Context, limit int) (int, error) {
+	n, err := s.q.CountWaitingPages(ctx, int32(limit)) //nolint:gosec // thousands
 	return int(n), err
 }
 
 // PageOf tells how a page was served. Its version may have been swept.
 func (s *Store) PageOf(ctx context.Context, c crawl.Crawled) (p pipeline.Page, rules weburl.Rules, err error) {
-	row, err := s.q.PageHeader(ctx, db.PageHeaderParams{DomainID: c.DomainID, UrlID: c.URLID, FetchedAt: c.FetchedAt})
+	row, err := s.q.GetPageHeader(ctx, db.GetPageHeaderParams{DomainID: c.DomainID, UrlID: c.URLID, FetchedAt: c.FetchedAt})
 	if err != nil {
 		return p, rules, err
 	}
@@ -64,18 +64,18 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 				return err
 			}
 		}
-		row, err := q.LockMonitor(ctx, r.Page.DomainID)
+		row, err := q.LockSiteMonitor(ctx, r.Page.DomainID)
 		if err != nil {
 			return err
 		}
-		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: r.Page.ID, Tries: int16(r.Page.Tries)}) //nolint:gosec // a few
+		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: r.Page.ID, Tries: int16(r.Page.Tries)}) //nolint:gosec // a few
 		if err != nil {
 			return err
 		}
 		if k.LeaseLost = done == 0; k.LeaseLost {
 			return nil
 		}
-		if err := q.CountPages(ctx, pageCounts(r)); err != nil {
+		if err := q.AddPageCounts(ctx, pageCounts(r)); err != nil {
 			return err
 		}
 		if r.Article == nil {
@@ -95,19 +95,19 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.Crawled) (k pipeline.RemovalResult, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		k = pipeline.RemovalResult{}
-		if _, err := q.LockMonitor(ctx, c.DomainID); err != nil {
+		if _, err := q.LockSiteMonitor(ctx, c.DomainID); err != nil {
 			return err
 		}
-		if k.Deferred, err = q.OlderCrawled(ctx, db.OlderCrawledParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Deferred {
+		if k.Deferred, err = q.HasOlderCrawledPage(ctx, db.HasOlderCrawledPageParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Deferred {
 			return err
 		}
-		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: c.ID, Tries: int16(c.Tries)}) //nolint:gosec // a few
+		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: c.ID, Tries: int16(c.Tries)}) //nolint:gosec // a few
 		if k.LeaseLost = done == 0; err != nil || k.LeaseLost {
 			return err
 		}
-		ids, err := q.MarkGone(ctx, db.MarkGoneParams{DomainID: c.DomainID, PageID: c.URLID, GoneAt: c.FetchedAt, MovedTo: idOrNull(c.MovedTo)})
+		ids, err := q.MarkArticlesRemoved(ctx, db.MarkArticlesRemovedParams{DomainID: c.DomainID, PageID: c.URLID, RemovedAt: c.FetchedAt, MovedTo: idOrNull(c.MovedTo)})
 		for _, id := range ids {
-			if err := q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert}); err != nil {
+			if err := q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert}); err != nil {
 				return err
 			}
 		}
@@ -126,13 +126,13 @@ func simHashLocks(simhash int64) []int32 {
 	return out
 }
 
-func pageCounts(r pipeline.Extraction) db.CountPagesParams {
-	p := db.CountPagesParams{DomainID: r.Page.DomainID}
+func pageCounts(r pipeline.Extraction) db.AddPageCountsParams {
+	p := db.AddPageCountsParams{DomainID: r.Page.DomainID}
 	switch {
 	case r.Failed:
-		p.Failed, p.Problem = 1, truncateError(r.Reason)
+		p.Failed, p.Error = 1, truncateError(r.Reason)
 	case r.Article == nil:
-		p.Others = 1
+		p.NonArticles = 1
 	default:
 		p.Articles = 1
 	}
@@ -161,15 +161,15 @@ func updateMonitor(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pip
 		if err != nil {
 			return err
 		}
-		if err := q.SaveMonitor(ctx, db.SaveMonitorParams{DomainID: row.DomainID, Monitor: raw}); err != nil {
+		if err := q.SaveSiteMonitor(ctx, db.SaveSiteMonitorParams{DomainID: row.DomainID, Monitor: raw}); err != nil {
 			return err
 		}
 	}
 	k.Version, k.Pages = m.Version, m.Pages
 	d := m.Decide()
-	if d.Action == selector.ActionNone || row.Wish != db.SelectorWishNone || d.Action == selector.ActionLearn && !row.Learning {
+	if d.Action == selector.ActionNone || row.RequestedAction != db.SelectorActionNone || d.Action == selector.ActionLearn && !row.LearningEnabled {
 		return nil
 	}
 	k.ActionRequested = true
-	return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: row.DomainID, Wish: db.SelectorWish(d.Action), Field: string(d.Field), Why: d.Reason})
+	return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: row.DomainID, Action: db.SelectorAction(d.Action), Field: string(d.Field), Reason: d.Reason})
 }

@@ -22,8 +22,8 @@ import (
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // LeaseArticleChanges leases what the index has to follow.
-func (s *Store) LeaseArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error) {
-	rows, err := s.q.TakeArticleChanges(ctx, db.TakeArticleChangesParams{Seconds: lease.Seconds(), Batch: int32(most)}) //nolint:gosec // hundreds
+func (s *Store) LeaseArticleChanges(ctx context.Context, limit int, lease time.Duration) ([]search.Change, error) {
+	rows, err := s.q.LeaseArticleChanges(ctx, db.LeaseArticleChangesParams{Seconds: lease.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 	out := make([]search.Change, len(rows))
 	for i, r := range rows {
 		out[i] = search.Change{ID: r.ID, ArticleID: r.ArticleID}
@@ -34,7 +34,7 @@ func (s *Store) LeaseArticleChanges(ctx context.Context, most int, lease time.Du
 // CompleteArticleChanges forgets changes that the index has. Of new articles that
 // came out while their site was watched, it says how long ago that was.
 func (s *Store) CompleteArticleChanges(ctx context.Context, ids []int64) (ages []time.Duration, err error) {
-	seconds, err := s.q.ArticleChangesDone(ctx, ids)
+	seconds, err := s.q.CompleteArticleChanges(ctx, ids)
 	for _, n := range seconds {
 		ages = append(ages, time.Duration(n*float64(time.Second)))
 	}
@@ -52,8 +52,8 @@ func (s *Store) SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.
 }
 
 // SearchDocumentsAfter reads all articles for the index, in the order of their ids.
-func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, most int) ([]search.Document, error) {
-	rows, err := s.q.ArticlesAfter(ctx, db.ArticlesAfterParams{AfterID: after, Batch: int32(most)}) //nolint:gosec // hundreds
+func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, limit int) ([]search.Document, error) {
+	rows, err := s.q.ArticlesAfter(ctx, db.ArticlesAfterParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 	out := make([]search.Document, len(rows))
 	for i, r := range rows {
 		out[i] = documentFromRow(r)
@@ -71,25 +71,25 @@ func documentFromRow(r db.ArticlesAfterRow) search.Document {
 }
 
 // CurrentRebuild names the index that is being built anew; empty: none is.
-func (s *Store) CurrentRebuild(ctx context.Context) (string, error) { return s.q.Rebuilding(ctx) }
+func (s *Store) CurrentRebuild(ctx context.Context) (string, error) { return s.q.CurrentRebuild(ctx) }
 
 // SetRebuild has changes written to the new index too.
 func (s *Store) SetRebuild(ctx context.Context, name string) error {
-	return s.q.SetRebuilding(ctx, name)
+	return s.q.SetRebuild(ctx, name)
 }
 
 // ClearRebuild ends that.
 func (s *Store) ClearRebuild(ctx context.Context, name string) error {
-	return s.q.EndRebuilding(ctx, name)
+	return s.q.ClearRebuild(ctx, name)
 }
 
 // DomainNames lists the domains whose articles a workspace sees.
 func (s *Store) DomainNames(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
-	return s.q.DomainNames(ctx, workspaceID)
+	return s.q.ListDomainNames(ctx, workspaceID)
 }
 
 // CreateSavedSearch stores a search, while the workspace has not too many.
-func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, most int, key idempotency.Key) (created savedsearch.Search, replayed bool, err error) {
+func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, limit int, key idempotency.Key) (created savedsearch.Search, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
 		if err != nil {
@@ -102,9 +102,9 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, mos
 		}
 		f := n.Filters
 		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
-			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Most: int32(most)}) //nolint:gosec // hundreds
+			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, MaxSearches: int32(limit)}) //nolint:gosec // hundreds
 		if noRows(err) {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_saved_searches", Message: fmt.Sprintf("A workspace may keep %d searches. Delete one first.", most)}
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_saved_searches", Message: fmt.Sprintf("A workspace can have %d saved searches. Delete one first.", limit)}
 		}
 		created = savedFromRow(row)
 		return err
@@ -126,22 +126,22 @@ func (s *Store) SavedSearches(ctx context.Context, workspaceID uuid.UUID) ([]sav
 
 // withAlertCounts adds what searches told of: all of a workspace, or one.
 func (s *Store) withAlertCounts(ctx context.Context, workspaceID, id uuid.UUID, list ...savedsearch.Search) ([]savedsearch.Search, error) {
-	rows, err := s.q.ToldBySearches(ctx, db.ToldBySearchesParams{WorkspaceID: workspaceID, ID: id})
+	rows, err := s.q.CountSearchAlerts(ctx, db.CountSearchAlertsParams{WorkspaceID: workspaceID, ID: id})
 	for _, r := range rows {
 		if i := slices.IndexFunc(list, func(n savedsearch.Search) bool { return n.ID == r.ID }); i >= 0 {
-			at := r.LastAt.UTC()
-			list[i].AlertCount, list[i].LastAlertedAt = r.Told, &at
+			at := r.LastAlertedAt.UTC()
+			list[i].AlertCount, list[i].LastAlertedAt = r.AlertCount, &at
 		}
 	}
 	return list, err
 }
 
 // SavedSearchMatches lists what a search told of, those found last first.
-func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before uuid.UUID, most int) ([]savedsearch.Match, error) {
-	rows, err := s.q.MatchesOfSearch(ctx, db.MatchesOfSearchParams{SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(most)}) //nolint:gosec // the API caps it
+func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before uuid.UUID, limit int) ([]savedsearch.Match, error) {
+	rows, err := s.q.ListSearchMatches(ctx, db.ListSearchMatchesParams{SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]savedsearch.Match, len(rows))
 	for i, r := range rows {
-		out[i] = savedsearch.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, AlertedAt: r.At.UTC()}
+		out[i] = savedsearch.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, AlertedAt: r.AlertedAt.UTC()}
 	}
 	return out, err
 }
@@ -171,9 +171,9 @@ func (s *Store) UpdateSavedSearch(ctx context.Context, workspaceID, id uuid.UUID
 		return was, err
 	}
 	f := n.Filters
-	anew := n.Query != was.Query || n.Alert && !was.Alert || !sameFilters(f, was.Filters)
+	resetAlerts := n.Query != was.Query || n.Alert && !was.Alert || !sameFilters(f, was.Filters)
 	row, err := s.q.UpdateSavedSearch(ctx, db.UpdateSavedSearchParams{ID: id, WorkspaceID: workspaceID, Version: was.Version, Name: n.Name, Query: n.Query, Mode: string(n.Mode), Domains: orEmpty(f.Domains),
-		Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Anew: anew})
+		Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, ResetAlerts: resetAlerts})
 	if noRows(err) {
 		return was, stale
 	}
@@ -203,19 +203,19 @@ func (s *Store) SetFeed(ctx context.Context, workspaceID, id uuid.UUID, hash []b
 
 // SavedSearchWithFeed reads a search of any workspace that has a feed.
 func (s *Store) SavedSearchWithFeed(ctx context.Context, id uuid.UUID) (savedsearch.Search, error) {
-	row, err := s.q.FeedOf(ctx, id)
+	row, err := s.q.GetSavedSearchWithFeed(ctx, id)
 	return savedFromRow(row), orMissing(err, "feed")
 }
 
 // AlertingSearches lists the searches of all workspaces that alert.
 func (s *Store) AlertingSearches(ctx context.Context) ([]savedsearch.Search, error) {
-	rows, err := s.q.AlertingSearches(ctx)
+	rows, err := s.q.ListAlertingSearches(ctx)
 	return savedFromRows(rows), err
 }
 
 // RecordMatches writes an event for each search and article that is new to it.
 func (s *Store) RecordMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error) {
-	return s.q.TellOfMatches(ctx, db.TellOfMatchesParams{SearchIds: searches, ArticleIds: articles})
+	return s.q.RecordMatches(ctx, db.RecordMatchesParams{SearchIds: searches, ArticleIds: articles})
 }
 
 func savedSearchNotFound() error {

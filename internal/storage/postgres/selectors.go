@@ -19,11 +19,11 @@ import (
 
 // SiteSelectors says how the pages of a site are read.
 func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.Site, err error) {
-	r, err := s.q.SiteReading(ctx, domain)
+	r, err := s.q.GetSiteSelectors(ctx, domain)
 	if err != nil {
 		return site, err
 	}
-	site = pipeline.Site{DomainID: r.ID, Domain: r.Domain, Zone: r.Zone, Version: int(r.Version)}
+	site = pipeline.Site{DomainID: r.ID, Domain: r.Domain, Zone: r.TimeZone, Version: int(r.Version)}
 	if r.Version > 0 {
 		err = json.Unmarshal(r.Config, &site.Config)
 	}
@@ -33,25 +33,25 @@ func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.
 // OverdueSelectorActions lists domains about whose selectors nobody has done for a
 // while what is to be done.
 func (s *Store) OverdueSelectorActions(ctx context.Context, age time.Duration, most int) ([]string, error) {
-	return s.q.WishedSelectors(ctx, db.WishedSelectorsParams{Seconds: age.Seconds(), Batch: int32(most)}) //nolint:gosec // dozens
+	return s.q.OverdueSelectorActions(ctx, db.OverdueSelectorActionsParams{Seconds: age.Seconds(), Batch: int32(most)}) //nolint:gosec // dozens
 }
 
 // ExtractionHealth says how the reading of a site goes.
 func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.Health, err error) {
-	r, err := s.q.GetMonitor(ctx, domain)
+	r, err := s.q.GetSiteMonitor(ctx, domain)
 	if noRows(err) {
 		return pipeline.Health{LearningEnabled: true, RequestedAction: selector.ActionNone}, nil
 	}
 	if err != nil {
 		return h, err
 	}
-	h = pipeline.Health{Zone: r.Zone, LearningEnabled: r.Learning, RequestedAction: actionFromRow(r.Wish), ActionField: article.Field(r.WishField), ActionReason: r.WishWhy, ActionRequestedAt: r.WishAt,
-		Pages: r.Pages, Articles: r.Articles, NonArticles: r.Others, Failed: r.Failed, LastError: r.LastProblem, LastErrorAt: r.LastProblemAt}
+	h = pipeline.Health{Zone: r.TimeZone, LearningEnabled: r.LearningEnabled, RequestedAction: actionFromRow(r.RequestedAction), ActionField: article.Field(r.ActionField), ActionReason: r.ActionReason, ActionRequestedAt: r.ActionRequestedAt,
+		Pages: r.Pages, Articles: r.Articles, NonArticles: r.NonArticles, Failed: r.Failed, LastError: r.LastError, LastErrorAt: r.LastErrorAt}
 	return h, json.Unmarshal(r.Monitor, &h.Monitor)
 }
 
-func actionFromRow(w db.SelectorWish) selector.Action {
-	if w == db.SelectorWishNone {
+func actionFromRow(w db.SelectorAction) selector.Action {
+	if w == db.SelectorActionNone {
 		return selector.ActionNone
 	}
 	return selector.Action(w)
@@ -83,7 +83,7 @@ func (s *Store) SelectorsVersion(ctx context.Context, domain int32, version int)
 
 // RecentArticlePages lists the newest pages of a site that gave an article.
 func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int) ([]pipeline.PageRef, error) {
-	rows, err := s.q.PagesToLearn(ctx, db.PagesToLearnParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
+	rows, err := s.q.RecentArticlePages(ctx, db.RecentArticlePagesParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
 	out := make([]pipeline.PageRef, len(rows))
 	for i, r := range rows {
 		out[i] = pipeline.PageRef{Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt}
@@ -94,20 +94,20 @@ func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int)
 // RequestSelectorAction notes what is to be done about the selectors of a site.
 func (s *Store) RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := q.LockMonitor(ctx, domain); err != nil {
+		if _, err := q.LockSiteMonitor(ctx, domain); err != nil {
 			return err
 		}
-		return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: domain, Wish: db.SelectorWish(what), Why: why})
+		return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: domain, Action: db.SelectorAction(what), Reason: why})
 	})
 }
 
 // UpdateExtractionSettings sets how a site is read besides its selectors.
 func (s *Store) UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := q.LockMonitor(ctx, domain.ID); err != nil {
+		if _, err := q.LockSiteMonitor(ctx, domain.ID); err != nil {
 			return err
 		}
-		if err := q.SetReading(ctx, db.SetReadingParams{DomainID: domain.ID, Zone: zone, Learning: learning}); err != nil {
+		if err := q.UpdateExtractionSettings(ctx, db.UpdateExtractionSettingsParams{DomainID: domain.ID, TimeZone: zone, LearningEnabled: learning}); err != nil {
 			return err
 		}
 		return auditExtractionChange(ctx, q, domain, workspaceID, 0)
@@ -118,7 +118,7 @@ func (s *Store) UpdateExtractionSettings(ctx context.Context, domain crawl.Domai
 // takes it into use where n.State says so.
 func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n pipeline.Selectors, key idempotency.Key) (made pipeline.Selectors, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockMonitor(ctx, domain.ID)
+		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
 			return err
 		}
@@ -157,11 +157,11 @@ func versionID(domain, version int32) (id uuid.UUID) {
 // is false where somebody else did meanwhile what was to be done.
 func (s *Store) SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n pipeline.Selectors) (made pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockMonitor(ctx, domain.ID)
+		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
 			return err
 		}
-		if done = row.Wish == db.SelectorWishLearn; !done {
+		if done = row.RequestedAction == db.SelectorActionLearn; !done {
 			return nil
 		}
 		version, err := q.NextSelectorVersion(ctx, domain.ID)
@@ -184,8 +184,8 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 	if err != nil {
 		return made, err
 	}
-	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, MadeBy: db.SelectorMaker(n.CreatedBy),
-		Maker: n.Actor, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
+	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, CreatedBy: db.SelectorCreator(n.CreatedBy),
+		Actor: n.Actor, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
 	if err != nil {
 		return made, err
 	}
@@ -198,7 +198,7 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 // ActivateSelectors takes a version into use.
 func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why string) (made pipeline.Selectors, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockMonitor(ctx, domain.ID)
+		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
 			return err
 		}
@@ -222,16 +222,16 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 // version is in use.
 func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, why string, wished bool) (back pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockMonitor(ctx, domain.ID)
+		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
 			return err
 		}
 		back, done = pipeline.Selectors{}, false
 		if wished {
-			if row.Wish != db.SelectorWishRollBack {
+			if row.RequestedAction != db.SelectorActionRollBack {
 				return nil
 			}
-			why = row.WishWhy
+			why = row.ActionReason
 		}
 		now, err := q.ActiveSelectors(ctx, domain.ID)
 		if noRows(err) {
@@ -252,8 +252,8 @@ func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, work
 // RecordLearningFailure notes that there is nothing to learn from a site for now.
 func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, why string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockMonitor(ctx, domain.ID)
-		if err != nil || row.Wish != db.SelectorWishLearn {
+		row, err := q.LockSiteMonitor(ctx, domain.ID)
+		if err != nil || row.RequestedAction != db.SelectorActionLearn {
 			return err
 		}
 		var m selector.Monitor
@@ -264,7 +264,7 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 			return err
 		}
 		if m.Version > 0 { // a site without selectors is read well enough
-			data := selectorEventData{Domain: domain.Name, Version: m.Version, Field: row.WishField, Reason: row.WishWhy, Problem: why}
+			data := selectorEventData{Domain: domain.Name, Version: m.Version, Field: row.ActionField, Reason: row.ActionReason, LearnError: why}
 			if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
 				return err
 			}
@@ -274,8 +274,8 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 }
 
 func selectorsFromRow(r db.SiteSelector) (out pipeline.Selectors, err error) {
-	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.MadeBy), Actor: r.Maker, State: pipeline.State(r.State), Reason: r.Reason,
-		EndReason: r.Ended, Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
+	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), CreatedBy: pipeline.Creator(r.CreatedBy), Actor: r.Actor, State: pipeline.State(r.State), Reason: r.Reason,
+		EndReason: r.EndReason, Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
 	if err = json.Unmarshal(r.Config, &out.Config); err != nil {
 		return out, err
 	}

@@ -16,13 +16,13 @@ import (
 
 // selectorEventData is what an event of selectors says.
 type selectorEventData struct {
-	Domain   string `json:"domain"`
-	Version  int    `json:"version"`            // that is in use now; 0: none
-	Previous int    `json:"previous,omitempty"` // that was in use until now
-	Maker    string `json:"made_by,omitempty"`
-	Field    string `json:"field,omitempty"` // whose health decided
-	Reason   string `json:"reason"`
-	Problem  string `json:"problem,omitempty"` // why nothing was learned
+	Domain     string `json:"domain"`
+	Version    int    `json:"version"`            // that is in use now; 0: none
+	Previous   int    `json:"previous,omitempty"` // that was in use until now
+	CreatedBy  string `json:"created_by,omitempty"`
+	Field      string `json:"field,omitempty"` // whose health decided
+	Reason     string `json:"reason"`
+	LearnError string `json:"learn_error,omitempty"` // why nothing was learned
 }
 
 // activate takes a version into use in place of the one that is.
@@ -31,7 +31,7 @@ func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.Si
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
 		return err
 	}
-	if err := q.EndSelectors(ctx, db.EndSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRetired, Ended: why}); err != nil {
+	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRetired, EndReason: why}); err != nil {
 		return err
 	}
 	if err := q.ActivateSelectors(ctx, db.ActivateSelectorsParams{DomainID: domain.ID, Version: int32(n.Version)}); err != nil { //nolint:gosec // counted up one by one
@@ -41,7 +41,7 @@ func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.Si
 	if err := saveMonitor(ctx, q, domain.ID, m.Activate(n.Config)); err != nil {
 		return err
 	}
-	data := selectorEventData{Domain: domain.Name, Version: n.Version, Previous: m.Version, Maker: string(n.CreatedBy), Field: row.WishField, Reason: why}
+	data := selectorEventData{Domain: domain.Name, Version: n.Version, Previous: m.Version, CreatedBy: string(n.CreatedBy), Field: row.ActionField, Reason: why}
 	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsLearned, data); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func previousSelectors(ctx context.Context, q *db.Queries, row db.SiteMonitor, n
 }
 
 func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, row db.SiteMonitor, now db.SiteSelector, back *pipeline.Selectors, why string) error {
-	if err := q.EndSelectors(ctx, db.EndSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRolledBack, Ended: why}); err != nil {
+	if err := q.DeactivateSelectors(ctx, db.DeactivateSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRolledBack, EndReason: why}); err != nil {
 		return err
 	}
 	var m selector.Monitor
@@ -88,7 +88,7 @@ func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace
 	if err := saveMonitor(ctx, q, domain.ID, m); err != nil {
 		return err
 	}
-	data := selectorEventData{Domain: domain.Name, Version: back.Version, Previous: int(now.Version), Maker: string(back.CreatedBy), Field: row.WishField, Reason: why}
+	data := selectorEventData{Domain: domain.Name, Version: back.Version, Previous: int(now.Version), CreatedBy: string(back.CreatedBy), Field: row.ActionField, Reason: why}
 	if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsRolledBack, data); err != nil {
 		return err
 	}
@@ -103,11 +103,11 @@ func saveMonitor(ctx context.Context, q *db.Queries, domain int32, m selector.Mo
 	if err != nil {
 		return err
 	}
-	return q.SaveMonitor(ctx, db.SaveMonitorParams{DomainID: domain, Monitor: raw})
+	return q.SaveSiteMonitor(ctx, db.SaveSiteMonitorParams{DomainID: domain, Monitor: raw})
 }
 
 func clearSelectorAction(ctx context.Context, q *db.Queries, domain int32) error {
-	return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: domain, Wish: db.SelectorWishNone})
+	return q.RequestSelectorAction(ctx, db.RequestSelectorActionParams{DomainID: domain, Action: db.SelectorActionNone})
 }
 
 // raiseSelectorEvent raises an event in every workspace that crawls the domain.
@@ -120,7 +120,7 @@ func raiseSelectorEvent(ctx context.Context, q *db.Queries, domain int32, event 
 	if o := audit.OriginOf(ctx); o.UserID != uuid.Nil {
 		actor = "user:" + o.UserID.String()
 	}
-	return q.TellOfSelectors(ctx, db.TellOfSelectorsParams{DomainID: domain, Type: event, Actor: actor, Data: raw})
+	return q.InsertSelectorEvents(ctx, db.InsertSelectorEventsParams{DomainID: domain, Type: event, Actor: actor, Data: raw})
 }
 
 // auditExtractionChange notes what a member did; what Dateline does by itself is told by

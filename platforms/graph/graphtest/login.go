@@ -31,15 +31,15 @@ type Connection struct {
 func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connection, A) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	made := platformtest.AddAccount(t, server, fake.Account{Network: name, Name: "desk"})
+	created := platformtest.AddAccount(t, server, fake.Account{Network: name, Name: "desk"})
 	c := Connection{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
 	adapter := adapt(c.Client, c.Sandbox)
-	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(made.Token)})
+	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(created.Token)})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d accounts, %v", len(found), err)
 	}
 	c.Account = found[0]
-	if c.Account.Handle != "@desk" || c.Account.RemoteID != made.ID || c.Account.Name != "Desk" {
+	if c.Account.Handle != "@desk" || c.Account.RemoteID != created.ID || c.Account.Name != "Desk" {
 		t.Errorf("identified as %+v", c.Account)
 	}
 	return c, adapter
@@ -95,7 +95,7 @@ func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(clien
 	account.RemoteID = c.Account.RemoteID
 	young, err := login.Refresh(t.Context(), app, account)
 	if err != nil || young.Token.Reveal() != account.Token.Reveal() {
-		t.Errorf("a token of today was renewed: %v", err)
+		t.Errorf("a token of the same day was refreshed: %v", err)
 	}
 	const month = 30 * 24 * time.Hour
 	ahead.Store(int64(month))
@@ -111,6 +111,6 @@ func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(clien
 	ahead.Store(int64(4 * month))
 	_, err = login.Refresh(t.Context(), app, account)
 	if e := WantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
-		t.Error("an error tells the token")
+		t.Error("error contains the token")
 	}
 }

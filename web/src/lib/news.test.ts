@@ -22,6 +22,6 @@ test('everything, or everything of one domain, is listed; the rest is searched',
 
 test('a kept search leads back to itself', () => {
   const kept = { query: 'giá vàng', domains: ['a.example'], sections: [], languages: ['vi'], authors: [], tags: [] }
-  const stored = { ...kept, id: '', name: 'Gold', mode: 'keyword' as const, alert: true, feed: false, told: 0, version: 1, created_at: '', updated_at: '' }
+  const stored = { ...kept, id: '', name: 'Gold', mode: 'keyword' as const, alert: true, feed: false, alert_count: 0, version: 1, created_at: '', updated_at: '' }
   expect(keptOf(searchOf(stored))).toEqual(kept)
 })

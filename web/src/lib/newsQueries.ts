@@ -25,4 +25,4 @@ export const domainQuery = (domain: string) =>
   queryOptions({ queryKey: ['domain', domain], refetchInterval: 2000, queryFn: () => unwrap(api.GET('/api/v1/domains/{domain}', { params: { path: { domain } } })) })
 
 export const readingQuery = (domain: string) =>
-  queryOptions({ queryKey: ['reading', domain], refetchInterval: 10_000, queryFn: () => unwrap(api.GET('/api/v1/domains/{domain}/reading', { params: { path: { domain } } })) })
+  queryOptions({ queryKey: ['reading', domain], refetchInterval: 10_000, queryFn: () => unwrap(api.GET('/api/v1/domains/{domain}/extraction', { params: { path: { domain } } })) })

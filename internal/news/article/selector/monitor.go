@@ -11,7 +11,7 @@ type Action string
 
 // Actions.
 const (
-	ActionNone     Action = "keep"
+	ActionNone     Action = "none"
 	ActionLearn    Action = "learn"     // nothing is known, or what is known no longer holds
 	ActionRollBack Action = "roll_back" // the version in use is worse than the one before it
 )
@@ -42,13 +42,13 @@ const (
 // Monitor watches the selectors of one site. It is a value that is stored between pages: all
 // of it is data, and what it decides depends on nothing else.
 type Monitor struct {
-	Version        int                       `json:"version"`            // in use; 0 is none
-	Previous       int                       `json:"previous,omitempty"` // to roll back to; 0 is none
-	Expected       map[article.Field]float64 `json:"expected,omitempty"` // of the version in use, from validation
-	PreviousHealth map[article.Field]float64 `json:"before,omitempty"`   // health of the version before it, when it was replaced
-	Recent         []map[article.Field]bool  `json:"recent,omitempty"`   // the last pages, oldest first
-	Pages          int                       `json:"pages"`              // read since the version came into use
-	SinceLearning  int                       `json:"waited"`             // pages since learning was last tried
+	Version        int                       `json:"version"`                   // in use; 0 is none
+	Previous       int                       `json:"previous,omitempty"`        // to roll back to; 0 is none
+	Expected       map[article.Field]float64 `json:"expected,omitempty"`        // of the version in use, from validation
+	PreviousHealth map[article.Field]float64 `json:"previous_health,omitempty"` // health of the version before it, when it was replaced
+	Recent         []map[article.Field]bool  `json:"recent,omitempty"`          // the last pages, oldest first
+	Pages          int                       `json:"pages"`                     // read since the version came into use
+	SinceLearning  int                       `json:"since_learning"`            // pages since learning was last tried
 }
 
 // Record notes a page that was read.

@@ -123,7 +123,7 @@ func TestAnArticleThatIsRefusedHoldsUpNoOther(t *testing.T) {
 		t.Errorf("took %d, found %d, left %d", n, d.finds("needle"), d.open())
 	}
 	d.engine.refuse = uuid.Nil
-	d.Exec("update article_changes set taken_until = '-infinity'") // a while later
+	d.Exec("update article_changes set leased_until = '-infinity'") // a while later
 	if d.drain(); d.finds("needle") != 3 || d.open() != 0 {
 		t.Errorf("later found %d, left %d", d.finds("needle"), d.open())
 	}
@@ -137,7 +137,7 @@ func TestNothingIsLostWhileTheEngineIsAway(t *testing.T) {
 		t.Errorf("took %d, left %d, %v", n, d.open(), err)
 	}
 	d.engine.down = false
-	d.Exec("update article_changes set taken_until = '-infinity'")
+	d.Exec("update article_changes set leased_until = '-infinity'")
 	if d.drain(); d.finds("needle") != 1 {
 		t.Error("not found")
 	}

@@ -1,6 +1,6 @@
-// Package pgsearch finds articles with Postgres alone, without an extension.
-// Words are brought into one form in Go (search.Tokens) and stored as tsvectors,
-// so that every Postgres from version 14 on finds the same.
+// Package pgsearch is the search engine on Postgres, without extensions. Text is
+// tokenized and folded in Go (search.Tokens) and stored as tsvectors, so that results
+// don't depend on the configuration of Postgres. It needs Postgres 14 or newer.
 package pgsearch
 
 import (
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,28 +18,28 @@ import (
 	"dateline/internal/news/search"
 )
 
-// Options say how to search.
+// Options configure the engine.
 type Options struct {
-	Embedder         search.Embedder // nil: by words only
-	Model            string          // names the embedder: other models make other vectors
+	Embedder         search.Embedder // nil: keyword search only
+	Model            string          // name of the embedding model; vectors of other models are replaced
 	Log              *slog.Logger
-	MaxConcurrent    int           // searches of this process; the others wait; 0: 8
-	MaxWait          time.Duration // for a turn, before a search is refused; 0: 1 s
-	StatementTimeout time.Duration // of a statement, before only the newest articles are looked at; 0: 600 ms
+	MaxConcurrent    int           // concurrent searches of this process; 0: 8
+	MaxWait          time.Duration // for a slot before a search fails with ErrBusy; 0: 1 s
+	StatementTimeout time.Duration // before the search is limited to the newest articles; 0: 600 ms
 }
 
-// Engine searches the tables of migrations 00018, 00025 and 00028.
+// Engine implements search.Engine on the tables search_documents, search_texts,
+// search_words and search_vectors.
 type Engine struct {
-	pool    *pgxpool.Pool
-	opts    Options
-	slots   chan struct{}
-	current atomic.Bool // see everyRowIsCurrent
+	pool  *pgxpool.Pool
+	opts  Options
+	slots chan struct{}
 
 	mu         sync.Mutex
-	knownWords map[string]struct{} // words that search_words has
+	knownWords map[string]struct{} // words that are in search_words
 }
 
-// New uses a pool that the caller closes.
+// New returns an engine that uses pool, which the caller closes.
 func New(pool *pgxpool.Pool, o Options) *Engine {
 	if o.MaxConcurrent <= 0 {
 		o.MaxConcurrent = 8
@@ -53,14 +52,14 @@ func New(pool *pgxpool.Pool, o Options) *Engine {
 	return &Engine{pool: pool, opts: o, slots: make(chan struct{}, o.MaxConcurrent), knownWords: map[string]struct{}{}}
 }
 
-// Prepare has nothing to do: migrations make the tables.
+// Prepare does nothing: migrations create the tables.
 func (e *Engine) Prepare(context.Context) error { return nil }
 
 var _ search.Engine = (*Engine)(nil)
 
-// acquireSlot waits for a turn: searches must not take all connections from what
-// publishes posts, and on few processors more at once make each of them slower.
-func (e *Engine) acquireSlot(ctx context.Context) (leave func(), err error) {
+// acquireSlot limits concurrent searches, so that they leave database connections for
+// publishing. It returns ErrBusy if there is no free slot within MaxWait.
+func (e *Engine) acquireSlot(ctx context.Context) (release func(), err error) {
 	wait := time.NewTimer(e.opts.MaxWait)
 	defer wait.Stop()
 	select {
@@ -73,20 +72,20 @@ func (e *Engine) acquireSlot(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// inReadTx lets one search look at the database as it is at one moment. No
-// statement may take longer than e.o.Limit, nor all of them twice as long.
+// inReadTx runs f in a read-only snapshot. Each statement may take up to
+// StatementTimeout, and all of them together twice as long.
 func (e *Engine) inReadTx(ctx context.Context, f func(ctx context.Context, tx pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*e.opts.StatementTimeout)
 	defer cancel()
-	// Compiling a statement, or starting processes for it, takes longer than
-	// running it. The index is in memory, so its pages cost little in any order.
+	// JIT compilation and parallel workers take longer to start than these statements
+	// run. The index is in memory, so random access is cheap.
 	begin := fmt.Sprintf(`begin isolation level repeatable read read only; set local statement_timeout = %d;
 		set local jit = off; set local max_parallel_workers_per_gather = 0; set local random_page_cost = 1.1`, e.opts.StatementTimeout.Milliseconds())
 	return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{BeginQuery: begin}, func(tx pgx.Tx) error { return f(ctx, tx) })
 }
 
-// isTimeout says that a session ended because its time was over, and not
-// because whoever asked went away.
+// isTimeout reports whether a search exceeded its time limit, and not because the
+// caller canceled it.
 func isTimeout(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
@@ -94,21 +93,4 @@ func isTimeout(ctx context.Context, err error) bool {
 	var e *pgconn.PgError
 	const queryCanceled = "57014" // PostgreSQL's manual, appendix A
 	return errors.As(err, &e) && e.Code == queryCanceled || errors.Is(err, context.DeadlineExceeded)
-}
-
-// everyRowIsCurrent says whether all rows have what this version puts into them:
-// the pairs of their words, by which phrases are looked for, and the stretches of
-// their time. Rows from before are replaced soon after an update.
-func (e *Engine) everyRowIsCurrent(ctx context.Context, tx pgx.Tx) (bool, error) {
-	if e.current.Load() {
-		return true, nil
-	}
-	var old bool
-	if err := tx.QueryRow(ctx, "select exists (select from search_documents where not (paired and dated))").Scan(&old); err != nil {
-		return false, err
-	}
-	if !old {
-		e.current.Store(true)
-	}
-	return !old, nil
 }

@@ -8,41 +8,41 @@ import (
 	"dateline/internal/news/search"
 )
 
-// tsquery is a part of a query in Postgres' words, for three uses.
+// tsquery is a part of a query as a Postgres tsquery, in three variants.
 type tsquery struct {
-	match string // finds it by the index alone: a phrase by its words and their pairs, and a little more
-	plain string // what it says: for the head, which has no pairs, for ranks, and to look whether a phrase is there
-	count string // the same with pairs in place of phrases: how frequent it is, see estimate
+	match string // for the index on words: phrases as word pairs, which may match a little more
+	plain string // the exact query: for title_words, which has no pairs, for ranking, and to verify phrases
+	count string // the same with pairs instead of phrases, for estimate
 }
 
-// expression is a query in Postgres' words.
+// expression is a compiled query.
 type expression struct {
-	tsquery                 // that an article must have
-	exact          tsquery  // the same as it is written; empty: the above says so already
-	relaxed        tsquery  // the above with a word or two lacking; empty: all words are needed
-	half           tsquery  // half of the words; empty: relaxed asks for no more than that
-	terms          []string // the words of which half are asked for
-	any            string   // what is counted for the rank
-	phrase         string   // the words as one phrase; empty: there is one word only
-	extraWords     []string // corrections and synonyms, which are marked in what is found
-	isEmpty        bool     // there is nothing to look for but what must not be there
-	isRelaxed      bool     // words may lack: it is the relaxed one
-	rankByCoverage bool     // it asks for half of the words: hits are ranked by the words they have
-	hasShortPrefix bool     // a beginning of a letter or two is among it, which very many words have
+	tsquery                 // required
+	exact          tsquery  // with diacritics as typed; empty: the same as above
+	relaxed        tsquery  // with one or two words missing; empty: all words are required
+	half           tsquery  // half of the words; empty: relaxed requires no more than that
+	terms          []string // the terms that half selects from
+	any            string   // all terms, for ranking
+	phrase         string   // all words as one phrase; empty: a single word
+	extraWords     []string // corrections and synonyms, for highlighting
+	isEmpty        bool     // no included terms
+	isRelaxed      bool     // the relaxed variant
+	rankByCoverage bool     // the half variant: rank by the terms that a hit contains
+	hasShortPrefix bool     // contains a prefix of one or two letters, which matches very many words
 }
 
-// minIndexedPrefix is how many letters a beginning must have for the index to be
-// quicker than reading the newest texts.
+// minIndexedPrefix is the length of a prefix from which the index is faster than
+// scanning the newest articles.
 const minIndexedPrefix = 3
 
-// unit is a part of a query that stands for one thing.
+// unit is a term of a query, or several terms with a synonym.
 type unit struct {
 	loose, strict tsquery
-	required      bool // also when words may lack
-	weight        int  // the longer, the more it says
+	required      bool // also in relaxed queries
+	weight        int  // longer terms are more specific
 }
 
-// join puts parts together in each of their uses.
+// join joins parts with an operator, in each variant.
 func join(operator string, parts ...tsquery) tsquery {
 	match, plain, count := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
 	for i, p := range parts {
@@ -51,12 +51,12 @@ func join(operator string, parts ...tsquery) tsquery {
 	return tsquery{strings.Join(match, operator), strings.Join(plain, operator), strings.Join(count, operator)}
 }
 
-// wrap puts a part between brackets.
+// wrap encloses a part in parentheses.
 func (w tsquery) wrap(open string) tsquery {
 	return tsquery{open + w.match + ")", open + w.plain + ")", open + w.count + ")"}
 }
 
-// compile makes the expression. strict: every word as it is written.
+// compile compiles a query. strict: match diacritics exactly and correct no typos.
 func compile(q search.Query, strict bool, corrected map[string][]string) expression {
 	var x expression
 	units, also := units(q, strict, corrected)
@@ -70,17 +70,17 @@ func compile(q search.Query, strict bool, corrected map[string][]string) express
 	for _, t := range q.Included() {
 		x.hasShortPrefix = x.hasShortPrefix || t.Prefix && utf8.RuneCountInString(t.Words[len(t.Words)-1].Bare) < minIndexedPrefix
 	}
-	var not []tsquery
+	var excluded []tsquery
 	for _, t := range q.Excluded() {
-		not = append(not, exclude(compileTerm(t, true, nil)))
+		excluded = append(excluded, exclude(compileTerm(t, true, nil)))
 	}
-	x.tsquery, x.any = join(" & ", slices.Concat(loose, not)...), strings.Join(counted, " | ")
-	if said := join(" & ", slices.Concat(exact, not)...); said != x.tsquery {
-		x.exact = said
+	x.tsquery, x.any = join(" & ", slices.Concat(loose, excluded)...), strings.Join(counted, " | ")
+	if exactQuery := join(" & ", slices.Concat(exact, excluded)...); exactQuery != x.tsquery {
+		x.exact = exactQuery
 	}
 	x.phrase = wholePhrase(q)
 	if !strict {
-		x.relaxed, x.half, x.terms = relaxed(units, not)
+		x.relaxed, x.half, x.terms = relaxed(units, excluded)
 	}
 	return x
 }
@@ -90,14 +90,14 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 	for i := 0; i < len(wanted); {
 		t := wanted[i]
 		if others, n := search.SynonymsOf(wanted[i:]); n > 0 && !strict {
-			var parts, said []tsquery
+			var parts, exactParts []tsquery
 			for _, one := range wanted[i : i+n] {
-				parts, said = append(parts, compileTerm(one, false, nil)), append(said, compileTerm(one, true, nil))
+				parts, exactParts = append(parts, compileTerm(one, false, nil)), append(exactParts, compileTerm(one, true, nil))
 			}
 			also = append(also, others...)
 			ways := synonymPhrases(others)
 			out = append(out, unit{loose: join(" | ", append([]tsquery{join(" & ", parts...).wrap("(")}, ways...)...).wrap("("),
-				strict: join(" | ", append([]tsquery{join(" & ", said...).wrap("(")}, ways...)...).wrap("("), weight: 8})
+				strict: join(" | ", append([]tsquery{join(" & ", exactParts...).wrap("(")}, ways...)...).wrap("("), weight: 8})
 			i += n
 			continue
 		}
@@ -112,7 +112,7 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 	return out, also
 }
 
-// compileTerm writes one term: its words behind each other.
+// compileTerm compiles one term as a phrase of its words.
 func compileTerm(t search.Term, strict bool, corrected map[string][]string) tsquery {
 	parts := make([]string, len(t.Words))
 	var pairs []string
@@ -142,13 +142,13 @@ func compileTerm(t search.Term, strict bool, corrected map[string][]string) tsqu
 	if !sure {
 		return tsquery{all, all, all}
 	}
-	// Postgres would have to read every text that has all of the words. Of those
-	// that have their pairs too there are few more than have the phrase.
+	// A phrase alone makes Postgres read every text that contains all words. Few
+	// texts contain all word pairs but not the phrase.
 	two := strings.Join(pairs, " & ")
 	return tsquery{"(" + strings.Join(parts, " & ") + " & " + two + ")", all, "(" + two + ")"}
 }
 
-// exclude leaves out what has a part, and nothing that only looks like it.
+// exclude negates a part. It excludes only texts that really contain the phrase.
 func exclude(w tsquery) tsquery {
 	if w.match != w.plain {
 		w.match = "(" + w.plain + " & " + w.count + ")"
@@ -180,28 +180,28 @@ func wholePhrase(q search.Query) string {
 	return strings.Join(parts, " <-> ")
 }
 
-// The words of a long question that are asked for when no article has all: the
-// longest, since they say most. With so many, two may lack; of no more than
-// leastAsked, none but one.
+// Relaxed queries use the maxRelaxedTerms longest terms. One of them may be missing,
+// or two if there are at least dropTwoFrom. Only queries with more than
+// minRelaxedTerms terms have a variant that requires half of them.
 const (
 	maxRelaxedTerms = 6
 	dropTwoFrom     = 5
 	minRelaxedTerms = 3
 )
 
-// relaxed asks for all units but one, or two of many, and half for half of them.
-// asked are the units that it chose.
-func relaxed(all []unit, not []tsquery) (relaxed, half tsquery, asked []string) {
-	var needed []tsquery
+// relaxed compiles the variants in which some terms may be missing. terms are the
+// terms that half selects from.
+func relaxed(all []unit, excluded []tsquery) (relaxed, half tsquery, terms []string) {
+	var required []tsquery
 	var free []unit
 	for _, u := range all {
 		if u.required {
-			needed = append(needed, u.loose)
+			required = append(required, u.loose)
 		} else {
 			free = append(free, u)
 		}
 	}
-	if len(free) < 2 || len(free) < minRelaxedTerms && len(needed) == 0 {
+	if len(free) < 2 || len(free) < minRelaxedTerms && len(required) == 0 {
 		return tsquery{}, tsquery{}, nil
 	}
 	slices.SortStableFunc(free, func(a, b unit) int { return b.weight - a.weight })
@@ -215,7 +215,7 @@ func relaxed(all []unit, not []tsquery) (relaxed, half tsquery, asked []string) 
 			}
 			ways = append(ways, join(" & ", parts...).wrap("("))
 		}
-		return join(" & ", slices.Concat([]tsquery{join(" | ", ways...).wrap("(")}, needed, not)...)
+		return join(" & ", slices.Concat([]tsquery{join(" | ", ways...).wrap("(")}, required, excluded)...)
 	}
 	if len(free) < dropTwoFrom {
 		relaxed = some(len(free) - 1)
@@ -225,13 +225,13 @@ func relaxed(all []unit, not []tsquery) (relaxed, half tsquery, asked []string) 
 	if len(free) > minRelaxedTerms {
 		half = some(len(free) / 2)
 		for _, u := range free {
-			asked = append(asked, u.loose.plain)
+			terms = append(terms, u.loose.plain)
 		}
 	}
-	return relaxed, half, asked
+	return relaxed, half, terms
 }
 
-// subsets lists the choices of n units, in their order.
+// subsets returns all choices of n units, in order.
 func subsets(units []unit, n int) [][]unit {
 	if n == 0 {
 		return [][]unit{nil}

@@ -14,11 +14,11 @@ import (
 
 const upsertDocument = `
 with put as (
-    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, head, words, paired, dated)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector, true, true)
+    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, title_words, words)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector)
     on conflict (id) do update set version = excluded.version, published_at = excluded.published_at, indexed_at = clock_timestamp(),
         domain = excluded.domain, language = excluded.language, section = excluded.section, tags = excluded.tags, authors = excluded.authors,
-        keys = excluded.keys, head = excluded.head, words = excluded.words, paired = true, dated = true
+        keys = excluded.keys, title_words = excluded.title_words, words = excluded.words
     where search_documents.version <= excluded.version
     returning id)
 insert into search_texts (id, url, title, lead, body, image_url, group_id)
@@ -26,26 +26,26 @@ select put.id, $12, $13, $14, $15, $16, $17 from put
 on conflict (id) do update set url = excluded.url, title = excluded.title, lead = excluded.lead, body = excluded.body,
     image_url = excluded.image_url, group_id = excluded.group_id`
 
-// Index stores documents. When the embedder fails, they are found by their words
-// until it works again.
+// Index stores documents. If the embedder fails, they are stored without vectors and
+// EmbedMissing adds these later.
 func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	// In one order, so that two writers wait for each other instead of blocking each other.
+	// In a fixed order, so that concurrent writers don't deadlock.
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b search.Document) int { return strings.Compare(a.ID.String(), b.ID.String()) })
 	seen := map[string]struct{}{}
 	var batch pgx.Batch
 	for _, d := range docs {
 		d = sanitize(d)
-		head, words, lexemes := tsvectors(d)
+		titles, words, lexemes := tsvectors(d)
 		for _, l := range lexemes {
 			if isCorrectable(l) {
 				seen[l] = struct{}{}
 			}
 		}
-		batch.Queue(upsertDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags), orEmpty(d.Authors), filterKeys(d), head, words,
+		batch.Queue(upsertDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags), orEmpty(d.Authors), filterKeys(d), titles, words,
 			d.URL, d.Title, d.Lead, d.Body, d.Image, d.Group)
 	}
 	fresh := e.newWords(seen)
@@ -59,41 +59,40 @@ func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
 	}
 	e.rememberWords(fresh)
 	if _, err := e.embed(ctx, docs); err != nil {
-		e.opts.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
+		e.opts.Log.Warn("articles are indexed without embeddings", "articles", len(docs), "error", err)
 	}
 	return nil
 }
 
-// Delete forgets documents.
+// Delete removes documents.
 func (e *Engine) Delete(ctx context.Context, ids []uuid.UUID) error {
 	_, err := e.pool.Exec(ctx, "delete from search_documents where id = any($1)", ids)
 	return err
 }
 
-// inPlace names a rebuild: rows are replaced one by one, and what was not is
-// dropped at the end.
+// inPlace prefixes the names of rebuilds. Rows are replaced one by one, and those
+// that were not replaced are deleted at the end.
 const inPlace = "in-place/"
 
-// StartRebuild notes when it began.
+// StartRebuild returns a name that contains the start time.
 func (e *Engine) StartRebuild(ctx context.Context) (string, error) {
 	var at string
 	err := e.pool.QueryRow(ctx, "select clock_timestamp()::text").Scan(&at)
 	return inPlace + at, err
 }
 
-// AddToRebuild stores documents. The index that is built is the one that answers: a row
-// is replaced as a whole, so no search sees half of it.
+// AddToRebuild stores documents in the live index, which is rebuilt in place.
 func (e *Engine) AddToRebuild(ctx context.Context, _ string, docs []search.Document) error {
 	return e.Index(ctx, docs)
 }
 
-// DeleteFromRebuild forgets documents.
+// DeleteFromRebuild removes documents.
 func (e *Engine) DeleteFromRebuild(ctx context.Context, _ string, ids []uuid.UUID) error {
 	return e.Delete(ctx, ids)
 }
 
-// FinishRebuild drops what the rebuild has not come across, and has Postgres
-// count anew what its plans go by.
+// FinishRebuild deletes the rows that the rebuild did not replace and updates the
+// planner's statistics.
 func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 	if _, err := e.pool.Exec(ctx, "delete from search_documents where indexed_at < $1::text::timestamptz", strings.TrimPrefix(rebuild, inPlace)); err != nil {
 		return err
@@ -102,8 +101,8 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 	return err
 }
 
-// embed makes the vectors of documents that have none of their text yet.
-func (e *Engine) embed(ctx context.Context, docs []search.Document) (made int, err error) {
+// embed stores the vectors of documents whose current text is not embedded yet.
+func (e *Engine) embed(ctx context.Context, docs []search.Document) (count int, err error) {
 	if e.opts.Embedder == nil || len(docs) == 0 {
 		return 0, nil
 	}
@@ -136,7 +135,7 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (made int, e
 	var batch pgx.Batch
 	for i, v := range vectors {
 		normalize(v)
-		// Not for a document that was replaced meanwhile.
+		// Skips documents that were replaced in the meantime.
 		batch.Queue(`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit, $5 from search_documents d where d.id = $1 and d.version = $2
 			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector`,
 			docs[of[i]].ID, docs[of[i]].Version, sources[of[i]], signs(v), v)
@@ -144,20 +143,20 @@ func (e *Engine) embed(ctx context.Context, docs []search.Document) (made int, e
 	return len(vectors), e.pool.SendBatch(ctx, &batch).Close()
 }
 
-// vectorSource names what a vector is made of.
+// vectorSource identifies the model and text of a vector.
 func (e *Engine) vectorSource(d search.Document) uuid.UUID {
 	sum := sha256.Sum256([]byte(e.opts.Model + "\x00" + search.EmbeddingText(d)))
 	return uuid.UUID(sum[:16])
 }
 
-// EmbedMissing makes vectors of up to most documents that have none, since the
-// embedder was away or is new. It gives how many.
-func (e *Engine) EmbedMissing(ctx context.Context, most int) (int, error) {
+// EmbedMissing embeds up to limit documents that have no vector, because the embedder
+// was unavailable or is new, and returns how many.
+func (e *Engine) EmbedMissing(ctx context.Context, limit int) (int, error) {
 	if e.opts.Embedder == nil {
 		return 0, nil
 	}
 	rows, err := e.pool.Query(ctx, `select d.id, d.version, t.title, t.lead, t.body from search_documents d join search_texts t using (id)
-		where not exists (select 1 from search_vectors v where v.id = d.id) order by d.published_at desc limit $1`, most)
+		where not exists (select 1 from search_vectors v where v.id = d.id) order by d.published_at desc limit $1`, limit)
 	if err != nil {
 		return 0, err
 	}
@@ -171,7 +170,7 @@ func (e *Engine) EmbedMissing(ctx context.Context, most int) (int, error) {
 	return e.embed(ctx, docs)
 }
 
-// sanitize takes out what Postgres cannot keep.
+// sanitize removes what Postgres cannot store.
 func sanitize(d search.Document) search.Document {
 	for _, s := range []*string{&d.URL, &d.Domain, &d.Title, &d.Lead, &d.Body, &d.Section, &d.Language, &d.Image} {
 		*s = sanitizeText(*s)

@@ -11,11 +11,10 @@ import (
 	"dateline/internal/news/search"
 )
 
-// maxShownChars is how many characters of a body are read for what is shown of it: some
-// pages say they are an article and are a book.
+// maxShownChars limits the part of a body that snippets are taken from.
 const maxShownChars = 20_000
 
-// load reads what is shown of the articles on a page, in their order.
+// load reads the documents of a page of hits, in the order of the ranking.
 func (l searcher) load(ctx context.Context, page []ranked, m search.Highlighter) ([]search.Hit, error) {
 	hits := make([]search.Hit, 0, len(page))
 	if len(page) == 0 {
@@ -44,14 +43,14 @@ func (l searcher) load(ctx context.Context, page []ranked, m search.Highlighter)
 		return nil, err
 	}
 	for _, p := range page {
-		if d, ok := found[p.id]; ok { // it may have been deleted meanwhile
+		if d, ok := found[p.id]; ok { // it may have been deleted
 			hits = append(hits, search.Hit{Document: d, Score: p.score, Heading: m.Highlight(d.Title), Snippet: m.Snippet(d.Lead, d.Body)})
 		}
 	}
 	return hits, nil
 }
 
-// facetsSQL writes the counts of the values of fields, as JSON.
+// facetsSQL returns the SQL that counts the values of each field, as JSON.
 func facetsSQL(wanted bool) string {
 	if !wanted {
 		return ", null::text"

@@ -11,48 +11,50 @@ import (
 )
 
 const (
-	// maxCandidates is how many articles are looked at one by one, the newest of all that
-	// match, and of some more those that have the words in their head.
+	// maxCandidates is the number of newest matches that are ranked. In addition,
+	// maxTitleCandidates older ones are ranked that match in their title fields; they
+	// come from a time window that is titleWindowFactor times as long, and contains at
+	// most maxTitleRows articles.
 	maxCandidates      = 1500
 	maxTitleCandidates = 400
 	titleWindowFactor  = 6
-	maxTitleRows       = 20_000 // of the newest articles, in which the heads are looked at
-	// maxPhraseCandidates is the same where each text has to be read.
+	maxTitleRows       = 20_000
+	// maxPhraseCandidates replaces maxCandidates when each text must be checked for phrases.
 	maxPhraseCandidates = 500
-	// countLimit is how many may match and still be counted. Where more do, only what is
-	// new enough is looked for.
+	// countLimit is the estimated number of matches up to which all of them are counted.
+	// Above it, the search is limited to a time window.
 	countLimit = 2 * maxCandidates
-	// rerankLimit is how many are ranked by their whole text.
+	// rerankLimit is the number of candidates that are ranked by their whole text.
 	rerankLimit = 200
-	// relaxBelow is how many must have all words, lest those follow that lack one.
+	// relaxBelow is the number of matches below which words become optional.
 	relaxBelow = 5
 )
 
-// Search finds articles. What would take too long is looked for among the newest
-// only, and the answer says so.
+// Search finds articles. If a search times out, it runs again on the newest articles
+// only, and the response is marked as partial.
 func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Response, err error) {
 	r = r.WithDefaults()
 	q := search.Parse(r.Text)
-	meant, err := e.embedQuery(ctx, r, q)
+	vector, err := e.embedQuery(ctx, r, q)
 	if err != nil {
 		return a, err
 	}
-	leave, err := e.acquireSlot(ctx)
+	release, err := e.acquireSlot(ctx)
 	if err != nil {
 		return a, err
 	}
-	defer leave()
+	defer release()
 	err = e.inReadTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		a, err = e.respond(ctx, searcher{tx: tx, r: r}, q, meant)
+		a, err = e.respond(ctx, searcher{tx: tx, r: r}, q, vector)
 		return err
 	})
 	if !isTimeout(ctx, err) {
 		return a, err
 	}
-	if meant != nil && r.Mode == search.Semantic {
+	if vector != nil && r.Mode == search.Semantic {
 		return search.Response{}, search.ErrBusy
 	}
-	e.opts.Log.Warn("a search took too long and goes on among the newest articles only")
+	e.opts.Log.Warn("search timed out; searching only the newest articles")
 	err = e.inReadTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		a, err = e.respond(ctx, searcher{tx: tx, r: r, recentOnly: true}, q, nil)
 		return err
@@ -63,16 +65,16 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (a search.Respons
 	return a, err
 }
 
-// respond finds by words, by meaning or by both, and reads a page of that.
-func (e *Engine) respond(ctx context.Context, l searcher, q search.Query, meant *queryVector) (a search.Response, err error) {
+// respond searches by keywords, by meaning or by both, and loads a page of hits.
+func (e *Engine) respond(ctx context.Context, l searcher, q search.Query, vector *queryVector) (a search.Response, err error) {
 	found := ranking{highlighter: search.NewHighlighter(q)}
-	if meant == nil || l.r.Mode == search.Hybrid {
+	if vector == nil || l.r.Mode == search.Hybrid {
 		if found, err = e.findWords(ctx, l, q); err != nil {
 			return a, err
 		}
 	}
-	if meant != nil {
-		if found, err = l.addSemantic(ctx, found, *meant); err != nil {
+	if vector != nil {
+		if found, err = l.addSemantic(ctx, found, *vector); err != nil {
 			return a, err
 		}
 	}
@@ -81,13 +83,13 @@ func (e *Engine) respond(ctx context.Context, l searcher, q search.Query, meant 
 	return a, err
 }
 
-// ranked is an article with its rank.
+// ranked is an article with its score.
 type ranked struct {
 	id    uuid.UUID
 	score float64
 }
 
-// ranking is what was found, not loaded yet.
+// ranking is the result of a search before its hits are loaded.
 type ranking struct {
 	response    search.Response
 	order       []ranked
@@ -115,9 +117,6 @@ func (e *Engine) findWords(ctx context.Context, l searcher, q search.Query) (fou
 		}
 	}
 	x := compile(q, strict, corrected)
-	if l.current, err = e.everyRowIsCurrent(ctx, l.tx); err != nil {
-		return found, err
-	}
 	found.highlighter = search.NewHighlighter(q, x.extraWords...)
 	found.response, found.order, err = l.run(ctx, x)
 	all := found.response.Total
@@ -136,15 +135,14 @@ func (e *Engine) findWords(ctx context.Context, l searcher, q search.Query) (fou
 	return found, err
 }
 
-// searcher is one search's look at the database.
+// searcher runs one request in a read-only transaction.
 type searcher struct {
 	tx         pgx.Tx
 	r          search.Request
-	current    bool // every row has the pairs of its words and the stretches of its time
-	recentOnly bool // among the newest only: what may be looked at is bounded, whatever is looked for
+	recentOnly bool // search only the newest articles, which bounds the cost of any query
 }
 
-// run looks at all that match, or at the newest where that are too many.
+// run searches all matches, or a time window if there are too many.
 func (l searcher) run(ctx context.Context, x expression) (search.Response, []ranked, error) {
 	if l.recentOnly {
 		a, order, err := l.runOnce(ctx, x, nil)
@@ -166,14 +164,15 @@ func (l searcher) run(ctx context.Context, x expression) (search.Response, []ran
 		return a, order, err
 	}
 	if a.Total < max(l.r.Offset+l.r.Limit, rerankLimit/2) {
-		// They are not spread over time as was thought.
+		// The matches are not spread evenly over time.
 		return l.runOnce(ctx, x, nil)
 	}
 	a.Total, a.Estimated = max(estimate, a.Total), true
 	return a, order, nil
 }
 
-// runOnce finds, ranks and counts in one statement. since bounds what is looked at.
+// runOnce finds, ranks and counts in one statement. since limits the candidates; nil
+// means no limit.
 func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) (a search.Response, order []ranked, err error) {
 	var s statement
 	facets := ", null::text as domain, null::text as language, null::text as section, null::text[] as tags, null::text[] as authors"
@@ -183,11 +182,11 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	ranks := l.r.Sort == search.ByRelevance && !x.isEmpty
 	rank := "0::real"
 	if ranks {
-		rank = "ts_rank('{0,0.1,0.3,1}', d.head, " + s.arg(x.any) + "::text::tsquery)"
+		rank = "ts_rank('{0,0.1,0.3,1}', d.title_words, " + s.arg(x.any) + "::text::tsquery)"
 	}
 	exact := "true"
 	if x.exact.plain != "" && ranks {
-		exact = "(" + s.matchSQL("head", x.exact.plain) + ")"
+		exact = "(" + s.matchSQL("title_words", x.exact.plain) + ")"
 	}
 	found, read := l.candidates(&s, x, since, ranks), "true"
 	if l.verifiesPhrases(x) {
@@ -197,7 +196,7 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	if x.rankByCoverage && ranks {
 		c = newCoverage(&s, x.terms)
 	}
-	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as head" + facets + c.columns + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
+	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as title_rank" + facets + c.columns + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
 	if x.rankByCoverage && ranks {
 		hits = c.hits(hits)
 	}
@@ -205,20 +204,20 @@ func (l searcher) runOnce(ctx context.Context, x expression, since *timeWindow) 
 	if ranks {
 		top = rankingSQL(&s, l.r, x)
 	}
-	// Rows are fetched where they lie, which within one statement nobody moves.
+	// Rows are fetched by ctid, which is stable within one statement.
 	sql := "with found as materialized (" + found + "), hits as materialized (" + hits + "), top as materialized (" + top + `)
-		select coalesce((select max(f.n) from found f), 0)::int as total, (select count(*) from hits)::int as looked,
+		select coalesce((select max(f.n) from found f), 0)::int as total, (select count(*) from hits)::int as hit_count,
 			coalesce((select array_agg(t.id order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::uuid[],
 			coalesce((select array_agg(t.score order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::float8[]` + facetsSQL(l.r.Facets)
 	var ids []uuid.UUID
 	var scores []float64
 	var raw []byte
-	var looked int
-	if err := l.tx.QueryRow(ctx, sql, s.unprepared()...).Scan(&a.Total, &looked, &ids, &scores, &raw); err != nil {
+	var hitCount int
+	if err := l.tx.QueryRow(ctx, sql, s.unprepared()...).Scan(&a.Total, &hitCount, &ids, &scores, &raw); err != nil {
 		return a, nil, err
 	}
-	if a.Estimated = a.Total > l.candidateLimit(x); !a.Estimated || a.Total < looked {
-		a.Total = looked
+	if a.Estimated = a.Total > l.candidateLimit(x); !a.Estimated || a.Total < hitCount {
+		a.Total = hitCount
 	}
 	if a.Facets, err = parseFacets(raw); err != nil {
 		return a, nil, err

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// maxComparedVectors is how many vectors are compared in full, of those whose signs are nearest.
+	// maxComparedVectors is the number of vectors that are compared in full: those with
+	// the smallest Hamming distance of their signs.
 	maxComparedVectors = 300
-	// rrfConstant damps the first places of a list, as in G. V. Cormack and others,
-	// Reciprocal Rank Fusion (SIGIR 2009).
+	// rrfConstant is k of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
 	rrfConstant = 60
-	// maxScannedVectors is of how many articles, the newest, the signs are compared.
+	// maxScannedVectors is the number of newest articles whose signs are compared.
 	maxScannedVectors = 100_000
 )
 
-// queryVector is what a query means, and how much that counts against its words.
+// queryVector is the embedding of a query, and its weight in hybrid search.
 type queryVector struct {
 	vector []float32
 	ratio  float64
@@ -34,7 +34,7 @@ type queryVector struct {
 // embedTimeout is how long a search waits for the embedder.
 const embedTimeout = 3 * time.Second
 
-// embedQuery gives what a query means; nil: the search goes by words.
+// embedQuery embeds a query. It returns nil if the search uses keywords only.
 func (e *Engine) embedQuery(ctx context.Context, r search.Request, q search.Query) (*queryVector, error) {
 	if r.Mode == search.Keyword || e.opts.Embedder == nil || r.Sort == search.ByTime || len(q.Included()) == 0 {
 		return nil, nil //nolint:nilnil // none
@@ -48,21 +48,20 @@ func (e *Engine) embedQuery(ctx context.Context, r search.Request, q search.Quer
 	}
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
-	made, err := e.opts.Embedder.Embed(ctx, []string{q.Text})
+	vectors, err := e.opts.Embedder.Embed(ctx, []string{q.Text})
 	if err != nil {
 		if r.Mode == search.Semantic {
 			return nil, err
 		}
-		// Whoever asks for both gets the words while the embedder is away.
-		e.opts.Log.Warn("a search went by words only", "error", err)
+		e.opts.Log.Warn("embedder failed; searching by keywords only", "error", err)
 		return nil, nil //nolint:nilnil // none
 	}
-	normalize(made[0])
-	return &queryVector{vector: made[0], ratio: ratio}, nil
+	normalize(vectors[0])
+	return &queryVector{vector: vectors[0], ratio: ratio}, nil
 }
 
-// addSemantic joins what was found by words, if anything was looked for, with the
-// articles whose vectors point the same way as the query's.
+// addSemantic merges the keyword ranking, if any, with the articles whose vectors are
+// nearest to the query's.
 func (l searcher) addSemantic(ctx context.Context, found ranking, m queryVector) (ranking, error) {
 	near, err := l.nearest(ctx, found.order, m)
 	if err != nil {
@@ -77,8 +76,8 @@ func (l searcher) addSemantic(ctx context.Context, found ranking, m queryVector)
 	return found, nil
 }
 
-// nearest compares the signs of vectors first, and the vectors of what is nearest
-// by these and of what has the words.
+// nearest compares the signs of all vectors, and then the full vectors of the best
+// candidates and of the keyword hits.
 func (l searcher) nearest(ctx context.Context, words []ranked, m queryVector) ([]ranked, error) {
 	var s statement
 	sign, length, filters := s.arg(signs(m.vector))+"::text::varbit", s.arg(len(m.vector))+"::int", s.where(l.r)
@@ -93,7 +92,7 @@ func (l searcher) nearest(ctx context.Context, words []ranked, m queryVector) ([
 	for i := range also {
 		also[i] = words[i].id.String()
 	}
-	// Vectors of another length are of another model.
+	// Vectors of another length belong to another model.
 	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select v.id, bit_count(v.signs # " + sign + ") as apart from search_vectors v join search_documents d using (id) " +
 		"where length(v.signs) = " + length + " and " + filters + " order by apart limit " + strconv.Itoa(maxComparedVectors) + ") n union all select unnest(" + s.arg(also) + "::text[]::uuid[]))"
 	rowsOf, err := l.tx.Query(ctx, sql, s.unprepared()...)
@@ -118,7 +117,7 @@ func (l searcher) nearest(ctx context.Context, words []ranked, m queryVector) ([
 	return out, err
 }
 
-// fuse merges two rankings by the places that articles have in them.
+// fuse merges two rankings by reciprocal rank fusion.
 func fuse(words, meaning []ranked, ratio float64) []ranked {
 	scores := map[uuid.UUID]float64{}
 	for i, r := range words {
@@ -137,7 +136,7 @@ func fuse(words, meaning []ranked, ratio float64) []ranked {
 	return out
 }
 
-// signs writes which numbers of a vector are positive.
+// signs returns a bit string of the positive components of a vector.
 func signs(v []float32) string {
 	out := make([]byte, len(v))
 	for i, x := range v {

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/news/search"
 )
 
-// statement collects the parameters of a statement.
+// statement collects the arguments of an SQL statement.
 type statement struct {
 	args []any
 }
@@ -23,12 +23,13 @@ func (s *statement) arg(v any) string {
 	return "$" + strconv.Itoa(len(s.args))
 }
 
-// unprepared has values planned with: what is prepared once is planned for any value.
+// unprepared returns the arguments for execution without a prepared statement, so
+// that Postgres plans with the actual values.
 func (s *statement) unprepared() []any {
 	return append([]any{pgx.QueryExecModeExec}, s.args...)
 }
 
-// where writes the filters.
+// where returns the SQL condition for the filters of a request.
 func (s *statement) where(r search.Request) string {
 	f := r.Filters
 	parts := []string{"true"}
@@ -65,46 +66,43 @@ func (s *statement) matchSQL(column, expression string) string {
 	return "d." + column + " @@ " + s.arg(expression) + "::text::tsquery"
 }
 
-// maxRecentCandidates is how many of the newest are looked at where nothing else bounds a search.
+// maxRecentCandidates is the number of newest articles that a recent-only search scans.
 const maxRecentCandidates = 3000
 
-// candidates writes what is looked at, the newest first, with the number of all
-// that match.
+// candidates returns the SQL that selects the rows to rank, the newest first, with
+// the total number of matches.
 func (l searcher) candidates(s *statement, x expression, since *timeWindow, ranks bool) string {
 	filters := s.where(l.r)
 	if l.recentOnly {
 		return "select d.ctid as tid, count(*) over () as n from (select d.ctid, d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(maxRecentCandidates) + ") d where " + s.matchSQL("words", x.plain)
 	}
 	words := x.match
-	if !l.current {
-		words = x.plain
-	}
-	stretches := since != nil && l.current && words != "" && !x.hasShortPrefix
-	if stretches {
+	useBuckets := since != nil && words != "" && !x.hasShortPrefix
+	if useBuckets {
 		words = "(" + words + ") & " + since.buckets
 	}
 	found := "(select m.tid, m.n from (select d.ctid as tid, d.published_at, count(*) over () as n from search_documents d where " + s.matchSQL("words", words) + " and " + filters
-	if since != nil && !stretches {
+	if since != nil && !useBuckets {
 		found += " and d.published_at >= " + s.arg(since.all)
 	}
 	found += ") m order by m.published_at desc limit " + strconv.Itoa(l.candidateLimit(x)) + ")"
 	if since != nil && ranks && !x.isRelaxed {
-		// Ranked behind the limit: most of these never are. All of them are found
-		// first ("offset 0"): where heads with these words are rare, the newest rows
-		// would be gone through one by one until there are enough.
-		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from search_documents d where " + s.matchSQL("head", x.plain) + " and " + filters +
+		// Older articles with the words in their title fields. "offset 0" makes
+		// Postgres find all matches before sorting: where they are rare, it would
+		// otherwise scan the newest rows one by one until there are enough.
+		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from search_documents d where " + s.matchSQL("title_words", x.plain) + " and " + filters +
 			" and d.published_at >= " + s.arg(since.titles) + " offset 0) h order by h.published_at desc limit " + strconv.Itoa(maxTitleCandidates) + ")"
 	}
 	return found
 }
 
-// verifiesPhrases says that each text which is looked at is read, to see whether the
-// phrases are there.
+// verifiesPhrases reports whether each candidate's text is checked for the phrases,
+// because the index only finds their word pairs.
 func (l searcher) verifiesPhrases(x expression) bool {
-	return l.current && !l.recentOnly && x.match != x.plain
+	return !l.recentOnly && x.match != x.plain
 }
 
-// candidateLimit is how many are looked at.
+// candidateLimit is the maximum number of rows to rank.
 func (l searcher) candidateLimit(x expression) int {
 	if l.verifiesPhrases(x) {
 		return max(maxPhraseCandidates, l.r.Offset+l.r.Limit)
@@ -112,15 +110,11 @@ func (l searcher) candidateLimit(x expression) int {
 	return maxCandidates
 }
 
-// estimate asks Postgres' planner how many articles match: it knows how frequent
-// words are, and takes less than a millisecond.
+// estimate returns the planner's estimate of the number of matches. It is based on
+// word frequencies and takes less than a millisecond.
 func (l searcher) estimate(ctx context.Context, x expression) (int, error) {
 	var s statement
-	words := x.count
-	if !l.current {
-		words = x.plain
-	}
-	sql := "explain (format json) select 1 from search_documents d where " + s.matchSQL("words", words) + " and " + s.where(l.r)
+	sql := "explain (format json) select 1 from search_documents d where " + s.matchSQL("words", x.count) + " and " + s.where(l.r)
 	var raw []byte
 	if err := l.tx.QueryRow(ctx, sql, s.unprepared()...).Scan(&raw); err != nil {
 		return 0, err
@@ -131,29 +125,30 @@ func (l searcher) estimate(ctx context.Context, x expression) (int, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &plans); err != nil || len(plans) == 0 {
-		return 0, fmt.Errorf("the planner's answer cannot be read: %w", err)
+		return 0, fmt.Errorf("unexpected output of explain: %w", err)
 	}
 	return int(plans[0].Plan.Rows), nil
 }
 
-// timeWindow is from when on articles are looked at: at all, which within says in the
-// names of stretches, and when they have the words in their head.
+// timeWindow limits a search to recent articles: those published since all, which
+// buckets expresses as time buckets, and those published since titles that have the
+// words in their title fields.
 type timeWindow struct {
 	all, titles time.Time
 	buckets     string
 }
 
-// timeWindow gives the times from which there are about as many articles as can be
-// looked at, of so many that match; nil: Postgres has not counted yet.
+// timeWindow returns the window that contains about maxCandidates of the estimated
+// matches, or nil if Postgres has no statistics yet.
 func (l searcher) timeWindow(ctx context.Context, estimate int) (*timeWindow, error) {
 	bounds, rows, err := l.timeHistogram(ctx)
 	if err != nil || len(bounds) < 2 {
 		return nil, err
 	}
-	// So large a part of all rows has them, if they are spread evenly.
+	// Assumes that matches are spread evenly over time.
 	part := float64(maxCandidates) / float64(estimate)
 	w := timeWindow{all: quantile(bounds, 1-part), titles: quantile(bounds, 1-min(part*titleWindowFactor, maxTitleRows/max(rows, 1)))}
-	// Some say that they come out tomorrow.
+	// Some pages state a publication date in the future.
 	w.buckets = bucketsBetween(w.all, latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour))
 	return &w, nil
 }
@@ -165,8 +160,8 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// timeHistogram gives the times that divide all articles into parts of the same size,
-// which Postgres keeps for its plans, and how many articles there are.
+// timeHistogram returns the planner's histogram of publication times, whose buckets
+// contain the same number of articles, and the estimated number of articles.
 func (l searcher) timeHistogram(ctx context.Context) (bounds []time.Time, rows float64, err error) {
 	const sql = `select coalesce(s.histogram_bounds::text::timestamptz[], '{}'), c.reltuples::float8
 		from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -176,8 +171,7 @@ func (l searcher) timeHistogram(ctx context.Context) (bounds []time.Time, rows f
 	return bounds, rows, err
 }
 
-// quantile gives the time before which that part of all rows is, which bounds
-// divide evenly.
+// quantile interpolates the time before which the given part of all rows was published.
 func quantile(bounds []time.Time, part float64) time.Time {
 	if part <= 0 {
 		return time.Time{}

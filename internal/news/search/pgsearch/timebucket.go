@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// An article's words are joined by names of the stretches of time in which it was
-// published: an hour, eight hours, 64, and so on. A word that most articles have
-// is looked for together with the names of the newest stretches, and the index
-// answers both at once. By a column of times Postgres would go through the newest
-// articles one by one, and read the words of each.
+// Time buckets are lexemes for the publication time of an article: the hour, the eight
+// hours, the 64 hours and so on in which it was published. A frequent word is combined
+// with the newest buckets in one tsquery, so that the GIN index answers both at once.
+// With a condition on published_at, Postgres would check the newest rows one by one.
 const (
 	bucketLevels   = 6 // up to 32,768 hours
 	bucketShift    = 3
-	maxBucketTerms = 12 // names in a query
+	maxBucketTerms = 12 // in a query
 )
 
-// bucketName names the stretch of a level in which an hour is. No word begins
-// with a sign. The names are stored.
+// bucketName returns the lexeme of an hour's bucket at a level. It starts with @, which
+// no word does. Names are stored, so they must not change.
 func bucketName(level int, hour int64) string {
 	return "@" + strconv.Itoa(level) + strconv.FormatInt(hour>>(bucketShift*level), 10)
 }
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-// timeBuckets names all stretches in which a moment is.
+// timeBuckets returns the buckets of a time at all levels.
 func timeBuckets(t time.Time) []string {
 	names := make([]string, bucketLevels)
 	for level := range names {
@@ -34,8 +33,8 @@ func timeBuckets(t time.Time) []string {
 	return names
 }
 
-// bucketsBetween asks for what was published between two moments, and a little more: the
-// stretches that hold the two are asked for whole.
+// bucketsBetween returns a tsquery for articles published between two times. It
+// includes the whole buckets of both ends.
 func bucketsBetween(from, to time.Time) string {
 	first, last := hourOf(from), max(hourOf(from), hourOf(to))
 	level := 0

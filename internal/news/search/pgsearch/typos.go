@@ -11,8 +11,8 @@ import (
 	"dateline/internal/news/search"
 )
 
-// Words of four letters and more are corrected, and of those only what has no digit:
-// one letter more or less makes another number.
+// Lengths of words that are corrected. Words with digits are not: another digit makes
+// another number.
 const (
 	minCorrectedLength = 4
 	maxCorrectedLength = 30
@@ -31,7 +31,7 @@ func isCorrectable(word string) bool {
 	return true
 }
 
-// trigrams are the parts of three letters of a word, with its ends.
+// trigrams returns the trigrams of a word, including its start and end.
 func trigrams(word string) []string {
 	padded := "_" + word + "_"
 	out := make([]string, 0, len(word))
@@ -50,10 +50,10 @@ func joinedTrigrams(words []string) []string {
 	return out
 }
 
-// maxKnownWords bounds the words that are remembered as stored.
+// maxKnownWords limits the cache of words that are already stored.
 const maxKnownWords = 300_000
 
-// newWords gives the words that may not be stored yet, sorted.
+// newWords returns the words that may not be stored yet, sorted.
 func (e *Engine) newWords(words map[string]struct{}) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +74,7 @@ func (e *Engine) rememberWords(words []string) {
 
 const maxCorrections = 3
 
-// corrections gives, for words that no article has, those that are near.
+// corrections returns similar indexed words for words that no article contains.
 func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]string, error) {
 	words = slices.DeleteFunc(words, func(w string) bool { return !isCorrectable(w) })
 	if len(words) == 0 {
@@ -104,23 +104,22 @@ func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]s
 	return out, nil
 }
 
-// similarWords gives the stored words that differ from one by a typo, or by two when it
-// is long.
+// similarWords returns indexed words within the number of typos allowed for a word.
 func similarWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
-	most := search.TyposAllowed(word)
+	maxTypos := search.TyposAllowed(word)
 	parts := trigrams(word)
-	// A typo spoils three parts, so a near word shares all others. Whichever of
-	// those are left out when the index is asked, one less than are shared, it has
-	// one of the rest: the ends are left out first, which most other words have too.
-	shared := max(len(parts)-3*most-1, 1)
-	asked := slices.Clone(parts)
-	slices.SortStableFunc(asked, func(a, b string) int { return strings.Count(a, "_") - strings.Count(b, "_") })
-	asked = asked[:len(asked)-shared+1]
+	// A typo changes up to three trigrams, so a similar word shares all the others.
+	// The index lookup can therefore omit shared-1 trigrams. It omits those at the ends
+	// of the word, which are the most frequent.
+	shared := max(len(parts)-3*maxTypos-1, 1)
+	lookup := slices.Clone(parts)
+	slices.SortStableFunc(lookup, func(a, b string) int { return strings.Count(a, "_") - strings.Count(b, "_") })
+	lookup = lookup[:len(lookup)-shared+1]
 	rows, err := tx.Query(ctx, `select word from (
 			select word, (select count(*) from unnest(grams) g where g = any($1::text[])) as shared from search_words
 			where grams && $5::text[] and length(word) between $2 and $3) w
 		where shared >= $4 order by shared desc, word limit 50`,
-		parts, len(word)-most, len(word)+most, shared, asked)
+		parts, len(word)-maxTypos, len(word)+maxTypos, shared, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +127,7 @@ func similarWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(w string) bool { return search.Distance(word, w) > most })
+	found = slices.DeleteFunc(found, func(w string) bool { return search.Distance(word, w) > maxTypos })
 	slices.SortStableFunc(found, func(a, b string) int { return search.Distance(word, a) - search.Distance(word, b) })
 	return found[:min(len(found), maxCorrections)], nil
 }

@@ -7,34 +7,33 @@ import (
 	"dateline/internal/news/search"
 )
 
-// A tsvector's bounds, see "Limitations" in PostgreSQL's manual, 12.11: places
-// up to 16,383 and 256 of them for each word. What stands further back of a very
-// long article is not indexed.
+// Limits of a tsvector (PostgreSQL manual, 12.11 "Limitations"): positions up to
+// 16,383, and 256 of them for each word. The rest of a longer article is not indexed.
 const (
 	maxPosition         = 16383
 	maxPositionsPerWord = 256
 )
 
-// maxVectorBytes bounds the words of a tsvector, which may have a megabyte of them.
+// maxVectorBytes limits the lexemes of a tsvector, which may have up to 1 MB of them.
 const maxVectorBytes = 900_000
 
-// fieldGap lies between fields, so that no phrase reaches over their border.
+// fieldGap is the distance between fields, so that phrases don't match across them.
 const fieldGap = 10
 
-// tsvectorBuilder makes the text of a tsvector.
+// tsvectorBuilder writes the text representation of a tsvector.
 type tsvectorBuilder struct {
 	positions map[string][]string
 	order     []string
 	position  int
 	bytes     int
-	withPairs bool // note which words stand next to each other
+	withPairs bool // also index pairs of adjacent words
 }
 
 func newTSVectorBuilder(words int, paired bool) *tsvectorBuilder {
 	return &tsvectorBuilder{positions: make(map[string][]string, words), order: make([]string, 0, words), withPairs: paired}
 }
 
-// add puts a field's words behind what is there.
+// add appends the words of a field with a weight.
 func (b *tsvectorBuilder) add(text, weight string) {
 	before := ""
 	for _, t := range search.Tokens(text) {
@@ -55,7 +54,8 @@ func (b *tsvectorBuilder) add(text, weight string) {
 	b.position += fieldGap
 }
 
-// addForm gives where a form stands so far. Postgres aligns forms that have places.
+// addForm registers a form and returns its positions. Postgres aligns lexemes that
+// have positions, which the byte count allows for.
 func (b *tsvectorBuilder) addForm(form string) []string {
 	places, known := b.positions[form]
 	if !known {
@@ -67,13 +67,12 @@ func (b *tsvectorBuilder) addForm(form string) []string {
 	return places
 }
 
-// pairNameCount is how many names there are for pairs of words. Two pairs that share
-// one cost a look at a text that has not the phrase; a name of its own for each of
-// the tens of millions of pairs would cost an index many times as large.
+// pairNameCount is the number of distinct names for word pairs. Pairs are hashed to
+// keep the index small; a collision only costs reading a text without the phrase.
 const pairNameCount = 1 << 20
 
-// pairName names two words that stand next to each other (FNV-1a, which has to stay:
-// the names are stored). No word begins with a sign.
+// pairName returns the lexeme of two adjacent words: a plus sign, which no word starts
+// with, and their FNV-1a hash. Names are stored, so the hash must not change.
 func pairName(first, second string) string {
 	h := uint64(14695981039346656037)
 	for _, word := range [2]string{first, second} {
@@ -101,13 +100,13 @@ func (b *tsvectorBuilder) String() string {
 	return out.String()
 }
 
-// quote makes a lexeme of a word for a tsvector or tsquery.
+// quote quotes a word for a tsvector or tsquery.
 func quote(word string) string {
 	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(word) + "'"
 }
 
-// tsvectors gives the two tsvectors of a document.
-func tsvectors(d search.Document) (head, words string, lexemes []string) {
+// tsvectors returns the values of title_words and words, and all lexemes.
+func tsvectors(d search.Document) (titles, words string, lexemes []string) {
 	short := newTSVectorBuilder(64, false)
 	addTitleFields(short, d)
 	long := newTSVectorBuilder(1024, true)
@@ -131,7 +130,7 @@ func addTitleFields(b *tsvectorBuilder, d search.Document) {
 	b.add(d.Section, "C")
 }
 
-// filterKeys are the values that a document is filtered by.
+// filterKeys returns the folded section, tags and authors for filters.
 func filterKeys(d search.Document) []string {
 	out := []string{}
 	put := func(kind, value string) {

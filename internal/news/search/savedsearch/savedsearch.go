@@ -144,9 +144,9 @@ func (s *Service) Matches(ctx context.Context, who workspace.Principal, id, befo
 	return s.Store.SavedSearchMatches(ctx, who.WorkspaceID, id, before, most)
 }
 
-// OpenFeed makes a new token for a search's feed, shown this once. One that was
+// CreateFeed makes a new token for a search's feed, shown this once. One that was
 // given out before leads nowhere from then on.
-func (s *Service) OpenFeed(ctx context.Context, who workspace.Principal, id uuid.UUID) (secret.Text, error) {
+func (s *Service) CreateFeed(ctx context.Context, who workspace.Principal, id uuid.UUID) (secret.Text, error) {
 	raw := make([]byte, 24)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
 	token := base64.RawURLEncoding.EncodeToString(raw)
@@ -154,8 +154,8 @@ func (s *Service) OpenFeed(ctx context.Context, who workspace.Principal, id uuid
 	return secret.NewText(token), err
 }
 
-// CloseFeed revokes the token.
-func (s *Service) CloseFeed(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
+// DeleteFeed revokes the token.
+func (s *Service) DeleteFeed(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
 	_, err := s.Store.SetFeed(ctx, who.WorkspaceID, id, nil)
 	return err
 }

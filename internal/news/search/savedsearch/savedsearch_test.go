@@ -45,7 +45,7 @@ func TestAFeedGoesByItsMode(t *testing.T) {
 	} {
 		made, _, err := s.Create(t.Context(), n.Owner, savedsearch.Search{Name: "Sport", Query: "goalkeeper", Mode: mode}, idempotency.Key{})
 		n.Must(err)
-		token, err := s.OpenFeed(t.Context(), n.Owner, made.ID)
+		token, err := s.CreateFeed(t.Context(), n.Owner, made.ID)
 		n.Must(err)
 		_, hits, err := s.Feed(t.Context(), made.ID, token.Reveal())
 		n.Must(err)
@@ -73,7 +73,7 @@ func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 	made, _, err := s.Create(t.Context(), n.Owner, savedsearch.Search{Name: "Rivers", Query: "river", Alert: true}, idempotency.Key{})
 	n.Must(err)
 	n.Exec("update saved_searches set alert_since = now() - interval '1 day'")
-	token, err := s.OpenFeed(t.Context(), n.Owner, made.ID)
+	token, err := s.CreateFeed(t.Context(), n.Owner, made.ID)
 	n.Must(err)
 	// seen counts what each way to the articles gives.
 	seen := func() map[string]int {

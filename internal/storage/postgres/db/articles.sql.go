@@ -15,7 +15,7 @@ import (
 )
 
 const activateSelectors = `-- name: ActivateSelectors :exec
-update site_selectors set state = 'active', activated_at = clock_timestamp(), ended = '', ended_at = null where domain_id = $1 and version = $2
+update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = '', ended_at = null where domain_id = $1 and version = $2
 `
 
 type ActivateSelectorsParams struct {
@@ -29,7 +29,7 @@ func (q *Queries) ActivateSelectors(ctx context.Context, arg ActivateSelectorsPa
 }
 
 const activeSelectors = `-- name: ActiveSelectors :one
-select domain_id, version, config, made_by, maker, state, reason, ended, scores, pages, created_at, activated_at, ended_at from site_selectors where domain_id = $1 and state = 'active'
+select domain_id, version, config, created_by, actor, state, reason, end_reason, scores, pages, created_at, activated_at, ended_at from site_selectors where domain_id = $1 and state = 'active'
 `
 
 func (q *Queries) ActiveSelectors(ctx context.Context, domainID int32) (SiteSelector, error) {
@@ -39,11 +39,11 @@ func (q *Queries) ActiveSelectors(ctx context.Context, domainID int32) (SiteSele
 		&i.DomainID,
 		&i.Version,
 		&i.Config,
-		&i.MadeBy,
-		&i.Maker,
+		&i.CreatedBy,
+		&i.Actor,
 		&i.State,
 		&i.Reason,
-		&i.Ended,
+		&i.EndReason,
 		&i.Scores,
 		&i.Pages,
 		&i.CreatedAt,
@@ -53,9 +53,49 @@ func (q *Queries) ActiveSelectors(ctx context.Context, domainID int32) (SiteSele
 	return i, err
 }
 
+const addPageCounts = `-- name: AddPageCounts :exec
+update site_monitors set pages = pages + 1, articles = articles + $1::int, non_articles = non_articles + $2::int, failed = failed + $3::int,
+    last_error = case when $4::text = '' then last_error else $4 end,
+    last_error_at = case when $4::text = '' then last_error_at else clock_timestamp() end
+where domain_id = $5
+`
+
+type AddPageCountsParams struct {
+	Articles    int32
+	NonArticles int32
+	Failed      int32
+	Error       string
+	DomainID    int32
+}
+
+func (q *Queries) AddPageCounts(ctx context.Context, arg AddPageCountsParams) error {
+	_, err := q.db.Exec(ctx, addPageCounts,
+		arg.Articles,
+		arg.NonArticles,
+		arg.Failed,
+		arg.Error,
+		arg.DomainID,
+	)
+	return err
+}
+
+const adjustTokens = `-- name: AdjustTokens :exec
+update llm_usage set tokens = greatest(tokens + $1::bigint, 0) where day = $2
+`
+
+type AdjustTokensParams struct {
+	Tokens int64
+	Day    pgtype.Date
+}
+
+func (q *Queries) AdjustTokens(ctx context.Context, arg AdjustTokensParams) error {
+	_, err := q.db.Exec(ctx, adjustTokens, arg.Tokens, arg.Day)
+	return err
+}
+
 const alsoReportedBy = `-- name: AlsoReportedBy :many
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at, a.simhash
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at, a.simhash
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.group_id = $1 and a.id <> $2 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $3)
 order by a.dated_at, a.id limit $4
@@ -90,11 +130,11 @@ type AlsoReportedByRow struct {
 	GroupID      uuid.UUID
 	Version      int64
 	UpdatedAt    time.Time
-	GoneAt       *time.Time
+	RemovedAt    *time.Time
 	Simhash      int64
 }
 
-// The other articles of a story, the oldest first, of domains that the workspace sees.
+// Near-duplicates of an article on domains that the workspace crawls, the oldest first.
 func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) ([]AlsoReportedByRow, error) {
 	rows, err := q.db.Query(ctx, alsoReportedBy,
 		arg.GroupID,
@@ -131,7 +171,7 @@ func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) 
 			&i.GroupID,
 			&i.Version,
 			&i.UpdatedAt,
-			&i.GoneAt,
+			&i.RemovedAt,
 			&i.Simhash,
 		); err != nil {
 			return nil, err
@@ -144,17 +184,17 @@ func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) 
 	return items, nil
 }
 
-const articleAt = `-- name: ArticleAt :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, gone_at, moved_to from articles where domain_id = $1 and url_id = $2 for update
+const articleByURL = `-- name: ArticleByURL :one
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and url_id = $2 for update
 `
 
-type ArticleAtParams struct {
+type ArticleByURLParams struct {
 	DomainID int32
 	UrlID    uuid.UUID
 }
 
-func (q *Queries) ArticleAt(ctx context.Context, arg ArticleAtParams) (Article, error) {
-	row := q.db.QueryRow(ctx, articleAt, arg.DomainID, arg.UrlID)
+func (q *Queries) ArticleByURL(ctx context.Context, arg ArticleByURLParams) (Article, error) {
+	row := q.db.QueryRow(ctx, articleByURL, arg.DomainID, arg.UrlID)
 	var i Article
 	err := row.Scan(
 		&i.ID,
@@ -187,43 +227,14 @@ func (q *Queries) ArticleAt(ctx context.Context, arg ArticleAtParams) (Article, 
 		&i.SelectorVersion,
 		&i.Version,
 		&i.UpdatedAt,
-		&i.GoneAt,
+		&i.RemovedAt,
 		&i.MovedTo,
 	)
 	return i, err
 }
 
-const articleChangesDone = `-- name: ArticleChangesDone :many
-with done as (delete from article_changes where id = any($1::bigint[]) returning article_id, first)
-select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
-from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
-where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at) and a.published_at <= clock_timestamp()
-`
-
-// Of new articles that came out while their site was watched, it says how many
-// seconds ago that was. Pages tell the minute of it at times, and no second.
-func (q *Queries) ArticleChangesDone(ctx context.Context, ids []int64) ([]float64, error) {
-	rows, err := q.db.Query(ctx, articleChangesDone, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []float64
-	for rows.Next() {
-		var seconds float64
-		if err := rows.Scan(&seconds); err != nil {
-			return nil, err
-		}
-		items = append(items, seconds)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const articleOfWorkspace = `-- name: ArticleOfWorkspace :one
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.gone_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id
 where a.id = $1 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $2)
 `
 
@@ -271,7 +282,7 @@ func (q *Queries) ArticleOfWorkspace(ctx context.Context, arg ArticleOfWorkspace
 		&i.Article.SelectorVersion,
 		&i.Article.Version,
 		&i.Article.UpdatedAt,
-		&i.Article.GoneAt,
+		&i.Article.RemovedAt,
 		&i.Article.MovedTo,
 		&i.Domain,
 	)
@@ -279,7 +290,7 @@ func (q *Queries) ArticleOfWorkspace(ctx context.Context, arg ArticleOfWorkspace
 }
 
 const articlesAfter = `-- name: ArticlesAfter :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.gone_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1 and a.gone_at is null order by a.id limit $2
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1 and a.removed_at is null order by a.id limit $2
 `
 
 type ArticlesAfterParams struct {
@@ -318,12 +329,12 @@ type ArticlesAfterRow struct {
 	SelectorVersion int32
 	Version         int64
 	UpdatedAt       time.Time
-	GoneAt          *time.Time
+	RemovedAt       *time.Time
 	MovedTo         *uuid.UUID
 	Domain          string
 }
 
-// All articles in the order of their ids, for an index that is built anew.
+// All articles in the order of their ids, for an index rebuild.
 func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([]ArticlesAfterRow, error) {
 	rows, err := q.db.Query(ctx, articlesAfter, arg.AfterID, arg.Batch)
 	if err != nil {
@@ -364,7 +375,7 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 			&i.SelectorVersion,
 			&i.Version,
 			&i.UpdatedAt,
-			&i.GoneAt,
+			&i.RemovedAt,
 			&i.MovedTo,
 			&i.Domain,
 		); err != nil {
@@ -379,7 +390,7 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 }
 
 const articlesByIDs = `-- name: ArticlesByIDs :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.gone_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[]) and a.gone_at is null
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.removed_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[]) and a.removed_at is null
 `
 
 type ArticlesByIDsRow struct {
@@ -413,12 +424,12 @@ type ArticlesByIDsRow struct {
 	SelectorVersion int32
 	Version         int64
 	UpdatedAt       time.Time
-	GoneAt          *time.Time
+	RemovedAt       *time.Time
 	MovedTo         *uuid.UUID
 	Domain          string
 }
 
-// For the search, which does not find what is gone.
+// Documents for the search index; removed articles are not indexed.
 func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]ArticlesByIDsRow, error) {
 	rows, err := q.db.Query(ctx, articlesByIDs, ids)
 	if err != nil {
@@ -459,7 +470,7 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 			&i.SelectorVersion,
 			&i.Version,
 			&i.UpdatedAt,
-			&i.GoneAt,
+			&i.RemovedAt,
 			&i.MovedTo,
 			&i.Domain,
 		); err != nil {
@@ -475,11 +486,11 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 
 const articlesOfWorkspace = `-- name: ArticlesOfWorkspace :many
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = $1))
   and ($2::text = '' or a.domain_id = (select o.id from crawl_domains o where o.domain = $2))
-  and ($3::bool or a.gone_at is null) and (not $3::bool or a.gone_at is not null)
+  and ($3::bool or a.removed_at is null) and (not $3::bool or a.removed_at is not null)
   and a.dated_at >= $4 and a.dated_at < $5
   and (a.dated_at, a.id) < ($6::timestamptz, $7::uuid)
 order by a.dated_at desc, a.id desc limit $8
@@ -488,7 +499,7 @@ order by a.dated_at desc, a.id desc limit $8
 type ArticlesOfWorkspaceParams struct {
 	WorkspaceID uuid.UUID
 	Domain      string
-	Gone        bool
+	Removed     bool
 	FromTime    time.Time
 	ToTime      time.Time
 	BeforeTime  time.Time
@@ -518,16 +529,15 @@ type ArticlesOfWorkspaceRow struct {
 	GroupID      uuid.UUID
 	Version      int64
 	UpdatedAt    time.Time
-	GoneAt       *time.Time
+	RemovedAt    *time.Time
 }
 
-// The newest first, without their bodies: those whose pages are there, or those
-// whose pages are gone.
+// The newest first, without their bodies: either current or removed articles.
 func (q *Queries) ArticlesOfWorkspace(ctx context.Context, arg ArticlesOfWorkspaceParams) ([]ArticlesOfWorkspaceRow, error) {
 	rows, err := q.db.Query(ctx, articlesOfWorkspace,
 		arg.WorkspaceID,
 		arg.Domain,
-		arg.Gone,
+		arg.Removed,
 		arg.FromTime,
 		arg.ToTime,
 		arg.BeforeTime,
@@ -563,7 +573,7 @@ func (q *Queries) ArticlesOfWorkspace(ctx context.Context, arg ArticlesOfWorkspa
 			&i.GroupID,
 			&i.Version,
 			&i.UpdatedAt,
-			&i.GoneAt,
+			&i.RemovedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -575,56 +585,72 @@ func (q *Queries) ArticlesOfWorkspace(ctx context.Context, arg ArticlesOfWorkspa
 	return items, nil
 }
 
-const correctTokens = `-- name: CorrectTokens :exec
-update model_usage set tokens = greatest(tokens + $1::bigint, 0) where day = $2
+const completeArticleChanges = `-- name: CompleteArticleChanges :many
+with done as (delete from article_changes where id = any($1::bigint[]) returning article_id, first)
+select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
+from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
+where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at) and a.published_at <= clock_timestamp()
 `
 
-type CorrectTokensParams struct {
-	Tokens int64
-	Day    pgtype.Date
+// Returns the age in seconds of new articles that were published while their site
+// was crawled. Some pages state only the minute of the publication.
+func (q *Queries) CompleteArticleChanges(ctx context.Context, ids []int64) ([]float64, error) {
+	rows, err := q.db.Query(ctx, completeArticleChanges, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []float64
+	for rows.Next() {
+		var seconds float64
+		if err := rows.Scan(&seconds); err != nil {
+			return nil, err
+		}
+		items = append(items, seconds)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-func (q *Queries) CorrectTokens(ctx context.Context, arg CorrectTokensParams) error {
-	_, err := q.db.Exec(ctx, correctTokens, arg.Tokens, arg.Day)
-	return err
-}
-
-const countPages = `-- name: CountPages :exec
-update site_monitors set pages = pages + 1, articles = articles + $1::int, others = others + $2::int, failed = failed + $3::int,
-    last_problem = case when $4::text = '' then last_problem else $4 end,
-    last_problem_at = case when $4::text = '' then last_problem_at else clock_timestamp() end
-where domain_id = $5
+const countTokensToday = `-- name: CountTokensToday :one
+select coalesce((select tokens from llm_usage where day = current_date), 0)::bigint
 `
 
-type CountPagesParams struct {
-	Articles int32
-	Others   int32
-	Failed   int32
-	Problem  string
-	DomainID int32
+func (q *Queries) CountTokensToday(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countTokensToday)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
-func (q *Queries) CountPages(ctx context.Context, arg CountPagesParams) error {
-	_, err := q.db.Exec(ctx, countPages,
-		arg.Articles,
-		arg.Others,
-		arg.Failed,
-		arg.Problem,
-		arg.DomainID,
-	)
-	return err
-}
-
-const crawledWaiting = `-- name: CrawledWaiting :one
+const countWaitingPages = `-- name: CountWaitingPages :one
 select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit $1) waiting
 `
 
-// Pages that wait to be read, up to a number.
-func (q *Queries) CrawledWaiting(ctx context.Context, most int32) (int64, error) {
-	row := q.db.QueryRow(ctx, crawledWaiting, most)
+// Pages that are not extracted yet, counted up to a limit.
+func (q *Queries) CountWaitingPages(ctx context.Context, maxCount int32) (int64, error) {
+	row := q.db.QueryRow(ctx, countWaitingPages, maxCount)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const deactivateSelectors = `-- name: DeactivateSelectors :exec
+update site_selectors set state = $1, end_reason = $2, ended_at = clock_timestamp() where domain_id = $3 and state = 'active'
+`
+
+type DeactivateSelectorsParams struct {
+	State     SelectorState
+	EndReason string
+	DomainID  int32
+}
+
+// Ends the active version.
+func (q *Queries) DeactivateSelectors(ctx context.Context, arg DeactivateSelectorsParams) error {
+	_, err := q.db.Exec(ctx, deactivateSelectors, arg.State, arg.EndReason, arg.DomainID)
+	return err
 }
 
 const deleteArticle = `-- name: DeleteArticle :exec
@@ -636,63 +662,102 @@ func (q *Queries) DeleteArticle(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-const endSelectors = `-- name: EndSelectors :exec
-update site_selectors set state = $1, ended = $2, ended_at = clock_timestamp() where domain_id = $3 and state = 'active'
-`
-
-type EndSelectorsParams struct {
-	State    SelectorState
-	Ended    string
-	DomainID int32
-}
-
-// Takes the version in use out of it.
-func (q *Queries) EndSelectors(ctx context.Context, arg EndSelectorsParams) error {
-	_, err := q.db.Exec(ctx, endSelectors, arg.State, arg.Ended, arg.DomainID)
-	return err
-}
-
-const finishCrawled = `-- name: FinishCrawled :execrows
+const deleteCrawledPage = `-- name: DeleteCrawledPage :execrows
 delete from crawled_pages where id = $1 and tries = $2
 `
 
-type FinishCrawledParams struct {
+type DeleteCrawledPageParams struct {
 	ID    int64
 	Tries int16
 }
 
-// None: somebody else has taken the page meanwhile.
-func (q *Queries) FinishCrawled(ctx context.Context, arg FinishCrawledParams) (int64, error) {
-	result, err := q.db.Exec(ctx, finishCrawled, arg.ID, arg.Tries)
+// No row: the page was leased to another worker.
+func (q *Queries) DeleteCrawledPage(ctx context.Context, arg DeleteCrawledPageParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteCrawledPage, arg.ID, arg.Tries)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const getMonitor = `-- name: GetMonitor :one
-select domain_id, monitor, zone, learning, wish, wish_field, wish_why, wish_at, pages, articles, others, failed, last_problem, last_problem_at, updated_at from site_monitors where domain_id = $1
+const findMovedArticle = `-- name: FindMovedArticle :one
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, removed_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc, id limit 1 for update
 `
 
-func (q *Queries) GetMonitor(ctx context.Context, domainID int32) (SiteMonitor, error) {
-	row := q.db.QueryRow(ctx, getMonitor, domainID)
-	var i SiteMonitor
+type FindMovedArticleParams struct {
+	DomainID int32
+	PageID   uuid.UUID
+}
+
+// The article whose page redirects to this one.
+func (q *Queries) FindMovedArticle(ctx context.Context, arg FindMovedArticleParams) (Article, error) {
+	row := q.db.QueryRow(ctx, findMovedArticle, arg.DomainID, arg.PageID)
+	var i Article
 	err := row.Scan(
+		&i.ID,
 		&i.DomainID,
-		&i.Monitor,
-		&i.Zone,
-		&i.Learning,
-		&i.Wish,
-		&i.WishField,
-		&i.WishWhy,
-		&i.WishAt,
-		&i.Pages,
-		&i.Articles,
-		&i.Others,
-		&i.Failed,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.UrlID,
+		&i.PageID,
+		&i.Url,
+		&i.CanonicalUrl,
+		&i.Title,
+		&i.Authors,
+		&i.PublishedAt,
+		&i.ModifiedAt,
+		&i.DateOnly,
+		&i.FirstSeenAt,
+		&i.DatedAt,
+		&i.Lead,
+		&i.BodyText,
+		&i.BodyHtml,
+		&i.ImageUrl,
+		&i.Section,
+		&i.Tags,
+		&i.Language,
+		&i.SiteName,
+		&i.Origins,
+		&i.ContentHash,
+		&i.Simhash,
+		&i.GroupID,
+		&i.ObjectKey,
+		&i.FetchedAt,
+		&i.SelectorVersion,
+		&i.Version,
 		&i.UpdatedAt,
+		&i.RemovedAt,
+		&i.MovedTo,
+	)
+	return i, err
+}
+
+const getPageHeader = `-- name: GetPageHeader :one
+select d.domain, d.rules, coalesce(v.final_url, '')::text as final_url, coalesce(v.header, '{}')::jsonb as header
+from crawl_domains d left join page_versions v on v.domain_id = d.id and v.url_id = $1 and v.fetched_at = $2
+where d.id = $3
+`
+
+type GetPageHeaderParams struct {
+	UrlID     uuid.UUID
+	FetchedAt time.Time
+	DomainID  int32
+}
+
+type GetPageHeaderRow struct {
+	Domain   string
+	Rules    json.RawMessage
+	FinalUrl string
+	Header   []byte
+}
+
+// The response headers of a page version, if it still exists, and its domain.
+func (q *Queries) GetPageHeader(ctx context.Context, arg GetPageHeaderParams) (GetPageHeaderRow, error) {
+	row := q.db.QueryRow(ctx, getPageHeader, arg.UrlID, arg.FetchedAt, arg.DomainID)
+	var i GetPageHeaderRow
+	err := row.Scan(
+		&i.Domain,
+		&i.Rules,
+		&i.FinalUrl,
+		&i.Header,
 	)
 	return i, err
 }
@@ -731,7 +796,7 @@ func (q *Queries) GetRevision(ctx context.Context, arg GetRevisionParams) (Artic
 }
 
 const getSelectors = `-- name: GetSelectors :one
-select domain_id, version, config, made_by, maker, state, reason, ended, scores, pages, created_at, activated_at, ended_at from site_selectors where domain_id = $1 and version = $2
+select domain_id, version, config, created_by, actor, state, reason, end_reason, scores, pages, created_at, activated_at, ended_at from site_selectors where domain_id = $1 and version = $2
 `
 
 type GetSelectorsParams struct {
@@ -746,16 +811,71 @@ func (q *Queries) GetSelectors(ctx context.Context, arg GetSelectorsParams) (Sit
 		&i.DomainID,
 		&i.Version,
 		&i.Config,
-		&i.MadeBy,
-		&i.Maker,
+		&i.CreatedBy,
+		&i.Actor,
 		&i.State,
 		&i.Reason,
-		&i.Ended,
+		&i.EndReason,
 		&i.Scores,
 		&i.Pages,
 		&i.CreatedAt,
 		&i.ActivatedAt,
 		&i.EndedAt,
+	)
+	return i, err
+}
+
+const getSiteMonitor = `-- name: GetSiteMonitor :one
+select domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, failed, last_error, last_error_at, updated_at from site_monitors where domain_id = $1
+`
+
+func (q *Queries) GetSiteMonitor(ctx context.Context, domainID int32) (SiteMonitor, error) {
+	row := q.db.QueryRow(ctx, getSiteMonitor, domainID)
+	var i SiteMonitor
+	err := row.Scan(
+		&i.DomainID,
+		&i.Monitor,
+		&i.TimeZone,
+		&i.LearningEnabled,
+		&i.RequestedAction,
+		&i.ActionField,
+		&i.ActionReason,
+		&i.ActionRequestedAt,
+		&i.Pages,
+		&i.Articles,
+		&i.NonArticles,
+		&i.Failed,
+		&i.LastError,
+		&i.LastErrorAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const getSiteSelectors = `-- name: GetSiteSelectors :one
+select d.id, d.domain, coalesce(m.time_zone, '')::text as time_zone, coalesce(s.version, 0)::int as version, s.config
+from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id and s.state = 'active'
+where d.id = $1
+`
+
+type GetSiteSelectorsRow struct {
+	ID       int32
+	Domain   string
+	TimeZone string
+	Version  int32
+	Config   []byte
+}
+
+// The settings and active selectors of a site.
+func (q *Queries) GetSiteSelectors(ctx context.Context, id int32) (GetSiteSelectorsRow, error) {
+	row := q.db.QueryRow(ctx, getSiteSelectors, id)
+	var i GetSiteSelectorsRow
+	err := row.Scan(
+		&i.ID,
+		&i.Domain,
+		&i.TimeZone,
+		&i.Version,
+		&i.Config,
 	)
 	return i, err
 }
@@ -771,6 +891,24 @@ type GroupHasOthersParams struct {
 
 func (q *Queries) GroupHasOthers(ctx context.Context, arg GroupHasOthersParams) (bool, error) {
 	row := q.db.QueryRow(ctx, groupHasOthers, arg.GroupID, arg.ID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const hasOlderCrawledPage = `-- name: HasOlderCrawledPage :one
+select exists (select 1 from crawled_pages c where c.domain_id = $1 and c.url_id = $2 and c.id < $3)
+`
+
+type HasOlderCrawledPageParams struct {
+	DomainID int32
+	UrlID    uuid.UUID
+	ID       int64
+}
+
+// Reports whether an older version of the page is still queued.
+func (q *Queries) HasOlderCrawledPage(ctx context.Context, arg HasOlderCrawledPageParams) (bool, error) {
+	row := q.db.QueryRow(ctx, hasOlderCrawledPage, arg.DomainID, arg.UrlID, arg.ID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -846,6 +984,21 @@ func (q *Queries) InsertArticle(ctx context.Context, arg InsertArticleParams) er
 	return err
 }
 
+const insertArticleChange = `-- name: InsertArticleChange :exec
+insert into article_changes (article_id, kind, first) values ($1, $2, $3)
+`
+
+type InsertArticleChangeParams struct {
+	ArticleID uuid.UUID
+	Kind      ChangeKind
+	First     bool
+}
+
+func (q *Queries) InsertArticleChange(ctx context.Context, arg InsertArticleChangeParams) error {
+	_, err := q.db.Exec(ctx, insertArticleChange, arg.ArticleID, arg.Kind, arg.First)
+	return err
+}
+
 const insertRevision = `-- name: InsertRevision :exec
 insert into article_revisions (article_id, version, seen_at, changed, title, authors, published_at, modified_at, lead, body_text, image_url, section, tags, content_hash, object_key, selector_version)
 select id, version, fetched_at, $1::text[], title, authors, published_at, modified_at, lead, body_text, image_url, section, tags, content_hash, object_key, selector_version
@@ -862,20 +1015,43 @@ func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) 
 	return err
 }
 
+const insertSelectorEvents = `-- name: InsertSelectorEvents :exec
+insert into post_events (workspace_id, type, actor, data)
+select distinct s.workspace_id, $1::text, $2::text, $3::jsonb from seeds s where s.domain_id = $4
+`
+
+type InsertSelectorEventsParams struct {
+	Type     string
+	Actor    string
+	Data     []byte
+	DomainID int32
+}
+
+// Raises an event in every workspace that has seeds on the domain.
+func (q *Queries) InsertSelectorEvents(ctx context.Context, arg InsertSelectorEventsParams) error {
+	_, err := q.db.Exec(ctx, insertSelectorEvents,
+		arg.Type,
+		arg.Actor,
+		arg.Data,
+		arg.DomainID,
+	)
+	return err
+}
+
 const insertSelectors = `-- name: InsertSelectors :one
-insert into site_selectors (domain_id, version, config, made_by, maker, reason, scores, pages)
-values ($1, $2, $3, $4, $5, $6, $7, $8) returning domain_id, version, config, made_by, maker, state, reason, ended, scores, pages, created_at, activated_at, ended_at
+insert into site_selectors (domain_id, version, config, created_by, actor, reason, scores, pages)
+values ($1, $2, $3, $4, $5, $6, $7, $8) returning domain_id, version, config, created_by, actor, state, reason, end_reason, scores, pages, created_at, activated_at, ended_at
 `
 
 type InsertSelectorsParams struct {
-	DomainID int32
-	Version  int32
-	Config   []byte
-	MadeBy   SelectorMaker
-	Maker    string
-	Reason   string
-	Scores   []byte
-	Pages    int32
+	DomainID  int32
+	Version   int32
+	Config    []byte
+	CreatedBy SelectorCreator
+	Actor     string
+	Reason    string
+	Scores    []byte
+	Pages     int32
 }
 
 func (q *Queries) InsertSelectors(ctx context.Context, arg InsertSelectorsParams) (SiteSelector, error) {
@@ -883,8 +1059,8 @@ func (q *Queries) InsertSelectors(ctx context.Context, arg InsertSelectorsParams
 		arg.DomainID,
 		arg.Version,
 		arg.Config,
-		arg.MadeBy,
-		arg.Maker,
+		arg.CreatedBy,
+		arg.Actor,
 		arg.Reason,
 		arg.Scores,
 		arg.Pages,
@@ -894,11 +1070,11 @@ func (q *Queries) InsertSelectors(ctx context.Context, arg InsertSelectorsParams
 		&i.DomainID,
 		&i.Version,
 		&i.Config,
-		&i.MadeBy,
-		&i.Maker,
+		&i.CreatedBy,
+		&i.Actor,
 		&i.State,
 		&i.Reason,
-		&i.Ended,
+		&i.EndReason,
 		&i.Scores,
 		&i.Pages,
 		&i.CreatedAt,
@@ -906,6 +1082,48 @@ func (q *Queries) InsertSelectors(ctx context.Context, arg InsertSelectorsParams
 		&i.EndedAt,
 	)
 	return i, err
+}
+
+const leaseArticleChanges = `-- name: LeaseArticleChanges :many
+update article_changes c set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts + 1
+from (select id from article_changes where leased_until <= clock_timestamp() order by leased_until, id limit $2 for update skip locked) picked
+where c.id = picked.id
+returning c.id, c.article_id, c.kind, c.changed_at, c.attempts, c.leased_until, c.first
+`
+
+type LeaseArticleChangesParams struct {
+	Seconds float64
+	Batch   int32
+}
+
+// Leases changes to an indexer. A change that is not completed before its lease
+// ends is leased again.
+func (q *Queries) LeaseArticleChanges(ctx context.Context, arg LeaseArticleChangesParams) ([]ArticleChange, error) {
+	rows, err := q.db.Query(ctx, leaseArticleChanges, arg.Seconds, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ArticleChange
+	for rows.Next() {
+		var i ArticleChange
+		if err := rows.Scan(
+			&i.ID,
+			&i.ArticleID,
+			&i.Kind,
+			&i.ChangedAt,
+			&i.Attempts,
+			&i.LeasedUntil,
+			&i.First,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const listRevisions = `-- name: ListRevisions :many
@@ -958,7 +1176,7 @@ func (q *Queries) ListRevisions(ctx context.Context, arg ListRevisionsParams) ([
 }
 
 const listSelectors = `-- name: ListSelectors :many
-select domain_id, version, config, made_by, maker, state, reason, ended, scores, pages, created_at, activated_at, ended_at from site_selectors where domain_id = $1 and version < $2 order by version desc limit $3
+select domain_id, version, config, created_by, actor, state, reason, end_reason, scores, pages, created_at, activated_at, ended_at from site_selectors where domain_id = $1 and version < $2 order by version desc limit $3
 `
 
 type ListSelectorsParams struct {
@@ -980,11 +1198,11 @@ func (q *Queries) ListSelectors(ctx context.Context, arg ListSelectorsParams) ([
 			&i.DomainID,
 			&i.Version,
 			&i.Config,
-			&i.MadeBy,
-			&i.Maker,
+			&i.CreatedBy,
+			&i.Actor,
 			&i.State,
 			&i.Reason,
-			&i.Ended,
+			&i.EndReason,
 			&i.Scores,
 			&i.Pages,
 			&i.CreatedAt,
@@ -1001,65 +1219,64 @@ func (q *Queries) ListSelectors(ctx context.Context, arg ListSelectorsParams) ([
 	return items, nil
 }
 
-const lockMonitor = `-- name: LockMonitor :one
-insert into site_monitors (domain_id) values ($1)
-on conflict (domain_id) do update set domain_id = excluded.domain_id
-returning domain_id, monitor, zone, learning, wish, wish_field, wish_why, wish_at, pages, articles, others, failed, last_problem, last_problem_at, updated_at
-`
-
-// The row of a site, made where there is none.
-func (q *Queries) LockMonitor(ctx context.Context, domainID int32) (SiteMonitor, error) {
-	row := q.db.QueryRow(ctx, lockMonitor, domainID)
-	var i SiteMonitor
-	err := row.Scan(
-		&i.DomainID,
-		&i.Monitor,
-		&i.Zone,
-		&i.Learning,
-		&i.Wish,
-		&i.WishField,
-		&i.WishWhy,
-		&i.WishAt,
-		&i.Pages,
-		&i.Articles,
-		&i.Others,
-		&i.Failed,
-		&i.LastProblem,
-		&i.LastProblemAt,
-		&i.UpdatedAt,
-	)
-	return i, err
-}
-
 const lockSimilar = `-- name: LockSimilar :exec
 select pg_advisory_xact_lock(827193, k) from (select unnest($1::int[]) as k order by 1) ordered
 `
 
-// Two articles of one story that are stored at the same moment see each other:
-// near SimHashes share a part, and so a lock. Taken in one order, and before any
-// row.
+// Serializes writers of near-duplicates: similar SimHashes share a 16-bit part and
+// therefore a lock. Locks are taken in a fixed order, before any row lock.
 func (q *Queries) LockSimilar(ctx context.Context, parts []int32) error {
 	_, err := q.db.Exec(ctx, lockSimilar, parts)
 	return err
 }
 
-const markGone = `-- name: MarkGone :many
-update articles set gone_at = $1::timestamptz, moved_to = $2, updated_at = clock_timestamp()
-where domain_id = $3 and page_id = $4 and gone_at is null and fetched_at < $1::timestamptz
+const lockSiteMonitor = `-- name: LockSiteMonitor :one
+insert into site_monitors (domain_id) values ($1)
+on conflict (domain_id) do update set domain_id = excluded.domain_id
+returning domain_id, monitor, time_zone, learning_enabled, requested_action, action_field, action_reason, action_requested_at, pages, articles, non_articles, failed, last_error, last_error_at, updated_at
+`
+
+// Locks the row of a site and creates it if needed.
+func (q *Queries) LockSiteMonitor(ctx context.Context, domainID int32) (SiteMonitor, error) {
+	row := q.db.QueryRow(ctx, lockSiteMonitor, domainID)
+	var i SiteMonitor
+	err := row.Scan(
+		&i.DomainID,
+		&i.Monitor,
+		&i.TimeZone,
+		&i.LearningEnabled,
+		&i.RequestedAction,
+		&i.ActionField,
+		&i.ActionReason,
+		&i.ActionRequestedAt,
+		&i.Pages,
+		&i.Articles,
+		&i.NonArticles,
+		&i.Failed,
+		&i.LastError,
+		&i.LastErrorAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const markArticlesRemoved = `-- name: MarkArticlesRemoved :many
+update articles set removed_at = $1::timestamptz, moved_to = $2, updated_at = clock_timestamp()
+where domain_id = $3 and page_id = $4 and removed_at is null and fetched_at < $1::timestamptz
 returning id
 `
 
-type MarkGoneParams struct {
-	GoneAt   time.Time
-	MovedTo  *uuid.UUID
-	DomainID int32
-	PageID   uuid.UUID
+type MarkArticlesRemovedParams struct {
+	RemovedAt time.Time
+	MovedTo   *uuid.UUID
+	DomainID  int32
+	PageID    uuid.UUID
 }
 
-// The articles of a page that is not there any more, unless it was read since.
-func (q *Queries) MarkGone(ctx context.Context, arg MarkGoneParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, markGone,
-		arg.GoneAt,
+// Marks the articles of a removed page, unless the page was fetched since.
+func (q *Queries) MarkArticlesRemoved(ctx context.Context, arg MarkArticlesRemovedParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, markArticlesRemoved,
+		arg.RemovedAt,
 		arg.MovedTo,
 		arg.DomainID,
 		arg.PageID,
@@ -1080,66 +1297,6 @@ func (q *Queries) MarkGone(ctx context.Context, arg MarkGoneParams) ([]uuid.UUID
 		return nil, err
 	}
 	return items, nil
-}
-
-const moveArticle = `-- name: MoveArticle :exec
-update articles set url_id = page_id, canonical_url = url where id = $1
-`
-
-// An article goes back to the name of the page that it was read from.
-func (q *Queries) MoveArticle(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.Exec(ctx, moveArticle, id)
-	return err
-}
-
-const movedArticle = `-- name: MovedArticle :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, gone_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc, id limit 1 for update
-`
-
-type MovedArticleParams struct {
-	DomainID int32
-	PageID   uuid.UUID
-}
-
-// An article whose page leads to this one.
-func (q *Queries) MovedArticle(ctx context.Context, arg MovedArticleParams) (Article, error) {
-	row := q.db.QueryRow(ctx, movedArticle, arg.DomainID, arg.PageID)
-	var i Article
-	err := row.Scan(
-		&i.ID,
-		&i.DomainID,
-		&i.UrlID,
-		&i.PageID,
-		&i.Url,
-		&i.CanonicalUrl,
-		&i.Title,
-		&i.Authors,
-		&i.PublishedAt,
-		&i.ModifiedAt,
-		&i.DateOnly,
-		&i.FirstSeenAt,
-		&i.DatedAt,
-		&i.Lead,
-		&i.BodyText,
-		&i.BodyHtml,
-		&i.ImageUrl,
-		&i.Section,
-		&i.Tags,
-		&i.Language,
-		&i.SiteName,
-		&i.Origins,
-		&i.ContentHash,
-		&i.Simhash,
-		&i.GroupID,
-		&i.ObjectKey,
-		&i.FetchedAt,
-		&i.SelectorVersion,
-		&i.Version,
-		&i.UpdatedAt,
-		&i.GoneAt,
-		&i.MovedTo,
-	)
-	return i, err
 }
 
 const nearestArticle = `-- name: NearestArticle :one
@@ -1163,7 +1320,7 @@ type NearestArticleRow struct {
 	Distance int32
 }
 
-// An article at most three bits away (change.Near), the nearest first, then the oldest.
+// The nearest article within change.Near bits; ties go to the oldest.
 func (q *Queries) NearestArticle(ctx context.Context, arg NearestArticleParams) (NearestArticleRow, error) {
 	row := q.db.QueryRow(ctx, nearestArticle, arg.Simhash, arg.ID, arg.Near)
 	var i NearestArticleRow
@@ -1182,81 +1339,47 @@ func (q *Queries) NextSelectorVersion(ctx context.Context, domainID int32) (int3
 	return column_1, err
 }
 
-const noteArticleChange = `-- name: NoteArticleChange :exec
-insert into article_changes (article_id, kind, first) values ($1, $2, $3)
+const overdueSelectorActions = `-- name: OverdueSelectorActions :many
+select d.domain from site_monitors m join crawl_domains d on d.id = m.domain_id
+where m.requested_action <> 'none' and m.action_requested_at < clock_timestamp() - make_interval(secs => $1::float8) order by m.action_requested_at limit $2
 `
 
-type NoteArticleChangeParams struct {
-	ArticleID uuid.UUID
-	Kind      ChangeKind
-	First     bool
+type OverdueSelectorActionsParams struct {
+	Seconds float64
+	Batch   int32
 }
 
-func (q *Queries) NoteArticleChange(ctx context.Context, arg NoteArticleChangeParams) error {
-	_, err := q.db.Exec(ctx, noteArticleChange, arg.ArticleID, arg.Kind, arg.First)
-	return err
+// Sites whose requested action was not done for a while, the oldest request first.
+func (q *Queries) OverdueSelectorActions(ctx context.Context, arg OverdueSelectorActionsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, overdueSelectorActions, arg.Seconds, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var domain string
+		if err := rows.Scan(&domain); err != nil {
+			return nil, err
+		}
+		items = append(items, domain)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-const olderCrawled = `-- name: OlderCrawled :one
-select exists (select 1 from crawled_pages c where c.domain_id = $1 and c.url_id = $2 and c.id < $3)
-`
-
-type OlderCrawledParams struct {
-	DomainID int32
-	UrlID    uuid.UUID
-	ID       int64
-}
-
-// Whether something older of the same page waits.
-func (q *Queries) OlderCrawled(ctx context.Context, arg OlderCrawledParams) (bool, error) {
-	row := q.db.QueryRow(ctx, olderCrawled, arg.DomainID, arg.UrlID, arg.ID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const pageHeader = `-- name: PageHeader :one
-select d.domain, d.rules, coalesce(v.final_url, '')::text as final_url, coalesce(v.header, '{}')::jsonb as header
-from crawl_domains d left join page_versions v on v.domain_id = d.id and v.url_id = $1 and v.fetched_at = $2
-where d.id = $3
-`
-
-type PageHeaderParams struct {
-	UrlID     uuid.UUID
-	FetchedAt time.Time
-	DomainID  int32
-}
-
-type PageHeaderRow struct {
-	Domain   string
-	Rules    json.RawMessage
-	FinalUrl string
-	Header   []byte
-}
-
-// How a page was served, and by whom; the version may have been swept.
-func (q *Queries) PageHeader(ctx context.Context, arg PageHeaderParams) (PageHeaderRow, error) {
-	row := q.db.QueryRow(ctx, pageHeader, arg.UrlID, arg.FetchedAt, arg.DomainID)
-	var i PageHeaderRow
-	err := row.Scan(
-		&i.Domain,
-		&i.Rules,
-		&i.FinalUrl,
-		&i.Header,
-	)
-	return i, err
-}
-
-const pagesToLearn = `-- name: PagesToLearn :many
+const recentArticlePages = `-- name: RecentArticlePages :many
 select id, url, page_id, object_key, fetched_at from articles where domain_id = $1 order by fetched_at desc, id desc limit $2
 `
 
-type PagesToLearnParams struct {
+type RecentArticlePagesParams struct {
 	DomainID int32
 	Batch    int32
 }
 
-type PagesToLearnRow struct {
+type RecentArticlePagesRow struct {
 	ID        uuid.UUID
 	Url       string
 	PageID    uuid.UUID
@@ -1264,16 +1387,16 @@ type PagesToLearnRow struct {
 	FetchedAt time.Time
 }
 
-// The newest pages of a site that gave an article.
-func (q *Queries) PagesToLearn(ctx context.Context, arg PagesToLearnParams) ([]PagesToLearnRow, error) {
-	rows, err := q.db.Query(ctx, pagesToLearn, arg.DomainID, arg.Batch)
+// The newest pages of a site that contain an article.
+func (q *Queries) RecentArticlePages(ctx context.Context, arg RecentArticlePagesParams) ([]RecentArticlePagesRow, error) {
+	rows, err := q.db.Query(ctx, recentArticlePages, arg.DomainID, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []PagesToLearnRow
+	var items []RecentArticlePagesRow
 	for rows.Next() {
-		var i PagesToLearnRow
+		var i RecentArticlePagesRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Url,
@@ -1291,204 +1414,118 @@ func (q *Queries) PagesToLearn(ctx context.Context, arg PagesToLearnParams) ([]P
 	return items, nil
 }
 
-const releaseCrawled = `-- name: ReleaseCrawled :exec
+const releaseCrawledPage = `-- name: ReleaseCrawledPage :exec
 update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries - 1 where id = $2 and tries = $3
 `
 
-type ReleaseCrawledParams struct {
+type ReleaseCrawledPageParams struct {
 	Seconds float64
 	ID      int64
 	Tries   int16
 }
 
-// Gives a page back that could not be read now. What is left in tries counts
-// those who took a page and never came back.
-func (q *Queries) ReleaseCrawled(ctx context.Context, arg ReleaseCrawledParams) error {
-	_, err := q.db.Exec(ctx, releaseCrawled, arg.Seconds, arg.ID, arg.Tries)
+// Returns a page to the queue after a temporary failure, which does not count as an
+// attempt: attempts count workers that died while processing the page.
+func (q *Queries) ReleaseCrawledPage(ctx context.Context, arg ReleaseCrawledPageParams) error {
+	_, err := q.db.Exec(ctx, releaseCrawledPage, arg.Seconds, arg.ID, arg.Tries)
 	return err
 }
 
-const renewCrawled = `-- name: RenewCrawled :exec
+const renewPageLeases = `-- name: RenewPageLeases :exec
 update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8)
 where id = any($2::bigint[]) and taken_until > clock_timestamp()
 `
 
-type RenewCrawledParams struct {
+type RenewPageLeasesParams struct {
 	Seconds float64
 	Ids     []int64
 }
 
-func (q *Queries) RenewCrawled(ctx context.Context, arg RenewCrawledParams) error {
-	_, err := q.db.Exec(ctx, renewCrawled, arg.Seconds, arg.Ids)
+func (q *Queries) RenewPageLeases(ctx context.Context, arg RenewPageLeasesParams) error {
+	_, err := q.db.Exec(ctx, renewPageLeases, arg.Seconds, arg.Ids)
 	return err
 }
 
-const saveMonitor = `-- name: SaveMonitor :exec
-update site_monitors set monitor = $1, updated_at = clock_timestamp() where domain_id = $2
+const requestSelectorAction = `-- name: RequestSelectorAction :exec
+update site_monitors set requested_action = $1, action_field = $2, action_reason = $3,
+    action_requested_at = case when $1 = 'none'::selector_action then null else clock_timestamp() end
+where domain_id = $4
 `
 
-type SaveMonitorParams struct {
-	Monitor  []byte
+type RequestSelectorActionParams struct {
+	Action   SelectorAction
+	Field    string
+	Reason   string
 	DomainID int32
 }
 
-func (q *Queries) SaveMonitor(ctx context.Context, arg SaveMonitorParams) error {
-	_, err := q.db.Exec(ctx, saveMonitor, arg.Monitor, arg.DomainID)
-	return err
-}
-
-const seenArticle = `-- name: SeenArticle :exec
-update articles set object_key = $1, fetched_at = $2 where id = $3
-`
-
-type SeenArticleParams struct {
-	ObjectKey string
-	FetchedAt time.Time
-	ID        uuid.UUID
-}
-
-// Its page was fetched anew and says the same.
-func (q *Queries) SeenArticle(ctx context.Context, arg SeenArticleParams) error {
-	_, err := q.db.Exec(ctx, seenArticle, arg.ObjectKey, arg.FetchedAt, arg.ID)
-	return err
-}
-
-const setReading = `-- name: SetReading :exec
-update site_monitors set zone = $1, learning = $2, updated_at = clock_timestamp() where domain_id = $3
-`
-
-type SetReadingParams struct {
-	Zone     string
-	Learning bool
-	DomainID int32
-}
-
-func (q *Queries) SetReading(ctx context.Context, arg SetReadingParams) error {
-	_, err := q.db.Exec(ctx, setReading, arg.Zone, arg.Learning, arg.DomainID)
-	return err
-}
-
-const siteReading = `-- name: SiteReading :one
-select d.id, d.domain, coalesce(m.zone, '')::text as zone, coalesce(s.version, 0)::int as version, s.config
-from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id and s.state = 'active'
-where d.id = $1
-`
-
-type SiteReadingRow struct {
-	ID      int32
-	Domain  string
-	Zone    string
-	Version int32
-	Config  []byte
-}
-
-// How the pages of a site are read right now.
-func (q *Queries) SiteReading(ctx context.Context, id int32) (SiteReadingRow, error) {
-	row := q.db.QueryRow(ctx, siteReading, id)
-	var i SiteReadingRow
-	err := row.Scan(
-		&i.ID,
-		&i.Domain,
-		&i.Zone,
-		&i.Version,
-		&i.Config,
-	)
-	return i, err
-}
-
-const spendTokens = `-- name: SpendTokens :one
-insert into model_usage as u (day, tokens) select current_date, $1::bigint where $1::bigint <= $2::bigint
-on conflict (day) do update set tokens = u.tokens + excluded.tokens where u.tokens + excluded.tokens <= $2::bigint
-returning day
-`
-
-type SpendTokensParams struct {
-	Tokens int64
-	Budget int64
-}
-
-// No row: the day's budget does not suffice.
-func (q *Queries) SpendTokens(ctx context.Context, arg SpendTokensParams) (pgtype.Date, error) {
-	row := q.db.QueryRow(ctx, spendTokens, arg.Tokens, arg.Budget)
-	var day pgtype.Date
-	err := row.Scan(&day)
-	return day, err
-}
-
-const takeArticleChanges = `-- name: TakeArticleChanges :many
-update article_changes c set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries + 1
-from (select id from article_changes where taken_until <= clock_timestamp() order by taken_until, id limit $2 for update skip locked) picked
-where c.id = picked.id
-returning c.id, c.article_id, c.kind, c.changed_at, c.tries, c.taken_until, c.first
-`
-
-type TakeArticleChangesParams struct {
-	Seconds float64
-	Batch   int32
-}
-
-// Leases changes to whoever indexes them; what is not declared done in time is
-// given out again.
-func (q *Queries) TakeArticleChanges(ctx context.Context, arg TakeArticleChangesParams) ([]ArticleChange, error) {
-	rows, err := q.db.Query(ctx, takeArticleChanges, arg.Seconds, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ArticleChange
-	for rows.Next() {
-		var i ArticleChange
-		if err := rows.Scan(
-			&i.ID,
-			&i.ArticleID,
-			&i.Kind,
-			&i.ChangedAt,
-			&i.Tries,
-			&i.TakenUntil,
-			&i.First,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const tellOfSelectors = `-- name: TellOfSelectors :exec
-insert into post_events (workspace_id, type, actor, data)
-select distinct s.workspace_id, $1::text, $2::text, $3::jsonb from seeds s where s.domain_id = $4
-`
-
-type TellOfSelectorsParams struct {
-	Type     string
-	Actor    string
-	Data     []byte
-	DomainID int32
-}
-
-// An event in every workspace that has seeds on the domain.
-func (q *Queries) TellOfSelectors(ctx context.Context, arg TellOfSelectorsParams) error {
-	_, err := q.db.Exec(ctx, tellOfSelectors,
-		arg.Type,
-		arg.Actor,
-		arg.Data,
+func (q *Queries) RequestSelectorAction(ctx context.Context, arg RequestSelectorActionParams) error {
+	_, err := q.db.Exec(ctx, requestSelectorAction,
+		arg.Action,
+		arg.Field,
+		arg.Reason,
 		arg.DomainID,
 	)
 	return err
 }
 
-const tokensToday = `-- name: TokensToday :one
-select coalesce((select tokens from model_usage where day = current_date), 0)::bigint
+const reserveTokens = `-- name: ReserveTokens :one
+insert into llm_usage as u (day, tokens) select current_date, $1::bigint where $1::bigint <= $2::bigint
+on conflict (day) do update set tokens = u.tokens + excluded.tokens where u.tokens + excluded.tokens <= $2::bigint
+returning day
 `
 
-func (q *Queries) TokensToday(ctx context.Context) (int64, error) {
-	row := q.db.QueryRow(ctx, tokensToday)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
+type ReserveTokensParams struct {
+	Tokens int64
+	Budget int64
+}
+
+// No row: the daily budget is exceeded.
+func (q *Queries) ReserveTokens(ctx context.Context, arg ReserveTokensParams) (pgtype.Date, error) {
+	row := q.db.QueryRow(ctx, reserveTokens, arg.Tokens, arg.Budget)
+	var day pgtype.Date
+	err := row.Scan(&day)
+	return day, err
+}
+
+const restoreArticleURL = `-- name: RestoreArticleURL :exec
+update articles set url_id = page_id, canonical_url = url where id = $1
+`
+
+// Makes the page that an article was extracted from its canonical URL again.
+func (q *Queries) RestoreArticleURL(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, restoreArticleURL, id)
+	return err
+}
+
+const saveSiteMonitor = `-- name: SaveSiteMonitor :exec
+update site_monitors set monitor = $1, updated_at = clock_timestamp() where domain_id = $2
+`
+
+type SaveSiteMonitorParams struct {
+	Monitor  []byte
+	DomainID int32
+}
+
+func (q *Queries) SaveSiteMonitor(ctx context.Context, arg SaveSiteMonitorParams) error {
+	_, err := q.db.Exec(ctx, saveSiteMonitor, arg.Monitor, arg.DomainID)
+	return err
+}
+
+const touchArticle = `-- name: TouchArticle :exec
+update articles set object_key = $1, fetched_at = $2 where id = $3
+`
+
+type TouchArticleParams struct {
+	ObjectKey string
+	FetchedAt time.Time
+	ID        uuid.UUID
+}
+
+// Records that the page was fetched again with the same content.
+func (q *Queries) TouchArticle(ctx context.Context, arg TouchArticleParams) error {
+	_, err := q.db.Exec(ctx, touchArticle, arg.ObjectKey, arg.FetchedAt, arg.ID)
+	return err
 }
 
 const updateArticle = `-- name: UpdateArticle :exec
@@ -1496,7 +1533,7 @@ update articles set url_id = $1, page_id = $2, url = $3, canonical_url = $4, tit
     modified_at = $8, date_only = $9, first_seen_at = least(first_seen_at, $10), lead = $11, body_text = $12, body_html = $13,
     image_url = $14, section = $15, tags = $16, language = $17, site_name = $18, origins = $19, content_hash = $20, simhash = $21,
     group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25, version = $26, updated_at = clock_timestamp(),
-    gone_at = case when gone_at > $24 then gone_at end, moved_to = case when gone_at > $24 then moved_to end
+    removed_at = case when removed_at > $24 then removed_at end, moved_to = case when removed_at > $24 then moved_to end
 where id = $27
 `
 
@@ -1563,55 +1600,17 @@ func (q *Queries) UpdateArticle(ctx context.Context, arg UpdateArticleParams) er
 	return err
 }
 
-const wishSelectors = `-- name: WishSelectors :exec
-update site_monitors set wish = $1, wish_field = $2, wish_why = $3, wish_at = case when $1 = 'none'::selector_wish then null else clock_timestamp() end
-where domain_id = $4
+const updateExtractionSettings = `-- name: UpdateExtractionSettings :exec
+update site_monitors set time_zone = $1, learning_enabled = $2, updated_at = clock_timestamp() where domain_id = $3
 `
 
-type WishSelectorsParams struct {
-	Wish     SelectorWish
-	Field    string
-	Why      string
-	DomainID int32
+type UpdateExtractionSettingsParams struct {
+	TimeZone        string
+	LearningEnabled bool
+	DomainID        int32
 }
 
-func (q *Queries) WishSelectors(ctx context.Context, arg WishSelectorsParams) error {
-	_, err := q.db.Exec(ctx, wishSelectors,
-		arg.Wish,
-		arg.Field,
-		arg.Why,
-		arg.DomainID,
-	)
+func (q *Queries) UpdateExtractionSettings(ctx context.Context, arg UpdateExtractionSettingsParams) error {
+	_, err := q.db.Exec(ctx, updateExtractionSettings, arg.TimeZone, arg.LearningEnabled, arg.DomainID)
 	return err
-}
-
-const wishedSelectors = `-- name: WishedSelectors :many
-select d.domain from site_monitors m join crawl_domains d on d.id = m.domain_id
-where m.wish <> 'none' and m.wish_at < clock_timestamp() - make_interval(secs => $1::float8) order by m.wish_at limit $2
-`
-
-type WishedSelectorsParams struct {
-	Seconds float64
-	Batch   int32
-}
-
-// Sites about whose selectors something is to be done, and for how long nobody has.
-func (q *Queries) WishedSelectors(ctx context.Context, arg WishedSelectorsParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, wishedSelectors, arg.Seconds, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var domain string
-		if err := rows.Scan(&domain); err != nil {
-			return nil, err
-		}
-		items = append(items, domain)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

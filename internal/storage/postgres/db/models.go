@@ -529,64 +529,125 @@ func AllSeedStatusValues() []SeedStatus {
 	}
 }
 
-type SelectorMaker string
+type SelectorAction string
 
 const (
-	SelectorMakerLearned SelectorMaker = "learned"
-	SelectorMakerPerson  SelectorMaker = "person"
-	SelectorMakerModel   SelectorMaker = "model"
+	SelectorActionNone     SelectorAction = "none"
+	SelectorActionLearn    SelectorAction = "learn"
+	SelectorActionRollBack SelectorAction = "roll_back"
 )
 
-func (e *SelectorMaker) Scan(src interface{}) error {
+func (e *SelectorAction) Scan(src interface{}) error {
 	switch s := src.(type) {
 	case []byte:
-		*e = SelectorMaker(s)
+		*e = SelectorAction(s)
 	case string:
-		*e = SelectorMaker(s)
+		*e = SelectorAction(s)
 	default:
-		return fmt.Errorf("unsupported scan type for SelectorMaker: %T", src)
+		return fmt.Errorf("unsupported scan type for SelectorAction: %T", src)
 	}
 	return nil
 }
 
-type NullSelectorMaker struct {
-	SelectorMaker SelectorMaker
-	Valid         bool // Valid is true if SelectorMaker is not NULL
+type NullSelectorAction struct {
+	SelectorAction SelectorAction
+	Valid          bool // Valid is true if SelectorAction is not NULL
 }
 
 // Scan implements the Scanner interface.
-func (ns *NullSelectorMaker) Scan(value interface{}) error {
+func (ns *NullSelectorAction) Scan(value interface{}) error {
 	if value == nil {
-		ns.SelectorMaker, ns.Valid = "", false
+		ns.SelectorAction, ns.Valid = "", false
 		return nil
 	}
 	ns.Valid = true
-	return ns.SelectorMaker.Scan(value)
+	return ns.SelectorAction.Scan(value)
 }
 
 // Value implements the driver Valuer interface.
-func (ns NullSelectorMaker) Value() (driver.Value, error) {
+func (ns NullSelectorAction) Value() (driver.Value, error) {
 	if !ns.Valid {
 		return nil, nil
 	}
-	return string(ns.SelectorMaker), nil
+	return string(ns.SelectorAction), nil
 }
 
-func (e SelectorMaker) Valid() bool {
+func (e SelectorAction) Valid() bool {
 	switch e {
-	case SelectorMakerLearned,
-		SelectorMakerPerson,
-		SelectorMakerModel:
+	case SelectorActionNone,
+		SelectorActionLearn,
+		SelectorActionRollBack:
 		return true
 	}
 	return false
 }
 
-func AllSelectorMakerValues() []SelectorMaker {
-	return []SelectorMaker{
-		SelectorMakerLearned,
-		SelectorMakerPerson,
-		SelectorMakerModel,
+func AllSelectorActionValues() []SelectorAction {
+	return []SelectorAction{
+		SelectorActionNone,
+		SelectorActionLearn,
+		SelectorActionRollBack,
+	}
+}
+
+type SelectorCreator string
+
+const (
+	SelectorCreatorLearner SelectorCreator = "learner"
+	SelectorCreatorMember  SelectorCreator = "member"
+	SelectorCreatorLlm     SelectorCreator = "llm"
+)
+
+func (e *SelectorCreator) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = SelectorCreator(s)
+	case string:
+		*e = SelectorCreator(s)
+	default:
+		return fmt.Errorf("unsupported scan type for SelectorCreator: %T", src)
+	}
+	return nil
+}
+
+type NullSelectorCreator struct {
+	SelectorCreator SelectorCreator
+	Valid           bool // Valid is true if SelectorCreator is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullSelectorCreator) Scan(value interface{}) error {
+	if value == nil {
+		ns.SelectorCreator, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.SelectorCreator.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullSelectorCreator) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.SelectorCreator), nil
+}
+
+func (e SelectorCreator) Valid() bool {
+	switch e {
+	case SelectorCreatorLearner,
+		SelectorCreatorMember,
+		SelectorCreatorLlm:
+		return true
+	}
+	return false
+}
+
+func AllSelectorCreatorValues() []SelectorCreator {
+	return []SelectorCreator{
+		SelectorCreatorLearner,
+		SelectorCreatorMember,
+		SelectorCreatorLlm,
 	}
 }
 
@@ -651,67 +712,6 @@ func AllSelectorStateValues() []SelectorState {
 		SelectorStateActive,
 		SelectorStateRetired,
 		SelectorStateRolledBack,
-	}
-}
-
-type SelectorWish string
-
-const (
-	SelectorWishNone     SelectorWish = "none"
-	SelectorWishLearn    SelectorWish = "learn"
-	SelectorWishRollBack SelectorWish = "roll_back"
-)
-
-func (e *SelectorWish) Scan(src interface{}) error {
-	switch s := src.(type) {
-	case []byte:
-		*e = SelectorWish(s)
-	case string:
-		*e = SelectorWish(s)
-	default:
-		return fmt.Errorf("unsupported scan type for SelectorWish: %T", src)
-	}
-	return nil
-}
-
-type NullSelectorWish struct {
-	SelectorWish SelectorWish
-	Valid        bool // Valid is true if SelectorWish is not NULL
-}
-
-// Scan implements the Scanner interface.
-func (ns *NullSelectorWish) Scan(value interface{}) error {
-	if value == nil {
-		ns.SelectorWish, ns.Valid = "", false
-		return nil
-	}
-	ns.Valid = true
-	return ns.SelectorWish.Scan(value)
-}
-
-// Value implements the driver Valuer interface.
-func (ns NullSelectorWish) Value() (driver.Value, error) {
-	if !ns.Valid {
-		return nil, nil
-	}
-	return string(ns.SelectorWish), nil
-}
-
-func (e SelectorWish) Valid() bool {
-	switch e {
-	case SelectorWishNone,
-		SelectorWishLearn,
-		SelectorWishRollBack:
-		return true
-	}
-	return false
-}
-
-func AllSelectorWishValues() []SelectorWish {
-	return []SelectorWish{
-		SelectorWishNone,
-		SelectorWishLearn,
-		SelectorWishRollBack,
 	}
 }
 
@@ -1250,18 +1250,18 @@ type Article struct {
 	SelectorVersion int32
 	Version         int64
 	UpdatedAt       time.Time
-	GoneAt          *time.Time
+	RemovedAt       *time.Time
 	MovedTo         *uuid.UUID
 }
 
 type ArticleChange struct {
-	ID         int64
-	ArticleID  uuid.UUID
-	Kind       ChangeKind
-	ChangedAt  time.Time
-	Tries      int32
-	TakenUntil time.Time
-	First      bool
+	ID          int64
+	ArticleID   uuid.UUID
+	Kind        ChangeKind
+	ChangedAt   time.Time
+	Attempts    int32
+	LeasedUntil time.Time
+	First       bool
 }
 
 type ArticleRevision struct {
@@ -1400,6 +1400,11 @@ type Link struct {
 	DisabledAt  *time.Time
 }
 
+type LlmUsage struct {
+	Day    pgtype.Date
+	Tokens int64
+}
+
 type LoginAnswer struct {
 	Hash   []byte
 	UsedAt time.Time
@@ -1479,11 +1484,6 @@ type Member struct {
 	Role        MemberRole
 	CreatedAt   time.Time
 	JoinedAt    *time.Time
-}
-
-type ModelUsage struct {
-	Day    pgtype.Date
-	Tokens int64
 }
 
 type NetworkApp struct {
@@ -1593,7 +1593,7 @@ type SavedSearch struct {
 type SavedSearchMatch struct {
 	SearchID  uuid.UUID
 	ArticleID uuid.UUID
-	At        time.Time
+	AlertedAt time.Time
 }
 
 type ScheduledPost struct {
@@ -1647,14 +1647,12 @@ type SearchDocument struct {
 	Tags        []string
 	Authors     []string
 	Keys        []string
-	Head        interface{}
+	TitleWords  interface{}
 	Words       interface{}
-	Paired      bool
-	Dated       bool
 }
 
 type SearchRebuild struct {
-	One       bool
+	Singleton bool
 	Name      string
 	StartedAt time.Time
 }
@@ -1780,32 +1778,32 @@ type SiteChange struct {
 }
 
 type SiteMonitor struct {
-	DomainID      int32
-	Monitor       []byte
-	Zone          string
-	Learning      bool
-	Wish          SelectorWish
-	WishField     string
-	WishWhy       string
-	WishAt        *time.Time
-	Pages         int64
-	Articles      int64
-	Others        int64
-	Failed        int64
-	LastProblem   string
-	LastProblemAt *time.Time
-	UpdatedAt     time.Time
+	DomainID          int32
+	Monitor           []byte
+	TimeZone          string
+	LearningEnabled   bool
+	RequestedAction   SelectorAction
+	ActionField       string
+	ActionReason      string
+	ActionRequestedAt *time.Time
+	Pages             int64
+	Articles          int64
+	NonArticles       int64
+	Failed            int64
+	LastError         string
+	LastErrorAt       *time.Time
+	UpdatedAt         time.Time
 }
 
 type SiteSelector struct {
 	DomainID    int32
 	Version     int32
 	Config      []byte
-	MadeBy      SelectorMaker
-	Maker       string
+	CreatedBy   SelectorCreator
+	Actor       string
 	State       SelectorState
 	Reason      string
-	Ended       string
+	EndReason   string
 	Scores      []byte
 	Pages       int32
 	CreatedAt   time.Time

@@ -12,38 +12,46 @@ import (
 	"github.com/google/uuid"
 )
 
-const alertingSearches = `-- name: AlertingSearches :many
-select id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at from saved_searches where alert order by id
+const clearRebuild = `-- name: ClearRebuild :exec
+delete from search_rebuild where name = $1
 `
 
-func (q *Queries) AlertingSearches(ctx context.Context) ([]SavedSearch, error) {
-	rows, err := q.db.Query(ctx, alertingSearches)
+func (q *Queries) ClearRebuild(ctx context.Context, name string) error {
+	_, err := q.db.Exec(ctx, clearRebuild, name)
+	return err
+}
+
+const countSearchAlerts = `-- name: CountSearchAlerts :many
+select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as alert_count,
+    (select m.alerted_at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_alerted_at
+from saved_searches s
+where s.workspace_id = $1 and ($2::uuid = '00000000-0000-0000-0000-000000000000' or s.id = $2)
+  and exists (select 1 from saved_search_matches m where m.search_id = s.id)
+`
+
+type CountSearchAlertsParams struct {
+	WorkspaceID uuid.UUID
+	ID          uuid.UUID
+}
+
+type CountSearchAlertsRow struct {
+	ID            uuid.UUID
+	AlertCount    int64
+	LastAlertedAt time.Time
+}
+
+// The number of alerts for each search, and the time of the alert for its newest
+// article: article ids increase over time.
+func (q *Queries) CountSearchAlerts(ctx context.Context, arg CountSearchAlertsParams) ([]CountSearchAlertsRow, error) {
+	rows, err := q.db.Query(ctx, countSearchAlerts, arg.WorkspaceID, arg.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []SavedSearch
+	var items []CountSearchAlertsRow
 	for rows.Next() {
-		var i SavedSearch
-		if err := rows.Scan(
-			&i.ID,
-			&i.WorkspaceID,
-			&i.UserID,
-			&i.Name,
-			&i.Query,
-			&i.Mode,
-			&i.Domains,
-			&i.Languages,
-			&i.Sections,
-			&i.Tags,
-			&i.Authors,
-			&i.Alert,
-			&i.AlertSince,
-			&i.FeedHash,
-			&i.Version,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
+		var i CountSearchAlertsRow
+		if err := rows.Scan(&i.ID, &i.AlertCount, &i.LastAlertedAt); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -52,6 +60,17 @@ func (q *Queries) AlertingSearches(ctx context.Context) ([]SavedSearch, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const currentRebuild = `-- name: CurrentRebuild :one
+select coalesce((select name from search_rebuild), '')::text
+`
+
+func (q *Queries) CurrentRebuild(ctx context.Context) (string, error) {
+	row := q.db.QueryRow(ctx, currentRebuild)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const deleteSavedSearch = `-- name: DeleteSavedSearch :execrows
@@ -71,46 +90,17 @@ func (q *Queries) DeleteSavedSearch(ctx context.Context, arg DeleteSavedSearchPa
 	return result.RowsAffected(), nil
 }
 
-const domainNames = `-- name: DomainNames :many
-select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = $1 order by d.domain
+const getSavedSearch = `-- name: GetSavedSearch :one
+select id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at from saved_searches where id = $1 and workspace_id = $2
 `
 
-// The domains whose articles a workspace sees.
-func (q *Queries) DomainNames(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
-	rows, err := q.db.Query(ctx, domainNames, workspaceID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var domain string
-		if err := rows.Scan(&domain); err != nil {
-			return nil, err
-		}
-		items = append(items, domain)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+type GetSavedSearchParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
 }
 
-const endRebuilding = `-- name: EndRebuilding :exec
-delete from search_rebuild where name = $1
-`
-
-func (q *Queries) EndRebuilding(ctx context.Context, name string) error {
-	_, err := q.db.Exec(ctx, endRebuilding, name)
-	return err
-}
-
-const feedOf = `-- name: FeedOf :one
-select id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at from saved_searches where id = $1 and feed_hash is not null
-`
-
-func (q *Queries) FeedOf(ctx context.Context, id uuid.UUID) (SavedSearch, error) {
-	row := q.db.QueryRow(ctx, feedOf, id)
+func (q *Queries) GetSavedSearch(ctx context.Context, arg GetSavedSearchParams) (SavedSearch, error) {
+	row := q.db.QueryRow(ctx, getSavedSearch, arg.ID, arg.WorkspaceID)
 	var i SavedSearch
 	err := row.Scan(
 		&i.ID,
@@ -134,17 +124,12 @@ func (q *Queries) FeedOf(ctx context.Context, id uuid.UUID) (SavedSearch, error)
 	return i, err
 }
 
-const getSavedSearch = `-- name: GetSavedSearch :one
-select id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at from saved_searches where id = $1 and workspace_id = $2
+const getSavedSearchWithFeed = `-- name: GetSavedSearchWithFeed :one
+select id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at from saved_searches where id = $1 and feed_hash is not null
 `
 
-type GetSavedSearchParams struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-}
-
-func (q *Queries) GetSavedSearch(ctx context.Context, arg GetSavedSearchParams) (SavedSearch, error) {
-	row := q.db.QueryRow(ctx, getSavedSearch, arg.ID, arg.WorkspaceID)
+func (q *Queries) GetSavedSearchWithFeed(ctx context.Context, id uuid.UUID) (SavedSearch, error) {
+	row := q.db.QueryRow(ctx, getSavedSearchWithFeed, id)
 	var i SavedSearch
 	err := row.Scan(
 		&i.ID,
@@ -188,7 +173,7 @@ type InsertSavedSearchParams struct {
 	Tags        []string
 	Authors     []string
 	Alert       bool
-	Most        int32
+	MaxSearches int32
 }
 
 func (q *Queries) InsertSavedSearch(ctx context.Context, arg InsertSavedSearchParams) (SavedSearch, error) {
@@ -205,7 +190,7 @@ func (q *Queries) InsertSavedSearch(ctx context.Context, arg InsertSavedSearchPa
 		arg.Tags,
 		arg.Authors,
 		arg.Alert,
-		arg.Most,
+		arg.MaxSearches,
 	)
 	var i SavedSearch
 	err := row.Scan(
@@ -228,6 +213,73 @@ func (q *Queries) InsertSavedSearch(ctx context.Context, arg InsertSavedSearchPa
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const listAlertingSearches = `-- name: ListAlertingSearches :many
+select id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert, alert_since, feed_hash, version, created_at, updated_at from saved_searches where alert order by id
+`
+
+func (q *Queries) ListAlertingSearches(ctx context.Context) ([]SavedSearch, error) {
+	rows, err := q.db.Query(ctx, listAlertingSearches)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SavedSearch
+	for rows.Next() {
+		var i SavedSearch
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.Name,
+			&i.Query,
+			&i.Mode,
+			&i.Domains,
+			&i.Languages,
+			&i.Sections,
+			&i.Tags,
+			&i.Authors,
+			&i.Alert,
+			&i.AlertSince,
+			&i.FeedHash,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listDomainNames = `-- name: ListDomainNames :many
+select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = $1 order by d.domain
+`
+
+// Domains on which a workspace has seeds.
+func (q *Queries) ListDomainNames(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
+	rows, err := q.db.Query(ctx, listDomainNames, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var domain string
+		if err := rows.Scan(&domain); err != nil {
+			return nil, err
+		}
+		items = append(items, domain)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const listSavedSearches = `-- name: ListSavedSearches :many
@@ -272,32 +324,32 @@ func (q *Queries) ListSavedSearches(ctx context.Context, workspaceID uuid.UUID) 
 	return items, nil
 }
 
-const matchesOfSearch = `-- name: MatchesOfSearch :many
-select a.id, a.title, a.canonical_url, d.domain, m.at
+const listSearchMatches = `-- name: ListSearchMatches :many
+select a.id, a.title, a.canonical_url, d.domain, m.alerted_at
 from saved_search_matches m join articles a on a.id = m.article_id join crawl_domains d on d.id = a.domain_id
 where m.search_id = $1 and m.article_id < $2
   and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $3)
 order by m.article_id desc limit $4
 `
 
-type MatchesOfSearchParams struct {
+type ListSearchMatchesParams struct {
 	SearchID    uuid.UUID
 	Before      uuid.UUID
 	WorkspaceID uuid.UUID
 	PageSize    int32
 }
 
-type MatchesOfSearchRow struct {
+type ListSearchMatchesRow struct {
 	ID           uuid.UUID
 	Title        string
 	CanonicalUrl string
 	Domain       string
-	At           time.Time
+	AlertedAt    time.Time
 }
 
-// What a search told of and is still there, those found last first.
-func (q *Queries) MatchesOfSearch(ctx context.Context, arg MatchesOfSearchParams) ([]MatchesOfSearchRow, error) {
-	rows, err := q.db.Query(ctx, matchesOfSearch,
+// Existing articles for which a search alerted, the newest first.
+func (q *Queries) ListSearchMatches(ctx context.Context, arg ListSearchMatchesParams) ([]ListSearchMatchesRow, error) {
+	rows, err := q.db.Query(ctx, listSearchMatches,
 		arg.SearchID,
 		arg.Before,
 		arg.WorkspaceID,
@@ -307,15 +359,15 @@ func (q *Queries) MatchesOfSearch(ctx context.Context, arg MatchesOfSearchParams
 		return nil, err
 	}
 	defer rows.Close()
-	var items []MatchesOfSearchRow
+	var items []ListSearchMatchesRow
 	for rows.Next() {
-		var i MatchesOfSearchRow
+		var i ListSearchMatchesRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Title,
 			&i.CanonicalUrl,
 			&i.Domain,
-			&i.At,
+			&i.AlertedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -327,15 +379,37 @@ func (q *Queries) MatchesOfSearch(ctx context.Context, arg MatchesOfSearchParams
 	return items, nil
 }
 
-const rebuilding = `-- name: Rebuilding :one
-select coalesce((select name from search_rebuild), '')::text
+const recordMatches = `-- name: RecordMatches :execrows
+with fresh as (
+    insert into saved_search_matches (search_id, article_id)
+    select m.search_id, m.article_id
+    from (select unnest($1::uuid[]) as search_id, unnest($2::uuid[]) as article_id) m
+    join saved_searches s on s.id = m.search_id and s.alert
+    join articles a on a.id = m.article_id and a.first_seen_at >= s.alert_since
+    where exists (select 1 from seeds e where e.workspace_id = s.workspace_id and e.domain_id = a.domain_id)
+    order by m.search_id, m.article_id
+    on conflict do nothing
+    returning search_id, article_id
+)
+insert into post_events (workspace_id, type, actor, data)
+select s.workspace_id, 'article_matched', 'dateline', jsonb_build_object('saved_search_id', s.id, 'article_id', a.id, 'url', a.canonical_url)
+from fresh f join saved_searches s on s.id = f.search_id join articles a on a.id = f.article_id
+order by s.id, a.id
 `
 
-func (q *Queries) Rebuilding(ctx context.Context) (string, error) {
-	row := q.db.QueryRow(ctx, rebuilding)
-	var column_1 string
-	err := row.Scan(&column_1)
-	return column_1, err
+type RecordMatchesParams struct {
+	SearchIds  []uuid.UUID
+	ArticleIds []uuid.UUID
+}
+
+// Records new matches and raises their events in one statement, so that an article
+// causes one alert for each search however often it is indexed.
+func (q *Queries) RecordMatches(ctx context.Context, arg RecordMatchesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, recordMatches, arg.SearchIds, arg.ArticleIds)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const setFeed = `-- name: SetFeed :one
@@ -373,87 +447,13 @@ func (q *Queries) SetFeed(ctx context.Context, arg SetFeedParams) (SavedSearch, 
 	return i, err
 }
 
-const setRebuilding = `-- name: SetRebuilding :exec
-insert into search_rebuild (name) values ($1) on conflict (one) do update set name = excluded.name, started_at = clock_timestamp()
+const setRebuild = `-- name: SetRebuild :exec
+insert into search_rebuild (name) values ($1) on conflict (singleton) do update set name = excluded.name, started_at = clock_timestamp()
 `
 
-func (q *Queries) SetRebuilding(ctx context.Context, name string) error {
-	_, err := q.db.Exec(ctx, setRebuilding, name)
+func (q *Queries) SetRebuild(ctx context.Context, name string) error {
+	_, err := q.db.Exec(ctx, setRebuild, name)
 	return err
-}
-
-const tellOfMatches = `-- name: TellOfMatches :execrows
-with fresh as (
-    insert into saved_search_matches (search_id, article_id)
-    select m.search_id, m.article_id
-    from (select unnest($1::uuid[]) as search_id, unnest($2::uuid[]) as article_id) m
-    join saved_searches s on s.id = m.search_id and s.alert
-    join articles a on a.id = m.article_id and a.first_seen_at >= s.alert_since
-    where exists (select 1 from seeds e where e.workspace_id = s.workspace_id and e.domain_id = a.domain_id)
-    order by m.search_id, m.article_id
-    on conflict do nothing
-    returning search_id, article_id
-)
-insert into post_events (workspace_id, type, actor, data)
-select s.workspace_id, 'article_matched', 'dateline', jsonb_build_object('saved_search_id', s.id, 'article_id', a.id, 'url', a.canonical_url)
-from fresh f join saved_searches s on s.id = f.search_id join articles a on a.id = f.article_id
-order by s.id, a.id
-`
-
-type TellOfMatchesParams struct {
-	SearchIds  []uuid.UUID
-	ArticleIds []uuid.UUID
-}
-
-// What is new for a search is noted and told in one statement: once, however
-// often an article is indexed.
-func (q *Queries) TellOfMatches(ctx context.Context, arg TellOfMatchesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, tellOfMatches, arg.SearchIds, arg.ArticleIds)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const toldBySearches = `-- name: ToldBySearches :many
-select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as told,
-    (select m.at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_at
-from saved_searches s
-where s.workspace_id = $1 and ($2::uuid = '00000000-0000-0000-0000-000000000000' or s.id = $2)
-  and exists (select 1 from saved_search_matches m where m.search_id = s.id)
-`
-
-type ToldBySearchesParams struct {
-	WorkspaceID uuid.UUID
-	ID          uuid.UUID
-}
-
-type ToldBySearchesRow struct {
-	ID     uuid.UUID
-	Told   int64
-	LastAt time.Time
-}
-
-// How many articles searches told of, and when of the one that was found last:
-// ids of articles grow with time.
-func (q *Queries) ToldBySearches(ctx context.Context, arg ToldBySearchesParams) ([]ToldBySearchesRow, error) {
-	rows, err := q.db.Query(ctx, toldBySearches, arg.WorkspaceID, arg.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ToldBySearchesRow
-	for rows.Next() {
-		var i ToldBySearchesRow
-		if err := rows.Scan(&i.ID, &i.Told, &i.LastAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const updateSavedSearch = `-- name: UpdateSavedSearch :one
@@ -474,13 +474,13 @@ type UpdateSavedSearchParams struct {
 	Tags        []string
 	Authors     []string
 	Alert       bool
-	Anew        bool
+	ResetAlerts bool
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 	Version     int64
 }
 
-// Alerts that begin anew, or of another search, are of articles from then on.
+// reset_alerts makes alerts start from now: the search changed, or alerts were enabled.
 func (q *Queries) UpdateSavedSearch(ctx context.Context, arg UpdateSavedSearchParams) (SavedSearch, error) {
 	row := q.db.QueryRow(ctx, updateSavedSearch,
 		arg.Name,
@@ -492,7 +492,7 @@ func (q *Queries) UpdateSavedSearch(ctx context.Context, arg UpdateSavedSearchPa
 		arg.Tags,
 		arg.Authors,
 		arg.Alert,
-		arg.Anew,
+		arg.ResetAlerts,
 		arg.ID,
 		arg.WorkspaceID,
 		arg.Version,

@@ -200,7 +200,7 @@ create type post_status as enum
 create type approval_state as enum ('none', 'pending', 'approved', 'rejected');
 
 -- Posts. The row decides: every state change is one guarded statement on it
--- (docs/explanation/delivery.md shows the states).
+-- (docs/reference/post-states.md shows the states).
 create table scheduled_posts (
     post_id                  uuid primary key,
     workspace_id             uuid not null references workspaces on delete cascade,

@@ -32,7 +32,7 @@ create table articles (
     selector_version integer not null default 0, -- the selectors that extracted it; 0: generic extraction
     version          bigint not null default 1,  -- incremented by every visible change
     updated_at       timestamptz not null default clock_timestamp(),
-    gone_at          timestamptz,                -- since when its page is removed or redirects elsewhere; removed from search only
+    removed_at       timestamptz,                -- since when its page is removed or redirects elsewhere; removed from search only
     moved_to         uuid,                       -- the page that it redirects to (urls.id)
     unique (domain_id, url_id)
 );
@@ -41,7 +41,7 @@ create index articles_time on articles (dated_at desc, id desc);
 create index articles_group on articles (group_id, dated_at);
 create index articles_page on articles (domain_id, page_id);
 create index articles_fetched on articles (domain_id, fetched_at desc);
-create index articles_gone on articles (dated_at desc, id desc) where gone_at is not null;
+create index articles_removed on articles (dated_at desc, id desc) where removed_at is not null;
 create index articles_moved on articles (domain_id, moved_to) where moved_to is not null;
 -- Two SimHashes that differ in at most three bits agree in one of their four
 -- 16-bit parts, so four index lookups find all candidates (internal/news/crawl/change).
@@ -77,17 +77,17 @@ create table article_revisions (
 -- deletes it from the index when the article is deleted.
 create type change_kind as enum ('upsert', 'delete');
 create table article_changes (
-    id          bigint generated always as identity primary key,
-    article_id  uuid not null,
-    kind        change_kind not null,
-    changed_at  timestamptz not null default clock_timestamp(),
-    tries       integer not null default 0,
-    taken_until timestamptz not null default '-infinity',
-    first       boolean not null default false   -- the article is new; only these count for search freshness
+    id           bigint generated always as identity primary key,
+    article_id   uuid not null,
+    kind         change_kind not null,
+    changed_at   timestamptz not null default clock_timestamp(),
+    attempts     integer not null default 0,
+    leased_until timestamptz not null default '-infinity',
+    first        boolean not null default false   -- the article is new; only these count for search freshness
 );
-create index article_changes_open on article_changes (taken_until, id);
+create index article_changes_open on article_changes (leased_until, id);
 
-create type selector_maker as enum ('learned', 'person', 'model');
+create type selector_creator as enum ('learner', 'member', 'llm');
 create type selector_state as enum ('candidate', 'active', 'retired', 'rolled_back');
 
 -- Selectors of a site, one row for each version (selector.Config).
@@ -95,11 +95,11 @@ create table site_selectors (
     domain_id    integer not null references crawl_domains,
     version      integer not null check (version > 0),
     config       jsonb not null,
-    made_by      selector_maker not null,
-    maker        text not null default '',           -- user:<id>
+    created_by   selector_creator not null,
+    actor        text not null default '',           -- user:<id>
     state        selector_state not null default 'candidate',
     reason       text not null default '',           -- why it was created
-    ended        text not null default '',           -- why it was deactivated
+    end_reason   text not null default '',           -- why it was deactivated
     scores       jsonb not null default '{}',        -- field to validation score, 0 to 1
     pages        integer not null default 0,         -- pages it was learned from
     created_at   timestamptz not null default clock_timestamp(),
@@ -109,30 +109,30 @@ create table site_selectors (
 );
 create unique index site_selectors_active on site_selectors (domain_id) where state = 'active';
 
-create type selector_wish as enum ('none', 'learn', 'roll_back');
+create type selector_action as enum ('none', 'learn', 'roll_back');
 
 -- Health of a site's selectors (selector.Monitor) and the requested action.
 create table site_monitors (
-    domain_id       integer primary key references crawl_domains,
-    monitor         jsonb not null default '{}',
-    zone            text not null default '',        -- time zone of the site's dates; empty: that of its country
-    learning        boolean not null default true,   -- selectors may be learned
-    wish            selector_wish not null default 'none',
-    wish_field      text not null default '',
-    wish_why        text not null default '',
-    wish_at         timestamptz,
-    pages           bigint not null default 0,       -- processed
-    articles        bigint not null default 0,       -- that are articles
-    others          bigint not null default 0,       -- that are not
-    failed          bigint not null default 0,       -- that could not be processed
-    last_problem    text not null default '',
-    last_problem_at timestamptz,
-    updated_at      timestamptz not null default clock_timestamp()
+    domain_id           integer primary key references crawl_domains,
+    monitor             jsonb not null default '{}',
+    time_zone           text not null default '',        -- of the site's dates; empty: that of its country
+    learning_enabled    boolean not null default true,   -- selectors may be learned
+    requested_action    selector_action not null default 'none',
+    action_field        text not null default '',        -- whose health caused the request
+    action_reason       text not null default '',
+    action_requested_at timestamptz,
+    pages               bigint not null default 0,       -- processed
+    articles            bigint not null default 0,       -- that are articles
+    non_articles        bigint not null default 0,       -- that are not
+    failed              bigint not null default 0,       -- that could not be processed
+    last_error          text not null default '',
+    last_error_at       timestamptz,
+    updated_at          timestamptz not null default clock_timestamp()
 );
-create index site_monitors_wish on site_monitors (wish_at) where wish <> 'none';
+create index site_monitors_action on site_monitors (action_requested_at) where requested_action <> 'none';
 
 -- Daily token usage of the language model.
-create table model_usage (
+create table llm_usage (
     day    date primary key,
     tokens bigint not null
 );
@@ -152,24 +152,21 @@ create table search_documents (
     tags         text[] not null,
     authors      text[] not null,
     keys         text[] not null,                -- folded section, tags and authors
-    head         tsvector not null,              -- title (A), lead and tags (B), authors and section (C)
-    words        tsvector not null,              -- head, body (D), word pairs for phrases, and time buckets of the publication
-    paired       boolean not null default false, -- words has word pairs
-    dated        boolean not null default false  -- words has time buckets
+    title_words  tsvector not null,              -- title (A), lead and tags (B), authors and section (C)
+    words        tsvector not null               -- title_words, body (D), word pairs for phrases, and time buckets of the publication
 ) with (toast_tuple_target = 256);
 alter table search_documents
     alter column domain set storage main, alter column language set storage main, alter column section set storage main,
     alter column tags set storage main, alter column authors set storage main, alter column keys set storage main,
-    alter column head set storage main, alter column words set storage external;
+    alter column title_words set storage main, alter column words set storage external;
 -- Most words in Postgres' statistics are stop words, so more of them are kept.
 alter table search_documents alter column words set statistics 300;
 -- A short pending list: every search scans it.
 create index search_documents_words on search_documents using gin (words) with (gin_pending_list_limit = 512);
-create index search_documents_head on search_documents using gin (head) with (gin_pending_list_limit = 512);
+create index search_documents_title_words on search_documents using gin (title_words) with (gin_pending_list_limit = 512);
 create index search_documents_keys on search_documents using gin (keys) with (gin_pending_list_limit = 512);
 create index search_documents_time on search_documents (published_at desc, id);
 create index search_documents_domain on search_documents (domain, published_at desc);
-create index search_documents_old on search_documents (id) where not (paired and dated);
 
 create table search_texts (
     id        uuid primary key references search_documents on delete cascade,
@@ -200,7 +197,7 @@ alter table search_vectors alter column vector set storage external;
 
 -- The index rebuild in progress, if any: changes are written to both indexes.
 create table search_rebuild (
-    one        boolean primary key default true check (one),
+    singleton  boolean primary key default true check (singleton),
     name       text not null,
     started_at timestamptz not null default clock_timestamp()
 );
@@ -233,11 +230,11 @@ create index saved_searches_alert on saved_searches (id) where alert;
 create table saved_search_matches (
     search_id  uuid not null references saved_searches on delete cascade,
     article_id uuid not null,
-    at         timestamptz not null default clock_timestamp(),
+    alerted_at timestamptz not null default clock_timestamp(),
     primary key (search_id, article_id)
 );
 
 -- +goose Down
 drop table saved_search_matches, saved_searches, search_rebuild, search_vectors, search_words, search_texts, search_documents,
-    model_usage, site_monitors, site_selectors, article_changes, article_revisions, articles;
-drop type selector_wish, selector_state, selector_maker, change_kind;
+    llm_usage, site_monitors, site_selectors, article_changes, article_revisions, articles;
+drop type selector_action, selector_state, selector_creator, change_kind;

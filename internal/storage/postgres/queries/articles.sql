@@ -1,14 +1,13 @@
 -- name: LockSimilar :exec
--- Two articles of one story that are stored at the same moment see each other:
--- near SimHashes share a part, and so a lock. Taken in one order, and before any
--- row.
+-- Serializes writers of near-duplicates: similar SimHashes share a 16-bit part and
+-- therefore a lock. Locks are taken in a fixed order, before any row lock.
 select pg_advisory_xact_lock(827193, k) from (select unnest(@parts::int[]) as k order by 1) ordered;
 
--- name: ArticleAt :one
+-- name: ArticleByURL :one
 select * from articles where domain_id = @domain_id and url_id = @url_id for update;
 
 -- name: NearestArticle :one
--- An article at most three bits away (change.Near), the nearest first, then the oldest.
+-- The nearest article within change.Near bits; ties go to the oldest.
 select id, group_id, bit_count((simhash # @simhash::bigint)::bit(64))::int as distance from articles
 where simhash <> 0 and id <> @id
   and ((simhash & 65535) = (@simhash::bigint & 65535) or ((simhash >> 16) & 65535) = ((@simhash::bigint >> 16) & 65535)
@@ -30,29 +29,29 @@ update articles set url_id = @url_id, page_id = @page_id, url = @url, canonical_
     modified_at = sqlc.narg('modified_at'), date_only = @date_only, first_seen_at = least(first_seen_at, @first_seen_at), lead = @lead, body_text = @body_text, body_html = @body_html,
     image_url = @image_url, section = @section, tags = @tags, language = @language, site_name = @site_name, origins = @origins, content_hash = @content_hash, simhash = @simhash,
     group_id = @group_id, object_key = @object_key, fetched_at = @fetched_at, selector_version = @selector_version, version = @version, updated_at = clock_timestamp(),
-    gone_at = case when gone_at > @fetched_at then gone_at end, moved_to = case when gone_at > @fetched_at then moved_to end
+    removed_at = case when removed_at > @fetched_at then removed_at end, moved_to = case when removed_at > @fetched_at then moved_to end
 where id = @id;
 
--- name: MovedArticle :one
--- An article whose page leads to this one.
+-- name: FindMovedArticle :one
+-- The article whose page redirects to this one.
 select * from articles where domain_id = @domain_id and moved_to = @page_id::uuid order by fetched_at desc, id limit 1 for update;
 
--- name: MarkGone :many
--- The articles of a page that is not there any more, unless it was read since.
-update articles set gone_at = @gone_at::timestamptz, moved_to = sqlc.narg('moved_to'), updated_at = clock_timestamp()
-where domain_id = @domain_id and page_id = @page_id and gone_at is null and fetched_at < @gone_at::timestamptz
+-- name: MarkArticlesRemoved :many
+-- Marks the articles of a removed page, unless the page was fetched since.
+update articles set removed_at = @removed_at::timestamptz, moved_to = sqlc.narg('moved_to'), updated_at = clock_timestamp()
+where domain_id = @domain_id and page_id = @page_id and removed_at is null and fetched_at < @removed_at::timestamptz
 returning id;
 
--- name: OlderCrawled :one
--- Whether something older of the same page waits.
+-- name: HasOlderCrawledPage :one
+-- Reports whether an older version of the page is still queued.
 select exists (select 1 from crawled_pages c where c.domain_id = @domain_id and c.url_id = @url_id and c.id < @id);
 
--- name: MoveArticle :exec
--- An article goes back to the name of the page that it was read from.
+-- name: RestoreArticleURL :exec
+-- Makes the page that an article was extracted from its canonical URL again.
 update articles set url_id = page_id, canonical_url = url where id = @id;
 
--- name: SeenArticle :exec
--- Its page was fetched anew and says the same.
+-- name: TouchArticle :exec
+-- Records that the page was fetched again with the same content.
 update articles set object_key = @object_key, fetched_at = @fetched_at where id = @id;
 
 -- name: DeleteArticle :exec
@@ -63,54 +62,53 @@ insert into article_revisions (article_id, version, seen_at, changed, title, aut
 select id, version, fetched_at, @changed::text[], title, authors, published_at, modified_at, lead, body_text, image_url, section, tags, content_hash, object_key, selector_version
 from articles where id = @id;
 
--- name: NoteArticleChange :exec
+-- name: InsertArticleChange :exec
 insert into article_changes (article_id, kind, first) values (@article_id, @kind, @first);
 
--- name: TakeArticleChanges :many
--- Leases changes to whoever indexes them; what is not declared done in time is
--- given out again.
-update article_changes c set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8), tries = tries + 1
-from (select id from article_changes where taken_until <= clock_timestamp() order by taken_until, id limit @batch for update skip locked) picked
+-- name: LeaseArticleChanges :many
+-- Leases changes to an indexer. A change that is not completed before its lease
+-- ends is leased again.
+update article_changes c set leased_until = clock_timestamp() + make_interval(secs => @seconds::float8), attempts = attempts + 1
+from (select id from article_changes where leased_until <= clock_timestamp() order by leased_until, id limit @batch for update skip locked) picked
 where c.id = picked.id
 returning c.*;
 
--- name: ArticleChangesDone :many
--- Of new articles that came out while their site was watched, it says how many
--- seconds ago that was. Pages tell the minute of it at times, and no second.
+-- name: CompleteArticleChanges :many
+-- Returns the age in seconds of new articles that were published while their site
+-- was crawled. Some pages state only the minute of the publication.
 with done as (delete from article_changes where id = any(@ids::bigint[]) returning article_id, first)
 select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
 from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
 where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at) and a.published_at <= clock_timestamp();
 
 -- name: ArticlesByIDs :many
--- For the search, which does not find what is gone.
-select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]) and a.gone_at is null;
+-- Documents for the search index; removed articles are not indexed.
+select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]) and a.removed_at is null;
 
 -- name: ArticlesAfter :many
--- All articles in the order of their ids, for an index that is built anew.
-select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > @after_id and a.gone_at is null order by a.id limit @batch;
+-- All articles in the order of their ids, for an index rebuild.
+select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > @after_id and a.removed_at is null order by a.id limit @batch;
 
 -- name: ArticleOfWorkspace :one
 select sqlc.embed(a), d.domain from articles a join crawl_domains d on d.id = a.domain_id
 where a.id = @id and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = @workspace_id);
 
 -- name: ArticlesOfWorkspace :many
--- The newest first, without their bodies: those whose pages are there, or those
--- whose pages are gone.
+-- The newest first, without their bodies: either current or removed articles.
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = @workspace_id))
   and (@domain::text = '' or a.domain_id = (select o.id from crawl_domains o where o.domain = @domain))
-  and (@gone::bool or a.gone_at is null) and (not @gone::bool or a.gone_at is not null)
+  and (@removed::bool or a.removed_at is null) and (not @removed::bool or a.removed_at is not null)
   and a.dated_at >= @from_time and a.dated_at < @to_time
   and (a.dated_at, a.id) < (@before_time::timestamptz, @before_id::uuid)
 order by a.dated_at desc, a.id desc limit @page_size;
 
 -- name: AlsoReportedBy :many
--- The other articles of a story, the oldest first, of domains that the workspace sees.
+-- Near-duplicates of an article on domains that the workspace crawls, the oldest first.
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at, a.simhash
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.removed_at, a.simhash
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.group_id = @group_id and a.id <> @id and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = @workspace_id)
 order by a.dated_at, a.id limit @page_size;
@@ -122,58 +120,59 @@ where article_id = @article_id and version < @before order by version desc limit
 -- name: GetRevision :one
 select * from article_revisions where article_id = @article_id and version = @version;
 
--- name: CrawledWaiting :one
--- Pages that wait to be read, up to a number.
-select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit @most) waiting;
+-- name: CountWaitingPages :one
+-- Pages that are not extracted yet, counted up to a limit.
+select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit @max_count) waiting;
 
--- name: FinishCrawled :execrows
--- None: somebody else has taken the page meanwhile.
+-- name: DeleteCrawledPage :execrows
+-- No row: the page was leased to another worker.
 delete from crawled_pages where id = @id and tries = @tries;
 
--- name: ReleaseCrawled :exec
--- Gives a page back that could not be read now. What is left in tries counts
--- those who took a page and never came back.
+-- name: ReleaseCrawledPage :exec
+-- Returns a page to the queue after a temporary failure, which does not count as an
+-- attempt: attempts count workers that died while processing the page.
 update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8), tries = tries - 1 where id = @id and tries = @tries;
 
--- name: RenewCrawled :exec
+-- name: RenewPageLeases :exec
 update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8)
 where id = any(@ids::bigint[]) and taken_until > clock_timestamp();
 
--- name: PageHeader :one
--- How a page was served, and by whom; the version may have been swept.
+-- name: GetPageHeader :one
+-- The response headers of a page version, if it still exists, and its domain.
 select d.domain, d.rules, coalesce(v.final_url, '')::text as final_url, coalesce(v.header, '{}')::jsonb as header
 from crawl_domains d left join page_versions v on v.domain_id = d.id and v.url_id = @url_id and v.fetched_at = @fetched_at
 where d.id = @domain_id;
 
--- name: GetMonitor :one
+-- name: GetSiteMonitor :one
 select * from site_monitors where domain_id = @domain_id;
 
--- name: LockMonitor :one
--- The row of a site, made where there is none.
+-- name: LockSiteMonitor :one
+-- Locks the row of a site and creates it if needed.
 insert into site_monitors (domain_id) values (@domain_id)
 on conflict (domain_id) do update set domain_id = excluded.domain_id
 returning *;
 
--- name: SaveMonitor :exec
+-- name: SaveSiteMonitor :exec
 update site_monitors set monitor = @monitor, updated_at = clock_timestamp() where domain_id = @domain_id;
 
--- name: CountPages :exec
-update site_monitors set pages = pages + 1, articles = articles + @articles::int, others = others + @others::int, failed = failed + @failed::int,
-    last_problem = case when @problem::text = '' then last_problem else @problem end,
-    last_problem_at = case when @problem::text = '' then last_problem_at else clock_timestamp() end
+-- name: AddPageCounts :exec
+update site_monitors set pages = pages + 1, articles = articles + @articles::int, non_articles = non_articles + @non_articles::int, failed = failed + @failed::int,
+    last_error = case when @error::text = '' then last_error else @error end,
+    last_error_at = case when @error::text = '' then last_error_at else clock_timestamp() end
 where domain_id = @domain_id;
 
--- name: WishSelectors :exec
-update site_monitors set wish = @wish, wish_field = @field, wish_why = @why, wish_at = case when @wish = 'none'::selector_wish then null else clock_timestamp() end
+-- name: RequestSelectorAction :exec
+update site_monitors set requested_action = @action, action_field = @field, action_reason = @reason,
+    action_requested_at = case when @action = 'none'::selector_action then null else clock_timestamp() end
 where domain_id = @domain_id;
 
--- name: WishedSelectors :many
--- Sites about whose selectors something is to be done, and for how long nobody has.
+-- name: OverdueSelectorActions :many
+-- Sites whose requested action was not done for a while, the oldest request first.
 select d.domain from site_monitors m join crawl_domains d on d.id = m.domain_id
-where m.wish <> 'none' and m.wish_at < clock_timestamp() - make_interval(secs => @seconds::float8) order by m.wish_at limit @batch;
+where m.requested_action <> 'none' and m.action_requested_at < clock_timestamp() - make_interval(secs => @seconds::float8) order by m.action_requested_at limit @batch;
 
--- name: SetReading :exec
-update site_monitors set zone = @zone, learning = @learning, updated_at = clock_timestamp() where domain_id = @domain_id;
+-- name: UpdateExtractionSettings :exec
+update site_monitors set time_zone = @time_zone, learning_enabled = @learning_enabled, updated_at = clock_timestamp() where domain_id = @domain_id;
 
 -- name: ActiveSelectors :one
 select * from site_selectors where domain_id = @domain_id and state = 'active';
@@ -188,39 +187,39 @@ select * from site_selectors where domain_id = @domain_id and version < @before 
 select (coalesce(max(version), 0) + 1)::int from site_selectors where domain_id = @domain_id;
 
 -- name: InsertSelectors :one
-insert into site_selectors (domain_id, version, config, made_by, maker, reason, scores, pages)
-values (@domain_id, @version, @config, @made_by, @maker, @reason, @scores, @pages) returning *;
+insert into site_selectors (domain_id, version, config, created_by, actor, reason, scores, pages)
+values (@domain_id, @version, @config, @created_by, @actor, @reason, @scores, @pages) returning *;
 
--- name: EndSelectors :exec
--- Takes the version in use out of it.
-update site_selectors set state = @state, ended = @ended, ended_at = clock_timestamp() where domain_id = @domain_id and state = 'active';
+-- name: DeactivateSelectors :exec
+-- Ends the active version.
+update site_selectors set state = @state, end_reason = @end_reason, ended_at = clock_timestamp() where domain_id = @domain_id and state = 'active';
 
 -- name: ActivateSelectors :exec
-update site_selectors set state = 'active', activated_at = clock_timestamp(), ended = '', ended_at = null where domain_id = @domain_id and version = @version;
+update site_selectors set state = 'active', activated_at = clock_timestamp(), end_reason = '', ended_at = null where domain_id = @domain_id and version = @version;
 
--- name: TellOfSelectors :exec
--- An event in every workspace that has seeds on the domain.
+-- name: InsertSelectorEvents :exec
+-- Raises an event in every workspace that has seeds on the domain.
 insert into post_events (workspace_id, type, actor, data)
 select distinct s.workspace_id, @type::text, @actor::text, @data::jsonb from seeds s where s.domain_id = @domain_id;
 
--- name: PagesToLearn :many
--- The newest pages of a site that gave an article.
+-- name: RecentArticlePages :many
+-- The newest pages of a site that contain an article.
 select id, url, page_id, object_key, fetched_at from articles where domain_id = @domain_id order by fetched_at desc, id desc limit @batch;
 
--- name: SpendTokens :one
--- No row: the day's budget does not suffice.
-insert into model_usage as u (day, tokens) select current_date, @tokens::bigint where @tokens::bigint <= @budget::bigint
+-- name: ReserveTokens :one
+-- No row: the daily budget is exceeded.
+insert into llm_usage as u (day, tokens) select current_date, @tokens::bigint where @tokens::bigint <= @budget::bigint
 on conflict (day) do update set tokens = u.tokens + excluded.tokens where u.tokens + excluded.tokens <= @budget::bigint
 returning day;
 
--- name: CorrectTokens :exec
-update model_usage set tokens = greatest(tokens + @tokens::bigint, 0) where day = @day;
+-- name: AdjustTokens :exec
+update llm_usage set tokens = greatest(tokens + @tokens::bigint, 0) where day = @day;
 
--- name: TokensToday :one
-select coalesce((select tokens from model_usage where day = current_date), 0)::bigint;
+-- name: CountTokensToday :one
+select coalesce((select tokens from llm_usage where day = current_date), 0)::bigint;
 
--- name: SiteReading :one
--- How the pages of a site are read right now.
-select d.id, d.domain, coalesce(m.zone, '')::text as zone, coalesce(s.version, 0)::int as version, s.config
+-- name: GetSiteSelectors :one
+-- The settings and active selectors of a site.
+select d.id, d.domain, coalesce(m.time_zone, '')::text as time_zone, coalesce(s.version, 0)::int as version, s.config
 from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id and s.state = 'active'
 where d.id = @id;

@@ -1,20 +1,20 @@
--- name: Rebuilding :one
+-- name: CurrentRebuild :one
 select coalesce((select name from search_rebuild), '')::text;
 
--- name: SetRebuilding :exec
-insert into search_rebuild (name) values (@name) on conflict (one) do update set name = excluded.name, started_at = clock_timestamp();
+-- name: SetRebuild :exec
+insert into search_rebuild (name) values (@name) on conflict (singleton) do update set name = excluded.name, started_at = clock_timestamp();
 
--- name: EndRebuilding :exec
+-- name: ClearRebuild :exec
 delete from search_rebuild where name = @name;
 
--- name: DomainNames :many
--- The domains whose articles a workspace sees.
+-- name: ListDomainNames :many
+-- Domains on which a workspace has seeds.
 select distinct d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.workspace_id = @workspace_id order by d.domain;
 
 -- name: InsertSavedSearch :one
 insert into saved_searches (id, workspace_id, user_id, name, query, mode, domains, languages, sections, tags, authors, alert)
 select @id, @workspace_id, sqlc.narg('user_id'), @name, @query, @mode, @domains::text[], @languages::text[], @sections::text[], @tags::text[], @authors::text[], @alert
-where (select count(*) from saved_searches s where s.workspace_id = @workspace_id) < @most::int
+where (select count(*) from saved_searches s where s.workspace_id = @workspace_id) < @max_searches::int
 returning *;
 
 -- name: ListSavedSearches :many
@@ -23,29 +23,29 @@ select * from saved_searches where workspace_id = @workspace_id order by id;
 -- name: GetSavedSearch :one
 select * from saved_searches where id = @id and workspace_id = @workspace_id;
 
--- name: FeedOf :one
+-- name: GetSavedSearchWithFeed :one
 select * from saved_searches where id = @id and feed_hash is not null;
 
 -- name: UpdateSavedSearch :one
--- Alerts that begin anew, or of another search, are of articles from then on.
+-- reset_alerts makes alerts start from now: the search changed, or alerts were enabled.
 update saved_searches set name = @name, query = @query, mode = @mode, domains = @domains::text[], languages = @languages::text[], sections = @sections::text[],
     tags = @tags::text[], authors = @authors::text[], alert = @alert,
-    alert_since = case when @anew::bool then clock_timestamp() else alert_since end, version = version + 1, updated_at = clock_timestamp()
+    alert_since = case when @reset_alerts::bool then clock_timestamp() else alert_since end, version = version + 1, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and version = @version
 returning *;
 
--- name: ToldBySearches :many
--- How many articles searches told of, and when of the one that was found last:
--- ids of articles grow with time.
-select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as told,
-    (select m.at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_at
+-- name: CountSearchAlerts :many
+-- The number of alerts for each search, and the time of the alert for its newest
+-- article: article ids increase over time.
+select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as alert_count,
+    (select m.alerted_at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_alerted_at
 from saved_searches s
 where s.workspace_id = @workspace_id and (@id::uuid = '00000000-0000-0000-0000-000000000000' or s.id = @id)
   and exists (select 1 from saved_search_matches m where m.search_id = s.id);
 
--- name: MatchesOfSearch :many
--- What a search told of and is still there, those found last first.
-select a.id, a.title, a.canonical_url, d.domain, m.at
+-- name: ListSearchMatches :many
+-- Existing articles for which a search alerted, the newest first.
+select a.id, a.title, a.canonical_url, d.domain, m.alerted_at
 from saved_search_matches m join articles a on a.id = m.article_id join crawl_domains d on d.id = a.domain_id
 where m.search_id = @search_id and m.article_id < @before
   and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = @workspace_id)
@@ -57,12 +57,12 @@ update saved_searches set feed_hash = sqlc.narg('feed_hash'), updated_at = clock
 -- name: DeleteSavedSearch :execrows
 delete from saved_searches where id = @id and workspace_id = @workspace_id;
 
--- name: AlertingSearches :many
+-- name: ListAlertingSearches :many
 select * from saved_searches where alert order by id;
 
--- name: TellOfMatches :execrows
--- What is new for a search is noted and told in one statement: once, however
--- often an article is indexed.
+-- name: RecordMatches :execrows
+-- Records new matches and raises their events in one statement, so that an article
+-- causes one alert for each search however often it is indexed.
 with fresh as (
     insert into saved_search_matches (search_id, article_id)
     select m.search_id, m.article_id

@@ -9,7 +9,7 @@ import { countsQuery } from '../../lib/newsQueries'
 interface Props {
   search: NewsSearch
   query: Asked
-  counts?: Schemas['SearchAnswer']
+  counts?: Schemas['SearchResponse']
   change: (update: Partial<NewsSearch>) => void
 }
 

@@ -63,7 +63,7 @@ export function NewsPage() {
             data={(['relevance', 'time'] as const).map((value) => ({ value, label: t(`search.sorts.${value}`) }))}
           />
         )}
-        {words && counts.data?.meaning && search.sort !== 'time' && (
+        {words && counts.data?.semantic_available && search.sort !== 'time' && (
           <SegmentedControl
             size="xs"
             aria-label={t('search.mode')}
@@ -144,7 +144,7 @@ function Words({ value, change }: { value: string; change: (q: string) => void }
 }
 
 /** How many there are, and what was done to find them. */
-function Said({ answer, least, stale }: { answer?: Schemas['SearchAnswer']; least: number; stale: boolean }) {
+function Said({ answer, least, stale }: { answer?: Schemas['SearchResponse']; least: number; stale: boolean }) {
   const { t, i18n } = useTranslation()
   const number = new Intl.NumberFormat(i18n.language)
   // The index may be a moment behind what is listed.

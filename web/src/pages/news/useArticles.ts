@@ -18,7 +18,7 @@ export interface Row {
 interface Found {
   rows: Row[]
   next?: string
-  answer?: Schemas['SearchAnswer']
+  answer?: Schemas['SearchResponse']
 }
 
 const plain = (text?: string) => (text ? [{ text, match: false }] : [])

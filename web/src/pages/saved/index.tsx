@@ -109,11 +109,11 @@ function Kept({ search: n }: { search: Saved }) {
             {t('saved.paused')}
           </Badge>
         )}
-        <Text size="sm" c="dimmed" data-told={n.told}>
-          {t('saved.told', { count: n.told, number: new Intl.NumberFormat(i18n.language).format(n.told) })}
-          {n.last_told_at && (
+        <Text size="sm" c="dimmed" data-told={n.alert_count}>
+          {t('saved.told', { count: n.alert_count, number: new Intl.NumberFormat(i18n.language).format(n.alert_count) })}
+          {n.last_alerted_at && (
             <>
-              , <Ago at={n.last_told_at} />
+              , <Ago at={n.last_alerted_at} />
             </>
           )}
         </Text>
@@ -122,7 +122,7 @@ function Kept({ search: n }: { search: Saved }) {
         <LinkButton to="/news" search={found} size="xs" variant="default" leftSection={<IconSearch size={16} aria-hidden />}>
           {t('saved.open')}
         </LinkButton>
-        <Button size="xs" variant="default" onClick={() => toggle('told')} aria-expanded={open === 'told'} disabled={n.told === 0}>
+        <Button size="xs" variant="default" onClick={() => toggle('told')} aria-expanded={open === 'told'} disabled={n.alert_count === 0}>
           {t('saved.whatTold')}
         </Button>
         {may && (
@@ -172,7 +172,7 @@ function Told({ id }: { id: string }) {
             {m.title}
           </LinkAnchor>
           <Text size="xs" c="dimmed">
-            {m.domain} · <Ago at={m.told_at} />
+            {m.domain} · <Ago at={m.alerted_at} />
           </Text>
         </div>
       ))}

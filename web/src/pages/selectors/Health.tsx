@@ -9,12 +9,12 @@ import { useAtLeast } from '../../lib/session'
 import { zones } from '../../lib/time'
 
 /** On how many of the last pages each field was found, and what can be done when it is too few. */
-export function Health({ reading: r }: { reading: Schemas['Reading'] }) {
+export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
   const { t, i18n } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
   const params = { path: { domain: r.domain } }
-  const changed = (now: Schemas['Reading']) => {
+  const changed = (now: Schemas['Extraction']) => {
     client.setQueryData(['reading', r.domain], now)
     void client.invalidateQueries({ queryKey: ['selectors', r.domain] })
   }
@@ -34,7 +34,7 @@ export function Health({ reading: r }: { reading: Schemas['Reading'] }) {
     },
     onError: notifyError,
   })
-  const set = useMutation({ mutationFn: (body: Schemas['ReadingEdit']) => unwrap(api.PATCH('/api/v1/domains/{domain}/reading', { params, body })), onSuccess: changed, onError: notifyError })
+  const set = useMutation({ mutationFn: (body: Schemas['ExtractionUpdate']) => unwrap(api.PATCH('/api/v1/domains/{domain}/extraction', { params, body })), onSuccess: changed, onError: notifyError })
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
   const number = new Intl.NumberFormat(i18n.language)
   const health = Object.entries(r.health).sort(([a], [b]) => a.localeCompare(b))
@@ -56,16 +56,16 @@ export function Health({ reading: r }: { reading: Schemas['Reading'] }) {
         </div>
       ))}
       <Text size="sm" c="dimmed">
-        {t('selectors.read', { pages: number.format(r.pages), articles: number.format(r.articles), others: number.format(r.others), failed: number.format(r.failed) })}
+        {t('selectors.read', { pages: number.format(r.pages), articles: number.format(r.articles), others: number.format(r.non_articles), failed: number.format(r.failed) })}
       </Text>
-      {r.last_problem && (
+      {r.last_error && (
         <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
-          {r.last_problem} {r.last_problem_at && <Ago at={r.last_problem_at} />}
+          {r.last_error} {r.last_error_at && <Ago at={r.last_error_at} />}
         </Text>
       )}
-      {r.wish && (
-        <Alert color="cyan" role="status" data-wish={r.wish}>
-          {t(`selectors.wish.${r.wish}`)} {r.wish_reason}
+      {r.requested_action && (
+        <Alert color="cyan" role="status" data-wish={r.requested_action}>
+          {t(`selectors.wish.${r.requested_action}`)} {r.action_reason}
         </Alert>
       )}
       {may && (
@@ -78,7 +78,7 @@ export function Health({ reading: r }: { reading: Schemas['Reading'] }) {
               {t('selectors.learn')}
             </Button>
           </Group>
-          <Switch label={t('selectors.learningOn')} checked={r.learning} disabled={set.isPending} onChange={(e) => set.mutate({ learning: e.currentTarget.checked })} />
+          <Switch label={t('selectors.learningOn')} checked={r.learning_enabled} disabled={set.isPending} onChange={(e) => set.mutate({ learning_enabled: e.currentTarget.checked })} />
           <Select
             label={t('selectors.zone')}
             searchable

@@ -45,15 +45,15 @@ export function History({ domain, versions, load }: { domain: string; versions: 
               {t(`selectors.states.${v.state}`)}
             </Badge>
             <Text size="sm" c="dimmed" span>
-              {t(`selectors.by.${v.made_by}`)}, <Ago at={v.created_at} />
+              {t(`selectors.by.${v.created_by}`)}, <Ago at={v.created_at} />
             </Text>
           </Group>
           <Text size="sm" className="dl-text">
             {v.reason}
           </Text>
-          {v.ended && (
+          {v.end_reason && (
             <Text size="sm" c="dimmed" className="dl-text">
-              {t('selectors.ended', { why: v.ended })}
+              {t('selectors.ended', { why: v.end_reason })}
             </Text>
           )}
           {Object.keys(v.scores).length > 0 && (

@@ -26,9 +26,9 @@ export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
           </Anchor>
         </Group>
       </Group>
-      {p.problem ? (
+      {p.error ? (
         <Alert color="red" role="status">
-          {p.problem}
+          {p.error}
         </Alert>
       ) : (
         <Table fz="sm" verticalSpacing="xs">

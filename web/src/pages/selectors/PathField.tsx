@@ -6,7 +6,7 @@ import { pathsOf, type Place, type Variant } from './config'
 interface Props {
   place: Place
   variant: Variant
-  taken: Schemas['TakenByPath'][]
+  taken: Schemas['PathMatches'][]
   change: (paths: string[]) => void
 }
 

@@ -53,7 +53,7 @@ export function SelectorsPage() {
 
 interface DeskProps {
   domain: string
-  reading: Schemas['Reading']
+  reading: Schemas['Extraction']
   versions: Schemas['Selectors'][]
   pages: { value: string; label: string }[]
 }

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"dateline/activities"
+	"dateline/api"
+	"dateline/internal/audience/botfilter"
+	"dateline/internal/audience/dimensions"
+	"dateline/internal/audience/flush"
+	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/site"
+	"dateline/internal/audience/visitor"
+	"dateline/internal/notify/pubsub"
+)
+
+// audience holds the parts of view counting in a process.
+type audience struct {
+	directory *site.Directory
+	countries *dimensions.Countries
+	signals   *pubsub.SiteSignals
+	ingest    *ingest.Handler
+
+	stop       context.CancelFunc
+	background sync.WaitGroup
+}
+
+// openAudience creates the parts of view counting without starting them.
+func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
+	c := &audience{signals: pubsub.NewSiteSignals(p.redis, p.log),
+		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
+	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoIPFile); err != nil {
+		return nil, fmt.Errorf("DATELINE_GEOIP_FILE: %w", err)
+	}
+	robots, err := botfilter.New()
+	if err != nil {
+		return nil, err
+	}
+	tracker, err := ingest.NewTracker()
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := ingest.ParseProxies(p.cfg.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("DATELINE_TRUSTED_PROXIES: %w", err)
+	}
+	// Outlives ctx, so that hits in flight are counted while the process stops.
+	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	c.stop = stop
+	c.ingest = &ingest.Handler{Sites: c.directory, Counter: p.batcher, Bulk: p.counter, Notifier: c.signals,
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(lasting, p.redis),
+		Referrers: dimensions.NewReferrers(), Countries: c.countries, TrustedProxies: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
+	return c, nil
+}
+
+// startAudience loads the sites and starts refreshing them. The database must
+// have been migrated.
+func (p *parts) startAudience(ctx context.Context) error {
+	c := p.audience
+	if c == nil {
+		return nil
+	}
+	if err := c.directory.Refresh(ctx); err != nil {
+		return err
+	}
+	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	earlier := c.stop
+	c.stop = func() { stop(); earlier() }
+	c.background.Go(func() { c.directory.Run(lasting) })
+	return nil
+}
+
+func (c *audience) close() {
+	if c == nil {
+		return
+	}
+	if c.stop != nil {
+		c.stop()
+	}
+	c.background.Wait()
+	_ = c.countries.Close()
+}
+
+// views returns the audience part of the API; nil if counting is disabled.
+func (p *parts) views() *api.Views {
+	c := p.audience
+	if c == nil {
+		return nil
+	}
+	refresh := func(ctx context.Context) {
+		if err := c.directory.Refresh(ctx); err != nil {
+			p.log.Warn("failed to refresh sites after a change", "error", err)
+		}
+	}
+	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}}, Signals: c.signals, Ingest: c.ingest}
+}
+
+// viewsActivities returns the activities of view counting; nil if it is
+// disabled.
+func (p *parts) viewsActivities() *activities.Views {
+	if p.counter == nil {
+		return nil
+	}
+	return &activities.Views{Flusher: meteredFlusher{&flush.Flusher{Counter: p.counter, Store: p.store, SyncDelay: flush.AOFSyncDelay, Log: p.log, Now: p.clock.Now,
+		Retention: flush.Retention{Hours: p.cfg.HourlyViewRetention, Days: p.cfg.DailyViewRetention}}, p.telemetry.Views}}
+}

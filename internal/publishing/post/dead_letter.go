@@ -1,0 +1,54 @@
+package post
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
+)
+
+// ReasonLate is the error class of a target that its post's late policy
+// dropped. The other classes are the networks'.
+const ReasonLate = "late"
+
+// ParkTimeout is how long a post with dead letters waits in its workflow.
+const ParkTimeout = 30 * 24 * time.Hour
+
+// DeadLetter is a target that waits for a person.
+type DeadLetter struct {
+	TargetID      uuid.UUID
+	PostID        uuid.UUID
+	AccountID     uuid.UUID
+	Network       string
+	Handle        string
+	Status        TargetStatus // failed or uncertain
+	Reason        string       // error class
+	Code          string
+	Message       string
+	Attempts      int
+	Content       string
+	ScheduledTime time.Time
+	TimeZone      string
+	Since         time.Time
+}
+
+// DeadLetterCount is how many dead letters there are of one kind.
+type DeadLetterCount struct {
+	Status  TargetStatus
+	Reason  string
+	Network string
+	Count   int
+	Oldest  time.Time
+}
+
+// NotDeadLetter refuses to send again, or to give up, what has not failed.
+func NotDeadLetter() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_dead_letter",
+		Message: "Nothing of this post has failed, so there is nothing to send again or to give up. An uncertain account needs a decision: confirm the post or send it again."}
+}
+
+// NotUncertain refuses a decision about what is not in doubt.
+func NotUncertain() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_uncertain", Message: "It is not in doubt whether this post is published on that account, so there is nothing to decide."}
+}

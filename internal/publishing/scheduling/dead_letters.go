@@ -1,0 +1,104 @@
+package scheduling
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/post"
+)
+
+// Retry sends what failed of a post out again; no targets named means all.
+func (d *Scheduler) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Retry(ctx, g, targets) })
+}
+
+// Discard gives dead letters of a post up; no targets named means all.
+func (d *Scheduler) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Discard(ctx, g, targets) })
+}
+
+// Confirm says that an uncertain post exists at address.
+func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Give the address of the published post, as it stands in a browser."})
+	}
+	if remoteID == "" {
+		// Most networks end a permalink with the post's id.
+		segments := strings.Split(strings.Trim(u.Path, "/"), "/")
+		remoteID = segments[len(segments)-1]
+	}
+	switch {
+	case remoteID == "":
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "This address names no post. Give the address of the post itself."})
+	case !isValidText(address) || !isValidText(remoteID):
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address or the id holds bytes that are no characters."})
+	}
+	return d.notifyChange(ctx, func() (post.Post, error) {
+		return d.Store.Decide(ctx, g, post.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})
+	})
+}
+
+// Resend says that an uncertain post does not exist and goes out once more.
+func (d *Scheduler) Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) {
+		return d.Store.Decide(ctx, g, post.Decision{TargetID: target})
+	})
+}
+
+// maxBulk is how many posts one bulk request reaches; the caller repeats it
+// while there are more.
+const maxBulk = 1000
+
+// DeadLetterResult is what a bulk request did.
+type DeadLetterResult struct {
+	Posts   []uuid.UUID // changed
+	Matched int         // dead letters found
+	HasMore bool        // the request reached its limit
+}
+
+// BulkDeadLetters retries or discards all dead letters that match. Uncertain ones are
+// never sent again in bulk.
+func (d *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (DeadLetterResult, error) {
+	f.Limit = maxBulk
+	if !discard {
+		f.Status = post.TargetFailed
+	}
+	letters, err := d.Store.DeadLetters(ctx, f)
+	if err != nil {
+		return DeadLetterResult{}, err
+	}
+	done := DeadLetterResult{Matched: len(letters), HasMore: len(letters) == maxBulk}
+	targets := map[uuid.UUID][]uuid.UUID{}
+	for _, l := range letters {
+		if targets[l.PostID] == nil {
+			done.Posts = append(done.Posts, l.PostID)
+		}
+		targets[l.PostID] = append(targets[l.PostID], l.TargetID)
+	}
+	if dryRun {
+		return done, nil
+	}
+	changed := done.Posts[:0]
+	for _, id := range done.Posts {
+		g := post.Guard{WorkspaceID: f.WorkspaceID, PostID: id, Actor: actor}
+		if discard {
+			_, err = d.Discard(ctx, g, targets[id])
+		} else {
+			_, err = d.Retry(ctx, g, targets[id])
+		}
+		if isConflict(err) {
+			continue // somebody else was faster
+		}
+		if err != nil {
+			return done, err
+		}
+		changed = append(changed, id)
+	}
+	done.Posts = changed
+	return done, nil
+}

@@ -1,0 +1,280 @@
+package scheduling
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/recurrence"
+)
+
+// How far ahead occurrences become posts: far enough to plan a month in the
+// calendar. The next one always does.
+const (
+	materializeWindow = 35 * 24 * time.Hour
+	maxMaterialized   = 100
+)
+
+// Materialize brings the posts of a series and its rule together, and lists the
+// posts that changed. Doing it twice, also at once, makes nothing twice.
+func (d *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
+	s, err := d.Store.Series(ctx, id)
+	if err != nil || s.Status == post.SeriesEnded {
+		return nil, err
+	}
+	workspace, err := d.Store.Workspace(ctx, s.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	m := &materializer{scheduler: d, series: s, now: d.now(), check: d.check(workspace)}
+	if err := json.Unmarshal(s.Template, &m.template); err != nil {
+		return nil, err
+	}
+	err = m.run(ctx)
+	for _, id := range m.changed {
+		d.Notifier.Changed(ctx, id)
+	}
+	return m.changed, err
+}
+
+// materializeNow does it right after a change, and gives the series as it is then.
+func (d *Scheduler) materializeNow(ctx context.Context, s post.Series) (post.Series, []uuid.UUID, error) {
+	changed, err := d.Materialize(ctx, s.ID)
+	if err != nil {
+		// The change stands; the schedule goes on with it.
+		d.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", s.ID, "error", err)
+	}
+	s, err = d.Store.Series(ctx, s.ID)
+	return s, changed, err
+}
+
+// materializer makes the posts of one series.
+type materializer struct {
+	scheduler *Scheduler
+	series    post.Series
+	template  Draft
+	now       time.Time
+	check     *check
+	changed   []uuid.UUID
+	lastError string
+}
+
+func (m *materializer) run(ctx context.Context) error {
+	posts, notes, err := m.scheduler.loadOccurrences(ctx, m.series, m.series.CheckedUntil)
+	if err != nil {
+		return err
+	}
+	wanted, missed, over, err := m.plan(posts, notes)
+	if err != nil {
+		return err
+	}
+	for name, p := range posts {
+		if _, ok := wanted[name]; !ok && p.Series.IsUnmodified && p.ScheduledTime.After(m.now) && (p.Status == post.Scheduled || p.Status == post.Draft) {
+			if err := m.withdraw(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	var failed error
+	for name, o := range wanted {
+		if o.isLater {
+			continue
+		}
+		p, ok := posts[name]
+		switch {
+		case !ok:
+			err = m.create(ctx, o.Occurrence)
+		case p.Series.IsUnmodified && m.needsUpdate(p, o.Occurrence):
+			err = m.update(ctx, p, o.Occurrence)
+		}
+		if err != nil { // one occurrence in trouble does not stop the others
+			failed = errors.Join(failed, err)
+			err = nil
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	ok, err := m.scheduler.Store.SeriesChecked(ctx, m.series, m.now, missed, m.lastError)
+	if err == nil && ok && over {
+		_, err = m.scheduler.Store.SetSeriesStatus(ctx, m.guard(m.series.ID, m.series.Version), post.SeriesEnded)
+	}
+	return err
+}
+
+// wantedOccurrence is an occurrence that is to be a post, now or, beyond the window, later.
+type wantedOccurrence struct {
+	recurrence.Occurrence
+	isLater bool
+}
+
+// plan says which occurrences are to be posts and which were missed. over says
+// that none is ahead any more.
+func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.SeriesNote) (wanted map[string]wantedOccurrence, missed []post.SeriesNote, over bool, err error) {
+	rule, starts, zone, err := parseSchedule(m.series)
+	if err != nil || m.series.Status == post.SeriesPaused {
+		return nil, nil, false, err
+	}
+	wanted, over = map[string]wantedOccurrence{}, true
+	last := m.now.Add(materializeWindow)
+	for _, p := range posts {
+		if p.ScheduledTime.After(last) {
+			last = p.ScheduledTime
+		}
+	}
+	for o := range rule.Occurrences(starts, zone) {
+		name := o.Name()
+		if !o.At.After(m.now) {
+			if reason, ok := m.missedReason(o, posts, notes); ok {
+				missed = append(missed, post.SeriesNote{Occurrence: name, Reason: reason})
+			}
+			continue
+		}
+		over = false
+		if len(wanted) > 0 && o.At.After(last) {
+			break
+		}
+		if _, noted := notes[name]; !noted {
+			wanted[name] = wantedOccurrence{o, len(wanted) > 0 && (o.At.After(m.now.Add(materializeWindow)) || len(wanted) >= maxMaterialized)}
+		}
+	}
+	return wanted, missed, over, nil
+}
+
+// missedReason says whether an occurrence passed without becoming a post in time, and
+// why. Publishing it late would surprise everybody.
+func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesNote) (string, bool) {
+	name := o.Name()
+	if _, noted := notes[name]; noted || !o.At.After(m.series.CheckedUntil) {
+		return "", false
+	}
+	p, ok := posts[name]
+	if !ok {
+		return "Dateline was not running when its post should have been made.", true
+	}
+	reason := "Its post was still a draft: " + m.series.LastError
+	switch p.Approval.State {
+	case post.ApprovalPending:
+		reason = "Its post was still waiting for approval."
+	case post.ApprovalRejected:
+		reason = "Its post was not approved."
+	}
+	return reason, p.Status == post.Draft && p.Series.IsUnmodified
+}
+
+// needsUpdate says whether a post is to be brought up to its series. One that
+// somebody is to decide on, or has rejected, is left as it is meanwhile.
+func (m *materializer) needsUpdate(p post.Post, o recurrence.Occurrence) bool {
+	changed := p.Series.TemplateRevision != m.series.TemplateRevision || !p.ScheduledTime.Equal(o.At)
+	switch p.Status {
+	case post.Draft:
+		return changed || p.Approval.State == "" || p.Approval.State == post.ApprovalNone
+	case post.Scheduled:
+		return changed
+	default:
+		return false
+	}
+}
+
+func (m *materializer) guard(id uuid.UUID, version int64) post.Guard {
+	return post.Guard{WorkspaceID: m.series.WorkspaceID, PostID: id, IfVersion: version, Actor: post.ActorDateline}
+}
+
+func (m *materializer) withdraw(ctx context.Context, p post.Post) error {
+	ok, err := m.scheduler.Store.WithdrawOccurrence(ctx, m.series, m.guard(p.ID, p.Version))
+	if ok {
+		m.changed = append(m.changed, p.ID)
+	}
+	return err
+}
+
+// validate checks the template as the post of one occurrence.
+func (m *materializer) validate(ctx context.Context, o recurrence.Occurrence) (post.NewPost, string, error) {
+	draft := m.template
+	draft.ScheduledTime, draft.TimeZone = o.At.Format(time.RFC3339), m.series.TimeZone
+	m.check = m.check.next()
+	who := workspace.Principal{WorkspaceID: m.series.WorkspaceID, UserID: m.series.UserID, Role: workspace.Editor}
+	if m.series.ByAuthor {
+		who.Role = workspace.Author
+	}
+	n, err := m.check.validate(ctx, who, draft)
+	n.Actor = post.ActorDateline
+	if err != nil || len(m.check.problems) == 0 {
+		return n, "", err
+	}
+	problem := apperr.InvalidFields(m.check.problems...).Error()
+	if m.lastError == "" {
+		m.lastError = o.Name() + ": " + problem
+	}
+	return n, problem, nil
+}
+
+// create makes an occurrence's post. One that cannot be published as it is
+// becomes a draft, so that it stands in the calendar; it is scheduled as soon
+// as the trouble is over.
+func (m *materializer) create(ctx context.Context, o recurrence.Occurrence) error {
+	n, problem, err := m.validate(ctx, o)
+	if err != nil {
+		return err
+	}
+	if problem != "" {
+		n.Post.Status, n.Post.ScheduledTime, n.Post.Approval.State = post.Draft, o.At, post.ApprovalNone
+		if err := m.useTemplateAccounts(ctx, &n); err != nil {
+			return err
+		}
+	}
+	p, ok, err := m.scheduler.Store.CreateOccurrence(ctx, m.series, o.Name(), n, problem)
+	if err == nil && ok && p.ID != uuid.Nil {
+		m.changed = append(m.changed, p.ID)
+	}
+	return err
+}
+
+// useTemplateAccounts lets a draft go to accounts that are not connected right now.
+func (m *materializer) useTemplateAccounts(ctx context.Context, n *post.NewPost) error {
+	ids := make([]uuid.UUID, 0, len(m.template.Accounts))
+	for _, text := range m.template.Accounts {
+		if id, err := uuid.Parse(text); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	known, err := m.check.lookup.accounts(ctx, ids)
+	n.AccountIDs = n.AccountIDs[:0]
+	for _, id := range ids {
+		if a, ok := known[id]; ok && a.Status != account.Disconnected {
+			n.AccountIDs = append(n.AccountIDs, id)
+		}
+	}
+	return err
+}
+
+// update brings a post that nobody else changed up to the template.
+func (m *materializer) update(ctx context.Context, p post.Post, o recurrence.Occurrence) error {
+	n, problem, err := m.validate(ctx, o)
+	if err != nil || problem != "" {
+		return err
+	}
+	w := n.Post
+	change := post.Change{Content: &w.Content, ScheduledTime: &w.ScheduledTime, TimeZone: &w.TimeZone, Language: &w.Language,
+		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
+		NeedsApproval: w.Approval.State == post.ApprovalPending}
+	for _, id := range n.AccountIDs {
+		change.Overrides[id] = n.Overrides[id] // nil takes one back
+	}
+	change = change.ChangedFrom(p)
+	changed, ok, err := m.scheduler.Store.UpdateOccurrence(ctx, m.series, m.guard(p.ID, p.Version), change, w.AttachmentURLs, p.Status == post.Draft)
+	if ok {
+		m.changed = append(m.changed, changed.ID)
+	}
+	return err
+}

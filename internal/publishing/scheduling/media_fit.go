@@ -1,0 +1,141 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+
+	"dateline/platforms/network"
+)
+
+// Verdict says how a file fits an account.
+type Verdict string
+
+// The verdicts.
+const (
+	FitsAsIs      Verdict = "as_is"
+	FitsConverted Verdict = "converted"
+	DoesNotFit    Verdict = "no"
+	FitUnknown    Verdict = "unknown" // the network did not say what it takes
+)
+
+// MediaFit is how a file fits one account.
+type MediaFit struct {
+	Account account.Account
+	Verdict Verdict
+	Changes []string            // what a conversion would change
+	Reasons []apperr.FieldError // why it does not fit, or is not known
+	Spec    *media.Spec         // of the conversion
+}
+
+// Rules are what of a network's limits concerns a single file.
+func Rules(l network.Limits) media.Rules {
+	return media.Rules{By: l.AllowedBy, Types: l.MIMETypes, MaxImageBytes: l.MaxImageBytes, MaxVideoBytes: l.MaxVideoBytes,
+		MaxPixels: l.MaxImagePixels, MaxWidth: l.MaxImageWidth, MaxHeight: l.MaxImageHeight, MinRatio: l.MinImageRatio, MaxRatio: l.MaxImageRatio,
+		MinDuration: l.MinVideoDuration, MaxDuration: l.MaxVideoDuration}
+}
+
+// MediaFit tells of each account named, or of all that are connected, whether it
+// takes a file.
+func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
+	found, err := d.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
+	if err != nil {
+		return nil, err
+	}
+	item, ok := found[id]
+	if !ok || item.Deleted {
+		return nil, apperr.NotFound("media")
+	}
+	named, err := d.fitAccounts(ctx, who, accounts)
+	if err != nil {
+		return nil, err
+	}
+	k := newLookup(d, who.WorkspaceID)
+	out := make([]MediaFit, len(named))
+	for i, a := range named {
+		out[i] = k.mediaFit(ctx, a, item)
+	}
+	return out, nil
+}
+
+func (d *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
+	if len(ids) == 0 {
+		all, err := d.Store.Accounts(ctx, who.WorkspaceID)
+		return slices.DeleteFunc(all, func(a account.Account) bool { return a.Status != account.Connected }), err
+	}
+	found, err := d.Store.AccountsByID(ctx, who.WorkspaceID, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		if !slices.ContainsFunc(found, func(a account.Account) bool { return a.ID == id }) {
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "account", Code: "unknown", Message: fmt.Sprintf("There is no account %s (number %d of those named).", id, i+1)})
+		}
+	}
+	return found, nil
+}
+
+// mediaFit asks the plan first, then the network's own adapter about what would
+// come of it.
+func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Item) MediaFit {
+	f := MediaFit{Account: a, Verdict: FitUnknown}
+	adapter, ok := k.scheduler.Networks.Get(a.Network)
+	if !ok {
+		f.Reasons = []apperr.FieldError{{Field: "account", Code: "unsupported", Message: "This installation cannot publish to " + a.Network + "."}}
+		return f
+	}
+	limits, err := k.limits(ctx, adapter, a)
+	if err != nil {
+		f.Reasons = []apperr.FieldError{{Field: "account", Code: "limits_unknown", Message: "The network did not say what it takes. Ask again later."}}
+		return f
+	}
+	plan := media.Fit(item, Rules(limits))
+	info := MediaInfos([]media.Item{Converted(item, plan)})
+	if f.Reasons = plan.Problems; plan.Fits() {
+		for _, problem := range adapter.Check(network.Content{Text: "x", Media: info}, limits) {
+			if strings.HasPrefix(problem.Field, "attachments") {
+				f.Reasons = append(f.Reasons, apperr.FieldError{Field: "file", Code: problem.Code, Message: problem.Message})
+			}
+		}
+	}
+	switch {
+	case len(f.Reasons) > 0:
+		f.Verdict = DoesNotFit
+	case plan.Convert != nil:
+		f.Verdict, f.Changes, f.Spec = FitsConverted, plan.Changes, plan.Convert
+	default:
+		f.Verdict = FitsAsIs
+	}
+	return f
+}
+
+// ConvertedItems are files as they would be made to fit a network's limits.
+func ConvertedItems(items []media.Item, l network.Limits) []media.Item {
+	planned := make([]media.Item, len(items))
+	for i, item := range items {
+		planned[i] = Converted(item, media.Fit(item, Rules(l)))
+	}
+	return planned
+}
+
+// Converted is a file as a plan would make it; of its size in bytes, the most that
+// it may have.
+func Converted(item media.Item, plan media.Plan) media.Item {
+	spec := plan.Convert
+	if spec == nil {
+		return item
+	}
+	item.MIMEType, item.Width, item.Height, item.Orientation = spec.MIMEType, spec.Width, spec.Height, 1
+	if spec.MaxBytes > 0 {
+		item.Bytes = min(item.Bytes, spec.MaxBytes)
+	}
+	return item
+}

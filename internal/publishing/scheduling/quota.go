@@ -1,0 +1,238 @@
+package scheduling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
+	"dateline/platforms/network"
+)
+
+const (
+	// maxForecastLimit is the limit from which on nobody counts: newsrooms do not
+	// come near it, and counting that far would not be cheap.
+	maxForecastLimit = 5000
+	// countMargin is how far over the limit is counted.
+	countMargin = 1000
+)
+
+// accountWarnings warns of what a stored post will meet: nothing in it is an error.
+func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning {
+	var out []post.Warning
+	if !willPublish(p) || p.ScheduledTime.IsZero() {
+		return nil
+	}
+	for _, a := range c.targets {
+		if a.Status != account.Connected {
+			out = append(out, post.Warning{Code: post.WarnReconnect, AccountID: a.ID,
+				Message: fmt.Sprintf("The account %s must be connected again before the post is due.", a.Handle)})
+		}
+		if w := expiryWarning(p, a); w != nil {
+			out = append(out, *w)
+		}
+		of, ok := c.lookup.limitsByID[a.ID]
+		known := of.limits
+		if !ok || of.err != nil || len(known.Quotas) == 0 {
+			continue
+		}
+		use := network.CallPublish
+		if p.ThreadParentID != nil {
+			use = network.CallReply
+		}
+		caller := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
+		buckets := c.scheduler.buckets(ctx, caller)
+		for _, q := range known.Quotas {
+			at := slices.IndexFunc(buckets, func(b ratelimit.Bucket) bool { return b.Name == q.Bucket && b.Scope == q.Scope })
+			// What an app's other accounts are to publish is not this workspace's to know.
+			if at < 0 || q.Cost(use) == 0 || q.Scope != network.ScopeAccount {
+				continue
+			}
+			w, err := c.quotaWarning(ctx, p, a, known, q.Cost(use), q.FixedWindow, buckets[at])
+			if err != nil {
+				c.scheduler.Log.WarnContext(ctx, "rate limits are not forecast", "post_id", p.ID, "account_id", a.ID, "error", err)
+			}
+			if w != nil {
+				out = append(out, *w)
+			}
+		}
+	}
+	return out
+}
+
+// expiryWarning warns of access that ends before the post is due.
+func expiryWarning(p post.Post, a account.Account) *post.Warning {
+	ends := a.AccessEndsAt()
+	if ends.IsZero() || a.Status != account.Connected || p.ScheduledTime.Before(ends) {
+		return nil
+	}
+	if z, err := timezone.Load(p.TimeZone); err == nil {
+		ends = ends.In(z)
+	}
+	return &post.Warning{Code: post.WarnExpires, AccountID: a.ID, Message: fmt.Sprintf(
+		"Access to %s ends on %s, before the post is due. Connect the account again before then.", a.Handle, ends.Format("2 January 2006 at 15:04"))}
+}
+
+// quotaWindow is a time in which no more than so many posts may go out.
+type quotaWindow struct {
+	from, to time.Time
+	allowed  int
+}
+
+// uncounted is how many calls a post takes on an account that the database does
+// not count yet: it is not stored, or not on the schedule.
+func uncounted(p post.Post, account uuid.UUID) int {
+	if p.ID != uuid.Nil && p.Status == post.Scheduled {
+		return 0
+	}
+	for _, t := range p.Targets {
+		if t.AccountID == account {
+			return len(p.Segments(t))
+		}
+	}
+	return 0
+}
+
+// quotaWarning counts the posts around a time against one limit.
+func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b ratelimit.Bucket) (*post.Warning, error) {
+	allowed := b.Limit / cost
+	if b.Limit == 0 || b.Per <= 0 && b.ResetAt.IsZero() || allowed > maxForecastLimit {
+		return nil, nil
+	}
+	for _, s := range quotaWindows(p.ScheduledTime, time.Now(), b, fixed || b.Reported, cost) {
+		n, err := c.scheduler.counts.count(a.ID, s.from, s.to, s.allowed, func() (int, error) {
+			return c.scheduler.Store.CountPlanned(ctx, p.WorkspaceID, a.ID, s.from, s.to, allowed+countMargin)
+		})
+		if err != nil {
+			return nil, err
+		}
+		n += uncounted(p, a.ID)
+		if n <= s.allowed {
+			continue
+		}
+		number := fmt.Sprintf("%d posts are", n)
+		switch {
+		case n == 1:
+			number = "1 post is"
+		case n >= allowed+countMargin:
+			number = fmt.Sprintf("At least %d posts are", n)
+		}
+		left, in := "", " in "+period(b.Per)
+		if b.Per <= 0 {
+			in = " until then"
+		}
+		if s.allowed < allowed {
+			left = fmt.Sprintf(", of which %d are left", max(s.allowed, 0))
+		}
+		return &post.Warning{Code: post.WarnQuota, AccountID: a.ID, Message: fmt.Sprintf(
+			"%s scheduled to %s between %s; %s allows %d%s%s. What exceeds that goes out later.",
+			number, a.Handle, between(s.from, s.to, p.TimeZone), known.AllowedBy, allowed, in, left)}, nil
+	}
+	return nil, nil
+}
+
+// quotaWindows are the periods that a post at a time falls in: the network's own,
+// or, where the limit moves along, the one before and the one after.
+func quotaWindows(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []quotaWindow {
+	allowed := b.Limit / cost
+	if b.Per <= 0 { // the network reported no period: only the window that runs is known
+		if at.Before(now) || !at.Before(b.ResetAt) {
+			return nil
+		}
+		return []quotaWindow{{now, b.ResetAt, b.Available(now) / cost}}
+	}
+	if !fixed {
+		return []quotaWindow{{at, at.Add(b.Per), allowed}, {at.Add(-b.Per).Add(time.Microsecond), at.Add(time.Microsecond), allowed}}
+	}
+	base := time.Unix(0, 0).UTC()
+	if !b.ResetAt.IsZero() {
+		base = b.ResetAt
+	}
+	whole := at.Sub(base) / b.Per
+	if at.Before(base) && base.Add(whole*b.Per).After(at) {
+		whole--
+	}
+	s := quotaWindow{from: base.Add(whole * b.Per), allowed: allowed}
+	s.to = s.from.Add(b.Per)
+	if !s.from.After(now) && s.to.After(now) {
+		s.allowed = b.Available(now) / cost
+	}
+	return []quotaWindow{s}
+}
+
+func between(from, to time.Time, zone string) string {
+	if z, err := timezone.Load(zone); err == nil {
+		from, to = from.In(z), to.In(z)
+	}
+	from, to = from.Round(time.Minute), to.Round(time.Minute)
+	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
+		return from.Format("15:04") + " and " + to.Format("15:04 on 2 January 2006")
+	}
+	return from.Format("15:04 on 2 January") + " and " + to.Format("15:04 on 2 January 2006")
+}
+
+func period(d time.Duration) string {
+	for _, unit := range []struct {
+		d    time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		switch {
+		case d == unit.d:
+			return "1 " + unit.name
+		case d >= unit.d && d%unit.d == 0:
+			return fmt.Sprintf("%d %ss", d/unit.d, unit.name)
+		}
+	}
+	return d.String()
+}
+
+// bucketsTimeout is how long a person waits for what is only a forecast.
+const bucketsTimeout = 300 * time.Millisecond
+
+func (d *Scheduler) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Bucket {
+	if d.Rates == nil {
+		return ratelimit.DeclaredBuckets(c)
+	}
+	asking, cancel := context.WithTimeout(ctx, bucketsTimeout)
+	defer cancel()
+	buckets, err := d.Rates.Buckets(asking, c)
+	if err == nil {
+		return buckets
+	}
+	// Who has gone meanwhile says nothing of Redis, and one failure is told of once.
+	if ctx.Err() == nil && !errors.Is(err, ratelimit.ErrUnavailable) {
+		d.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
+	}
+	return ratelimit.DeclaredBuckets(c)
+}
+
+// Limits tells how the rate limits of an account stand.
+func (d *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit.Bucket, error) {
+	found, err := d.Store.AccountsByID(ctx, workspace, []uuid.UUID{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, apperr.NotFound("account")
+	}
+	a := found[0]
+	adapter, ok := d.Networks.Get(a.Network)
+	if !ok {
+		return nil, apperr.NotFound("account")
+	}
+	known, err := newLookup(d, workspace).limits(ctx, adapter, a)
+	if err != nil {
+		return nil, err
+	}
+	buckets := d.buckets(ctx, ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas})
+	// One of which nothing is known but its name is nobody's business.
+	return slices.DeleteFunc(buckets, func(b ratelimit.Bucket) bool { return b.Limit == 0 && b.ClosedUntil.IsZero() }), nil
+}

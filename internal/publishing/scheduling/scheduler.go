@@ -1,0 +1,228 @@
+// Package scheduling holds the rules for scheduling, changing and taking back posts.
+// The API and the signals of the Post workflow both go through it, so that no
+// way around a rule exists.
+package scheduling
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
+	"dateline/platforms/network"
+)
+
+// Store keeps posts and finds what they name.
+type Store interface {
+	ReplayedPost(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (p post.Post, found bool, err error)
+	CreatePost(ctx context.Context, n post.NewPost) (p post.Post, replayed bool, err error)
+	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
+	Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error)
+	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
+	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
+	ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
+	Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
+	Approve(ctx context.Context, g post.Guard) (post.Post, error)
+	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
+	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Decide(ctx context.Context, g post.Guard, d post.Decision) (post.Post, error)
+	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
+	NearbyPosts(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error)
+	SeriesStore
+	BulkStore
+
+	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
+	PostsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]post.Post, error)
+	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
+	AccountsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]account.Account, error)
+	DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
+	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
+	CountPlanned(ctx context.Context, workspace, account uuid.UUID, from, to time.Time, most int) (int, error)
+}
+
+// Networks finds the adapter that knows a network's rules.
+type Networks interface {
+	Get(name string) (network.Network, bool)
+}
+
+// Accounts opens an account for its adapter.
+type Accounts interface {
+	Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error)
+}
+
+// Notifier tells open streams that a post changed.
+type Notifier interface {
+	Changed(ctx context.Context, postID uuid.UUID)
+}
+
+// Rates tells how the rate limits of an account stand.
+type Rates interface {
+	Buckets(ctx context.Context, c ratelimit.Caller) ([]ratelimit.Bucket, error)
+}
+
+// Meter counts what the desk accepts.
+type Meter interface {
+	Scheduled(ctx context.Context, posts int)
+}
+
+// Scheduler applies the rules. All fields but the last three must be set.
+type Scheduler struct {
+	Store     Store
+	Accounts  Accounts
+	Networks  Networks
+	ObjectURL func(key string) string
+	LinkBase  string // what short links begin with; "": none are made
+	Notifier  Notifier
+	Log       *slog.Logger
+	Rates     Rates            // nil: only what networks document is known
+	Now       func() time.Time // the database's time; nil: the host's
+	Meter     Meter            // nil: nothing is counted
+
+	counts countCache
+}
+
+func (d *Scheduler) now() time.Time {
+	if d.Now == nil {
+		return time.Now()
+	}
+	return d.Now()
+}
+
+func (d *Scheduler) countScheduled(ctx context.Context, posts int) {
+	if d.Meter != nil {
+		d.Meter.Scheduled(ctx, posts)
+	}
+}
+
+// Edit is a change as it arrives; nil leaves a field as it is.
+type Edit struct {
+	Content       *string
+	ScheduledTime *string
+	TimeZone      *string
+	Attachments   *[]string
+	Thread        *[]Segment
+	Overrides     map[string]*Override // by account id; nil takes one back
+	Accounts      *[]string
+	Language      *string
+	LateLimit     *int
+	TrackLinks    *bool
+}
+
+// Edit edits a post that is not yet being published. One that has failed is
+// sent again with the change: at its new time, or at once.
+func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
+	return d.changeChecked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
+		// Said before anything about the fields: nothing that they hold would help.
+		if !editable(current) {
+			return post.Post{}, post.TooLate(current)
+		}
+		waits := c.needsApproval(g.IsAuthor)
+		if waits && hasStarted(current) {
+			return post.Post{}, editorRequired("Sending of this post has begun")
+		}
+		change, err := c.applyEdit(ctx, edit, current)
+		if err != nil {
+			return post.Post{}, err
+		}
+		if len(c.problems) > 0 {
+			return post.Post{}, apperr.InvalidFields(c.problems...)
+		}
+		change = change.ChangedFrom(current)
+		if change.IsEmpty() && !hasStarted(current) {
+			return current, nil
+		}
+		change.NeedsApproval = waits && current.Status == post.Scheduled && changesContent(change)
+		var urls []string
+		if change.AttachmentIDs != nil {
+			urls = c.urls(*change.AttachmentIDs)
+		}
+		return d.Store.Edit(ctx, g, change, urls)
+	})
+}
+
+// changeChecked makes a change that depends on how the post stands: change is given
+// the post, and a guard that holds only for the version that was read. When
+// another change comes between, and the caller has not named a version, the
+// post is read and checked again.
+func (d *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
+	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
+	if err != nil {
+		return post.Post{}, err
+	}
+	for try := 1; ; try++ {
+		current, err := d.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+		if err != nil {
+			return post.Post{}, err
+		}
+		if g.IfVersion != 0 && g.IfVersion != current.Version {
+			return post.Post{}, post.VersionMismatch(current.Version)
+		}
+		bound := g
+		bound.IfVersion = current.Version
+		c := d.check(workspace)
+		p, err := change(c, current, bound)
+		if err == nil {
+			d.Notifier.Changed(ctx, p.ID)
+			p = c.withWarnings(ctx, p)
+			p.Unscheduled = current.Status == post.Scheduled && p.Status == post.Draft
+		}
+		if !isStale(err) || g.IfVersion != 0 || try == maxCheckAttempts {
+			return p, err
+		}
+	}
+}
+
+// maxCheckAttempts is how often a post may change under somebody's hands before they
+// are told to look again.
+const maxCheckAttempts = 5
+
+// editable says whether an edit can still reach something of the post.
+func editable(p post.Post) bool {
+	switch p.Status {
+	case post.Draft, post.Scheduled:
+		return true
+	case post.Failed, post.PartlyPosted:
+		return slices.ContainsFunc(p.Targets, func(t post.Target) bool { return t.Status == post.TargetFailed })
+	default:
+		return false
+	}
+}
+
+// Cancel takes back a post that is not yet being published.
+func (d *Scheduler) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
+}
+
+// PublishNow makes a waiting post, or a draft, due at once.
+func (d *Scheduler) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
+	return d.changeChecked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
+		if c.needsApproval(g.IsAuthor) && (p.Status == post.Draft || p.Status == post.Scheduled) {
+			return post.Post{}, editorRequired("Publishing it now puts it on the schedule")
+		}
+		if p.Status != post.Draft {
+			return d.Store.PublishNow(ctx, g) // checked before it was scheduled
+		}
+		if err := c.checkComplete(ctx, p, time.Now()); err != nil {
+			return post.Post{}, err
+		}
+		return d.Store.PublishNow(ctx, bound)
+	})
+}
+
+func (d *Scheduler) notifyChange(ctx context.Context, change func() (post.Post, error)) (post.Post, error) {
+	p, err := change()
+	if err == nil {
+		d.Notifier.Changed(ctx, p.ID)
+	}
+	return p, err
+}

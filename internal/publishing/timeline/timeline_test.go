@@ -1,0 +1,221 @@
+package timeline_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/timeline"
+)
+
+var (
+	desk    = post.Target{ID: uuid.MustParse("00000000-0000-7000-8000-000000000001"), AccountID: uuid.MustParse("00000000-0000-7000-8000-00000000000a"), Network: "mastodon", Handle: "@desk@news.example"}
+	evening = post.Target{ID: uuid.MustParse("00000000-0000-7000-8000-000000000002"), AccountID: uuid.MustParse("00000000-0000-7000-8000-00000000000b"), Network: "mastodon", Handle: "@evening@news.example"}
+)
+
+func thePost() post.Post {
+	return post.Post{TimeZone: "Asia/Ho_Chi_Minh", Targets: []post.Target{desk, evening}}
+}
+
+// row is one event and what is said of it. Its time is noon in Vietnam.
+type row struct{ kind, data, want string }
+
+const both = `["00000000-0000-7000-8000-00000000000a","00000000-0000-7000-8000-00000000000b"]`
+
+func rows() []row {
+	return []row{
+		{"created", `{"scheduled_time":"2026-12-24T11:00:00Z","accounts":` + both + `}`,
+			"Created, to be published on 24 December 2026 18:00:00.000 (Asia/Ho_Chi_Minh), to @desk@news.example and @evening@news.example."},
+		{"created", `{"scheduled_time":"2026-12-24T11:00:00Z","accounts":["00000000-0000-7000-8000-0000000000ff"]}`,
+			"Created, to be published on 24 December 2026 18:00:00.000 (Asia/Ho_Chi_Minh)."},
+		{"created", `{}`, "Created."},
+		{"scheduled", `{}`, "Scheduled: no longer a draft."},
+		{"submitted", `{}`, "Waits for approval."},
+		{"approved", `{}`, "Approved."},
+		{"rejected", `{"note":"Which source?"}`, "Not approved. Which source?"},
+		{"refused", `{"asked":"approve","code":"too_late","reason":"It was to be published earlier."}`, "It could not be approved: its time had passed."},
+		{"needs_reconnect", `{}`, "The network does not accept Dateline's access any more; the account has to be connected again."},
+		{"expiring", `{"days":7,"ends_at":"2026-12-24T11:00:00Z"}`, "Dateline's access to the account ends soon; connect it again before then."},
+		{"disconnected", `{}`, "The account was disconnected."},
+		{"webhook_disabled", `{}`, "A webhook was switched off because its receiver kept failing."},
+		{"selectors_learned", `{"domain":"news.example","reason":"the site has no selectors yet"}`, "The pages of news.example are read by other selectors now: the site has no selectors yet."},
+		{"selectors_rolled_back", `{}`, "The selectors were taken back."},
+		{"article_matched", `{"url":"https://news.example/a"}`, "A new article is one that a kept search looks for: https://news.example/a."},
+		{"article_matched", `{}`, "A new article is one that a kept search looks for."},
+		{"selectors_failed", `{"problem":"too few pages"}`, "The selectors do badly, and none better were learned: too few pages."},
+		{"edited", `{"content":true}`, "Edited: the text."},
+		{"edited", `{"content":true,"scheduled_time":"2026-12-24T11:30:00Z","time_zone":"Asia/Ho_Chi_Minh","language":"vi","attachments":true,"accounts":["00000000-0000-7000-8000-00000000000a"]}`,
+			"Edited: the text, the time, now 24 December 2026 18:30:00.000 (Asia/Ho_Chi_Minh), the time zone, now Asia/Ho_Chi_Minh, the language, now vi, the attachments and the accounts, now @desk@news.example."},
+		{"edited", `{"language":"","thread":2,"overrides":1}`, "Edited: the language, the parts that follow and what single accounts get."},
+		{"edited", `{}`, "Saved again without a change."},
+		{"cancelled", `{}`, "Cancelled."},
+		{"publish_now", `{}`, "Made due at once."},
+		{"refused", `{"asked":"cancel","code":"too_late","reason":"The post is already published."}`, "An operator's signal cancel was refused. The post is already published."},
+		{"prepared", `{"attachments":1}`, "Ready for @desk@news.example, with 1 attachment uploaded."},
+		{"prepared", `{"attachments":3}`, "Ready for @desk@news.example, with 3 attachments uploaded."},
+		{"prepared", `{"attachments":0}`, "Ready for @desk@news.example."},
+		{"problem", `{"class":"rejected","code":"too_long","message":"512 characters are 12 too many."}`, "Found while preparing for @desk@news.example: 512 characters are 12 too many."},
+		{"late", `{"seconds":12}`, "Running late: 12.000 s behind its time."},
+		{"late", `{}`, "Running late."},
+		{"sending", `{"epoch":1,"planned":"2026-12-24T05:00:00.000012+00:00"}`, "Being sent to @desk@news.example, planned for 12:00:00.000."},
+		{"sending", `{"epoch":2,"planned":"2026-12-24T05:00:01.5Z"}`, "Being sent to @desk@news.example again, planned for 12:00:01.500: send number 2."},
+		{"sending", `{"epoch":1}`, "Being sent to @desk@news.example."},
+		{"ambiguous", `{"code":"connection_reset","message":"…","sent":"2026-12-24T05:00:00.412Z"}`,
+			"Sent to @desk@news.example at 12:00:00.412; the connection was reset before an answer came."},
+		{"ambiguous", `{"code":"http_502","message":"502 Bad Gateway.","sent":"2026-12-23T05:00:00.412Z"}`,
+			"Sent to @desk@news.example at 23 December 2026 12:00:00.412; no answer came that can be trusted. 502 Bad Gateway."},
+		{"ambiguous", `{"code":"timeout"}`, "Sent to @desk@news.example; no answer came in time."},
+		{"ambiguous", `{"code":"interrupted","sent":"2026-12-24T05:00:00Z"}`, "May have been sent to @desk@news.example at 12:00:00.000: the publisher stopped before it noted an answer."},
+		{"reconciled", `{"found":true,"url":"https://news.example/@desk/1","evidence":"Among 3 statuses of the account, 1 has the same text."}`,
+			"Found live on @desk@news.example as https://news.example/@desk/1 : among 3 statuses of the account, 1 has the same text."},
+		{"reconciled", `{"found":false,"evidence":"None of 3 statuses has the same text."}`,
+			"Looked for on @desk@news.example and not found: none of 3 statuses has the same text."},
+		{"uncertain", `{"class":"ambiguous","code":"timeout","message":"…"}`,
+			"Whether it was posted to @desk@news.example is not certain: it was sent, and neither an answer nor the post itself could be found. A person has to look."},
+		{"retrying", `{"class":"transient","code":"http_503","message":"There was a temporary problem.","http_status":503}`, "Not posted to @desk@news.example yet. There was a temporary problem."},
+		{"retrying", `{"class":"throttled","code":"http_429","message":"Too many requests.","retry_at":"2026-12-24T05:05:00Z"}`,
+			"@desk@news.example has used up what its network allows for now. Too many requests. Next try at 12:05:00.000."},
+		{"retrying", `{"class":"transient","code":"absent","message":"…"}`, "To be sent to @desk@news.example once more, because the network does not have it."},
+		{"retrying", `{"class":"transient","code":"media_expired","message":"…"}`, "The network has dropped the attachments for @desk@news.example before they were posted; they are uploaded again."},
+		{"posted", `{"remote_id":"1","url":"https://news.example/@desk/1","sent":"2026-12-24T05:00:00.004Z","late_ms":4,"answered":"2026-12-24T05:00:00.120Z"}`,
+			"Posted to @desk@news.example as https://news.example/@desk/1, 0.004 s late: sent at 12:00:00.004, answered at 12:00:00.120."},
+		{"posted", `{"url":"https://news.example/@desk/1","late_ms":0}`, "Posted to @desk@news.example as https://news.example/@desk/1, on time."},
+		{"throttled", `{"class":"throttled","code":"rate_limited","message":"The rate limit is used up.","retry_at":"2026-12-24T05:05:00Z"}`,
+			"Waits before it goes to @desk@news.example. The rate limit is used up. Next try at 12:05:00.000."},
+		{"held", `{"code":"network_unavailable","message":"The network has failed many times in a row.","retry_at":"2026-12-24T05:05:00Z"}`,
+			"Waits before it goes to @desk@news.example. The network has failed many times in a row. Next try at 12:05:00.000."},
+		{"posted", `{}`, "Posted to @desk@news.example."},
+		{"segment_posted", `{"segment":1,"of":3,"url":"https://news.example/@desk/2","late_ms":1250,"sent":"2026-12-24T05:00:01.250Z","answered":"2026-12-24T05:00:01.300Z"}`,
+			"Part 2 of 3 posted to @desk@news.example as https://news.example/@desk/2, 1.250 s late: sent at 12:00:01.250, answered at 12:00:01.300."},
+		{"failed", `{"class":"rejected","code":"http_422","message":"Validation failed."}`, "Not posted to @desk@news.example: the network refused it for good. Validation failed."},
+		{"failed", `{"class":"auth","code":"http_401","message":"The access token is invalid."}`,
+			"Not posted to @desk@news.example: it does not let Dateline in any more. Connect the account again. The access token is invalid."},
+		{"failed", `{"class":"late","code":"too_late","message":"It would go out more than 5 minutes late."}`, "Not posted to @desk@news.example. It would go out more than 5 minutes late."},
+		{"parked", `{"until":"2027-01-23T05:00:00Z"}`, "Waits for a person to send it again, change it or discard it, until 23 January 2027 12:00:00.000."},
+		{"redriven", `{"targets":["00000000-0000-7000-8000-000000000002"],"reason":"manual"}`, "Put in line again by hand for @evening@news.example."},
+		{"redriven", `{"targets":2,"reason":"reconnected"}`, "Put in line again for 2 accounts, because the account is connected again."},
+		{"redriven", `{}`, "Put in line again."},
+		{"discarded", `{}`, "Discarded: it will not be tried again."},
+		{"confirmed", `{"url":"https://news.example/@desk/1"}`, "A person has confirmed that it is live on @desk@news.example as https://news.example/@desk/1."},
+		{"send_again", `{}`, "A person has decided to send it to @desk@news.example again."},
+		{"status", `{"status":"posted"}`, "Done: the post is live on all of its accounts."},
+		{"status", `{"status":"partly_posted"}`, "Done in part: the post is live on some of its accounts, and not on others."},
+		{"status", `{"status":"elsewhere"}`, "The post is now elsewhere."},
+		{"moved_to_mars", `{"x":1}`, "Noted: moved_to_mars."},
+		{"posted", `null`, "Posted to @desk@news.example."},
+		{"posted", `[1]`, "Posted to @desk@news.example."},
+		{"failed", `{"message":"Two\nlines  {handle} [x]"}`, "Not posted to @desk@news.example. Two lines {handle} [x]"},
+	}
+}
+
+func tell(t *testing.T, p post.Post, e post.Event) timeline.Entry {
+	t.Helper()
+	return timeline.Render(timeline.English(), p, []post.Event{e})[0]
+}
+
+func TestSentences(t *testing.T) {
+	noon := time.Date(2026, 12, 24, 5, 0, 0, 412_600_000, time.UTC)
+	for _, r := range rows() {
+		got := tell(t, thePost(), post.Event{Type: r.kind, Actor: "user:x", TargetID: &desk.ID, Data: json.RawMessage(r.data), At: noon})
+		if got.Text != r.want {
+			t.Errorf("%s %s\n says %s\nwants %s", r.kind, r.data, got.Text, r.want)
+		}
+		if got.Target == nil || got.Target.Handle != desk.Handle || got.Data == nil || got.At.Format(time.RFC3339) != "2026-12-24T12:00:00+07:00" {
+			t.Errorf("%s: %+v", r.kind, got)
+		}
+	}
+}
+
+func TestOperatorsAreNamed(t *testing.T) {
+	for kind, want := range map[string]string{
+		post.EventCanceled:   "Cancelled by an operator's signal.",
+		post.EventPublishNow: "Made due at once by an operator's signal.",
+	} {
+		if got := tell(t, thePost(), post.Event{Type: kind, Actor: post.ActorOperator}); got.Text != want || got.Target != nil {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+}
+
+func TestAnEventOfAnAccountThatWasRemovedIsTold(t *testing.T) {
+	gone := uuid.New()
+	p := thePost()
+	p.TimeZone = "Nowhere/Now"
+	got := tell(t, p, post.Event{Type: post.EventFailed, TargetID: &gone, At: time.Date(2026, 12, 24, 5, 0, 0, 0, time.UTC)})
+	if got.Target != nil || got.Text != "Not posted to an account that is not part of the post any more." || got.At.Location() != time.UTC {
+		t.Errorf("%+v", got)
+	}
+}
+
+// eventTypes reads the types from the source, so that a new one cannot be
+// forgotten here.
+func eventTypes(t *testing.T) (types []string) {
+	t.Helper()
+	packages, err := parser.ParseDir(token.NewFileSet(), "../post", nil, 0) //nolint:staticcheck // needs no types
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		ast.Inspect(p, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, name := range spec.Names {
+				if strings.HasPrefix(name.Name, "Event") && i < len(spec.Values) {
+					value, err := strconv.Unquote(spec.Values[i].(*ast.BasicLit).Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					types = append(types, value)
+				}
+			}
+			return true
+		})
+	}
+	if len(types) < 20 {
+		t.Fatalf("found only the types %v", types)
+	}
+	return types
+}
+
+func TestEveryEventTypeHasASentence(t *testing.T) {
+	tested := map[string]bool{}
+	for _, r := range rows() {
+		tested[r.kind] = true
+	}
+	messages := timeline.English().Messages
+	for _, kind := range eventTypes(t) {
+		if messages[kind] == "" {
+			t.Errorf("English has no sentence for the event %q", kind)
+		}
+		if !tested[kind] {
+			t.Errorf("no row tests the event %q", kind)
+		}
+	}
+}
+
+// Whatever an event holds, its sentence is whole.
+func TestSentencesAreWholeWithoutData(t *testing.T) {
+	l := timeline.English()
+	whole := regexp.MustCompile(`^(\p{Lu}|@).*[.]$`)
+	for key := range l.Messages {
+		kind, variant, _ := strings.Cut(key, ".")
+		if kind == "change" || key == timeline.Account || kind == "reconciled" || kind == "edited" || kind == "problem" {
+			continue // are no sentences, or cannot be without their data
+		}
+		data, _ := json.Marshal(map[string]any{"code": variant, "segment": 0, "type": "x", "status": variant, "reason": variant})
+		if got := tell(t, thePost(), post.Event{Type: kind, TargetID: &desk.ID, Data: data}); !whole.MatchString(got.Text) || strings.ContainsAny(got.Text, "{}[]") {
+			t.Errorf("%s: %q", key, got.Text)
+		}
+	}
+}
