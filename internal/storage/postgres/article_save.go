@@ -97,8 +97,8 @@ func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, place 
 }
 
 func sameStory(old db.Article, r pipeline.Extraction) bool {
-	return old.ContentHash == r.ContentHash || change.Normal(old.Title) == change.Normal(r.Article.Title) ||
-		change.SimHash(old.Simhash).Near(change.SimHash(r.SimHash)) //nolint:gosec // bits, whatever the sign
+	return old.ContentHash == r.ContentHash || change.NormalizeText(old.Title) == change.NormalizeText(r.Article.Title) ||
+		change.SimHash(old.Simhash).IsNear(change.SimHash(r.SimHash)) //nolint:gosec // bits, whatever the sign
 }
 
 // restoreOwnURL gives an article back the name of its own page.
@@ -141,7 +141,7 @@ func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, pl
 		return err
 	}
 	k.Article, k.New = id, true
-	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.First})
+	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.IsFirstVersion})
 }
 
 func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, place uuid.UUID, k *pipeline.SaveResult) error {
@@ -188,7 +188,7 @@ func groupOf(ctx context.Context, q *db.Queries, id, group uuid.UUID, simhash in
 	if err != nil || others {
 		return group, err
 	}
-	near, err := q.NearestArticle(ctx, db.NearestArticleParams{ID: id, Simhash: simhash, Near: change.Near})
+	near, err := q.NearestArticle(ctx, db.NearestArticleParams{ID: id, Simhash: simhash, Near: change.MaxNearDistance})
 	if noRows(err) {
 		return id, nil
 	}
