@@ -28,7 +28,7 @@ type CrawlActivities struct {
 func NewCrawl(c client.Client, a CrawlActivities) worker.Worker {
 	w := worker.New(c, workflows.CrawlQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: a.Crawl.MaxDomains + 20,
-		WorkerStopTimeout:                  stopPatience,
+		WorkerStopTimeout:                  stopTimeout,
 		WorkflowTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})

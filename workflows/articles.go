@@ -11,12 +11,12 @@ import (
 
 // Names by which the workflows of articles are started.
 const (
-	ExtractArticlesWorkflow = "ReadArticles"
+	ExtractArticlesWorkflow = "ExtractArticles"
 	LearnSelectorsWorkflow  = "LearnSelectors"
 )
 
 // ExtractArticlesSchedule is the id of its schedule.
-const ExtractArticlesSchedule = "read-articles"
+const ExtractArticlesSchedule = "extract-articles"
 
 // LearnSelectorsID is the workflow id of what is done about a site's selectors:
 // one thing at a time.
@@ -27,12 +27,12 @@ type LearnSelectorsInput struct {
 	Domain string
 }
 
-// ExtractArticlesResult is what a ReadArticles workflow did.
+// ExtractArticlesResult is what a ExtractArticles workflow did.
 type ExtractArticlesResult struct {
 	Pages, Articles, Others, Failed, Later int
 }
 
-// batchesPerRun is how many rounds a ReadArticles does before it ends and the
+// batchesPerRun is how many rounds an ExtractArticles does before it ends and the
 // schedule starts the next: about an hour.
 const batchesPerRun = 15
 
@@ -43,12 +43,12 @@ func ExtractArticles(ctx workflow.Context) (ExtractArticlesResult, error) {
 	var total ExtractArticlesResult
 	for rounds := 0; rounds < batchesPerRun && !workflow.GetInfo(ctx).GetContinueAsNewSuggested(); rounds++ {
 		var readers int
-		if err := workflow.ExecuteLocalActivity(rows(ctx, "Counts waiting pages"), a.PlanExtraction).Get(ctx, &readers); err != nil {
+		if err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Counts waiting pages"), a.PlanExtraction).Get(ctx, &readers); err != nil {
 			return total, err
 		}
 		all := make([]workflow.Future, readers)
 		for i := range all {
-			all[i] = workflow.ExecuteActivity(crawling(ctx, "Reads pages"), a.ExtractPages)
+			all[i] = workflow.ExecuteActivity(crawlOptions(ctx, "Reads pages"), a.ExtractPages)
 		}
 		for _, one := range all {
 			var did pipeline.Stats
@@ -67,6 +67,6 @@ func ExtractArticles(ctx workflow.Context) (ExtractArticlesResult, error) {
 // that is, stands in the database: a run that comes twice does nothing.
 func LearnSelectors(ctx workflow.Context, in LearnSelectorsInput) (out pipeline.LearnResult, err error) {
 	var a *activities.Articles
-	err = workflow.ExecuteActivity(learning(ctx, "Selectors of "+in.Domain), a.LearnSelectors, activities.LearnInput(in)).Get(ctx, &out)
+	err = workflow.ExecuteActivity(learnOptions(ctx, "Selectors of "+in.Domain), a.LearnSelectors, activities.LearnInput(in)).Get(ctx, &out)
 	return out, err
 }

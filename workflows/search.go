@@ -44,7 +44,7 @@ func IndexArticles(ctx workflow.Context) error {
 // ReindexArticles builds the index anew beside the one that answers, and swaps them.
 func ReindexArticles(ctx workflow.Context) (articles int, err error) {
 	var s *activities.Search
-	err = workflow.ExecuteActivity(lengthy(ctx, "Builds the index anew"), s.Reindex).Get(ctx, &articles)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Builds the index anew"), s.Reindex).Get(ctx, &articles)
 	return articles, err
 }
 
@@ -55,7 +55,7 @@ func syncOptions(ctx workflow.Context, summary string) workflow.Context {
 		StartToCloseTimeout: 10 * time.Minute,
 		HeartbeatTimeout:    time.Minute,
 		WaitForCancellation: true,
-		RetryPolicy:         forever(10 * time.Second),
+		RetryPolicy:         retryForever(10 * time.Second),
 		Summary:             summary,
 	})
 }

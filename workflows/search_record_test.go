@@ -49,7 +49,7 @@ func gone() error {
 }
 
 // FollowArticles is the activity of that name.
-func (s *shelf) FollowArticles(ctx context.Context) (int, error) {
+func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
 	looks, away := s.next()
 	if away {
 		return 0, gone()
