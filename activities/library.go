@@ -10,7 +10,7 @@ import (
 
 // MediaLibrary deletes what nothing needs.
 type MediaLibrary interface {
-	Sweep(ctx context.Context, beat func(media.Swept)) (media.Swept, error)
+	Sweep(ctx context.Context, beat func(media.SweepResult)) (media.SweepResult, error)
 }
 
 // Library keeps the media library in order.
@@ -19,11 +19,11 @@ type Library struct {
 }
 
 // SweepResult says what a sweep did.
-type SweepResult media.Swept
+type SweepResult media.SweepResult
 
 // SweepMedia deletes files that no post has used, uploads that were never
 // completed, and objects that nothing refers to.
 func (l *Library) SweepMedia(ctx context.Context) (SweepResult, error) {
-	swept, err := l.Media.Sweep(ctx, func(so media.Swept) { activity.RecordHeartbeat(ctx, so) })
+	swept, err := l.Media.Sweep(ctx, func(so media.SweepResult) { activity.RecordHeartbeat(ctx, so) })
 	return SweepResult(swept), err
 }

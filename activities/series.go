@@ -13,9 +13,9 @@ type SeriesStore interface {
 	ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
 }
 
-// SeriesDesk makes the posts of a series.
-type SeriesDesk interface {
-	Materialise(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
+// SeriesMaterializer makes the posts of a series.
+type SeriesMaterializer interface {
+	Materialize(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
 }
 
 // PostSignaler starts a post's workflow, or tells the running one to read its post.
@@ -25,25 +25,25 @@ type PostSignaler interface {
 
 // Series makes posts of what recurs.
 type Series struct {
-	Store    SeriesStore
-	Desk     SeriesDesk
-	Signaler PostSignaler
-	Log      *slog.Logger
+	Store     SeriesStore
+	Scheduler SeriesMaterializer
+	Signaler  PostSignaler
+	Log       *slog.Logger
 }
 
 // seriesBatch is how many series are listed at once.
 const seriesBatch = 100
 
-// MaterialiseResult says what a run did.
-type MaterialiseResult struct {
+// MaterializeResult says what a run did.
+type MaterializeResult struct {
 	Series  int
 	Changed int // posts made, revised or taken back
 	Failed  int // series in trouble; the next run tries them again
 }
 
-// MaterialiseSeries brings the posts of every series up to its rule. A series
+// MaterializeSeries brings the posts of every series up to its rule. A series
 // in trouble does not stop the others.
-func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResult, err error) {
+func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResult, err error) {
 	told := true
 	for after := uuid.Nil; ; {
 		ids, err := s.Store.ListOpenSeries(ctx, after, seriesBatch)
@@ -51,7 +51,7 @@ func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResul
 			return result, err
 		}
 		for _, id := range ids {
-			changed, err := s.Desk.Materialise(ctx, id)
+			changed, err := s.Scheduler.Materialize(ctx, id)
 			if err != nil {
 				s.Log.ErrorContext(ctx, "a series could not make its posts", "series_id", id, "error", err)
 				result.Failed++

@@ -28,38 +28,38 @@ func (n *told) SignalChanged(_ context.Context, id uuid.UUID) error {
 	return n.err
 }
 
-func materialise(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterialiseResult {
+func materialize(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterializeResult {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard{})
 	env := suite.NewTestActivityEnvironment()
-	s := &activities.Series{Store: n.Store, Desk: n.Desk, Signaler: w, Log: slog.New(slog.DiscardHandler)}
+	s := &activities.Series{Store: n.Store, Scheduler: n.Scheduler, Signaler: w, Log: slog.New(slog.DiscardHandler)}
 	env.RegisterActivity(s)
-	value, err := env.ExecuteActivity(s.MaterialiseSeries)
+	value, err := env.ExecuteActivity(s.MaterializeSeries)
 	n.Must(err)
-	var result activities.MaterialiseResult
+	var result activities.MaterializeResult
 	n.Must(value.Get(&result))
 	return result
 }
 
-func TestMaterialiseSeries(t *testing.T) {
+func TestMaterializeSeries(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	create := func() post.Series {
 		t.Helper()
-		s, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
+		s, _, _, err := n.Scheduler.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
 			Starts: time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"), Template: scheduling.Draft{Content: "Điểm tin tối"}}, idempotency.Key{})
 		n.Must(err)
 		return s
 	}
 	one, broken, other := create(), create(), create()
-	if r := materialise(t, n, &told{}); r != (activities.MaterialiseResult{Series: 3}) {
+	if r := materialize(t, n, &told{}); r != (activities.MaterializeResult{Series: 3}) {
 		t.Errorf("right after creating: %+v", r)
 	}
 	n.Exec("update scheduled_posts set withdrawn = true, status = 'cancelled'")
 	n.Exec("update series set rule = $2 where id = $1", broken.ID, "FREQ=SOMETIMES")
 	w := &told{}
-	if r := materialise(t, n, w); r.Series != 3 || r.Failed != 1 || r.Changed != len(w.ids) || r.Changed < 70 {
+	if r := materialize(t, n, w); r.Series != 3 || r.Failed != 1 || r.Changed != len(w.ids) || r.Changed < 70 {
 		t.Errorf("one series is broken: %+v, told of %d", r, len(w.ids))
 	}
 	for _, s := range []post.Series{one, other} {
@@ -67,14 +67,14 @@ func TestMaterialiseSeries(t *testing.T) {
 			t.Errorf("%d posts", made)
 		}
 	}
-	if r := materialise(t, n, w); r.Changed != 0 {
+	if r := materialize(t, n, w); r.Changed != 0 {
 		t.Errorf("a second run changed %d", r.Changed)
 	}
 
 	// Temporal being away keeps no post from being made.
 	n.Exec("update scheduled_posts set withdrawn = true, status = 'cancelled'")
 	w = &told{err: errors.New("Temporal is away")}
-	if r := materialise(t, n, w); r.Changed < 70 || len(w.ids) != 1 {
+	if r := materialize(t, n, w); r.Changed < 70 || len(w.ids) != 1 {
 		t.Errorf("without Temporal: %+v, tried %d times", r, len(w.ids))
 	}
 }

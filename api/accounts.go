@@ -23,11 +23,11 @@ func (s *Server) GetAccount(ctx context.Context, r spec.GetAccountRequestObject)
 
 // ChangeAccount changes what people choose for an account.
 func (s *Server) ChangeAccount(ctx context.Context, r spec.ChangeAccountRequestObject) (spec.ChangeAccountResponseObject, error) {
-	c := account.Change{Default: r.Body.Default, Settings: map[string]*string{}}
+	c := account.Edit{Default: r.Body.Default, Settings: map[string]*string{}}
 	for name, setting := range value(r.Body.Settings) {
 		c.Settings[name] = optional(setting)
 	}
-	a, err := s.Accounts.Change(ctx, principal(ctx), r.Id, c)
+	a, err := s.Accounts.Edit(ctx, principal(ctx), r.Id, c)
 	return spec.ChangeAccount200JSONResponse(s.accountJSON(a)), err
 }
 
@@ -52,16 +52,16 @@ func (s *Server) accountList(accounts []account.Account) spec.AccountList {
 }
 
 func (s *Server) accountJSON(a account.Account) spec.Account {
-	out := spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.InSandbox(a), RemoteId: a.RemoteID,
-		Handle: a.Handle, Name: a.Name, Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.Default,
-		Scopes: append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.Renewable,
-		ExpiresAt: moment(a.ExpiresAt), EndsAt: moment(a.Ends()), LastRenewedAt: moment(a.LastRefreshAt),
+	out := spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.IsSandbox(a), RemoteId: a.RemoteID,
+		Handle: a.Handle, Name: a.Name, Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.IsDefault,
+		Scopes: append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.IsRenewable,
+		ExpiresAt: moment(a.ExpiresAt), EndsAt: moment(a.AccessEndsAt()), LastRenewedAt: moment(a.LastRefreshAt),
 		Health:   spec.AccountHealth{CheckedAt: moment(a.CheckedAt)},
 		Warnings: []spec.AccountWarning{}, ConnectedBy: a.ConnectedBy, CreatedAt: a.CreatedAt}
 	for name, setting := range a.Settings {
 		out.Settings[name] = setting
 	}
-	if t := a.Trouble; t != nil {
+	if t := a.LastError; t != nil {
 		out.Health.Error = &struct {
 			At      time.Time `json:"at"`
 			Class   string    `json:"class"`
@@ -91,7 +91,7 @@ func moment(t time.Time) *time.Time {
 
 // AccountLimits tells how the rate limits of an account stand.
 func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestObject) (spec.AccountLimitsResponseObject, error) {
-	buckets, err := s.Desk.Limits(ctx, principal(ctx).WorkspaceID, r.Id)
+	buckets, err := s.Scheduler.Limits(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
 		return nil, err
 	}

@@ -53,9 +53,9 @@ type Store interface {
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Posts(ctx context.Context, f post.Filter) ([]post.Post, error)
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
-	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
+	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadLetterCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
-	EventsNow(ctx context.Context) (post.EventCursor, error)
+	LatestEventCursor(ctx context.Context) (post.EventCursor, error)
 	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
@@ -64,11 +64,11 @@ type Store interface {
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 }
 
-// Desk schedules and changes posts.
-type Desk interface {
+// Scheduler schedules and changes posts.
+type Scheduler interface {
 	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key idempotency.Key) (p post.Post, replayed bool, err error)
-	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key idempotency.Key) (scheduling.BulkPosts, error)
-	Change(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
+	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key idempotency.Key) (scheduling.BulkResult, error)
+	Edit(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
@@ -79,18 +79,18 @@ type Desk interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
-	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
-	BulkDead(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (scheduling.Bulk, error)
-	Show(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.Shown, error)
+	Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
+	BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (scheduling.DeadLetterResult, error)
+	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
-	Fitness(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.Fitness, error)
+	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
 
 	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error)
-	ChangeSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series, []uuid.UUID, error)
-	PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
+	EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series, []uuid.UUID, error)
+	SetSeriesPaused(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
 	EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error)
-	Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error)
-	Preview(ctx context.Context, s post.Series, limit int) ([]scheduling.Upcoming, error)
+	SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error)
+	UpcomingOccurrences(ctx context.Context, s post.Series, limit int) ([]scheduling.UpcomingOccurrence, error)
 }
 
 // Workflows tells Temporal of a post. An error delays nothing: the reconciler
@@ -102,21 +102,21 @@ type Workflows interface {
 
 // Accounts connects accounts and looks after them.
 type Accounts interface {
-	Networks(ctx context.Context) ([]account.Offer, error)
+	Networks(ctx context.Context) ([]account.NetworkInfo, error)
 	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
 	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance, values map[string]secret.Text) (account.Connection, error)
-	Begin(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
-	Complete(ctx context.Context, back account.Callback) (account.Connection, error)
+	StartAuthorization(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
+	CompleteAuthorization(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
 	ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (account.Choice, error)
 	ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]account.Account, error)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
-	Change(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Change) (account.Account, error)
+	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
 	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
 	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
 	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
-	InSandbox(a account.Account) bool
+	IsSandbox(a account.Account) bool
 }
 
 // Live tells when a post has new events, or anything has.
@@ -167,7 +167,7 @@ type Meter interface {
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store      Store
-	Desk       Desk
+	Scheduler  Scheduler
 	Workflows  Workflows
 	Accounts   Accounts
 	Media      *media.Service

@@ -10,7 +10,7 @@ import (
 
 // SubmitPost makes a draft wait for approval.
 func (s *Server) SubmitPost(ctx context.Context, r spec.SubmitPostRequestObject) (spec.SubmitPostResponseObject, error) {
-	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.Submit(ctx, g) })
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.Submit(ctx, g) })
 	return spec.SubmitPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
@@ -20,20 +20,20 @@ func (s *Server) ApprovePost(ctx context.Context, r spec.ApprovePostRequestObjec
 		return nil, &apperr.Error{Kind: apperr.KindPreconditionRequired, Code: "if_match_required",
 			Message: "Send If-Match with the ETag of the post that you have read: what you have not seen, you cannot approve."}
 	}
-	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.Approve(ctx, g) })
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.Approve(ctx, g) })
 	return spec.ApprovePost200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // RejectPost sends a post that waits back to its author.
 func (s *Server) RejectPost(ctx context.Context, r spec.RejectPostRequestObject) (spec.RejectPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.Reject(ctx, g, r.Body.Note)
+		return s.Scheduler.Reject(ctx, g, r.Body.Note)
 	})
 	return spec.RejectPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
 func approvalJSON(a post.Approval) *spec.Approval {
-	if a.State == "" || a.State == post.NotAsked {
+	if a.State == "" || a.State == post.ApprovalNone {
 		return nil
 	}
 	return &spec.Approval{State: spec.ApprovalState(a.State), SubmittedBy: a.SubmittedBy, SubmittedAt: a.SubmittedAt,

@@ -36,7 +36,7 @@ func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
 	approve(made[0])
 	s.post(s.send("POST", "/api/v1/posts/"+made[1].Id.String()+"/reject", object{"note": "Not this one"}, s.editor...), 200)
 	again := func() {
-		_, err := s.Desk.Materialise(t.Context(), one.Id)
+		_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 		s.Must(err)
 	}
 	again() // as the schedule does

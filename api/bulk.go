@@ -33,10 +33,10 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 		s.refuse(c, err)
 		return
 	}
-	options := scheduling.BulkOptions{Partly: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
+	options := scheduling.BulkOptions{SkipInvalid: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
 	var key idempotency.Key
 	if header := c.GetHeader("Idempotency-Key"); header != "" {
-		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.Partly), raw); err != nil {
+		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.SkipInvalid), raw); err != nil {
 			s.refuse(c, err)
 			return
 		}
@@ -46,7 +46,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 		s.refuse(c, err)
 		return
 	}
-	done, err := s.Desk.ScheduleRows(c, principal(c), rows, options, key)
+	done, err := s.Scheduler.ScheduleRows(c, principal(c), rows, options, key)
 	if err != nil {
 		s.refuse(c, err)
 		return
@@ -57,8 +57,8 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	answerBulk(c, done, options)
 }
 
-func scheduledOf(done scheduling.BulkPosts) []uuid.UUID {
-	ids := make([]uuid.UUID, 0, done.Right)
+func scheduledOf(done scheduling.BulkResult) []uuid.UUID {
+	ids := make([]uuid.UUID, 0, done.Valid)
 	for _, row := range done.Rows {
 		if row.PostID != uuid.Nil && !row.Draft {
 			ids = append(ids, row.PostID)
@@ -67,8 +67,8 @@ func scheduledOf(done scheduling.BulkPosts) []uuid.UUID {
 	return ids
 }
 
-func answerBulk(c *gin.Context, done scheduling.BulkPosts, o scheduling.BulkOptions) {
-	all := spec.BulkResult{Total: len(done.Rows), Right: done.Right, Wrong: len(done.Rows) - done.Right, Rows: make([]spec.BulkRow, len(done.Rows))}
+func answerBulk(c *gin.Context, done scheduling.BulkResult, o scheduling.BulkOptions) {
+	all := spec.BulkResult{Total: len(done.Rows), Right: done.Valid, Wrong: len(done.Rows) - done.Valid, Rows: make([]spec.BulkRow, len(done.Rows))}
 	var wrong []spec.BulkRow
 	var price post.Price
 	for i, r := range done.Rows {
@@ -104,7 +104,7 @@ func answerBulk(c *gin.Context, done scheduling.BulkPosts, o scheduling.BulkOpti
 			c.Header("Idempotent-Replayed", "true")
 		}
 		c.JSON(http.StatusCreated, all)
-	case o.DryRun || o.Partly:
+	case o.DryRun || o.SkipInvalid:
 		c.JSON(http.StatusOK, all)
 	default:
 		detail := fmt.Sprintf("%d of %d rows are wrong, so nothing is stored. Correct them, or send mode=valid to store the others.", all.Wrong, all.Total)

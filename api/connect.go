@@ -25,9 +25,9 @@ func (s *Server) ListNetworks(ctx context.Context, _ spec.ListNetworksRequestObj
 	return out, err
 }
 
-func networkJSON(o account.Offer) spec.Network {
-	n := spec.Network{Name: o.Name, Ways: []spec.NetworkWays{}, Configured: o.Configured, Missing: optional(o.Missing), Instances: o.Instances,
-		DefaultInstance: optional(o.Instance), Sandbox: o.Sandbox, Renews: o.Renews, Revokes: o.Revokes}
+func networkJSON(o account.NetworkInfo) spec.Network {
+	n := spec.Network{Name: o.Name, Ways: []spec.NetworkWays{}, Configured: o.Configured, Missing: optional(o.SetupHint), Instances: o.Instances,
+		DefaultInstance: optional(o.Instance), Sandbox: o.Sandbox, Renews: o.CanRenew, Revokes: o.CanRevoke}
 	if o.OAuth {
 		n.Ways = append(n.Ways, spec.Oauth)
 	}
@@ -78,7 +78,7 @@ func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccount
 
 // BeginConnection sends a person to a network's consent page.
 func (s *Server) BeginConnection(ctx context.Context, r spec.BeginConnectionRequestObject) (spec.BeginConnectionResponseObject, error) {
-	link, err := s.Accounts.Begin(ctx, principal(ctx), account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
+	link, err := s.Accounts.StartAuthorization(ctx, principal(ctx), account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
 	return spec.BeginConnection200JSONResponse{AuthorizeUrl: link}, err
 }
 
@@ -97,7 +97,7 @@ func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnecti
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "code", Code: "not_allowed",
 			Message: "The network did not allow access. Start the connection again and allow it there."})
 	}
-	made, err := s.Accounts.Complete(ctx, account.Callback{State: r.Params.State, Code: *r.Params.Code, SessionID: sessionID(ctx)})
+	made, err := s.Accounts.CompleteAuthorization(ctx, account.Callback{State: r.Params.State, Code: *r.Params.Code, SessionID: sessionID(ctx)})
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // RetryPost sends what failed of a post out again.
 func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (spec.RetryPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.Retry(ctx, g, chosen(r.Body))
+		return s.Scheduler.Retry(ctx, g, chosen(r.Body))
 	})
 	return spec.RetryPost200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -25,7 +25,7 @@ func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (
 // DiscardPost gives dead letters of a post up.
 func (s *Server) DiscardPost(ctx context.Context, r spec.DiscardPostRequestObject) (spec.DiscardPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.Discard(ctx, g, chosen(r.Body))
+		return s.Scheduler.Discard(ctx, g, chosen(r.Body))
 	})
 	return spec.DiscardPost200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -40,7 +40,7 @@ func chosen(body *spec.TargetChoice) []uuid.UUID {
 // ConfirmTarget says that an uncertain post is published.
 func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestObject) (spec.ConfirmTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.Confirm(ctx, g, r.Target, r.Body.Url, value(r.Body.RemoteId))
+		return s.Scheduler.Confirm(ctx, g, r.Target, r.Body.Url, value(r.Body.RemoteId))
 	})
 	return spec.ConfirmTarget200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -48,7 +48,7 @@ func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestO
 // SendTargetAgain says that an uncertain post is not published.
 func (s *Server) SendTargetAgain(ctx context.Context, r spec.SendTargetAgainRequestObject) (spec.SendTargetAgainResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.SendAgain(ctx, g, r.Target)
+		return s.Scheduler.Resend(ctx, g, r.Target)
 	})
 	return spec.SendTargetAgain200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -130,8 +130,8 @@ func (s *Server) CountDeadLetters(ctx context.Context, _ spec.CountDeadLettersRe
 	}
 	answer := spec.CountDeadLetters200JSONResponse{Counts: []spec.DeadLetterCount{}}
 	for _, c := range counts {
-		answer.Total += c.Letters
-		answer.Counts = append(answer.Counts, spec.DeadLetterCount{Status: spec.TargetStatus(c.Status), Reason: c.Reason, Network: c.Network, Count: c.Letters, Oldest: c.Oldest})
+		answer.Total += c.Count
+		answer.Counts = append(answer.Counts, spec.DeadLetterCount{Status: spec.TargetStatus(c.Status), Reason: c.Reason, Network: c.Network, Count: c.Count, Oldest: c.Oldest})
 	}
 	return answer, nil
 }
@@ -156,7 +156,7 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 		return spec.BulkAnswer{}, err
 	}
 	who := principal(ctx)
-	done, err := s.Desk.BulkDead(ctx, who.Actor(), post.DeadLetterFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
+	done, err := s.Scheduler.BulkDeadLetters(ctx, who.Actor(), post.DeadLetterFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
 		Networks: value(c.Networks), AccountID: c.Account, PostIDs: value(c.Posts)}, discard, value(c.DryRun))
 	if err != nil {
 		return spec.BulkAnswer{}, err
@@ -164,7 +164,7 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 	if !value(c.DryRun) {
 		s.nudgeAll(ctx, done.Posts)
 	}
-	answer := spec.BulkAnswer{Matched: done.Matched, Posts: done.Posts, More: done.More}
+	answer := spec.BulkAnswer{Matched: done.Matched, Posts: done.Posts, More: done.HasMore}
 	if answer.Posts == nil {
 		answer.Posts = []uuid.UUID{}
 	}

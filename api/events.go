@@ -103,7 +103,7 @@ func (e *eventStream) write(w http.ResponseWriter) (final bool, err error) {
 			e.after = event.ID
 		}
 		if len(events) < streamBatch {
-			return p.Status.Final(), nil
+			return p.Status.IsFinal(), nil
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestAStreamGoesOnBehindTheLastEventThatWasSeen(t *testing.T) {
 	seen := next(t, events)
 	leave()
 	s.post(s.send("DELETE", path, nil), 200)
-	if got := kinds(s.stream(t.Context(), p.ID, seen.id)); !slices.Equal(got, []string{post.EventEdited, post.EventCancelled}) {
+	if got := kinds(s.stream(t.Context(), p.ID, seen.id)); !slices.Equal(got, []string{post.EventEdited, post.EventCanceled}) {
 		t.Errorf("the stream goes on with %v", got)
 	}
 	if got := kinds(s.stream(t.Context(), p.ID, "9223372036854775807")); len(got) != 0 {
@@ -172,13 +172,13 @@ func TestAStreamWorksWithoutRedis(t *testing.T) {
 	if e := next(t, events); e.kind != post.EventCreated {
 		t.Errorf("the stream begins with %+v", e)
 	}
-	if _, err := s.Desk.Cancel(t.Context(), post.Guard{WorkspaceID: s.Workspace.ID, PostID: p.ID, Actor: s.Owner.Actor()}); err != nil {
+	if _, err := s.Scheduler.Cancel(t.Context(), post.Guard{WorkspaceID: s.Workspace.ID, PostID: p.ID, Actor: s.Owner.Actor()}); err != nil {
 		t.Fatal(err)
 	}
 	deadline := time.After(8 * time.Second) // the stream looks by itself every five
 	select {
 	case e := <-events:
-		if e.kind != post.EventCancelled {
+		if e.kind != post.EventCanceled {
 			t.Errorf("then comes %+v", e)
 		}
 	case <-deadline:
@@ -192,7 +192,7 @@ func TestALongTimelineIsSentWhole(t *testing.T) {
 	p := s.Schedule(func(d *scheduling.Draft) { d.Content = "Much edited" })
 	s.Exec("insert into post_events (post_id, workspace_id, type, actor) select $1, $2, 'edited', 'dateline' from generate_series(1, 450)", p.ID, s.Workspace.ID)
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.ID.String(), nil), 200)
-	if got := kinds(s.stream(t.Context(), p.ID, "")); len(got) != 452 || got[451] != post.EventCancelled {
+	if got := kinds(s.stream(t.Context(), p.ID, "")); len(got) != 452 || got[451] != post.EventCanceled {
 		t.Errorf("%d events", len(got))
 	}
 }

@@ -43,7 +43,7 @@ func (s *server) click(method, code, reader string, headers ...string) answer {
 	return s.send(method, "/l/"+code, nil, append([]string{"Authorization", "", "X-Reader", reader, "User-Agent", "Mozilla/5.0"}, headers...)...)
 }
 
-func TestALinkLeadsOnAndIsCounted(t *testing.T) {
+func TestLinks_RedirectAndCount(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
@@ -51,8 +51,9 @@ func TestALinkLeadsOnAndIsCounted(t *testing.T) {
 	a := s.send("POST", linksPath, object{"url": url, "title": "Flood", "post_id": p.ID})
 	var made spec.Link
 	s.decode(a, 201, &made)
-	if a.Header.Get("Location") != linksPath+"/"+made.Code || made.ShortUrl != "https://go.example/l/"+made.Code || made.Url != url || made.Title != "Flood" || *made.PostId != p.ID || made.Disabled {
-		t.Errorf("%v %+v", a.Header, made)
+	got := fmt.Sprint(a.Header.Get("Location"), made.ShortUrl, made.Url, made.Title, *made.PostId, made.Disabled)
+	if want := fmt.Sprint(linksPath+"/"+made.Code, "https://go.example/l/"+made.Code, url, "Flood", p.ID, false); got != want {
+		t.Errorf("link: got %s, want %s", got, want)
 	}
 	for i := range 5 {
 		got := s.click("GET", made.Code, fmt.Sprint("reader ", i%3)) // two come again
@@ -90,7 +91,7 @@ func TestALinkLeadsOnAndIsCounted(t *testing.T) {
 	}
 }
 
-func TestLinksLeadNowhereButWhereTheyWereMadeTo(t *testing.T) {
+func TestLinks_TargetComesFromRow(t *testing.T) {
 	s := start(t)
 	for _, url := range []string{"javascript:alert(1)", "//evil.example", "https://user@bank.example", "ftp://a.example", "https:a", "/l/0123456789", "https://a.example\r\nX: y", " https://a.example", "https://"} {
 		s.refused(s.send("POST", linksPath, object{"url": url}), 422, "invalid_request", "url")
@@ -109,7 +110,7 @@ func TestLinksLeadNowhereButWhereTheyWereMadeTo(t *testing.T) {
 	}
 }
 
-func TestADisabledLinkLeadsNowhere(t *testing.T) {
+func TestLinks_Disabled(t *testing.T) {
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	path := linksPath + "/" + l.Code
@@ -128,7 +129,7 @@ func TestADisabledLinkLeadsNowhere(t *testing.T) {
 	s.refused(s.send("POST", linksPath+"/0000000000/disable", nil), 404, "link_not_found")
 }
 
-func TestARepeatedRequestMakesNoSecondLinkAndListsArePaged(t *testing.T) {
+func TestLinks_IdempotencyAndPaging(t *testing.T) {
 	s := start(t)
 	body := object{"url": "https://news.example/a"}
 	first, again := s.link(body, "Idempotency-Key", "k"), s.link(body, "Idempotency-Key", "k")
@@ -166,7 +167,7 @@ func TestARepeatedRequestMakesNoSecondLinkAndListsArePaged(t *testing.T) {
 	s.refused(s.send("POST", linksPath, object{"url": "https://a.example", "post_id": uuid.New()}), 404, "post_not_found")
 }
 
-func TestTrackedLinksOfAPostAreThereBeforeItIsOut(t *testing.T) {
+func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 	s := start(t)
 	desk, sport := s.Connect("desk"), s.Connect("sport")
 	text := "Read https://news.example/flood now"
@@ -220,7 +221,7 @@ func TestTrackedLinksOfAPostAreThereBeforeItIsOut(t *testing.T) {
 
 // What is counted is what is sent: the network's limit holds for the text with
 // its short links.
-func TestTextsAreCountedWithTheirShortLinks(t *testing.T) {
+func TestTrackedLinks_TextLength(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	long := "https://news.example/" + strings.Repeat("a", 900)
@@ -232,7 +233,7 @@ func TestTextsAreCountedWithTheirShortLinks(t *testing.T) {
 	}
 }
 
-func TestManyPostsAndSeriesTrackTheirLinksToo(t *testing.T) {
+func TestTrackedLinks_BulkAndSeries(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	at := in(time.Hour)

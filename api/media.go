@@ -17,7 +17,7 @@ const maxFormField = 64 << 10 // bytes of a text field beside the file
 // UploadMedia takes a file. The parts are read as they come: alt_text has to
 // stand before the file, which is not kept in memory.
 func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObject) (spec.UploadMediaResponseObject, error) {
-	in := media.Incoming{IdempotencyKey: value(r.Params.IdempotencyKey)}
+	in := media.NewFile{IdempotencyKey: value(r.Params.IdempotencyKey)}
 	if err := checkKey(ctx, in.IdempotencyKey); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 			in.AltText = string(raw)
 		case "file":
 			in.FileName, in.Body = part.FileName(), part
-			item, replayed, err := s.Media.Take(ctx, principal(ctx), in)
+			item, replayed, err := s.Media.Save(ctx, principal(ctx), in)
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +128,7 @@ func (s *Server) GetMedia(ctx context.Context, r spec.GetMediaRequestObject) (sp
 
 // EditMedia changes a file's name or description.
 func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (spec.EditMediaResponseObject, error) {
-	item, posts, err := s.Media.Change(ctx, principal(ctx), r.Id, media.Edit{FileName: r.Body.FileName, AltText: r.Body.AltText})
+	item, posts, err := s.Media.Edit(ctx, principal(ctx), r.Id, media.Edit{FileName: r.Body.FileName, AltText: r.Body.AltText})
 	if len(posts) > 0 {
 		s.nudgeAll(ctx, posts)
 	}

@@ -79,7 +79,7 @@ func (w *problemWriter) Write(p []byte) (int, error) {
 
 // GetMediaFitness says of each account whether it takes a file.
 func (s *Server) GetMediaFitness(ctx context.Context, r spec.GetMediaFitnessRequestObject) (spec.GetMediaFitnessResponseObject, error) {
-	found, err := s.Desk.Fitness(ctx, principal(ctx), r.Id, value(r.Params.Account))
+	found, err := s.Scheduler.MediaFit(ctx, principal(ctx), r.Id, value(r.Params.Account))
 	if err != nil {
 		return nil, err
 	}

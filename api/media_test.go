@@ -150,7 +150,7 @@ func TestAnUploadWithAKeyIsStoredOnce(t *testing.T) {
 
 func TestADirectUploadWithAKeyIsBegunOnce(t *testing.T) {
 	s := start(t)
-	s.Media.MaxBytes, s.Media.PartsFrom, s.Media.PartBytes = 64<<20, 1<<20, 5<<20
+	s.Media.MaxBytes, s.Media.MultipartThreshold, s.Media.PartBytes = 64<<20, 1<<20, 5<<20
 	for name, bytes := range map[string]int64{"whole": 900, "in parts": 12 << 20} {
 		begin := func(bytes int64) answer {
 			return s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.mp4", "bytes": bytes}, "Idempotency-Key", name)

@@ -13,7 +13,7 @@ func (s *Server) BeginMediaUpload(ctx context.Context, r spec.BeginMediaUploadRe
 	if err := checkKey(ctx, key); err != nil {
 		return nil, err
 	}
-	t, err := s.Media.BeginUpload(ctx, principal(ctx), media.UploadRequest{FileName: r.Body.FileName, AltText: value(r.Body.AltText),
+	t, err := s.Media.StartUpload(ctx, principal(ctx), media.UploadRequest{FileName: r.Body.FileName, AltText: value(r.Body.AltText),
 		Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256), IdempotencyKey: key})
 	answer := spec.BeginMediaUpload201JSONResponse{Body: ticketJSON(t)}
 	if t.Replayed {
@@ -38,10 +38,10 @@ func (s *Server) CompleteMediaUpload(ctx context.Context, r spec.CompleteMediaUp
 	return spec.CompleteMediaUpload201JSONResponse{MediaCreatedJSONResponse: created(item, false)}, nil
 }
 
-func ticketJSON(t media.Ticket) spec.MediaUpload {
+func ticketJSON(t media.UploadTicket) spec.MediaUpload {
 	out := spec.MediaUpload{Id: t.ID, Bytes: t.Bytes, MediaId: t.MediaID, ExpiresAt: t.ExpiresAt()}
-	if t.Whole != nil {
-		out.Method, out.Url, out.Headers = &t.Whole.Method, &t.Whole.URL, &t.Whole.Header
+	if t.Single != nil {
+		out.Method, out.Url, out.Headers = &t.Single.Method, &t.Single.URL, &t.Single.Header
 	}
 	if t.PartBytes > 0 {
 		out.PartBytes = &t.PartBytes

@@ -96,7 +96,7 @@ func segmentsJSON(segments []post.Segment) []spec.PostSegment {
 }
 
 func draftOf(body *spec.NewPost) scheduling.Draft {
-	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), Unfinished: value(body.Draft),
+	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), SaveAsDraft: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
 		TrackLinks: value(body.TrackLinks),

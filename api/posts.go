@@ -37,7 +37,7 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
-	p, replayed, err := s.Desk.Schedule(ctx, principal(ctx), draftOf(body), idempotency)
+	p, replayed, err := s.Scheduler.Schedule(ctx, principal(ctx), draftOf(body), idempotency)
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
@@ -76,7 +76,7 @@ func namedRequest(ctx context.Context, key, kind string, request []byte) (idempo
 
 // signal tells Temporal of a change.
 func (s *Server) signal(ctx context.Context, p post.Post) {
-	if p.Status == post.Draft && !p.TakenBack {
+	if p.Status == post.Draft && !p.Unscheduled {
 		return
 	}
 	s.told(p, s.Workflows.SignalChanged(context.WithoutCancel(ctx), p.ID))
@@ -100,7 +100,7 @@ func (s *Server) GetPost(ctx context.Context, r spec.GetPostRequestObject) (spec
 func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (spec.EditPostResponseObject, error) {
 	b := r.Body
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.Change(ctx, g, scheduling.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
+		return s.Scheduler.Edit(ctx, g, scheduling.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
 			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
 			Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks})
 	})
@@ -109,20 +109,20 @@ func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (sp
 
 // CancelPost takes a post back.
 func (s *Server) CancelPost(ctx context.Context, r spec.CancelPostRequestObject) (spec.CancelPostResponseObject, error) {
-	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.Cancel(ctx, g) })
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.Cancel(ctx, g) })
 	return spec.CancelPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // PublishNow makes a post due at once.
 func (s *Server) PublishNow(ctx context.Context, r spec.PublishNowRequestObject) (spec.PublishNowResponseObject, error) {
-	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.PublishNow(ctx, g) })
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.PublishNow(ctx, g) })
 	return spec.PublishNow200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // ScheduleDraft makes a draft a scheduled post.
 func (s *Server) ScheduleDraft(ctx context.Context, r spec.ScheduleDraftRequestObject) (spec.ScheduleDraftResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.ScheduleDraft(ctx, g, value(r.Body.ScheduledTime), value(r.Body.TimeZone))
+		return s.Scheduler.ScheduleDraft(ctx, g, value(r.Body.ScheduledTime), value(r.Body.TimeZone))
 	})
 	return spec.ScheduleDraft200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -133,7 +133,7 @@ func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do f
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
-	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == workspace.Author})
+	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, IsAuthor: who.Role == workspace.Author})
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}

@@ -18,7 +18,7 @@ import (
 // PreviewPost shows what would come of a post.
 func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObject) (spec.PreviewPostResponseObject, error) {
 	b := r.Body
-	shown, err := s.Desk.Show(ctx, principal(ctx), draftOf(&spec.NewPost{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
+	shown, err := s.Scheduler.Preview(ctx, principal(ctx), draftOf(&spec.NewPost{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
 		Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
 		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language}))
 	if err != nil {
@@ -36,14 +36,14 @@ func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObjec
 	return out, nil
 }
 
-func segmentPreview(one scheduling.ShownSegment) spec.SegmentPreview {
+func segmentPreview(one scheduling.SegmentPreview) spec.SegmentPreview {
 	text := one.Network.Text
 	out := spec.SegmentPreview{Problems: problemsJSON(one.Problems), Text: text, Spans: []spec.PreviewSpan{}, Card: optional(one.Network.Card),
 		Notes: append([]string{}, one.Network.Notes...), Price: fullPrice(one.Price)}
-	if one.Known {
+	if one.LimitsKnown {
 		out.Characters = &one.Characters
-		if one.Allowed > 0 {
-			out.CharactersAllowed = &one.Allowed
+		if one.MaxCharacters > 0 {
+			out.CharactersAllowed = &one.MaxCharacters
 		}
 	}
 	for _, span := range one.Network.Spans {
@@ -95,7 +95,7 @@ func priceJSON(p post.Price) *spec.Price {
 }
 
 func fullPrice(p post.Price) spec.Price {
-	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Why: append([]string{}, p.Why...)}
+	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Why: append([]string{}, p.Reasons...)}
 }
 
 // dollars writes an amount with all its digits, and cents at least.

@@ -205,16 +205,16 @@ type counting struct {
 	asked atomic.Int32
 }
 
-func (c *counting) Neighbours(ctx context.Context, workspace uuid.UUID, spots []post.Spot) ([]post.Neighbour, error) {
+func (c *counting) Neighbours(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error) {
 	c.asked.Add(1)
-	return c.Store.Neighbours(ctx, workspace, spots)
+	return c.Store.NearbyPosts(ctx, workspace, spots)
 }
 
 func TestTenThousandRowsAreComparedAtOnce(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
-	counted := &counting{Store: s.Desk.Store}
-	s.Desk.Store = counted
+	counted := &counting{Store: s.Scheduler.Store}
+	s.Scheduler.Store = counted
 	there := s.Schedule(func(d *scheduling.Draft) { d.Content, d.ScheduledTime = "There already", "2028-12-20T12:00:00Z" })
 	var rows strings.Builder
 	at := time.Date(2028, 12, 24, 5, 0, 0, 0, time.UTC)
@@ -268,7 +268,7 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	if s.post(free, 201).Price != nil {
 		t.Errorf("what costs nothing has a price: %s", free.body)
 	}
-	s.Desk.Networks = billedNetworks{s.Desk.Networks}
+	s.Scheduler.Networks = billedNetworks{s.Scheduler.Networks}
 	other := s.Connect("sports")
 	body := hello(object{"content": "Paid", "accounts": []string{first.ID.String(), other.ID.String()}, "thread": []any{object{"content": "More", "attachments": []string{s.upload("a.png", "x").Id.String()}}},
 		"overrides": object{other.ID.String(): object{"thread": []any{}}}})

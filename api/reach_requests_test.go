@@ -194,7 +194,7 @@ func reachable() map[string]reach {
 		}),
 		"previewPost": authors(workspace.PostsWrite, newPost),
 		"submitPost": authors(workspace.PostsWrite, func(x *things) request {
-			return request{args: []any{x.scheduled(func(d *scheduling.Draft) { d.Unfinished = true })}}
+			return request{args: []any{x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft = true })}}
 		}),
 		"approvePost": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}, ifMatch: "*"} }),
 		"rejectPost": editors(workspace.PostsWrite, func(x *things) request {
@@ -244,7 +244,7 @@ func reachable() map[string]reach {
 		"resumeSeries": authors(workspace.PostsWrite, func(x *things) request {
 			id, _ := x.series()
 			x.change(id, func(ctx context.Context, g post.Guard) error {
-				_, _, err := x.s.Desk.PauseSeries(ctx, g, true)
+				_, _, err := x.s.Scheduler.SetSeriesPaused(ctx, g, true)
 				return err
 			})
 			return request{args: []any{id}}
@@ -252,7 +252,7 @@ func reachable() map[string]reach {
 		"unskipOccurrence": authors(workspace.PostsWrite, func(x *things) request {
 			id, occurrence := x.series()
 			x.change(id, func(ctx context.Context, g post.Guard) error {
-				_, _, err := x.s.Desk.Skip(ctx, g, occurrence, true)
+				_, _, err := x.s.Scheduler.SetOccurrenceSkipped(ctx, g, occurrence, true)
 				return err
 			})
 			return request{args: []any{id}, body: object{"occurrence": occurrence}}

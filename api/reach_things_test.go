@@ -57,14 +57,14 @@ func (x *things) scheduled(change ...func(*scheduling.Draft)) uuid.UUID {
 }
 
 func (x *things) draft() uuid.UUID {
-	return x.scheduled(func(d *scheduling.Draft) { d.Unfinished, d.ScheduledTime = true, "" })
+	return x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft, d.ScheduledTime = true, "" })
 }
 
 // waiting gives a post that waits for approval.
 func (x *things) waiting() uuid.UUID {
-	id := x.scheduled(func(d *scheduling.Draft) { d.Unfinished = true })
+	id := x.scheduled(func(d *scheduling.Draft) { d.SaveAsDraft = true })
 	x.change(id, func(ctx context.Context, g post.Guard) error {
-		_, err := x.s.Desk.Submit(ctx, g)
+		_, err := x.s.Scheduler.Submit(ctx, g)
 		return err
 	})
 	return id
@@ -85,7 +85,7 @@ func (x *things) done() uuid.UUID {
 func (x *things) series() (id uuid.UUID, occurrence string) {
 	day := time.Now().AddDate(0, 0, 2).Format("2006-01-02")
 	id = thing(x, someID(), func() uuid.UUID {
-		made, _, _, err := x.s.Desk.CreateSeries(x.s.t.Context(), x.s.Owner, scheduling.SeriesDraft{Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
+		made, _, _, err := x.s.Scheduler.CreateSeries(x.s.t.Context(), x.s.Owner, scheduling.SeriesDraft{Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
 			Template: scheduling.Draft{Content: "Hello"}}, idempotency.Key{})
 		x.s.Must(err)
 		return made.ID
@@ -123,9 +123,9 @@ func (x *things) file() uuid.UUID {
 func (x *things) sent() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		content := picture(x.s.t)
-		ticket, err := x.s.Media.BeginUpload(x.s.t.Context(), x.s.Owner, media.UploadRequest{FileName: "a.png", Bytes: int64(len(content))})
+		ticket, err := x.s.Media.StartUpload(x.s.t.Context(), x.s.Owner, media.UploadRequest{FileName: "a.png", Bytes: int64(len(content))})
 		x.s.Must(err)
-		r, err := http.NewRequestWithContext(x.s.t.Context(), ticket.Whole.Method, ticket.Whole.URL, bytes.NewReader(content))
+		r, err := http.NewRequestWithContext(x.s.t.Context(), ticket.Single.Method, ticket.Single.URL, bytes.NewReader(content))
 		x.s.Must(err)
 		answer, err := http.DefaultClient.Do(r)
 		x.s.Must(err)
@@ -174,7 +174,7 @@ func (x *things) webhook() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&shortlink.Service{Store: x.s.Store, BaseURL: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.Draft{URL: "https://news.example/a"}, idempotency.Key{})
+		l, _, err := (&shortlink.Service{Store: x.s.Store, BaseURL: x.s.Scheduler.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.Draft{URL: "https://news.example/a"}, idempotency.Key{})
 		x.s.Must(err)
 		return l.Code
 	})
@@ -246,7 +246,7 @@ func (x *things) choice() account.Choice {
 
 // callback gives the query with which the network sends a person back.
 func (x *things) callback() string {
-	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+	link, err := x.s.Accounts.StartAuthorization(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	x.s.Must(err)
 	return newsroomtest.Consent(x.s.t, link).Encode()
 }

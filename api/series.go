@@ -20,7 +20,7 @@ func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObj
 	if err != nil {
 		return nil, err
 	}
-	made, changed, replayed, err := s.Desk.CreateSeries(ctx, principal(ctx), scheduling.SeriesDraft{Rule: r.Body.Rule, Starts: r.Body.Starts,
+	made, changed, replayed, err := s.Scheduler.CreateSeries(ctx, principal(ctx), scheduling.SeriesDraft{Rule: r.Body.Rule, Starts: r.Body.Starts,
 		TimeZone: value(r.Body.TimeZone), Template: templateOf(&r.Body.Template)}, key)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *Server) EditSeries(ctx context.Context, r spec.EditSeriesRequestObject)
 		edit.Template = &template
 	}
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
-		return s.Desk.ChangeSeries(ctx, principal(ctx), g, edit)
+		return s.Scheduler.EditSeries(ctx, principal(ctx), g, edit)
 	})
 	return spec.EditSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
@@ -100,7 +100,7 @@ func (s *Server) EditSeries(ctx context.Context, r spec.EditSeriesRequestObject)
 // EndSeries ends a series.
 func (s *Server) EndSeries(ctx context.Context, r spec.EndSeriesRequestObject) (spec.EndSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
-		return s.Desk.EndSeries(ctx, g, value(r.Params.CancelScheduled))
+		return s.Scheduler.EndSeries(ctx, g, value(r.Params.CancelScheduled))
 	})
 	return spec.EndSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
@@ -108,7 +108,7 @@ func (s *Server) EndSeries(ctx context.Context, r spec.EndSeriesRequestObject) (
 // PauseSeries lets a series rest.
 func (s *Server) PauseSeries(ctx context.Context, r spec.PauseSeriesRequestObject) (spec.PauseSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
-		return s.Desk.PauseSeries(ctx, g, true)
+		return s.Scheduler.SetSeriesPaused(ctx, g, true)
 	})
 	return spec.PauseSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
@@ -116,7 +116,7 @@ func (s *Server) PauseSeries(ctx context.Context, r spec.PauseSeriesRequestObjec
 // ResumeSeries lets a series go on.
 func (s *Server) ResumeSeries(ctx context.Context, r spec.ResumeSeriesRequestObject) (spec.ResumeSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
-		return s.Desk.PauseSeries(ctx, g, false)
+		return s.Scheduler.SetSeriesPaused(ctx, g, false)
 	})
 	return spec.ResumeSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
@@ -124,7 +124,7 @@ func (s *Server) ResumeSeries(ctx context.Context, r spec.ResumeSeriesRequestObj
 // SkipOccurrence leaves one occurrence out.
 func (s *Server) SkipOccurrence(ctx context.Context, r spec.SkipOccurrenceRequestObject) (spec.SkipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
-		return s.Desk.Skip(ctx, g, r.Body.Occurrence, true)
+		return s.Scheduler.SetOccurrenceSkipped(ctx, g, r.Body.Occurrence, true)
 	})
 	return spec.SkipOccurrence200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
@@ -132,7 +132,7 @@ func (s *Server) SkipOccurrence(ctx context.Context, r spec.SkipOccurrenceReques
 // UnskipOccurrence lets an occurrence in again.
 func (s *Server) UnskipOccurrence(ctx context.Context, r spec.UnskipOccurrenceRequestObject) (spec.UnskipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
-		return s.Desk.Skip(ctx, g, r.Body.Occurrence, false)
+		return s.Scheduler.SetOccurrenceSkipped(ctx, g, r.Body.Occurrence, false)
 	})
 	return spec.UnskipOccurrence200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
@@ -149,7 +149,7 @@ func (s *Server) ListOccurrences(ctx context.Context, r spec.ListOccurrencesRequ
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	list, err := s.Desk.Preview(ctx, found, limit)
+	list, err := s.Scheduler.UpcomingOccurrences(ctx, found, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (s *Server) changeSeries(ctx context.Context, id uuid.UUID, ifMatch *string
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}
-	changed, posts, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == workspace.Author})
+	changed, posts, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, IsAuthor: who.Role == workspace.Author})
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}
@@ -190,7 +190,7 @@ const notesShown = 100
 
 func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, error) {
 	out := spec.Series{Id: one.ID, Status: spec.SeriesStatus(one.Status), Rule: one.Rule, Starts: one.Starts, TimeZone: one.TimeZone,
-		LastProblem: optional(one.LastProblem), LastProblemAt: one.LastProblemAt, Skipped: []string{}, Missed: []spec.MissedOccurrence{},
+		LastProblem: optional(one.LastError), LastProblemAt: one.LastErrorAt, Skipped: []string{}, Missed: []spec.MissedOccurrence{},
 		Version: one.Version, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
 	if err := json.Unmarshal(one.Template, &out.Template); err != nil {
 		return out, err

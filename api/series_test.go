@@ -73,7 +73,7 @@ func TestASeriesStandsInTheCalendar(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := s.Desk.Materialise(t.Context(), one.Id); err != nil {
+			if _, err := s.Scheduler.Materialize(t.Context(), one.Id); err != nil {
 				t.Error(err)
 			}
 		})
@@ -177,7 +177,7 @@ func TestSkippingTakesOneOccurrenceOut(t *testing.T) {
 	if p := s.post(s.send("GET", "/api/v1/posts/"+posts[4].Id.String(), nil), 200); p.Status != "cancelled" {
 		t.Errorf("the skipped post is %s", p.Status)
 	}
-	_, err := s.Desk.Materialise(t.Context(), one.Id)
+	_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 	s.Must(err)
 	for _, o := range s.occurrences(one.Id).Occurrences {
 		if skipped := o.Occurrence == made || o.Occurrence == later; skipped != (o.State == "skipped") {
@@ -237,7 +237,7 @@ func TestWhatPassedWhileNobodyLookedIsMissedAndNotPublishedLate(t *testing.T) {
 	s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily()), 201)
 	s.Exec("update series set looked_until = now() - interval '72 hours'")
-	_, err := s.Desk.Materialise(t.Context(), one.Id)
+	_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 	s.Must(err)
 	got := s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
 	if len(got.Missed) != 3 || got.Missed[0].Reason == "" || got.Missed[0].Occurrence < got.Missed[1].Occurrence {
@@ -256,7 +256,7 @@ func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
 	s.Exec("update scheduled_posts set status = 'cancelled', withdrawn = true where series_id = $1", one.Id)
 	look := func() spec.Series {
 		t.Helper()
-		_, err := s.Desk.Materialise(t.Context(), one.Id)
+		_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 		s.Must(err)
 		return s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
 	}
@@ -331,7 +331,7 @@ func TestASeriesEndsWithItsLastOccurrence(t *testing.T) {
 	}
 	earlier := time.Now().Add(-time.Hour).AddDate(0, 0, -1).UTC().Format("2006-01-02T15:04:05")
 	s.Exec("update series set starts = $1", earlier)
-	_, err := s.Desk.Materialise(t.Context(), one.Id)
+	_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 	s.Must(err)
 	if got := s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200); got.Status != "ended" {
 		t.Errorf("it is %s", got.Status)

@@ -24,7 +24,7 @@ func (s *Server) PostTimeline(ctx context.Context, r spec.PostTimelineRequestObj
 	if err != nil {
 		return nil, err
 	}
-	entries := timeline.Tell(timeline.English(), p, events)
+	entries := timeline.Render(timeline.English(), p, events)
 	if r.Params.Format != nil && *r.Params.Format == spec.PostTimelineParamsFormat("text") {
 		var lines strings.Builder
 		for _, e := range entries {

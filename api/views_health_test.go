@@ -35,7 +35,7 @@ func (s *server) flush() {
 	}
 }
 
-func TestTheHealthOfCountingIsSaid(t *testing.T) {
+func TestViewsHealth_ReportsState(t *testing.T) {
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	s.click("GET", l.Code, "a")
@@ -52,13 +52,21 @@ func TestTheHealthOfCountingIsSaid(t *testing.T) {
 		Examples: []flush.Difference{{Site: s.Workspace.ID, Page: page, Kind: counter.Click, Shown: 1, Stored: 2}, {Site: uuid.New(), Page: "another workspace's"}}}))
 	a := s.send("GET", "/api/v1/views/health", nil)
 	s.decode(a, 200, &h)
-	if h.Flush.LastAt == nil || h.Flush.CountsLastHour != 1 || h.Loss == nil || h.Loss.Pages != 1 || h.Check == nil || h.Check.Agrees || h.Check.Missing != 4 ||
-		len(h.Check.Examples) != 1 || h.Check.Examples[0].Page != page || strings.Contains(string(a.body), "another") {
-		t.Errorf("%s", a.body)
+	if h.Flush.LastAt == nil || h.Flush.CountsLastHour != 1 {
+		t.Errorf("flush: got %+v, want one count within the last hour", h.Flush)
+	}
+	if h.Loss == nil || h.Loss.Pages != 1 {
+		t.Errorf("loss: got %+v, want one page", h.Loss)
+	}
+	if h.Check == nil || h.Check.Agrees || h.Check.Missing != 4 {
+		t.Fatalf("check: got %+v, want 4 missing hits", h.Check)
+	}
+	if len(h.Check.Examples) != 1 || h.Check.Examples[0].Page != page || strings.Contains(string(a.body), "another") {
+		t.Errorf("examples: got %s, want %s only", a.body, page)
 	}
 }
 
-func TestASitesCountsAreForgottenOnRequest(t *testing.T) {
+func TestEraseViews_ErasesSite(t *testing.T) {
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	s.click("GET", l.Code, "a")

@@ -36,7 +36,7 @@ func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequ
 	if r.Params.LastEventID != nil {
 		e.after, err = parsePlace(*r.Params.LastEventID)
 	} else {
-		e.after, err = s.Store.EventsNow(ctx)
+		e.after, err = s.Store.LatestEventCursor(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func TestTheWorkspacesStreamShowsEveryPostAndAccountFromNowOn(t *testing.T) {
 		t.Errorf("then comes %+v", e)
 	}
 	s.post(s.send("DELETE", "/api/v1/posts/"+old.ID.String(), nil), 200)
-	if e := next(t, events); e.kind != post.EventCancelled || s.read(e).PostID != old.ID {
+	if e := next(t, events); e.kind != post.EventCanceled || s.read(e).PostID != old.ID {
 		t.Errorf("then comes %+v", e)
 	}
 }
@@ -98,7 +98,7 @@ func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
 	s.Refuse(first.ID)
 	s.Refuse(second.ID)
 	s.post(s.send("DELETE", "/api/v1/posts/"+one.ID.String(), nil), 200)
-	if e := next(t, cancelled); e.kind != post.EventCancelled || s.read(e).PostID != one.ID {
+	if e := next(t, cancelled); e.kind != post.EventCanceled || s.read(e).PostID != one.ID {
 		t.Errorf("narrowed to types: %+v", e)
 	}
 	for _, want := range []string{post.EventCreated, post.EventSending, post.EventFailed, post.EventStatus, post.EventNeedsReconnect} {

@@ -72,7 +72,7 @@ func (o *Options) sharedSettings() map[string]appSettings {
 	}
 }
 
-// SetSandbox tells the networks where the sandbox plays them.
+// SetSandbox sets the addresses of the fake networks.
 func (o *Options) SetSandbox(address func(network string) string) {
 	for name, c := range o.sharedSettings() {
 		*c.sandbox = address(name)

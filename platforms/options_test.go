@@ -8,7 +8,7 @@ import (
 	"dateline/platforms"
 )
 
-func TestOperatorsChangeWhatTheyName(t *testing.T) {
+func TestOptions_DecodeChangesNamedFields(t *testing.T) {
 	var o platforms.Options
 	if err := o.Decode(strings.NewReader(`{"linkedin": {"version": "202611"}, "x": {"max_characters": 4000, "post_price": -1}}`)); err != nil {
 		t.Fatal(err)
@@ -19,16 +19,16 @@ func TestOperatorsChangeWhatTheyName(t *testing.T) {
 	for _, wrong := range []string{``, `[]`, `{"twitter": {}}`, `{"x": {"max_chars": 1}}`, `{"x": {"max_characters": "many"}}`, `{} {}`,
 		`{"x": {"client_secret": "s"}}`, `{"x": {"Sandbox": "http://a"}}`} {
 		if err := new(platforms.Options).Decode(strings.NewReader(wrong)); err == nil {
-			t.Errorf("%s is taken", wrong)
+			t.Errorf("%s: got no error", wrong)
 		}
 	}
 }
 
-func TestApplicationsAndSandboxGoToTheNetworksThatHaveThem(t *testing.T) {
+func TestOptions_SetAppAndSandbox(t *testing.T) {
 	var o platforms.Options
 	for name, want := range map[string]bool{"x": true, "facebook": true, "instagram": true, "threads": true, "linkedin": true, "telegram": false, "mastodon": false, "elsewhere": false} {
 		if got := o.SetApp(name, "id of "+name, secret.NewText("secret")); got != want {
-			t.Errorf("%s takes an application: %v", name, got)
+			t.Errorf("%s: SetApp returned %v", name, got)
 		}
 	}
 	if o.X.ClientID != "id of x" || o.LinkedIn.ClientSecret.Reveal() != "secret" {

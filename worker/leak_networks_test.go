@@ -47,7 +47,7 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 	refused := n.publish(post.PartlyPosted, all...)
 	for _, target := range refused.Targets {
 		a := named(all, target)
-		if want := map[bool]post.TargetStatus{true: post.TargetPosted, false: post.TargetFailed}[a.Renewable]; target.Status != want {
+		if want := map[bool]post.TargetStatus{true: post.TargetPosted, false: post.TargetFailed}[a.IsRenewable]; target.Status != want {
 			t.Errorf("%s: %s after a refusal, want %s", a.Network, target.Status, want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 
 	// Renewed ahead, the network failing at first.
 	for _, a := range all {
-		if !a.Renewable {
+		if !a.IsRenewable {
 			continue
 		}
 		n.Exec("update accounts set refresh_due_at = now() where id = $1", a.ID)
@@ -79,7 +79,7 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 		}
 		echo(http.MethodPost, use.Token.Reveal())
 		n.publish(post.Failed, a)
-		if a.Renewable {
+		if a.IsRenewable {
 			sent := use.RefreshToken.Reveal()
 			if _, ok := n.Networks.Connector(a.Network); ok {
 				sent += " " + network.SandboxApp("", "").ClientSecret.Reveal()
@@ -111,7 +111,7 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 		if _, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Instance{Network: name, Sandbox: true}, values); err == nil {
 			t.Errorf("%s: a wrong secret connected something", name)
 		} else {
-			n.Desk.Log.Info("refused as it should be", "error", err)
+			n.Scheduler.Log.Info("refused as it should be", "error", err)
 		}
 	}
 	for _, a := range all {

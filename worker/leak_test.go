@@ -58,7 +58,7 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	t.Helper()
 	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour}), log: &logBook{}, dir: t.TempDir()}
 	log := slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	n.Accounts.Log, n.Desk.Log = log, log
+	n.Accounts.Log, n.Scheduler.Log = log, log
 	c, err := temporalclient.Connect(temporalclient.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
 	n.Must(err)
 	t.Cleanup(c.Close)
@@ -69,9 +69,9 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
 			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}}),
 			Planner:  &delivery.Planner{Store: n.Store},
-			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Desk, Live: n.Bus},
+			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Scheduler, Live: n.Bus},
 			Recovery: &delivery.Recovery{Store: n.Store, Signaler: n.starter, Live: n.Bus, Log: log}},
-		Series:   &activities.Series{Store: n.Store, Desk: n.Desk, Signaler: n.starter, Log: log},
+		Series:   &activities.Series{Store: n.Store, Scheduler: n.Scheduler, Signaler: n.starter, Log: log},
 		Webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log},
 		Tokens:   &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
 	}, Deps{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
@@ -96,7 +96,7 @@ func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Accoun
 	file, err := n.Media.Upload(t.Context(), n.Owner, "photo.jpg", "A wall", &photo)
 	n.Must(err)
 	d.Attachments = []string{file.ID.String()}
-	p, _, err := n.Desk.Schedule(t.Context(), n.Owner, d, idempotency.Key{})
+	p, _, err := n.Scheduler.Schedule(t.Context(), n.Owner, d, idempotency.Key{})
 	n.Must(err)
 	n.Must(n.starter.Start(t.Context(), p))
 	defer func() {

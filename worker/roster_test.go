@@ -47,9 +47,9 @@ func (p *publishing) activities() Activities {
 	return Activities{
 		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log}),
 			Planner:  &delivery.Planner{Store: p.Store},
-			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Desk, Live: p.Bus},
+			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Scheduler, Live: p.Bus},
 			Recovery: &delivery.Recovery{Store: p.Store, Signaler: p.starter, Live: p.Bus, Log: log}},
-		Series: &activities.Series{Store: p.Store, Desk: p.Desk, Signaler: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
+		Series: &activities.Series{Store: p.Store, Scheduler: p.Scheduler, Signaler: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
 		Tokens:   &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
 		Webhooks: &activities.Webhooks{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}
 }
@@ -68,7 +68,7 @@ func (p *publishing) run(w *Worker) {
 
 func (p *publishing) schedule(in time.Duration) post.Post {
 	p.t.Helper()
-	made, _, err := p.Desk.Schedule(p.t.Context(), p.Owner, scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, idempotency.Key{})
+	made, _, err := p.Scheduler.Schedule(p.t.Context(), p.Owner, scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, idempotency.Key{})
 	p.Must(err)
 	p.Must(p.starter.Start(p.t.Context(), made))
 	return made

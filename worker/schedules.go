@@ -30,13 +30,13 @@ func schedules() []client.ScheduleOptions {
 		// The first run looks at once: posts may have waited for Temporal.
 		TriggerImmediately: true,
 	}, {
-		ID:            workflows.MaterialiseSchedule,
+		ID:            workflows.MaterializeSchedule,
 		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: 10 * time.Minute}}},
 		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
 		CatchupWindow: time.Minute,
 		Action: &client.ScheduleWorkflowAction{
-			ID:        workflows.MaterialiseSchedule,
-			Workflow:  workflows.MaterialiseSeriesWorkflow,
+			ID:        workflows.MaterializeSchedule,
+			Workflow:  workflows.MaterializeSeriesWorkflow,
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,

@@ -106,7 +106,7 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	})
 	posts.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.MaterialiseSeries, workflow.RegisterOptions{Name: workflows.MaterialiseSeriesWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.MaterializeSeries, workflow.RegisterOptions{Name: workflows.MaterializeSeriesWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.TendAccounts, workflow.RegisterOptions{Name: workflows.TendAccountsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})

@@ -148,9 +148,9 @@ func (r *rows) Maintain(_ context.Context, beat func()) (flush.MaintenanceResult
 }
 
 // Sweep deletes what nothing needs, which is nothing.
-func (r *rows) Sweep(context.Context, func(media.Swept)) (media.Swept, error) {
+func (r *rows) Sweep(context.Context, func(media.SweepResult)) (media.SweepResult, error) {
 	close(r.swept)
-	return media.Swept{Objects: 1}, nil
+	return media.SweepResult{Objects: 1}, nil
 }
 
 func (r *rows) RefreshesDue(context.Context, int) ([]uuid.UUID, error) { return r.accounts, nil }
@@ -164,8 +164,8 @@ func (r *rows) ListOpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, err
 	return r.series, nil
 }
 
-// Materialise makes a post that nothing else knows of.
-func (r *rows) Materialise(context.Context, uuid.UUID) ([]uuid.UUID, error) {
+// Materialize makes a post that nothing else knows of.
+func (r *rows) Materialize(context.Context, uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{r.recurring}, nil
 }
 func (r *rows) DeleteExpiredIdempotencyKeys(context.Context) error { return nil }
@@ -226,7 +226,7 @@ func TestRun(t *testing.T) {
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
 	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+		Series: &activities.Series{Store: missing, Scheduler: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))
@@ -287,7 +287,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+		Series: &activities.Series{Store: missing, Scheduler: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))

@@ -20,7 +20,7 @@ const (
 	PostWorkflow              = "Post"
 	ReconcilePostsWorkflow    = "ReconcilePosts"
 	DeliverWebhookWorkflow    = "DeliverWebhook"
-	MaterialiseSeriesWorkflow = "MaterialiseSeries"
+	MaterializeSeriesWorkflow = "MaterializeSeries"
 	SweepMediaWorkflow        = "SweepMedia"
 )
 
@@ -31,7 +31,7 @@ const PublishActivity = "PublishTarget"
 // Ids of the schedules that run workflows by the clock.
 const (
 	ReconcileSchedule   = "reconcile-posts"
-	MaterialiseSchedule = "materialise-series"
+	MaterializeSchedule = "materialize-series"
 	SweepMediaSchedule  = "sweep-media"
 )
 

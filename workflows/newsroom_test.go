@@ -85,7 +85,7 @@ func (n *newsroom) ReadPost(context.Context, uuid.UUID) (delivery.PostView, erro
 	}
 	v := n.view
 	v.Targets = slices.Clone(v.Targets)
-	open := slices.DeleteFunc(slices.Clone(v.Targets), func(t delivery.TargetView) bool { return !t.Status.Open() })
+	open := slices.DeleteFunc(slices.Clone(v.Targets), func(t delivery.TargetView) bool { return !t.Status.IsOpen() })
 	v.Deferred = v.Status == post.Scheduled && len(open) == 1
 	return v, nil
 }
@@ -118,9 +118,9 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 		n.rollUp()
 		return nil // what is to be said stays the same
 	case workflows.SignalCancel:
-		v.Status = post.Cancelled
+		v.Status = post.Canceled
 		for i := range v.Targets {
-			v.Targets[i].Status = post.TargetCancelled
+			v.Targets[i].Status = post.TargetCanceled
 		}
 	case workflows.SignalPublishNow:
 		v.ScheduledTime = n.now().UTC()
@@ -151,7 +151,7 @@ func (n *newsroom) decide(c delivery.Command) (found bool) {
 		switch {
 		case !meant:
 		case c.Name == workflows.SignalDiscard && t.Status.Dead():
-			n.view.Targets[i].Status, found = post.TargetCancelled, true
+			n.view.Targets[i].Status, found = post.TargetCanceled, true
 		case c.Name == workflows.SignalRetry && t.Status == post.TargetFailed:
 			n.view.Targets[i].Status, found = post.TargetScheduled, true
 		}
@@ -168,7 +168,7 @@ func (n *newsroom) rollUp() {
 		dead = dead || t.Status.Dead()
 	}
 	switch all := len(v.Targets); {
-	case counts[post.TargetScheduled] > 0 && counts[post.TargetScheduled]+counts[post.TargetCancelled] == all:
+	case counts[post.TargetScheduled] > 0 && counts[post.TargetScheduled]+counts[post.TargetCanceled] == all:
 		v.Status = post.Scheduled
 	case counts[post.TargetScheduled]+counts[post.TargetPublishing]+counts[post.TargetUncertain] > 0:
 		v.Status = post.Publishing
@@ -176,14 +176,14 @@ func (n *newsroom) rollUp() {
 		v.Status = post.Posted
 	case counts[post.TargetPosted] > 0:
 		v.Status = post.PartlyPosted
-	case counts[post.TargetCancelled] == all:
-		v.Status = post.Cancelled
+	case counts[post.TargetCanceled] == all:
+		v.Status = post.Canceled
 	default:
 		v.Status = post.Failed
 	}
 	v.ParkedUntil = time.Time{}
 	if dead {
-		v.ParkedUntil = n.now().Add(post.ParkedFor).UTC()
+		v.ParkedUntil = n.now().Add(post.ParkTimeout).UTC()
 	}
 }
 
@@ -232,8 +232,8 @@ func (n *newsroom) CheckViews(context.Context) (activities.CheckResult, error) {
 	return activities.CheckResult{Done: true, Compared: 900}, nil
 }
 
-// TendViews is the activity of that name.
-func (n *newsroom) TendViews(context.Context) (activities.MaintainViewsResult, error) {
+// MaintainViews is the activity of that name.
+func (n *newsroom) MaintainViews(context.Context) (activities.MaintainViewsResult, error) {
 	return activities.MaintainViewsResult{Sketched: 300}, nil
 }
 
@@ -261,7 +261,7 @@ func (n *newsroom) finish(in delivery.TargetInput, status post.TargetStatus) del
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	v := &n.view
-	if v.Revision != in.Revision || v.Status.Final() {
+	if v.Revision != in.Revision || v.Status.IsFinal() {
 		return delivery.TargetResult{Stale: true}
 	}
 	for i := range v.Targets {

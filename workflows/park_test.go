@@ -61,7 +61,7 @@ func TestAFailedPostWaitsThirtyDaysForAPerson(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	for _, days := range []int{1, 29} {
 		r.at(time.Duration(days)*24*time.Hour, func() {
-			if state := r.state(); state.Doing != "parked" || state.Until != due.Add(-time.Second).Add(post.ParkedFor).Format(time.RFC3339) {
+			if state := r.state(); state.Doing != "parked" || state.Until != due.Add(-time.Second).Add(post.ParkTimeout).Format(time.RFC3339) {
 				t.Errorf("after %d days: %+v", days, state)
 			}
 		})
@@ -111,8 +111,8 @@ func TestParkedPostsObey(t *testing.T) {
 		"RetryEmptyObject": {workflows.SignalRetry, payload("json/plain", `{}`), post.Posted, []time.Time{decided}},
 		"RetryNull":        {workflows.SignalRetry, payload("json/plain", `null`), post.Posted, []time.Time{decided}},
 		"RetryBinaryNull":  {workflows.SignalRetry, payload("binary/null", ""), post.Posted, []time.Time{decided}},
-		"Discard":          {workflows.SignalDiscard, nil, post.Cancelled, nil},
-		"DiscardObject":    {workflows.SignalDiscard, payload("json/plain", `{}`), post.Cancelled, nil},
+		"Discard":          {workflows.SignalDiscard, nil, post.Canceled, nil},
+		"DiscardObject":    {workflows.SignalDiscard, payload("json/plain", `{}`), post.Canceled, nil},
 		"Edit":             {workflows.SignalEdit, payload("json/plain", `{"content":"x"}`), post.Posted, []time.Time{decided}},
 		"EditWithATime":    {workflows.SignalEdit, payload("json/plain", `{"scheduled_time":"`+text+`"}`), post.Posted, []time.Time{later}},
 	} {
@@ -155,7 +155,7 @@ func TestParkedPostsRefuseBrokenSignals(t *testing.T) {
 				}
 				r.SignalWorkflow(workflows.SignalDiscard, nil)
 			})
-			r.wantEnd(post.Cancelled)
+			r.wantEnd(post.Canceled)
 			r.wantSent()
 		})
 	}
@@ -231,7 +231,7 @@ func TestUncertainPostsParkAsWell(t *testing.T) {
 	}{
 		"Confirmed": {post.TargetPosted, post.Posted, nil},
 		"SentAgain": {post.TargetScheduled, post.Posted, []time.Time{opening.Add(48 * time.Hour)}},
-		"Discarded": {post.TargetCancelled, post.Cancelled, nil},
+		"Discarded": {post.TargetCanceled, post.Canceled, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			room := newRoom("mastodon")
@@ -299,7 +299,7 @@ func TestCancellingAParkedWorkflowEndsItAndTouchesNothing(t *testing.T) {
 			r.CancelWorkflow()
 		})
 		// Scheduled again, so that there is something to take back.
-		if _, err := r.end(); !temporal.IsCanceledError(err) || r.room.view.Status != post.Cancelled {
+		if _, err := r.end(); !temporal.IsCanceledError(err) || r.room.view.Status != post.Canceled {
 			t.Errorf("ended with %v as %s", err, r.room.view.Status)
 		}
 		r.wantSent()

@@ -28,7 +28,7 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	if err := r.run(); err != nil {
 		return PostResult{}, err
 	}
-	if r.view.Status == post.Cancelled && ctx.Err() != nil {
+	if r.view.Status == post.Canceled && ctx.Err() != nil {
 		return PostResult{Status: string(r.view.Status)}, ctx.Err()
 	}
 	return PostResult{Status: string(r.view.Status)}, nil
@@ -62,7 +62,7 @@ func (r *postRun) run() error {
 		r.known = false
 		targets := r.openTargets()
 		// A draft has no time yet; scheduling it starts the workflow anew.
-		r.inbox.idle = r.view.Status.Final() || r.view.Status == post.Draft || len(targets) == 0
+		r.inbox.idle = r.view.Status.IsFinal() || r.view.Status == post.Draft || len(targets) == 0
 		if r.inbox.idle {
 			if done, err := r.park(); done || err != nil {
 				return err
@@ -135,7 +135,7 @@ func (r *postRun) read() error {
 }
 
 func (r *postRun) openTargets() []delivery.TargetView {
-	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t delivery.TargetView) bool { return !t.Status.Open() })
+	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t delivery.TargetView) bool { return !t.Status.IsOpen() })
 }
 
 // wait sleeps until the time given. due is false when a signal came first.

@@ -78,7 +78,7 @@ func TestPostEdited(t *testing.T) {
 func TestPostCancelled(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.at(59*time.Minute, func() { r.SignalWorkflow(workflows.SignalCancel, nil) })
-	r.wantEnd(post.Cancelled)
+	r.wantEnd(post.Canceled)
 	r.wantSent()
 	if r.room.calls != 0 {
 		t.Errorf("publishing was tried %d times", r.room.calls)
@@ -93,7 +93,7 @@ func TestPostCancelRequest(t *testing.T) {
 			t.Fatalf("ended with %v, want a cancelled workflow", err)
 		}
 		r.wantSent()
-		if r.room.view.Status != post.Cancelled || r.room.calls != 0 {
+		if r.room.view.Status != post.Canceled || r.room.calls != 0 {
 			t.Errorf("the post is %s after %d calls", r.room.view.Status, r.room.calls)
 		}
 	})
@@ -126,7 +126,7 @@ func TestPostSignalWithTheTimer(t *testing.T) {
 		end    post.Status
 		sent   []time.Time
 	}{
-		"Cancel": {workflows.SignalCancel, nil, post.Cancelled, nil},
+		"Cancel": {workflows.SignalCancel, nil, post.Canceled, nil},
 		"Edit":   {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: &text}, post.Posted, []time.Time{later, later}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestPostToOneAccountWaitsWithItsActivity(t *testing.T) {
 		sent   []time.Time
 	}{
 		"Unchanged":  {"", nil, post.Posted, []time.Time{due}},
-		"Cancelled":  {workflows.SignalCancel, nil, post.Cancelled, nil},
+		"Cancelled":  {workflows.SignalCancel, nil, post.Canceled, nil},
 		"Earlier":    {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(earlier.Format(time.RFC3339))}, post.Posted, []time.Time{earlier}},
 		"Later":      {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(later.Format(time.RFC3339))}, post.Posted, []time.Time{later}},
 		"PublishNow": {workflows.SignalPublishNow, nil, post.Posted, []time.Time{opening.Add(30 * time.Minute)}},

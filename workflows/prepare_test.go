@@ -114,7 +114,7 @@ func TestAnEditWhilePreparingCallsItOffAndPreparesAnew(t *testing.T) {
 }
 
 func TestPublishNowAndCancelWhilePreparing(t *testing.T) {
-	for signal, want := range map[string]post.Status{workflows.SignalPublishNow: post.Posted, workflows.SignalCancel: post.Cancelled} {
+	for signal, want := range map[string]post.Status{workflows.SignalPublishNow: post.Posted, workflows.SignalCancel: post.Canceled} {
 		t.Run(signal, func(t *testing.T) {
 			r := newRun(t, withFiles("mastodon"))
 			r.room.prepare = func(context.Context, delivery.TargetInput) error { return hung() }

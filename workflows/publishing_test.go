@@ -62,7 +62,7 @@ func TestPostNoHotLoop(t *testing.T) {
 				return delivery.TargetResult{Stale: true}, result
 			}
 			r.at(2*time.Hour, func() { r.SignalWorkflow(workflows.SignalCancel, nil) })
-			r.wantEnd(post.Cancelled)
+			r.wantEnd(post.Canceled)
 			// An hour of rounds that come every 30 seconds in the end.
 			if rounds := r.room.calls / 2; rounds < 100 || rounds > 130 {
 				t.Errorf("%d rounds in an hour", rounds)

@@ -49,14 +49,14 @@ type story struct {
 func stories() map[string]*story {
 	return map[string]*story{
 		"plain": {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
-		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Cancelled, tell: func(t *testing.T, c client.Client, id string) {
+		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Canceled, tell: func(t *testing.T, c client.Client, id string) {
 			later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
 			signal(t, c, id, workflows.SignalEdit, `{"scheduled_time":"`+later+`"}`)
 			signal(t, c, id, workflows.SignalEdit, `"no object"`)
 			signal(t, c, id, workflows.SignalEdit, "")
 			signal(t, c, id, workflows.SignalCancel, "")
 		}},
-		"cancel_requested": {room: newRoom("mastodon"), end: post.Cancelled, tell: func(t *testing.T, c client.Client, id string) {
+		"cancel_requested": {room: newRoom("mastodon"), end: post.Canceled, tell: func(t *testing.T, c client.Client, id string) {
 			if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
 				t.Error(err)
 			}
@@ -72,7 +72,7 @@ func stories() map[string]*story {
 			signal(t, c, id, workflows.SignalRetry, `{"target":["misspelt"]}`)
 			signal(t, c, id, workflows.SignalRetry, "")
 		}},
-		"parked_then_discarded": {room: newRoom("mastodon"), end: post.Cancelled, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
+		"parked_then_discarded": {room: newRoom("mastodon"), end: post.Canceled, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
 			untilParked(t, c, id)
 			signal(t, c, id, workflows.SignalDiscard, `{}`)
 		}},
@@ -234,7 +234,7 @@ func TestRecord(t *testing.T) {
 		}
 		keep(t, c, "reconcile_posts", run)
 	})
-	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "tend_views": workflows.MaintainViewsWorkflow} {
+	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "maintain_views": workflows.MaintainViewsWorkflow} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			room := newRoom("mastodon")

@@ -6,10 +6,10 @@ import (
 	"dateline/activities"
 )
 
-// MaterialiseSeries makes posts of what recurs. A schedule runs it.
-func MaterialiseSeries(ctx workflow.Context) (activities.MaterialiseResult, error) {
+// MaterializeSeries makes posts of what recurs. A schedule runs it.
+func MaterializeSeries(ctx workflow.Context) (activities.MaterializeResult, error) {
 	var series *activities.Series
-	var result activities.MaterialiseResult
-	err := workflow.ExecuteActivity(housekeeping(ctx), series.MaterialiseSeries).Get(ctx, &result)
+	var result activities.MaterializeResult
+	err := workflow.ExecuteActivity(housekeeping(ctx), series.MaterializeSeries).Get(ctx, &result)
 	return result, err
 }

@@ -58,7 +58,7 @@ func TestOtherSignalsIgnoreTheirInput(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(10*time.Minute, func() { r.SignalWorkflow(workflows.SignalChanged, input) })
 		r.at(20*time.Minute, func() { r.SignalWorkflow(workflows.SignalCancel, input) })
-		r.wantEnd(post.Cancelled)
+		r.wantEnd(post.Canceled)
 		r.wantSent()
 	}
 }

@@ -26,12 +26,12 @@ func (l *login) RenewToken(_ context.Context, id uuid.UUID) (activities.RenewSte
 }
 
 func TestARenewalIsTriedUntilTheNetworkAnswers(t *testing.T) {
-	for _, end := range []account.Outcome{account.Renewed, account.Refused, account.Impossible} {
+	for _, end := range []account.Outcome{account.Renewed, account.Refused, account.NotRenewable} {
 		var suite testsuite.WorkflowTestSuite
 		suite.SetLogger(quiet{})
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetStartTime(opening)
-		l := &login{steps: []activities.RenewStep{{Outcome: account.Later, Wait: time.Minute}, {Outcome: account.Later, Wait: 3 * time.Hour}, {Outcome: end}}}
+		l := &login{steps: []activities.RenewStep{{Outcome: account.Deferred, Wait: time.Minute}, {Outcome: account.Deferred, Wait: 3 * time.Hour}, {Outcome: end}}}
 		env.RegisterActivity(l)
 		id := uuid.New()
 		env.ExecuteWorkflow(workflows.RefreshToken, workflows.RefreshTokenInput{AccountID: id})

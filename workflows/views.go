@@ -9,50 +9,49 @@ import (
 	"dateline/activities"
 )
 
-// Names of the workflows that keep the counts of views.
+// Names of the workflows of view counting.
 const (
 	FlushViewsWorkflow    = "FlushViews"
-	MaintainViewsWorkflow = "TendViews"
+	MaintainViewsWorkflow = "MaintainViews"
 )
 
-// Ids of the schedules that run them.
+// IDs of their schedules.
 const (
 	FlushViewsSchedule    = "flush-views"
-	MaintainViewsSchedule = "tend-views"
+	MaintainViewsSchedule = "maintain-views"
 )
 
-// FlushViewsResult is what a round did.
+// FlushViewsResult is the outcome of a run.
 type FlushViewsResult struct {
 	Flush activities.FlushResult
 	Check activities.CheckResult
 }
 
-// FlushViews brings the counts from Redis to the database, and once an hour
-// compares both. A schedule runs it every minute. What a run leaves, the next
-// one finds; so there is nothing to decide but to go on.
+// FlushViews writes view counts from Redis to the database, and compares both
+// once an hour. A schedule runs it every minute. It needs no compensation: the
+// next run continues where a failed one stopped.
 func FlushViews(ctx workflow.Context) (result FlushViewsResult, err error) {
 	var views *activities.Views
-	if err := workflow.ExecuteActivity(viewsActivityOptions(ctx, "Brings the counts to the database"), views.FlushViews).Get(ctx, &result.Flush); err != nil {
+	if err := workflow.ExecuteActivity(viewsActivityOptions(ctx, "Flush view counts to the database"), views.FlushViews).Get(ctx, &result.Flush); err != nil {
 		return result, err
 	}
 	if result.Flush.Busy {
-		return result, nil // somebody else is at it
+		return result, nil // another flush is in progress
 	}
-	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Compares Redis with the database, once an hour"), views.CheckViews).Get(ctx, &result.Check)
+	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Compare Redis with the database once an hour"), views.CheckViews).Get(ctx, &result.Check)
 	return result, err
 }
 
-// MaintainViews rolls hours up to days and months, and drops what is too old. A
-// schedule runs it every hour.
+// MaintainViews rolls hours up to days and months, and deletes expired counts.
+// A schedule runs it every hour.
 func MaintainViews(ctx workflow.Context) (result activities.MaintainViewsResult, err error) {
 	var views *activities.Views
-	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Rolls up hours and days"), views.MaintainViews).Get(ctx, &result)
+	err = workflow.ExecuteActivity(viewsActivityOptions(ctx, "Roll up hours and days"), views.MaintainViews).Get(ctx, &result)
 	return result, err
 }
 
-// viewsActivityOptions is for work on counts: short as a rule, long after a loss of Redis,
-// when every page is filled in again. Each attempt goes on where the last one
-// was.
+// viewsActivityOptions allows for long runs: seeding every page after a loss of
+// Redis takes long. A retry continues where the last attempt stopped.
 func viewsActivityOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Hour,

@@ -38,9 +38,12 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 	// Dispatch: the work of each second goes into the seconds before it, the latest
 	// free ones first.
 	free := make([]float64, len(due))
+	next := make([]int, len(due)+1) // for a second without free capacity: a later one that may have some
 	for i := range free {
 		free[i] = perSecond
+		next[i] = i
 	}
+	next[len(due)] = len(due)
 	var lates []late
 	for s, n := range due {
 		d.Posts += n
@@ -52,16 +55,18 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 			left -= use
 			armed[at] += use
 		}
-		// The rest is dispatched as soon as possible, late.
-		for at := s + 1; at < len(due) && left > 0; at++ {
+		// The rest is dispatched as soon as possible, late. Full seconds are skipped:
+		// under a backlog there are many.
+		for at := nextFree(free, next, s+1); at < len(due) && left > 0; at = nextFree(free, next, at+1) {
 			use := math.Min(free[at], left)
 			free[at] -= use
 			left -= use
 			armed[at] += use
-			if use > 0 {
-				lates = append(lates, late{float64(at - s), use})
-			}
+			lates = append(lates, late{float64(at - s), use})
 			d.Backlog = math.Max(d.Backlog, float64(at-s))
+		}
+		if left > 0 {
+			d.Backlog = math.Max(d.Backlog, float64(len(due)-1-s))
 		}
 		d.Dispatched += n - int(math.Ceil(left))
 		// Claims begin up to two seconds ahead; the rest of the burst waits for them.
@@ -88,6 +93,22 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 		d.LateMax = math.Max(d.LateMax, l.by)
 	}
 	return d
+}
+
+// nextFree returns the first second from at on with free capacity, or the end. It
+// shortens the paths in next, as union-find does.
+func nextFree(free []float64, next []int, at int) int {
+	root := at
+	for root < len(free) && free[root] == 0 {
+		if next[root] == root {
+			next[root] = root + 1
+		}
+		root = next[root]
+	}
+	for at < root {
+		at, next[at] = next[at], root
+	}
+	return root
 }
 
 // capacity returns Temporal's cores as Needs computes them.

@@ -11,9 +11,9 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// cost measures processor time instead of time on the clock, which neighbours
-// disturb less: of Redis and of this process, per view, for counting and for
-// folding what a second brings.
+// cost measures the CPU time of Redis and of this process per view, for
+// counting and for aggregating a second's views. Other load on the machine
+// affects it less than elapsed time.
 func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 	e, err := startEngine(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 	readers := newReaders(site, newPages(o.posts), o.visitors, 1)
 	const batch, perSecond, seconds = 64, 60_000, 6
 	hits := make([][]counter.Hit, perSecond/batch)
-	var counting, folding used
+	var counting, aggregating used
 	for second := range seconds {
 		for i := range hits {
 			hits[i] = hits[i][:0]
@@ -47,23 +47,23 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 		if err != nil {
 			return err
 		}
-		if err := e.measure(ctx, &folding, func() error { return viewCounter.Aggregate(ctx) }); err != nil {
+		if err := e.measure(ctx, &aggregating, func() error { return viewCounter.Aggregate(ctx) }); err != nil {
 			return err
 		}
-		if second == 0 { // all is new then
-			counting, folding = used{}, used{}
+		if second == 0 { // all keys are new
+			counting, aggregating = used{}, used{}
 			if err := e.ConfigResetStat(ctx).Err(); err != nil {
 				return err
 			}
 		}
 	}
 	n := float64((seconds - 1) * len(hits) * batch)
-	fmt.Fprintf(out, "counting: Redis %.1f µs, this process %.1f µs a view; folding a second's 60,000: %.1f and %.1f µs a view\n",
-		counting.redis*1e6/n, counting.own*1e6/n, folding.redis*1e6/n, folding.own*1e6/n)
+	fmt.Fprintf(out, "counting: Redis %.1f µs, this process %.1f µs a view; aggregating a second's 60,000: %.1f and %.1f µs a view\n",
+		counting.redis*1e6/n, counting.own*1e6/n, aggregating.redis*1e6/n, aggregating.own*1e6/n)
 	if err := e.commands(ctx, out, n); err != nil {
 		return err
 	}
-	r.CountingUS = (counting.redis + counting.own + folding.redis + folding.own) * 1e6 / n
+	r.CountingUS = (counting.redis + counting.own + aggregating.redis + aggregating.own) * 1e6 / n
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (e *engine) measure(ctx context.Context, u *used, do func() error) error {
 	return err
 }
 
-// ownCPU is how much processor time this process has used.
+// ownCPU returns the CPU time of this process.
 func ownCPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

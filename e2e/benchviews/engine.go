@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// engine is a Redis of the benchmark's own, with an append-only file as
-// `dateline up` starts it.
+// engine is the benchmark's Redis, with an append-only file as in `dateline
+// up`.
 type engine struct {
 	*redis.Client
 	server *exec.Cmd
@@ -46,7 +46,7 @@ func startEngine(ctx context.Context) (*engine, error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	e.stop()
-	return nil, fmt.Errorf("redis-server does not answer: %w", err)
+	return nil, fmt.Errorf("redis-server does not respond: %w", err)
 }
 
 func (e *engine) stop() {

@@ -10,7 +10,7 @@ import (
 )
 
 // flushing measures a flush of 100,000 posts with BenchmarkFlush of
-// internal/audience/flush, which brings the engines for it.
+// internal/audience/flush, which starts its own engines.
 func flushing(ctx context.Context, out io.Writer, _ options, r *report) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "./internal/audience/flush", "-run", "^$", "-bench", "^BenchmarkFlush$", "-benchtime", "1x", "-count", "1")
 	cmd.Stderr = os.Stderr
@@ -22,7 +22,7 @@ func flushing(ctx context.Context, out io.Writer, _ options, r *report) error {
 	var name string
 	var n, ns float64
 	if _, err := fmt.Sscan(string(line), &name, &n, &ns); !found || err != nil {
-		return fmt.Errorf("what the benchmark says cannot be read: %w\n%s", err, text)
+		return fmt.Errorf("parse the output of the benchmark: %w\n%s", err, text)
 	}
 	r.Flush100kS = ns / 1e9
 	_, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte("ns/op"))

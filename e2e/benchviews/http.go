@@ -30,8 +30,8 @@ import (
 	"dateline/internal/notify/pubsub"
 )
 
-// overHTTP compares the intake, with all that it does, with a handler that
-// counts the naive way, on keep-alive connections.
+// overHTTP compares ingesting over HTTP with a handler that counts naively, on
+// keep-alive connections.
 func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	e, err := startEngine(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	viewCounter := counter.New(e.Client, counter.Options{})
 	batcher := counter.NewBatcher(viewCounter)
 	defer batcher.Close()
-	ours, err := newIntake(ctx, e, one, viewCounter, batcher)
+	handler, err := newIntake(ctx, e, one, viewCounter, batcher)
 	if err != nil {
 		return err
 	}
@@ -57,14 +57,14 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	handlers := []struct {
 		name string
 		http.Handler
-	}{{"HTTP, naive", naive}, {"HTTP, the intake", ours}}
+	}{{"HTTP, naive", naive}, {"HTTP, ingest", handler}}
 	perS, cost := make([][]float64, len(handlers)), make([][]float64, len(handlers))
 	for range o.rounds {
 		for i, h := range handlers {
 			if err := e.FlushAll(ctx).Err(); err != nil {
 				return err
 			}
-			var t turn
+			var t result
 			var cpu used
 			err := e.measure(ctx, &cpu, func() (err error) {
 				t, err = load(ctx, o, h, pages)
@@ -85,8 +85,7 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	}
 	r.HTTPNaivePerS, r.HTTPPerS = perS[0][o.rounds/2], perS[1][o.rounds/2]
 	r.HTTPTimesNaive = r.HTTPPerS / r.HTTPNaivePerS
-	// Processor time, the load generator's included, is what neighbours disturb
-	// least.
+	// CPU time, including that of the load generator, is affected least by other load.
 	r.HTTPUS, r.HTTPNaiveUS = cost[1][o.rounds/2], cost[0][o.rounds/2]
 	fmt.Fprintf(out, "over HTTP the intake is %.1f × the naive way, with %.2f of its processor time\n", r.HTTPTimesNaive, r.HTTPUS/r.HTTPNaiveUS)
 	return nil
@@ -97,7 +96,7 @@ type oneSite struct{ *site.Active }
 
 func (s oneSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
 func (s oneSite) BySecret(string) (*site.Active, bool)  { return nil, false }
-func (s oneSite) AnyAllows(string) bool                   { return true }
+func (s oneSite) AnyAllows(string) bool                 { return true }
 
 const writeKey = "dlw_benchbenchbench1"
 
@@ -139,7 +138,7 @@ func newNaive(e *engine, one counter.Site) http.Handler {
 		}
 		sum := sha256.Sum256([]byte(c.GetHeader("X-Forwarded-For") + agent))
 		h := counter.Hit{Site: one, Page: body.Page, Kind: counter.View, Visitor: counter.Visitor{Hash: binary.BigEndian.Uint64(sum[:])}, At: time.Now()}
-		if err := e.naively(c.Request.Context(), h); err != nil {
+		if err := e.countNaively(c.Request.Context(), h); err != nil {
 			c.AbortWithStatus(http.StatusServiceUnavailable)
 			return
 		}
@@ -149,11 +148,11 @@ func newNaive(e *engine, one counter.Site) http.Handler {
 }
 
 // load sends views on keep-alive connections for a while.
-func load(ctx context.Context, o options, h http.Handler, pages []string) (turn, error) {
+func load(ctx context.Context, o options, h http.Handler, pages []string) (result, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return turn{}, err
+		return result{}, err
 	}
 	server := api.NewHTTPServer(h)
 	go func() { _ = server.Serve(l) }()
@@ -170,13 +169,13 @@ func load(ctx context.Context, o options, h http.Handler, pages []string) (turn,
 	elapsed := time.Since(start)
 	for _, err := range failed {
 		if err != nil {
-			return turn{}, err
+			return result{}, err
 		}
 	}
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	n := len(all)
-	return turn{count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100]}, nil
+	return result{count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100]}, nil
 }
 
 // reader writes requests and reads answers with as little work as can be: what
@@ -215,7 +214,7 @@ func accepted(from *bufio.Reader) error {
 		return err
 	}
 	if !strings.HasPrefix(status, "HTTP/1.1 202") {
-		return fmt.Errorf("answered with %s", status)
+		return fmt.Errorf("unexpected status %s", status)
 	}
 	for {
 		line, err := from.ReadString('\n')

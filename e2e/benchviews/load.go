@@ -24,7 +24,7 @@ func newSite() (counter.Site, error) {
 	return counter.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}, err
 }
 
-// newPages are posts: their names are UUIDs.
+// newPages returns ids of posts.
 func newPages(n int) []string {
 	pages := make([]string, n)
 	for i := range pages {

@@ -1,6 +1,6 @@
-// Command benchviews measures the counting of views against the naive way and
-// against a bare INCR, in the same run, on a Redis of its own. Its last line on
-// stdout is one JSON object.
+// Command benchviews compares view counting with a naive implementation and a
+// bare INCR, in the same run, on its own Redis. The last line of its output is
+// a JSON object.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// options are the flags.
+// options are the command-line flags.
 type options struct {
 	parts    string
 	rounds   int
@@ -27,7 +27,7 @@ type options struct {
 	profile  string
 }
 
-// report is the last line.
+// report is the last line of the output.
 type report struct {
 	ViewsPerS         float64 `json:"views_per_s,omitempty"`
 	NaivePerS         float64 `json:"naive_per_s,omitempty"`
@@ -50,12 +50,12 @@ type report struct {
 func main() {
 	var o options
 	flag.StringVar(&o.parts, "parts", "speed,http,cost,trending,flush,memory", "what to measure")
-	flag.IntVar(&o.rounds, "rounds", 3, "speed: how often each way has its turn; the middle one counts")
-	flag.DurationVar(&o.duration, "duration", 8*time.Second, "speed: how long a turn lasts")
-	flag.IntVar(&o.callers, "callers", 64, "speed: goroutines that count at the same time")
-	flag.IntVar(&o.posts, "posts", 10_000, "speed: posts, viewed as Zipf has it")
-	flag.IntVar(&o.visitors, "visitors", 1_000_000, "different visitors")
-	flag.IntVar(&o.stored, "stored", 1_000_000, "memory: posts")
+	flag.IntVar(&o.rounds, "rounds", 3, "speed: number of runs per method; the median is reported")
+	flag.DurationVar(&o.duration, "duration", 8*time.Second, "speed: duration of a run")
+	flag.IntVar(&o.callers, "callers", 64, "speed: number of concurrent callers")
+	flag.IntVar(&o.posts, "posts", 10_000, "speed: number of posts, with Zipf-distributed views")
+	flag.IntVar(&o.visitors, "visitors", 1_000_000, "number of visitors")
+	flag.IntVar(&o.stored, "stored", 1_000_000, "memory: number of posts")
 	flag.StringVar(&o.profile, "profile", "", "speed: write a CPU profile of counting to this file")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -15,15 +15,16 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// turn is what one way did in its time.
-type turn struct {
+// result is the result of one run.
+type result struct {
 	count    int
 	perS     float64
 	p50, p99 time.Duration
 	redis    float64 // µs of Redis' CPU per view
 }
 
-// speed lets the ways take turns, so that a neighbour's noise meets all.
+// speed runs the methods alternately, so that noise of the machine affects all
+// of them.
 func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 	e, err := startEngine(ctx)
 	if err != nil {
@@ -35,48 +36,49 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 		return err
 	}
 	pages := newPages(o.posts)
-	ways := []struct {
+	methods := []struct {
 		name string
-		run  func(context.Context) (turn, error)
+		run  func(context.Context) (result, error)
 	}{
-		{"naive, up to 9 round trips", func(ctx context.Context) (turn, error) { return e.naive(ctx, o, site, pages) }},
-		{"INCR", func(ctx context.Context) (turn, error) {
-			return e.take(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error { return e.Incr(ctx, "i:"+h.Page).Err() })
+		{"naive, up to 9 round trips", func(ctx context.Context) (result, error) { return e.naive(ctx, o, site, pages) }},
+		{"INCR", func(ctx context.Context) (result, error) {
+			return e.measureThroughput(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error { return e.Incr(ctx, "i:"+h.Page).Err() })
 		}},
-		{"batcher", func(ctx context.Context) (turn, error) { return e.batcher(ctx, o, site, pages) }},
+		{"batcher", func(ctx context.Context) (result, error) { return e.batcher(ctx, o, site, pages) }},
 	}
-	turns := make([][]turn, len(ways))
+	results := make([][]result, len(methods))
 	for range o.rounds {
-		for i, way := range ways {
+		for i, method := range methods {
 			if err := e.FlushAll(ctx).Err(); err != nil {
 				return err
 			}
-			t, err := way.run(ctx)
+			t, err := method.run(ctx)
 			if err != nil {
-				return fmt.Errorf("%s: %w", way.name, err)
+				return fmt.Errorf("%s: %w", method.name, err)
 			}
-			turns[i] = append(turns[i], t)
-			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs, busy %3.0f %%\n", way.name, t.perS, ms(t.p50), ms(t.p99), t.redis, t.redis*t.perS/1e4)
+			results[i] = append(results[i], t)
+			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs, busy %3.0f %%\n", method.name, t.perS, ms(t.p50), ms(t.p99), t.redis, t.redis*t.perS/1e4)
 		}
 	}
-	middle := func(i int) turn {
-		slices.SortFunc(turns[i], func(a, b turn) int { return int(a.perS - b.perS) })
-		return turns[i][len(turns[i])/2]
+	median := func(i int) result {
+		slices.SortFunc(results[i], func(a, b result) int { return int(a.perS - b.perS) })
+		return results[i][len(results[i])/2]
 	}
-	naive, incr, batcher := middle(0), middle(1), middle(2)
+	naive, incr, batcher := median(0), median(1), median(2)
 	r.NaivePerS, r.IncrPerS, r.ViewsPerS, r.P99ms = naive.perS, incr.perS, batcher.perS, ms(batcher.p99)
 	r.TimesNaive, r.OfIncr = batcher.perS/naive.perS, batcher.perS/incr.perS
-	fmt.Fprintf(out, "the batcher is %.1f × the naive way and %.2f of a bare INCR\n", r.TimesNaive, r.OfIncr)
+	fmt.Fprintf(out, "the batcher has %.1f × the throughput of the naive method and %.2f of a bare INCR\n", r.TimesNaive, r.OfIncr)
 	return nil
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// take counts with many callers for a while.
-func (e *engine) take(ctx context.Context, o options, site counter.Site, pages []string, count func(context.Context, counter.Hit) error) (turn, error) {
+// measureThroughput counts with many concurrent callers for the duration of a
+// run.
+func (e *engine) measureThroughput(ctx context.Context, o options, site counter.Site, pages []string, count func(context.Context, counter.Hit) error) (result, error) {
 	before, err := e.cpu(ctx)
 	if err != nil {
-		return turn{}, err
+		return result{}, err
 	}
 	var wait sync.WaitGroup
 	took := make([][]time.Duration, o.callers)
@@ -100,20 +102,20 @@ func (e *engine) take(ctx context.Context, o options, site counter.Site, pages [
 	elapsed := time.Since(start)
 	after, err := e.cpu(ctx)
 	if err != nil {
-		return turn{}, err
+		return result{}, err
 	}
 	for _, err := range failed {
 		if err != nil {
-			return turn{}, err
+			return result{}, err
 		}
 	}
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	n := len(all)
-	return turn{count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100], redis: (after - before) * 1e6 / float64(n)}, nil
+	return result{count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100], redis: (after - before) * 1e6 / float64(n)}, nil
 }
 
-// cpu is how many seconds of processor Redis has used.
+// cpu returns the CPU time of Redis in seconds.
 func (e *engine) cpu(ctx context.Context) (float64, error) {
 	user, err := e.info(ctx, "cpu", "used_cpu_user")
 	if err != nil {
@@ -123,15 +125,15 @@ func (e *engine) cpu(ctx context.Context) (float64, error) {
 	return user + system, err
 }
 
-func (e *engine) batcher(ctx context.Context, o options, site counter.Site, pages []string) (turn, error) {
+func (e *engine) batcher(ctx context.Context, o options, site counter.Site, pages []string) (result, error) {
 	if o.profile != "" {
 		f, err := os.Create(o.profile)
 		if err != nil {
-			return turn{}, err
+			return result{}, err
 		}
 		defer f.Close()
 		if err := pprof.StartCPUProfile(f); err != nil {
-			return turn{}, err
+			return result{}, err
 		}
 		defer pprof.StopCPUProfile()
 	}
@@ -140,9 +142,9 @@ func (e *engine) batcher(ctx context.Context, o options, site counter.Site, page
 	defer batcher.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var folding sync.WaitGroup
-	folding.Go(func() { viewCounter.Run(ctx, func(err error) { cancel(err) }) })
-	t, err := e.take(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error {
+	var aggregating sync.WaitGroup
+	aggregating.Go(func() { viewCounter.Run(ctx, func(err error) { cancel(err) }) })
+	t, err := e.measureThroughput(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error {
 		_, err := batcher.Count(ctx, h)
 		return err
 	})
@@ -150,11 +152,11 @@ func (e *engine) batcher(ctx context.Context, o options, site counter.Site, page
 		err = context.Cause(ctx)
 	}
 	cancel(nil)
-	folding.Wait()
+	aggregating.Wait()
 	if err != nil {
 		return t, err
 	}
-	// What was counted and waits to be folded belongs to what its counting costs.
+	// Include the cost of aggregating the remaining log.
 	var rest used
 	start := time.Now()
 	err = e.measure(context.WithoutCancel(ctx), &rest, func() error { return viewCounter.Aggregate(context.WithoutCancel(ctx)) })
@@ -164,14 +166,14 @@ func (e *engine) batcher(ctx context.Context, o options, site counter.Site, page
 	return t, err
 }
 
-// naive counts as tutorials have it: one command after the other, and no
-// dimensions at all.
-func (e *engine) naive(ctx context.Context, o options, site counter.Site, pages []string) (turn, error) {
-	return e.take(ctx, o, site, pages, e.naively)
+// naive counts with one command after the other, as in tutorials, and without
+// dimensions.
+func (e *engine) naive(ctx context.Context, o options, site counter.Site, pages []string) (result, error) {
+	return e.measureThroughput(ctx, o, site, pages, e.countNaively)
 }
 
-// naively counts one view so.
-func (e *engine) naively(ctx context.Context, h counter.Hit) error {
+// countNaively counts one view.
+func (e *engine) countNaively(ctx context.Context, h counter.Hit) error {
 	const window, day = 30 * time.Minute, 24 * time.Hour
 	seen := fmt.Sprintf("viewed:%x:%s", h.Visitor.Hash, h.Page)
 	n, err := e.Exists(ctx, seen).Result()

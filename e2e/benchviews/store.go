@@ -15,7 +15,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// trending measures reading the first 50 of 100,000 posts.
+// trending measures reading the top 50 of 100,000 posts.
 func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 	e, err := startEngine(ctx)
 	if err != nil {
@@ -63,8 +63,8 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 	return nil
 }
 
-// memory measures what many posts take, with readers as Zipf has them, a day of
-// them, everything switched on, and a flush every minute of that day.
+// memory measures the memory for many posts with Zipf-distributed readers over
+// a day, with all features enabled and a flush every minute.
 func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 	e, err := startEngine(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 		return err
 	}
 	pages := newPages(o.stored)
-	// Every post has a reader, the first 300,000 and the n-th 300,000/n more.
+	// Every post has one reader, and the n-th post 300,000/n more.
 	var order []int32
 	for i := range pages {
 		for range 1 + len(pages)*3/10/(i+1) {
@@ -136,7 +136,8 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 	return nil
 }
 
-// breakdown says what kinds of keys take how much, from one key in fifty.
+// breakdown estimates the memory by kind of key from a sample of one key in
+// fifty.
 func (e *engine) breakdown(ctx context.Context, out io.Writer) error {
 	bytes, count := map[string]int64{}, map[string]int64{}
 	n := 0
@@ -174,15 +175,15 @@ func (e *engine) breakdown(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// expire deletes the dedup buckets that would have expired during that day: what
-// they are for took only minutes here.
+// expire deletes the dedup epochs that would have expired during the simulated
+// day.
 func (e *engine) expire(ctx context.Context, now time.Time) error {
 	for it := e.Scan(ctx, 0, "{v00}d3600:*", 1000).Iterator(); it.Next(ctx); {
-		stretch, err := strconv.ParseInt(strings.Split(it.Val(), ":")[1], 10, 64)
+		epoch, err := strconv.ParseInt(strings.Split(it.Val(), ":")[1], 10, 64)
 		if err != nil {
 			return err
 		}
-		if stretch < now.Unix()/3600-2 {
+		if epoch < now.Unix()/3600-2 {
 			if err := e.Unlink(ctx, it.Val()).Err(); err != nil {
 				return err
 			}
@@ -191,7 +192,7 @@ func (e *engine) expire(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// flush folds, and does what the flush does to Redis.
+// flush aggregates, and takes and drops batches as a flush does.
 func flush(ctx context.Context, c *counter.Counter) error {
 	if err := c.Aggregate(ctx); err != nil {
 		return err

@@ -46,33 +46,33 @@ import (
 
 // parts are what api and worker are made of.
 type parts struct {
-	cfg      *config.Config
-	of       process
-	log      *slog.Logger
-	store    *postgres.Store
-	redis    redis.UniversalClient
-	bus      *pubsub.Bus
-	objects  *objects.Bucket
-	temporal client.Client
-	starter  *starter.Starter
-	networks platforms.Registry
-	accounts *account.Service
-	desk     *scheduling.Desk
-	clock    *dbclock.Clock
-	webhooks *webhook.Service
-	sealer   *secret.Sealer
-	hooks    *http.Client // for webhooks: connections of their own
-	web      *http.Client // for media that is fetched by its address: likewise
-	media    *media.Service
-	limits   *ratelimit.Limiter
-	login    *login.Service
-	counter  *counter.Counter // nil, as batcher: readers are not counted
-	batcher  *counter.Batcher
-	running  *delivery.InFlight
-	archives *archive.Archives
-	audience *audience   // nil: readers are not counted
-	crawl    *crawlParts // nil: switched off
-	search   *searching  // nil: the crawl is switched off
+	cfg       *config.Config
+	of        process
+	log       *slog.Logger
+	store     *postgres.Store
+	redis     redis.UniversalClient
+	bus       *pubsub.Bus
+	objects   *objects.Bucket
+	temporal  client.Client
+	starter   *starter.Starter
+	networks  platforms.Registry
+	accounts  *account.Service
+	scheduler *scheduling.Scheduler
+	clock     *dbclock.Clock
+	webhooks  *webhook.Service
+	sealer    *secret.Sealer
+	hooks     *http.Client // for webhooks: connections of their own
+	web       *http.Client // for media that is fetched by its address: likewise
+	media     *media.Service
+	limits    *ratelimit.Limiter
+	login     *login.Service
+	counter   *counter.Counter // nil, as batcher: readers are not counted
+	batcher   *counter.Batcher
+	running   *delivery.InFlight
+	archives  *archive.Archives
+	audience  *audience   // nil: readers are not counted
+	crawl     *crawlParts // nil: switched off
+	search    *searching  // nil: the crawl is switched off
 
 	telemetry    *telemetry.Telemetry
 	bucketOrigin string // where pages send files
@@ -169,7 +169,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
 	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
-	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Live: p.bus, Log: log,
+	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if err := p.assembleSearch(); err != nil {
 		return nil, err
 	}
-	p.desk = &scheduling.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
+	p.scheduler = &scheduling.Scheduler{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Notifier: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
 	return p, p.registerMetrics(of.version)
 }
 
@@ -262,7 +262,7 @@ func (p *parts) startFolding() {
 func (p *parts) server(page web.Page) *api.Server {
 	p.startFolding()
 	page.Bucket, page.Base = p.bucketOrigin, pathOf(p.cfg.PublicURL)
-	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.starter, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
@@ -343,9 +343,9 @@ func (p *parts) worker() *worker.Worker {
 		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
 			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
 			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
-			Commands: &delivery.Commands{Store: p.store, Scheduler: p.desk, Live: p.bus},
+			Commands: &delivery.Commands{Store: p.store, Scheduler: p.scheduler, Live: p.bus},
 			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.starter, Live: p.bus, Log: p.log}},
-		Series:   &activities.Series{Store: p.store, Desk: p.desk, Signaler: p.starter, Log: p.log},
+		Series:   &activities.Series{Store: p.store, Scheduler: p.scheduler, Signaler: p.starter, Log: p.log},
 		Library:  &activities.Library{Media: p.media},
 		Archive:  &activities.Archive{Archives: p.archives},
 		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},

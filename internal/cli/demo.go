@@ -36,7 +36,7 @@ func scheduleDemo(ctx context.Context, p *parts, owner workspace.Principal, out 
 		if i == len(demoPosts())-1 {
 			draft.ThreadParentID = parent
 		}
-		made, _, err := p.desk.Schedule(ctx, owner, draft, idempotency.Key{})
+		made, _, err := p.scheduler.Schedule(ctx, owner, draft, idempotency.Key{})
 		if err != nil {
 			return fmt.Errorf("scheduling the demo's posts: %w", err)
 		}

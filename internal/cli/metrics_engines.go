@@ -37,13 +37,13 @@ func (p *parts) registerViewMetrics() error {
 		if pending > 0 {
 			lag = state.SinceFlush
 		}
-		all["dateline_view_changes_pending"] = telemetry.SingleSample(float64(pending))
+		all["dateline_view_pending_entries"] = telemetry.SingleSample(float64(pending))
 		all["dateline_view_flush_lag_seconds"] = telemetry.SingleSample(lag.Seconds())
 		if quarantined, err := p.counter.QuarantineSize(ctx); err == nil {
 			all["dateline_view_quarantine_records"] = telemetry.SingleSample(float64(quarantined))
 		}
 		return all, nil
-	}, "dateline_view_count_mismatches", "dateline_view_changes_pending", "dateline_view_flush_lag_seconds", "dateline_view_quarantine_records")
+	}, "dateline_view_count_mismatches", "dateline_view_pending_entries", "dateline_view_flush_lag_seconds", "dateline_view_quarantine_records")
 }
 
 // registerCrawlMetrics registers the state of the crawler and the extraction backlog.

@@ -69,7 +69,7 @@ func (s *sandboxed) reconnect() {
 	s.Must(answer.Body.Close())
 	back, err := answer.Location()
 	s.Must(err)
-	_, err = s.Accounts.Complete(s.T.Context(), account.Callback{State: back.Query().Get("state"), Code: back.Query().Get("code")})
+	_, err = s.Accounts.CompleteAuthorization(s.T.Context(), account.Callback{State: back.Query().Get("state"), Code: back.Query().Get("code")})
 	s.Must(err)
 }
 

@@ -77,14 +77,31 @@ func wantCard(t *testing.T, r record, link string) {
 	t.Helper()
 	var created external
 	embedded(t, r, &created)
-	if e := created.External; created.Type != "app.bsky.embed.external" || e.URI != link || e.Title != "Giá xăng & dầu tăng" || e.Description != "Từ 15 giờ." ||
-		e.Thumb == nil || e.Thumb.MimeType != "image/png" {
-		t.Errorf("card %+v", created)
+	{
+		e := created.External
+		if created.Type != "app.bsky.embed.external" {
+			t.Errorf("created.Type: got %q, want %q", created.Type, "app.bsky.embed.external")
+		}
+		if e.URI != link {
+			t.Errorf("e.URI: got %v, want %v", e.URI, link)
+		}
+		if e.Title != "Giá xăng & dầu tăng" {
+			t.Errorf("e.Title: got %q, want %q", e.Title, "Giá xăng & dầu tăng")
+		}
+		if e.Description != "Từ 15 giờ." {
+			t.Errorf("e.Description: got %q, want %q", e.Description, "Từ 15 giờ.")
+		}
+		if e.Thumb == nil {
+			t.Fatal("e.Thumb: got nil")
+		}
+		if e.Thumb.MimeType != "image/png" {
+			t.Errorf("e.Thumb.MimeType: got %q, want %q", e.Thumb.MimeType, "image/png")
+		}
 	}
 }
 
 // What cards show, and that a failing page does not fail the post.
-func TestCards(t *testing.T) {
+func TestPrepare_Cards(t *testing.T) {
 	pds := home(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)
@@ -135,7 +152,7 @@ func TestCards(t *testing.T) {
 }
 
 // An image that the server may have deleted is omitted from the card.
-func TestOldThumb(t *testing.T) {
+func TestPublish_ExpiredCardImage(t *testing.T) {
 	pds := home(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)

@@ -17,12 +17,29 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestConnectSandbox(t *testing.T) {
+func TestConnectForm_Sandbox(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
-	if account.Handle != "@desk.test" || account.Name != "Desk" || !strings.HasPrefix(account.RemoteID, "did:plc:") || account.BaseURL != server.URL()+"/bluesky" ||
-		account.TokenExpiresAt.IsZero() || account.RefreshTokenExpiresAt.IsZero() || len(account.Scopes) != 1 {
+	if account.Handle != "@desk.test" {
+		t.Errorf("account.Handle: got %q, want %q", account.Handle, "@desk.test")
+	}
+	if account.Name != "Desk" {
+		t.Errorf("account.Name: got %q, want %q", account.Name, "Desk")
+	}
+	if !strings.HasPrefix(account.RemoteID, "did:plc:") {
 		t.Errorf("connected %+v", account)
+	}
+	if account.BaseURL != server.URL()+"/bluesky" {
+		t.Errorf("account.BaseURL: got %v, want %v", account.BaseURL, server.URL()+"/bluesky")
+	}
+	if account.TokenExpiresAt.IsZero() {
+		t.Errorf("connected %+v", account)
+	}
+	if account.RefreshTokenExpiresAt.IsZero() {
+		t.Errorf("connected %+v", account)
+	}
+	if len(account.Scopes) != 1 {
+		t.Fatalf("len(account.Scopes): got %v, want %v", len(account.Scopes), 1)
 	}
 	if names := b.Fields(); len(names) != 3 || names[0].Name != "handle" || !names[1].Secret || !names[2].Optional {
 		t.Errorf("fields %+v", names)
@@ -78,7 +95,7 @@ func world(t *testing.T, hosts map[string]http.HandlerFunc) *http.Client {
 
 // A handle resolves to a DID, that to a server, and the password is sent only to
 // a server that both name.
-func TestResolution(t *testing.T) {
+func TestConnectForm_ResolvesHandle(t *testing.T) {
 	const did = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	var passwords []string
 	login := func(w http.ResponseWriter, r *http.Request) {

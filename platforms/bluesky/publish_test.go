@@ -14,7 +14,7 @@ import (
 )
 
 // The handle's values stay the same, and keys never repeat or go back.
-func TestHandle(t *testing.T) {
+func TestPrepare_HandleIsStable(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "Chào @newsroom.test, @nobody.test"})
@@ -80,7 +80,7 @@ func TestHandle(t *testing.T) {
 }
 
 // Because of the key, two sends result in one post.
-func TestSecondSend(t *testing.T) {
+func TestPublish_Twice(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	receipt, sub := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Once"})
@@ -89,7 +89,19 @@ func TestSecondSend(t *testing.T) {
 		t.Errorf("refused with %+v", e)
 	}
 	finding, err := b.Reconcile(t.Context(), account, sub, network.Window{From: time.Now()})
-	if err != nil || !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID || finding.Receipt.URL != receipt.URL || !finding.Receipt.CreatedAt.Equal(receipt.CreatedAt) {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !finding.Found {
+		t.Errorf("finding %+v, %v; want %+v", finding, err, receipt)
+	}
+	if finding.Receipt.RemoteID != receipt.RemoteID {
+		t.Errorf("finding.Receipt.RemoteID: got %v, want %v", finding.Receipt.RemoteID, receipt.RemoteID)
+	}
+	if finding.Receipt.URL != receipt.URL {
+		t.Errorf("finding.Receipt.URL: got %v, want %v", finding.Receipt.URL, receipt.URL)
+	}
+	if !finding.Receipt.CreatedAt.Equal(receipt.CreatedAt) {
 		t.Errorf("finding %+v, %v; want %+v", finding, err, receipt)
 	}
 	if posts := server.Posts(); len(posts) != 1 {
@@ -104,7 +116,7 @@ func TestSecondSend(t *testing.T) {
 }
 
 // Without a key nothing is sent, so there is nothing to find.
-func TestUnprepared(t *testing.T) {
+func TestPublish_Unprepared(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	sub := network.Submission{Key: rand.Text(), Text: "No key"}
@@ -117,7 +129,7 @@ func TestUnprepared(t *testing.T) {
 
 // An unavailable server, or one that does not know the account, does not prove
 // that the post is absent.
-func TestReconcileOutage(t *testing.T) {
+func TestReconcile_Outage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "?"})
@@ -133,7 +145,7 @@ func TestReconcileOutage(t *testing.T) {
 	}
 }
 
-func TestReplyTargets(t *testing.T) {
+func TestPrepare_ReplyTargets(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	for name, target := range map[string]string{
@@ -150,7 +162,7 @@ func TestReplyTargets(t *testing.T) {
 }
 
 // A handle that cannot be resolved does not fail the post.
-func TestMentionOutage(t *testing.T) {
+func TestPrepare_MentionOutage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 502, Path: "/bluesky/xrpc/com.atproto.identity.", Count: -1}); err != nil {

@@ -51,8 +51,20 @@ func testRealThread(t *testing.T, b *bluesky.Bluesky, account network.Account, d
 		post, parent record
 	}{{two, one}, {three, two}} {
 		reply := r.post.Value.Reply
-		if reply == nil || reply.Root.URI != one.URI || reply.Root.CID != one.CID || reply.Parent.URI != r.parent.URI || reply.Parent.CID != r.parent.CID {
-			t.Errorf("reply %+v, want root %s (%s) and parent %s (%s)", reply, one.URI, one.CID, r.parent.URI, r.parent.CID)
+		if reply == nil {
+			t.Fatal("reply: got nil")
+		}
+		if reply.Root.URI != one.URI {
+			t.Errorf("reply.Root.URI: got %v, want %v", reply.Root.URI, one.URI)
+		}
+		if reply.Root.CID != one.CID {
+			t.Errorf("reply.Root.CID: got %v, want %v", reply.Root.CID, one.CID)
+		}
+		if reply.Parent.URI != r.parent.URI {
+			t.Errorf("reply.Parent.URI: got %v, want %v", reply.Parent.URI, r.parent.URI)
+		}
+		if reply.Parent.CID != r.parent.CID {
+			t.Errorf("reply.Parent.CID: got %v, want %v", reply.Parent.CID, r.parent.CID)
 		}
 	}
 	var marked []string
@@ -91,9 +103,26 @@ func testRealMedia(t *testing.T, b *bluesky.Bluesky, account network.Account, d 
 		}
 	}
 	embedded(t, read(t, d.PDS, receipt.RemoteID), &images)
-	if len(images.Images) != 2 || images.Type != "app.bsky.embed.images" || *images.Images[0].Alt != "Một tấm ảnh" || *images.Images[1].Alt != "" ||
-		images.Images[0].AspectRatio.Width != 40 || images.Images[1].AspectRatio.Width != 41 || images.Images[0].Image.MimeType != "image/png" {
-		t.Errorf("pictures %+v", images)
+	if len(images.Images) != 2 {
+		t.Fatalf("len(images.Images): got %v, want %v", len(images.Images), 2)
+	}
+	if images.Type != "app.bsky.embed.images" {
+		t.Errorf("images.Type: got %q, want %q", images.Type, "app.bsky.embed.images")
+	}
+	if *images.Images[0].Alt != "Một tấm ảnh" {
+		t.Errorf("*images.Images[0].Alt: got %q, want %q", *images.Images[0].Alt, "Một tấm ảnh")
+	}
+	if *images.Images[1].Alt != "" {
+		t.Errorf("*images.Images[1].Alt: got %q, want %q", *images.Images[1].Alt, "")
+	}
+	if images.Images[0].AspectRatio.Width != 40 {
+		t.Errorf("images.Images[0].AspectRatio.Width: got %v, want %v", images.Images[0].AspectRatio.Width, 40)
+	}
+	if images.Images[1].AspectRatio.Width != 41 {
+		t.Errorf("images.Images[1].AspectRatio.Width: got %v, want %v", images.Images[1].AspectRatio.Width, 41)
+	}
+	if images.Images[0].Image.MimeType != "image/png" {
+		t.Errorf("images.Images[0].Image.MimeType: got %q, want %q", images.Images[0].Image.MimeType, "image/png")
 	}
 	// Published media can be fetched.
 	if status := get(t, d.PDS+"/xrpc/com.atproto.sync.getBlob?did="+account.RemoteID+"&cid="+images.Images[0].Image.Ref.Link, nil); status != http.StatusOK {

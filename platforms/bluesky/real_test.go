@@ -125,8 +125,20 @@ func testRealConnect(t *testing.T, b *bluesky.Bluesky, d devenv) {
 func wantClass(t *testing.T, err error, class network.Class, field string, secrets ...string) *network.Error {
 	t.Helper()
 	var e *network.Error
-	if !errors.As(err, &e) || e.Class != class || e.Field != field || e.Message == "" || e.Code == "" {
+	if !errors.As(err, &e) {
 		t.Fatalf("error %+v, want class %s about %q", err, class, field)
+	}
+	if e.Class != class {
+		t.Fatalf("e.Class: got %v, want %v", e.Class, class)
+	}
+	if e.Field != field {
+		t.Fatalf("e.Field: got %v, want %v", e.Field, field)
+	}
+	if e.Message == "" {
+		t.Fatal("e.Message is empty")
+	}
+	if e.Code == "" {
+		t.Fatal("e.Code is empty")
 	}
 	for _, s := range secrets {
 		if strings.Contains(e.Error(), s) {

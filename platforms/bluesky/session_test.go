@@ -58,7 +58,7 @@ func TestRefresh(t *testing.T) {
 	publish(t, b, renewed, network.Submission{Key: rand.Text(), Text: "Still good"})
 }
 
-func TestRefreshOutage(t *testing.T) {
+func TestRefresh_Outage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	for _, fault := range []fake.Fault{
@@ -76,7 +76,7 @@ func TestRefreshOutage(t *testing.T) {
 	}
 }
 
-func TestLoginLimit(t *testing.T) {
+func TestConnectForm_RateLimit(t *testing.T) {
 	server := startFake(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"bluesky": {"sessions": {Requests: 1, Per: 24 * time.Hour}}}})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	_, err := b.ConnectForm(t.Context(), account.BaseURL, form("desk.test", fake.BlueskyAppPassword, ""))

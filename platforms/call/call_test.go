@@ -54,7 +54,7 @@ func create(address string) call.Request {
 	return call.Request{Method: http.MethodPost, URL: address, Body: call.Form(url.Values{"a": {"b"}}), Create: true}
 }
 
-func TestRefusedConnectionWasNotSent(t *testing.T) {
+func TestDo_RefusedConnectionIsNotSent(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestRefusedConnectionWasNotSent(t *testing.T) {
 	}
 }
 
-func TestPrivateAddressesAreRefused(t *testing.T) {
+func TestNewClient_RefusesPrivateAddresses(t *testing.T) {
 	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	defer server.Close()
@@ -120,7 +120,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	}
 }
 
-func TestLostAnswers(t *testing.T) {
+func TestDo_LostResponses(t *testing.T) {
 	var calls atomic.Int32
 	caller, address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
@@ -187,7 +187,7 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
-func TestRequest(t *testing.T) {
+func TestDo_Request(t *testing.T) {
 	caller, address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range []string{"Idempotency-Key", "Authorization", "Content-Type", "Transfer-Encoding"} {
 			w.Header().Set("Got-"+name, r.Header.Get(name))
@@ -218,7 +218,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestBodyIsCapped(t *testing.T) {
+func TestDo_LimitsBody(t *testing.T) {
 	caller, address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
 			w.WriteHeader(http.StatusBadRequest)
@@ -237,7 +237,7 @@ func TestBodyIsCapped(t *testing.T) {
 	}
 }
 
-func TestRedirects(t *testing.T) {
+func TestDo_Redirects(t *testing.T) {
 	caller, address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/end":
@@ -263,7 +263,7 @@ func TestRedirects(t *testing.T) {
 	wantClass(t, err, network.Transient)
 }
 
-func TestSecretsStayOut(t *testing.T) {
+func TestDo_RedactsSecrets(t *testing.T) {
 	caller, _ := serve(t, func(http.ResponseWriter, *http.Request) {})
 	_, err := caller.Do(t.Context(), call.Request{
 		Method: http.MethodGet, URL: "http://127.0.0.1:1/tok-1", Token: secret.NewText("127.0.0.1"), Secrets: []secret.Text{secret.NewText("prohibited")},
@@ -274,7 +274,7 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
-func TestClocks(t *testing.T) {
+func TestResponse_ClockSkew(t *testing.T) {
 	caller, address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Date", time.Now().Add(90*time.Second).UTC().Format(http.TimeFormat))
 		w.Header().Set("Retry-After", "30")
@@ -295,7 +295,7 @@ func TestClocks(t *testing.T) {
 
 // An instance's name can resolve to the operator's own network: messages must not
 // reveal addresses in it.
-func TestResolvedAddressesStayOut(t *testing.T) {
+func TestDo_HidesResolvedAddresses(t *testing.T) {
 	client, err := call.NewClient(nil)
 	if err != nil {
 		t.Fatal(err)

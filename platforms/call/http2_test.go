@@ -12,8 +12,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestHTTP2 shows the same classes over HTTP/2, which real instances speak.
-func TestHTTP2(t *testing.T) {
+// TestDo_HTTP2 shows the same classes over HTTP/2, which real instances speak.
+func TestDo_HTTP2(t *testing.T) {
 	var calls atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		calls.Add(1)

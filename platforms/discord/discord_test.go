@@ -89,7 +89,7 @@ func TestWebhookConformance(t *testing.T) {
 	platformtest.Run(t, s)
 }
 
-func TestTheSameKeyMakesOneMessage(t *testing.T) {
+func TestPublish_SameKeyCreatesOneMessage(t *testing.T) {
 	r := open(t)
 	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
 	sub := network.Submission{Key: "one operation", Text: "Once"}
@@ -103,7 +103,7 @@ func TestTheSameKeyMakesOneMessage(t *testing.T) {
 	}
 }
 
-func TestTheFormSaysWhatIsWrong(t *testing.T) {
+func TestConnectForm_ReportsInvalidFields(t *testing.T) {
 	r := open(t)
 	for name, row := range map[string]struct {
 		values map[string]string
@@ -124,7 +124,7 @@ func TestTheFormSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAMessageIsNotTooLargeInAll(t *testing.T) {
+func TestCheck_LimitsTotalSize(t *testing.T) {
 	r := open(t)
 	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
 	limits, err := r.network.Limits(t.Context(), account)

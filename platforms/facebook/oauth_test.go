@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestConnectPages(t *testing.T) {
+func TestAccounts_Pages(t *testing.T) {
 	n := startFake(t, fake.Options{AutoApprove: true})
 	users, err := n.server.Add(fake.Account{Network: "facebook", Name: "editor"})
 	if err != nil {
@@ -70,7 +70,7 @@ func TestConnectPages(t *testing.T) {
 }
 
 // Every call contains a proof, and the fake network verifies it.
-func TestAnotherAppsSecretProvesNothing(t *testing.T) {
+func TestDo_RejectsForeignAppSecret(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	forged := n.client
 	forged.Transport = &forger{forged.Transport}
@@ -94,14 +94,26 @@ func (f *forger) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.inner.RoundTrip(r)
 }
 
-func TestRealAddresses(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	f := facebook.New(http.DefaultClient, facebook.Options{ClientID: "id", ClientSecret: secret.NewText("s"), Version: "v26.0"})
 	app, err := f.Register(t.Context(), "", redirectURI)
 	if err != nil || app.ClientID != "id" {
 		t.Fatalf("%+v, %v", app, err)
 	}
 	u, err := url.Parse(f.AuthorizeURL(app, "s t", ""))
-	if err != nil || u.Host != "www.facebook.com" || u.Path != "/v26.0/dialog/oauth" || u.Query().Get("state") != "s t" || !strings.Contains(u.Query().Get("scope"), "pages_manage_posts") {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u.Host != "www.facebook.com" {
+		t.Errorf("u.Host: got %q, want %q", u.Host, "www.facebook.com")
+	}
+	if u.Path != "/v26.0/dialog/oauth" {
+		t.Errorf("u.Path: got %q, want %q", u.Path, "/v26.0/dialog/oauth")
+	}
+	if u.Query().Get("state") != "s t" {
+		t.Errorf("u.Query().Get(\"state\"): got %q, want %q", u.Query().Get("state"), "s t")
+	}
+	if !strings.Contains(u.Query().Get("scope"), "pages_manage_posts") {
 		t.Errorf("dialog at %s, %v", u, err)
 	}
 	for _, call := range []func() error{
@@ -124,7 +136,7 @@ func TestRealAddresses(t *testing.T) {
 	}
 }
 
-func TestChecksAndPreview(t *testing.T) {
+func TestCheckAndPreview(t *testing.T) {
 	f := facebook.New(http.DefaultClient, facebook.Options{})
 	limits, err := f.Limits(t.Context(), network.Account{})
 	if err != nil {
@@ -162,7 +174,7 @@ func TestChecksAndPreview(t *testing.T) {
 }
 
 // The first link gets a card, unless the account's settings disable it.
-func TestLinkCard(t *testing.T) {
+func TestPublish_LinkCard(t *testing.T) {
 	for setting, want := range map[string]string{"": "https://example.com/a?b=1", "off": ""} {
 		var form url.Values
 		server := newRecorder(t, &form)

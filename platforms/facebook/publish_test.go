@@ -88,7 +88,7 @@ func picture(altText string) network.Media {
 
 // After a lost response, the post is found by its photos even if other posts have
 // the same text, and a second send is refused.
-func TestPhotosProveThePost(t *testing.T) {
+func TestReconcile_PhotosAreProof(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	f := n.adapter()
 	sub := network.Submission{Text: "Ba ảnh"}
@@ -118,7 +118,19 @@ func TestPhotosProveThePost(t *testing.T) {
 	}
 	posts := n.server.Posts()
 	finding, err = f.Reconcile(t.Context(), n.page, sub, network.Window{From: from})
-	if err != nil || !finding.Found || finding.Receipt.RemoteID != posts[0].ID || finding.Receipt.URL != posts[0].URL || !strings.Contains(finding.Evidence, "attachment that was uploaded") {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !finding.Found {
+		t.Errorf("finding %+v, %v", finding, err)
+	}
+	if finding.Receipt.RemoteID != posts[0].ID {
+		t.Errorf("finding.Receipt.RemoteID: got %v, want %v", finding.Receipt.RemoteID, posts[0].ID)
+	}
+	if finding.Receipt.URL != posts[0].URL {
+		t.Errorf("finding.Receipt.URL: got %v, want %v", finding.Receipt.URL, posts[0].URL)
+	}
+	if !strings.Contains(finding.Evidence, "attachment that was uploaded") {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
 	if _, err = f.Publish(t.Context(), n.page, sub); network.AsError(err).Class != network.Duplicate {
@@ -133,7 +145,7 @@ func TestPhotosProveThePost(t *testing.T) {
 	}
 }
 
-func TestAPhotoThatIsNoneIsRefused(t *testing.T) {
+func TestStage_RejectsInvalidPhoto(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	f := n.adapter()
 	broken := picture("")
@@ -162,7 +174,7 @@ func video(size int64) network.Media {
 }
 
 // A lost response costs at most one part and leaves no doubt.
-func TestVideoIsUploadedAheadAndFoundByItsID(t *testing.T) {
+func TestVideo_UploadedAheadAndFoundByID(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	f := n.adapter()
 	const size = 3<<20 + 17
@@ -212,7 +224,7 @@ func TestVideoIsUploadedAheadAndFoundByItsID(t *testing.T) {
 	}
 }
 
-func TestThreadsStandUnderTheirFirstPost(t *testing.T) {
+func TestPublish_ThreadsAreComments(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	f := n.adapter()
 	first, err := f.Publish(t.Context(), n.page, network.Submission{Text: "First"})
@@ -236,8 +248,20 @@ func TestThreadsStandUnderTheirFirstPost(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	posts := n.server.Posts()
-	if len(posts) != 3 || posts[1].ReplyTo != first.RemoteID || posts[2].ReplyTo != first.RemoteID || len(posts[1].Media) != 1 || second.URL != posts[1].URL {
-		t.Fatalf("published %+v, receipt %+v", posts, second)
+	if len(posts) != 3 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 3)
+	}
+	if posts[1].ReplyTo != first.RemoteID {
+		t.Fatalf("posts[1].ReplyTo: got %v, want %v", posts[1].ReplyTo, first.RemoteID)
+	}
+	if posts[2].ReplyTo != first.RemoteID {
+		t.Fatalf("posts[2].ReplyTo: got %v, want %v", posts[2].ReplyTo, first.RemoteID)
+	}
+	if len(posts[1].Media) != 1 {
+		t.Fatalf("len(posts[1].Media): got %v, want %v", len(posts[1].Media), 1)
+	}
+	if second.URL != posts[1].URL {
+		t.Fatalf("second.URL: got %v, want %v", second.URL, posts[1].URL)
 	}
 	finding, err := f.Reconcile(t.Context(), n.page, third, network.Window{From: from})
 	if err != nil || !finding.Found || finding.Receipt.RemoteID != posts[2].ID || finding.Receipt.URL != posts[2].URL {

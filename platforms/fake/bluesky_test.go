@@ -97,7 +97,7 @@ func (b *bluesky) create(t *testing.T, key string, record map[string]any) (statu
 	return status, reported
 }
 
-func TestBlueskyRefusals(t *testing.T) {
+func TestBluesky_Refusals(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	ref := map[string]string{"uri": "at://" + b.did + "/app.bsky.feed.post/x", "cid": "bafy"}
 	for name, row := range map[string]struct {
@@ -145,7 +145,7 @@ func blobOf(cid, kind string, size int) map[string]any {
 }
 
 // An invalid token has status 400.
-func TestBlueskyTokens(t *testing.T) {
+func TestBluesky_Tokens(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	for token, want := range map[string]struct {
 		status int
@@ -173,7 +173,7 @@ func TestBlueskyTokens(t *testing.T) {
 }
 
 // One record per key, which can be deleted repeatedly and survives a restart.
-func TestBlueskyRecords(t *testing.T) {
+func TestBluesky_Records(t *testing.T) {
 	journal := t.TempDir() + "/journal"
 	b := newBluesky(t, fake.Options{Journal: journal})
 	var uploaded struct {
@@ -194,8 +194,22 @@ func TestBlueskyRecords(t *testing.T) {
 		t.Errorf("a second record under the key: status %d, %+v", status, reported)
 	}
 	posts := b.server.Posts()
-	if len(posts) != 1 || posts[0].Text != "Tin" || posts[0].Language != "vi" || len(posts[0].Media) != 1 || posts[0].Media[0].Description != "Ảnh" ||
-		!posts[0].CreatedAt.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
+	if len(posts) != 1 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 1)
+	}
+	if posts[0].Text != "Tin" {
+		t.Fatalf("posts[0].Text: got %q, want %q", posts[0].Text, "Tin")
+	}
+	if posts[0].Language != "vi" {
+		t.Fatalf("posts[0].Language: got %q, want %q", posts[0].Language, "vi")
+	}
+	if len(posts[0].Media) != 1 {
+		t.Fatalf("len(posts[0].Media): got %v, want %v", len(posts[0].Media), 1)
+	}
+	if posts[0].Media[0].Description != "Ảnh" {
+		t.Fatalf("posts[0].Media[0].Description: got %q, want %q", posts[0].Media[0].Description, "Ảnh")
+	}
+	if !posts[0].CreatedAt.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
 		t.Fatalf("posts %+v", posts)
 	}
 	for _, path := range []string{"/", "/media/" + posts[0].Media[0].ID, strings.TrimPrefix(posts[0].URL, b.server.URL())} {
@@ -246,7 +260,7 @@ func TestBlueskyRecords(t *testing.T) {
 }
 
 // Service tokens are valid for less than an hour.
-func TestBlueskyPass(t *testing.T) {
+func TestBluesky_ServiceTokens(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	var reported xrpcFailure
 	for query, want := range map[string]string{"": "InvalidRequest", "?aud=did:web:x&exp=9999999999": "BadExpiration", "?aud=did:web:x&exp=1": "BadExpiration"} {

@@ -232,8 +232,25 @@ func TestGroundTruth(t *testing.T) {
 		t.Fatalf("%s", body)
 	}
 	p := posts[0]
-	if p["text"] != "a & b" || p["account"] != "desk" || p["requests"] != 2.0 || p["idempotency_key"] != "k" || p["deleted"] != false ||
-		p["received_at"] == "" || !regexp.MustCompile(`^\d{4}-\d\d-\d\dT`).MatchString(fmt.Sprint(p["created_at"])) {
+	if p["text"] != "a & b" {
+		t.Errorf("p[\"text\"]: got %q, want %q", p["text"], "a & b")
+	}
+	if p["account"] != "desk" {
+		t.Errorf("p[\"account\"]: got %q, want %q", p["account"], "desk")
+	}
+	if p["requests"] != 2.0 {
+		t.Errorf("p[\"requests\"]: got %v, want %v", p["requests"], 2.0)
+	}
+	if p["idempotency_key"] != "k" {
+		t.Errorf("p[\"idempotency_key\"]: got %q, want %q", p["idempotency_key"], "k")
+	}
+	if p["deleted"] != false {
+		t.Errorf("p[\"deleted\"]: got %v, want %v", p["deleted"], false)
+	}
+	if p["received_at"] == "" {
+		t.Error("p[\"received_at\"] is empty")
+	}
+	if !regexp.MustCompile(`^\d{4}-\d\d-\d\dT`).MatchString(fmt.Sprint(p["created_at"])) {
 		t.Errorf("%s", body)
 	}
 	if res, _ := s.call(http.MethodPost, "/__state/reset", ""); res.StatusCode != http.StatusNoContent {
@@ -271,7 +288,7 @@ func TestPagination(t *testing.T) {
 	}
 }
 
-func TestRateLimitOfAnApp(t *testing.T) {
+func TestRateLimit_App(t *testing.T) {
 	rates := fake.GenerousRates()
 	rates.App = fake.Rate{Requests: 2, Per: 24 * time.Hour}
 	s := start(t, fake.Options{Rates: rates})

@@ -90,7 +90,7 @@ func serve(t *testing.T, kind string, width, height int) string {
 	return url.QueryEscape(server.URL + "/picture")
 }
 
-func TestInstagramLooksAtWhatItFetches(t *testing.T) {
+func TestInstagram_ValidatesFetchedMedia(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	media := "/instagram/v25.0/" + m.id + "/media"
 	square := serve(t, "jpeg", 640, 640)
@@ -115,7 +115,7 @@ func TestInstagramLooksAtWhatItFetches(t *testing.T) {
 	m.ask(http.MethodPost, media+"_archive", "", "2500/0")
 }
 
-func TestAContainerIsGoodForOnePost(t *testing.T) {
+func TestGraph_ContainerPublishesOnce(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	publish := "/instagram/v25.0/" + m.id + "/media_publish"
 	item := m.ask(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "is_carousel_item=true&image_url="+serve(t, "jpeg", 640, 640), "")
@@ -143,7 +143,7 @@ func TestAContainerIsGoodForOnePost(t *testing.T) {
 	}
 }
 
-func TestThreadsValidates(t *testing.T) {
+func TestThreads_Validation(t *testing.T) {
 	m := startMeta(t, "threads", fake.Options{})
 	threads := "/threads/v1.0/" + m.id + "/threads"
 	text := func(s string) string { return "media_type=TEXT&text=" + url.QueryEscape(s) }
@@ -165,7 +165,7 @@ func TestThreadsValidates(t *testing.T) {
 	}
 }
 
-func TestListsHavePages(t *testing.T) {
+func TestGraph_Paging(t *testing.T) {
 	m := startMeta(t, "threads", fake.Options{})
 	var ids []string
 	for i := range 5 {
@@ -204,7 +204,7 @@ func TestListsHavePages(t *testing.T) {
 	}
 }
 
-func TestTokensOfMeta(t *testing.T) {
+func TestGraph_Tokens(t *testing.T) {
 	clock := newHands()
 	m := startMeta(t, "instagram", fake.Options{Clock: clock.Now, AutoApprove: true})
 	app := network.SandboxApp("", "")

@@ -63,7 +63,7 @@ func linkedinBody(author, commentary string) string {
 	return string(raw)
 }
 
-func TestLinkedInVersions(t *testing.T) {
+func TestLinkedIn_Versions(t *testing.T) {
 	server, profile := startLinkedIn(t, fake.Options{})
 	for version, want := range map[string]int{"": 400, "202410": 426, "2026-07": 400, "202607": 201} {
 		res, body := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:"+profile.ID, "Version "+version), "LinkedIn-Version", version)
@@ -77,7 +77,7 @@ func TestLinkedInVersions(t *testing.T) {
 }
 
 // As on the real LinkedIn, unescaped reserved characters truncate the text.
-func TestLinkedInCutsOffTexts(t *testing.T) {
+func TestLinkedIn_TruncatesUnescapedText(t *testing.T) {
 	for commentary, want := range map[string]string{
 		`Read (more)`:   "Read ",
 		`Read \(more\)`: "Read (more)",
@@ -93,7 +93,7 @@ func TestLinkedInCutsOffTexts(t *testing.T) {
 	}
 }
 
-func TestLinkedInRemembersContents(t *testing.T) {
+func TestLinkedIn_RefusesDuplicates(t *testing.T) {
 	now := time.Now()
 	server, profile := startLinkedIn(t, fake.Options{Clock: func() time.Time { return now }})
 	author := "urn:li:person:" + profile.ID
@@ -124,7 +124,7 @@ func TestLinkedInRemembersContents(t *testing.T) {
 	}
 }
 
-func TestLinkedInPermalinksLeadToTheTimeline(t *testing.T) {
+func TestLinkedIn_PermalinksRedirectToTimeline(t *testing.T) {
 	server, profile := startLinkedIn(t, fake.Options{})
 	author := "urn:li:person:" + profile.ID
 	res, _ := linkedin(t, server, profile.Token, "POST", "/linkedin/rest/posts", linkedinBody(author, "On the timeline"))

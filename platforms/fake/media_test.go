@@ -60,7 +60,7 @@ func (s sandbox) attach(id string) (int, string) {
 	return res.StatusCode, body
 }
 
-func TestMediaEndsAsTheFaultSays(t *testing.T) {
+func TestFaults_MediaProcessing(t *testing.T) {
 	for kind, want := range map[fake.FaultKind]struct {
 		then   int
 		attach int
@@ -100,7 +100,7 @@ func TestMediaEndsAsTheFaultSays(t *testing.T) {
 	}
 }
 
-func TestMediaThatNoPostTakesExpires(t *testing.T) {
+func TestMedia_ExpiresWithoutPost(t *testing.T) {
 	clock := newHands()
 	s := start(t, fake.Options{Clock: clock.Now})
 	if err := s.Inject(fake.Fault{Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {

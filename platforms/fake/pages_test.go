@@ -40,7 +40,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-func TestEventsTellOfChanges(t *testing.T) {
+func TestTimeline_StreamsChanges(t *testing.T) {
 	s := start(t, fake.Options{})
 	res, err := http.Get(s.URL() + "/__state/events")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-func TestATokenExpiresAtItsTime(t *testing.T) {
+func TestFaults_TokenExpiresAtTime(t *testing.T) {
 	clock := newHands()
 	s := start(t, fake.Options{Clock: clock.Now})
 	other, err := s.AddAccount("evening")
@@ -100,7 +100,7 @@ func (c client) works(token string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {
+func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
 	clock := newHands()
 	journal := filepath.Join(t.TempDir(), "sandbox.jsonl")
 	options := fake.Options{Clock: clock.Now, AutoApprove: true, TokenTTL: time.Hour, Journal: journal}
@@ -133,7 +133,7 @@ func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {
 	}
 }
 
-func TestTokensLastWhereTheyHaveNoLife(t *testing.T) {
+func TestMastodon_TokensWithoutTTLDoNotExpire(t *testing.T) {
 	clock := newHands()
 	c := start(t, fake.Options{Clock: clock.Now, AutoApprove: true}).app()
 	got := c.allow()

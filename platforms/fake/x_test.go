@@ -40,7 +40,7 @@ func (s sandbox) tweet(body string, want int) (id, response string) {
 	return created.Data.ID, response
 }
 
-func TestXRefusesAsXDoes(t *testing.T) {
+func TestX_Refusals(t *testing.T) {
 	clock := newHands()
 	s, _ := xDesk(t, fake.Options{Clock: clock.Now})
 	first, response := s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201)
@@ -72,7 +72,7 @@ func TestXRefusesAsXDoes(t *testing.T) {
 	s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201) // a day later it is not a duplicate
 }
 
-func TestXListings(t *testing.T) {
+func TestX_Listings(t *testing.T) {
 	s, account := xDesk(t, fake.Options{})
 	var ids []string
 	for n := range 23 {
@@ -128,7 +128,7 @@ func TestXListings(t *testing.T) {
 
 // Codes are valid for 30 seconds and only with PKCE, access tokens for two hours,
 // refresh tokens once.
-func TestXTokens(t *testing.T) {
+func TestX_Tokens(t *testing.T) {
 	clock := newHands()
 	s, _ := xDesk(t, fake.Options{Clock: clock.Now, AutoApprove: true})
 	const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // RFC 7636, appendix B
@@ -203,7 +203,7 @@ func TestXTokens(t *testing.T) {
 }
 
 // An upload continues after a restart, and the pages show the post.
-func TestXOutlivesARestart(t *testing.T) {
+func TestX_SurvivesRestart(t *testing.T) {
 	options := fake.Options{Journal: filepath.Join(t.TempDir(), "sandbox.jsonl")}
 	s, _ := xDesk(t, options)
 	_, body := s.call(http.MethodPost, "/x/2/media/upload/initialize", `{"media_type":"image/png","total_bytes":20,"media_category":"tweet_image"}`)

@@ -69,8 +69,20 @@ func TestRefusals(t *testing.T) {
 			for create, want := range map[bool]network.Class{false: row.read, true: row.create} {
 				_, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: address, Create: create})
 				e := network.AsError(err)
-				if e == nil || e.Class != want || e.Code != row.code || e.Status != row.status || e.Message == "" {
-					t.Errorf("create %v: %+v, want %s %s", create, e, want, row.code)
+				if e == nil {
+					t.Fatal("e: got nil")
+				}
+				if e.Class != want {
+					t.Errorf("e.Class: got %v, want %v", e.Class, want)
+				}
+				if e.Code != row.code {
+					t.Errorf("e.Code: got %v, want %v", e.Code, row.code)
+				}
+				if e.Status != row.status {
+					t.Errorf("e.Status: got %v, want %v", e.Status, row.status)
+				}
+				if e.Message == "" {
+					t.Error("e.Message is empty")
 				}
 				if strings.Contains(row.body, "words") && e.Code != "http_401" && e.Message != "words" {
 					t.Errorf("says %q", e.Message)
@@ -86,7 +98,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestPeopleReadWhatIsWrittenForThem(t *testing.T) {
+func TestRefusal_PrefersUserMessage(t *testing.T) {
 	address := answering(t, 400, failure(36000, 2207004, `,"error_user_title":"Image size too large","error_user_msg":"The image is too large."`))
 	_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{Method: http.MethodGet, URL: address})
 	if e := network.AsError(err); e.Message != "Image size too large: The image is too large." {
@@ -94,7 +106,7 @@ func TestPeopleReadWhatIsWrittenForThem(t *testing.T) {
 	}
 }
 
-func TestThrottledSaysUntilWhen(t *testing.T) {
+func TestRefusal_ThrottledRetryAt(t *testing.T) {
 	for name, row := range map[string]struct {
 		header []string
 		want   time.Duration
@@ -140,7 +152,7 @@ func TestRefine(t *testing.T) {
 
 // The token is sent in a header, with a proof that is the second test case of RFC
 // 4231.
-func TestTheTokenIsNotInTheAddress(t *testing.T) {
+func TestDo_SendsTokenInHeader(t *testing.T) {
 	const proof = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
 	token, appSecret := secret.NewText("what do ya want for nothing?"), secret.NewText("Jefe")
 	if got := graph.AppSecretProof(token, appSecret); got != proof {
@@ -176,15 +188,26 @@ func TestTheTokenIsNotInTheAddress(t *testing.T) {
 			if scheme == "" {
 				scheme = "Bearer"
 			}
-			if last.Header.Get("Authorization") != scheme+" "+token.Reveal() || strings.Contains(last.URL.String(), "nothing") ||
-				last.Form.Get("fields") != "id" || last.Form.Get("appsecret_proof") != proof || last.Header.Get("Offset") != c.Header.Get("Offset") {
+			if last.Header.Get("Authorization") != scheme+" "+token.Reveal() {
+				t.Errorf("last.Header.Get(\"Authorization\"): got %v, want %v", last.Header.Get("Authorization"), scheme+" "+token.Reveal())
+			}
+			if strings.Contains(last.URL.String(), "nothing") {
 				t.Errorf("sent %s %+v %v", last.URL, last.Header, last.Form)
+			}
+			if last.Form.Get("fields") != "id" {
+				t.Errorf("last.Form.Get(\"fields\"): got %q, want %q", last.Form.Get("fields"), "id")
+			}
+			if last.Form.Get("appsecret_proof") != proof {
+				t.Errorf("last.Form.Get(\"appsecret_proof\"): got %v, want %v", last.Form.Get("appsecret_proof"), proof)
+			}
+			if last.Header.Get("Offset") != c.Header.Get("Offset") {
+				t.Errorf("last.Header.Get(\"Offset\"): got %v, want %v", last.Header.Get("Offset"), c.Header.Get("Offset"))
 			}
 		})
 	}
 }
 
-func TestATokenMayBeAParameter(t *testing.T) {
+func TestDo_SendsTokenAsParameter(t *testing.T) {
 	var last *http.Request
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
@@ -206,7 +229,7 @@ func TestATokenMayBeAParameter(t *testing.T) {
 	}
 }
 
-func TestAnswers(t *testing.T) {
+func TestDo_ParsesResponses(t *testing.T) {
 	var page graph.Page[struct {
 		At graph.Time `json:"timestamp"`
 	}]
@@ -216,8 +239,20 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := time.Date(2026, 11, 21, 20, 6, 30, 0, time.UTC)
-	if !page.Data[0].At.Equal(want) || !page.Data[1].At.Equal(want) || !page.Data[2].At.IsZero() || !page.Data[3].At.IsZero() || page.NextCursor() != "b" {
+	if !page.Data[0].At.Equal(want) {
 		t.Errorf("%+v", page)
+	}
+	if !page.Data[1].At.Equal(want) {
+		t.Errorf("%+v", page)
+	}
+	if !page.Data[2].At.IsZero() {
+		t.Errorf("%+v", page)
+	}
+	if !page.Data[3].At.IsZero() {
+		t.Errorf("%+v", page)
+	}
+	if page.NextCursor() != "b" {
+		t.Errorf("page.NextCursor(): got %q, want %q", page.NextCursor(), "b")
 	}
 	page.Paging.Next = ""
 	if page.NextCursor() != "" {
@@ -236,7 +271,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
+func TestService_Addresses(t *testing.T) {
 	const sandbox, back = "http://127.0.0.1:8090/instagram", "https://desk.example/cb"
 	p := graph.Service{Network: "Instagram", Sandbox: sandbox}
 	for base, want := range map[string]string{"": "https://real", sandbox: sandbox, "https://evil.example": "", sandbox + "/": ""} {

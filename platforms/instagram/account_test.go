@@ -14,7 +14,7 @@ import (
 )
 
 // All segments are comments on the first post, and a lost one is found there.
-func TestThreadsAreComments(t *testing.T) {
+func TestPublish_ThreadsAreComments(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("First", pic)))
@@ -39,15 +39,27 @@ func TestThreadsAreComments(t *testing.T) {
 	graphtest.WantClass(t, err, network.Ambiguous, "")
 	finding, err := d.Reconcile(t.Context(), d.account, third, network.Window{From: from})
 	posts := d.Posts()
-	if err != nil || !finding.Found || len(posts) != 3 || finding.Receipt.RemoteID != posts[2].ID || posts[2].ReplyTo != root.RemoteID {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !finding.Found {
 		t.Errorf("%+v, %v; %+v", finding, err, posts)
+	}
+	if len(posts) != 3 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 3)
+	}
+	if finding.Receipt.RemoteID != posts[2].ID {
+		t.Errorf("finding.Receipt.RemoteID: got %v, want %v", finding.Receipt.RemoteID, posts[2].ID)
+	}
+	if posts[2].ReplyTo != root.RemoteID {
+		t.Errorf("posts[2].ReplyTo: got %v, want %v", posts[2].ReplyTo, root.RemoteID)
 	}
 	never := graphtest.NewSubmission("Never")
 	never.ReplyTo = root.RemoteID
 	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil || finding.Found || finding.Conclusive {
 		t.Errorf("a comment that is not listed: got %+v, %v, want nothing found and nothing concluded", finding, err)
 	}
-	illustrated := graphtest.NewSubmission("With a picture", pic)
+	illustrated := graphtest.NewSubmission("With an image", pic)
 	illustrated.ReplyTo = root.RemoteID
 	_, err = d.Prepare(t.Context(), d.account, illustrated)
 	graphtest.WantClass(t, err, network.Rejected, "too_many_attachments")
@@ -55,33 +67,72 @@ func TestThreadsAreComments(t *testing.T) {
 	graphtest.WantClass(t, err, network.Rejected, "too_many_attachments")
 }
 
-func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
+func TestPublish_WithoutPermalink(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	s := d.prepared(t, graphtest.NewSubmission("Out", pic))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
-	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt.RemoteID == "" {
+		t.Error("receipt.RemoteID is empty")
+	}
+	if receipt.URL != "" {
+		t.Errorf("receipt.URL: got %q, want %q", receipt.URL, "")
+	}
+	if receipt.SentAt.IsZero() {
 		t.Errorf("%+v, %v", receipt, err)
+	}
+	if len(d.Posts()) != 1 {
+		t.Fatalf("len(d.Posts()): got %v, want %v", len(d.Posts()), 1)
 	}
 }
 
-func TestTheAccountsOwnQuota(t *testing.T) {
+func TestLimits_AccountQuota(t *testing.T) {
 	rates := map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 2, Per: 24 * time.Hour}}}
 	d := newDesk(t, fake.Options{NetworkRates: rates})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil || len(limits.Quotas) != 1 {
 		t.Fatalf("%+v, %v", limits, err)
 	}
-	if q := limits.Quotas[0]; q.Requests != 2 || q.Per != 24*time.Hour || q.Default || q.Cost(network.CallPublish) != 1 || q.Cost(network.CallReply) != 0 {
-		t.Errorf("%+v", q)
+	{
+		q := limits.Quotas[0]
+		if q.Requests != 2 {
+			t.Errorf("q.Requests: got %v, want %v", q.Requests, 2)
+		}
+		if q.Per != 24*time.Hour {
+			t.Errorf("q.Per: got %v, want %v", q.Per, 24*time.Hour)
+		}
+		if q.Default {
+			t.Errorf("%+v", q)
+		}
+		if q.Cost(network.CallPublish) != 1 {
+			t.Errorf("q.Cost(network.CallPublish): got %v, want %v", q.Cost(network.CallPublish), 1)
+		}
+		if q.Cost(network.CallReply) != 0 {
+			t.Errorf("q.Cost(network.CallReply): got %v, want %v", q.Cost(network.CallReply), 0)
+		}
 	}
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	for left := 2; left > 0; left-- {
 		s := graphtest.NewSubmission("Post", pic)
 		ready, err := d.Prepare(t.Context(), d.account, s)
-		if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Remaining != left || ready.Rates[0].Limit != 2 || ready.Rates[0].Bucket != "posts" {
-			t.Fatalf("%+v, %v", ready, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(ready.Rates) != 1 {
+			t.Fatalf("len(ready.Rates): got %v, want %v", len(ready.Rates), 1)
+		}
+		if ready.Rates[0].Remaining != left {
+			t.Fatalf("ready.Rates[0].Remaining: got %v, want %v", ready.Rates[0].Remaining, left)
+		}
+		if ready.Rates[0].Limit != 2 {
+			t.Fatalf("ready.Rates[0].Limit: got %v, want %v", ready.Rates[0].Limit, 2)
+		}
+		if ready.Rates[0].Bucket != "posts" {
+			t.Fatalf("ready.Rates[0].Bucket: got %q, want %q", ready.Rates[0].Bucket, "posts")
 		}
 		s.Handle = ready.Handle
 		if _, err := d.Publish(t.Context(), d.account, s); err != nil {
@@ -103,7 +154,7 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 
 // A token can be refreshed when it is a day old, and a failed request does not
 // disconnect the account.
-func TestRenewal(t *testing.T) {
+func TestRefresh(t *testing.T) {
 	graphtest.TestRefresh(t, instagram.Name, "instagram_business_content_publish", sandboxed)
 }
 

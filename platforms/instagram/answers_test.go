@@ -18,7 +18,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestCodes(t *testing.T) {
+func TestPublish_ErrorCodes(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	account := "/instagram/v25.0/" + d.account.RemoteID
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
@@ -70,7 +70,7 @@ func TestCodes(t *testing.T) {
 
 // A second call with the same container creates no second post, and its error
 // does not allow a new container.
-func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
+func TestPublish_ContainerOnce(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	s := d.prepared(t, graphtest.NewSubmission("Once", pic))
@@ -111,9 +111,23 @@ func TestCarousel(t *testing.T) {
 		t.Fatal(err)
 	}
 	posts := d.Posts()
-	if len(posts) != 1 || len(posts[0].Media) != 3 || posts[0].Text != "Three" || posts[0].Media[0].Description != "the first" ||
-		posts[0].Media[1].MIMEType != "video/mp4" || posts[0].Media[2].Description != "the third" {
-		t.Errorf("%+v", posts)
+	if len(posts) != 1 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 1)
+	}
+	if len(posts[0].Media) != 3 {
+		t.Fatalf("len(posts[0].Media): got %v, want %v", len(posts[0].Media), 3)
+	}
+	if posts[0].Text != "Three" {
+		t.Errorf("posts[0].Text: got %q, want %q", posts[0].Text, "Three")
+	}
+	if posts[0].Media[0].Description != "the first" {
+		t.Errorf("posts[0].Media[0].Description: got %q, want %q", posts[0].Media[0].Description, "the first")
+	}
+	if posts[0].Media[1].MIMEType != "video/mp4" {
+		t.Errorf("posts[0].Media[1].MIMEType: got %q, want %q", posts[0].Media[1].MIMEType, "video/mp4")
+	}
+	if posts[0].Media[2].Description != "the third" {
+		t.Errorf("posts[0].Media[2].Description: got %q, want %q", posts[0].Media[2].Description, "the third")
 	}
 	if fetchedOne.Load() != 1 || fetchedTwo.Load() != 1 {
 		t.Errorf("fetched %d and %d times", fetchedOne.Load(), fetchedTwo.Load())
@@ -121,7 +135,7 @@ func TestCarousel(t *testing.T) {
 }
 
 // The upload continues where a broken upload ended.
-func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
+func TestPrepare_UploadsReel(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	reel, fetched := graphtest.NewVideo(t, 300_000)
 	reel.URL = nil
@@ -162,7 +176,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestPicturesNeedAnAddress(t *testing.T) {
+func TestStage_ImagesRequirePublicAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	none := pic

@@ -60,8 +60,23 @@ func TestRefusals(t *testing.T) {
 			}
 			_, err := l.Publish(t.Context(), account, sub)
 			e := network.AsError(err)
-			if err == nil || e.Class != row.class || e.Code != row.code || e.Status != row.status || e.Message == "" || e.RequestID != "call-1" {
-				t.Errorf("%+v, want %s %s", e, row.class, row.code)
+			if err == nil {
+				t.Fatal("err: got nil")
+			}
+			if e.Class != row.class {
+				t.Errorf("e.Class: got %v, want %v", e.Class, row.class)
+			}
+			if e.Code != row.code {
+				t.Errorf("e.Code: got %v, want %v", e.Code, row.code)
+			}
+			if e.Status != row.status {
+				t.Errorf("e.Status: got %v, want %v", e.Status, row.status)
+			}
+			if e.Message == "" {
+				t.Error("e.Message is empty")
+			}
+			if e.RequestID != "call-1" {
+				t.Errorf("e.RequestID: got %q, want %q", e.RequestID, "call-1")
 			}
 			if row.code == "version_sunset" && (!strings.Contains(e.Message, "202607") || !strings.Contains(e.Message, "operator")) {
 				t.Errorf("the operator reads %q", e.Message)
@@ -70,7 +85,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestThrottledUntilMidnight(t *testing.T) {
+func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 	for name, row := range map[string]struct {
 		message, after string
 		scope          network.Scope
@@ -110,7 +125,7 @@ func TestThrottledUntilMidnight(t *testing.T) {
 }
 
 // The response was observed in production.
-func TestDuplicateNamesTheEarlierPost(t *testing.T) {
+func TestRefusal_DuplicateNamesExistingPost(t *testing.T) {
 	l, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, `{"errorDetailType":"com.linkedin.common.error.BadRequest","message":"com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of urn:li:share:7141138937766391808","errorDetails":{"inputErrors":[{"description":"Duplicate post is detected","input":{},"code":"DUPLICATE_POST"}]},"status":422}`)

@@ -38,7 +38,7 @@ func (pattern) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestVideoInParts(t *testing.T) {
+func TestStage_VideoInParts(t *testing.T) {
 	n := startFake(t, fake.Options{MediaDelay: 30 * time.Millisecond})
 	l := n.adapter()
 	// A lost connection costs one part, not the whole video.
@@ -78,7 +78,7 @@ func TestVideoInParts(t *testing.T) {
 	}
 }
 
-func TestSeveralPictures(t *testing.T) {
+func TestPublish_SeveralImages(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	l := n.adapter()
 	var ids []string
@@ -106,7 +106,7 @@ func TestSeveralPictures(t *testing.T) {
 
 // The token is not sent to other hosts, whatever upload address a response
 // contains.
-func TestTheTokenGoesToLinkedInAlone(t *testing.T) {
+func TestStage_SendsTokenToLinkedInOnly(t *testing.T) {
 	for _, address := range []string{"https://evil.example/x", "http://169.254.169.254/x", "https://linkedin.com.evil.example/x", "https://evillinkedin.com/x", "::", ""} {
 		l, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {

@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestConnectMemberAndOrganization(t *testing.T) {
+func TestAccounts_MemberAndOrganization(t *testing.T) {
 	n := startFake(t, fake.Options{AutoApprove: true})
 	l := n.adapter()
 	app, err := l.Register(t.Context(), n.base, redirectURI)
@@ -57,7 +57,7 @@ func TestConnectMemberAndOrganization(t *testing.T) {
 	}
 }
 
-func TestRealAddresses(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	options := linkedin.Options{ClientID: "id", ClientSecret: secret.NewText("s"), Sandbox: "http://127.0.0.1:8090/linkedin"}
 	l := linkedin.New(http.DefaultClient, options)
 	app, err := l.Register(t.Context(), "", redirectURI)
@@ -69,7 +69,19 @@ func TestRealAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if u.Host != "www.linkedin.com" || u.Path != "/oauth/v2/authorization" || q.Get("scope") != "openid profile w_member_social" || q.Get("state") != "s t" || q.Has("code_challenge") {
+	if u.Host != "www.linkedin.com" {
+		t.Errorf("u.Host: got %q, want %q", u.Host, "www.linkedin.com")
+	}
+	if u.Path != "/oauth/v2/authorization" {
+		t.Errorf("u.Path: got %q, want %q", u.Path, "/oauth/v2/authorization")
+	}
+	if q.Get("scope") != "openid profile w_member_social" {
+		t.Errorf("q.Get(\"scope\"): got %q, want %q", q.Get("scope"), "openid profile w_member_social")
+	}
+	if q.Get("state") != "s t" {
+		t.Errorf("q.Get(\"state\"): got %q, want %q", q.Get("state"), "s t")
+	}
+	if q.Has("code_challenge") {
 		t.Errorf("authorize at %s", u)
 	}
 	options.PKCE, options.Organizations = true, true

@@ -44,7 +44,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // For members this is the only way to find a post. The body is identical even if
 // the account's settings changed in the meantime.
-func TestALostAnswerIsFoundBySendingAgain(t *testing.T) {
+func TestPublish_RepeatNamesExistingPost(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	var sent recorder
 	l := linkedin.New(sent.client(n.client), linkedin.Options{Sandbox: n.base})
@@ -67,7 +67,19 @@ func TestALostAnswerIsFoundBySendingAgain(t *testing.T) {
 		t.Fatalf("published %+v", posts)
 	}
 	e := network.AsError(err)
-	if e.Class != network.Duplicate || e.Existing == nil || e.Existing.RemoteID != posts[0].ID || e.Existing.URL != posts[0].URL || !e.Existing.CreatedAt.Equal(posts[0].CreatedAt) {
+	if e.Class != network.Duplicate {
+		t.Errorf("e.Class: got %v, want %v", e.Class, network.Duplicate)
+	}
+	if e.Existing == nil {
+		t.Fatal("e.Existing: got nil")
+	}
+	if e.Existing.RemoteID != posts[0].ID {
+		t.Errorf("e.Existing.RemoteID: got %v, want %v", e.Existing.RemoteID, posts[0].ID)
+	}
+	if e.Existing.URL != posts[0].URL {
+		t.Errorf("e.Existing.URL: got %v, want %v", e.Existing.URL, posts[0].URL)
+	}
+	if !e.Existing.CreatedAt.Equal(posts[0].CreatedAt) {
 		t.Errorf("%+v, want %s", e, posts[0].ID)
 	}
 	if len(sent.bodies) != 2 || !bytes.Equal(sent.bodies[0], sent.bodies[1]) {
@@ -77,7 +89,7 @@ func TestALostAnswerIsFoundBySendingAgain(t *testing.T) {
 
 // LinkedIn remembers deleted posts. For an organization, the adapter checks that
 // the post named in the refusal exists.
-func TestAGhostIsNoProof(t *testing.T) {
+func TestPublish_VerifiesExistingPost(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	l := n.adapter()
 	for name, row := range map[string]struct {
@@ -101,7 +113,7 @@ func TestAGhostIsNoProof(t *testing.T) {
 	}
 }
 
-func TestSettings(t *testing.T) {
+func TestPublish_Settings(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	var sent recorder
 	l := linkedin.New(sent.client(n.client), linkedin.Options{Sandbox: n.base})
@@ -120,7 +132,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func TestThreadsStandUnderTheirFirstPost(t *testing.T) {
+func TestPublish_ThreadsAreComments(t *testing.T) {
 	n := startFake(t, fake.Options{})
 	l := n.adapter()
 	first, err := l.Publish(t.Context(), n.organization, network.Submission{Text: "First"})

@@ -11,7 +11,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestLittle(t *testing.T) {
+func TestEncodeLittleText(t *testing.T) {
 	for text, want := range map[string]string{
 		`a (b) [c] {d} <e>`:            `a \(b\) \[c\] \{d\} \<e\>`,
 		`\|{}@[]()<>#*_~`:              `\\\|\{\}\@\[\]\(\)\<\>\#\*\_\~`,
@@ -28,7 +28,7 @@ func TestLittle(t *testing.T) {
 }
 
 // Listings also contain posts from LinkedIn's own pages.
-func TestPlainReadsWhatOthersWrote(t *testing.T) {
+func TestDecodeLittleText_OtherClients(t *testing.T) {
 	for commentary, want := range map[string]string{
 		`Thanks @[Dev \(co\)](urn:li:organization:24) #now`: "Thanks Dev (co) #now",
 		`{hashtag|＃|tin} {hashtag|no} {x`:                   "＃tin {hashtag|no} {x",
@@ -43,7 +43,7 @@ func TestPlainReadsWhatOthersWrote(t *testing.T) {
 }
 
 // The fake network truncates a text at unescaped characters, like LinkedIn.
-func FuzzWhatIsWrittenIsWhatShows(f *testing.F) {
+func FuzzLittleText(f *testing.F) {
 	for _, seed := range []string{"", `\`, `\#`, "#a#b #c_d# e#f", "##x", "#Hà\u0300 Nội", `{hashtag|\#|x}`, "@[a](urn:li:person:1)", "x_*~y", "＃tin", "#\u0301", "https://a.example/#b_(c)", "🇻🇳#🇻🇳 #a👍🏽", "a\r\nb\x00"} {
 		f.Add(seed)
 	}
@@ -61,7 +61,7 @@ func FuzzWhatIsWrittenIsWhatShows(f *testing.F) {
 	})
 }
 
-func TestCommentsTakeLess(t *testing.T) {
+func TestCheck_Comments(t *testing.T) {
 	l := New(http.DefaultClient, Options{})
 	limits, err := l.Limits(t.Context(), network.Account{})
 	if err != nil {
@@ -95,8 +95,23 @@ func TestPreview(t *testing.T) {
 	l := New(http.DefaultClient, Options{})
 	text := "Đọc #tin https://example.com/a_b.\n" + strings.Repeat("chữ ", 100)
 	p := l.Preview(network.Content{Text: text}, network.Limits{})
-	if p.Text != text || len(p.Spans) != 2 || p.Spans[0].Target != "tin" || p.Spans[1].Target != "https://example.com/a_b" || len(p.Notes) != 1 || p.Card != "" {
-		t.Errorf("%+v", p)
+	if p.Text != text {
+		t.Errorf("p.Text: got %v, want %v", p.Text, text)
+	}
+	if len(p.Spans) != 2 {
+		t.Fatalf("len(p.Spans): got %v, want %v", len(p.Spans), 2)
+	}
+	if p.Spans[0].Target != "tin" {
+		t.Errorf("p.Spans[0].Target: got %q, want %q", p.Spans[0].Target, "tin")
+	}
+	if p.Spans[1].Target != "https://example.com/a_b" {
+		t.Errorf("p.Spans[1].Target: got %q, want %q", p.Spans[1].Target, "https://example.com/a_b")
+	}
+	if len(p.Notes) != 1 {
+		t.Fatalf("len(p.Notes): got %v, want %v", len(p.Notes), 1)
+	}
+	if p.Card != "" {
+		t.Errorf("p.Card: got %q, want %q", p.Card, "")
 	}
 	if shown := utf8.RuneCountInString(text[:p.FoldAt]); shown != 210 {
 		t.Errorf("shows %d characters before the fold", shown)

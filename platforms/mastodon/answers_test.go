@@ -49,14 +49,26 @@ func TestRefusals(t *testing.T) {
 			})
 			_, err := m.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t"})
 			e := network.AsError(err)
-			if err == nil || e.Class != row.class || e.Code != row.code || e.Status != row.status || len(e.Message) > 400 {
+			if err == nil {
+				t.Fatal("err: got nil")
+			}
+			if e.Class != row.class {
+				t.Errorf("e.Class: got %v, want %v", e.Class, row.class)
+			}
+			if e.Code != row.code {
+				t.Errorf("e.Code: got %v, want %v", e.Code, row.code)
+			}
+			if e.Status != row.status {
+				t.Errorf("e.Status: got %v, want %v", e.Status, row.status)
+			}
+			if len(e.Message) > 400 {
 				t.Errorf("%+v, want %s %s", e, row.class, row.code)
 			}
 		})
 	}
 }
 
-func TestThrottledUsesTheServersClock(t *testing.T) {
+func TestRefusal_UsesServerClock(t *testing.T) {
 	m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		server := time.Now().Add(-time.Hour) // its clock is an hour behind
 		w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
@@ -94,9 +106,26 @@ func TestLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.MaxCharacters != 5000 || got.MaxMedia != 16 || got.CharactersPerURL != 30 || len(got.MIMETypes) != 1 ||
-				got.MaxImageBytes != 10 || got.MaxAltText != 1500 || got.IdempotencyWindow != 3600 {
-				t.Errorf("limits %+v", got)
+			if got.MaxCharacters != 5000 {
+				t.Errorf("got.MaxCharacters: got %v, want %v", got.MaxCharacters, 5000)
+			}
+			if got.MaxMedia != 16 {
+				t.Errorf("got.MaxMedia: got %v, want %v", got.MaxMedia, 16)
+			}
+			if got.CharactersPerURL != 30 {
+				t.Errorf("got.CharactersPerURL: got %v, want %v", got.CharactersPerURL, 30)
+			}
+			if len(got.MIMETypes) != 1 {
+				t.Fatalf("len(got.MIMETypes): got %v, want %v", len(got.MIMETypes), 1)
+			}
+			if got.MaxImageBytes != 10 {
+				t.Errorf("got.MaxImageBytes: got %v, want %v", got.MaxImageBytes, 10)
+			}
+			if got.MaxAltText != 1500 {
+				t.Errorf("got.MaxAltText: got %v, want %v", got.MaxAltText, 1500)
+			}
+			if got.IdempotencyWindow != 3600 {
+				t.Errorf("got.IdempotencyWindow: got %v, want %v", got.IdempotencyWindow, 3600)
 			}
 		}
 		if calls.Load() != 1 {
@@ -175,7 +204,7 @@ func TestMediaProcessing(t *testing.T) {
 	}
 }
 
-func TestReconcileGivesUpOnTooMany(t *testing.T) {
+func TestReconcile_StopsAfterMaxPages(t *testing.T) {
 	server, created := startFake(t, fake.Options{})
 	m := mastodon.New(newClient(t), mastodon.Options{})
 	account := identified(t, m, server.URL(), created.Token)

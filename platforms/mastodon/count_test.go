@@ -58,7 +58,7 @@ func counts() []platformtest.Count {
 	}
 }
 
-func TestCheckMessages(t *testing.T) {
+func TestCheck_Messages(t *testing.T) {
 	m := mastodon.New(http.DefaultClient, mastodon.Options{})
 	problems := m.Check(network.Content{Text: strings.Repeat("đ", 512)}, limits())
 	if len(problems) != 1 || problems[0].Message != "Mastodon counts 512 characters; news.example allows 500." {

@@ -120,8 +120,19 @@ func TestAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if u.Path != "/oauth/authorize" || q.Get("state") != "s t" || q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" ||
-		q.Get("scope") != "read:accounts read:statuses write:statuses write:media" {
-		t.Errorf("authorize URL %s", u)
+	if u.Path != "/oauth/authorize" {
+		t.Errorf("u.Path: got %q, want %q", u.Path, "/oauth/authorize")
+	}
+	if q.Get("state") != "s t" {
+		t.Errorf("q.Get(\"state\"): got %q, want %q", q.Get("state"), "s t")
+	}
+	if q.Get("code_challenge_method") != "S256" {
+		t.Errorf("q.Get(\"code_challenge_method\"): got %q, want %q", q.Get("code_challenge_method"), "S256")
+	}
+	if q.Get("response_type") != "code" {
+		t.Errorf("q.Get(\"response_type\"): got %q, want %q", q.Get("response_type"), "code")
+	}
+	if q.Get("scope") != "read:accounts read:statuses write:statuses write:media" {
+		t.Errorf("q.Get(\"scope\"): got %q, want %q", q.Get("scope"), "read:accounts read:statuses write:statuses write:media")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestRatesAreWhatTheHeadersSay(t *testing.T) {
+func TestRates_MatchHeaders(t *testing.T) {
 	rates := fake.MastodonRates()
 	rates.Statuses, rates.Media = fake.Rate{Requests: 5, Per: 3 * time.Hour}, fake.Rate{Requests: 3, Per: 30 * time.Minute}
 	server, created := startFake(t, fake.Options{Rates: rates})
@@ -58,7 +58,7 @@ func want(t *testing.T, rates []network.RateStatus, bucket string, limit, remain
 	}
 }
 
-func TestHeadersThatCannotBeReadSayNothing(t *testing.T) {
+func TestRates_IgnoreInvalidHeaders(t *testing.T) {
 	for _, headers := range [][3]string{{"", "", ""}, {"300", "", ""}, {"many", "3", ""}, {"0", "0", ""}, {"300", "-1", ""}} {
 		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 			for i, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestPlain(t *testing.T) {
+func TestHTMLToText(t *testing.T) {
 	for name, row := range map[string]struct{ html, want string }{
 		"Empty":      {"", ""},
 		"Paragraphs": {"<p>One</p><p>Two<br />Three<br>Four</p>", "One Two Three Four"},

@@ -50,8 +50,20 @@ func testConnect(t *testing.T, s Subject) {
 		t.Fatalf("may post as %d accounts: %v", len(found), err)
 	}
 	for _, one := range found {
-		if one.RemoteID == "" || one.Handle == "" || one.Name == "" || one.Token.Empty() || one.BaseURL != account.BaseURL {
+		if one.RemoteID == "" {
+			t.Error("one.RemoteID is empty")
+		}
+		if one.Handle == "" {
+			t.Error("one.Handle is empty")
+		}
+		if one.Name == "" {
+			t.Error("one.Name is empty")
+		}
+		if one.Token.Empty() {
 			t.Errorf("not identified: %+v", one)
+		}
+		if one.BaseURL != account.BaseURL {
+			t.Errorf("one.BaseURL: got %v, want %v", one.BaseURL, account.BaseURL)
 		}
 		as := s
 		as.Account = one

@@ -14,7 +14,7 @@ func testIdentify(t *testing.T, s Subject) {
 	identifier, ok := s.Network.(network.Identifier)
 	if !ok {
 		if _, requested := s.Network.(network.Connector); !requested {
-			t.Error("the network cannot be asked who an account is")
+			t.Error("the network implements neither Connector nor Identifier")
 		}
 		return
 	}

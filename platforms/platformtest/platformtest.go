@@ -151,8 +151,8 @@ func Run(t *testing.T, s Subject) {
 	t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
 }
 
-// submission makes one with words and a key that were never used, and a picture
-// where the network takes no words alone.
+// submission returns a submission with a unique text and key, and an image if
+// the network requires one.
 func submission(t *testing.T, s Subject, text string) network.Submission {
 	t.Helper()
 	sub := network.Submission{Key: rand.Text(), Text: text + " " + rand.Text()}
@@ -162,7 +162,7 @@ func submission(t *testing.T, s Subject, text string) network.Submission {
 	return sub
 }
 
-// attach stages a picture for a submission.
+// attach stages an image for a submission.
 func attach(t *testing.T, s Subject, sub *network.Submission, altText string) {
 	t.Helper()
 	media := newImage(t, s, altText)
@@ -170,7 +170,7 @@ func attach(t *testing.T, s Subject, sub *network.Submission, altText string) {
 	sub.Media = append(sub.Media, media)
 }
 
-// prepare brings a submission as far as it gets before its time.
+// prepare calls Prepare until it is ready.
 func prepare(t *testing.T, s Subject, sub network.Submission) network.Submission {
 	t.Helper()
 	preparer, ok := s.Network.(network.Preparer)
@@ -187,11 +187,11 @@ func prepare(t *testing.T, s Subject, sub network.Submission) network.Submission
 			return sub
 		}
 		if ready.CheckAfter <= 0 {
-			t.Fatal("Prepare is not ready and does not say when to ask again")
+			t.Fatal("Prepare is not ready and CheckAfter is not set")
 		}
 		time.Sleep(min(ready.CheckAfter, 200*time.Millisecond))
 	}
-	t.Fatal("preparing has no end")
+	t.Fatal("Prepare is still not ready after 100 calls")
 	return sub
 }
 
@@ -208,7 +208,7 @@ func publish(t *testing.T, s Subject, sub network.Submission) network.Receipt {
 	return receipt
 }
 
-// cleanUpPost cleans up on real servers.
+// cleanUpPost deletes a post on real servers.
 func cleanUpPost(t *testing.T, s Subject, remoteID string) {
 	if s.Fake != nil || s.NoDelete {
 		return
@@ -222,7 +222,7 @@ func cleanUpPost(t *testing.T, s Subject, remoteID string) {
 	})
 }
 
-// published returns what the fake really holds of a submission.
+// published returns the fake network's posts of a submission.
 func published(s Subject, sub network.Submission) []fake.Post {
 	var found []fake.Post
 	for _, p := range s.Fake.Posts() {
@@ -242,7 +242,7 @@ func inject(t *testing.T, s Subject, fault fake.Fault) {
 	t.Cleanup(s.Fake.ClearFaults)
 }
 
-// clearFaults leaves only the faults of every request.
+// clearFaults removes all faults except the permanent ones.
 func clearFaults(t *testing.T, s Subject) {
 	t.Helper()
 	s.Fake.ClearFaults()
@@ -253,8 +253,8 @@ func clearFaults(t *testing.T, s Subject) {
 	}
 }
 
-// wantError checks that an error has the class and holds no secret in any form
-// in which it could be logged.
+// wantError checks the class of an error, and that it contains no secret in any
+// form in which it could be logged.
 func wantError(t *testing.T, err error, class network.Class, secrets ...secret.Text) *network.Error {
 	t.Helper()
 	var e *network.Error
@@ -270,7 +270,7 @@ func wantError(t *testing.T, err error, class network.Class, secrets ...secret.T
 	for _, text := range []string{e.Error(), e.Message, e.Code, fmt.Sprintf("%v", e.Err), fmt.Sprintf("%+v", *e)} {
 		for _, s := range secrets {
 			if !s.Empty() && strings.Contains(text, s.Reveal()) {
-				t.Errorf("an error tells a secret: %s", strings.ReplaceAll(text, s.Reveal(), "<SECRET>"))
+				t.Errorf("error contains a secret: %s", strings.ReplaceAll(text, s.Reveal(), "<SECRET>"))
 			}
 		}
 	}

@@ -20,8 +20,19 @@ func testLimits(t *testing.T, s Subject) {
 	}
 	for _, q := range limits.Quotas {
 		known := q.Requests > 0 && q.Per > 0
-		if q.Bucket == "" || q.Bucket != strings.ToLower(q.Bucket) || q.Scope != network.ScopeAccount && q.Scope != network.ScopeApp ||
-			len(q.Costs) == 0 || !known && (q.Requests != 0 || q.Default) {
+		if q.Bucket == "" {
+			t.Error("q.Bucket is empty")
+		}
+		if q.Bucket != strings.ToLower(q.Bucket) {
+			t.Errorf("q.Bucket: got %v, want %v", q.Bucket, strings.ToLower(q.Bucket))
+		}
+		if q.Scope != network.ScopeAccount && q.Scope != network.ScopeApp {
+			t.Errorf("a quota without bucket, scope, costs or numbers: %+v", q)
+		}
+		if len(q.Costs) == 0 {
+			t.Error("len(q.Costs) is empty")
+		}
+		if !known && (q.Requests != 0 || q.Default) {
 			t.Errorf("a quota without bucket, scope, costs or numbers: %+v", q)
 		}
 	}
@@ -102,7 +113,7 @@ func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.Ra
 func testMedia(t *testing.T, s Subject) {
 	plain := s
 	plain.NeedsMedia = false
-	sub := submission(t, plain, "With a picture")
+	sub := submission(t, plain, "With an image")
 	attach(t, s, &sub, "Một tấm ảnh: a diagonal line")
 	if sub.MediaIDs[0] == "" && !s.MediaWithPost {
 		t.Fatal("staged without remote id")

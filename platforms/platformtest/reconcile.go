@@ -66,12 +66,12 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("OlderTwin", func(t *testing.T) {
-		sub := prepare(t, s, submission(t, s, "The same words as last week"))
+		sub := prepare(t, s, submission(t, s, "The same text as last week"))
 		publish(t, s, sub)
 		if s.UnboundedSearch {
 			duplicate := prepare(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
 			if finding := reconcile(t, s, duplicate, window); finding.Found || !finding.Conclusive {
-				t.Errorf("claimed an older post with the same words: %+v", finding)
+				t.Errorf("found an older post with the same text: %+v", finding)
 			}
 			return
 		}
@@ -81,7 +81,7 @@ func testReconcile(t *testing.T, s Subject) {
 			later.From = later.From.Add(time.Minute) // clocks can differ
 		}
 		if finding := reconcile(t, s, sub, later); finding.Found {
-			t.Errorf("claimed an older post with the same words: %+v", finding)
+			t.Errorf("found an older post with the same text: %+v", finding)
 		}
 	})
 	t.Run("Twins", func(t *testing.T) {
@@ -117,25 +117,25 @@ func testReconcile(t *testing.T, s Subject) {
 	})
 	t.Run("OtherReplyTarget", func(t *testing.T) {
 		parent := publish(t, s, submission(t, s, "Parent"))
-		sub := prepare(t, s, submission(t, s, "Same words, not a reply"))
+		sub := prepare(t, s, submission(t, s, "Same text, not a reply"))
 		publish(t, s, sub)
 		if s.FindsByHandle {
 			return // the handle distinguishes them
 		}
 		sub.ReplyTo = parent.RemoteID
 		if finding := reconcile(t, s, sub, window); finding.Found {
-			t.Errorf("claimed a post that answers nothing: %+v", finding)
+			t.Errorf("found a post that is not a reply: %+v", finding)
 		}
 	})
 	t.Run("OtherMedia", func(t *testing.T) {
-		sub := prepare(t, s, submission(t, s, "Same words, no picture"))
+		sub := prepare(t, s, submission(t, s, "Same text, no image"))
 		publish(t, s, sub)
 		if s.FindsByHandle {
 			return
 		}
 		sub.MediaIDs, sub.Media = append(sub.MediaIDs, "1"), append(sub.Media, newImage(t, s, ""))
 		if finding := reconcile(t, s, sub, window); finding.Found {
-			t.Errorf("claimed a post without the picture: %+v", finding)
+			t.Errorf("found a post without the image: %+v", finding)
 		}
 	})
 }
@@ -157,7 +157,7 @@ func testDuplicateRejected(t *testing.T, s Subject, sub network.Submission) {
 // testDuplicatesByHandle checks that two posts with the same text are each found.
 func testDuplicatesByHandle(t *testing.T, s Subject, window network.Window) {
 	for _, duplicate := range []network.Submission{submission(t, s, "Twice"), submission(t, s, "Twice")} {
-		duplicate.Text = "Twice, told apart"
+		duplicate.Text = "Twice, with different text"
 		duplicate = prepare(t, s, duplicate)
 		receipt := publish(t, s, duplicate)
 		if finding := reconcile(t, s, duplicate, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
@@ -171,7 +171,7 @@ func testDuplicatesByHandle(t *testing.T, s Subject, window network.Window) {
 func testUnverifiable(t *testing.T, s Subject) {
 	finding := reconcile(t, s, submission(t, s, "Who knows"), network.Window{From: time.Now()})
 	if finding.Found || finding.Conclusive {
-		t.Errorf("finding %+v of a network that cannot be asked", finding)
+		t.Errorf("got finding %+v for an unverifiable network", finding)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-func TestFold(t *testing.T) {
+func TestFoldOffset(t *testing.T) {
 	for _, row := range []struct {
 		text              string
 		characters, lines int

@@ -58,7 +58,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestAnAlbumIsOnePost(t *testing.T) {
+func TestPublish_Album(t *testing.T) {
 	tg, server, account, _ := connected(t)
 	s := network.Submission{Key: "k", Text: "Hai ảnh", Media: []network.Media{platformtest.NewImage(t, "image/png"), platformtest.NewImage(t, "image/png")}}
 	receipt, err := tg.Publish(t.Context(), account, s)
@@ -66,8 +66,20 @@ func TestAnAlbumIsOnePost(t *testing.T) {
 		t.Fatal(err)
 	}
 	posts := server.Posts()
-	if len(posts) != 1 || len(posts[0].Media) != 2 || posts[0].Text != "Hai ảnh" || receipt.RemoteID != posts[0].ID || receipt.URL != posts[0].URL {
-		t.Fatalf("%+v from %+v", receipt, posts)
+	if len(posts) != 1 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 1)
+	}
+	if len(posts[0].Media) != 2 {
+		t.Fatalf("len(posts[0].Media): got %v, want %v", len(posts[0].Media), 2)
+	}
+	if posts[0].Text != "Hai ảnh" {
+		t.Fatalf("posts[0].Text: got %q, want %q", posts[0].Text, "Hai ảnh")
+	}
+	if receipt.RemoteID != posts[0].ID {
+		t.Fatalf("receipt.RemoteID: got %v, want %v", receipt.RemoteID, posts[0].ID)
+	}
+	if receipt.URL != posts[0].URL {
+		t.Fatalf("receipt.URL: got %v, want %v", receipt.URL, posts[0].URL)
 	}
 	reply := network.Submission{Key: "r", Text: "Tiếp", ReplyTo: receipt.RemoteID}
 	if _, err := tg.Publish(t.Context(), account, reply); err != nil {
@@ -81,7 +93,7 @@ func TestAnAlbumIsOnePost(t *testing.T) {
 	}
 }
 
-func TestCaptionsAreShorterThanMessages(t *testing.T) {
+func TestCheck_CaptionLimit(t *testing.T) {
 	tg, _, account, _ := connected(t)
 	limits, err := tg.Limits(t.Context(), account)
 	if err != nil {
@@ -102,7 +114,7 @@ func TestCaptionsAreShorterThanMessages(t *testing.T) {
 	}
 }
 
-func TestTheFormSaysWhatIsWrong(t *testing.T) {
+func TestConnectForm_ReportsInvalidFields(t *testing.T) {
 	tg, server, account, _ := connected(t)
 	for name, row := range map[string]struct{ token, chat, field string }{
 		"Token":      {"123:wrong", "@bantin", "bot_token"},
@@ -121,7 +133,7 @@ func TestTheFormSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestSendingAgainIsTheOwnersChoice(t *testing.T) {
+func TestReconcile_ResendSetting(t *testing.T) {
 	tg, _, account, _ := connected(t)
 	account.Settings = map[string]string{"unclear": "send_again"}
 	finding, err := tg.Reconcile(t.Context(), account, network.Submission{Text: "x"}, network.Window{From: time.Now()})

@@ -13,17 +13,29 @@ import (
 	"dateline/platforms/threads"
 )
 
-func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
+func TestPublish_WithoutPermalink(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	s := d.prepared(t, graphtest.NewSubmission("Out"))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
-	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt.RemoteID == "" {
+		t.Error("receipt.RemoteID is empty")
+	}
+	if receipt.URL != "" {
+		t.Errorf("receipt.URL: got %q, want %q", receipt.URL, "")
+	}
+	if receipt.SentAt.IsZero() {
 		t.Errorf("%+v, %v", receipt, err)
+	}
+	if len(d.Posts()) != 1 {
+		t.Fatalf("len(d.Posts()): got %v, want %v", len(d.Posts()), 1)
 	}
 }
 
-func TestTheAccountsOwnQuotas(t *testing.T) {
+func TestLimits_AccountQuotas(t *testing.T) {
 	rates := map[string]map[string]fake.Rate{"threads": {"posts": {Requests: 1, Per: 24 * time.Hour}, "replies": {Requests: 7, Per: 24 * time.Hour}}}
 	d := newDesk(t, fake.Options{NetworkRates: rates})
 	limits, err := d.Limits(t.Context(), d.account)
@@ -31,9 +43,26 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 		t.Fatalf("%+v, %v", limits, err)
 	}
 	posts, replies := limits.Quotas[0], limits.Quotas[1]
-	if posts.Requests != 1 || posts.Cost(network.CallPublish) != 1 || posts.Cost(network.CallReply) != 0 ||
-		replies.Requests != 7 || replies.Cost(network.CallPublish) != 0 || replies.Cost(network.CallReply) != 1 || replies.Per != 24*time.Hour {
-		t.Errorf("%+v, %+v", posts, replies)
+	if posts.Requests != 1 {
+		t.Errorf("posts.Requests: got %v, want %v", posts.Requests, 1)
+	}
+	if posts.Cost(network.CallPublish) != 1 {
+		t.Errorf("posts.Cost(network.CallPublish): got %v, want %v", posts.Cost(network.CallPublish), 1)
+	}
+	if posts.Cost(network.CallReply) != 0 {
+		t.Errorf("posts.Cost(network.CallReply): got %v, want %v", posts.Cost(network.CallReply), 0)
+	}
+	if replies.Requests != 7 {
+		t.Errorf("replies.Requests: got %v, want %v", replies.Requests, 7)
+	}
+	if replies.Cost(network.CallPublish) != 0 {
+		t.Errorf("replies.Cost(network.CallPublish): got %v, want %v", replies.Cost(network.CallPublish), 0)
+	}
+	if replies.Cost(network.CallReply) != 1 {
+		t.Errorf("replies.Cost(network.CallReply): got %v, want %v", replies.Cost(network.CallReply), 1)
+	}
+	if replies.Per != 24*time.Hour {
+		t.Errorf("replies.Per: got %v, want %v", replies.Per, 24*time.Hour)
 	}
 	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("Post")))
 	if err != nil {
@@ -57,7 +86,7 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 
 // A token can be refreshed when it is a day old, and a failed request does not
 // disconnect the account.
-func TestRenewal(t *testing.T) {
+func TestRefresh(t *testing.T) {
 	graphtest.TestRefresh(t, threads.Name, "threads_content_publish", sandboxed)
 }
 
@@ -130,7 +159,7 @@ func FuzzPreview(f *testing.F) {
 
 // The fake counts with its own code. Each text is extended up to the limit and
 // beyond.
-func TestTheNetworkCountsAlike(t *testing.T) {
+func TestCount_MatchesFake(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	for _, row := range counts(t) {
 		full := row.Text + " " + strings.Repeat("x", 499-row.Want)

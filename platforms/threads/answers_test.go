@@ -17,7 +17,7 @@ import (
 	"dateline/platforms/threads"
 )
 
-func TestCodes(t *testing.T) {
+func TestPublish_ErrorCodes(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	account := "/threads/v1.0/" + d.account.RemoteID
 	for _, row := range []struct {
@@ -63,7 +63,7 @@ func TestCodes(t *testing.T) {
 
 // "Media not found" is returned for containers that are too new, published, and
 // expired, and each needs a different reaction.
-func TestNotFoundIsAskedAbout(t *testing.T) {
+func TestPublish_ResolvesNotFound(t *testing.T) {
 	var ahead atomic.Int64
 	d := newDesk(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	from := time.Now().Add(-time.Second)
@@ -88,7 +88,7 @@ func TestNotFoundIsAskedAbout(t *testing.T) {
 	graphtest.WantClass(t, err, network.Ambiguous, "")
 }
 
-func TestCarouselAnswersAPost(t *testing.T) {
+func TestPublish_CarouselReply(t *testing.T) {
 	d := newDesk(t, fake.Options{MediaDelay: 30 * time.Millisecond})
 	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("First")))
 	if err != nil {
@@ -105,13 +105,30 @@ func TestCarouselAnswersAPost(t *testing.T) {
 	graphtest.WantClass(t, err, network.Ambiguous, "")
 	finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
 	posts := d.Posts()
-	if err != nil || len(posts) != 2 || finding.Receipt.RemoteID != posts[1].ID || posts[1].ReplyTo != root.RemoteID || len(posts[1].Media) != 2 ||
-		posts[1].Media[0].Description != "the first" || fetched.Load() != 1 {
-		t.Errorf("%+v, %v; %+v", finding, err, posts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(posts) != 2 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 2)
+	}
+	if finding.Receipt.RemoteID != posts[1].ID {
+		t.Errorf("finding.Receipt.RemoteID: got %v, want %v", finding.Receipt.RemoteID, posts[1].ID)
+	}
+	if posts[1].ReplyTo != root.RemoteID {
+		t.Errorf("posts[1].ReplyTo: got %v, want %v", posts[1].ReplyTo, root.RemoteID)
+	}
+	if len(posts[1].Media) != 2 {
+		t.Fatalf("len(posts[1].Media): got %v, want %v", len(posts[1].Media), 2)
+	}
+	if posts[1].Media[0].Description != "the first" {
+		t.Errorf("posts[1].Media[0].Description: got %q, want %q", posts[1].Media[0].Description, "the first")
+	}
+	if fetched.Load() != 1 {
+		t.Errorf("fetched.Load(): got %v, want %v", fetched.Load(), 1)
 	}
 }
 
-func TestAttachmentsNeedAnAddress(t *testing.T) {
+func TestStage_RequiresPublicAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	clip, _ := graphtest.NewVideo(t, 4000)
 	none := clip
@@ -151,7 +168,7 @@ func TestAddresses(t *testing.T) {
 }
 
 // The documentation sends the token as a parameter.
-func TestTheTokenMayBeAParameter(t *testing.T) {
+func TestOptions_TokenParameter(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, TokenParameter: true})
 	receipt, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("As a parameter")))

@@ -70,14 +70,32 @@ func TestRefusals(t *testing.T) {
 			n, account := saying(t, row.status, row.body)
 			_, err := n.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t", ReplyTo: row.replyTo})
 			e := network.AsError(err)
-			if err == nil || e.Class != row.class || e.Code != row.code || e.Status != row.status || e.Message == "" || e.RequestID != "7a" || e.Existing != nil {
-				t.Errorf("%+v, want %s %s", e, row.class, row.code)
+			if err == nil {
+				t.Fatal("err: got nil")
+			}
+			if e.Class != row.class {
+				t.Errorf("e.Class: got %v, want %v", e.Class, row.class)
+			}
+			if e.Code != row.code {
+				t.Errorf("e.Code: got %v, want %v", e.Code, row.code)
+			}
+			if e.Status != row.status {
+				t.Errorf("e.Status: got %v, want %v", e.Status, row.status)
+			}
+			if e.Message == "" {
+				t.Error("e.Message is empty")
+			}
+			if e.RequestID != "7a" {
+				t.Errorf("e.RequestID: got %q, want %q", e.RequestID, "7a")
+			}
+			if e.Existing != nil {
+				t.Errorf("e.Existing: got %v, want nil", e.Existing)
 			}
 		})
 	}
 }
 
-func TestThrottledByWhichLimit(t *testing.T) {
+func TestRefusal_ThrottledScope(t *testing.T) {
 	soon, later := time.Now().Add(5*time.Minute), time.Now().Add(7*time.Hour)
 	epoch := func(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 	for name, row := range map[string]struct {
@@ -110,7 +128,7 @@ func TestThrottledByWhichLimit(t *testing.T) {
 	}
 }
 
-func TestRatesByTheServersClock(t *testing.T) {
+func TestRates_UseServerClock(t *testing.T) {
 	n, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		server := time.Now().Add(-time.Hour) // its clock is an hour behind
 		w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
@@ -142,7 +160,7 @@ func TestRatesByTheServersClock(t *testing.T) {
 	}
 }
 
-func TestDeleteAnswers(t *testing.T) {
+func TestDelete_Responses(t *testing.T) {
 	for name, row := range map[string]struct {
 		status int
 		body   string

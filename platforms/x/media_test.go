@@ -43,7 +43,7 @@ func processed(t *testing.T, n *x.X, account network.Account, media network.Medi
 	return staged, err
 }
 
-func TestVideoInSegments(t *testing.T) {
+func TestStage_VideoInSegments(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{MediaDelay: 50 * time.Millisecond})
 	const length = 10<<10 + 123 // ten segments of 1 KiB and a little
 	// The response to the third segment is lost; it is sent again.
@@ -78,7 +78,7 @@ func TestVideoInSegments(t *testing.T) {
 }
 
 // No more than one segment is read ahead of what was sent.
-func TestMemoryOfAnUpload(t *testing.T) {
+func TestStage_BuffersOneSegment(t *testing.T) {
 	const length, segment = 64 << 10, 1 << 10
 	sent, read := int64(0), &counting{}
 	_, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +129,7 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestMoreThanAThousandSegments(t *testing.T) {
+func TestStage_TooManySegments(t *testing.T) {
 	limit := 0
 	_, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		if index, err := strconv.Atoi(r.FormValue("segment_index")); err == nil {
@@ -146,7 +146,7 @@ func TestMoreThanAThousandSegments(t *testing.T) {
 	}
 }
 
-func TestGIFAndItsDescription(t *testing.T) {
+func TestStage_GIFWithDescription(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
 	media := film(2<<10, "image/gif")
 	media.AltText = "Trời mưa"
@@ -162,7 +162,7 @@ func TestGIFAndItsDescription(t *testing.T) {
 	}
 }
 
-func TestUploadsThatFail(t *testing.T) {
+func TestStage_FailedUploads(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{})
 	wants := func(name string, err error, class network.Class, code string) {
 		t.Helper()

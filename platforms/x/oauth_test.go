@@ -33,7 +33,7 @@ func connectBy(t *testing.T, n *x.X, base string, client *http.Client) (network.
 	return app, account
 }
 
-func TestRefreshRotates(t *testing.T) {
+func TestRefresh_RotatesTokens(t *testing.T) {
 	_, n, created, client := startFake(t, fake.Options{AutoApprove: true})
 	app, first := connectBy(t, n, created.BaseURL, client)
 	if first.RefreshToken.Empty() || time.Until(first.TokenExpiresAt) < 110*time.Minute || time.Until(first.TokenExpiresAt) > 2*time.Hour {
@@ -62,7 +62,7 @@ func TestRefreshRotates(t *testing.T) {
 
 // A lost response may have used the token up. Other failures do not disconnect
 // the account.
-func TestRefreshWhoseAnswerIsLost(t *testing.T) {
+func TestRefresh_LostResponse(t *testing.T) {
 	server, n, created, client := startFake(t, fake.Options{AutoApprove: true})
 	app, account := connectBy(t, n, created.BaseURL, client)
 	for name, row := range map[string]struct {
@@ -105,7 +105,7 @@ func TestRefreshWhoseAnswerIsLost(t *testing.T) {
 
 // Without a secret, the client id is in the form and the Authorization header is
 // absent.
-func TestPublicClient(t *testing.T) {
+func TestExchange_PublicClient(t *testing.T) {
 	var header, form string
 	n, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
@@ -123,7 +123,7 @@ func TestPublicClient(t *testing.T) {
 	}
 }
 
-func TestConnectingFails(t *testing.T) {
+func TestExchange_Refused(t *testing.T) {
 	n, account := saying(t, 401, `{"error":"unauthorized_client","error_description":"Missing valid authorization header"}`)
 	app := network.App{BaseURL: account.BaseURL, ClientID: "id", ClientSecret: secret.NewText("hush")}
 	if _, err := n.Exchange(t.Context(), app, "code", "verifier"); network.AsError(err).Code != "bad_client" || network.AsError(err).Class != network.Rejected {

@@ -10,7 +10,7 @@ import (
 	"dateline/platforms/x"
 )
 
-func TestLimitsOfATier(t *testing.T) {
+func TestLimits_Tier(t *testing.T) {
 	n, limits := adapter(t)
 	if limits.MaxCharacters != 280 || limits.CharactersPerURL != 23 || limits.MaxMedia != 4 || !limits.SupportsReply {
 		t.Errorf("limits %+v", limits)
@@ -28,7 +28,7 @@ func TestLimitsOfATier(t *testing.T) {
 	}
 }
 
-func TestCheckOfAttachments(t *testing.T) {
+func TestCheck_Attachments(t *testing.T) {
 	n, limits := adapter(t)
 	image := network.MediaInfo{MIMEType: "image/png", Bytes: 5 << 20}
 	moving := network.MediaInfo{MIMEType: "image/gif", Bytes: 14 << 20}
@@ -62,7 +62,7 @@ func TestCheckOfAttachments(t *testing.T) {
 	}
 }
 
-func TestCashtagsAreData(t *testing.T) {
+func TestCheck_Cashtags(t *testing.T) {
 	_, limits := adapter(t)
 	content := network.Content{Text: "$FPT và $VNM"}
 	for allowed, want := range map[int]int{0: 1, 1: 1, 2: 0, -1: 0} {

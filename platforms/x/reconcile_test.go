@@ -22,7 +22,7 @@ func publish(t *testing.T, n *x.X, account network.Account, submission network.S
 }
 
 // X shortens links, escapes characters, and truncates long posts.
-func TestFindsWhatXRewrites(t *testing.T) {
+func TestReconcile_FindsRewrittenPosts(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{})
 	premium := connected(t, server, n, fake.Account{Network: "x", Name: "longdesk", Kind: "premium"})
 	window := network.Window{From: time.Now().Add(-time.Second)}
@@ -64,7 +64,7 @@ func TestFindsWhatXRewrites(t *testing.T) {
 	})
 }
 
-func TestThreadThatXCutsShort(t *testing.T) {
+func TestPublish_ThreadNotAllowed(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{})
 	first := publish(t, n, account, network.Submission{Key: "1", Text: "One of two"})
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: http.StatusForbidden, Path: "/x/2/tweets"}); err != nil {
@@ -81,7 +81,7 @@ func TestThreadThatXCutsShort(t *testing.T) {
 
 // X can prefix a reply with the handle of the account that it replies to, which
 // in a thread is the account itself.
-func TestNameBeforeAnAnswer(t *testing.T) {
+func TestReconcile_IgnoresReplyPrefix(t *testing.T) {
 	id := uint64(time.Now().UnixMilli()-1288834974657) << 22
 	n, account := saying(t, 200, fmt.Sprintf(`{"data":[{"id":"%d","text":"@Desk Two of two","referenced_tweets":[{"type":"replied_to","id":"9"}]}],"meta":{"result_count":1}}`, id))
 	window := network.Window{From: time.Now().Add(-time.Minute)}
@@ -91,7 +91,7 @@ func TestNameBeforeAnAnswer(t *testing.T) {
 	}
 }
 
-func TestListingsThatSayNothing(t *testing.T) {
+func TestReconcile_ListingWithoutData(t *testing.T) {
 	window := network.Window{From: time.Now().Add(-time.Minute)}
 	for name, row := range map[string]struct {
 		body       string

@@ -99,8 +99,25 @@ func TestAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if u.Host != "x.com" || u.Path != "/i/oauth2/authorize" || q.Get("state") != "s t" || q.Get("code_challenge_method") != "S256" ||
-		q.Get("code_challenge") != "c" || q.Get("response_type") != "code" || !strings.Contains(q.Get("scope"), "offline.access") {
+	if u.Host != "x.com" {
+		t.Errorf("u.Host: got %q, want %q", u.Host, "x.com")
+	}
+	if u.Path != "/i/oauth2/authorize" {
+		t.Errorf("u.Path: got %q, want %q", u.Path, "/i/oauth2/authorize")
+	}
+	if q.Get("state") != "s t" {
+		t.Errorf("q.Get(\"state\"): got %q, want %q", q.Get("state"), "s t")
+	}
+	if q.Get("code_challenge_method") != "S256" {
+		t.Errorf("q.Get(\"code_challenge_method\"): got %q, want %q", q.Get("code_challenge_method"), "S256")
+	}
+	if q.Get("code_challenge") != "c" {
+		t.Errorf("q.Get(\"code_challenge\"): got %q, want %q", q.Get("code_challenge"), "c")
+	}
+	if q.Get("response_type") != "code" {
+		t.Errorf("q.Get(\"response_type\"): got %q, want %q", q.Get("response_type"), "code")
+	}
+	if !strings.Contains(q.Get("scope"), "offline.access") {
 		t.Errorf("authorize URL %s", u)
 	}
 	none := x.New(http.DefaultClient, x.Options{})

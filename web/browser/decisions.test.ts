@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { Dateline, Desk, sample, shoot, startBrowser, until } from './harness'
+import { Dateline, Dashboard, sample, shoot, startBrowser, until } from './harness'
 import { looks } from './looks'
 
 const d = new Dateline()
 let browser: Browser
-let desk: Desk
+let dashboard: Dashboard
 
 beforeAll(async () => {
   await d.prepare()
@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail' && desk) await shoot(desk, `failed ${task.name.slice(0, 40)}`)
+  if (task.result?.state === 'fail' && dashboard) await shoot(dashboard, `failed ${task.name.slice(0, 40)}`)
 })
 
 const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
@@ -42,20 +42,20 @@ function errorsOf(page: Page): string[] {
 
 test('who is not logged in reaches the login page without an error in the console', async () => {
   for (const path of ['/', '/login', '/app/', '/app/accounts', '/login/once/nothing']) {
-    desk = await Desk.open(browser, d)
-    const errors = errorsOf(desk.page)
-    await desk.page.goto(d.api + path)
-    await desk.page.getByRole('heading', { name: 'Log in to Dateline' }).waitFor()
-    await desk.page.waitForLoadState('networkidle')
+    dashboard = await Dashboard.open(browser, d)
+    const errors = errorsOf(dashboard.page)
+    await dashboard.page.goto(d.api + path)
+    await dashboard.page.getByRole('heading', { name: 'Log in to Dateline' }).waitFor()
+    await dashboard.page.waitForLoadState('networkidle')
     expect(errors, path).toEqual([])
-    desk.fine()
-    await desk.close()
+    dashboard.fine()
+    await dashboard.close()
   }
 })
 
 test.each(looks)('pages outside the dashboard have its design and the language of the reader, in %s at %i px', async (colorScheme, width, height) => {
   for (const [locale, title, refused] of [['en-GB', 'Log in to Dateline', 'Please log in again'], ['vi-VN', 'Đăng nhập vào Dateline', 'Vui lòng đăng nhập lại']] as const) {
-    const visitor = await Desk.open(browser, d, { locale, colorScheme, viewport: { width, height } })
+    const visitor = await Dashboard.open(browser, d, { locale, colorScheme, viewport: { width, height } })
     const look = `${locale.slice(0, 2)}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`
     const { page } = visitor
     for (const [path, heading, name] of [['/login', title, 'login'], ['/login/once/nothing', title, 'login-once'], ['/login/callback', refused, 'login-error']] as const) {
@@ -88,51 +88,51 @@ test.each(looks)('pages outside the dashboard have its design and the language o
 }, 120_000)
 
 test('an account that was allowed comes back to the accounts with a notification', async () => {
-  desk = await Desk.open(browser, d)
-  await desk.login(await d.link())
-  const { page } = desk
-  await desk.go('/accounts')
+  dashboard = await Dashboard.open(browser, d)
+  await dashboard.login(await d.link())
+  const { page } = dashboard
+  await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
   await page.getByRole('dialog').getByRole('button', { name: /^X/ }).click()
-  await page.getByRole('button', { name: 'Go on and allow access' }).click()
+  await page.getByRole('button', { name: 'Continue to authorize' }).click()
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.waitForURL(/\/app\/accounts$/)
-  await page.getByText(/^@\S+ is connected\.$/).waitFor()
+  await page.getByText(/^@\S+ connected\.$/).waitFor()
   await page.locator('[data-account=x]').waitFor()
-  desk.fine()
+  dashboard.fine()
 })
 
 test('a login that may post as several accounts is asked in the dashboard, and nothing ticked is no dead end', async () => {
-  const { page } = desk
-  await desk.go('/accounts')
+  const { page } = dashboard
+  await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
   await page.getByRole('dialog').getByRole('button', { name: /^LinkedIn/ }).click()
-  await page.getByRole('button', { name: 'Go on and allow access' }).click()
+  await page.getByRole('button', { name: 'Continue to authorize' }).click()
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.waitForURL(/\/app\/accounts\?choice=/)
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('Tick at least one.').waitFor()
+  await dialog.getByText('Select at least one.').waitFor()
   expect(await dialog.getByRole('button', { name: 'Connect', exact: true }).isEnabled()).toBe(false)
-  await desk.accessible('choosing accounts')
-  await shoot(desk, 'choice-dashboard')
+  await dashboard.accessible('choosing accounts')
+  await shoot(dashboard, 'choice-dashboard')
   await dialog.getByRole('checkbox').first().check()
   await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
   await page.locator('[data-account=linkedin]').waitFor()
-  await page.getByText(/is connected\.$/).first().waitFor()
+  await page.getByText(/connected\.$/).first().waitFor()
   await page.waitForURL(/\/app\/accounts$/)
-  desk.fine()
+  dashboard.fine()
 })
 
 test('an image added for all is not published where the version has none, unless that is asked for', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const x = (await accounts()).find((a) => a.network === 'x')!
   const compose = async (words: string) => {
-    await desk.go('/compose')
+    await dashboard.go('/compose')
     await page.getByRole('textbox', { name: 'Text', exact: true }).fill(words)
     const group = page.getByRole('group', { name: 'Publish to' })
     await group.getByText(x.handle, { exact: true }).click()
     await page.getByRole('tab').filter({ hasText: new RegExp(`^${x.handle}•?$`) }).click()
-    await page.getByRole('switch', { name: /Write something different/ }).check()
+    await page.getByRole('switch', { name: /Customize for/ }).check()
     await page.getByRole('textbox', { name: `Text for ${x.handle}` }).fill(`${words} on X`)
     await page.getByRole('tab', { name: 'All networks' }).click()
     await page.locator('input[type=file]').setInputFiles(sample())
@@ -144,7 +144,7 @@ test('an image added for all is not published where the version has none, unless
     await page.getByRole('button', { name: 'Publish now' }).click()
     const ask = page.getByRole('dialog', { name: 'Publish now?' })
     await ask.getByText(x.handle).waitFor()
-    await desk.accessible('publish now')
+    await dashboard.accessible('publish now')
     await ask.getByRole('button', { name: 'Publish now' }).click()
     await page.waitForURL(/\/posts\//)
     await page.locator('main [data-status=posted]').first().waitFor({ timeout: 60_000 })
@@ -154,22 +154,22 @@ test('an image added for all is not published where the version has none, unless
   }
 
   await compose('Without')
-  await desk.accessible('media for versions')
-  await shoot(desk, 'media-too')
+  await dashboard.accessible('media for versions')
+  await shoot(dashboard, 'media-too')
   await page.getByRole('dialog').getByRole('button', { name: 'Only the main version' }).click()
   await page.locator('[data-preview=mastodon] img, [data-preview=mastodon] [data-media]').first().waitFor()
   expect(await page.locator('[data-preview=x] img').count()).toBe(0)
   await page.getByRole('tab').filter({ hasText: new RegExp(`^${x.handle}•?$`) }).click()
-  await page.getByText('No media are published on this account.').waitFor()
-  await desk.accessible('a version without media')
-  await shoot(desk, 'version-none')
+  await page.getByText('No media on this account.').waitFor()
+  await dashboard.accessible('a version without media')
+  await shoot(dashboard, 'version-none')
   expect(await published('Without')).toEqual({ Without: 1, 'Without on X': 0 })
 
   await compose('Together')
   await page.getByRole('dialog').getByRole('button', { name: 'Add to these versions' }).click()
   await page.locator('[data-preview=x] img').waitFor()
   expect(await published('Together')).toEqual({ Together: 1, 'Together on X': 1 })
-  desk.fine()
+  dashboard.fine()
 }, 240_000)
 
 interface Published {
@@ -178,24 +178,24 @@ interface Published {
 }
 
 test('a filter that matches nothing does not say that nothing waits', async () => {
-  const { page } = desk
+  const { page } = dashboard
   await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"no"}', count: 3 })
   const mastodon = (await accounts()).find((a) => a.network === 'mastodon')!
   for (const n of [1, 2, 3]) await api('POST', '/posts', { content: `Refused ${n}`, accounts: [mastodon.id], scheduled_time: new Date(Date.now() + 2000).toISOString() })
   await until('them to be refused', async () => (await api<{ total: number }>('GET', '/dead-letters/counts')).total === 3)
   await d.faults()
-  await desk.go('/dead-letters?reason=auth&network=x')
+  await dashboard.go('/dead-letters?reason=auth&network=x')
   await page.getByText('3 other posts need attention.').waitFor()
-  expect(await page.getByText('Nothing waits for you').count()).toBe(0)
-  await desk.accessible('a filter that matches nothing')
-  await shoot(desk, 'filter-none')
+  expect(await page.getByText('Nothing needs attention').count()).toBe(0)
+  await dashboard.accessible('a filter that matches nothing')
+  await shoot(dashboard, 'filter-none')
   await page.getByRole('button', { name: 'Show all' }).click()
   await page.locator('[data-dead]').nth(2).waitFor()
-  desk.fine()
+  dashboard.fine()
 }, 120_000)
 
 test('what is being read now counts the last minutes, and readers are never more than views', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const { site } = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', { name: 'Báo' })
   const view = async (page: string, agent: number) => {
     const answer = await fetch(`${d.api}/v1/view`, { method: 'POST', body: JSON.stringify({ site: site.write_key, page }),
@@ -203,26 +203,26 @@ test('what is being read now counts the last minutes, and readers are never more
     expect(answer.status).toBe(202)
   }
   for (let agent = 0; agent < 120; agent++) await view('/bai', agent)
-  await desk.go(`/readers?site=${site.id}`)
+  await dashboard.go(`/readers?site=${site.id}`)
   await page.getByText('Views in the last 5 minutes').waitFor()
   await page.locator('[data-stream] [data-page="/bai"] [data-number]', { hasText: '120' }).waitFor()
   const number = async (figure: string) => Number((await page.locator(`[data-figure=${figure}]`).textContent())?.replace(/\D/g, ''))
   await until('the readers to be counted', async () => (await number('readers')) > 100)
   expect(await number('readers')).toBeLessThanOrEqual(await number('views'))
-  await shoot(desk, 'readers-now')
-  desk.fine()
+  await shoot(dashboard, 'readers-now')
+  dashboard.fine()
 }, 120_000)
 
 test('nothing that cannot be undone happens on one click', async () => {
-  const { page } = desk
+  const { page } = dashboard
   /** Opens the question by keyboard, leaves it once, and then agrees. */
   const agree = async (title: RegExp, action: string, open: () => Promise<void>, undone: () => Promise<boolean>) => {
     await open()
     const dialog = page.getByRole('dialog', { name: title })
     await dialog.waitFor()
     await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel')
-    await desk.accessible(String(title))
-    await shoot(desk, `confirm-${action.toLowerCase().replaceAll(' ', '-')}`)
+    await dashboard.accessible(String(title))
+    await shoot(dashboard, `confirm-${action.toLowerCase().replaceAll(' ', '-')}`)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
     expect(await undone(), `${title} left`).toBe(true)
@@ -243,30 +243,30 @@ test('nothing that cannot be undone happens on one click', async () => {
 
   const post = await api<{ id: string }>('POST', '/posts', { content: 'Later', accounts: [x.id], scheduled_time: in2Days() })
   const status = async (id: string) => (await api<{ status: string }>('GET', `/posts/${id}`)).status
-  await desk.go(`/posts/${post.id}`)
+  await dashboard.go(`/posts/${post.id}`)
   await agree(/Publish now\?/, 'Publish now', () => menu('More', 'Publish now'), async () => (await status(post.id)) === 'scheduled')
 
   await api('POST', '/members', { email: 'ann@news.example', role: 'author' })
-  await desk.go('/system?tab=members')
+  await dashboard.go('/system?tab=members')
   await page.getByRole('tab', { name: 'Members' }).click()
   const members = async () => (await api<{ members: unknown[] }>('GET', '/members')).members.length
   await agree(/Remove .*\?/, 'Remove', () => page.getByRole('button', { name: /^Remove / }).press('Enter'), async () => (await members()) === 2)
 
   await api('POST', '/tokens', { name: 'Import', scopes: ['posts:read'], expires_in_days: 1 })
   const tokens = async () => (await api<{ tokens: { name: string }[] }>('GET', '/tokens')).tokens.some((k) => k.name === 'Import')
-  await desk.go('/system?tab=tokens')
+  await dashboard.go('/system?tab=tokens')
   await page.getByRole('tab', { name: 'API tokens' }).click()
   await agree(/Revoke Import\?/, 'Revoke', () => page.getByRole('button', { name: 'Revoke Import' }).press('Enter'), tokens)
 
-  await desk.go('/accounts')
+  await dashboard.go('/accounts')
   await agree(/Disconnect .*\?/, 'Disconnect', () => menu(`More for ${x.handle}`, 'Disconnect'), async () => (await accounts()).find((a) => a.id === x.id)?.status === 'connected')
-  desk.fine()
+  dashboard.fine()
 }, 180_000)
 
 test('pages outside the dashboard follow what was chosen in it', async () => {
-  const { page } = desk
-  await desk.go('/calendar')
-  await page.getByRole('button', { name: 'You' }).click()
+  const { page } = dashboard
+  await dashboard.go('/calendar')
+  await page.getByRole('button', { name: 'Account menu' }).click()
   await page.getByRole('menuitem', { name: 'Tiếng Việt' }).click()
   await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
   await page.getByRole('button', { name: 'Bạn' }).click()
@@ -274,15 +274,15 @@ test('pages outside the dashboard follow what was chosen in it', async () => {
   await page.goto(`${d.api}/login`)
   await page.getByRole('heading', { name: 'Bạn đã đăng nhập' }).waitFor()
   expect(await page.locator('html').getAttribute('data-scheme')).toBe('dark')
-  await desk.accessible('logged in')
-  await shoot(desk, 'logged-in')
-  desk.fine()
+  await dashboard.accessible('logged in')
+  await shoot(dashboard, 'logged-in')
+  dashboard.fine()
 })
 
 const seen = { accounts: '/accounts', 'dead-letters-filtered': '/dead-letters?reason=auth&network=x', readers: '/readers', compose: '/compose' }
 
 test.each(looks)('the changed pages are accessible in Vietnamese, in %s at %i px', async (colorScheme, width, height) => {
-  const visitor = await Desk.open(browser, d, { locale: 'vi-VN', colorScheme, viewport: { width, height } })
+  const visitor = await Dashboard.open(browser, d, { locale: 'vi-VN', colorScheme, viewport: { width, height } })
   const { page } = visitor
   await page.goto(await d.link())
   await page.getByRole('button', { name: 'Đăng nhập' }).click()

@@ -1,22 +1,22 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser } from 'playwright-core'
 import { noise } from './files'
-import { Dateline, Desk, sample, shoot, startBrowser, until } from './harness'
+import { Dateline, Dashboard, sample, shoot, startBrowser, until } from './harness'
 import { lookAt, looks } from './looks'
 import { Receiver } from './receiver'
 
 const d = new Dateline()
 const receiver = new Receiver()
 let browser: Browser
-let desk: Desk
+let dashboard: Dashboard
 
 beforeAll(async () => {
   await receiver.listen()
   await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: new URL(receiver.address).host })
   await d.start()
   browser = await startBrowser()
-  desk = await Desk.open(browser, d)
-  await desk.login(d.login)
+  dashboard = await Dashboard.open(browser, d)
+  await dashboard.login(d.login)
 })
 afterAll(async () => {
   await browser?.close()
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail' && desk) await shoot(desk, `failed ${task.name.slice(0, 40)}`)
+  if (task.result?.state === 'fail' && dashboard) await shoot(dashboard, `failed ${task.name.slice(0, 40)}`)
 })
 
 interface Post {
@@ -43,9 +43,9 @@ const posts = async (query: string) => (await api<{ posts: Post[] }>('GET', `/po
 const wall = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}`
 
 test('a post is made to recur, one occurrence is left out, and the series rests and ends', async () => {
-  const { page } = desk
-  await desk.go('/series')
-  await page.getByText('Nothing recurs yet').waitFor()
+  const { page } = dashboard
+  await dashboard.go('/series')
+  await page.getByText('No recurring posts yet').waitFor()
   await page.getByRole('link', { name: 'New recurring post' }).click()
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Thời tiết hôm nay')
   await page.locator('[data-saving=clean]').waitFor()
@@ -54,9 +54,9 @@ test('a post is made to recur, one occurrence is left out, and the series rests 
   await page.getByLabel('Ends').selectOption('count')
   await page.getByLabel('Times').fill('60')
   await page.locator('[data-rule="FREQ=DAILY;COUNT=60"]').getByText('Every day, 60 times').waitFor()
-  await desk.accessible('the rule of a series')
-  await shoot(desk, 'compose-repeat')
-  await page.getByRole('button', { name: 'Start the series' }).click()
+  await dashboard.accessible('the rule of a series')
+  await shoot(dashboard, 'compose-repeat')
+  await page.getByRole('button', { name: 'Start series' }).click()
   await page.waitForURL(/\/series/)
   await page.locator('[data-series] [data-status=active]').waitFor()
   // The draft has become the series; its posts are there, each its own.
@@ -66,61 +66,61 @@ test('a post is made to recur, one occurrence is left out, and the series rests 
   expect(await posts('status=draft')).toEqual([])
 
   const second = page.locator('[data-occurrence]').nth(1)
-  await second.getByRole('button', { name: 'Leave out' }).click()
+  await second.getByRole('button', { name: 'Skip' }).click()
   await page.locator('[data-occurrence][data-state=skipped]').waitFor()
   await until('the post to be cancelled', async () => (await posts('status=scheduled&limit=200')).length === made.length - 1)
-  await desk.accessible('series')
-  await shoot(desk, 'series')
-  await second.getByRole('button', { name: 'Take in again' }).click()
+  await dashboard.accessible('series')
+  await shoot(dashboard, 'series')
+  await second.getByRole('button', { name: 'Restore' }).click()
   await until('the post to be back', async () => (await posts('status=scheduled&limit=200')).length === made.length)
 
   // What is no post yet stands in the calendar all the same: six weeks ahead.
-  await desk.go(`/calendar?view=day&date=${wall(45, '07:00').slice(0, 10)}`)
+  await dashboard.go(`/calendar?view=day&date=${wall(45, '07:00').slice(0, 10)}`)
   const planned = page.locator('button:has([data-planned])')
   await planned.click()
   await page.getByRole('dialog').getByText('Every day, 60 times').waitFor()
-  await desk.go(`/calendar?view=day&date=${wall(3, '07:00').slice(0, 10)}`)
+  await dashboard.go(`/calendar?view=day&date=${wall(3, '07:00').slice(0, 10)}`)
   await page.locator('[data-post] [aria-label="Part of a series"]').waitFor()
   expect(await page.locator('[data-planned]').count()).toBe(0)
 
-  await desk.go('/series')
-  await page.getByRole('button', { name: 'More for this series' }).click()
+  await dashboard.go('/series')
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Edit' }).click()
   await page.getByRole('dialog').getByRole('textbox', { name: 'Text', exact: true }).fill('Thời tiết và giao thông')
-  await desk.accessible('changing a series')
+  await dashboard.accessible('changing a series')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await until('its posts to say the same', async () => (await posts('status=scheduled&limit=200')).every((p) => p.content === 'Thời tiết và giao thông'))
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'More for this series' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Pause' }).click()
   await page.locator('[data-series] [data-status=paused]').waitFor()
   await until('its posts to be taken back', async () => (await posts('status=scheduled&limit=200')).length === 0)
-  await page.getByRole('button', { name: 'More for this series' }).click()
-  await page.getByRole('menuitem', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Resume' }).click()
   await page.locator('[data-series] [data-status=active]').waitFor()
-  await page.getByRole('button', { name: 'More for this series' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'End' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel them' }).click()
   await page.locator('[data-series] [data-status=ended]').waitFor()
   await until('nothing more to come', async () => (await posts('status=scheduled&limit=200')).length === 0)
-  desk.fine()
+  dashboard.fine()
 }, 180_000)
 
 test('a file of the library is attached, and a large one goes to the bucket', async () => {
-  const { page } = desk
-  await desk.go('/media')
+  const { page } = dashboard
+  await dashboard.go('/media')
   await page.locator('input[type=file]').setInputFiles(sample())
   await page.locator('[data-file="morning.png"]').waitFor()
-  await desk.go('/compose')
+  await dashboard.go('/compose')
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Xem https://news.example.com/2026/11/22/mot-duong-dan-rat-dai @desk')
   // Buttons change their colours when the preview says that nothing is in the way.
   await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
-  await page.getByRole('button', { name: 'Choose from the library' }).click()
+  await page.getByRole('button', { name: 'Choose from library' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Search names and descriptions').fill('morning')
   await dialog.locator('[data-file="morning.png"]').click()
-  await desk.accessible('the library')
-  await shoot(desk, 'library')
+  await dashboard.accessible('the library')
+  await shoot(dashboard, 'library')
   await dialog.getByRole('button', { name: 'Attach 1 file' }).click()
   await page.locator('[data-media]').waitFor()
   // As Mastodon shows it: without scheme, cut, and a link.
@@ -137,7 +137,7 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   expect(ways).not.toContain('POST /api/v1/media')
   await page.locator('[data-saving=clean]').waitFor()
   await page.getByRole('button', { name: 'More options' }).click()
-  await page.getByLabel('Drop it when it would be late by').fill('30')
+  await page.getByLabel('Discard if late by more than').fill('30')
   await page.getByLabel('Language').fill('vi')
   await page.locator('[data-saving=clean]').waitFor()
   await until('the draft to hold all of it', async () => {
@@ -145,39 +145,39 @@ test('a file of the library is attached, and a large one goes to the bucket', as
     const stored = draft && (await api<{ attachments: string[]; drop_if_late_minutes?: number; language?: string }>('GET', `/posts/${draft.id}`))
     return stored?.attachments.length === 2 && stored.drop_if_late_minutes === 30 && stored.language === 'vi'
   })
-  await desk.accessible('composer with options')
-  await page.getByRole('button', { name: 'Discard the draft' }).click()
+  await dashboard.accessible('composer with options')
+  await page.getByRole('button', { name: 'Discard draft' }).click()
   await page.waitForURL(/\/calendar/)
-  desk.fine()
+  dashboard.fine()
 }, 180_000)
 
 test('what an author submits waits for an editor, who finds and approves it', async () => {
-  const { page } = desk
+  const { page } = dashboard
   d.sql('update workspaces set authors_need_approval = true')
   d.sql("update members set role = 'author'")
-  await desk.go('/compose')
+  await dashboard.go('/compose')
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('From an author')
   await page.getByLabel('Date and time').fill(wall(2, '10:00'))
   await page.locator('[data-saving=clean]').waitFor()
   expect(await page.getByRole('button', { name: 'Publish now' }).count()).toBe(0)
   await page.keyboard.press('Control+Enter')
   await page.waitForURL(/\/posts\//)
-  await page.getByText('It goes on the schedule when an editor approves it.').waitFor()
+  await page.getByText('The post is scheduled when an editor approves it.').waitFor()
   d.sql("update members set role = 'owner'")
-  await desk.go('/calendar?view=list')
+  await dashboard.go('/calendar?view=list')
   await page.getByLabel('Status').first().click()
-  await page.getByRole('option', { name: 'Waits for approval' }).click()
+  await page.getByRole('option', { name: 'Pending approval' }).click()
   await page.locator('[data-post]', { hasText: 'From an author' }).click()
   await page.getByRole('button', { name: 'Approve' }).click()
   await page.locator('main [data-status=scheduled]').first().waitFor()
   d.sql('update workspaces set authors_need_approval = false')
-  desk.fine()
+  dashboard.fine()
 })
 
 test('the week begins at now, shows two clocks, and its colours and filters can be chosen', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const post = await api<Post>('POST', '/posts', { content: 'Morning news', scheduled_time: `${wall(1, '10:00')}:00+07:00` })
-  await desk.go('/calendar?view=week')
+  await dashboard.go('/calendar?view=week')
   await page.locator('[data-calendar=week]').waitFor()
   const hour = Number(new Date(Date.now() + 7 * 3_600_000).toISOString().slice(11, 13))
   const label = page.locator('[data-calendar=week]').getByText(`${String(Math.max(hour - 1, 0)).padStart(2, '0')}:00`, { exact: true }).first()
@@ -189,10 +189,10 @@ test('the week begins at now, shows two clocks, and its colours and filters can 
   await page.getByLabel('Second time zone').first().fill('Paris')
   await page.getByRole('option', { name: 'Europe/Paris' }).click()
   await page.locator('[data-calendar=week]').getByText(/^07:00\s0[12]:00$/).first().waitFor()
-  await shoot(desk, 'calendar-two-zones')
+  await shoot(dashboard, 'calendar-two-zones')
   await page.getByText('Network', { exact: true }).last().click()
-  await page.getByRole('list', { name: 'What the colours mean' }).getByText('Mastodon').waitFor()
-  await desk.accessible('calendar by network')
+  await page.getByRole('list', { name: 'Color legend' }).getByText('Mastodon').waitFor()
+  await dashboard.accessible('calendar by network')
 
   // By keys alone: list, day of tomorrow, back to this month.
   await page.locator('h1').click()
@@ -207,7 +207,7 @@ test('the week begins at now, shows two clocks, and its colours and filters can 
   await page.locator('[data-calendar=month]').waitFor()
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Week', { exact: true }).waitFor()
-  await desk.accessible('shortcuts')
+  await dashboard.accessible('shortcuts')
   await page.getByRole('switch', { name: 'Use shortcuts' }).click()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -222,31 +222,31 @@ test('the week begins at now, shows two clocks, and its colours and filters can 
   await page.waitForURL(/\/series/)
   await page.evaluate(() => localStorage.removeItem('dateline-zone-second'))
   await page.evaluate(() => localStorage.removeItem('dateline-colors'))
-  desk.fine()
+  dashboard.fine()
 })
 
 test('whoever is refused by a network lands on the accounts, with the reason', async () => {
-  const { page } = desk
-  await desk.go('/accounts')
+  const { page } = dashboard
+  await dashboard.go('/accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
   await page.getByRole('dialog').getByRole('button', { name: /^Mastodon/ }).click()
   await page.getByRole('switch', { name: /Use the sandbox/ }).waitFor()
-  await page.getByRole('button', { name: 'Go on and allow access' }).click()
+  await page.getByRole('button', { name: 'Continue to authorize' }).click()
   await page.getByRole('button', { name: 'Deny' }).first().click()
   await page.waitForURL(/\/app\/accounts\?refused=/)
-  await page.getByText('The network did not allow access. Start again, and allow it there.').waitFor()
-  await desk.accessible('a refused connection')
-  await shoot(desk, 'accounts-refused')
+  await page.getByText('Access was denied on the network. Start again and allow access.').waitFor()
+  await dashboard.accessible('a refused connection')
+  await shoot(dashboard, 'accounts-refused')
   await page.locator('[data-refused]').getByRole('button', { name: 'Close' }).click()
   await page.locator('[data-refused]').waitFor({ state: 'detached' })
-  desk.fine()
+  dashboard.fine()
 })
 
 test('the page of the system says what runs, what waits and what is wrong, as it happens', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const soon = await api<Post>('POST', '/posts', { content: 'For the lateness', scheduled_time: new Date(Date.now() + 2000).toISOString() })
   await until('it to be out', async () => (await api<Post>('GET', `/posts/${soon.id}`)).status === 'posted')
-  await desk.go('/system')
+  await dashboard.go('/system')
   for (const engine of ['database', 'redis', 'objects', 'temporal', 'worker', 'clock']) await page.locator(`[data-check=${engine}][data-healthy=true]`).waitFor()
   await page.locator('[data-figure=scheduled]', { hasText: /[1-9]/ }).waitFor()
   await page.locator('[data-figure=armed]', { hasText: /\d/ }).waitFor()
@@ -254,22 +254,22 @@ test('the page of the system says what runs, what waits and what is wrong, as it
   await page.locator('[data-queue="dateline-post activity"]').waitFor()
   await page.locator('[data-queue^=dateline]', { hasText: '≤' }).first().waitFor()
   expect(await page.locator('[data-alert=AccountsNeedReconnect]').count()).toBe(0)
-  await desk.accessible('system')
-  await shoot(desk, 'system-state')
+  await dashboard.accessible('system')
+  await shoot(dashboard, 'system-state')
   d.sql("update accounts set status = 'needs_reconnect' where network = 'mastodon'")
   await page.locator('[data-alert=AccountsNeedReconnect]').waitFor()
-  await desk.accessible('an alert')
-  await shoot(desk, 'system-alert')
+  await dashboard.accessible('an alert')
+  await shoot(dashboard, 'system-alert')
   d.sql("update accounts set status = 'connected' where network = 'mastodon'")
   await page.locator('[data-alert=AccountsNeedReconnect]').waitFor({ state: 'detached' })
-  desk.fine()
+  dashboard.fine()
 })
 
 test('deliveries of a webhook are seen, and what was given up is sent again', async () => {
-  const { page } = desk
-  await desk.go('/system?tab=webhooks')
+  const { page } = dashboard
+  await dashboard.go('/system?tab=webhooks')
   await page.getByLabel('Send to').fill(receiver.address)
-  await page.getByRole('button', { name: 'Add a webhook' }).click()
+  await page.getByRole('button', { name: 'Add webhook' }).click()
   const hook = page.getByRole('article', { name: receiver.address })
   await hook.getByRole('button', { name: 'Send a test' }).click()
   await hook.getByRole('button', { name: 'Deliveries' }).click()
@@ -282,61 +282,61 @@ test('deliveries of a webhook are seen, and what was given up is sent again', as
   await hook.getByRole('button', { name: 'Send a test' }).click()
   await hook.locator('[data-outcome=dead]').first().waitFor()
   await hook.getByText('HTTP 410').first().waitFor()
-  await desk.accessible('deliveries')
-  await shoot(desk, 'webhook-deliveries')
-  await hook.getByText('Given up', { exact: true }).first().click()
+  await dashboard.accessible('deliveries')
+  await shoot(dashboard, 'webhook-deliveries')
+  await hook.getByText('Dead', { exact: true }).first().click()
   await hook.locator('[data-outcome=delivered]').first().waitFor({ state: 'detached' })
   receiver.answer = 204
   await page.reload()
-  await page.getByText('It is disabled: the server answered that it is gone for good.').waitFor()
+  await page.getByText('Disabled: the server responded 410 Gone.').waitFor()
   await hook.getByRole('switch', { name: 'Enabled' }).click()
   await hook.getByRole('button', { name: 'Deliveries' }).click()
-  await hook.getByRole('button', { name: 'Send all that were given up again' }).click()
+  await hook.getByRole('button', { name: 'Retry all dead deliveries' }).click()
   await until('both tests to have arrived', () => receiver.got.length === 2)
   await hook.locator('[data-outcome=dead]').first().waitFor({ state: 'detached' })
-  desk.fine()
+  dashboard.fine()
 })
 
 test('the audit log is searched by whom, what and when', async () => {
-  const { page } = desk
-  await desk.go('/system?tab=audit')
+  const { page } = dashboard
+  await dashboard.go('/system?tab=audit')
   await page.locator('[data-action="webhook.created"]').waitFor()
   await page.locator('[data-action="login.succeeded"]').first().waitFor()
-  await page.getByLabel('What').first().click()
-  await page.getByRole('option', { name: 'made a webhook' }).click()
+  await page.getByLabel('Action').first().click()
+  await page.getByRole('option', { name: 'created a webhook' }).click()
   await page.locator('[data-action="login.succeeded"]').first().waitFor({ state: 'detached' })
   await page.keyboard.press('Escape')
-  await desk.accessible('the audit log')
+  await dashboard.accessible('the audit log')
   await page.getByLabel('Until').fill('2020-01-01')
-  await page.getByText('Try other people, actions or days.').waitFor()
+  await page.getByText('Try other members, actions or days.').waitFor()
   await page.getByLabel('Until').fill('')
-  await page.getByLabel('Who').first().click()
+  await page.getByLabel('Actor').first().click()
   await page.getByRole('option', { name: 'An operator' }).click()
-  await page.getByText('Try other people, actions or days.').waitFor()
-  desk.fine()
+  await page.getByText('Try other members, actions or days.').waitFor()
+  dashboard.fine()
 })
 
 test('readers of posts are counted beside those of sites, and robots are told apart', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const site = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', { name: 'Tin tức', public_counts: true })
   const view = (agent: string, name = '/bai-viet') =>
     fetch(`${d.api}/v1/view`, { method: 'POST', body: JSON.stringify({ site: site.site.write_key, page: name }), headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': agent } })
   const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0'
-  await desk.go(`/readers?site=${site.site.id}&page=%2Fbai-viet`)
+  await dashboard.go(`/readers?site=${site.site.id}&page=%2Fbai-viet`)
   await page.locator('[data-stream=live]').waitFor()
   await until('the keys to be known', async () => (await view(firefox)).status === 202)
   await view('Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)')
   await page.locator('[data-figure=views]', { hasText: '1' }).waitFor()
   await page.reload()
   await page.getByText('Search engines').waitFor()
-  await page.getByRole('radiogroup', { name: 'Of', exact: true }).getByText('Clicks').click()
+  await page.getByRole('radiogroup', { name: 'Count of', exact: true }).getByText('Clicks').click()
   await page.getByRole('columnheader', { name: 'Clicks' }).waitFor({ state: 'attached' })
   await page.getByRole('button', { name: 'Snippets' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Page').fill('/bai-viet')
   await until('the badge to be drawn', async () => dialog.getByRole('img', { name: 'Badge' }).evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0))
-  await desk.accessible('snippets')
-  await shoot(desk, 'readers-snippets')
+  await dashboard.accessible('snippets')
+  await shoot(dashboard, 'readers-snippets')
   await page.keyboard.press('Escape')
 
   const post = (await posts('status=posted&limit=1'))[0]
@@ -347,25 +347,25 @@ test('readers of posts are counted beside those of sites, and robots are told ap
   await page.locator(`[data-page="link/${link.code}"]`).click()
   await fetch(link.short_url, { redirect: 'manual', headers: { 'User-Agent': firefox, 'Accept-Language': 'vi', Accept: 'text/html' } })
   await page.locator('[data-figure=clicks]', { hasText: '1' }).waitFor()
-  await desk.accessible('readers of posts')
-  desk.fine()
+  await dashboard.accessible('readers of posts')
+  dashboard.fine()
 })
 
 test('what is new speaks Vietnamese too', async () => {
-  const { page } = desk
+  const { page } = dashboard
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
   for (const [path, heading, said] of [
     ['/series', 'Bài lặp lại', 'Đã kết thúc'],
     ['/system', 'Hệ thống', 'Đang chờ'],
     ['/compose?repeat=true', 'Bài mới', 'Cứ 1 tuần một lần'],
   ] as const) {
-    await desk.go(path)
+    await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
     await page.getByText(said).first().waitFor()
   }
-  await shoot(desk, 'compose-repeat-vi')
+  await shoot(dashboard, 'compose-repeat-vi')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'en'))
-  desk.fine()
+  dashboard.fine()
 })
 
 const pages = {

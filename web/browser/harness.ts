@@ -149,16 +149,16 @@ export async function startBrowser(): Promise<Browser> {
 }
 
 /** A browser's window and what must not happen in it. */
-export class Desk {
+export class Dashboard {
   readonly wrong: string[] = []
   private constructor(readonly context: BrowserContext, readonly page: Page, private readonly home: string) {}
 
-  static async open(browser: Browser, d: Dateline, options: Parameters<Browser['newContext']>[0] = {}): Promise<Desk> {
+  static async open(browser: Browser, d: Dateline, options: Parameters<Browser['newContext']>[0] = {}): Promise<Dashboard> {
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Paris', reducedMotion: 'reduce', ...options })
     context.setDefaultTimeout(20_000)
-    const desk = new Desk(context, await context.newPage(), d.api)
-    desk.watch(d)
-    return desk
+    const dashboard = new Dashboard(context, await context.newPage(), d.api)
+    dashboard.watch(d)
+    return dashboard
   }
 
   private watch(d: Dateline): void {
@@ -221,9 +221,9 @@ export class Desk {
 }
 
 /** What a screenshot is called; they are taken when SCREENSHOTS names a folder. */
-export async function shoot(desk: Desk, name: string): Promise<void> {
+export async function shoot(dashboard: Dashboard, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS
-  if (folder) await desk.page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
+  if (folder) await dashboard.page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
 }
 
 export const sample = () => {

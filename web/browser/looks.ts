@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { type Dateline, Desk, shoot } from './harness'
+import { type Dateline, Dashboard, shoot } from './harness'
 
 /** The ways in which every page is looked at: each colour scheme, wide and narrow. */
 export const looks: Look[] = [
@@ -14,21 +14,21 @@ type Look = [colorScheme: 'light' | 'dark', width: number, height: number]
 
 /** Opens pages in one of the looks, takes their pictures, and expects that axe finds nothing serious on any. */
 export async function lookAt(browser: Browser, d: Dateline, [colorScheme, width, height]: Look, pages: Record<string, string>, before: Record<string, (page: Page) => Promise<void>> = {}): Promise<void> {
-  const desk = await Desk.open(browser, d, { colorScheme, viewport: { width, height } })
-  await desk.login(await d.link())
+  const dashboard = await Dashboard.open(browser, d, { colorScheme, viewport: { width, height } })
+  await dashboard.login(await d.link())
   const problems: string[] = []
   for (const [name, path] of Object.entries(pages)) {
-    await desk.go(path)
-    await desk.page.waitForLoadState('load')
-    await desk.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
-    await desk.live()
-    await before[name]?.(desk.page)
-    problems.push(...(await desk.barriers()).map((b) => `${name}: ${b}`))
-    await shoot(desk, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
+    await dashboard.go(path)
+    await dashboard.page.waitForLoadState('load')
+    await dashboard.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
+    await dashboard.live()
+    await before[name]?.(dashboard.page)
+    problems.push(...(await dashboard.barriers()).map((b) => `${name}: ${b}`))
+    await shoot(dashboard, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
   }
   expect(problems).toEqual([])
-  desk.fine()
-  await desk.close()
+  dashboard.fine()
+  await dashboard.close()
 }
 
 /** Scrolls to the end of a list sixty times: thousands of rows are loaded, and those in sight are drawn. */

@@ -60,7 +60,7 @@ func browsers(t testing.TB) (agents []string) {
 	return agents
 }
 
-func TestKnownRobotsAreCaught(t *testing.T) {
+func TestMatcher_DetectsKnownBots(t *testing.T) {
 	m := newMatcher(t)
 	agents := known(t)
 	var missed []string
@@ -75,7 +75,7 @@ func TestKnownRobotsAreCaught(t *testing.T) {
 	}
 }
 
-func TestPeopleArePassed(t *testing.T) {
+func TestMatcher_PassesBrowsers(t *testing.T) {
 	m := newMatcher(t)
 	agents := browsers(t)
 	if len(agents) < 47 {
@@ -94,7 +94,7 @@ func TestPeopleArePassed(t *testing.T) {
 	}
 }
 
-func TestReasons(t *testing.T) {
+func TestMatcher_ReasonPerToken(t *testing.T) {
 	m := newMatcher(t)
 	const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
 	for agent, want := range map[string]botfilter.Reason{
@@ -121,7 +121,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-func TestHeadersOfPrograms(t *testing.T) {
+func TestMatchRequest_Headers(t *testing.T) {
 	m := newMatcher(t)
 	person := func(more ...string) http.Header {
 		h := http.Header{}
@@ -165,7 +165,7 @@ func TestHeadersOfPrograms(t *testing.T) {
 }
 
 // What has been forgotten is judged again, alike.
-func TestMoreAgentsThanAreRemembered(t *testing.T) {
+func TestMatcher_CacheIsBounded(t *testing.T) {
 	m := newMatcher(t)
 	agents := browsers(t)
 	for i := range 40_000 {

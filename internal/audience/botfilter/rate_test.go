@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // Of a hundred hits at once just as many are within the limit as the limit says,
 // and at most one more for each process that they go to; those of others and of
 // another kind do not count.
-func TestRate(t *testing.T) {
+func TestRateLimiter_Allow(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		t.Run(fmt.Sprint(n, " processes"), func(t *testing.T) { rate(t, n) })
 	}
@@ -79,7 +79,7 @@ func rate(t *testing.T, n int) {
 
 // In a cluster the visitors are spread over the nodes, and each is held to the
 // limit all the same, also across processes.
-func TestRateInACluster(t *testing.T) {
+func TestRateLimiter_Cluster(t *testing.T) {
 	client := enginetest.RedisCluster(t)
 	processes := []*botfilter.RateLimiter{botfilter.NewRateLimiter(t.Context(), client), botfilter.NewRateLimiter(t.Context(), client)}
 	limit := botfilter.Limit{Max: 5, Window: time.Hour}
@@ -120,7 +120,7 @@ func TestRateInACluster(t *testing.T) {
 	}
 }
 
-func TestRateWithoutRedis(t *testing.T) {
+func TestRateLimiter_RedisUnavailable(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
 	r := botfilter.NewRateLimiter(t.Context(), enginetest.RedisClient(t, url))
 	stop()

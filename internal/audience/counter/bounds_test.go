@@ -13,12 +13,12 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestDimensionsAreBounded(t *testing.T) {
+func TestDimensions_AreBounded(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
 		c := counter.New(client, counter.Options{Now: clock.Now})
-		markWhole(t, c)
+		markSeeded(t, c)
 		site := newSite(t, counter.HyperLogLog)
 		visitor := uint64(0)
 		look := func(times int, country, device, referrer string) {
@@ -32,7 +32,7 @@ func TestDimensionsAreBounded(t *testing.T) {
 		look(3, "vn", "mobile", "Facebook.com.")
 		look(2, "XX", "fridge", strings.Repeat("a", 300)+".example")
 		look(1, "", "", "")
-		fold(t, c)
+		aggregate(t, c)
 		d := must[counter.Dimensions](t)(c.Dimensions(t.Context(), site, "a"))
 		long := strings.Repeat("a", 52) + ".example"
 		want := counter.Dimensions{Country: map[string]int64{"VN": 3, counter.Other: 2}, Device: map[string]int64{"mobile": 3, counter.Other: 2}, Referrer: map[string]int64{"facebook.com": 3, long: 2}}
@@ -43,10 +43,10 @@ func TestDimensionsAreBounded(t *testing.T) {
 			look(1, "VN", "tablet", fmt.Sprintf("spam%d.example", n))
 			if n%10 == 0 {
 				look(1, "VN", "mobile", "facebook.com")
-				fold(t, c)
+				aggregate(t, c)
 			}
 		}
-		fold(t, c)
+		aggregate(t, c)
 		d = must[counter.Dimensions](t)(c.Dimensions(t.Context(), site, "a"))
 		var sum int64
 		for _, n := range d.Referrer {
@@ -74,27 +74,27 @@ func TestDimensionsAreBounded(t *testing.T) {
 		if err := c.CountFiltered(t.Context(), refused); err != nil {
 			t.Fatal(err)
 		}
-		fold(t, c)
+		aggregate(t, c)
 		if got := filteredOf(t, c, site, "a"); len(got) != 21 || got[counter.Other] != 80 {
 			t.Errorf("filtered: %v, want 20 reasons and 80 others", got)
 		}
 	})
 }
 
-func TestTheFutureIsNow(t *testing.T) {
+func TestCount_ClampsFutureTimes(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{Now: clock.Now})
 	site := newSite(t, counter.Set)
 	count(t, c, view(site, "a", 1, clock.Now().Add(24*time.Hour)), view(site, "a", 2, clock.Now()))
-	fold(t, c)
+	aggregate(t, c)
 	s := must[counter.Stats](t)(c.Stats(t.Context(), site, "a"))
 	if len(s.Today) != 1 || s.Today[0].Count != 2 || s.Uniques.Day != 2 {
 		t.Errorf("%+v, want both views in this hour", s)
 	}
 }
 
-func TestWhatWasSeen(t *testing.T) {
+func TestHasSeen_PerMethod(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -114,14 +114,14 @@ func TestWhatWasSeen(t *testing.T) {
 			}
 		}
 		if _, err := c.HasSeen(t.Context(), newSite(t, counter.HyperLogLog), "a", counter.Visitor{Hash: 1}); err == nil {
-			t.Error("HyperLogLog told a single visitor")
+			t.Error("HasSeen with HyperLogLog: got no error, want ErrNoMembership")
 		}
 	})
 }
 
-// A visitor is remembered for 15 to 30 days, however many come after them, and
-// counted as another one when they come back later.
-func TestVisitorsAreForgotten(t *testing.T) {
+// A visitor is remembered for 15 to 30 days, independent of the number of later
+// visitors, and counted as a new one after that.
+func TestEraseVisitor_RemovesEntries(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	for _, w := range []counter.UniqueMethod{counter.Set, counter.Bitmap} {
@@ -135,13 +135,13 @@ func TestVisitorsAreForgotten(t *testing.T) {
 		}
 		all := func() int64 { return must[counter.Stats](t)(c.Stats(t.Context(), site, "a")).Uniques.AllTime }
 		reader(1)
-		for day := range 14 { // 2 comes every day, 1 not any more
+		for day := range 14 { // visitor 2 returns every day, visitor 1 does not
 			clock.add(24 * time.Hour)
 			reader(2)
-			fold(t, c)
+			aggregate(t, c)
 			for _, key := range must[[]string](t)(client.Keys(t.Context(), "*:a:*u"+map[counter.UniqueMethod]string{counter.Set: "S", counter.Bitmap: "B"}[w]).Result()) {
 				if left := must[time.Duration](t)(client.TTL(t.Context(), key).Result()); left <= 0 || left > 30*24*time.Hour {
-					t.Errorf("%s, day %d: %q is kept for %s", w, day, key, left)
+					t.Errorf("%s, day %d: %q has a TTL of %s", w, day, key, left)
 				}
 			}
 		}
@@ -158,15 +158,15 @@ func TestVisitorsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestEveryKeyExpires: but running totals, visitors of all time, and what is on
+// TestKeys_Expire: but running totals, visitors of all time, and what is on
 // its way to Postgres.
-func TestEveryKeyExpires(t *testing.T) {
+func TestKeys_Expire(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()
 	clock.set(monday().Add(12*time.Hour - 30*time.Second)) // shortly before midnight in Hanoi
 	c := counter.New(client, counter.Options{Now: clock.Now})
-	markWhole(t, c)
+	markSeeded(t, c)
 	for range 3 { // days
 		for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 			site := newSite(t, w)
@@ -178,19 +178,19 @@ func TestEveryKeyExpires(t *testing.T) {
 			site.Window = 0 // calls are remembered
 			before := hit(1)
 			clock.add(time.Minute)
-			count(t, c, before, hit(2), hit(3)) // both days in one fold
+			count(t, c, before, hit(2), hit(3)) // both days in one aggregation
 			site.Window = time.Hour
 			count(t, c, hit(4))
 			if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
 				t.Fatal(err)
 			}
-			fold(t, c)
+			aggregate(t, c)
 			count(t, c, before) // too late
-			fold(t, c)
+			aggregate(t, c)
 			clock.add(-time.Minute)
 		}
 		clock.add(24 * time.Hour)
-		fold(t, c)
+		aggregate(t, c)
 	}
 	takeAll(t, c)
 	kept := map[string]int{}
@@ -209,28 +209,28 @@ func TestEveryKeyExpires(t *testing.T) {
 		}
 	}
 	if kept[":t"] != 12 || kept["dH"] != 3 {
-		t.Errorf("kept for ever: %v, want 12 totals and 3 newest days", kept)
+		t.Errorf("keys without TTL: %v, want 12 totals and 3 latest days", kept)
 	}
 }
 
-func TestForgottenPages(t *testing.T) {
+func TestErasePage_RemovesKeys(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()
 	c := counter.New(client, counter.Options{Now: clock.Now})
-	markWhole(t, c)
+	markSeeded(t, c)
 	for _, w := range []counter.UniqueMethod{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
 		site := newSite(t, w)
 		for range 3 {
 			h := view(site, "secret", 1, clock.Now())
 			h.Visitor.ID = 1
 			count(t, c, h)
-			fold(t, c)
+			aggregate(t, c)
 			clock.add(24 * time.Hour)
 		}
 		takeAll(t, c)
 		clock.add(2 * time.Hour)
-		fold(t, c)
+		aggregate(t, c)
 		if err := c.ErasePage(context.Background(), counter.PageID{Site: site.ID, Page: "secret"}); err != nil {
 			t.Fatal(err)
 		}
@@ -240,11 +240,11 @@ func TestForgottenPages(t *testing.T) {
 	}
 }
 
-// TestVisitsFindRoom: what an hour keeps of visits is divided by how many there
+// TestCount_DedupFieldsSplit: what an hour keeps of visits is divided by how many there
 // were in the hour before, and more finely as soon as they outgrow that. An hour
 // that begins with 512 fields for 40,000 visits goes on with 4,096 after some
 // 25,000 of them.
-func TestVisitsFindRoom(t *testing.T) {
+func TestCount_DedupFieldsSplit(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()

@@ -34,15 +34,14 @@ func (k *killedRemoving) ProcessPipelineHook(next redis.ProcessPipelineHook) red
 	return next
 }
 
-// TestOneNodeBecomesACluster: what one Redis had counted and not folded when its
-// keys were moved to a cluster is folded there, once, also when the process that
-// does it dies.
-func TestOneNodeBecomesACluster(t *testing.T) {
+// Hits that a single Redis had counted but not aggregated when its keys were
+// migrated to a cluster are aggregated there once, even if the process dies.
+func TestAggregate_TransfersSummariesToCluster(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	one, cluster := enginetest.RedisClient(t, enginetest.Redis(t)), enginetest.RedisCluster(t)
 	before, after := counter.New(one, counter.Options{}), counter.New(cluster, counter.Options{})
-	markWhole(t, before)
+	markSeeded(t, before)
 	site := newSite(t, counter.Set)
 	const pages, each = 100, 20
 	read := func(c *counter.Counter, from, to int) {
@@ -66,9 +65,9 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 	var death killedRemoving
 	cluster.AddHook(&death)
 	if err := after.Aggregate(ctx); err == nil || !death.killed.Load() {
-		t.Fatalf("nothing was on its way to another shard: %v", err)
+		t.Fatalf("aggregate with a killed process: got %v, want its error", err)
 	}
-	fold(t, after) // of another process
+	aggregate(t, after) // by another process
 	for page := range pages {
 		s := must[counter.Stats](t)(after.Stats(ctx, site, fmt.Sprint(page)))
 		var hours int64

@@ -2,6 +2,7 @@ package counter
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ func samplePage() string {
 	return pageKey(shardOf(hashPage(site, page), 16), site, page)
 }
 
-func TestPageKeys(t *testing.T) {
+func TestPageKey_RoundTrip(t *testing.T) {
 	site := uuid.New()
 	for _, page := range []string{"a", "/tin/giá-vàng", ":t", "x:20778dH", "{v01}", strings.Repeat("z", maxPageLength)} {
 		id, err := splitPageKey(pageKey(shardOf(hashPage(site, page), 16), site, page))
@@ -28,7 +29,7 @@ func TestPageKeys(t *testing.T) {
 	}
 }
 
-func TestWeeksBeginOnMonday(t *testing.T) {
+func TestDay_WeeksStartOnMonday(t *testing.T) {
 	monday := Day(20773) // 2026-11-16
 	if monday.Time().Weekday().String() != "Monday" {
 		t.Fatal(monday.Time())
@@ -78,7 +79,7 @@ func FuzzLogged(f *testing.F) {
 				t.Fatal(err)
 			}
 			if again.hits == 0 && r.unix != l.base {
-				return // written by nobody
+				return // not a valid entry
 			}
 			again.add(l.recordHeader, page, r)
 		}
@@ -110,16 +111,20 @@ func TestRecords_OfAnotherVersionAreNotRead(t *testing.T) {
 	}
 }
 
-func TestTheLogSaysWhatCounted(t *testing.T) {
+func TestAddLog_AppliesFlags(t *testing.T) {
 	text := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN"}, record{unix: 1_795_000_001, country: "VN"},
 		record{unix: 1_795_000_002, country: "VN"}, record{unix: 1_795_000_003, country: "US"})
 	var all summaries
 	if err := all.addLog("3-01", text); err != nil {
 		t.Fatal(err)
 	}
-	if len(all.list) != 2 || all.list[0].page != samplePage() || all.list[0].hours[0].count != 2 || all.list[0].hours[0].funnel != 2 || all.list[0].newVisitors != 1 ||
-		len(all.list[0].values) != 2 || all.list[1].hours[0].count != 1 || all.list[1].hours[0].funnel != 0 {
-		t.Errorf("%+v", all.list)
+	if len(all.list) != 2 || all.list[0].page != samplePage() {
+		t.Fatalf("pages: got %+v, want two, the first %s", all.list, samplePage())
+	}
+	first, second := all.list[0], all.list[1]
+	got := fmt.Sprint(first.hours[0].count, first.hours[0].funnel, first.newVisitors, len(first.values), second.hours[0].count, second.hours[0].funnel)
+	if want := "2 2 1 2 1 0"; got != want {
+		t.Errorf("counts: got %s, want %s", got, want)
 	}
 	for _, wrong := range [][2]string{{"3-0", text}, {"3-01", text[:len(text)-1]}, {"3-01", text + "x"}, {"3-04", text}} {
 		if err := all.addLog(wrong[0], wrong[1]); err == nil {
@@ -151,8 +156,8 @@ func FuzzChanges(f *testing.F) {
 	})
 }
 
-// What cannot be is refused before anything of it is added: Postgres or a script
-// would fail with it, and with all that lies beside it.
+// Implausible entries are rejected before anything is added: Postgres or a script
+// would fail on them, and on all others in the batch.
 func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
 	good := recordHeader{'v', 'S', 1_994_444, 20_775}
 	r := record{unix: 1_795_000_000, country: "VN"}
@@ -232,7 +237,7 @@ func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 	}
 }
 
-func TestChangesAddUp(t *testing.T) {
+func TestSummaries_AddUp(t *testing.T) {
 	var one, both summaries
 	c := one.page(samplePage())
 	c.addRecord(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", isFunnelStep: true, isFirstToday: true})
@@ -242,8 +247,10 @@ func TestChangesAddUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := both.page(samplePage()); len(both.list) != 1 || got.hours[0].count != 2 || got.hours[0].funnel != 2 || got.values[0].count != 2 || got.newVisitors != 2 || got.minutes[0].views != 2 {
-		t.Errorf("%+v", got)
+	sum := both.page(samplePage())
+	got := fmt.Sprint(len(both.list), sum.hours[0].count, sum.hours[0].funnel, sum.values[0].count, sum.newVisitors, sum.minutes[0].views)
+	if want := "1 2 2 2 2 2"; got != want {
+		t.Errorf("pages and counts: got %s, want %s", got, want)
 	}
 	if err := both.decode(written[:len(written)-1]); err == nil {
 		t.Error("a delta that was cut off was read")

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-func TestAVisitorCountsOnceInTheWindow(t *testing.T) {
+func TestCount_DeduplicatesWithinWindow(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -30,13 +30,13 @@ func TestAVisitorCountsOnceInTheWindow(t *testing.T) {
 		if got, want := visit(), (counter.Outcome{Counted: true, Total: 2}); got != want {
 			t.Errorf("view after the window: %+v, want %+v", got, want)
 		}
-		fold(t, c)
+		aggregate(t, c)
 		if f := must[counter.Funnel](t)(c.Funnel(t.Context(), site, "a")); f.Views != 1 {
 			t.Errorf("two views in 31 minutes are %d steps of the funnel, want 1", f.Views)
 		}
 		clock.add(31 * time.Minute)
 		visit()
-		fold(t, c)
+		aggregate(t, c)
 		if f := must[counter.Funnel](t)(c.Funnel(t.Context(), site, "a")); f.Views != 2 {
 			t.Errorf("three views in 62 minutes are %d steps of the funnel, want 2", f.Views)
 		}
@@ -47,7 +47,7 @@ func TestAVisitorCountsOnceInTheWindow(t *testing.T) {
 	})
 }
 
-func TestHitsThatCannotBeCounted(t *testing.T) {
+func TestValidate_Errors(t *testing.T) {
 	t.Parallel()
 	c := counter.New(nil, counter.Options{})
 	good := counter.Hit{Site: newSite(t, counter.Bitmap), Page: "a", Kind: counter.View}

@@ -16,7 +16,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestRedisIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
+func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 	t.Parallel()
 	for _, fsync := range []string{"everysec", "always"} {
 		t.Run(fsync, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestRedisIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
 			server := enginetest.NewDurableRedis(t, fsync)
 			client := enginetest.RedisClient(t, server.URL)
 			c := counter.New(client, counter.Options{})
-			markWhole(t, c)
+			markSeeded(t, c)
 			b := counter.NewBatcher(c)
 			defer b.Close()
 			site := newSite(t, counter.Set)
@@ -52,7 +52,7 @@ func TestRedisIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
 					server.Start()
 				}
 			})
-			fold(t, c)
+			aggregate(t, c)
 			var total, hours, delta int64
 			for n := range 10 {
 				s := must[counter.Stats](t)(c.Stats(t.Context(), site, fmt.Sprint("p", n)))
@@ -87,8 +87,8 @@ func readers(t *testing.T, n int, read func(int), happens func()) {
 	wait.Wait()
 }
 
-// markWhole says that nothing has to be seeded.
-func markWhole(t testing.TB, c *counter.Counter) {
+// markSeeded marks all shards as seeded.
+func markSeeded(t testing.TB, c *counter.Counter) {
 	t.Helper()
 	for shard := range c.Shards() {
 		if err := c.MarkSeeded(context.Background(), shard); err != nil {
@@ -114,7 +114,7 @@ func takeAll(t testing.TB, c *counter.Counter) []counter.Delta {
 	return all
 }
 
-func TestScriptsAreLoadedAgain(t *testing.T) {
+func TestCount_ReloadsScripts(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -132,7 +132,7 @@ func TestScriptsAreLoadedAgain(t *testing.T) {
 					t.Fatalf("hit %d was not counted", i)
 				}
 			}
-			fold(t, c)
+			aggregate(t, c)
 			flushScripts(t, client)
 		}
 		var got int64
@@ -178,7 +178,7 @@ func (d *dropped) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	return next
 }
 
-func TestResentCallsCountOnce(t *testing.T) {
+func TestCount_ResentCallsCountOnce(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	lost := &dropped{}
@@ -196,13 +196,13 @@ func TestResentCallsCountOnce(t *testing.T) {
 	if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}
-	fold(t, c)
+	aggregate(t, c)
 	if got := filteredOf(t, c, site, "a"); got["bot"] != 1 {
 		t.Errorf("filtered: %v, want one bot", got)
 	}
 }
 
-func TestBatcherWithoutRedis(t *testing.T) {
+func TestBatcher_RedisUnavailable(t *testing.T) {
 	t.Parallel()
 	url, stop := enginetest.StoppableRedis(t)
 	b := counter.NewBatcher(counter.New(enginetest.RedisClient(t, url), counter.Options{}))
@@ -225,7 +225,7 @@ func TestBatcherWithoutRedis(t *testing.T) {
 	}
 }
 
-func TestCloseCountsWhatWaits(t *testing.T) {
+func TestBatcher_CloseDrainsQueue(t *testing.T) {
 	t.Parallel()
 	c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{})
 	b := counter.NewBatcher(c)
@@ -250,6 +250,6 @@ func TestCloseCountsWhatWaits(t *testing.T) {
 		b.Close()
 	})
 	if got := must[counter.Stats](t)(c.Stats(t.Context(), site, "a")).Views; got != answered.Load() || answered.Load()+refused.Load() != 10_000 {
-		t.Errorf("%d views are in Redis, %d were answered, %d refused", got, answered.Load(), refused.Load())
+		t.Errorf("got %d views in Redis, %d acknowledged and %d rejected, want equal numbers that add up to 10000", got, answered.Load(), refused.Load())
 	}
 }

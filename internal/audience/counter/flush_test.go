@@ -21,7 +21,7 @@ func view(site counter.Site, page string, visitor uint64, at time.Time) counter.
 	return counter.Hit{Site: site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: at}
 }
 
-func TestABatchHasEachHitOnce(t *testing.T) {
+func TestTakeBatch_ContainsEachHitOnce(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx := t.Context()
@@ -40,7 +40,7 @@ func TestABatchHasEachHitOnce(t *testing.T) {
 		if _, err := c.TakeBatch(ctx, shard, batch); !errors.Is(err, counter.ErrLost) {
 			t.Fatalf("a shard that was not seeded was taken from: %v", err)
 		}
-		markWhole(t, c)
+		markSeeded(t, c)
 		for range 2 { // the second is the retry of an activity
 			if !must[bool](t)(c.TakeBatch(ctx, shard, batch)) {
 				t.Fatal("nothing was taken")
@@ -86,13 +86,13 @@ func TestABatchHasEachHitOnce(t *testing.T) {
 	})
 }
 
-// TestFlushesWhileCounting: whatever two folds and a flush do at the same time,
+// TestTakeBatch_ConcurrentWithCounting: whatever two aggregations and a flush do at the same time,
 // the batches add up to the totals.
-func TestFlushesWhileCounting(t *testing.T) {
+func TestTakeBatch_ConcurrentWithCounting(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	c, other := counter.New(client, counter.Options{Shards: 2}), counter.New(client, counter.Options{Shards: 2})
-	markWhole(t, c)
+	markSeeded(t, c)
 	b := counter.NewBatcher(c)
 	defer b.Close()
 	site := newSite(t, counter.HyperLogLog)
@@ -130,7 +130,7 @@ func TestFlushesWhileCounting(t *testing.T) {
 	}, func() {})
 	cancel()
 	beside.Wait()
-	fold(t, c)
+	aggregate(t, c)
 	take()
 	var total, hours int64
 	for page := range 30 {
@@ -144,18 +144,18 @@ func TestFlushesWhileCounting(t *testing.T) {
 	}
 }
 
-// TestDeltasOfALongOutage: while Postgres is away, deltas are put together.
-func TestDeltasOfALongOutage(t *testing.T) {
+// TestAggregate_CompactsDeltas: while Postgres is away, deltas are put together.
+func TestAggregate_CompactsDeltas(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()
 	c := counter.New(client, counter.Options{Now: clock.Now, Shards: 1})
-	markWhole(t, c)
+	markSeeded(t, c)
 	site := newSite(t, counter.Set)
 	for n := range 250 {
 		count(t, c, view(site, "a", uint64(n), clock.Now()))
 		clock.add(time.Minute)
-		fold(t, c)
+		aggregate(t, c)
 	}
 	if n := must[int64](t)(client.LLen(t.Context(), "{v00}deltas").Result()); n > 110 {
 		t.Errorf("%d deltas wait for the flush", n)
@@ -171,7 +171,7 @@ func TestDeltasOfALongOutage(t *testing.T) {
 	}
 }
 
-func TestCountsGoOnAfterALoss(t *testing.T) {
+func TestSeed_RestoresTotals(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx := t.Context()
@@ -184,11 +184,11 @@ func TestCountsGoOnAfterALoss(t *testing.T) {
 				h.Visitor.ID = uint32(n)
 				return h
 			}
-			markWhole(t, c)
+			markSeeded(t, c)
 			for n := range 100 {
 				count(t, c, visitor(n+1, "a"))
 			}
-			fold(t, c)
+			aggregate(t, c)
 			a := counter.PageID{Site: site.ID, Page: "a"}
 			sketches := must[[][]byte](t)(c.Sketches(ctx, []counter.PageID{a, {Site: site.ID, Page: "nobody"}}))
 			keepsSketches := w == counter.HyperLogLog && !strings.HasSuffix(t.Name(), "/miniredis")
@@ -204,7 +204,7 @@ func TestCountsGoOnAfterALoss(t *testing.T) {
 			for n := range 50 {
 				count(t, c, visitor(n+1, "a"), visitor(n+1, "b"))
 			}
-			fold(t, c)
+			aggregate(t, c)
 			day := counter.Day(monday().Unix() / 86400)
 			total := counter.PageTotals{PageID: a, UniqueMethod: w, Views: 100, Clicks: 7, Funnel: counter.Funnel{Views: 90, Clicks: 6}, Uniques: 100, Sketch: sketches[0],
 				Hours: []counter.HourDelta{{Kind: counter.View, Hour: monday(), Day: day, Count: 100}}, Days: []counter.DayCount{{Kind: counter.View, Day: day, Count: 100}}}
@@ -213,15 +213,15 @@ func TestCountsGoOnAfterALoss(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			markWhole(t, c)
+			markSeeded(t, c)
 			if err := c.Seed(ctx, []counter.PageTotals{{PageID: counter.PageID{Site: site.ID, Page: "b"}, UniqueMethod: w, Views: 1000}}); err != nil {
 				t.Fatal(err)
 			}
 			s := must[counter.Stats](t)(c.Stats(ctx, site, "a"))
-			if s.Views != 150 || s.Clicks != 7 || len(s.Days) != 1 || s.Days[0].Count != 150 || len(s.Today) != 2 {
-				t.Errorf("%s: after the loss %+v, want 150 views, 50 of them since", w, s)
+			if got, want := fmt.Sprint(s.Views, s.Clicks, len(s.Today), len(s.Days)), "150 7 2 1"; got != want || s.Days[0].Count != 150 {
+				t.Errorf("%s: views, clicks, hours and days after the loss: got %s (%+v), want %s with 150 views on the day", w, got, s, want)
 			}
-			// Only a sketch knows who was there before.
+			// Only a sketch remembers earlier visitors.
 			want := int64(150)
 			if keepsSketches {
 				want = 100

@@ -89,7 +89,7 @@ func filteredOf(t testing.TB, c *counter.Counter, site counter.Site, page string
 	return counts
 }
 
-func fold(t testing.TB, c *counter.Counter) {
+func aggregate(t testing.TB, c *counter.Counter) {
 	t.Helper()
 	if err := c.Aggregate(context.Background()); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// meter adds up what it is told.
+// meter adds up the recorded numbers.
 type meter struct {
 	hits, failed                int
 	quarantined, discarded      int64
@@ -39,7 +39,7 @@ func (m *meter) QuarantineDiscarded(_ context.Context, n int64) { m.discarded +=
 
 // The meter is told what became of every hit; what waits for a flush can be
 // asked, until it is taken and dropped.
-func TestWhatBecomesOfHitsIsMetered(t *testing.T) {
+func TestMeter_RecordsOutcomes(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		var m meter

@@ -44,8 +44,8 @@ func (m *model) page(site uuid.UUID, page string) *modelPage {
 	return m.pages[key]
 }
 
-// within says whether a moment lies in the window after another. Windows are
-// reckoned in minutes on the clock; those of more than an hour in sixtieths.
+// within reports whether a time is in the window after another. Windows are
+// measured in clock minutes; those of more than an hour in sixtieths of them.
 func within(before, now time.Time, window time.Duration) bool {
 	step := max(window/60, time.Minute)
 	return now.Truncate(step).Sub(before.Truncate(step)) <= window
@@ -80,7 +80,7 @@ func (m *model) count(h counter.Hit) counter.Outcome {
 		visitor = uint64(h.Visitor.ID)
 	}
 	year, week := local.ISOWeek()
-	sets := []map[uint64]bool{of(p.day, day), of(p.week, fmt.Sprint(year, week)), p.all}
+	sets := []map[uint64]bool{entry(p.day, day), entry(p.week, fmt.Sprint(year, week)), p.all}
 	switch h.Site.UniqueMethod {
 	case counter.SetPerDay:
 		outcome.New = !sets[1][visitor]
@@ -93,7 +93,7 @@ func (m *model) count(h counter.Hit) counter.Outcome {
 	return outcome
 }
 
-func of(sets map[string]map[uint64]bool, key string) map[uint64]bool {
+func entry(sets map[string]map[uint64]bool, key string) map[uint64]bool {
 	if sets[key] == nil {
 		sets[key] = map[uint64]bool{}
 	}
@@ -101,7 +101,7 @@ func of(sets map[string]map[uint64]bool, key string) map[uint64]bool {
 }
 
 // traffic makes hits of several days: reloads, offices behind one address whose
-// people share a hash, people who come back, clicks and converts.
+// people share a hash, people who come back, clicks and conversions.
 type traffic struct {
 	random *rand.Rand
 	sites  []counter.Site
@@ -147,7 +147,7 @@ func (tr *traffic) hit(at time.Time) counter.Hit {
 }
 
 // refused is a bot's hit.
-func (tr *traffic) refused(at time.Time) counter.FilteredHit {
+func (tr *traffic) filtered(at time.Time) counter.FilteredHit {
 	return counter.FilteredHit{Site: tr.sites[tr.random.IntN(len(tr.sites))], Page: fmt.Sprintf("/bài/%d", tr.random.IntN(60)),
 		Reason: []string{"crawler", "rate", "automation"}[tr.random.IntN(3)], At: at}
 }
@@ -173,7 +173,7 @@ func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock 
 		}
 		var wait sync.WaitGroup
 		for range 4 { // bots
-			h := tr.refused(at)
+			h := tr.filtered(at)
 			m.page(h.Site.ID, h.Page).filtered[h.Reason]++
 			wait.Go(func() {
 				if err := b.CountFiltered(t.Context(), h); err != nil {
@@ -206,9 +206,9 @@ func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock 
 			t.FailNow()
 		}
 		if done%(atOnce*20) == 0 {
-			fold(t, c)
+			aggregate(t, c)
 		}
 	}
 	clock.set(start.Add(over))
-	fold(t, c)
+	aggregate(t, c)
 }

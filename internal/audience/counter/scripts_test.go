@@ -44,7 +44,7 @@ func (s scripts) run(file, key string, args ...any) any {
 	return answer
 }
 
-func (s scripts) flush(args ...any) any {
+func (s scripts) shard(args ...any) any {
 	s.t.Helper()
 	return s.run("shard.lua", "{v00}deltas", args...)
 }
@@ -84,26 +84,26 @@ func (s scripts) state(field string) string {
 	return value
 }
 
-func TestFlushScript_TakesOnceAndOnlyFromAWholeShard(t *testing.T) {
+func TestShardScript_TakesOnceFromSeededShard(t *testing.T) {
 	s := newScripts(t)
 	s.push("deltas", "a")
-	s.want("a shard that was not seeded", s.flush("take", "b1"), -1)
+	s.want("a shard that was not seeded", s.shard("take", "b1"), -1)
 	s.client.HSet(t.Context(), "{v00}state", "seeded", 1)
 	s.client.HSet(t.Context(), "{v00}filtered", "page", `{"bot":1}`)
-	s.want("a batch", s.flush("take", "b1"), 1)
+	s.want("a batch", s.shard("take", "b1"), 1)
 	s.push("deltas", "b")
-	s.want("the same again", s.flush("take", "b1"), 1)
+	s.want("the same again", s.shard("take", "b1"), 1)
 	s.wantList("deltas", "b")
 	s.wantList("flush:b1", "a")
 	s.wantList("batches", "b1")
 	s.want("take_count", s.state("take_count"), "1")
 	s.want("change", s.state("change"), "1")
-	s.want("what was filtered", s.flush("filtered", "page"), "[1 {} b1 {\"bot\":1}]")
-	s.want("the next, of which nothing was filtered", s.flush("take", "b2"), 1)
-	s.want("nothing to take", s.flush("take", "b3"), 0)
-	s.flush("drop", "b1")
+	s.want("what was filtered", s.shard("filtered", "page"), "[1 {} b1 {\"bot\":1}]")
+	s.want("the next, of which nothing was filtered", s.shard("take", "b2"), 1)
+	s.want("nothing to take", s.shard("take", "b3"), 0)
+	s.shard("drop", "b1")
 	s.push("deltas", "c")
-	s.want("one that was dropped", s.flush("take", "b1"), 0)
+	s.want("one that was dropped", s.shard("take", "b1"), 0)
 	s.wantList("batches", "b2")
 	if n := s.client.Exists(t.Context(), "{v00}flush:b1", "{v00}filtered:b1", "{v00}skipped:b1").Val(); n != 0 {
 		t.Errorf("%d keys of a dropped batch are left", n)
@@ -112,34 +112,34 @@ func TestFlushScript_TakesOnceAndOnlyFromAWholeShard(t *testing.T) {
 
 // A process that read the log or the deltas before another changed them does
 // nothing.
-func TestFlushScript_RefusesWhoeverIsLate(t *testing.T) {
+func TestShardScript_RejectsStaleCalls(t *testing.T) {
 	s := newScripts(t)
 	s.push("log", "1", "x", "1", "y", "1", "z")
-	s.want("the first gather", s.flush("summarize", 0, 2, 10, "{v00}", "sum x"), 0)
-	s.want("one of before", s.flush("summarize", 0, 2, 10, "{v00}", "sum x"), -1)
+	s.want("the first call", s.shard("summarize", 0, 2, 10, "{v00}", "sum x"), 0)
+	s.want("one of before", s.shard("summarize", 0, 2, 10, "{v00}", "sum x"), -1)
 	s.wantList("summaries", "sum x")
 	s.wantList("log", "1", "y", "1", "z")
-	s.want("the next", s.flush("summarize", 1, 2, 10, "transfers", "sum y", "quarantine", "q"), 0)
+	s.want("the next", s.shard("summarize", 1, 2, 10, "transfers", "sum y", "quarantine", "q"), 0)
 	s.wantList("transfers", "sum y")
 	s.wantList("quarantine", "q")
 	s.wantList("log", "1", "z")
 
 	s.push("deltas", "a", "b", "c")
-	s.want("the first compaction", s.flush("compact", 0, 2, "ab"), 1)
-	s.want("one of before", s.flush("compact", 0, 2, "ab"), -1)
+	s.want("the first compaction", s.shard("compact", 0, 2, "ab"), 1)
+	s.want("one of before", s.shard("compact", 0, 2, "ab"), -1)
 	s.wantList("deltas", "ab", "c")
 
-	s.want("a sum that comes", s.flush("receive", "id", "sum"), 1)
+	s.want("a transfer", s.shard("receive", "id", "sum"), 1)
 	s.wantList("summaries", "sum x", "sum")
-	s.flush("receive", "id", "sum")
+	s.shard("receive", "id", "sum")
 	s.wantList("summaries", "sum x", "sum")
 }
 
-func TestFlushScript_GivesSketchesOfPagesThatHaveOne(t *testing.T) {
+func TestShardScript_ReturnsSketches(t *testing.T) {
 	s := newScripts(t)
 	s.client.PFAdd(t.Context(), "{v00}site:a:uH", "one", "two")
 	s.client.PFAdd(t.Context(), "{v00}site:a:7dH", "three")
-	got, ok := s.flush("sketch", "{v00}site:a", 7, "{v00}site:none", 7).([]any)
+	got, ok := s.shard("sketch", "{v00}site:a", 7, "{v00}site:none", 7).([]any)
 	if !ok || len(got) != 2 || got[1] != "" {
 		t.Fatalf("got %q, want a sketch and nothing", got)
 	}
@@ -150,39 +150,39 @@ func TestFlushScript_GivesSketchesOfPagesThatHaveOne(t *testing.T) {
 	s.want("its key", s.client.Exists(t.Context(), "{v00}sketch").Val(), 0)
 }
 
-func TestFlushScript_QuarantinesOnce(t *testing.T) {
+func TestShardScript_QuarantinesOnce(t *testing.T) {
 	s := newScripts(t)
 	s.push("summaries", "bad", "good")
-	s.want("a record", s.flush("quarantine", "summaries", "", 10, "bad", "id", "record"), "[1 0]")
-	s.want("the same by another process", s.flush("quarantine", "summaries", "", 10, "bad", "id2", "record2"), "[0 0]")
+	s.want("a record", s.shard("quarantine", "summaries", "", 10, "bad", "id", "record"), "[1 0]")
+	s.want("the same by another process", s.shard("quarantine", "summaries", "", 10, "bad", "id2", "record2"), "[0 0]")
 	s.wantList("summaries", "good")
 	s.wantList("quarantine", "record")
-	// Who had read the list with the record in front must not fold the next in its place.
+	// A process that read the list before must not apply the next entry instead.
 	s.want("change", s.state("change"), "1")
 	s.push("deltas", "bad", "good")
-	s.flush("quarantine", "deltas", "", 10, "bad", "id", "record3")
+	s.shard("quarantine", "deltas", "", 10, "bad", "id", "record3")
 	s.want("change", s.state("change"), "2")
 	s.push("transfers", "bad")
-	s.flush("quarantine", "transfers", "", 10, "bad", "id", "record4")
+	s.shard("quarantine", "transfers", "", 10, "bad", "id", "record4")
 	s.want("change, which nothing of away depends on", s.state("change"), "2")
 	if n := s.client.Exists(t.Context(), "{v00}skipped:").Val(); n != 0 {
 		t.Error("what is of no batch was noted as left out of one")
 	}
 	s.push("flush:b1", "bad")
-	s.flush("quarantine", "flush:b1", "b1", 10, "bad", "id5", "record5")
+	s.shard("quarantine", "flush:b1", "b1", 10, "bad", "id5", "record5")
 	s.want("left out", s.client.SMembers(t.Context(), "{v00}skipped:b1").Val(), "[id5]")
-	s.want("bounded", s.flush("summarize", 0, 0, 3, "quarantine", "record6"), 2)
+	s.want("bounded", s.shard("summarize", 0, 0, 3, "quarantine", "record6"), 2)
 	s.wantList("quarantine", "record4", "record5", "record6")
 
-	s.want("a replay", s.flush("replay", "record4", "summaries", "x", "y"), 1)
-	s.want("the same again", s.flush("replay", "record4", "summaries", "x", "y"), 0)
+	s.want("a replay", s.shard("replay", "record4", "summaries", "x", "y"), 1)
+	s.want("the same again", s.shard("replay", "record4", "summaries", "x", "y"), 0)
 	s.wantList("summaries", "good", "x", "y")
-	s.want("discarding", s.flush("replay", "record5"), 1)
+	s.want("discarding", s.shard("replay", "record5"), 1)
 	s.wantList("quarantine", "record6")
 }
 
-// foldCall makes the arguments of aggregate.lua for one page.
-type foldCall struct {
+// aggregateCall makes the arguments of aggregate.lua for one page.
+type aggregateCall struct {
 	change int
 	now    int64
 	page   string
@@ -199,7 +199,7 @@ func (s scripts) site() string {
 	return "{v00}" + base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-func (s scripts) fold(site string, c foldCall) any {
+func (s scripts) aggregate(site string, c aggregateCall) any {
 	s.t.Helper()
 	args := []any{c.change, c.now, 600, 21600, 4, 2, 2, site, c.now / 900 / 4 * 4, 1, site + ":" + c.page, c.way, len(c.days)}
 	args = append(append(args, c.days...), len(c.sketch)/2)
@@ -221,78 +221,78 @@ func (s scripts) totals(site, page string) map[string]string {
 	return s.client.HGetAll(s.t.Context(), site+":"+page+":t").Val()
 }
 
-func TestFoldScript_RefusesWhoeverIsLate(t *testing.T) {
+func TestAggregateScript_RejectsStaleCalls(t *testing.T) {
 	s, site := newScripts(t), "{v00}aaaaaaaaaaaaaaaaaaaaaa"
-	c := foldCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"v1", 5}}
-	s.want("the first", s.fold(site, c), 1)
-	s.want("one of before", s.fold(site, c), -1)
+	c := aggregateCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"v1", 5}}
+	s.want("the first", s.aggregate(site, c), 1)
+	s.want("one of before", s.aggregate(site, c), -1)
 	s.wantList("deltas", "sum")
 	s.want("the count", s.totals(site, "p")["v1"], "5")
 	s.want("what was filtered", s.client.Exists(t.Context(), "{v00}filtered").Val(), 0)
 }
 
-// The newest day only moves forward; days and hours that are long over are
-// dropped when a day begins.
-func TestFoldScript_DropsWhatIsLongOver(t *testing.T) {
+// The latest day never moves back. Expired days and hours are deleted when a day
+// begins.
+func TestAggregateScript_DropsExpiredFields(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const day = 20_775
 	now := int64(day)*86400 + 3600
 	hour := func(ago int64) string { return strconv.FormatInt((now/900-4*ago)*4, 10) }
 	dayOf := func(ago int) string { return strconv.Itoa((day - ago) * 4) }
-	s.fold(site, foldCall{now: now, page: "p", way: "S", days: []any{day - 1}, fields: []any{hour(47), 1, hour(48), 1, hour(49), 1, dayOf(35), 1, dayOf(36), 1, "aVN", 1}})
+	s.aggregate(site, aggregateCall{now: now, page: "p", way: "S", days: []any{day - 1}, fields: []any{hour(47), 1, hour(48), 1, hour(49), 1, dayOf(35), 1, dayOf(36), 1, "aVN", 1}})
 	if got := s.totals(site, "p"); got["D"] != strconv.Itoa(day-1) || len(got) != 7 {
-		t.Errorf("the first fold left %v", got)
+		t.Errorf("fields after the first call: got %v, want 7 with the latest day", got)
 	}
-	s.fold(site, foldCall{change: 1, now: now, page: "p", way: "S", days: []any{day - 2}, fields: []any{dayOf(2), 1}})
+	s.aggregate(site, aggregateCall{change: 1, now: now, page: "p", way: "S", days: []any{day - 2}, fields: []any{dayOf(2), 1}})
 	s.want("the newest day, after an older one", s.totals(site, "p")["D"], day-1)
-	s.fold(site, foldCall{change: 2, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
+	s.aggregate(site, aggregateCall{change: 2, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
 	got := s.totals(site, "p")
 	for field, want := range map[string]bool{hour(47): true, hour(48): true, hour(49): false, dayOf(35): true, dayOf(36): false, "aVN": true, dayOf(0): true} {
 		if _, ok := got[field]; ok != want {
-			t.Errorf("field %s: there: %v, want %v (%v)", field, ok, want, got)
+			t.Errorf("field %s exists: got %v, want %v (%v)", field, ok, want, got)
 		}
 	}
-	// The same day again begins nothing.
+	// The same day again deletes nothing.
 	s.client.HSet(t.Context(), site+":p:t", hour(60), 1)
-	s.fold(site, foldCall{change: 3, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
+	s.aggregate(site, aggregateCall{change: 3, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
 	if _, ok := s.totals(site, "p")[hour(60)]; !ok {
-		t.Error("a fold of the same day looked for what is long over")
+		t.Error("a call for the same day deleted expired fields")
 	}
 }
 
-// A day's HyperLogLog becomes part of all time when the next day begins, or at
+// A day's HyperLogLog is merged into the all-time one when the next day begins, or at
 // once if it is late.
-func TestFoldScript_MergesDaysOfHyperLogLog(t *testing.T) {
+func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	visitor := func(n int) string { return fmt.Sprintf("%08d", n) }
 	all := func() int64 { return s.client.PFCount(t.Context(), site+":p:uH").Val() }
-	fold := func(change, day int, visitors ...int) {
+	aggregate := func(change, day int, visitors ...int) {
 		t.Helper()
 		text := ""
 		for _, v := range visitors {
 			text += visitor(v)
 		}
-		s.fold(site, foldCall{change: change, now: 1_795_000_000, page: "p", way: "H", days: []any{day}, sketch: []any{day, text}, fields: []any{fmt.Sprint(day * 4), len(visitors)}})
+		s.aggregate(site, aggregateCall{change: change, now: 1_795_000_000, page: "p", way: "H", days: []any{day}, sketch: []any{day, text}, fields: []any{fmt.Sprint(day * 4), len(visitors)}})
 	}
-	fold(0, 20775, 1, 2)
+	aggregate(0, 20775, 1, 2)
 	s.want("while the day lasts", all(), 0)
-	fold(1, 20776, 3)
+	aggregate(1, 20776, 3)
 	s.want("when the next begins", all(), 2)
-	fold(2, 20774, 4)
+	aggregate(2, 20774, 4)
 	s.want("of a day that was over", all(), 3)
 	many := make([]int, 1200) // more than unpack takes at once
 	for i := range many {
 		many[i] = 100 + i
 	}
-	fold(3, 20776, many...)
+	aggregate(3, 20776, many...)
 	if n := s.client.PFCount(t.Context(), site+":p:20776dH").Val(); n < 1150 || n > 1250 {
 		t.Errorf("the day has %d visitors, want about 1201", n)
 	}
 	for _, day := range []int{20774, 20775} {
 		if ttl := s.client.TTL(t.Context(), fmt.Sprintf("%s:p:%ddH", site, day)).Val(); ttl <= 0 {
-			t.Errorf("the sketch of day %d stays for ever", day)
+			t.Errorf("the sketch of day %d has no TTL", day)
 		}
 	}
 	if ttl := s.client.TTL(t.Context(), site+":p:20776dH").Val(); ttl > 0 {
@@ -300,15 +300,15 @@ func TestFoldScript_MergesDaysOfHyperLogLog(t *testing.T) {
 	}
 }
 
-// Referrers and reasons are bounded: here two are kept.
-func TestFoldScript_BoundsReferrersAndReasons(t *testing.T) {
+// Referrers and reasons are limited, here to two.
+func TestAggregateScript_BoundsReferrersAndReasons(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
-	c := foldCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"ra", 5, "rb", 4, "rc", 3, "rd", 3}, filter: []any{"bot", 1, "rate", 2}}
-	s.fold(site, c)
+	c := aggregateCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"ra", 5, "rb", 4, "rc", 3, "rd", 3}, filter: []any{"bot", 1, "rate", 2}}
+	s.aggregate(site, c)
 	s.want("four referrers", len(s.totals(site, "p")), 4+2) // D and R
 	c.change, c.fields, c.filter = 1, []any{"ra", 1, "re", 9, "rother", 2}, []any{"bot", 1, "third", 4, "fourth", 1}
-	s.fold(site, c)
+	s.aggregate(site, c)
 	got := s.totals(site, "p")
 	for field, want := range map[string]string{"re": "9", "ra": "6", "rother": "12", "R": "2", "rb": "", "rc": "", "rd": ""} {
 		if got[field] != want {
@@ -324,29 +324,29 @@ func TestFoldScript_BoundsReferrersAndReasons(t *testing.T) {
 	if strings.Contains(reasons, "third") {
 		t.Errorf("filtered: got %s, want two reasons and others", reasons)
 	}
-	// One referrer more than is kept may be there for a while.
-	s.fold(site, foldCall{change: 2, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"rf", 1}})
+	// Temporarily there may be more referrers than the limit.
+	s.aggregate(site, aggregateCall{change: 2, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"rf", 1}})
 	s.want("a third referrer", s.totals(site, "p")["rf"], "1")
 }
 
 // The rankings take what is of their windows.
-func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
+func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
 	score := func(ranking, page string) float64 {
 		return s.client.ZScore(t.Context(), site+";"+ranking, page).Val()
 	}
-	fold := func(change int, page string, ago, views int64) {
+	aggregate := func(change int, page string, ago, views int64) {
 		t.Helper()
 		at := now - ago
-		s.fold(site, foldCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400},
+		s.aggregate(site, aggregateCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400},
 			fields: []any{strconv.FormatInt(at/900/4*4*4, 10), views}, minute: []any{at / 60, at, views}})
 	}
-	fold(0, "fresh", 0, 10)
-	fold(1, "half an hour", 1800, 10)
-	fold(2, "two hours", 7200, 10)
-	fold(3, "two days", 2*86400, 10)
+	aggregate(0, "fresh", 0, 10)
+	aggregate(1, "half an hour", 1800, 10)
+	aggregate(2, "two hours", 7200, 10)
+	aggregate(3, "two days", 2*86400, 10)
 	s.want("the last hour", []float64{score("hour", "fresh"), score("hour", "half an hour"), score("hour", "two hours")}, "[10 10 0]")
 	s.want("the last day", []float64{score("day", "fresh"), score("day", "two hours"), score("day", "two days")}, "[10 10 0]")
 	s.want("a minute", s.client.HGetAll(t.Context(), fmt.Sprintf("%s;m%d", site, now/60)).Val(), "map[fresh:10]")
@@ -362,11 +362,11 @@ func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
 			t.Errorf("the ranking of the %s has %q (%v)", ranking, page, err)
 		}
 	}
-	fold(4, "fresh", 0, 5)
+	aggregate(4, "fresh", 0, 5)
 	s.want("again", []float64{score("hour", "fresh"), score("day", "fresh"), score("now", "fresh")}, "[15 15 15]")
-	// Of each ranking four pages are kept, a quarter more for a while.
+	// A ranking is limited to four pages, temporarily to a quarter more.
 	for i, want := range []int64{5, 4, 5, 4} {
-		fold(5+i, fmt.Sprint("more ", i), 0, int64(20+i))
+		aggregate(5+i, fmt.Sprint("more ", i), 0, int64(20+i))
 		s.want("pages of the ranking", s.client.ZCard(t.Context(), site+";now").Val(), want)
 	}
 	if score("now", "more 3") == 0 || score("now", "two days") != 0 {
@@ -374,7 +374,7 @@ func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
 	}
 	// What was filtered alone ranks nothing.
 	other := s.site()
-	s.fold(other, foldCall{change: 9, now: now, page: "p", way: "", filter: []any{"bot", 1}})
+	s.aggregate(other, aggregateCall{change: 9, now: now, page: "p", way: "", filter: []any{"bot", 1}})
 	if n := s.client.Exists(t.Context(), other+";now", other+";day", other+":p:t").Val(); n != 0 {
 		t.Error("hits that were filtered made a page of the rankings")
 	}
@@ -382,50 +382,50 @@ func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
 
 // A page rises from three recent views on, and the last hour has what is not
 // swept out of it yet.
-func TestFoldScript_KeepsToTheEdgesOfItsWindows(t *testing.T) {
+func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
-	fold := func(change int, page string, at, views int64) {
+	aggregate := func(change int, page string, at, views int64) {
 		t.Helper()
-		s.fold(site, foldCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400}, fields: []any{"83100", views}, minute: []any{at / 60, at, views}})
+		s.aggregate(site, aggregateCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400}, fields: []any{"83100", views}, minute: []any{at / 60, at, views}})
 	}
 	has := func(ranking, page string) bool {
 		return s.client.ZScore(t.Context(), site+";"+ranking, page).Err() == nil
 	}
-	fold(0, "two", now, 2)
-	fold(1, "three", now, 3)
+	aggregate(0, "two", now, 2)
+	aggregate(1, "three", now, 3)
 	s.want("rising", []bool{has("rise", "two"), has("rise", "three")}, "[false true]")
-	fold(2, "59 minutes", now-59*60, 1)
-	fold(3, "60 minutes", now-60*60, 1)
+	aggregate(2, "59 minutes", now-59*60, 1)
+	aggregate(3, "60 minutes", now-60*60, 1)
 	s.want("of the last 60 minutes", []bool{has("hour", "59 minutes"), has("hour", "60 minutes")}, "[true false]")
 	s.client.HSet(t.Context(), site+";meta", "m", now/60-30) // all before it is swept
-	fold(4, "30 minutes", now-30*60, 1)
-	fold(5, "31 minutes", now-31*60, 1)
+	aggregate(4, "30 minutes", now-30*60, 1)
+	aggregate(5, "31 minutes", now-31*60, 1)
 	s.want("since the last sweep", []bool{has("hour", "30 minutes"), has("hour", "31 minutes")}, "[true false]")
 	s.client.HSet(t.Context(), site+";meta", "m", now/60-90) // the sweep is behind
-	fold(6, "an hour", now-60*60, 1)
+	aggregate(6, "an hour", now-60*60, 1)
 	s.want("before a sweep that is late", has("hour", "an hour"), false)
 }
 
 // Weights grow with time; the landmark moves before they are too large, and the
 // order stays.
-func TestFoldScript_MovesTheLandmark(t *testing.T) {
+func TestAggregateScript_MovesReferenceTime(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
-	fold := func(change int, at int64, page string, views int64) {
+	aggregate := func(change int, at int64, page string, views int64) {
 		t.Helper()
-		s.fold(site, foldCall{change: change, now: at, page: page, way: "S", days: []any{at / 86400}, fields: []any{fmt.Sprint(change), views}, minute: []any{at / 60, at, views}})
+		s.aggregate(site, aggregateCall{change: change, now: at, page: page, way: "S", days: []any{at / 86400}, fields: []any{fmt.Sprint(change), views}, minute: []any{at / 60, at, views}})
 	}
 	meta := func() map[string]string { return s.client.HGetAll(t.Context(), site+";meta").Val() }
-	fold(0, now, "a", 100)
+	aggregate(0, now, "a", 100)
 	s.want("the landmark", meta()["f"], now)
-	fold(1, now+199*600, "b", 1)
+	aggregate(1, now+199*600, "b", 1)
 	s.want("the landmark, before it is time", meta()["f"], now)
 	rise := s.client.ZScore(t.Context(), site+";rise", "a").Val()
 	later := now + 201*600
-	fold(2, later, "c", 1)
+	aggregate(2, later, "c", 1)
 	if scaled := s.client.ZScore(t.Context(), site+";rise", "a").Val(); rise <= 0 || scaled <= 0 || scaled > rise*1e-50 {
 		t.Errorf("what rose has %v after %v, want it scaled as the fast weights are", scaled, rise)
 	}
@@ -436,34 +436,34 @@ func TestFoldScript_MovesTheLandmark(t *testing.T) {
 		t.Errorf("scores %v and %v, want a quarter and 1", b, c)
 	}
 	muchLater := now + 201*21600
-	fold(3, muchLater, "d", 1)
+	aggregate(3, muchLater, "d", 1)
 	s.want("the slow landmark, in the end", meta()["s"], muchLater)
 	if slow := s.client.ZScore(t.Context(), site+";slow", "c").Val(); slow <= 0 || slow > 1e-50 {
 		t.Errorf("the slow score is %v, want it scaled down", slow)
 	}
 }
 
-func TestFoldScript_CountsTheDayOfAPageThatComesBack(t *testing.T) {
+func TestAggregateScript_RecountsReturningPage(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
 	hours := now / 900 / 4 * 4
 	s.client.HSet(t.Context(), site+":p:t", strconv.FormatInt((hours-4*23)*4, 10), 7, strconv.FormatInt((hours-4*24)*4, 10), 50)
-	s.fold(site, foldCall{now: now, page: "p", way: "S", days: []any{now / 86400}, fields: []any{strconv.FormatInt(hours*4, 10), 3}, minute: []any{now / 60, now, 3}})
+	s.aggregate(site, aggregateCall{now: now, page: "p", way: "S", days: []any{now / 86400}, fields: []any{strconv.FormatInt(hours*4, 10), 3}, minute: []any{now / 60, now, 3}})
 	s.want("its last 24 hours", s.client.ZScore(t.Context(), site+";day", "p").Val(), 10)
 	// Of a page without hours nothing is left in the ranking.
-	s.fold(site, foldCall{change: 1, now: now, page: "q", way: "S", days: []any{now / 86400}, fields: []any{"x", 3}, minute: []any{now / 60, now, 3}})
+	s.aggregate(site, aggregateCall{change: 1, now: now, page: "q", way: "S", days: []any{now / 86400}, fields: []any{"x", 3}, minute: []any{now / 60, now, 3}})
 	if _, err := s.client.ZScore(t.Context(), site+";day", "q").Result(); !errors.Is(err, redis.Nil) {
 		t.Errorf("a page without hours is in the ranking of the day (%v)", err)
 	}
 }
 
 // Large numbers stay whole: Redis prints those of Lua with 17 digits at most.
-func TestFoldScript_AddsLargeNumbers(t *testing.T) {
+func TestAggregateScript_AddsLargeNumbers(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	for change := range 2 {
-		s.fold(site, foldCall{change: change, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"83100", 4_000_000_000}, minute: []any{29916666, 1_795_000_000, 4_000_000_000}})
+		s.aggregate(site, aggregateCall{change: change, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"83100", 4_000_000_000}, minute: []any{29916666, 1_795_000_000, 4_000_000_000}})
 	}
 	s.want("the total", s.totals(site, "p")["83100"], 8_000_000_000)
 	s.want("the minute", s.client.HGet(t.Context(), site+";m29916666", "p").Val(), 8_000_000_000)
@@ -474,14 +474,14 @@ func TestReplay_HappensOnce(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	c := counter.New(client, counter.Options{Shards: 1, Now: func() time.Time { return time.Unix(1_795_000_000, 0) }})
-	markWhole(t, c)
+	markSeeded(t, c)
 	site := newSite(t, counter.Set)
 	count(t, c, view(site, "a", 1, time.Unix(1_795_000_000, 0)))
 	entry := must[string](t)(client.LIndex(t.Context(), "{v00}log", 1).Result())
 	if err := client.LSet(t.Context(), "{v00}log", 1, entry[1:]).Err(); err != nil {
 		t.Fatal(err)
 	}
-	fold(t, c)
+	aggregate(t, c)
 	records := must[[]counter.QuarantinedRecord](t)(c.Quarantine(t.Context(), 0))
 	if n := must[int64](t)(c.QuarantineSize(t.Context())); n != 1 || len(records) != 1 {
 		t.Fatalf("got %d records, want 1", n)
@@ -491,7 +491,7 @@ func TestReplay_HappensOnce(t *testing.T) {
 			t.Errorf("replay %d: got %v, want %v", i, got, want)
 		}
 	}
-	fold(t, c)
+	aggregate(t, c)
 	series := must[[]counter.Bucket](t)(c.Series(t.Context(), site, "a", counter.View, counter.ByHour, 1))
 	if series[0].Count != 1 {
 		t.Errorf("the hour has %d views, want 1", series[0].Count)

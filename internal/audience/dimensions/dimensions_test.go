@@ -44,7 +44,7 @@ func file(t *testing.T, kind string) string {
 	return path
 }
 
-func TestCountries(t *testing.T) {
+func TestCountries_Lookup(t *testing.T) {
 	c, err := dimensions.OpenCountries(file(t, "Test-Country"))
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestCountries(t *testing.T) {
 	}
 }
 
-func TestNoCountries(t *testing.T) {
+func TestOpenCountries_Errors(t *testing.T) {
 	c, err := dimensions.OpenCountries("")
 	if err != nil || c.Lookup(netip.MustParseAddr("203.0.113.9")) != "" || c.Close() != nil {
 		t.Errorf("%v, %v", c, err)
@@ -77,7 +77,7 @@ func TestNoCountries(t *testing.T) {
 	}
 }
 
-func TestDevice(t *testing.T) {
+func TestDevice_UserAgents(t *testing.T) {
 	const webkit = " AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 "
 	for agent, want := range map[string]string{
 		"": "",
@@ -96,7 +96,7 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-func TestReferrers(t *testing.T) {
+func TestReferrers_Resolve(t *testing.T) {
 	r := dimensions.NewReferrers()
 	own := func(host string) bool { return host == "news.example" || strings.HasSuffix(host, ".news.example") }
 	for address, want := range map[string]string{

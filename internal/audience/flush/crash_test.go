@@ -170,7 +170,7 @@ func (r *room) died(cmd *exec.Cmd) {
 	}
 }
 
-func TestAWorkerMayBeKilledAtEveryStepOfAFlush(t *testing.T) {
+func TestFlush_KilledAtEveryStep(t *testing.T) {
 	for _, at := range []string{"before a batch is taken", "after a batch was taken", "after a batch was read", "after a batch was applied",
 		"before a batch is dropped", "after a batch was dropped"} {
 		t.Run(at, func(t *testing.T) {
@@ -189,9 +189,9 @@ func TestAWorkerMayBeKilledAtEveryStepOfAFlush(t *testing.T) {
 	}
 }
 
-// TestAWorkerMayBeKilledAfterEveryRoundTripOfAFlush: to Redis, folding included,
+// TestFlush_KilledAfterEveryRoundTrip: to Redis, folding included,
 // one death after the other.
-func TestAWorkerMayBeKilledAfterEveryRoundTripOfAFlush(t *testing.T) {
+func TestFlush_KilledAfterEveryRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := open(t, enginetest.Redis(t))
 	r.flush() // a new installation
@@ -213,7 +213,7 @@ func TestAWorkerMayBeKilledAfterEveryRoundTripOfAFlush(t *testing.T) {
 	r.agree("after one more flush")
 }
 
-func TestAWorkerMayBeKilledWhileATransactionIsOpen(t *testing.T) {
+func TestFlush_KilledDuringTransaction(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
 	r.readAll(5, 10)
@@ -237,7 +237,7 @@ func TestAWorkerMayBeKilledWhileATransactionIsOpen(t *testing.T) {
 	r.agree("after the death")
 }
 
-func TestAWorkerMayBeKilledWhileRedisIsFilledInAgain(t *testing.T) {
+func TestFlush_KilledWhileSeeding(t *testing.T) {
 	for _, at := range []string{"before pages are filled in", "after pages were filled in", "after a shard was filled in"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,7 @@ func (r *room) erase(e flush.Erasure) flush.Erasure {
 	return got
 }
 
-func TestASiteIsForgotten(t *testing.T) {
+func TestErase_Site(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	workspace := r.workspace()
 	other := r.site
@@ -65,7 +65,7 @@ func (r *room) workspace() uuid.UUID {
 	return id
 }
 
-func TestAVisitorIsForgotten(t *testing.T) {
+func TestErase_Visitor(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	workspace := r.workspace()
 	for way, v := range map[counter.UniqueMethod]counter.Visitor{counter.Set: {Hash: 77}, counter.SetPerDay: {Hash: 77}, counter.Bitmap: {ID: 77}} {

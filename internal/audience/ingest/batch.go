@@ -112,7 +112,7 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 func (in *Handler) countRows(r *http.Request, s *site.Active, rows []json.RawMessage) (batchResult, error) {
 	out := batchResult{Filtered: map[string]int{}, Rejected: []rejectedRow{}}
 	var hits []counter.Hit
-	var refused []counter.FilteredHit
+	var filtered []counter.FilteredHit
 	now := in.now()
 	for i, raw := range rows {
 		h, reason, problems := in.parseRow(s, raw, now)
@@ -132,14 +132,14 @@ func (in *Handler) countRows(r *http.Request, s *site.Active, rows []json.RawMes
 		case len(problems) > 0:
 			out.Rejected = append(out.Rejected, rejectedRow{i, fieldErrors(problems)})
 		case reason != "":
-			refused = append(refused, counter.FilteredHit{Site: s.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
+			filtered = append(filtered, counter.FilteredHit{Site: s.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
 			out.Filtered[string(reason)]++
 		default:
 			hits = append(hits, counted)
 		}
 	}
-	if len(refused) > 0 {
-		if err := in.Bulk.CountFiltered(r.Context(), refused); err != nil {
+	if len(filtered) > 0 {
+		if err := in.Bulk.CountFiltered(r.Context(), filtered); err != nil {
 			return batchResult{}, err
 		}
 	}

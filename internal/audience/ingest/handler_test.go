@@ -15,7 +15,7 @@ import (
 )
 
 // A view is seen by everybody as soon as it was answered, however it was sent.
-func TestViewsAreCounted(t *testing.T) {
+func TestHandler_CountsHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"news.example"} })
 	count := func() string { return d.send("GET", "/v1/count.json"+query("site", s.WriteKey, "page", "/a"), "").body }
@@ -68,7 +68,7 @@ func TestViewsAreCounted(t *testing.T) {
 }
 
 // What is refused is counted by reason, and not as a view.
-func TestFilter(t *testing.T) {
+func TestHandler_FiltersHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site()
 	for reason, headers := range map[botfilter.Reason][]string{
@@ -97,7 +97,7 @@ func TestFilter(t *testing.T) {
 }
 
 // A reader who sends more than the site's rate is a program; others go on.
-func TestRateRule(t *testing.T) {
+func TestHandler_RateLimit(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.RateHits, s.RateSeconds = 3, 3600 })
 	for i := range 10 {
@@ -115,7 +115,7 @@ func TestRateRule(t *testing.T) {
 	}
 }
 
-func TestErrorsNameTheField(t *testing.T) {
+func TestHandler_ErrorsNameTheField(t *testing.T) {
 	d := open(t)
 	s, secret := d.Site(func(s *site.Site) { s.Domains = []string{"news.example"}; s.PublicCounts = false })
 	bitmap, _ := d.Site(func(s *site.Site) { s.UniqueMethod, s.MaxID = counter.Bitmap, 1000 })
@@ -175,7 +175,7 @@ func TestErrorsNameTheField(t *testing.T) {
 }
 
 // Pages of the site's domains may send, and read the answer.
-func TestOrigins(t *testing.T) {
+func TestHandler_Origins(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"News.Example", "báo.example"} })
 	for origin, allowed := range map[string]bool{"https://news.example": true, "https://a.b.news.example:8443": true, "https://xn--bo-mia.example": true, "https://example": false, "https://news.example.evil.example": false} {
@@ -192,7 +192,7 @@ func TestOrigins(t *testing.T) {
 
 // Whom the site names is one reader on all devices; whom it does not is one by
 // cookie, where cookies count.
-func TestReaders(t *testing.T) {
+func TestHandler_PublicCounts(t *testing.T) {
 	d := open(t)
 	cookies, _ := d.Site(func(s *site.Site) { s.Visitors = site.Cookie })
 	none, _ := d.Site()
@@ -224,7 +224,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-func TestBatches(t *testing.T) {
+func TestHandler_Batch(t *testing.T) {
 	d := open(t)
 	s, secret := d.Site()
 	headers := []string{"Authorization", "Bearer " + secret, "Content-Type", "application/x-ndjson", "User-Agent", "our-server/1.0", "Accept-Language", ""}
@@ -281,7 +281,7 @@ func TestBatches(t *testing.T) {
 }
 
 // Without Redis, nothing is said to be counted.
-func TestWithoutRedis(t *testing.T) {
+func TestHandler_RedisUnavailable(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site()
 	d.view(s, "/a")
@@ -293,7 +293,7 @@ func TestWithoutRedis(t *testing.T) {
 }
 
 // A change of a site is in force in other processes soon after.
-func TestChangesReachOtherProcesses(t *testing.T) {
+func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	d := open(t)
 	other := &site.Directory{Store: d.Store, Sealer: d.Sealer, Log: d.Ingest.Log}
 	d.Must(other.Refresh(t.Context()))
@@ -318,7 +318,7 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 }
 
 // Who follows a short link is told apart as a reader of a page is.
-func TestWhoFollowsALink(t *testing.T) {
+func TestClassify_LinkClicks(t *testing.T) {
 	d := open(t)
 	links := site.PostsSite(d.Workspace.ID)
 	read := func(headers ...string) (counter.Hit, string) {
@@ -337,8 +337,11 @@ func TestWhoFollowsALink(t *testing.T) {
 		return h, reason
 	}
 	one, reason := read()
-	if reason != "" || one.Visitor.Hash == 0 || one.Referrer != "facebook.com" || one.Device != "desktop" || one.Site != links {
-		t.Errorf("%+v, %q", one, reason)
+	if reason != "" || one.Visitor.Hash == 0 || one.Site != links {
+		t.Errorf("got %+v with reason %q, want a hit of a visitor on the site of links", one, reason)
+	}
+	if got, want := one.Referrer+" "+one.Device, "facebook.com desktop"; got != want {
+		t.Errorf("dimensions: got %s, want %s", got, want)
 	}
 	if same, _ := read(); same.Visitor != one.Visitor {
 		t.Error("one reader is two")
@@ -362,7 +365,7 @@ func TestWhoFollowsALink(t *testing.T) {
 
 // Whoever knows a site's write key cannot make up pages without end; those that
 // are known go on by themselves.
-func TestASiteNamesSoManyPagesADay(t *testing.T) {
+func TestPageLimiter_DailyLimit(t *testing.T) {
 	d := open(t)
 	d.Ingest.MaxPages = 3
 	s, secret := d.Site()

@@ -131,8 +131,9 @@ func (d *desk) refused(name string, a answer, status int, code, field string) {
 		Errors []struct{ Field, Message string }
 	}
 	err := json.Unmarshal([]byte(a.body), &p)
-	if err != nil || a.StatusCode != status || p.Status != status || p.Code != code || a.Header.Get("Content-Type") != "application/problem+json" {
-		d.t.Errorf("%s: %s %s, want %d %s", name, a.Status, a.body, status, code)
+	got := fmt.Sprint(a.StatusCode, p.Status, p.Code, a.Header.Get("Content-Type"))
+	if want := fmt.Sprint(status, status, code, "application/problem+json"); err != nil || got != want {
+		d.t.Errorf("%s: got %s %s (%v), want %s", name, got, a.body, err, want)
 		return
 	}
 	if field != "" && !slices.ContainsFunc(p.Errors, func(e struct{ Field, Message string }) bool { return e.Field == field }) {

@@ -97,9 +97,9 @@ func startIntake(t *testing.T, redisURL string) (*exec.Cmd, string) {
 	return cmd, "http://" + strings.TrimSpace(address)
 }
 
-// TestTheAPIIsKilledAndNoAnsweredViewIsLostOrDouble: readers send their view
+// TestIngest_KilledProcessLosesNoAcknowledgedView: readers send their view
 // until it is answered, as a beacon is not; each of them counts once.
-func TestTheAPIIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
+func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 	t.Parallel()
 	const senders, each, pages, deaths = 24, 200, 7, 4
 	redisURL := enginetest.Redis(t)

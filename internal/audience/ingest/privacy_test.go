@@ -21,7 +21,7 @@ import (
 // browser, their login or their cookie stands anywhere: not in Redis, not in
 // Postgres, not in the log. Of an address, its bytes and usual spellings are
 // looked for; and the search finds what is known to be there.
-func TestNothingPersonalIsKept(t *testing.T) {
+func TestIngest_StoresNoPersonalData(t *testing.T) {
 	d := open(t)
 	const secretAgent = "Mozilla/5.0 (Linux; Android 10; UnusualPhone77) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36"
 	four, six := netip.MustParseAddr("198.51.100.77"), netip.MustParseAddr("2001:db8:77:88:99aa:bbcc:ddee:ff01")

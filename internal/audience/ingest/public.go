@@ -36,8 +36,8 @@ func (in *Handler) publicCount(w http.ResponseWriter, r *http.Request) (page str
 		return "", 0, false
 	}
 	h := w.Header()
-	// A view is seen within a second, and a page that many look at asks no more
-	// often than that.
+	// Counts are at most a second old, and popular pages cause at most one request per
+	// second and cache.
 	h.Set("Cache-Control", "public, max-age=1")
 	h.Set("Access-Control-Allow-Origin", "*")
 	return page, stats[0].Views, true

@@ -26,23 +26,23 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	setHeaders(w.Header())
-	method, answer := http.MethodPost, in.handleView
+	method, handle := http.MethodPost, in.handleView
 	switch r.URL.Path {
 	case "/v1/view":
 	case "/v1/event":
-		answer = in.handleEvent
+		handle = in.handleEvent
 	case "/v1/batch":
-		answer = in.handleBatch
+		handle = in.handleBatch
 	case "/v1/pixel.gif":
-		method, answer = http.MethodGet, in.handlePixel
+		method, handle = http.MethodGet, in.handlePixel
 	case "/v1/d.js":
-		method, answer = http.MethodGet, in.Tracker.serve
+		method, handle = http.MethodGet, in.Tracker.serve
 	case "/v1/count.json":
-		method, answer = http.MethodGet, in.handleCountJSON
+		method, handle = http.MethodGet, in.handleCountJSON
 	case "/v1/badge.svg":
-		method, answer = http.MethodGet, in.handleBadge
+		method, handle = http.MethodGet, in.handleBadge
 	case "/v1/count.js":
-		method, answer = http.MethodGet, in.handleCountScript
+		method, handle = http.MethodGet, in.handleCountScript
 	default:
 		writeProblem(w, http.StatusNotFound, "no_such_route", "No such route. See /api/openapi.yaml.")
 		return
@@ -56,7 +56,7 @@ func (in *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "This route does not support the method "+r.Method+".")
 		return
 	}
-	answer(w, r)
+	handle(w, r)
 }
 
 // Overloaded responds that the server is overloaded, with the seconds after

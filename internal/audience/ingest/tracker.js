@@ -1,6 +1,6 @@
-// The tracker. A page loads it so, and docs/reference/tracker.md tells the rest:
+// The tracker. Pages load it as follows; see docs/reference/tracker.md:
 //   <script defer src="https://dateline.example/v1/d.js" data-site="dlw_…"></script>
-// It is served minified; a test holds it under 700 bytes of gzip.
+// It is served minified; a test limits it to 700 bytes of gzip.
 (function (script, nav, place, from, last, push) {
   // No type: a view.
   function send(type, page) {
@@ -12,7 +12,7 @@
     function cookie() {
       return (kept = /\b_dl=(\w+)/.exec(document.cookie))
     }
-    // What is not kept, where cookies are blocked, is not sent either.
+    // Where cookies are blocked, no visitor is sent.
     if (data.cookie != null && !cookie()) {
       document.cookie = '_dl=' + Math.random().toString(36).slice(2) + Date.now() + ';path=/;max-age=31536000;samesite=lax'
       cookie()
@@ -32,7 +32,7 @@
     if (!nav.sendBeacon || !nav.sendBeacon(url, page)) fetch(url, { method: 'POST', body: page, keepalive: true, mode: 'no-cors' })
   }
 
-  // A page that nobody has seen yet, prerendered or in another tab, waits.
+  // A page that is not visible yet, prerendered or in another tab, is sent later.
   function view() {
     if (document.visibilityState == 'visible' && last != (last = place.pathname + place.search)) send()
   }
@@ -40,7 +40,7 @@
   document.addEventListener('visibilitychange', view)
   addEventListener('popstate', view)
   addEventListener('pageshow', function (event) {
-    // From the back-forward cache the page comes back without being loaded.
+    // The page was restored from the back-forward cache without being loaded.
     if (event.persisted) {
       last = 0
       view()

@@ -75,7 +75,7 @@ func (w *web) settle(tab *enginetest.Tab, name string) {
 	w.awaits(map[string]int64{name: 1})
 }
 
-func TestTrackerIsSmall(t *testing.T) {
+func TestTracker_Size(t *testing.T) {
 	d := open(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+"/v1/d.js", http.NoBody)
 	d.Must(err)
@@ -97,7 +97,7 @@ func TestTrackerIsSmall(t *testing.T) {
 	}
 }
 
-func TestTrackerInABrowser(t *testing.T) {
+func TestTracker_SendsHits(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open()
 	tab.Go(w.page("/first?utm_source=zalo&id=7"))
@@ -128,7 +128,7 @@ func TestTrackerInABrowser(t *testing.T) {
 
 // The back button brings a page back without loading it; that is a view, too,
 // when the window is over.
-func TestTrackerSeesTheBackButton(t *testing.T) {
+func TestTracker_BackForwardCache(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`addEventListener("pageshow",e=>{window.back=e.persisted});
 		navigator.sendBeacon=(u,b)=>{(window.sent=window.sent||[]).push(JSON.parse(b).url);return fetch(u,{method:"POST",body:b,mode:"no-cors"}),true}`)
@@ -146,7 +146,7 @@ func TestTrackerSeesTheBackButton(t *testing.T) {
 }
 
 // A page that is opened where nobody sees it counts when it is looked at.
-func TestTrackerWaitsUntilThePageIsSeen(t *testing.T) {
+func TestTracker_WaitsForVisibility(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`window.seen="hidden";Object.defineProperty(document,"visibilityState",{get:()=>window.seen})`)
 	tab.Go(w.page("/later"))
@@ -156,7 +156,7 @@ func TestTrackerWaitsUntilThePageIsSeen(t *testing.T) {
 	w.awaits(map[string]int64{"/later": 1})
 }
 
-func TestTrackerHonoursOptOut(t *testing.T) {
+func TestTracker_RespectsOptOut(t *testing.T) {
 	w := openWeb(t, "")
 	for name, script := range map[string]string{
 		"storage": `try{localStorage.dateline_optout="1"}catch(e){}`,
@@ -174,7 +174,7 @@ func TestTrackerHonoursOptOut(t *testing.T) {
 }
 
 // Without sendBeacon it fetches; what drives the browser is told.
-func TestTrackerInOtherBrowsers(t *testing.T) {
+func TestTracker_OtherBrowsers(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`navigator.sendBeacon=undefined`)
 	tab.Go(w.page("/fetched"))
@@ -191,7 +191,7 @@ func TestTrackerInOtherBrowsers(t *testing.T) {
 
 // A cookie tells readers behind one address apart; where cookies are blocked,
 // readers are counted all the same.
-func TestTrackerWithCookies(t *testing.T) {
+func TestTracker_Cookies(t *testing.T) {
 	w := openWeb(t, "data-cookie", func(s *site.Site) { s.Visitors = site.Cookie })
 	for i := range 3 {
 		tab := w.Open()

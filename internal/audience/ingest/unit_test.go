@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestPageName(t *testing.T) {
+func TestPageName_Normalizes(t *testing.T) {
 	for text, want := range map[string]string{
 		"/":                    "/",
 		"https://news.example": "/",
@@ -53,7 +53,7 @@ func FuzzPageName(f *testing.F) {
 	})
 }
 
-func TestClientAddress(t *testing.T) {
+func TestClientAddress_TrustedProxies(t *testing.T) {
 	trusted, err := ParseProxies([]string{"10.0.0.0/8", "2001:db8::1"})
 	if err != nil {
 		t.Fatal(err)

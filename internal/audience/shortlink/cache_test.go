@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestACodeIsRememberedForAWhile(t *testing.T) {
+func TestCache_ExpiresEntries(t *testing.T) {
 	var c cache
 	now := time.Now()
 	c.put("a", Link{URL: "https://a.example"}, true, now)
@@ -25,7 +25,7 @@ func TestACodeIsRememberedForAWhile(t *testing.T) {
 }
 
 // Whoever guesses codes fills no memory, and drives nobody out who is asked for.
-func TestTheMemoryForCodesIsBounded(t *testing.T) {
+func TestCache_IsBounded(t *testing.T) {
 	var c cache
 	now := time.Now()
 	c.put("asked for", Link{}, true, now)

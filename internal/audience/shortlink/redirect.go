@@ -57,7 +57,7 @@ type ErrorWriter func(status int, code, message string)
 
 // Serve redirects a request for a code. The target comes from the link's row
 // only.
-func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, refuse ErrorWriter) {
+func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, writeError ErrorWriter) {
 	h := w.Header()
 	h.Set("Cache-Control", "private, no-store") // so that repeated clicks are counted
 	h.Set("X-Robots-Tag", "noindex")
@@ -66,13 +66,13 @@ func (s *Redirector) Serve(w http.ResponseWriter, r *http.Request, code string, 
 	case err != nil:
 		s.Log.Error("failed to look up a short link", "error", err)
 		h.Set("Retry-After", "5")
-		refuse(http.StatusServiceUnavailable, "unavailable", "This link cannot be looked up right now. Try again in a moment.")
+		writeError(http.StatusServiceUnavailable, "unavailable", "This link cannot be looked up right now. Try again in a moment.")
 		return
 	case ok && l.DisabledAt != nil:
-		refuse(http.StatusGone, "link_disabled", "This link has been disabled.")
+		writeError(http.StatusGone, "link_disabled", "This link has been disabled.")
 		return
 	case !ok || !linkcode.IsValidTarget(l.URL): // validated again in case of a corrupt row
-		refuse(http.StatusNotFound, "link_not_found", "This link does not exist.")
+		writeError(http.StatusNotFound, "link_not_found", "This link does not exist.")
 		return
 	}
 	if r.Method == http.MethodGet { // previews use HEAD

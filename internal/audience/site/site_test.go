@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func draft() site.Site {
 		RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}
 }
 
-func TestHostsOfASite(t *testing.T) {
+func TestSite_AllowsHosts(t *testing.T) {
 	t.Parallel()
 	s := site.Site{Domains: []string{"news.example"}}
 	open := site.Site{}
@@ -41,7 +42,7 @@ func TestHostsOfASite(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCannotBe(t *testing.T) {
+func TestSite_ValidateErrors(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for name, row := range map[string]struct {
 		spoil func(*site.Site)
@@ -84,7 +85,7 @@ func many(n int) (domains []string) {
 }
 
 // What people write is tidied, and what they leave out comes from the workspace.
-func TestASiteIsMade(t *testing.T) {
+func TestService_Create(t *testing.T) {
 	n := newsroomtest.Open(t)
 	s := draft()
 	s.Name, s.TimeZone, s.Domains = "  Tin tức ", "", []string{"Báo.example.", "a.example", "A.example"}
@@ -107,7 +108,7 @@ func TestASiteIsMade(t *testing.T) {
 	}
 }
 
-func TestEditsOfASite(t *testing.T) {
+func TestService_Update(t *testing.T) {
 	n := newsroomtest.Open(t)
 	s := draft()
 	s.UniqueMethod, s.MaxID = counter.Bitmap, 1000
@@ -129,7 +130,7 @@ func directory(n *newsroomtest.Newsroom) *site.Directory {
 	return &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: slog.New(slog.DiscardHandler)}
 }
 
-func TestTheDirectoryFollowsChanges(t *testing.T) {
+func TestDirectory_Refresh(t *testing.T) {
 	n := newsroomtest.Open(t)
 	d := directory(n)
 	if _, ok := d.ByKey("dlw_none"); ok || d.AnyAllows("news.example") {
@@ -142,8 +143,12 @@ func TestTheDirectoryFollowsChanges(t *testing.T) {
 	}
 	n.Must(d.Refresh(t.Context()))
 	found, ok := d.ByKey(made.WriteKey)
-	if !ok || found.ID != made.ID || len(found.VisitorSite.Key) != 32 || found.VisitorSite.UseCookie || found.CounterSite.UniqueMethod != counter.HyperLogLog {
-		t.Fatalf("%v %+v", ok, found)
+	if !ok || found.ID != made.ID {
+		t.Fatalf("site by key: got %+v, %v, want %s", found, ok, made.ID)
+	}
+	got := fmt.Sprint(len(found.VisitorSite.Key), found.VisitorSite.UseCookie, found.CounterSite.UniqueMethod)
+	if want := fmt.Sprint(32, false, counter.HyperLogLog); got != want {
+		t.Errorf("key length, cookies and method: got %s, want %s", got, want)
 	}
 	if byID, ok := d.ByID(made.ID); !ok || byID != found {
 		t.Error("it is not found by its id")

@@ -25,7 +25,7 @@ type Site struct {
 	// Key is the site's secret key for hashing logins and cookies.
 	Key       []byte
 	UseCookie bool // a cookie counts; without, only the hash of the moment
-	IsWeekly  bool // salts change on Mondays only, so that a week's visitors can be told apart
+	IsWeekly  bool // salts change on Mondays only, so that weekly unique visitors are exact
 }
 
 // Traits are the properties of a hit that identify its visitor.

@@ -28,7 +28,7 @@ func zone(t *testing.T, name string) *time.Location {
 	return z
 }
 
-func TestVisitors(t *testing.T) {
+func TestIdentifier_Hash(t *testing.T) {
 	url := enginetest.Redis(t)
 	client := enginetest.RedisClient(t, url)
 	one := visitor.Identifier{Salts: visitor.NewSalts(client)}
@@ -106,7 +106,7 @@ func salts(t *testing.T, url string) map[string]time.Duration {
 }
 
 // Weeks begin on Monday, by the site's own calendar.
-func TestWeeklyVisitors(t *testing.T) {
+func TestIdentifier_WeeklySalt(t *testing.T) {
 	one := visitor.Identifier{Salts: visitor.NewSalts(enginetest.RedisClient(t, enginetest.Redis(t)))}
 	hanoi := zone(t, "Asia/Ho_Chi_Minh")
 	site := visitor.Site{ID: uuid.New(), Zone: hanoi, IsWeekly: true}
@@ -133,7 +133,7 @@ func TestWeeklyVisitors(t *testing.T) {
 }
 
 // A salt is kept for 48 hours after its day, and no longer.
-func TestSaltsAreForgotten(t *testing.T) {
+func TestSalts_Expire(t *testing.T) {
 	url := enginetest.Redis(t)
 	s := visitor.NewSalts(enginetest.RedisClient(t, url))
 	y, m, d := time.Now().UTC().Date()
@@ -149,7 +149,7 @@ func TestSaltsAreForgotten(t *testing.T) {
 }
 
 // Of processes that need a new salt at the same moment, all get one and the same.
-func TestSaltsAreMadeOnce(t *testing.T) {
+func TestSalts_GeneratedOnce(t *testing.T) {
 	url := enginetest.Redis(t)
 	var wait sync.WaitGroup
 	got := make([]string, 32)
@@ -174,7 +174,7 @@ func TestSaltsAreMadeOnce(t *testing.T) {
 
 // Without Redis there is no salt, and nobody is counted under one that others
 // do not have.
-func TestNoSaltWithoutRedis(t *testing.T) {
+func TestSalts_RedisUnavailable(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
 	s := visitor.NewSalts(enginetest.RedisClient(t, url))
 	stop()

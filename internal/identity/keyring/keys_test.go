@@ -70,7 +70,7 @@ func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 	t.Helper()
 	a := n.Allow("desk") // a registration, too
-	_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+	_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	n.Must(err)
 	_, _, _, err = n.Webhooks.Create(t.Context(), n.Owner, "https://hooks.example/x", "", nil, idempotency.Key{})
 	n.Must(err)

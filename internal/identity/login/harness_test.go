@@ -71,7 +71,7 @@ func open(t *testing.T, provider func(redirect string) *login.Provider, change .
 	}
 	service, err := login.New(o)
 	s.Must(err)
-	s.server = &api.Server{Store: s.Store, Desk: s.Desk, Accounts: s.Accounts, Media: s.Media, Events: s.Bus, Webhooks: s.Webhooks, Login: service, Log: log,
+	s.server = &api.Server{Store: s.Store, Scheduler: s.Scheduler, Accounts: s.Accounts, Media: s.Media, Events: s.Bus, Webhooks: s.Webhooks, Login: service, Log: log,
 		MaxBodyBytes: 1 << 20, Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the dashboard") })}
 	s.handler, err = s.server.Handler()
 	s.Must(err)

@@ -50,22 +50,22 @@ func publishingList() []Instrument {
 
 func viewsList() []Instrument {
 	return []Instrument{
-		{Name: "dateline_view_hits_total", Kind: counter, Unit: "hits", Labels: labels("kind", "result"), Help: "Accepted hits by kind (view, click, convert): counted, or repeated by the same visitor within the site's window."},
-		{Name: "dateline_view_hits_filtered_total", Kind: counter, Unit: "hits", Labels: labels("reason"), Help: "Filtered hits, such as those of bots, by reason (docs/reference/tracker.md)."},
-		{Name: "dateline_view_batch_hits", Kind: histogram, Unit: "hits", Help: "Hits per batch, which is one round trip to Redis.",
+		{Name: "dateline_view_hits_total", Kind: counter, Unit: "hits", Labels: labels("kind", "result"), Help: "Accepted hits by kind (view, click, conversion): counted, or duplicate within the site's window."},
+		{Name: "dateline_view_hits_filtered_total", Kind: counter, Unit: "hits", Labels: labels("reason"), Help: "Filtered hits, by reason (docs/reference/tracker.md)."},
+		{Name: "dateline_view_batch_hits", Kind: histogram, Unit: "hits", Help: "Hits counted per round trip to Redis.",
 			bounds: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}},
-		{Name: "dateline_view_batch_duration_seconds", Kind: histogram, Unit: "seconds", Labels: labels("result"), Help: "Duration of batches: ok, failed.",
+		{Name: "dateline_view_batch_duration_seconds", Kind: histogram, Unit: "seconds", Labels: labels("result"), Help: "Duration of these round trips: ok, failed.",
 			bounds: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10}},
-		{Name: "dateline_view_quarantine_records", Kind: gauge, Unit: "records", Help: "Unreadable count records in the quarantine (docs/how-to/runbooks/readers.md#recordsquarantined)."},
+		{Name: "dateline_view_quarantine_records", Kind: gauge, Unit: "records", Help: "Unreadable records in the quarantine in Redis (docs/how-to/runbooks/readers.md#recordsquarantined)."},
 		{Name: "dateline_view_records_quarantined_total", Kind: counter, Unit: "records", Help: "Records moved to the quarantine."},
-		{Name: "dateline_view_records_discarded_total", Kind: counter, Unit: "records", Help: "Records discarded from the quarantine: by an operator, or because of its size and age limits."},
+		{Name: "dateline_view_records_discarded_total", Kind: counter, Unit: "records", Help: "Quarantined records that were discarded by a user or because of the limits on number and age."},
 		{Name: "dateline_view_flushes_total", Kind: counter, Unit: "flushes", Labels: labels("result"), Help: "Flushes of counts from Redis to the database: ok, failed, busy (another worker held the lock)."},
 		{Name: "dateline_view_flush_duration_seconds", Kind: histogram, Unit: "seconds", Help: "Duration of successful flushes.",
 			bounds: []float64{0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120}},
-		{Name: "dateline_view_flushed_rows_total", Kind: counter, Unit: "rows", Help: "Pages with new counts written to the database by flushes."},
-		{Name: "dateline_view_flush_lag_seconds", Kind: gauge, Unit: "seconds", Help: "Time since the last flush (or since the installation) while Redis has unflushed counts; 0 when it has none."},
-		{Name: "dateline_view_changes_pending", Kind: gauge, Unit: "changes", Help: "Entries in Redis that the next flush will write."},
-		{Name: "dateline_view_count_mismatches", Kind: gauge, Unit: "counts", Help: "Counts that differed between Redis and the database in the last comparison."},
+		{Name: "dateline_view_flushed_pages_total", Kind: counter, Unit: "pages", Help: "Pages with new counts that were written to the database."},
+		{Name: "dateline_view_flush_lag_seconds", Kind: gauge, Unit: "seconds", Help: "Time since the last flush while Redis has pending entries; 0 if it has none."},
+		{Name: "dateline_view_pending_entries", Kind: gauge, Unit: "entries", Help: "Entries in Redis that wait for the next flush."},
+		{Name: "dateline_view_count_mismatches", Kind: gauge, Unit: "totals", Help: "Totals that differed between Redis and the database in the last comparison."},
 	}
 }
 

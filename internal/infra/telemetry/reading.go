@@ -8,16 +8,16 @@ import (
 // Views records the metrics of view counting.
 type Views struct{ set *instruments }
 
-// Batch records hits that were sent to Redis in one round trip. counted and repeated
-// are by kind, filtered is by reason.
-func (v *Views) Batch(ctx context.Context, hits int, took time.Duration, counted, repeated, filtered map[string]int) {
+// Batch records hits that were counted in one round trip: counted hits and duplicates by
+// kind, filtered hits by reason.
+func (v *Views) Batch(ctx context.Context, hits int, took time.Duration, counted, duplicates, filtered map[string]int) {
 	v.set.record(ctx, "dateline_view_batch_hits", float64(hits))
 	v.set.record(ctx, "dateline_view_batch_duration_seconds", took.Seconds(), "result", "ok")
 	for kind, n := range counted {
 		v.set.add(ctx, "dateline_view_hits_total", int64(n), "kind", kind, "result", "counted")
 	}
-	for kind, n := range repeated {
-		v.set.add(ctx, "dateline_view_hits_total", int64(n), "kind", kind, "result", "repeated")
+	for kind, n := range duplicates {
+		v.set.add(ctx, "dateline_view_hits_total", int64(n), "kind", kind, "result", "duplicate")
 	}
 	for reason, n := range filtered {
 		v.set.add(ctx, "dateline_view_hits_filtered_total", int64(n), "reason", reason)
@@ -40,9 +40,9 @@ func (v *Views) QuarantineDiscarded(ctx context.Context, records int64) {
 }
 
 // Flushed records a flush to the database: ok, failed or busy.
-func (v *Views) Flushed(ctx context.Context, result string, rows int64, took time.Duration) {
+func (v *Views) Flushed(ctx context.Context, result string, pages int64, took time.Duration) {
 	v.set.add(ctx, "dateline_view_flushes_total", 1, "result", result)
-	v.set.add(ctx, "dateline_view_flushed_rows_total", rows)
+	v.set.add(ctx, "dateline_view_flushed_pages_total", pages)
 	if result == "ok" {
 		v.set.record(ctx, "dateline_view_flush_duration_seconds", took.Seconds())
 	}

@@ -90,7 +90,7 @@ type Store interface {
 
 // Library takes files in.
 type Library interface {
-	Take(ctx context.Context, who workspace.Principal, in media.Incoming) (item media.Item, replayed bool, err error)
+	Save(ctx context.Context, who workspace.Principal, in media.NewFile) (item media.Item, replayed bool, err error)
 }
 
 // SiteMaker makes web sites that are counted for.

@@ -55,7 +55,7 @@ func (i *importer) media(ctx context.Context) error {
 		}
 		defer func() { _ = f.Close() }()
 		// What an archive says was removed is a label, and no reason to trust the file.
-		item, _, err := i.Media.Take(ctx, i.Who, media.Incoming{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
+		item, _, err := i.Media.Save(ctx, i.Who, media.NewFile{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {
 			i.left("the file %s: %s", m.FileName, refused.Message)

@@ -17,7 +17,7 @@ import (
 type Store interface {
 	WorkspaceBacklog(ctx context.Context, workspace uuid.UUID) (Posts, error)
 	WorkspaceLateness(ctx context.Context, workspace uuid.UUID, window time.Duration) ([]Lateness, error)
-	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
+	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadLetterCount, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	DatabaseUsage(ctx context.Context) (Usage, int64, error)
 }
@@ -125,14 +125,14 @@ func set[T any](into *T, found T, err error) error {
 
 // deadLettersByReason counts dead letters by reason; those with an uncertain outcome
 // are counted as "uncertain".
-func deadLettersByReason(counts []post.DeadCount) map[string]int64 {
+func deadLettersByReason(counts []post.DeadLetterCount) map[string]int64 {
 	all := map[string]int64{}
 	for _, c := range counts {
 		reason := c.Reason
 		if c.Status == post.TargetUncertain {
 			reason = string(c.Status)
 		}
-		all[reason] += int64(c.Letters)
+		all[reason] += int64(c.Count)
 	}
 	return all
 }
@@ -143,7 +143,7 @@ func needingAttention(all []account.Account) (found Accounts) {
 		if a.Status == account.NeedsReconnect {
 			found.NeedsReconnect++
 		}
-		if end := a.Ends(); a.Status == account.Connected && !end.IsZero() && (found.FirstExpiry == nil || end.Before(*found.FirstExpiry)) {
+		if end := a.AccessEndsAt(); a.Status == account.Connected && !end.IsZero() && (found.FirstExpiry == nil || end.Before(*found.FirstExpiry)) {
 			found.FirstExpiry = &end
 		}
 	}

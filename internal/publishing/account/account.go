@@ -32,7 +32,7 @@ type Account struct {
 	Name        string
 	Kind        network.Kind
 	Status      Status
-	Default     bool // used when a post names no account
+	IsDefault   bool // used when a post names no account
 	Scopes      []string
 	Settings    map[string]string // what people chose, see network.Account
 	App         string            // redirect address of the registration that the tokens were given to; empty: none
@@ -41,7 +41,7 @@ type Account struct {
 
 	SealedToken      []byte    // empty: disconnected
 	TokenVersion     int64     // grows with every new token
-	Renewable        bool      // there is a refresh token
+	IsRenewable      bool      // there is a refresh token
 	ExpiresAt        time.Time // of the access token; zero: not known to
 	RefreshExpiresAt time.Time // from when nothing but connecting anew helps
 	RefreshRolls     bool      // every renewal puts RefreshExpiresAt off
@@ -49,23 +49,23 @@ type Account struct {
 	RefreshFailures  int       // since it last succeeded
 	LastRefreshAt    time.Time
 
-	CheckedAt time.Time // when the network last said that all is well
-	Trouble   *Trouble  // what it said since
+	CheckedAt time.Time  // when the network last said that all is well
+	LastError *LastError // what it said since
 }
 
-// Trouble is what a network last said against an account, without secrets.
-type Trouble struct {
+// LastError is what a network last said against an account, without secrets.
+type LastError struct {
 	Class   network.Class
 	Code    string
 	Message string
 	At      time.Time
 }
 
-// Ends is when access ends unless a person connects the account anew; zero: not
+// AccessEndsAt is when access ends unless a person connects the account anew; zero: not
 // known to.
-func (a Account) Ends() time.Time {
+func (a Account) AccessEndsAt() time.Time {
 	switch {
-	case !a.Renewable:
+	case !a.IsRenewable:
 		return a.ExpiresAt
 	case a.RefreshRolls:
 		return time.Time{}
@@ -83,8 +83,8 @@ type App struct {
 	SealedSecret []byte
 }
 
-// Attempt is a person who is away at a network's consent page.
-type Attempt struct {
+// PendingAuthorization is a person who is away at a network's consent page.
+type PendingAuthorization struct {
 	StateHash      []byte
 	WorkspaceID    uuid.UUID
 	UserID         uuid.UUID
@@ -109,9 +109,9 @@ type PendingChoice struct {
 	ExpiresAt      time.Time
 }
 
-// Failure is why a renewal did not succeed, for its row.
-type Failure struct {
-	Trouble
+// RefreshFailure is why a renewal did not succeed, for its row.
+type RefreshFailure struct {
+	LastError
 
 	Owner   uuid.UUID
 	RetryAt time.Time

@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/network"
 )
 
-const choiceLife = 15 * time.Minute
+const choiceTTL = 15 * time.Minute
 
 func choiceName(id uuid.UUID) string { return "choice/" + id.String() }
 
@@ -40,8 +40,8 @@ type Candidate struct {
 	Kind     network.Kind
 }
 
-// kept is a candidate as it is sealed.
-type kept struct {
+// sealedCandidate is a candidate as it is sealed.
+type sealedCandidate struct {
 	BaseURL          string            `json:"base_url,omitempty"`
 	RemoteID         string            `json:"remote_id"`
 	Handle           string            `json:"handle"`
@@ -54,13 +54,13 @@ type kept struct {
 	RefreshExpiresAt time.Time         `json:"refresh_expires_at,omitzero"`
 }
 
-// offer keeps accounts for a choice.
-func (s *Service) offer(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account) (*Choice, error) {
-	c := &Choice{ID: uuid.Must(uuid.NewV7()), Network: networkName, ExpiresAt: time.Now().Add(choiceLife).UTC(), Key: randomText()}
-	var list []kept
+// saveChoice keeps accounts for a choice.
+func (s *Service) saveChoice(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account) (*Choice, error) {
+	c := &Choice{ID: uuid.Must(uuid.NewV7()), Network: networkName, ExpiresAt: time.Now().Add(choiceTTL).UTC(), Key: randomText()}
+	var list []sealedCandidate
 	for _, a := range found {
 		c.Accounts = append(c.Accounts, Candidate{RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind})
-		list = append(list, kept{BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes,
+		list = append(list, sealedCandidate{BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes,
 			Settings: a.Settings, Tokens: tokens{Access: a.Token.Reveal(), Refresh: a.RefreshToken.Reveal()}, ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt})
 	}
 	raw, err := json.Marshal(list)
@@ -72,14 +72,14 @@ func (s *Service) offer(ctx context.Context, who workspace.Principal, networkNam
 		return nil, err
 	}
 	return c, s.Store.SaveChoice(ctx, PendingChoice{ID: c.ID, WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName, App: app,
-		KeyHash: hash(c.Key), SealedAccounts: sealed, ExpiresAt: c.ExpiresAt})
+		KeyHash: hashOf(c.Key), SealedAccounts: sealed, ExpiresAt: c.ExpiresAt})
 }
 
 // Choice reads a choice of the workspace that is still to be made.
 func (s *Service) Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (Choice, error) {
 	pending, list, err := s.pending(ctx, id)
 	if err == nil && pending.WorkspaceID != who.WorkspaceID {
-		err = NoSuchChoice()
+		err = ChoiceNotFound()
 	}
 	if err != nil {
 		return Choice{}, err
@@ -98,7 +98,7 @@ func (s *Service) ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (
 	return c, nil
 }
 
-func choiceOf(pending PendingChoice, list []kept) Choice {
+func choiceOf(pending PendingChoice, list []sealedCandidate) Choice {
 	c := Choice{ID: pending.ID, Network: pending.Network, ExpiresAt: pending.ExpiresAt}
 	for _, k := range list {
 		c.Accounts = append(c.Accounts, Candidate{RemoteID: k.RemoteID, Handle: k.Handle, Name: k.Name, Kind: k.Kind})
@@ -110,7 +110,7 @@ func choiceOf(pending PendingChoice, list []kept) Choice {
 func (s *Service) Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]Account, error) {
 	pending, list, err := s.pending(ctx, id)
 	if err == nil && pending.WorkspaceID != who.WorkspaceID {
-		err = NoSuchChoice()
+		err = ChoiceNotFound()
 	}
 	if err != nil {
 		return nil, err
@@ -127,13 +127,13 @@ func (s *Service) ChooseWithKey(ctx context.Context, id uuid.UUID, key string, r
 	return s.choose(ctx, workspace.Principal{WorkspaceID: pending.WorkspaceID, UserID: pending.UserID}, pending, list, remoteIDs)
 }
 
-func (s *Service) choose(ctx context.Context, who workspace.Principal, pending PendingChoice, list []kept, remoteIDs []string) ([]Account, error) {
+func (s *Service) choose(ctx context.Context, who workspace.Principal, pending PendingChoice, list []sealedCandidate, remoteIDs []string) ([]Account, error) {
 	if len(remoteIDs) == 0 {
 		return nil, invalid("remote_ids", "required", "Choose at least one account.")
 	}
-	var chosen []kept
+	var chosen []sealedCandidate
 	for _, id := range remoteIDs {
-		at := slices.IndexFunc(list, func(k kept) bool { return k.RemoteID == id })
+		at := slices.IndexFunc(list, func(k sealedCandidate) bool { return k.RemoteID == id })
 		if at < 0 {
 			return nil, invalid("remote_ids", "unknown", "One of these accounts is not part of this choice.")
 		}
@@ -149,10 +149,10 @@ func (s *Service) choose(ctx context.Context, who workspace.Principal, pending P
 		}
 		saved = append(saved, a)
 	}
-	return saved, s.Store.EndChoice(ctx, pending.ID)
+	return saved, s.Store.DeleteChoice(ctx, pending.ID)
 }
 
-func (s *Service) pending(ctx context.Context, id uuid.UUID) (PendingChoice, []kept, error) {
+func (s *Service) pending(ctx context.Context, id uuid.UUID) (PendingChoice, []sealedCandidate, error) {
 	pending, err := s.Store.Choice(ctx, id)
 	if err != nil {
 		return PendingChoice{}, nil, err
@@ -161,17 +161,17 @@ func (s *Service) pending(ctx context.Context, id uuid.UUID) (PendingChoice, []k
 	if err != nil {
 		return PendingChoice{}, nil, err
 	}
-	var list []kept
+	var list []sealedCandidate
 	if json.Unmarshal([]byte(plain.Reveal()), &list) != nil {
-		return PendingChoice{}, nil, unreadable()
+		return PendingChoice{}, nil, errMalformed()
 	}
 	return pending, list, nil
 }
 
-func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) (PendingChoice, []kept, error) {
+func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) (PendingChoice, []sealedCandidate, error) {
 	pending, list, err := s.pending(ctx, id)
-	if err == nil && subtle.ConstantTimeCompare(pending.KeyHash, hash(key)) != 1 {
-		err = NoSuchChoice()
+	if err == nil && subtle.ConstantTimeCompare(pending.KeyHash, hashOf(key)) != 1 {
+		err = ChoiceNotFound()
 	}
 	if err != nil {
 		return PendingChoice{}, nil, err
@@ -179,8 +179,8 @@ func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) 
 	return pending, list, nil
 }
 
-// NoSuchChoice is the answer for a choice that is not there, was made or is over.
-func NoSuchChoice() error {
+// ChoiceNotFound is the answer for a choice that is not there, was made or is over.
+func ChoiceNotFound() error {
 	return &apperr.Error{Kind: apperr.KindNotFound, Code: "choice_not_found",
 		Message: "There is no such choice: it was made already, or took longer than 15 minutes. Connect the account again."}
 }

@@ -19,10 +19,10 @@ import (
 	"dateline/platforms/network"
 )
 
-const attemptLife = 10 * time.Minute
+const authorizationTTL = 10 * time.Minute
 
-// attemptName binds a verifier to its row, which holds the state's hash alone.
-func attemptName(stateHash []byte) string { return "attempt/" + hex.EncodeToString(stateHash) }
+// authorizationName binds a verifier to its row, which holds the state's hash alone.
+func authorizationName(stateHash []byte) string { return "attempt/" + hex.EncodeToString(stateHash) }
 
 // Instance says at which copy of a network an account is.
 type Instance struct {
@@ -49,7 +49,7 @@ func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal,
 	}
 	found, err := connector.Accounts(ctx, network.Account{BaseURL: base, Token: token})
 	if err != nil {
-		return Account{}, refusal(err, "access_token")
+		return Account{}, connectError(err, "access_token")
 	}
 	if len(found) == 0 {
 		return Account{}, invalid("access_token", "nobody", "This token may post as nobody.")
@@ -63,7 +63,7 @@ func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at I
 	if !ok {
 		return Connection{}, invalid("network", "unknown", "There is no network of this name here whose accounts are connected by a form.")
 	}
-	base, err := s.base(at)
+	base, err := s.baseURL(at)
 	if err != nil {
 		return Connection{}, err
 	}
@@ -72,9 +72,9 @@ func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at I
 	}
 	found, err := form.ConnectForm(ctx, base, values)
 	if err != nil {
-		return Connection{}, formRefusal(err, form.Fields())
+		return Connection{}, formError(err, form.Fields())
 	}
-	return s.settle(ctx, who, at.Network, "", found, "values")
+	return s.saveOrOfferChoice(ctx, who, at.Network, "", found, "values")
 }
 
 func checkForm(fields []network.FormField, values map[string]secret.Text) error {
@@ -95,24 +95,24 @@ func checkForm(fields []network.FormField, values map[string]secret.Text) error 
 	return nil
 }
 
-// formRefusal names fields of the form as the request does.
-func formRefusal(err error, fields []network.FormField) error {
+// formError names fields of the form as the request does.
+func formError(err error, fields []network.FormField) error {
 	if e := network.AsError(err); slices.ContainsFunc(fields, func(f network.FormField) bool { return f.Name == e.Field }) {
 		named := *e
 		named.Field = "values." + e.Field
-		return refusal(&named, "values")
+		return connectError(&named, "values")
 	}
-	return refusal(err, "values")
+	return connectError(err, "values")
 }
 
-// Begin sends a person to the network's consent page; the answer comes to the
+// StartAuthorization sends a person to the network's consent page; the answer comes to the
 // callback, see Complete.
-func (s *Service) Begin(ctx context.Context, who workspace.Principal, at Instance) (authorizeURL string, err error) {
+func (s *Service) StartAuthorization(ctx context.Context, who workspace.Principal, at Instance) (authorizeURL string, err error) {
 	connector, base, err := s.connector(at)
 	if err != nil {
 		return "", err
 	}
-	return s.begin(ctx, who, connector, at.Network, base, nil)
+	return s.startAuthorization(ctx, who, connector, at.Network, base, nil)
 }
 
 // Reconnect begins to connect an account anew: only itself is taken back.
@@ -126,26 +126,26 @@ func (s *Service) Reconnect(ctx context.Context, who workspace.Principal, id uui
 		return "", &apperr.Error{Kind: apperr.KindConflict, Code: "connected_by_form",
 			Message: "Accounts of this network are connected by its form. Fill it in again with the same account, and it is connected anew."}
 	}
-	return s.begin(ctx, who, connector, a.Network, a.BaseURL, &a.ID)
+	return s.startAuthorization(ctx, who, connector, a.Network, a.BaseURL, &a.ID)
 }
 
-func (s *Service) begin(ctx context.Context, who workspace.Principal, connector network.Connector, networkName, base string, account *uuid.UUID) (string, error) {
-	app, err := s.register(ctx, connector, networkName, base)
+func (s *Service) startAuthorization(ctx context.Context, who workspace.Principal, connector network.Connector, networkName, base string, account *uuid.UUID) (string, error) {
+	app, err := s.ensureApp(ctx, connector, networkName, base)
 	if err != nil {
 		return "", err
 	}
 	state, verifier := randomText(), randomText()
-	sealed, err := s.Sealer.Seal(secret.NewText(verifier), attemptName(hash(state)))
+	sealed, err := s.Sealer.Seal(secret.NewText(verifier), authorizationName(hashOf(state)))
 	if err != nil {
 		return "", err
 	}
-	err = s.Store.SaveAttempt(ctx, Attempt{StateHash: hash(state), WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName,
-		BaseURL: base, RedirectURI: s.RedirectURI, SealedVerifier: sealed, AccountID: account, SessionID: who.SessionID, ExpiresAt: time.Now().Add(attemptLife)})
+	err = s.Store.SaveAuthorization(ctx, PendingAuthorization{StateHash: hashOf(state), WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName,
+		BaseURL: base, RedirectURI: s.RedirectURI, SealedVerifier: sealed, AccountID: account, SessionID: who.SessionID, ExpiresAt: time.Now().Add(authorizationTTL)})
 	if err != nil {
 		return "", err
 	}
 	// RFC 7636, 4.2: S256.
-	return connector.AuthorizeURL(app, state, base64.RawURLEncoding.EncodeToString(hash(verifier))), nil
+	return connector.AuthorizeURL(app, state, base64.RawURLEncoding.EncodeToString(hashOf(verifier))), nil
 }
 
 // Callback is what a browser brings back from a network's consent page.
@@ -154,11 +154,11 @@ type Callback struct {
 	SessionID   uuid.UUID // that the browser is in; Nil: none
 }
 
-// Complete ends what Begin began. What a session of a browser began ends in the
+// CompleteAuthorization ends what Begin began. What a session of a browser began ends in the
 // same session: nobody can have somebody else's browser connect an account, or
 // take over what another began (RFC 6749, 10.12).
-func (s *Service) Complete(ctx context.Context, back Callback) (Connection, error) {
-	attempt, known, err := s.Store.TakeAttempt(ctx, hash(back.State))
+func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Connection, error) {
+	attempt, known, err := s.Store.ConsumeAuthorization(ctx, hashOf(back.State))
 	if err != nil {
 		return Connection{}, err
 	}
@@ -173,33 +173,33 @@ func (s *Service) Complete(ctx context.Context, back Callback) (Connection, erro
 	if !ok {
 		return Connection{}, invalid("network", "unknown", "This network is not available any more.")
 	}
-	app, err := s.register(ctx, connector, attempt.Network, attempt.BaseURL)
+	app, err := s.ensureApp(ctx, connector, attempt.Network, attempt.BaseURL)
 	if err != nil {
 		return Connection{}, err
 	}
-	verifier, err := s.Sealer.Open(attempt.SealedVerifier, attemptName(attempt.StateHash))
+	verifier, err := s.Sealer.Open(attempt.SealedVerifier, authorizationName(attempt.StateHash))
 	if err != nil {
 		return Connection{}, err
 	}
 	connected, err := connector.Exchange(ctx, app, back.Code, verifier.Reveal())
 	if err != nil {
-		return Connection{}, refusal(err, "code")
+		return Connection{}, connectError(err, "code")
 	}
 	// Exchange gives the tokens only.
 	found, err := connector.Accounts(ctx, connected)
 	if err != nil {
-		return Connection{}, refusal(err, "code")
+		return Connection{}, connectError(err, "code")
 	}
 	who := workspace.Principal{WorkspaceID: attempt.WorkspaceID, UserID: attempt.UserID}
 	if attempt.AccountID != nil {
-		return s.takeBack(ctx, who, *attempt.AccountID, found)
+		return s.saveReconnected(ctx, who, *attempt.AccountID, found)
 	}
-	return s.settle(ctx, who, attempt.Network, s.RedirectURI, found, "code")
+	return s.saveOrOfferChoice(ctx, who, attempt.Network, s.RedirectURI, found, "code")
 }
 
-// settle stores the one account that was found, or keeps several for somebody
+// saveOrOfferChoice stores the one account that was found, or keeps several for somebody
 // to choose from.
-func (s *Service) settle(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account, field string) (Connection, error) {
+func (s *Service) saveOrOfferChoice(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account, field string) (Connection, error) {
 	switch len(found) {
 	case 0:
 		return Connection{}, invalid(field, "nobody", "Nobody can be posted as with this access.")
@@ -207,13 +207,13 @@ func (s *Service) settle(ctx context.Context, who workspace.Principal, networkNa
 		a, err := s.save(ctx, who, networkName, app, found[0])
 		return Connection{Account: a}, err
 	default:
-		choice, err := s.offer(ctx, who, networkName, app, found)
+		choice, err := s.saveChoice(ctx, who, networkName, app, found)
 		return Connection{Choice: choice}, err
 	}
 }
 
-// takeBack stores new tokens of an account, which has to be among those found.
-func (s *Service) takeBack(ctx context.Context, who workspace.Principal, id uuid.UUID, found []network.Account) (Connection, error) {
+// saveReconnected stores new tokens of an account, which has to be among those found.
+func (s *Service) saveReconnected(ctx context.Context, who workspace.Principal, id uuid.UUID, found []network.Account) (Connection, error) {
 	want, err := s.Get(ctx, who, id)
 	if err != nil {
 		return Connection{}, err
@@ -240,13 +240,13 @@ func (s *Service) connector(at Instance) (network.Connector, string, error) {
 	if !ok {
 		return nil, "", invalid("network", "unknown", "There is no network of this name here.")
 	}
-	base, err := s.base(at)
+	base, err := s.baseURL(at)
 	return connector, base, err
 }
 
-// base is the address of the copy of a network that is meant.
-func (s *Service) base(at Instance) (string, error) {
-	given, box := strings.TrimSpace(at.BaseURL), s.sandbox(at.Network)
+// baseURL is the address of the copy of a network that is meant.
+func (s *Service) baseURL(at Instance) (string, error) {
+	given, box := strings.TrimSpace(at.BaseURL), s.sandboxURL(at.Network)
 	if at.Sandbox {
 		switch {
 		case box == "":

@@ -15,19 +15,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// Change is what people may choose for an account; nil leaves it as it is.
-type Change struct {
+// Edit is what people may choose for an account; nil leaves it as it is.
+type Edit struct {
 	Default  *bool
 	Settings map[string]*string // a nil value takes a setting back
 }
 
 const (
-	mostSettings   = 20
-	longestSetting = 200
+	maxSettings     = 20
+	maxSettingBytes = 200
 )
 
-// Change stores what people chose for an account.
-func (s *Service) Change(ctx context.Context, who workspace.Principal, id uuid.UUID, c Change) (Account, error) {
+// Edit stores what people chose for an account.
+func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c Edit) (Account, error) {
 	a, err := s.Get(ctx, who, id)
 	if err != nil {
 		return Account{}, err
@@ -35,7 +35,7 @@ func (s *Service) Change(ctx context.Context, who workspace.Principal, id uuid.U
 	if err := checkSettings(a.Settings, c.Settings); err != nil {
 		return Account{}, err
 	}
-	return s.Store.ChangeAccount(ctx, who.WorkspaceID, id, c.Default, c.Settings)
+	return s.Store.EditAccount(ctx, who.WorkspaceID, id, c.Default, c.Settings)
 }
 
 func checkSettings(stored map[string]string, change map[string]*string) error {
@@ -47,16 +47,16 @@ func checkSettings(stored map[string]string, change map[string]*string) error {
 		switch {
 		case !named.MatchString(name):
 			problems = append(problems, apperr.FieldError{Field: "settings", Code: "invalid", Message: "Names of settings have up to 40 lower-case letters, digits and underscores."})
-		case value != nil && len(*value) > longestSetting:
-			problems = append(problems, apperr.FieldError{Field: "settings." + name, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", longestSetting)})
+		case value != nil && len(*value) > maxSettingBytes:
+			problems = append(problems, apperr.FieldError{Field: "settings." + name, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", maxSettingBytes)})
 		case value != nil && !there:
 			after++
 		case value == nil && there:
 			after--
 		}
 	}
-	if after > mostSettings {
-		problems = append(problems, apperr.FieldError{Field: "settings", Code: "too_many", Message: fmt.Sprintf("An account has at most %d settings.", mostSettings)})
+	if after > maxSettings {
+		problems = append(problems, apperr.FieldError{Field: "settings", Code: "too_many", Message: fmt.Sprintf("An account has at most %d settings.", maxSettings)})
 	}
 	if len(problems) > 0 {
 		return apperr.InvalidFields(problems...)
@@ -81,7 +81,7 @@ func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UU
 		known, err := s.identify(ctx, a, use)
 		if err == nil {
 			a.Handle, a.Name = known.Handle, known.Name
-			if err := s.Store.NoteAccountWell(ctx, a); err != nil {
+			if err := s.Store.MarkAccountHealthy(ctx, a); err != nil {
 				return Account{}, err
 			}
 			return s.Store.Account(ctx, id)
@@ -90,7 +90,7 @@ func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UU
 		if !errors.As(err, &e) || e.Code == network.CodeUnsupported {
 			return Account{}, err
 		}
-		if e.Class == network.Auth && a.Renewable && a.Status == Connected && try == 1 {
+		if e.Class == network.Auth && a.IsRenewable && a.Status == Connected && try == 1 {
 			if r, err := s.Renew(ctx, id, a.TokenVersion); err != nil || r.Outcome == Renewed {
 				if err != nil {
 					return Account{}, err
@@ -99,16 +99,16 @@ func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UU
 			}
 			return s.Store.Account(ctx, id) // with what the renewal has noted
 		}
-		if err := s.noteTrouble(ctx, a, e); err != nil {
+		if err := s.recordError(ctx, a, e); err != nil {
 			return Account{}, err
 		}
 		return s.Store.Account(ctx, id)
 	}
 }
 
-func (s *Service) noteTrouble(ctx context.Context, a Account, e *network.Error) error {
+func (s *Service) recordError(ctx context.Context, a Account, e *network.Error) error {
 	if e.Class != network.Auth {
-		return s.Store.NoteAccountTrouble(ctx, a.ID, a.TokenVersion, troubleOf(e))
+		return s.Store.SetAccountError(ctx, a.ID, a.TokenVersion, newLastError(e))
 	}
 	_, err := s.Refused(ctx, a.ID, a.TokenVersion, e)
 	return err
@@ -117,15 +117,15 @@ func (s *Service) noteTrouble(ctx context.Context, a Account, e *network.Error) 
 // Refused notes that the network refuses an account's token for good; false:
 // there is a newer one, or it was noted before.
 func (s *Service) Refused(ctx context.Context, id uuid.UUID, version int64, e *network.Error) (bool, error) {
-	noted, err := s.Store.RefuseAccount(ctx, id, version, troubleOf(e))
+	noted, err := s.Store.MarkNeedsReconnect(ctx, id, version, newLastError(e))
 	if noted {
-		s.announce()
+		s.notify()
 	}
 	return noted, err
 }
 
-func troubleOf(e *network.Error) Trouble {
-	return Trouble{Class: e.Class, Code: e.Code, Message: e.Message}
+func newLastError(e *network.Error) LastError {
+	return LastError{Class: e.Class, Code: e.Code, Message: e.Message}
 }
 
 // identify asks the network for the account as it knows it now.
@@ -137,7 +137,7 @@ func (s *Service) identify(ctx context.Context, a Account, use network.Account) 
 	if i, ok := adapter.(network.Identifier); ok {
 		known, err := i.Identify(ctx, use)
 		if err == nil && known.RemoteID != a.RemoteID {
-			err = otherIdentity(a, known.Handle)
+			err = identityMismatch(a, known.Handle)
 		}
 		return known, err
 	}
@@ -155,10 +155,10 @@ func (s *Service) identify(ctx context.Context, a Account, use network.Account) 
 			return one, nil
 		}
 	}
-	return network.Account{}, otherIdentity(a, "another account")
+	return network.Account{}, identityMismatch(a, "another account")
 }
 
-func otherIdentity(a Account, came string) error {
+func identityMismatch(a Account, came string) error {
 	return &network.Error{Class: network.Auth, Code: "other_identity",
 		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came)}
 }
@@ -170,7 +170,7 @@ type DisconnectResult struct {
 	Advice  string // what to do where it is not revoked
 }
 
-const revokePatience = 15 * time.Second
+const revokeTimeout = 15 * time.Second
 
 // Disconnect gives an account's tokens back to its network and forgets them,
 // also where the network cannot be reached. Posts that wait for the account
@@ -189,7 +189,7 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 	if err := s.Store.DisconnectAccount(ctx, a, who.Actor()); err != nil {
 		return DisconnectResult{}, err
 	}
-	s.announce()
+	s.notify()
 	out := DisconnectResult{Advice: "The network could not be told. Take Dateline's access back in the account's settings at the network."}
 	switch {
 	case a.Status == Disconnected:
@@ -208,7 +208,7 @@ func (s *Service) revoke(ctx context.Context, a Account, use network.Account) bo
 	if !ok {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, revokePatience)
+	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
 	app, err := s.appOf(ctx, a)
 	if err == nil {

@@ -38,20 +38,20 @@ func TestACheckAsksTheNetwork(t *testing.T) {
 		return now
 	}
 	n.Exec("update accounts set handle = 'old', checked_at = null")
-	if now := checked(); now.Handle != a.Handle || now.CheckedAt.IsZero() || now.Trouble != nil {
+	if now := checked(); now.Handle != a.Handle || now.CheckedAt.IsZero() || now.LastError != nil {
 		t.Errorf("well: %+v", now)
 	}
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 502, Path: "/api/v1/accounts/verify_credentials"}))
-	if now := checked(); now.Status != account.Connected || now.Trouble == nil || now.Trouble.Class != network.Transient || now.CheckedAt.IsZero() {
+	if now := checked(); now.Status != account.Connected || now.LastError == nil || now.LastError.Class != network.Transient || now.CheckedAt.IsZero() {
 		t.Errorf("away: %+v", now)
 	}
 	// Refused once: renewed, and asked again.
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials"}))
-	if now := checked(); now.Status != account.Connected || now.Trouble != nil || now.TokenVersion != a.TokenVersion+1 {
+	if now := checked(); now.Status != account.Connected || now.LastError != nil || now.TokenVersion != a.TokenVersion+1 {
 		t.Errorf("renewed: %+v", now)
 	}
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials", Count: -1}))
-	if now := checked(); now.Status != account.NeedsReconnect || now.Trouble == nil || now.Trouble.Class != network.Auth {
+	if now := checked(); now.Status != account.NeedsReconnect || now.LastError == nil || now.LastError.Class != network.Auth {
 		t.Errorf("refused for good: %+v", now)
 	}
 	n.Fake.ClearFaults()
@@ -72,7 +72,7 @@ func TestOnlyTheSameIdentityIsTakenBack(t *testing.T) {
 		link, err := n.Accounts.Reconnect(t.Context(), n.Owner, id)
 		n.Must(err)
 		back := newsroomtest.Consent(t, link)
-		return n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+		return n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	}
 	before := read(n, other)
 	_, err := reconnect(other.ID)
@@ -128,19 +128,19 @@ func TestSettingsAreChangedOneByOne(t *testing.T) {
 	a := n.Connect("desk")
 	text := func(s string) *string { return &s }
 	no := false
-	got, err := n.Accounts.Change(t.Context(), n.Owner, a.ID, account.Change{Default: &no, Settings: map[string]*string{"tier": text("premium"), "region": text("vn")}})
-	if err != nil || got.Default || got.Settings["tier"] != "premium" {
+	got, err := n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{Default: &no, Settings: map[string]*string{"tier": text("premium"), "region": text("vn")}})
+	if err != nil || got.IsDefault || got.Settings["tier"] != "premium" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	got, err = n.Accounts.Change(t.Context(), n.Owner, a.ID, account.Change{Settings: map[string]*string{"tier": nil}})
-	if _, there := got.Settings["tier"]; err != nil || there || got.Settings["region"] != "vn" || got.Default {
+	got, err = n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{Settings: map[string]*string{"tier": nil}})
+	if _, there := got.Settings["tier"]; err != nil || there || got.Settings["region"] != "vn" || got.IsDefault {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, use, err := n.Accounts.Open(t.Context(), a.ID); err != nil || use.Settings["region"] != "vn" {
 		t.Errorf("adapters see %v, %v", use.Settings, err)
 	}
-	_, err = n.Accounts.Change(t.Context(), n.Owner, a.ID, account.Change{Settings: map[string]*string{"Tier!": text("x")}})
-	if p := refusal(t, err); p.Field != "settings" {
+	_, err = n.Accounts.Edit(t.Context(), n.Owner, a.ID, account.Edit{Settings: map[string]*string{"Tier!": text("x")}})
+	if p := connectError(t, err); p.Field != "settings" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -178,10 +178,10 @@ func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
 	n.Accounts.Connectors = registry{n.Networks, withPages{adapter.(*mastodon.Mastodon), tokens}}
 	begin := func() account.Choice {
 		t.Helper()
-		link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+		link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 		n.Must(err)
 		back := newsroomtest.Consent(t, link)
-		made, err := n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+		made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 		n.Must(err)
 		if made.Choice == nil || len(made.Choice.Accounts) != 3 || n.Count("select count(*) from accounts where name <> 'x'") > 2 {
 			t.Fatalf("%+v", made)
@@ -206,11 +206,11 @@ func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
 		t.Errorf("a wrong key: %v", err)
 	}
 	_, err = n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "nobody"})
-	if p := refusal(t, err); p.Field != "remote_ids" || n.Count("select count(*) from accounts") != 0 {
+	if p := connectError(t, err); p.Field != "remote_ids" || n.Count("select count(*) from accounts") != 0 {
 		t.Errorf("somebody who is not there: %+v", p)
 	}
 	made, err := n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "weather"})
-	if err != nil || len(made) != 2 || made[1].Handle != "@weather" || made[1].Kind != network.KindPage || !made[0].Default || made[1].Default {
+	if err != nil || len(made) != 2 || made[1].Handle != "@weather" || made[1].Kind != network.KindPage || !made[0].IsDefault || made[1].IsDefault {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	if _, use, err := n.Accounts.Open(t.Context(), made[1].ID); err != nil || use.Token.Reveal() != "token-3" {
@@ -239,16 +239,16 @@ func TestAFormConnectsItsAccount(t *testing.T) {
 	n.Must(err)
 	at := account.Instance{Network: "mastodon", Sandbox: true}
 	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
-	if err != nil || made.Choice != nil || made.Account.RemoteID != there.ID || !n.Accounts.InSandbox(made.Account) {
+	if err != nil || made.Choice != nil || made.Account.RemoteID != there.ID || !n.Accounts.IsSandbox(made.Account) {
 		t.Errorf("%+v, %v", made, err)
 	}
 	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText("wrong-horse")})
-	if p := refusal(t, err); p.Code != "auth" || strings.Contains(err.Error(), "wrong-horse") {
+	if p := connectError(t, err); p.Code != "auth" || strings.Contains(err.Error(), "wrong-horse") {
 		t.Errorf("%+v, %v", p, err)
 	}
 	n.Accounts.Sandbox = nil
 	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
-	if p := refusal(t, err); p.Field != "sandbox" {
+	if p := connectError(t, err); p.Field != "sandbox" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -260,11 +260,11 @@ func TestEveryNetworkCanBeAskedHowAnAccountIs(t *testing.T) {
 	for _, a := range n.Everywhere() {
 		n.Exec("update accounts set checked_at = null, name = 'before' where id = $1", a.ID)
 		now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID)
-		if err != nil || now.Status != account.Connected || now.CheckedAt.IsZero() || now.Trouble != nil || now.Name == "before" || now.Handle != a.Handle {
+		if err != nil || now.Status != account.Connected || now.CheckedAt.IsZero() || now.LastError != nil || now.Name == "before" || now.Handle != a.Handle {
 			t.Errorf("%s: %+v, %v", a.Network, now, err)
 		}
 		n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Network: a.Network, Count: -1}))
-		if now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); err != nil || now.Trouble == nil || !a.Renewable && now.Status != account.NeedsReconnect {
+		if now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); err != nil || now.LastError == nil || !a.IsRenewable && now.Status != account.NeedsReconnect {
 			t.Errorf("%s, refused: %+v, %v", a.Network, now, err)
 		}
 		n.Fake.ClearFaults()

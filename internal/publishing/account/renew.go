@@ -17,31 +17,31 @@ type Outcome string
 
 // The outcomes of a renewal.
 const (
-	Renewed    Outcome = "renewed"    // there is a newer token, whoever got it
-	Impossible Outcome = "impossible" // the token cannot be renewed
-	Refused    Outcome = "refused"    // only its owner can connect the account anew
-	Later      Outcome = "later"      // the network could not be asked; the account stays connected
+	Renewed      Outcome = "renewed"    // there is a newer token, whoever got it
+	NotRenewable Outcome = "impossible" // the token cannot be renewed
+	Refused      Outcome = "refused"    // only its owner can connect the account anew
+	Deferred     Outcome = "later"      // the network could not be asked; the account stays connected
 )
 
 // Renewal tells what came of Renew. Trouble says why, where it is not renewed.
 type Renewal struct {
-	Outcome Outcome
-	RetryAt time.Time // Later
-	Trouble Trouble
+	Outcome   Outcome
+	RetryAt   time.Time // Later
+	LastError LastError
 }
 
-// Pace are the pauses of renewals. A zero field has the default that suits real
+// RenewTiming are the pauses of renewals. A zero field has the default that suits real
 // networks; tests shorten them.
-type Pace struct {
-	Lease   time.Duration // how long a renewal keeps others away; 2 min
-	Call    time.Duration // how long the network may take; 45 s
-	Look    time.Duration // between looks while somebody else renews; 200 ms
-	Backoff time.Duration // after the first failure, doubled after each up to 100 times as much; 15 s
+type RenewTiming struct {
+	Lease        time.Duration // how long a renewal keeps others away; 2 min
+	Timeout      time.Duration // how long the network may take; 45 s
+	PollInterval time.Duration // between looks while somebody else renews; 200 ms
+	Backoff      time.Duration // after the first failure, doubled after each up to 100 times as much; 15 s
 }
 
-func (p Pace) orDefaults() Pace {
-	for field, fallback := range map[*time.Duration]time.Duration{&p.Lease: 2 * time.Minute, &p.Call: 45 * time.Second,
-		&p.Look: 200 * time.Millisecond, &p.Backoff: 15 * time.Second} {
+func (p RenewTiming) orDefaults() RenewTiming {
+	for field, fallback := range map[*time.Duration]time.Duration{&p.Lease: 2 * time.Minute, &p.Timeout: 45 * time.Second,
+		&p.PollInterval: 200 * time.Millisecond, &p.Backoff: 15 * time.Second} {
 		if *field <= 0 {
 			*field = fallback
 		}
@@ -54,7 +54,7 @@ func (p Pace) orDefaults() Pace {
 // that rotates is good for one use, and using it twice may end the access for
 // good. The others wait for what comes of it.
 func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renewal, error) {
-	pace := s.Pace.orDefaults()
+	pace := s.Timing.orDefaults()
 	owner := uuid.New()
 	for {
 		a, err := s.Store.Account(ctx, id)
@@ -63,11 +63,11 @@ func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renew
 		}
 		switch {
 		case a.Status != Connected:
-			return Renewal{Outcome: Refused, Trouble: troubled(a)}, nil
+			return Renewal{Outcome: Refused, LastError: lastErrorOf(a)}, nil
 		case a.TokenVersion != version:
 			return Renewal{Outcome: Renewed}, nil
-		case !a.Renewable:
-			return Renewal{Outcome: Impossible}, nil
+		case !a.IsRenewable:
+			return Renewal{Outcome: NotRenewable}, nil
 		}
 		leased, ok, err := s.Store.LeaseRefresh(ctx, id, version, owner, pace.Lease)
 		if err != nil {
@@ -77,33 +77,33 @@ func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renew
 			// What the network gives is stored also when whoever asked has left.
 			return s.renew(context.WithoutCancel(ctx), leased, owner, pace)
 		}
-		if err := retry.Sleep(ctx, pace.Look+time.Duration(rand.Int64N(int64(pace.Look)))); err != nil { //nolint:gosec // not a secret
+		if err := retry.Sleep(ctx, pace.PollInterval+time.Duration(rand.Int64N(int64(pace.PollInterval)))); err != nil { //nolint:gosec // not a secret
 			return Renewal{}, err
 		}
 	}
 }
 
-func troubled(a Account) Trouble {
-	if a.Trouble != nil {
-		return *a.Trouble
+func lastErrorOf(a Account) LastError {
+	if a.LastError != nil {
+		return *a.LastError
 	}
-	return Trouble{Class: network.Auth, Code: string(a.Status), Message: "The account must be connected again."}
+	return LastError{Class: network.Auth, Code: string(a.Status), Message: "The account must be connected again."}
 }
 
 // renew asks the network, holding the lease.
-func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace Pace) (Renewal, error) {
+func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace RenewTiming) (Renewal, error) {
 	access, refresh, err := s.unseal(a)
 	if err != nil {
 		return Renewal{}, err
 	}
 	refresher, ok := s.refresher(a.Network)
 	if !ok || refresh.Empty() {
-		return Renewal{Outcome: Impossible}, s.Store.FailRefresh(ctx, a.ID, a.TokenVersion, Failure{Owner: owner,
-			Trouble: Trouble{Class: network.Rejected, Code: "not_renewable", Message: "This version of Dateline cannot renew the account's token."}})
+		return Renewal{Outcome: NotRenewable}, s.Store.RecordRefreshFailure(ctx, a.ID, a.TokenVersion, RefreshFailure{Owner: owner,
+			LastError: LastError{Class: network.Rejected, Code: "not_renewable", Message: "This version of Dateline cannot renew the account's token."}})
 	}
 	app, err := s.appOf(ctx, a)
 	if err != nil {
-		return s.notRenewed(ctx, a, owner, network.AsError(err), pace)
+		return s.recordFailure(ctx, a, owner, network.AsError(err), pace)
 	}
 	var refused *network.Error
 	// Twice where the answer to the first call was lost: a network that gives the
@@ -111,33 +111,33 @@ func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace Pa
 	// already.
 	for range 2 {
 		// A process that was frozen since it took the lease may have lost it.
-		held, err := s.Store.HoldRefresh(ctx, a.ID, a.TokenVersion, owner, pace.Lease)
+		held, err := s.Store.ExtendRefreshLease(ctx, a.ID, a.TokenVersion, owner, pace.Lease)
 		if err != nil {
 			return Renewal{}, err
 		}
 		if !held {
-			return Renewal{Outcome: Later, RetryAt: time.Now().Add(pace.Look)}, nil
+			return Renewal{Outcome: Deferred, RetryAt: time.Now().Add(pace.PollInterval)}, nil
 		}
-		fresh, err := s.ask(ctx, refresher, app, opened(a, access, refresh), pace)
+		fresh, err := s.callRefresh(ctx, refresher, app, networkAccount(a, access, refresh), pace)
 		if err == nil {
-			return s.keep(ctx, a, fresh, refresh)
+			return s.saveRenewed(ctx, a, fresh, refresh)
 		}
 		if refused = network.AsError(err); refused.Class != network.Ambiguous {
 			break
 		}
 	}
-	return s.notRenewed(ctx, a, owner, refused, pace)
+	return s.recordFailure(ctx, a, owner, refused, pace)
 }
 
-func (s *Service) ask(ctx context.Context, refresher network.Refresher, app network.App, use network.Account, pace Pace) (network.Account, error) {
-	ctx, cancel := context.WithTimeout(ctx, pace.Call)
+func (s *Service) callRefresh(ctx context.Context, refresher network.Refresher, app network.App, use network.Account, pace RenewTiming) (network.Account, error) {
+	ctx, cancel := context.WithTimeout(ctx, pace.Timeout)
 	defer cancel()
 	return refresher.Refresh(ctx, app, use)
 }
 
-// keep stores a new pair. It is all there is of the account's access, so a
+// saveRenewed stores a new pair. It is all there is of the account's access, so a
 // database that is away for a moment is waited for.
-func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, before secret.Text) (Renewal, error) {
+func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Account, before secret.Text) (Renewal, error) {
 	if fresh.RefreshToken.Empty() {
 		fresh.RefreshToken = before // a network whose refresh tokens stay need not repeat them
 		if fresh.RefreshTokenExpiresAt.IsZero() {
@@ -149,14 +149,14 @@ func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, be
 		return Renewal{}, err
 	}
 	next := a
-	next.SealedToken, next.Renewable = sealed, true
+	next.SealedToken, next.IsRenewable = sealed, true
 	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.TokenExpiresAt, fresh.RefreshTokenExpiresAt, refreshDue(fresh, time.Now())
 	if len(fresh.Scopes) > 0 {
 		next.Scopes = fresh.Scopes
 	}
 	var stored bool
 	for try := range 8 {
-		if stored, err = s.Store.StoreRefreshed(ctx, next); err == nil {
+		if stored, err = s.Store.SaveRefreshed(ctx, next); err == nil {
 			break
 		}
 		s.log().Error("renewed tokens are not stored yet", "account_id", a.ID, "error", err)
@@ -168,25 +168,25 @@ func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, be
 		return Renewal{}, err
 	}
 	if stored {
-		s.announce()
+		s.notify()
 		return Renewal{Outcome: Renewed}, nil
 	}
 	// Connected anew meanwhile, or disconnected: then nobody is to have these.
 	now, err := s.Store.Account(ctx, a.ID)
 	if err == nil && now.Status == Disconnected {
 		s.revoke(ctx, a, fresh)
-		return Renewal{Outcome: Refused, Trouble: troubled(now)}, nil
+		return Renewal{Outcome: Refused, LastError: lastErrorOf(now)}, nil
 	}
 	return Renewal{Outcome: Renewed}, err
 }
 
-// notRenewed notes why a token could not be renewed. Only a network that refuses
+// recordFailure notes why a token could not be renewed. Only a network that refuses
 // the refresh token itself ends the connection.
-func (s *Service) notRenewed(ctx context.Context, a Account, owner uuid.UUID, e *network.Error, pace Pace) (Renewal, error) {
+func (s *Service) recordFailure(ctx context.Context, a Account, owner uuid.UUID, e *network.Error, pace RenewTiming) (Renewal, error) {
 	s.log().Warn("a token was not renewed", "account_id", a.ID, "network", a.Network, "class", e.Class, "code", e.Code, "status", e.Status)
 	if e.Class == network.Auth {
 		_, err := s.Refused(ctx, a.ID, a.TokenVersion, e)
-		return Renewal{Outcome: Refused, Trouble: troubleOf(e)}, err
+		return Renewal{Outcome: Refused, LastError: newLastError(e)}, err
 	}
 	wait := pace.Backoff << min(a.RefreshFailures, 20)
 	wait = min(wait, 100*pace.Backoff)
@@ -194,8 +194,8 @@ func (s *Service) notRenewed(ctx context.Context, a Account, owner uuid.UUID, e 
 	if e.RetryAt.After(at) {
 		at = e.RetryAt
 	}
-	err := s.Store.FailRefresh(ctx, a.ID, a.TokenVersion, Failure{Trouble: troubleOf(e), Owner: owner, RetryAt: at})
-	return Renewal{Outcome: Later, RetryAt: at, Trouble: troubleOf(e)}, err
+	err := s.Store.RecordRefreshFailure(ctx, a.ID, a.TokenVersion, RefreshFailure{LastError: newLastError(e), Owner: owner, RetryAt: at})
+	return Renewal{Outcome: Deferred, RetryAt: at, LastError: newLastError(e)}, err
 }
 
 // RenewDue renews a token whose time for that has come, see Account.RefreshDueAt.
@@ -206,21 +206,21 @@ func (s *Service) RenewDue(ctx context.Context, id uuid.UUID) (r Renewal, wait t
 		return Renewal{}, 0, err
 	}
 	now := time.Now()
-	if a.Status != Connected || !a.Renewable || a.RefreshDueAt.IsZero() || a.RefreshDueAt.After(now.Add(time.Second)) {
-		return Renewal{Outcome: Impossible}, 0, nil
+	if a.Status != Connected || !a.IsRenewable || a.RefreshDueAt.IsZero() || a.RefreshDueAt.After(now.Add(time.Second)) {
+		return Renewal{Outcome: NotRenewable}, 0, nil
 	}
 	r, err = s.Renew(ctx, id, a.TokenVersion)
-	if err == nil && r.Outcome == Later {
+	if err == nil && r.Outcome == Deferred {
 		wait = max(r.RetryAt.Sub(now), time.Second)
 	}
 	return r, wait, err
 }
 
-// Stale says whether an account's token should be renewed before a post that is
+// NeedsRenewal says whether an account's token should be renewed before a post that is
 // due at the time given: less than ten minutes of its life would be left, or less
 // than half of a short one.
-func (a Account) Stale(due, now time.Time) bool {
-	if !a.Renewable || a.Status != Connected || a.ExpiresAt.IsZero() {
+func (a Account) NeedsRenewal(due, now time.Time) bool {
+	if !a.IsRenewable || a.Status != Connected || a.ExpiresAt.IsZero() {
 		return false
 	}
 	margin := 10 * time.Minute

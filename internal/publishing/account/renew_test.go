@@ -57,8 +57,8 @@ func events(n *newsroomtest.Newsroom, a account.Account, kind string) int {
 func TestATokenThatExpiresIsDueForRenewalInTheSecondHalfOfItsLife(t *testing.T) {
 	_, a := expiring(t)
 	life := time.Until(a.ExpiresAt)
-	if !a.Renewable || life < 58*time.Minute || life > time.Hour {
-		t.Fatalf("renewable %v, lives for %s", a.Renewable, life)
+	if !a.IsRenewable || life < 58*time.Minute || life > time.Hour {
+		t.Fatalf("renewable %v, lives for %s", a.IsRenewable, life)
 	}
 	if due := time.Until(a.RefreshDueAt); due < 29*time.Minute || due > 48*time.Minute+time.Second {
 		t.Errorf("due in %s", due)
@@ -115,12 +115,12 @@ func TestANetworkThatDoesNotAnswerDisconnectsNothing(t *testing.T) {
 			for range 3 {
 				n.Exec("update accounts set refresh_due_at = now()")
 				r, wait, err := n.Accounts.RenewDue(t.Context(), a.ID)
-				if err != nil || r.Outcome != account.Later || wait <= 0 {
+				if err != nil || r.Outcome != account.Deferred || wait <= 0 {
 					t.Fatalf("%+v, wait %s, %v", r, wait, err)
 				}
 			}
 			now := read(n, a)
-			if now.Status != account.Connected || now.TokenVersion != a.TokenVersion || now.RefreshFailures != 3 || now.Trouble == nil || events(n, a, "needs_reconnect") != 0 {
+			if now.Status != account.Connected || now.TokenVersion != a.TokenVersion || now.RefreshFailures != 3 || now.LastError == nil || events(n, a, "needs_reconnect") != 0 {
 				t.Errorf("the account is %+v", now)
 			}
 			if w := now.Warnings(time.Now()); len(w) != 1 || w[0].Code != "not_renewed" {
@@ -132,7 +132,7 @@ func TestANetworkThatDoesNotAnswerDisconnectsNothing(t *testing.T) {
 			if r, _, err := n.Accounts.RenewDue(t.Context(), a.ID); err != nil || r.Outcome != account.Renewed || !works(n, a) {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if now := read(n, a); now.Trouble != nil || now.RefreshFailures != 0 || len(now.Warnings(time.Now())) != 0 {
+			if now := read(n, a); now.LastError != nil || now.RefreshFailures != 0 || len(now.Warnings(time.Now())) != 0 {
 				t.Errorf("afterwards %+v", now)
 			}
 		})
@@ -149,13 +149,13 @@ func TestALostAnswerToARenewal(t *testing.T) {
 	a = read(n, a)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.ActThenReset, Path: tokenPath}))
 	r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion)
-	if now := read(n, a); err != nil || r.Outcome != account.Refused || now.Status != account.NeedsReconnect || now.Trouble == nil || now.Trouble.Code != "invalid_grant" {
-		t.Errorf("acted on, the refresh token being used up: %+v, %v, %+v", r, err, now.Trouble)
+	if now := read(n, a); err != nil || r.Outcome != account.Refused || now.Status != account.NeedsReconnect || now.LastError == nil || now.LastError.Code != "invalid_grant" {
+		t.Errorf("acted on, the refresh token being used up: %+v, %v, %+v", r, err, now.LastError)
 	}
 	if events(n, a, "needs_reconnect") != 1 {
 		t.Error("the workspace was not told")
 	}
-	if again := n.Allow("desk"); again.ID != a.ID || again.Status != account.Connected || again.Trouble != nil || !works(n, a) {
+	if again := n.Allow("desk"); again.ID != a.ID || again.Status != account.Connected || again.LastError != nil || !works(n, a) {
 		t.Errorf("connected anew %+v", again)
 	}
 }
@@ -216,7 +216,7 @@ func (f *flaky) StoreRefreshed(ctx context.Context, a account.Account) (bool, er
 		f.fails--
 		return false, errors.New("the database does not answer")
 	}
-	return f.Store.StoreRefreshed(ctx, a)
+	return f.Store.SaveRefreshed(ctx, a)
 }
 
 func TestNewTokensOutlastADatabaseThatIsAway(t *testing.T) {

@@ -23,24 +23,24 @@ import (
 type Store interface {
 	SaveAccount(ctx context.Context, a Account, seal func(id uuid.UUID) ([]byte, error)) (Account, error)
 	Account(ctx context.Context, id uuid.UUID) (Account, error)
-	ChangeAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (Account, error)
+	EditAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (Account, error)
 	DisconnectAccount(ctx context.Context, a Account, actor string) error
-	NoteAccountWell(ctx context.Context, a Account) error
-	NoteAccountTrouble(ctx context.Context, id uuid.UUID, version int64, t Trouble) error
+	MarkAccountHealthy(ctx context.Context, a Account) error
+	SetAccountError(ctx context.Context, id uuid.UUID, version int64, t LastError) error
 
 	App(ctx context.Context, network, baseURL, redirectURI string) (App, bool, error)
 	SaveApp(ctx context.Context, a App) error
-	SaveAttempt(ctx context.Context, a Attempt) error
-	TakeAttempt(ctx context.Context, stateHash []byte) (Attempt, bool, error)
+	SaveAuthorization(ctx context.Context, a PendingAuthorization) error
+	ConsumeAuthorization(ctx context.Context, stateHash []byte) (PendingAuthorization, bool, error)
 	SaveChoice(ctx context.Context, c PendingChoice) error
 	Choice(ctx context.Context, id uuid.UUID) (PendingChoice, error)
-	EndChoice(ctx context.Context, id uuid.UUID) error
+	DeleteChoice(ctx context.Context, id uuid.UUID) error
 
 	LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (Account, bool, error)
-	HoldRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error)
-	StoreRefreshed(ctx context.Context, a Account) (bool, error)
-	FailRefresh(ctx context.Context, id uuid.UUID, version int64, f Failure) error
-	RefuseAccount(ctx context.Context, id uuid.UUID, version int64, t Trouble) (bool, error)
+	ExtendRefreshLease(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error)
+	SaveRefreshed(ctx context.Context, a Account) (bool, error)
+	RecordRefreshFailure(ctx context.Context, id uuid.UUID, version int64, f RefreshFailure) error
+	MarkNeedsReconnect(ctx context.Context, id uuid.UUID, version int64, t LastError) (bool, error)
 }
 
 // Connectors finds networks and their ways to connect accounts.
@@ -51,8 +51,8 @@ type Connectors interface {
 	Names() []string
 }
 
-// Announcer wakes those who wait for events of the workspace.
-type Announcer interface {
+// Notifier wakes those who wait for events of the workspace.
+type Notifier interface {
 	Announce()
 }
 
@@ -64,10 +64,10 @@ type Service struct {
 	RedirectURI string // of our OAuth callback
 	// Sandbox gives the address of a network's copy in the sandbox, or "";
 	// nil: there is none.
-	Sandbox func(network string) string
-	Live    Announcer    // nil: events are found a little later
-	Log     *slog.Logger // nil: nothing is told
-	Pace    Pace
+	Sandbox  func(network string) string
+	Notifier Notifier     // nil: events are found a little later
+	Log      *slog.Logger // nil: nothing is told
+	Timing   RenewTiming
 }
 
 // Open reads an account with its tokens, ready for an adapter. Those of one that
@@ -78,7 +78,7 @@ func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Acco
 		return Account{}, network.Account{}, err
 	}
 	access, refresh, err := s.unseal(a)
-	return a, opened(a, access, refresh), err
+	return a, networkAccount(a, access, refresh), err
 }
 
 // Get reads an account of the workspace.
@@ -90,21 +90,21 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 	return a, err
 }
 
-func (s *Service) sandbox(networkName string) string {
+func (s *Service) sandboxURL(networkName string) string {
 	if s.Sandbox == nil {
 		return ""
 	}
 	return s.Sandbox(networkName)
 }
 
-// InSandbox says whether an account is one of the sandbox.
-func (s *Service) InSandbox(a Account) bool {
-	return a.BaseURL != "" && a.BaseURL == s.sandbox(a.Network)
+// IsSandbox says whether an account is one of the sandbox.
+func (s *Service) IsSandbox(a Account) bool {
+	return a.BaseURL != "" && a.BaseURL == s.sandboxURL(a.Network)
 }
 
-func (s *Service) announce() {
-	if s.Live != nil {
-		s.Live.Announce()
+func (s *Service) notify() {
+	if s.Notifier != nil {
+		s.Notifier.Announce()
 	}
 }
 
@@ -120,8 +120,8 @@ func (s *Service) log() *slog.Logger {
 func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
 	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
 		Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
-		Renewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt}
-	if row.Renewable {
+		IsRenewable: s.renewable(networkName, a), ExpiresAt: a.TokenExpiresAt, RefreshExpiresAt: a.RefreshTokenExpiresAt}
+	if row.IsRenewable {
 		row.RefreshDueAt = refreshDue(a, time.Now())
 	}
 	if who.UserID != uuid.Nil {
@@ -130,7 +130,7 @@ func (s *Service) save(ctx context.Context, who workspace.Principal, networkName
 	// Who comes back from a network brings no token: the attempt says who it is.
 	saved, err := s.Store.SaveAccount(audit.ByUser(ctx, who.UserID), row, func(id uuid.UUID) ([]byte, error) { return s.seal(id, a) })
 	if err == nil {
-		s.announce()
+		s.notify()
 	}
 	return saved, err
 }
@@ -147,9 +147,9 @@ func (s *Service) refresher(networkName string) (network.Refresher, bool) {
 	return r, ok
 }
 
-// refusal turns a network's answer into an error for the person who connects.
+// connectError turns a network's answer into an error for the person who connects.
 // field is what they gave, where the network names nothing.
-func refusal(err error, field string) error {
+func connectError(err error, field string) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
 		return err
@@ -182,7 +182,7 @@ func randomText() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-func hash(text string) []byte {
+func hashOf(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	return sum[:]
 }

@@ -39,8 +39,8 @@ func allow(t *testing.T, link string) url.Values {
 	return back.Query()
 }
 
-// refusal gives the first problem of a refused request.
-func refusal(t *testing.T, err error) apperr.FieldError {
+// connectError gives the first problem of a refused request.
+func connectError(t *testing.T, err error) apperr.FieldError {
 	t.Helper()
 	var e *apperr.Error
 	if !errors.As(err, &e) || e.Kind != apperr.KindInvalid || len(e.Fields) == 0 {
@@ -53,7 +53,7 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 	n := newsroomtest.Open(t)
 	there, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL() + "/"})
+	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL() + "/"})
 	n.Must(err)
 	asked, err := url.Parse(link)
 	n.Must(err)
@@ -61,10 +61,10 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 		t.Errorf("asked with %v", q)
 	}
 	back := allow(t, link)
-	made, err := n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	n.Must(err)
 	a := made.Account
-	if a.RemoteID != there.ID || a.BaseURL != n.Fake.URL() || a.WorkspaceID != n.Workspace.ID || !a.Default || a.Status != account.Connected || !strings.HasPrefix(a.Handle, "@desk@") {
+	if a.RemoteID != there.ID || a.BaseURL != n.Fake.URL() || a.WorkspaceID != n.Workspace.ID || !a.IsDefault || a.Status != account.Connected || !strings.HasPrefix(a.Handle, "@desk@") {
 		t.Errorf("connected %+v", a)
 	}
 	_, opened, err := n.Accounts.Open(t.Context(), a.ID)
@@ -78,8 +78,8 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 	}
 
 	// The state was good for this one callback.
-	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
-	if p := refusal(t, err); p.Field != "state" || p.Code != "unknown" {
+	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	if p := connectError(t, err); p.Field != "state" || p.Code != "unknown" {
 		t.Errorf("again: %+v", p)
 	}
 }
@@ -88,7 +88,7 @@ func TestNothingSecretOfAConnectionIsStoredInTheOpen(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
 	asked, err := url.Parse(link)
 	n.Must(err)
@@ -98,7 +98,7 @@ func TestNothingSecretOfAConnectionIsStoredInTheOpen(t *testing.T) {
 	if rows := n.Count("select count(*) from network_apps where client_id = $1", asked.Query().Get("client_id")); rows != 1 {
 		t.Errorf("%d registrations", rows)
 	}
-	_, err = n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	_, err = n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
 	if rows := n.Count("select count(*) from network_apps"); rows != 1 {
 		t.Errorf("%d registrations after two connections", rows)
@@ -109,23 +109,23 @@ func TestAConnectionNeedsItsOwnStateAndCode(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: "made up", Code: "code"})
-	if p := refusal(t, err); p.Field != "state" {
+	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: "made up", Code: "code"})
+	if p := connectError(t, err); p.Field != "state" {
 		t.Errorf("%+v", p)
 	}
-	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	link, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
-	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: allow(t, link).Get("state"), Code: "another code"})
-	if p := refusal(t, err); p.Field != "code" {
+	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: allow(t, link).Get("state"), Code: "another code"})
+	if p := connectError(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}
 	// A code that was given to another connection lacks this one's verifier.
-	first, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	first, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
-	second, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
+	second, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
-	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: allow(t, first).Get("state"), Code: allow(t, second).Get("code")})
-	if p := refusal(t, err); p.Field != "code" {
+	_, err = n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: allow(t, first).Get("state"), Code: allow(t, second).Get("code")})
+	if p := connectError(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}
 	if rows := n.Count("select count(*) from accounts"); rows != 0 {
@@ -145,14 +145,14 @@ func TestATokenConnectsItsAccount(t *testing.T) {
 func TestAWrongTokenIsRefusedAndNotRepeated(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Accounts.ConnectWithToken(t.Context(), n.Owner, "mastodon", n.Fake.URL(), secret.NewText("wrong-horse"))
-	if p := refusal(t, err); p.Field != "access_token" || p.Code != "auth" {
+	if p := connectError(t, err); p.Field != "access_token" || p.Code != "auth" {
 		t.Errorf("%+v", p)
 	}
 	if strings.Contains(err.Error(), "wrong-horse") {
 		t.Errorf("the error shows the token: %v", err)
 	}
 	_, err = n.Accounts.ConnectWithToken(t.Context(), n.Owner, "mastodon", n.Fake.URL(), secret.Text{})
-	if p := refusal(t, err); p.Field != "access_token" || p.Code != "required" {
+	if p := connectError(t, err); p.Field != "access_token" || p.Code != "required" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -161,13 +161,13 @@ func TestAddressesThatAreNoInstanceAreRefused(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for address, code := range map[string]string{"": "invalid", "social.example": "invalid", "ftp://social.example": "invalid", "https://": "invalid",
 		"https://user:pw@social.example": "invalid", "http://social.example": "rejected", "javascript:alert(1)": "invalid", "https://a b": "invalid"} {
-		_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
-		if p := refusal(t, err); p.Field != "base_url" || p.Code != code {
+		_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
+		if p := connectError(t, err); p.Field != "base_url" || p.Code != code {
 			t.Errorf("%q: %+v", address, p)
 		}
 	}
-	_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "myspace", BaseURL: "https://social.example"})
-	if p := refusal(t, err); p.Field != "network" || p.Code != "unknown" {
+	_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "myspace", BaseURL: "https://social.example"})
+	if p := connectError(t, err); p.Field != "network" || p.Code != "unknown" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -182,15 +182,15 @@ func TestAnInstanceAtAPrivateAddressIsNeverAsked(t *testing.T) {
 	defer secure.Close()
 	for _, address := range []string{plain.URL, secure.URL, strings.Replace(plain.URL, "127.0.0.1", "localhost", 1), "https://169.254.169.254", "https://10.0.0.1",
 		"https://[::1]", "https://[::ffff:127.0.0.1]", "https://0.0.0.0"} {
-		_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
-		if p := refusal(t, err); p.Field != "base_url" {
+		_, err := n.Accounts.StartAuthorization(t.Context(), n.Owner, account.Instance{Network: "mastodon", BaseURL: address})
+		if p := connectError(t, err); p.Field != "base_url" {
 			t.Errorf("%s: %+v", address, p)
 		}
 		if strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: the error shows what the name stands for: %v", address, err)
 		}
 		_, err = n.Accounts.ConnectWithToken(t.Context(), n.Owner, "mastodon", address, secret.NewText("token"))
-		if p := refusal(t, err); p.Field != "base_url" && p.Field != "access_token" {
+		if p := connectError(t, err); p.Field != "base_url" && p.Field != "access_token" {
 			t.Errorf("%s: %+v", address, p)
 		}
 	}

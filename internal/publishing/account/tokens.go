@@ -46,13 +46,13 @@ func (s *Service) unseal(a Account) (access, refresh secret.Text, err error) {
 	}
 	var t tokens
 	if err := json.Unmarshal([]byte(plain.Reveal()), &t); err != nil {
-		return secret.Text{}, secret.Text{}, unreadable()
+		return secret.Text{}, secret.Text{}, errMalformed()
 	}
 	return secret.NewText(t.Access), secret.NewText(t.Refresh), nil
 }
 
-// opened is an account as adapters need it.
-func opened(a Account, access, refresh secret.Text) network.Account {
+// networkAccount is an account as adapters need it.
+func networkAccount(a Account, access, refresh secret.Text) network.Account {
 	return network.Account{ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind,
 		Token: access, Scopes: a.Scopes, RefreshToken: refresh, TokenExpiresAt: a.ExpiresAt, RefreshTokenExpiresAt: a.RefreshExpiresAt, Settings: a.Settings}
 }
@@ -67,6 +67,6 @@ func refreshDue(a network.Account, now time.Time) time.Time {
 	return now.Add(left/2 + time.Duration(rand.Float64()*0.3*float64(left))) //nolint:gosec // not a secret
 }
 
-// unreadable says that the right keys opened something that is not ours. What it
+// errMalformed says that the right keys opened something that is not ours. What it
 // holds stays untold.
-func unreadable() error { return errors.New("what was sealed cannot be read") }
+func errMalformed() error { return errors.New("what was sealed cannot be read") }

@@ -13,8 +13,8 @@ type Warning struct {
 	Message string // a sentence for people
 }
 
-// warnAhead is how long before its end access is warned of.
-const warnAhead = 14 * 24 * time.Hour
+// expiryWarningWindow is how long before its end access is warned of.
+const expiryWarningWindow = 14 * 24 * time.Hour
 
 // Warnings are what somebody should know of an account now.
 func (a Account) Warnings(now time.Time) []Warning {
@@ -23,17 +23,17 @@ func (a Account) Warnings(now time.Time) []Warning {
 		return []Warning{{"disconnected", "The account is disconnected. Posts that come due wait until it is connected again."}}
 	case NeedsReconnect:
 		message := "The network does not accept Dateline's access any more. Connect the account again."
-		if a.Trouble != nil && a.Trouble.Message != "" {
-			message += " It said: " + a.Trouble.Message
+		if a.LastError != nil && a.LastError.Message != "" {
+			message += " It said: " + a.LastError.Message
 		}
 		return []Warning{{"needs_reconnect", message}}
 	}
 	var out []Warning
-	if ends := a.Ends(); !ends.IsZero() && ends.Before(now.Add(warnAhead)) {
+	if ends := a.AccessEndsAt(); !ends.IsZero() && ends.Before(now.Add(expiryWarningWindow)) {
 		out = append(out, Warning{"expiring", fmt.Sprintf("Access ends at %s. Connect the account again before then.", ends.Format(time.RFC3339))})
 	}
-	if a.RefreshFailures > 0 && a.Trouble != nil && a.Trouble.Class != network.Auth {
-		out = append(out, Warning{"not_renewed", "The token could not be renewed yet, and is tried again: " + a.Trouble.Message})
+	if a.RefreshFailures > 0 && a.LastError != nil && a.LastError.Class != network.Auth {
+		out = append(out, Warning{"not_renewed", "The token could not be renewed yet, and is tried again: " + a.LastError.Message})
 	}
 	return out
 }

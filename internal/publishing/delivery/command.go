@@ -19,7 +19,7 @@ type CommandStore interface {
 
 // Scheduler changes posts by the same rules as the API.
 type Scheduler interface {
-	Change(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
+	Edit(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
@@ -68,7 +68,7 @@ func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status po
 	switch {
 	case c.Broken != "":
 		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.Broken})
-	case c.Name == "cancel" && status == post.Cancelled:
+	case c.Name == "cancel" && status == post.Canceled:
 		return nil // carried out by an attempt whose answer was lost
 	case c.Name == "cancel":
 		_, err = s.Scheduler.Cancel(ctx, g)
@@ -79,7 +79,7 @@ func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status po
 	case c.Name == "discard":
 		_, err = s.Scheduler.Discard(ctx, g, c.Targets)
 	default:
-		_, err = s.Scheduler.Change(ctx, g, c.Edit)
+		_, err = s.Scheduler.Edit(ctx, g, c.Edit)
 	}
 	return err
 }

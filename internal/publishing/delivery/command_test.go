@@ -18,7 +18,7 @@ import (
 func (b *bench) planner() *delivery.Planner { return &delivery.Planner{Store: b.store} }
 
 func (b *bench) commands() *delivery.Commands {
-	return &delivery.Commands{Store: b.store, Scheduler: b.desk, Live: b.live}
+	return &delivery.Commands{Store: b.store, Scheduler: b.scheduler, Live: b.live}
 }
 
 func inAnHour(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Hour).UTC() }
@@ -37,7 +37,7 @@ func TestCommands_Apply(t *testing.T) {
 		{"TooLong", delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &long}}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
 		{"Nothing", delivery.Command{Name: "edit"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
 		{"Broken", delivery.Command{Name: "edit", Broken: "no object"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
-		{"Cancel", delivery.Command{Name: "cancel"}, post.EventCancelled, func(p post.Post) bool { return p.Status == post.Cancelled }},
+		{"Cancel", delivery.Command{Name: "cancel"}, post.EventCanceled, func(p post.Post) bool { return p.Status == post.Canceled }},
 		{"PublishNow", delivery.Command{Name: "publish_now"}, post.EventPublishNow, func(p post.Post) bool { return !p.ScheduledTime.After(time.Now()) && p.Status == post.Scheduled }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestCommands_ApplyTwice(t *testing.T) {
 	for range 2 {
 		b.must(b.commands().Apply(t.Context(), delivery.Command{PostID: p.ID, Name: "cancel"}))
 	}
-	if events := b.timeline(p.ID); !slices.Equal(events, []string{post.EventCreated, post.EventCancelled}) {
+	if events := b.timeline(p.ID); !slices.Equal(events, []string{post.EventCreated, post.EventCanceled}) {
 		t.Errorf("timeline %v", events)
 	}
 }

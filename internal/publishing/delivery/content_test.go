@@ -34,7 +34,7 @@ func (b *bench) member() account.Account {
 	b.must(err)
 	b.t.Cleanup(client.CloseIdleConnections)
 	b.networks = platforms.New(client, platforms.Options{LinkedIn: linkedin.Options{Sandbox: door.URL, CreateTimeout: 2 * time.Second}})
-	b.accounts.Connectors, b.desk.Networks = b.networks, b.networks
+	b.accounts.Connectors, b.scheduler.Networks = b.networks, b.networks
 	b.timing.Settled = 30 * time.Millisecond
 	b.token = there.Token
 	here, err := b.accounts.ConnectWithToken(b.t.Context(), b.who, linkedin.Name, door.URL, secret.NewText(there.Token))

@@ -35,14 +35,14 @@ func (b *bench) refusal(err error) string {
 
 func (b *bench) retry(p post.Post, targets ...uuid.UUID) post.Post {
 	b.t.Helper()
-	again, err := b.desk.Retry(b.t.Context(), b.guard(p), targets)
+	again, err := b.scheduler.Retry(b.t.Context(), b.guard(p), targets)
 	b.must(err)
 	return again
 }
 
 func (b *bench) change(p post.Post, edit scheduling.Edit) post.Post {
 	b.t.Helper()
-	changed, err := b.desk.Change(b.t.Context(), b.guard(p), edit)
+	changed, err := b.scheduler.Edit(b.t.Context(), b.guard(p), edit)
 	b.must(err)
 	return changed
 }
@@ -95,11 +95,11 @@ func TestRetryTouchesOnlyWhatFailed(t *testing.T) {
 	if now := b.read(p.ID); now.Status != post.PartlyPosted {
 		t.Errorf("the post is %s", now.Status)
 	}
-	if _, err := b.desk.Retry(t.Context(), b.guard(p), []uuid.UUID{good.ID}); b.refusal(err) != "not_a_dead_letter" {
+	if _, err := b.scheduler.Retry(t.Context(), b.guard(p), []uuid.UUID{good.ID}); b.refusal(err) != "not_a_dead_letter" {
 		t.Errorf("retrying what is out gave %v", err)
 	}
 	again := b.retry(p)
-	if _, err := b.desk.Cancel(t.Context(), b.guard(p)); b.refusal(err) != "too_late" {
+	if _, err := b.scheduler.Cancel(t.Context(), b.guard(p)); b.refusal(err) != "too_late" {
 		t.Errorf("cancelling what is partly out gave %v", err)
 	}
 	b.publish(b.publisher(), inputOn(again, b.account))
@@ -168,23 +168,23 @@ func TestDiscard(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Account: "other"})
 	b.publish(b.publisher(), inputOn(p, b.account))
 	b.publish(b.publisher(), inputOn(p, other))
-	if _, err := b.desk.Discard(t.Context(), b.guard(p), nil); err != nil {
+	if _, err := b.scheduler.Discard(t.Context(), b.guard(p), nil); err != nil {
 		t.Fatal(err)
 	}
 	b.prove(p.ID, b.account, post.TargetPosted, 1)
-	b.prove(p.ID, other, post.TargetCancelled, 0)
+	b.prove(p.ID, other, post.TargetCanceled, 0)
 	if now := b.read(p.ID); now.Status != post.PartlyPosted {
 		t.Errorf("the post is %s", now.Status)
 	}
 	for what, act := range map[string]func() error{
-		"retry":   func() error { _, err := b.desk.Retry(t.Context(), b.guard(p), nil); return err },
-		"discard": func() error { _, err := b.desk.Discard(t.Context(), b.guard(p), nil); return err },
+		"retry":   func() error { _, err := b.scheduler.Retry(t.Context(), b.guard(p), nil); return err },
+		"discard": func() error { _, err := b.scheduler.Discard(t.Context(), b.guard(p), nil); return err },
 	} {
 		if got := b.refusal(act()); got != "not_a_dead_letter" {
 			t.Errorf("%s after it was given up gave %q", what, got)
 		}
 	}
-	if result, _ := b.publish(b.publisher(), inputOn(p, other)); result.Status != post.TargetCancelled {
+	if result, _ := b.publish(b.publisher(), inputOn(p, other)); result.Status != post.TargetCanceled {
 		t.Errorf("it was published: %+v", result)
 	}
 }
@@ -197,7 +197,7 @@ func TestALostPostIsNotMadeAgainAfterARetry(t *testing.T) {
 		"Retry": func(b *bench, p post.Post) post.Post { return b.retry(p) },
 		"RetryAndPublishNow": func(b *bench, p post.Post) post.Post {
 			b.retry(p)
-			now, err := b.desk.PublishNow(b.t.Context(), b.guard(p))
+			now, err := b.scheduler.PublishNow(b.t.Context(), b.guard(p))
 			b.must(err)
 			return now
 		},
@@ -229,7 +229,7 @@ func TestAThreadThatHasBegunHasNoNewTime(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
 	b.publish(b.publisher(), input(p))
 	when := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	if _, err := b.desk.Change(t.Context(), b.guard(p), scheduling.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
+	if _, err := b.scheduler.Edit(t.Context(), b.guard(p), scheduling.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
 		t.Errorf("a new time gave %v", err)
 	}
 }

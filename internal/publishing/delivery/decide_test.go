@@ -37,7 +37,7 @@ func TestDecideIsRefused(t *testing.T) {
 		if status == post.TargetPosted {
 			b.publish(b.publisher(), input(first))
 		}
-		_, err := b.desk.Confirm(t.Context(), b.guard(first), first.Targets[0].ID, "https://social.example/@desk/1", "")
+		_, err := b.scheduler.Confirm(t.Context(), b.guard(first), first.Targets[0].ID, "https://social.example/@desk/1", "")
 		if got := b.refusal(err); got != "not_uncertain" {
 			t.Errorf("%s: %q", what, got)
 		}
@@ -48,15 +48,15 @@ func TestDecideIsRefused(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.ResetBefore, Count: -1})
 	b.publish(b.publisher(), input(second))
 	before := b.timeline(second.ID)
-	if _, err := b.desk.Confirm(t.Context(), b.guard(second), second.Targets[0].ID, taken, ""); b.refusal(err) != "taken" {
+	if _, err := b.scheduler.Confirm(t.Context(), b.guard(second), second.Targets[0].ID, taken, ""); b.refusal(err) != "taken" {
 		t.Errorf("another post's address gave %v", err)
 	}
 	if now := b.read(second.ID); now.Targets[0].Status != post.TargetUncertain || now.Version != b.read(second.ID).Version || !slices.Equal(before, b.timeline(second.ID)) {
 		t.Errorf("the refusal left something behind: %+v", now)
 	}
-	_, err := b.desk.Discard(t.Context(), b.guard(second), nil)
+	_, err := b.scheduler.Discard(t.Context(), b.guard(second), nil)
 	b.must(err)
-	if now := b.read(second.ID); now.Status != post.Cancelled {
+	if now := b.read(second.ID); now.Status != post.Canceled {
 		t.Errorf("given up, the post is %s", now.Status)
 	}
 }
@@ -65,23 +65,26 @@ func TestDecideIsRefused(t *testing.T) {
 func TestDecisionsAtTheSameMoment(t *testing.T) {
 	words := "Corrected"
 	type act func(b *bench, p post.Post) error
-	retry := func(b *bench, p post.Post) error { _, err := b.desk.Retry(b.t.Context(), b.guard(p), nil); return err }
+	retry := func(b *bench, p post.Post) error {
+		_, err := b.scheduler.Retry(b.t.Context(), b.guard(p), nil)
+		return err
+	}
 	discard := func(b *bench, p post.Post) error {
-		_, err := b.desk.Discard(b.t.Context(), b.guard(p), nil)
+		_, err := b.scheduler.Discard(b.t.Context(), b.guard(p), nil)
 		return err
 	}
 	edit := func(b *bench, p post.Post) error {
 		g := b.guard(p)
 		g.IfVersion = p.Version
-		_, err := b.desk.Change(b.t.Context(), g, scheduling.Edit{Content: &words})
+		_, err := b.scheduler.Edit(b.t.Context(), g, scheduling.Edit{Content: &words})
 		return err
 	}
 	again := func(b *bench, p post.Post) error {
-		_, err := b.desk.SendAgain(b.t.Context(), b.guard(p), p.Targets[0].ID)
+		_, err := b.scheduler.Resend(b.t.Context(), b.guard(p), p.Targets[0].ID)
 		return err
 	}
 	confirm := func(b *bench, p post.Post) error {
-		_, err := b.desk.Confirm(b.t.Context(), b.guard(p), p.Targets[0].ID, b.fake.URL()+"/@desk/12345", "")
+		_, err := b.scheduler.Confirm(b.t.Context(), b.guard(p), p.Targets[0].ID, b.fake.URL()+"/@desk/12345", "")
 		return err
 	}
 	for _, row := range []struct {
@@ -120,7 +123,7 @@ func TestDecisionsAtTheSameMoment(t *testing.T) {
 				if now.Status == post.Publishing || now.Status == post.Scheduled {
 					b.publish(b.publisher(), input(now))
 				}
-				if now = b.read(p.ID); now.Status != post.Posted && now.Status != post.Cancelled {
+				if now = b.read(p.ID); now.Status != post.Posted && now.Status != post.Canceled {
 					t.Errorf("it ended %s", now.Status)
 				}
 			}
@@ -148,13 +151,13 @@ func TestDecide(t *testing.T) {
 			p := b.uncertain(b.schedule(thread(row.segments)), row.segment, row.exists)
 			target := p.Targets[0].ID
 			for what, act := range map[string]func() error{
-				"retry": func() error { _, err := b.desk.Retry(t.Context(), b.guard(p), nil); return err },
+				"retry": func() error { _, err := b.scheduler.Retry(t.Context(), b.guard(p), nil); return err },
 				"edit": func() error {
 					s := "x"
-					_, err := b.desk.Change(t.Context(), b.guard(p), scheduling.Edit{Content: &s})
+					_, err := b.scheduler.Edit(t.Context(), b.guard(p), scheduling.Edit{Content: &s})
 					return err
 				},
-				"cancel": func() error { _, err := b.desk.Cancel(t.Context(), b.guard(p)); return err },
+				"cancel": func() error { _, err := b.scheduler.Cancel(t.Context(), b.guard(p)); return err },
 			} {
 				if b.refusal(act()) == "" {
 					t.Errorf("%s of what is in doubt was not refused", what)
@@ -162,16 +165,16 @@ func TestDecide(t *testing.T) {
 			}
 			var err error
 			if row.exists {
-				_, err = b.desk.Confirm(t.Context(), b.guard(p), target, b.published()[row.segment].URL, "")
+				_, err = b.scheduler.Confirm(t.Context(), b.guard(p), target, b.published()[row.segment].URL, "")
 			} else {
-				_, err = b.desk.SendAgain(t.Context(), b.guard(p), target)
+				_, err = b.scheduler.Resend(t.Context(), b.guard(p), target)
 			}
 			b.must(err)
 			last := row.exists && row.segment+1 == row.segments
 			if now := b.read(p.ID); (now.Status == post.Posted) != last {
 				t.Errorf("the post is %s", now.Status)
 			}
-			_, err = b.desk.SendAgain(t.Context(), b.guard(p), target)
+			_, err = b.scheduler.Resend(t.Context(), b.guard(p), target)
 			if got := b.refusal(err); got != "not_uncertain" {
 				t.Errorf("deciding twice gave %q", got)
 			}
@@ -199,7 +202,7 @@ func TestPublishNeverAnsweredUnderItsKey(t *testing.T) {
 			}
 			b.publish(b.publisher(), input(p))
 			b.prove(p.ID, b.account, post.TargetUncertain, 1)
-			_, err := b.desk.Confirm(t.Context(), b.guard(p), p.Targets[0].ID, b.published()[0].URL, "")
+			_, err := b.scheduler.Confirm(t.Context(), b.guard(p), p.Targets[0].ID, b.published()[0].URL, "")
 			b.must(err)
 			b.prove(p.ID, b.account, post.TargetPosted, 1)
 		})

@@ -46,20 +46,20 @@ const createPath = "/api/v1/statuses"
 
 // bench is one workspace with one account at a fake network, on real engines.
 type bench struct {
-	t        *testing.T
-	store    *postgres.Store
-	url      string // of the database
-	objects  *objects.Bucket
-	fake     *fake.Server
-	token    string // of the account
-	who      workspace.Principal
-	account  account.Account
-	accounts *account.Service
-	networks platforms.Registry
-	desk     *scheduling.Desk
-	log      *journal
-	live     *bus
-	timing   delivery.Timing
+	t         *testing.T
+	store     *postgres.Store
+	url       string // of the database
+	objects   *objects.Bucket
+	fake      *fake.Server
+	token     string // of the account
+	who       workspace.Principal
+	account   account.Account
+	accounts  *account.Service
+	networks  platforms.Registry
+	scheduler *scheduling.Scheduler
+	log       *journal
+	live      *bus
+	timing    delivery.Timing
 
 	mu     sync.Mutex
 	errors []string // that Temporal was told
@@ -97,7 +97,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	b.must(b.store.Found(t.Context(), workspace.Workspace{ID: b.who.WorkspaceID, Name: "Harbour Courier", TimeZone: "UTC"}, "owner", apiToken))
 	b.accounts = &account.Service{Store: b.store, Connectors: b.networks, Sealer: sealer, Sandbox: b.fake.NetworkURL}
 	b.account = b.connect("desk")
-	b.desk = &scheduling.Desk{Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Live: b.live, Log: slog.New(b.log.handler())}
+	b.scheduler = &scheduling.Scheduler{Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Notifier: b.live, Log: slog.New(b.log.handler())}
 	return b
 }
 

@@ -52,7 +52,7 @@ func TestChangeReachesAPostThatWaitsInMemory(t *testing.T) {
 				notices <- []uuid.UUID{edited.ID, neighbour.ID, uuid.New()} // of something else
 			}
 			content := "Tide tables for the harbour, week 49"
-			_, err := b.desk.Change(t.Context(), b.guard(edited), scheduling.Edit{Content: &content})
+			_, err := b.scheduler.Edit(t.Context(), b.guard(edited), scheduling.Edit{Content: &content})
 			b.must(err)
 			if c.notice {
 				notices <- []uuid.UUID{edited.ID, neighbour.ID}

@@ -29,15 +29,15 @@ func (h *history) examine(w *witness) {
 		h.t.Errorf("%s, post %s (%s): %s\ntimeline %v", h.name, w.id, p.Status, fmt.Sprintf(format, args...), timeline)
 	}
 	given := slices.Contains(timeline, post.EventDiscarded)
-	if p.Status != post.Posted && p.Status != post.Cancelled && (p.Status != post.PartlyPosted || !given) {
+	if p.Status != post.Posted && p.Status != post.Canceled && (p.Status != post.PartlyPosted || !given) {
 		complain("it did not come to its end: %+v", p.Targets)
 	}
-	if slices.Contains(timeline, post.EventCancelled) && p.Status != post.Cancelled {
+	if slices.Contains(timeline, post.EventCanceled) && p.Status != post.Canceled {
 		complain("its cancel was overtaken")
 	}
 	for _, t := range p.Targets {
 		live := h.of(w, t.AccountID)
-		if slices.Contains(timeline, post.EventCancelled) && len(live) > 0 {
+		if slices.Contains(timeline, post.EventCanceled) && len(live) > 0 {
 			complain("it was cancelled and lives: %+v", live)
 		}
 		h.examineTarget(w, p, t, live, complain)
@@ -51,7 +51,7 @@ func (h *history) examineTarget(w *witness, p post.Post, t post.Target, live []f
 	if t.Status == post.TargetPosted && (len(live) < len(p.Segments(t)) && len(live) != len(known) || len(live) == 0) {
 		complain("%d of %d segments live", len(live), len(p.Segments(t)))
 	}
-	if len(known) > len(live) || len(known) < len(live) && t.Status != post.TargetCancelled {
+	if len(known) > len(live) || len(known) < len(live) && t.Status != post.TargetCanceled {
 		complain("%d are known, %d live: %+v", len(known), len(live), live)
 		return
 	}
@@ -103,7 +103,7 @@ func (h *history) examineClaims(w *witness, complain func(string, ...any)) {
 	claims := map[uuid.UUID][]int64{}
 	for _, e := range events {
 		switch e.Type {
-		case post.EventEdited, post.EventPublishNow, post.EventCancelled:
+		case post.EventEdited, post.EventPublishNow, post.EventCanceled:
 			revision++
 		case post.EventSending:
 			claims[*e.TargetID] = append(claims[*e.TargetID], revision)

@@ -180,7 +180,7 @@ func (w *witness) acknowledge(p post.Post) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.said[p.Revision] = p
-	w.cancelled = w.cancelled || p.Status == post.Cancelled
+	w.cancelled = w.cancelled || p.Status == post.Canceled
 }
 
 // meddle is a person who does a few things to a post.
@@ -254,7 +254,7 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 			return
 		}
 		for _, t := range p.Targets {
-			if !t.Status.Open() || p.Status.Final() {
+			if !t.Status.IsOpen() || p.Status.IsFinal() {
 				continue
 			}
 			publisher := h.publisher()
@@ -282,7 +282,7 @@ func (h *history) settle() {
 	for _, w := range h.posts {
 		for ctx.Err() == nil {
 			p, err := h.store.Post(ctx, w.id)
-			if err != nil || p.Status == post.Posted || p.Status == post.Cancelled || !h.decide(w, p) {
+			if err != nil || p.Status == post.Posted || p.Status == post.Canceled || !h.decide(w, p) {
 				break
 			}
 			time.Sleep(5 * time.Millisecond)
@@ -308,7 +308,7 @@ func (h *history) decide(w *witness, p post.Post) bool {
 				}
 			}
 			_, err = h.store.Decide(h.t.Context(), g, d)
-		case !t.Status.Open():
+		case !t.Status.IsOpen():
 			continue
 		}
 		h.quietRefusal(err)

@@ -20,7 +20,7 @@ type job struct {
 	stored    account.Account // as it was read
 	adapter   network.Network
 	segments  []segment
-	published []post.Published // segments that are already published, in order
+	published []post.PublishedSegment // segments that are already published, in order
 	parent    string           // remote id of the post that the first segment replies to
 	epoch     *prefetchedEpoch
 	run       *run
@@ -76,7 +76,7 @@ func (l *loader) load(ctx context.Context, in TargetInput) (*job, *TargetResult,
 	if j.target.ID == uuid.Nil {
 		return nil, &TargetResult{Stale: true}, nil
 	}
-	if !j.target.Status.Open() {
+	if !j.target.Status.IsOpen() {
 		return nil, &TargetResult{Status: j.target.Status}, nil
 	}
 	if current.Status != post.Scheduled && current.Status != post.Publishing {

@@ -97,7 +97,7 @@ func (r *reconciler) reconcile(ctx context.Context, j *job, call post.Call, caus
 // found records a post that a lost call made.
 func (r *reconciler) found(ctx context.Context, j *job, call post.Call, receipt network.Receipt, evidence map[string]any) (TargetResult, error) {
 	result, err := r.outcomes.posted(ctx, j, call, receipt, post.CallReconciledOK, evidence)
-	if err == nil && result.Status.Open() {
+	if err == nil && result.Status.IsOpen() {
 		return TargetResult{}, waitFor("The thread continues.", 0)
 	}
 	return result, err
@@ -219,9 +219,9 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 	if err != nil {
 		return searchResult{}, err
 	}
-	unsettled := hasOtherSending(before, call) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.Unchanged) ||
+	unsettled := hasOtherSending(before, call) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.IsUnchanged) ||
 		// What looks like this post may belong to a call that has no response yet.
-		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.Known, after.Known))
+		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.KnownRemoteIDs, after.KnownRemoteIDs))
 	if unsettled {
 		found.Found, found.Conclusive = false, false
 	}
@@ -231,7 +231,7 @@ func (r *reconciler) searchOnce(ctx context.Context, j *job, call post.Call, has
 // windowOf bounds the search for a call by what else is unresolved on its account.
 func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 	from, fingerprint := call.SentAt, hex.EncodeToString(call.Fingerprint)
-	w := network.Window{Known: similar.Known, Pending: 1}
+	w := network.Window{Known: similar.KnownRemoteIDs, Pending: 1}
 	for _, other := range similar.Calls {
 		if other.OperationID == call.OperationID {
 			continue

@@ -163,7 +163,7 @@ func (o *outcomes) retry(ctx context.Context, j *job, call post.Call, e *network
 		return o.failedAs(ctx, j, call, late, state)
 	}
 	out := outcomeOf(j, call, e)
-	out.Status, out.Operation, out.Event, out.Tries = j.target.Status, state, post.EventRetrying, attempts-j.target.Attempts
+	out.Status, out.Operation, out.Event, out.Attempts = j.target.Status, state, post.EventRetrying, attempts-j.target.Attempts
 	if call.OperationID != uuid.Nil {
 		out.Status = post.TargetPublishing
 	}
@@ -184,14 +184,14 @@ func (o *outcomes) failed(ctx context.Context, j *job, call post.Call, e *networ
 // failedAs is failed with the state of the call.
 func (o *outcomes) failedAs(ctx context.Context, j *job, call post.Call, e *network.Error, state string) (TargetResult, error) {
 	out := outcomeOf(j, call, e)
-	out.Status, out.Operation, out.Event, out.Tries = post.TargetFailed, state, post.EventFailed, 1
+	out.Status, out.Operation, out.Event, out.Attempts = post.TargetFailed, state, post.EventFailed, 1
 	return o.record(ctx, j, out)
 }
 
 // uncertain leaves it to a person to decide whether the call made a post.
 func (o *outcomes) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
 	out := outcomeOf(j, call, cause)
-	out.Status, out.Operation, out.Event, out.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
+	out.Status, out.Operation, out.Event, out.Attempts = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
 	return o.record(ctx, j, out)
 }
 
@@ -205,7 +205,7 @@ func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt n
 	}
 	out := post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment,
 		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,
-		Tries: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
+		Attempts: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
 		EventData: map[string]any{"remote_id": receipt.RemoteID, "url": receipt.URL,
 			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}}
 	if last := call.Segment+1 >= len(j.segments); !last {
@@ -213,8 +213,8 @@ func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt n
 		out.EventData["segment"], out.EventData["of"] = call.Segment, len(j.segments)
 	}
 	result, err := o.record(ctx, j, out)
-	if err == nil && result.Status.Open() {
-		j.published = append(j.published, post.Published{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
+	if err == nil && result.Status.IsOpen() {
+		j.published = append(j.published, post.PublishedSegment{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
 		j.target.Status, j.target.Fence, j.target.Attempts = result.Status, call.Fence, 0
 	}
 	return result, err

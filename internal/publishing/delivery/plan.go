@@ -68,7 +68,7 @@ func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 		}
 	}
 	for _, t := range p.Targets {
-		if until := t.UpdatedAt.Add(post.ParkedFor); t.Status.Dead() && until.After(v.ParkedUntil) {
+		if until := t.UpdatedAt.Add(post.ParkTimeout); t.Status.Dead() && until.After(v.ParkedUntil) {
 			v.ParkedUntil = until.UTC()
 		}
 		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
@@ -84,7 +84,7 @@ func (s *Planner) preparesAhead(p post.Post) bool {
 	}
 	for _, t := range p.Targets {
 		n, _ := s.Networks.Get(t.Network)
-		if _, ok := n.(network.Preparer); ok && t.Status.Open() {
+		if _, ok := n.(network.Preparer); ok && t.Status.IsOpen() {
 			return true
 		}
 	}

@@ -95,7 +95,7 @@ func (p *preparer) findParent(ctx context.Context, j *job) *network.Error {
 	case status == post.TargetPosted:
 		j.parent = remoteID
 		return nil
-	case status.Open(), status == post.TargetUncertain:
+	case status.IsOpen(), status == post.TargetUncertain:
 		return &network.Error{Class: network.Throttled, Code: codeParentWaiting, Scope: "post",
 			Message: "The post that this one replies to is not published yet."}
 	default:

@@ -170,7 +170,7 @@ func TestPreparedAttachmentsThatExpireAreRenewed(t *testing.T) {
 			if n := uploads(); n != 2 {
 				t.Errorf("%d uploads, the new one being good", n)
 			}
-			now, err := b.desk.PublishNow(t.Context(), b.guard(p))
+			now, err := b.scheduler.PublishNow(t.Context(), b.guard(p))
 			b.must(err)
 			b.publish(b.publisher(), input(now))
 			b.prove(p.ID, b.account, post.TargetPosted, 1)

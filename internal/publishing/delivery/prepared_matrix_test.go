@@ -88,7 +88,7 @@ func (b *bench) proveOnce(p post.Post, a account.Account, name string) post.Targ
 	b.t.Helper()
 	now := b.read(p.ID)
 	target := targetOn(now, a)
-	if target.Status.Open() {
+	if target.Status.IsOpen() {
 		b.t.Errorf("%s: still %s", name, target.Status)
 	}
 	known, err := b.store.PublishedSegments(b.t.Context(), target.ID)

@@ -62,7 +62,7 @@ func (s *sender) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 			return TargetResult{}, err
 		}
 		result, err := s.send(ctx, j)
-		if err != nil || result.Stale || !result.Status.Open() {
+		if err != nil || result.Stale || !result.Status.IsOpen() {
 			return result, err
 		}
 	}

@@ -39,7 +39,7 @@ func (s *stager) planned(j *job, files []media.Item) []media.Item {
 	if s.renderer == nil {
 		return files
 	}
-	return scheduling.AsPlanned(files, j.limits)
+	return scheduling.ConvertedItems(files, j.limits)
 }
 
 // render converts the files that are not published yet to what the network

@@ -27,7 +27,7 @@ type PostStore interface {
 	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
 	Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error)
 	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
-	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error)
+	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.PublishedSegment, error)
 }
 
 // ClaimStore claims targets. A claim is a lease with a fencing token.

@@ -140,7 +140,7 @@ func notDue(clock Clock, in TargetInput) error {
 func isDeferrable(v PostView) bool {
 	open := 0
 	for _, t := range v.Targets {
-		if t.Status.Open() {
+		if t.Status.IsOpen() {
 			open++
 		}
 	}

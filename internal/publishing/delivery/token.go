@@ -24,7 +24,7 @@ func (t *tokens) ensureFresh(ctx context.Context, j *job) *network.Error {
 			Message: "The account is disconnected. Reconnect it, and the post is published."}
 	}
 	now := t.clock.Now()
-	if !j.stored.Stale(j.post.ScheduledTime, now) {
+	if !j.stored.NeedsRenewal(j.post.ScheduledTime, now) {
 		return nil
 	}
 	renewal, err := t.renew(ctx, j)
@@ -33,7 +33,7 @@ func (t *tokens) ensureFresh(ctx context.Context, j *job) *network.Error {
 		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The account's token could not be renewed.", Err: err}
 	case renewal.Outcome == account.Refused:
 		return notRenewed(renewal)
-	case renewal.Outcome == account.Later && !j.stored.ExpiresAt.After(now.Add(time.Minute)):
+	case renewal.Outcome == account.Deferred && !j.stored.ExpiresAt.After(now.Add(time.Minute)):
 		return renewalWaits(renewal)
 	}
 	return nil
@@ -54,7 +54,7 @@ func (t *tokens) renew(ctx context.Context, j *job) (account.Renewal, error) {
 
 func notRenewed(r account.Renewal) *network.Error {
 	return &network.Error{Class: network.Auth, Code: codeNotRenewed,
-		Message: "The account must be reconnected: " + r.Trouble.Message}
+		Message: "The account must be reconnected: " + r.LastError.Message}
 }
 
 // renewalWaits uses up no attempt: a network whose login does not respond is no
@@ -79,7 +79,7 @@ func (t *tokens) rejected(ctx context.Context, j *job, call post.Call, e *networ
 		return TargetResult{}, err
 	case stored.Status != account.Disconnected && stored.TokenVersion != j.stored.TokenVersion:
 		return t.outcomes.retry(ctx, j, call, again)
-	case stored.Renewable && stored.Status == account.Connected && j.target.ErrorCode != codeRenewed:
+	case stored.IsRenewable && stored.Status == account.Connected && j.target.ErrorCode != codeRenewed:
 		renewal, err := t.accounts.Renew(ctx, stored.ID, stored.TokenVersion)
 		if err != nil {
 			return TargetResult{}, err
@@ -88,7 +88,7 @@ func (t *tokens) rejected(ctx context.Context, j *job, call post.Call, e *networ
 		case account.Renewed:
 			again.Code, again.Message = codeRenewed, "The token was rejected and has been renewed."
 			return t.outcomes.retry(ctx, j, call, again)
-		case account.Later:
+		case account.Deferred:
 			waits := renewalWaits(renewal)
 			waits.Status, waits.RequestID = e.Status, e.RequestID
 			return t.outcomes.retry(ctx, j, call, waits)

@@ -18,7 +18,7 @@ func expiringBench(t *testing.T) *bench {
 	b := newBench(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	b.accounts.RedirectURI = "https://dateline.example/api/v1/oauth/callback"
 	b.accounts.Sandbox = b.fake.NetworkURL
-	b.accounts.Pace = account.Pace{Look: 5 * time.Millisecond, Backoff: 20 * time.Millisecond}
+	b.accounts.Timing = account.RenewTiming{PollInterval: 5 * time.Millisecond, Backoff: 20 * time.Millisecond}
 	b.allow()
 	return b
 }
@@ -26,10 +26,10 @@ func expiringBench(t *testing.T) *bench {
 // allow connects the bench's account through the consent page.
 func (b *bench) allow() {
 	b.t.Helper()
-	link, err := b.accounts.Begin(b.t.Context(), b.who, account.Instance{Network: "mastodon", Sandbox: true})
+	link, err := b.accounts.StartAuthorization(b.t.Context(), b.who, account.Instance{Network: "mastodon", Sandbox: true})
 	b.must(err)
 	back := newsroomtest.Consent(b.t, link)
-	made, err := b.accounts.Complete(b.t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := b.accounts.CompleteAuthorization(b.t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	b.must(err)
 	b.account = made.Account
 }
@@ -103,7 +103,7 @@ func TestATokenThatIsRefusedAgainEndsAsADeadLetterAndComesBack(t *testing.T) {
 	if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != "auth" || len(pauses) != 1 {
 		t.Errorf("%s after the pauses %v", target.ErrorClass, pauses)
 	}
-	if now := b.stored(); now.Status != account.NeedsReconnect || now.TokenVersion != b.account.TokenVersion+1 || now.Trouble == nil {
+	if now := b.stored(); now.Status != account.NeedsReconnect || now.TokenVersion != b.account.TokenVersion+1 || now.LastError == nil {
 		t.Errorf("%+v", now)
 	}
 	b.allow()

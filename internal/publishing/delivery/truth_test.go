@@ -150,14 +150,14 @@ func (b *bench) proveRecords(a account.Account, target post.Target, live []fake.
 			b.t.Errorf("%s: fence %d after %d", a.Handle, e.Fence, fence)
 		}
 		fence = e.Fence
-		if (e.State == post.CallSending || e.State == post.CallAmbiguous) && !target.Status.Open() {
+		if (e.State == post.CallSending || e.State == post.CallAmbiguous) && !target.Status.IsOpen() {
 			b.t.Errorf("%s: a call is still %s: %+v", a.Handle, e.State, e)
 		}
 	}
 	if target.Status == post.TargetPosted && (target.ErrorClass != "" || target.ErrorMessage != "" || target.PostedAt == nil) {
 		b.t.Errorf("%s: posted at %v with error %q %q", a.Handle, target.PostedAt, target.ErrorClass, target.ErrorMessage)
 	}
-	if !target.Status.Open() && target.ClaimedUntil != nil {
+	if !target.Status.IsOpen() && target.ClaimedUntil != nil {
 		b.t.Errorf("%s: the claim was not given back", a.Handle)
 	}
 }

@@ -17,11 +17,11 @@ import (
 
 // CreditStore knows whether a workspace keeps the credit of its images.
 type CreditStore interface {
-	KeepsMediaCredit(ctx context.Context, workspace uuid.UUID) (bool, error)
+	PreservesMediaCredit(ctx context.Context, workspace uuid.UUID) (bool, error)
 }
 
-// cleaned is a file as it is stored: without metadata, and upright.
-type cleaned struct {
+// cleanedFile is a file as it is stored: without metadata, and upright.
+type cleanedFile struct {
 	Facts
 	body    io.ReadSeeker
 	bytes   int64
@@ -33,12 +33,12 @@ type cleaned struct {
 // clean finds out what a file is, and removes its metadata: nothing of it is
 // stored, let alone published. The picture is not re-encoded unless it has to
 // be turned.
-func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spooled) (c cleaned, err error) {
+func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spooledFile) (c cleanedFile, err error) {
 	if c.Facts, err = inspectFile(ctx, arrived.file, arrived.bytes); err != nil {
 		return c, err
 	}
 	var o metadata.Options
-	if o.KeepCredit, err = s.Store.KeepsMediaCredit(ctx, workspace); err != nil {
+	if o.KeepCredit, err = s.Store.PreservesMediaCredit(ctx, workspace); err != nil {
 		return c, err
 	}
 	plan, err := scan(arrived, c.MIMEType, o)
@@ -52,13 +52,13 @@ func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spoole
 			c.Width, c.Height = c.Height, c.Width
 		}
 		c.Orientation = plan.Orientation
-		content, ok, err := s.turn(arrived.file, arrived.bytes, c.Facts, plan)
+		content, ok, err := s.reorient(arrived.file, arrived.bytes, c.Facts, plan)
 		if err != nil {
 			return c, err
 		}
 		if ok {
 			c.Orientation = 1
-			err := c.take(bytes.NewReader(content), int64(len(content)))
+			err := c.setBody(bytes.NewReader(content), int64(len(content)))
 			return c, err
 		}
 		o.KeepOrientation = true
@@ -76,11 +76,11 @@ func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spoole
 	if err != nil || after.Kind != c.Kind || after.Frames != c.Frames {
 		return c, damaged("The metadata of the file cannot be removed: its structure is damaged. Export it again, then upload it.")
 	}
-	err = c.take(body, plan.Size())
+	err = c.setBody(body, plan.Size())
 	return c, err
 }
 
-func scan(arrived spooled, mimeType string, o metadata.Options) (*metadata.Plan, error) {
+func scan(arrived spooledFile, mimeType string, o metadata.Options) (*metadata.Plan, error) {
 	plan, err := metadata.Scan(arrived.file, arrived.bytes, mimeType, o)
 	if errors.Is(err, metadata.ErrMalformed) {
 		return nil, damaged("The metadata of the file cannot be removed: %s. Export it again, then upload it.", err)
@@ -91,8 +91,8 @@ func scan(arrived spooled, mimeType string, o metadata.Options) (*metadata.Plan,
 	return plan, nil
 }
 
-// take makes a body what is stored.
-func (c *cleaned) take(body io.ReadSeeker, size int64) error {
+// setBody makes a body what is stored.
+func (c *cleanedFile) setBody(body io.ReadSeeker, size int64) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, body); err != nil {
 		return fmt.Errorf("reading a file without its metadata: %w", err)
@@ -102,7 +102,7 @@ func (c *cleaned) take(body io.ReadSeeker, size int64) error {
 }
 
 // item fills in what is known of the file.
-func (c *cleaned) item(item Item) Item {
+func (c *cleanedFile) item(item Item) Item {
 	item.Facts, item.Bytes, item.SHA256, item.ObjectKey = c.Facts, c.bytes, c.sum, objectKey(c.sum)
 	for _, category := range metadata.Categories() {
 		if slices.Contains(c.removed, category) && !slices.Contains(item.MetadataRemoved, category) {
@@ -113,29 +113,29 @@ func (c *cleaned) item(item Item) Item {
 }
 
 // store puts the file into the bucket.
-func (s *Service) store(ctx context.Context, item Item, c cleaned) error {
+func (s *Service) store(ctx context.Context, item Item, c cleanedFile) error {
 	if _, err := c.body.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	return s.Objects.Put(ctx, item.ObjectKey, item.MIMEType, item.Bytes, c.body)
 }
 
-// spooled is a file that has arrived and lies on this machine's disk until it
+// spooledFile is a file that has arrived and lies on this machine's disk until it
 // is closed.
-type spooled struct {
+type spooledFile struct {
 	file  *os.File
 	bytes int64
 	sum   []byte // SHA-256
 }
 
-func (f spooled) close() { _ = f.file.Close(); _ = os.Remove(f.file.Name()) }
+func (f spooledFile) close() { _ = f.file.Close(); _ = os.Remove(f.file.Name()) }
 
 // spool writes what arrives to disk and hashes it on the way, at most one byte
 // more than limit.
-func spool(body io.Reader, limit int64) (f spooled, err error) {
+func spool(body io.Reader, limit int64) (f spooledFile, err error) {
 	file, err := os.CreateTemp("", "dateline-upload-*")
 	if err != nil {
-		return f, storing(err)
+		return f, storeError(err)
 	}
 	f.file = file
 	sum, disk := sha256.New(), &diskWriter{file: file}
@@ -143,9 +143,9 @@ func spool(body io.Reader, limit int64) (f spooled, err error) {
 	if err != nil {
 		f.close()
 		if disk.err != nil {
-			return f, storing(disk.err)
+			return f, storeError(disk.err)
 		}
-		return f, arrivalError{err}
+		return f, readError{err}
 	}
 	f.sum = sum.Sum(nil)
 	return f, nil
@@ -165,7 +165,7 @@ func (w *diskWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// arrivalError says that what was read from failed.
-type arrivalError struct{ error }
+// readError says that what was read from failed.
+type readError struct{ error }
 
-func (e arrivalError) Unwrap() error { return e.error }
+func (e readError) Unwrap() error { return e.error }

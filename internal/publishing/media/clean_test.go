@@ -34,10 +34,10 @@ func ingest(t *testing.T, n *newsroomtest.Newsroom, name string, content []byte)
 	items["fetched"], _, err = n.Media.Fetch(t.Context(), n.Owner, site.URL+"/"+name, "", "")
 	n.Must(err)
 
-	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: name, Bytes: int64(len(content)), SHA256: hexSum(content)})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: name, Bytes: int64(len(content)), SHA256: hexSum(content)})
 	n.Must(err)
-	if ticket.Whole != nil {
-		send(t, *ticket.Whole, content)
+	if ticket.Single != nil {
+		send(t, *ticket.Single, content)
 	}
 	for at, p := 0, 0; p < len(ticket.Parts); p++ {
 		send(t, ticket.Parts[p].SignedRequest, content[at:at+int(ticket.Parts[p].Bytes)])
@@ -56,7 +56,7 @@ func TestIngest_RemovesMetadata(t *testing.T) {
 		"a.jpg": mediatest.JPEG(64, 48, 1), "b.png": mediatest.PNG(64, 48, 1), "c.webp": mediatest.WebP(1), "d.gif": mediatest.GIF(),
 		"e.mp4": mediatest.TaggedMovie(false), "f.webm": mediatest.TaggedWebM(false), "in parts.mp4": long,
 	} {
-		n.Media.PartsFrom, n.Media.PartBytes = 6<<20, 5<<20
+		n.Media.MultipartThreshold, n.Media.PartBytes = 6<<20, 5<<20
 		for way, item := range ingest(t, n, name, content) {
 			stored := read(t, n, item)
 			for _, secret := range append(mediatest.Secrets(), mediatest.Credits()...) {
@@ -156,15 +156,15 @@ func TestIngest_KeepsTheCreditWhenTheWorkspaceDoes(t *testing.T) {
 // chose meanwhile.
 func TestIngest_ReplaysAcrossAChangeOfTheSetting(t *testing.T) {
 	n := newsroomtest.Open(t)
-	in := func() media.Incoming {
-		return media.Incoming{FileName: "a.jpg", Body: bytes.NewReader(mediatest.JPEG(64, 48, 1)), IdempotencyKey: "once"}
+	in := func() media.NewFile {
+		return media.NewFile{FileName: "a.jpg", Body: bytes.NewReader(mediatest.JPEG(64, 48, 1)), IdempotencyKey: "once"}
 	}
-	first, _, err := n.Media.Take(t.Context(), n.Owner, in())
+	first, _, err := n.Media.Save(t.Context(), n.Owner, in())
 	n.Must(err)
 	yes := true
 	_, err = n.People.ChangeWorkspace(t.Context(), n.Owner, workspace.Change{KeepMediaCredit: &yes})
 	n.Must(err)
-	second, replayed, err := n.Media.Take(t.Context(), n.Owner, in())
+	second, replayed, err := n.Media.Save(t.Context(), n.Owner, in())
 	if err != nil || !replayed || second.ID != first.ID {
 		t.Errorf("got %v, replayed %v, %v; want %v again", second.ID, replayed, err, first.ID)
 	}

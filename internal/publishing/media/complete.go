@@ -25,26 +25,26 @@ func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, i
 	if err != nil {
 		return Item{}, err
 	}
-	taken, err := s.Store.TakeUpload(ctx, who.WorkspaceID, id, uploadLife, completeFor)
+	taken, err := s.Store.LeaseUpload(ctx, who.WorkspaceID, id, uploadTTL, completeTimeout)
 	if err != nil {
 		return Item{}, err
 	}
 	if !taken {
-		return s.completed(ctx, who, id)
+		return s.completedUpload(ctx, who, id)
 	}
 	done := false
 	defer func() {
 		if !done { // also when the request was given up
-			if e := s.Store.ReturnUpload(context.WithoutCancel(ctx), id); e != nil {
+			if e := s.Store.ReleaseUpload(context.WithoutCancel(ctx), id); e != nil {
 				err = errors.Join(err, e)
 			}
 		}
 	}()
 	if item, err = s.Store.MediaItem(ctx, who.WorkspaceID, id); err != nil { // not made by a request that broke off
-		if err := s.assemble(ctx, u); err != nil {
+		if err := s.completeParts(ctx, u); err != nil {
 			return Item{}, err
 		}
-		if item, err = s.promote(ctx, u); err != nil {
+		if item, err = s.finishUpload(ctx, u); err != nil {
 			return Item{}, err
 		}
 	}
@@ -52,14 +52,14 @@ func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, i
 		return Item{}, err
 	}
 	done = true
-	if err := s.clear(context.WithoutCancel(ctx), u); err != nil {
+	if err := s.deleteUploadObjects(context.WithoutCancel(ctx), u); err != nil {
 		s.log().Warn("a completed upload could not be cleared; a later sweep does it", "upload_id", u.ID, "error", err)
 	}
 	return item, nil
 }
 
-// completed is the file that an upload has become, or says why there is none.
-func (s *Service) completed(ctx context.Context, who workspace.Principal, id uuid.UUID) (Item, error) {
+// completedUpload is the file that an upload has become, or says why there is none.
+func (s *Service) completedUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (Item, error) {
 	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
 	switch {
 	case err != nil:
@@ -73,12 +73,12 @@ func (s *Service) completed(ctx context.Context, who workspace.Principal, id uui
 	}
 }
 
-// assemble puts an upload's parts together.
-func (s *Service) assemble(ctx context.Context, u Upload) error {
-	if u.PartsID == "" {
+// completeParts puts an upload's parts together.
+func (s *Service) completeParts(ctx context.Context, u Upload) error {
+	if u.MultipartID == "" {
 		return nil
 	}
-	arrived, err := s.arrived(ctx, u)
+	arrived, err := s.uploadedParts(ctx, u)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil // an earlier request did; whether the object is there is seen next
 	}
@@ -98,15 +98,15 @@ func (s *Service) assemble(ctx context.Context, u Upload) error {
 	if len(missing) > 0 {
 		return incomplete("Parts are missing: " + shorten(missing) + ". Read the upload to get their addresses, send them, then complete it.")
 	}
-	if err := s.Objects.CompleteParts(ctx, u.ObjectKey, u.PartsID, parts); !errors.Is(err, blob.ErrNotFound) {
-		return storing(err)
+	if err := s.Objects.CompleteMultipartUpload(ctx, u.ObjectKey, u.MultipartID, parts); !errors.Is(err, blob.ErrNotFound) {
+		return storeError(err)
 	}
 	return nil
 }
 
-// clear removes the bytes of an upload.
-func (s *Service) clear(ctx context.Context, u Upload) error {
-	return errors.Join(s.Objects.Delete(ctx, u.ObjectKey), s.Objects.Delete(ctx, u.sealedKey()))
+// deleteUploadObjects removes the bytes of an upload.
+func (s *Service) deleteUploadObjects(ctx context.Context, u Upload) error {
+	return errors.Join(s.Objects.Delete(ctx, u.ObjectKey), s.Objects.Delete(ctx, u.stagingKey()))
 }
 
 func shorten(list []string) string {
@@ -120,15 +120,15 @@ func incomplete(message string) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "upload_incomplete", Message: message}
 }
 
-// promote verifies what has arrived, and copies it to where its content says.
+// finishUpload verifies what has arrived, and copies it to where its content says.
 // What came in one piece can be replaced by whoever has the address for as long
 // as that is good, so a copy of it is verified that nobody has an address of.
-func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
+func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	key := u.ObjectKey
-	if u.PartsID == "" {
-		key = u.sealedKey()
+	if u.MultipartID == "" {
+		key = u.stagingKey()
 		if err := s.Objects.Copy(ctx, u.ObjectKey, key, "application/octet-stream"); err != nil && !errors.Is(err, blob.ErrNotFound) {
-			return Item{}, storing(err)
+			return Item{}, storeError(err)
 		}
 	}
 	size, err := s.Objects.Size(ctx, key)
@@ -139,15 +139,15 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 		return Item{}, err
 	}
 	if size != u.Bytes {
-		return Item{}, wrongContent("bytes", "wrong_size", fmt.Sprintf("%d bytes have arrived, not %d.", size, u.Bytes))
+		return Item{}, uploadMismatch("bytes", "wrong_size", fmt.Sprintf("%d bytes have arrived, not %d.", size, u.Bytes))
 	}
-	arrived, err := s.fromBucket(ctx, key, size)
+	arrived, err := s.download(ctx, key, size)
 	if err != nil {
 		return Item{}, err
 	}
 	defer arrived.close()
 	if u.SHA256 != nil && !bytes.Equal(u.SHA256, arrived.sum) {
-		return Item{}, wrongContent("sha256", "wrong_hash", fmt.Sprintf("What has arrived has the SHA-256 %x.", arrived.sum))
+		return Item{}, uploadMismatch("sha256", "wrong_hash", fmt.Sprintf("What has arrived has the SHA-256 %x.", arrived.sum))
 	}
 	c, err := s.clean(ctx, u.WorkspaceID, arrived)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 	}
 	// The id is the upload's, so that a repetition makes no second file.
 	item := c.item(Item{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText})
-	item, _, err = s.keep(ctx, item, idempotency.Key{}, func() error {
+	item, _, err = s.saveObject(ctx, item, idempotency.Key{}, func() error {
 		if c.changed {
 			return s.store(ctx, item, c)
 		}
@@ -164,20 +164,20 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 	return item, err
 }
 
-// fromBucket brings an object to this machine's disk, where it is looked at from
+// download brings an object to this machine's disk, where it is looked at from
 // its beginning to its end.
-func (s *Service) fromBucket(ctx context.Context, key string, size int64) (spooled, error) {
+func (s *Service) download(ctx context.Context, key string, size int64) (spooledFile, error) {
 	body := blob.NewReader(ctx, s.Objects, key, size)
 	defer func() { _ = body.Close() }()
 	arrived, err := spool(body, size)
-	var arrival arrivalError
+	var arrival readError
 	if errors.As(err, &arrival) {
 		return arrived, fmt.Errorf("reading what was uploaded: %w", err)
 	}
 	return arrived, err
 }
 
-func wrongContent(field, code, message string) *apperr.Error {
+func uploadMismatch(field, code, message string) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_mismatch", Message: "What has arrived is not what was announced. Send it again, or begin a new upload.",
 		Fields: []apperr.FieldError{{Field: field, Code: code, Message: message}}}
 }

@@ -20,24 +20,24 @@ import (
 
 const maxRedirects = 3
 
-// Pace bounds how slow a server may be that a file is fetched from: whoever
+// FetchLimits bounds how slow a server may be that a file is fetched from: whoever
 // asked for the file waits for it. Zero values are 30 seconds for everything,
 // and 16 KiB a second, measured over 5 seconds.
-type Pace struct {
-	Total   time.Duration
-	MinRate int64 // bytes a second
-	MinOver time.Duration
+type FetchLimits struct {
+	Timeout    time.Duration
+	MinRate    int64 // bytes a second
+	RateWindow time.Duration
 }
 
-func (p Pace) withDefaults() Pace {
-	if p.Total == 0 {
-		p.Total = 30 * time.Second
+func (p FetchLimits) withDefaults() FetchLimits {
+	if p.Timeout == 0 {
+		p.Timeout = 30 * time.Second
 	}
 	if p.MinRate == 0 {
 		p.MinRate = 16 << 10
 	}
-	if p.MinOver == 0 {
-		p.MinOver = 5 * time.Second
+	if p.RateWindow == 0 {
+		p.RateWindow = 5 * time.Second
 	}
 	return p
 }
@@ -52,11 +52,11 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	if s.Web == nil {
 		return Item{}, false, errors.New("this process does not fetch from the web")
 	}
-	pace := s.FetchPace.withDefaults()
+	pace := s.FetchLimits.withDefaults()
 	// They bound the server, and not what is done with the file afterwards.
 	giveUp, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
-	asking, cancel := context.WithTimeoutCause(giveUp, pace.Total, fetchFailed("timeout", fmt.Sprintf("The server did not send the whole file within %v.", pace.Total)))
+	asking, cancel := context.WithTimeoutCause(giveUp, pace.Timeout, fetchFailed("timeout", fmt.Sprintf("The server did not send the whole file within %v.", pace.Timeout)))
 	defer cancel()
 	request, err := http.NewRequestWithContext(asking, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -65,9 +65,9 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	request.Header.Set("User-Agent", "Dateline")
 	request.Header.Set("Accept", "image/*, video/*")
 	request.Header.Set("Accept-Encoding", "identity") // nothing grows on the way
-	response, err := s.follower().Do(request)
+	response, err := s.redirectClient().Do(request)
 	if err != nil {
-		return Item{}, false, unfetched(asking, err)
+		return Item{}, false, fetchError(asking, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
@@ -78,13 +78,13 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 			return Item{}, false, err
 		}
 	}
-	body := newFetched(asking, abandon, response.Body, pace)
+	body := newLimitedBody(asking, abandon, response.Body, pace)
 	defer body.stop()
-	return s.Take(ctx, who, Incoming{FileName: nameOf(response), AltText: altText, Body: body, IdempotencyKey: idempotencyKey})
+	return s.Save(ctx, who, NewFile{FileName: responseFileName(response), AltText: altText, Body: body, IdempotencyKey: idempotencyKey})
 }
 
-// follower is the client, with redirects as they are allowed here.
-func (s *Service) follower() *http.Client {
+// redirectClient is the client, with redirects as they are allowed here.
+func (s *Service) redirectClient() *http.Client {
 	client := *s.Web
 	client.Timeout = 0 // the context has one
 	client.Jar = nil
@@ -118,9 +118,9 @@ func fetchFailed(code, message string) *apperr.Error {
 		Fields: []apperr.FieldError{{Field: "url", Code: code, Message: message}}}
 }
 
-// unfetched says why in words that tell neither the address, which may hold a
+// fetchError says why in words that tell neither the address, which may hold a
 // secret, nor what a name resolved to, which may be of the operator's network.
-func unfetched(ctx context.Context, err error) error {
+func fetchError(ctx context.Context, err error) error {
 	var known *apperr.Error
 	var dns *net.DNSError
 	switch {
@@ -141,37 +141,37 @@ func unfetched(ctx context.Context, err error) error {
 	}
 }
 
-// fetched is a download. It ends one that is too slow, and tells one that breaks
+// limitedBody is a download. It ends one that is too slow, and tells one that breaks
 // off from an upload that does.
-type fetched struct {
+type limitedBody struct {
 	ctx    context.Context //nolint:containedctx // io.Reader takes none
 	cancel context.CancelCauseFunc
 	body   io.Reader
-	pace   Pace
+	limits FetchLimits
 	passed atomic.Int64 // bytes since the last look
 	timer  *time.Timer
 }
 
-func newFetched(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, pace Pace) *fetched {
-	f := &fetched{ctx: ctx, cancel: cancel, body: body, pace: pace}
-	f.timer = time.AfterFunc(time.Hour, f.look)
-	f.timer.Reset(pace.MinOver)
+func newLimitedBody(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, pace FetchLimits) *limitedBody {
+	f := &limitedBody{ctx: ctx, cancel: cancel, body: body, limits: pace}
+	f.timer = time.AfterFunc(time.Hour, f.checkRate)
+	f.timer.Reset(pace.RateWindow)
 	return f
 }
 
-// look ends the download, also while a Read waits, unless enough has come since
+// checkRate ends the download, also while a Read waits, unless enough has come since
 // the last look.
-func (f *fetched) look() {
-	if f.passed.Swap(0) < max(1, int64(float64(f.pace.MinRate)*f.pace.MinOver.Seconds())) {
-		f.cancel(fetchFailed("too_slow", fmt.Sprintf("The server sends less than %d bytes a second.", f.pace.MinRate)))
+func (f *limitedBody) checkRate() {
+	if f.passed.Swap(0) < max(1, int64(float64(f.limits.MinRate)*f.limits.RateWindow.Seconds())) {
+		f.cancel(fetchFailed("too_slow", fmt.Sprintf("The server sends less than %d bytes a second.", f.limits.MinRate)))
 		return
 	}
-	f.timer.Reset(f.pace.MinOver)
+	f.timer.Reset(f.limits.RateWindow)
 }
 
-func (f *fetched) stop() { f.timer.Stop() }
+func (f *limitedBody) stop() { f.timer.Stop() }
 
-func (f *fetched) Read(p []byte) (int, error) {
+func (f *limitedBody) Read(p []byte) (int, error) {
 	n, err := f.body.Read(p)
 	f.passed.Add(int64(n))
 	if err == nil {
@@ -191,9 +191,9 @@ func (f *fetched) Read(p []byte) (int, error) {
 	return n, fetchFailed("incomplete", "The server did not send the whole file.")
 }
 
-// nameOf takes the file's name from what the server says, else from where it
+// responseFileName takes the file's name from what the server says, else from where it
 // lay.
-func nameOf(r *http.Response) string {
+func responseFileName(r *http.Response) string {
 	if _, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return params["filename"]
 	}

@@ -161,15 +161,15 @@ func TestFetch_EndsWhenTheServerIsTooSlow(t *testing.T) {
 	n.Must(err)
 	n.Media.Web = client
 	for path, want := range map[string]struct {
-		pace media.Pace
+		pace media.FetchLimits
 		code string
 	}{
-		"/trickle": {media.Pace{MinRate: 1000, MinOver: 200 * time.Millisecond}, "too_slow"},
-		"/stalls":  {media.Pace{MinRate: 1, MinOver: 200 * time.Millisecond}, "too_slow"},
-		"/steady":  {media.Pace{Total: 500 * time.Millisecond, MinRate: 1, MinOver: 200 * time.Millisecond}, "timeout"},
-		"/silent":  {media.Pace{Total: 500 * time.Millisecond}, "timeout"},
+		"/trickle": {media.FetchLimits{MinRate: 1000, RateWindow: 200 * time.Millisecond}, "too_slow"},
+		"/stalls":  {media.FetchLimits{MinRate: 1, RateWindow: 200 * time.Millisecond}, "too_slow"},
+		"/steady":  {media.FetchLimits{Timeout: 500 * time.Millisecond, MinRate: 1, RateWindow: 200 * time.Millisecond}, "timeout"},
+		"/silent":  {media.FetchLimits{Timeout: 500 * time.Millisecond}, "timeout"},
 	} {
-		n.Media.FetchPace = want.pace
+		n.Media.FetchLimits = want.pace
 		began := time.Now()
 		_, _, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+path, "", "")
 		var refused *apperr.Error

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// probePatience is how long ffprobe may look at a file.
-const probePatience = 20 * time.Second
+// probeTimeout is how long ffprobe may look at a file.
+const probeTimeout = 20 * time.Second
 
 // errNoFFprobe says that ffprobe is not installed.
 var errNoFFprobe = errors.New("ffprobe is not installed")
@@ -31,13 +31,13 @@ func ffprobe(ctx context.Context, path, mimeType string) (Facts, error) {
 	if mimeType == typeWebM {
 		demuxer = "matroska"
 	}
-	ctx, cancel := context.WithTimeout(ctx, probePatience)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "-v", "error", "-protocol_whitelist", "file,pipe", "-f", demuxer,
 		"-print_format", "json", "-show_format", "-show_streams", "-i", "file:"+path)
 	cmd.Env = []string{"LC_ALL=C"}
 	cmd.WaitDelay = time.Second
-	var out, problem capped
+	var out, problem cappedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {
 		return Facts{}, fmt.Errorf("ffprobe: %w", err)
@@ -45,10 +45,10 @@ func ffprobe(ctx context.Context, path, mimeType string) (Facts, error) {
 	return readProbe(out.Bytes())
 }
 
-// capped keeps the first megabyte of what a program says.
-type capped struct{ bytes.Buffer }
+// cappedBuffer keeps the first megabyte of what a program says.
+type cappedBuffer struct{ bytes.Buffer }
 
-func (c *capped) Write(p []byte) (int, error) {
+func (c *cappedBuffer) Write(p []byte) (int, error) {
 	if room := 1<<20 - c.Len(); room > 0 {
 		c.Buffer.Write(p[:min(room, len(p))])
 	}

@@ -40,7 +40,7 @@ func gifFrames(r io.Reader) (frames int, whole time.Duration, err error) {
 		case 0x3B:
 			return frames, whole, nil
 		default:
-			return frames, whole, errCut
+			return frames, whole, errTruncated
 		}
 	}
 }

@@ -68,7 +68,7 @@ func inspectImage(r io.ReaderAt, size int64, mimeType string) (Facts, error) {
 	return f, nil
 }
 
-var errCut = errors.New("it ends too early")
+var errTruncated = errors.New("it ends too early")
 
 // webpFrames counts the ANMF chunks of a WebP, which is a RIFF file.
 // https://developers.google.com/speed/webp/docs/riff_container
@@ -110,5 +110,5 @@ func pngFrames(r io.ReaderAt, size int64) (int, error) {
 		}
 		at += 12 + int64(binary.BigEndian.Uint32(head[:4]))
 	}
-	return 0, errCut
+	return 0, errTruncated
 }

@@ -49,9 +49,9 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Item, error) {
 	return s.Store.ListMedia(ctx, f)
 }
 
-// Change edits a file's name and description. Posts that are not out yet say
+// Edit edits a file's name and description. Posts that are not out yet say
 // the new one; posts lists those on the schedule.
-func (s *Service) Change(ctx context.Context, who workspace.Principal, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error) {
+func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error) {
 	if e.AltText != nil {
 		if problem := checkAltText(*e.AltText); problem != nil {
 			return Item{}, nil, apperr.InvalidFields(*problem)

@@ -67,7 +67,7 @@ func TestALargeVideoTakesLittleMemory(t *testing.T) {
 	readWhole(t, n, item, sum, "reading")
 
 	// The same in parts, past Dateline.
-	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: size, SHA256: fmt.Sprintf("%x", sum.Sum(nil))})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: size, SHA256: fmt.Sprintf("%x", sum.Sum(nil))})
 	n.Must(err)
 	body, _ = mediatest.Long(longVideo)
 	parts := watch(body)

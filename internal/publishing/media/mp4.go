@@ -73,7 +73,7 @@ func (w *mp4Walker) box(at, limit int64) (mp4Box, error) {
 	}
 	var head [16]byte
 	if _, err := w.r.ReadAt(head[:8], at); err != nil {
-		return mp4Box{}, errCut
+		return mp4Box{}, errTruncated
 	}
 	b := mp4Box{kind: string(head[4:8]), start: at + 8}
 	switch length := int64(binary.BigEndian.Uint32(head[:4])); length {
@@ -81,19 +81,19 @@ func (w *mp4Walker) box(at, limit int64) (mp4Box, error) {
 		b.end = limit
 	case 1: // 64 bits follow
 		if _, err := w.r.ReadAt(head[8:], at+8); err != nil {
-			return mp4Box{}, errCut
+			return mp4Box{}, errTruncated
 		}
 		b.start = at + 16
 		large := binary.BigEndian.Uint64(head[8:])
 		if large > math.MaxInt64 || int64(large) > limit-at {
-			return mp4Box{}, errCut
+			return mp4Box{}, errTruncated
 		}
 		b.end = at + int64(large)
 	default:
 		b.end = at + length
 	}
 	if b.end < b.start || b.end > limit {
-		return mp4Box{}, errCut
+		return mp4Box{}, errTruncated
 	}
 	return b, nil
 }
@@ -130,7 +130,7 @@ func (w *mp4Walker) head(b mp4Box, n int64) ([]byte, error) {
 	p := make([]byte, n)
 	if have := min(n, b.end-b.start); have > 0 {
 		if got, err := w.r.ReadAt(p[:have], b.start); int64(got) < have {
-			return p, errors.Join(errCut, err)
+			return p, errors.Join(errTruncated, err)
 		}
 	}
 	return p, nil
@@ -189,13 +189,13 @@ func (w *mp4Walker) movie(b mp4Box) error {
 // timing reads time scale and duration, which stand alike in mvhd and mdhd.
 func timing(p []byte) (scale uint32, duration uint64) {
 	if p[0] == 1 {
-		return binary.BigEndian.Uint32(p[20:]), known(binary.BigEndian.Uint64(p[24:]), math.MaxUint64)
+		return binary.BigEndian.Uint32(p[20:]), durationOrZero(binary.BigEndian.Uint64(p[24:]), math.MaxUint64)
 	}
-	return binary.BigEndian.Uint32(p[12:]), known(uint64(binary.BigEndian.Uint32(p[16:])), math.MaxUint32)
+	return binary.BigEndian.Uint32(p[12:]), durationOrZero(uint64(binary.BigEndian.Uint32(p[16:])), math.MaxUint32)
 }
 
-// known makes all ones, which say that a duration is unknown, zero.
-func known(duration, unknown uint64) uint64 {
+// durationOrZero makes all ones, which say that a duration is unknown, zero.
+func durationOrZero(duration, unknown uint64) uint64 {
 	if duration == unknown {
 		return 0
 	}

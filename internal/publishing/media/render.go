@@ -58,12 +58,12 @@ func (s *Service) Render(ctx context.Context, item Item, spec Spec) (Item, error
 	made := item
 	made.ObjectKey, made.SHA256, made.Bytes = r.ObjectKey, r.SHA256, r.Bytes
 	made.Facts = Facts{MIMEType: r.MIMEType, Kind: Image, Width: r.Width, Height: r.Height, Frames: 1, Orientation: 1}
-	made.FileName = renamed(item.FileName, r.MIMEType)
+	made.FileName = withExtension(item.FileName, r.MIMEType)
 	return made, nil
 }
 
-// renamed gives a file name the ending that goes with the type.
-func renamed(name, mimeType string) string {
+// withExtension gives a file name the ending that goes with the type.
+func withExtension(name, mimeType string) string {
 	endings := []string{".jpg", ".jpeg"}
 	if mimeType == typePNG {
 		endings = []string{".png"}
@@ -90,7 +90,7 @@ func (s *Service) render(ctx context.Context, item Item, spec Spec) (Rendition, 
 	sum := sha256.Sum256(content)
 	r.SHA256, r.ObjectKey, r.Bytes = sum[:], objectKey(sum[:]), int64(len(content))
 	for range 3 {
-		if err = s.Store.ClaimObject(ctx, r.ObjectKey, claimFor); err != nil {
+		if err = s.Store.ClaimObject(ctx, r.ObjectKey, claimTTL); err != nil {
 			return r, err
 		}
 		if err = s.Objects.Put(ctx, r.ObjectKey, r.MIMEType, r.Bytes, bytes.NewReader(content)); err != nil {
@@ -112,7 +112,7 @@ type source interface {
 // convert makes the bytes of an image. It leaves out all metadata but the
 // colour profile, which says what the colours mean.
 func convert(src source, item Item, spec Spec) ([]byte, Rendition, error) {
-	watched := &watchedReader{ReaderAt: src}
+	watched := &errorReaderAt{ReaderAt: src}
 	profile := iccProfile(watched, item.Bytes, item.MIMEType)
 	if watched.err != nil {
 		return nil, Rendition{}, fmt.Errorf("reading the image: %w", watched.err)
@@ -142,7 +142,7 @@ func convert(src source, item Item, spec Spec) ([]byte, Rendition, error) {
 
 // decode tells a broken image from a source that fails.
 func decode(r io.Reader, mimeType string) (image.Image, error) {
-	watched := &watchedStream{Reader: bufio.NewReaderSize(r, 64<<10)}
+	watched := &errorReader{Reader: bufio.NewReaderSize(r, 64<<10)}
 	var img image.Image
 	var err error
 	switch mimeType {
@@ -164,12 +164,12 @@ func decode(r io.Reader, mimeType string) (image.Image, error) {
 	return img, nil
 }
 
-type watchedStream struct {
+type errorReader struct {
 	io.Reader
 	err error
 }
 
-func (w *watchedStream) Read(p []byte) (int, error) {
+func (w *errorReader) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err
@@ -181,7 +181,7 @@ func (w *watchedStream) Read(p []byte) (int, error) {
 // does.
 func encode(img image.Image, mimeType string, profile []byte, limit int64) (content []byte, ok bool, err error) {
 	if mimeType == typePNG {
-		content, ok, err = within(limit, func(w io.Writer) error {
+		content, ok, err = encodeWithin(limit, func(w io.Writer) error {
 			return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, img)
 		})
 		if ok {
@@ -195,7 +195,7 @@ func encode(img image.Image, mimeType string, profile []byte, limit int64) (cont
 		room = max(1, limit-int64(len(profile))-64)
 	}
 	for _, quality := range []int{92, 88, 84, 80, 75, 70, 60, 50, 40} {
-		content, ok, err = within(room, func(w io.Writer) error { return jpeg.Encode(w, img, &jpeg.Options{Quality: quality}) })
+		content, ok, err = encodeWithin(room, func(w io.Writer) error { return jpeg.Encode(w, img, &jpeg.Options{Quality: quality}) })
 		if ok || err != nil {
 			return jpegWithProfile(content, profile), ok, err
 		}
@@ -203,26 +203,26 @@ func encode(img image.Image, mimeType string, profile []byte, limit int64) (cont
 	return nil, false, nil
 }
 
-var errFull = errors.New("the limit is reached")
+var errLimitReached = errors.New("the limit is reached")
 
-// within runs an encoder until it has written more than the limit.
-func within(limit int64, encode func(io.Writer) error) (content []byte, ok bool, err error) {
-	w := &limited{limit: limit}
+// encodeWithin runs an encoder until it has written more than the limit.
+func encodeWithin(limit int64, encode func(io.Writer) error) (content []byte, ok bool, err error) {
+	w := &limitedBuffer{limit: limit}
 	err = encode(w)
-	if errors.Is(err, errFull) {
+	if errors.Is(err, errLimitReached) {
 		return nil, false, nil
 	}
 	return w.Bytes(), err == nil, err
 }
 
-type limited struct {
+type limitedBuffer struct {
 	bytes.Buffer
 	limit int64
 }
 
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if l.limit > 0 && int64(l.Len()+len(p)) > l.limit {
-		return 0, errFull
+		return 0, errLimitReached
 	}
 	return l.Buffer.Write(p)
 }

@@ -46,5 +46,5 @@ func upright(img image.Image, orientation int) image.Image {
 	b := img.Bounds()
 	src := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
 	draw.Draw(src, src.Bounds(), img, b.Min, draw.Src)
-	return turnPixels(src, orientation)
+	return orientPixels(src, orientation)
 }

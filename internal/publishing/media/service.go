@@ -37,10 +37,10 @@ type Objects interface {
 
 	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error)
 	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error)
-	BeginParts(ctx context.Context, key string) (upload string, err error)
-	Parts(ctx context.Context, key, upload string) ([]blob.Part, error)
-	CompleteParts(ctx context.Context, key, upload string, parts []blob.Part) error
-	AbandonParts(ctx context.Context, key, upload string) error
+	CreateMultipartUpload(ctx context.Context, key string) (upload string, err error)
+	ListParts(ctx context.Context, key, upload string) ([]blob.Part, error)
+	CompleteMultipartUpload(ctx context.Context, key, upload string, parts []blob.Part) error
+	AbortMultipartUpload(ctx context.Context, key, upload string) error
 }
 
 // ErrUnclaimed says that an object may be gone, because nobody has referred to
@@ -76,10 +76,10 @@ type Service struct {
 	Retention time.Duration // of files that no post uses; 0: for ever
 	Log       *slog.Logger  // nil: slog's default
 
-	FetchPace Pace // of the servers that files are fetched from
+	FetchLimits FetchLimits // of the servers that files are fetched from
 
-	PartsFrom int64 // an upload of more bytes goes to the bucket in parts; 0: 100 MiB
-	PartBytes int64 // how large these are at least; 0: 32 MiB
+	MultipartThreshold int64 // an upload of more bytes goes to the bucket in parts; 0: 100 MiB
+	PartBytes          int64 // how large these are at least; 0: 32 MiB
 
 	rendering sync.Mutex
 }
@@ -88,8 +88,8 @@ const (
 	maxAltText  = 10_000 // bytes; every network allows less
 	maxFileName = 200    // bytes
 
-	// claimFor is longer than it takes to store the largest object.
-	claimFor = time.Hour
+	// claimTTL is longer than it takes to store the largest object.
+	claimTTL = time.Hour
 )
 
 func (s *Service) log() *slog.Logger {
@@ -99,8 +99,8 @@ func (s *Service) log() *slog.Logger {
 	return s.Log
 }
 
-// Incoming is a file as it arrives.
-type Incoming struct {
+// NewFile is a file as it arrives.
+type NewFile struct {
 	FileName       string
 	AltText        string
 	Body           io.Reader
@@ -112,20 +112,20 @@ type Incoming struct {
 
 // Upload stores a file.
 func (s *Service) Upload(ctx context.Context, who workspace.Principal, fileName, altText string, body io.Reader) (Item, error) {
-	item, _, err := s.Take(ctx, who, Incoming{FileName: fileName, AltText: altText, Body: body})
+	item, _, err := s.Save(ctx, who, NewFile{FileName: fileName, AltText: altText, Body: body})
 	return item, err
 }
 
-// Take stores a file without its metadata. It is written to disk first, hashed
+// Save stores a file without its metadata. It is written to disk first, hashed
 // and inspected on the way, so that memory stays bounded and the object's key is
 // its content's.
-func (s *Service) Take(ctx context.Context, who workspace.Principal, in Incoming) (item Item, replayed bool, err error) {
+func (s *Service) Save(ctx context.Context, who workspace.Principal, in NewFile) (item Item, replayed bool, err error) {
 	if problem := checkAltText(in.AltText); problem != nil {
 		return Item{}, false, apperr.InvalidFields(*problem)
 	}
 	arrived, err := spool(in.Body, s.MaxBytes)
 	if err != nil {
-		return Item{}, false, broken(err)
+		return Item{}, false, uploadError(err)
 	}
 	defer arrived.close()
 	if err := s.checkSize(arrived.bytes); err != nil {
@@ -143,17 +143,17 @@ func (s *Service) Take(ctx context.Context, who workspace.Principal, in Incoming
 		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", arrived.sum, item.FileName, item.AltText)))
 		key.RequestHash = request[:]
 	}
-	return s.keep(ctx, item, key, func() error { return s.store(ctx, item, c) })
+	return s.saveObject(ctx, item, key, func() error { return s.store(ctx, item, c) })
 }
 
-// keep stores the object of a file, then notes the file.
-func (s *Service) keep(ctx context.Context, item Item, key idempotency.Key, put func() error) (saved Item, replayed bool, err error) {
+// saveObject stores the object of a file, then notes the file.
+func (s *Service) saveObject(ctx context.Context, item Item, key idempotency.Key, put func() error) (saved Item, replayed bool, err error) {
 	for range 10 {
-		if err := s.Store.ClaimObject(ctx, item.ObjectKey, claimFor); err != nil {
+		if err := s.Store.ClaimObject(ctx, item.ObjectKey, claimTTL); err != nil {
 			return Item{}, false, err
 		}
 		if err := put(); err != nil {
-			return Item{}, false, storing(err)
+			return Item{}, false, storeError(err)
 		}
 		saved, replayed, err = s.Store.SaveMedia(ctx, item, key)
 		if !errors.Is(err, ErrUnclaimed) {
@@ -163,10 +163,10 @@ func (s *Service) keep(ctx context.Context, item Item, key idempotency.Key, put 
 	return saved, replayed, err
 }
 
-// broken says of an upload that it ended early. Other errors are passed on.
-func broken(err error) error {
+// uploadError says of an upload that it ended early. Other errors are passed on.
+func uploadError(err error) error {
 	var known *apperr.Error
-	var arrival arrivalError
+	var arrival readError
 	if !errors.As(err, &arrival) {
 		return err
 	}

@@ -41,7 +41,7 @@ const (
 // is read in few and short stretches, but for GIF, whose frames have to be
 // walked. An error of r's own is passed on; every other one is a *post.Error.
 func Inspect(r io.ReaderAt, size int64) (Facts, error) {
-	watched := &watchedReader{ReaderAt: r}
+	watched := &errorReaderAt{ReaderAt: r}
 	facts, err := inspect(watched, size)
 	if watched.err != nil {
 		return Facts{}, fmt.Errorf("reading the file: %w", watched.err)
@@ -49,13 +49,13 @@ func Inspect(r io.ReaderAt, size int64) (Facts, error) {
 	return facts, err
 }
 
-// watchedReader tells a reader that fails from a file that is broken.
-type watchedReader struct {
+// errorReaderAt tells a reader that fails from a file that is broken.
+type errorReaderAt struct {
 	io.ReaderAt
 	err error
 }
 
-func (w *watchedReader) ReadAt(p []byte, at int64) (int, error) {
+func (w *errorReaderAt) ReadAt(p []byte, at int64) (int, error) {
 	n, err := w.ReaderAt.ReadAt(p, at)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err

@@ -15,27 +15,27 @@ type SweepStore interface {
 	// ReleaseDeleted lets go of files that were deleted a while ago and that
 	// nothing which is to go out needs.
 	ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID, err error)
-	DropOldRenditions(ctx context.Context, age time.Duration) (int, error)
-	// UnheldObjects lists keys that nothing refers to, behind after.
-	UnheldObjects(ctx context.Context, after string, limit int) ([]string, error)
-	// DropObject calls remove, and forgets the object, unless something refers to
+	DeleteOldRenditions(ctx context.Context, age time.Duration) (int, error)
+	// UnreferencedObjects lists keys that nothing refers to, behind after.
+	UnreferencedObjects(ctx context.Context, after string, limit int) ([]string, error)
+	// DeleteObject calls remove, and forgets the object, unless something refers to
 	// it by now. Nothing can while remove runs.
-	DropObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error)
+	DeleteObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error)
 }
 
 const (
-	// deletedFor is how long a deleted file is still held: a request that named it
+	// deletionGrace is how long a deleted file is still held: a request that named it
 	// just before has stored its post by then.
-	deletedFor = time.Hour
-	// renditionsFor is how long an image that was made for a network is kept
+	deletionGrace = time.Hour
+	// renditionTTL is how long an image that was made for a network is kept
 	// unused. It can be made again.
-	renditionsFor = 30 * 24 * time.Hour
+	renditionTTL = 30 * 24 * time.Hour
 
 	sweepBatch = 200
 )
 
-// Swept says what a sweep did.
-type Swept struct {
+// SweepResult says what a sweep did.
+type SweepResult struct {
 	Deleted    int // files that no post has used for too long
 	Released   int // deleted files that nothing needs any more
 	Renditions int
@@ -47,7 +47,7 @@ type Swept struct {
 // Sweep deletes what nothing needs: files that no post has used, uploads that
 // were never completed, and objects that nothing refers to. beat is called now
 // and then.
-func (s *Service) Sweep(ctx context.Context, beat func(Swept)) (done Swept, err error) {
+func (s *Service) Sweep(ctx context.Context, beat func(SweepResult)) (done SweepResult, err error) {
 	if s.Retention > 0 {
 		err = pages(func(after uuid.UUID) (uuid.UUID, error) {
 			n, last, err := s.Store.DeleteUnused(ctx, s.Retention, after, sweepBatch)
@@ -60,7 +60,7 @@ func (s *Service) Sweep(ctx context.Context, beat func(Swept)) (done Swept, err 
 		}
 	}
 	err = pages(func(after uuid.UUID) (uuid.UUID, error) {
-		n, last, err := s.Store.ReleaseDeleted(ctx, deletedFor, after, sweepBatch)
+		n, last, err := s.Store.ReleaseDeleted(ctx, deletionGrace, after, sweepBatch)
 		done.Released += n
 		beat(done)
 		return last, err
@@ -68,7 +68,7 @@ func (s *Service) Sweep(ctx context.Context, beat func(Swept)) (done Swept, err 
 	if err != nil {
 		return done, err
 	}
-	if done.Renditions, err = s.Store.DropOldRenditions(ctx, renditionsFor); err != nil {
+	if done.Renditions, err = s.Store.DeleteOldRenditions(ctx, renditionTTL); err != nil {
 		return done, err
 	}
 	if err := s.sweepUploads(ctx, &done, beat); err != nil {
@@ -89,9 +89,9 @@ func pages(f func(after uuid.UUID) (last uuid.UUID, err error)) error {
 }
 
 // sweepUploads drops uploads whose time is over, oldest first.
-func (s *Service) sweepUploads(ctx context.Context, done *Swept, beat func(Swept)) error {
+func (s *Service) sweepUploads(ctx context.Context, done *SweepResult, beat func(SweepResult)) error {
 	for {
-		old, err := s.Store.OldUploads(ctx, uploadLife, sweepBatch)
+		old, err := s.Store.ExpiredUploads(ctx, uploadTTL, sweepBatch)
 		if err != nil {
 			return err
 		}
@@ -113,25 +113,25 @@ func (s *Service) sweepUploads(ctx context.Context, done *Swept, beat func(Swept
 }
 
 func (s *Service) dropUpload(ctx context.Context, u Upload) error {
-	if u.PartsID != "" {
-		if err := s.Objects.AbandonParts(ctx, u.ObjectKey, u.PartsID); err != nil {
+	if u.MultipartID != "" {
+		if err := s.Objects.AbortMultipartUpload(ctx, u.ObjectKey, u.MultipartID); err != nil {
 			return err
 		}
 	}
-	if err := s.clear(ctx, u); err != nil {
+	if err := s.deleteUploadObjects(ctx, u); err != nil {
 		return err
 	}
-	return s.Store.DropUpload(ctx, u.ID)
+	return s.Store.DeleteUpload(ctx, u.ID)
 }
 
-func (s *Service) sweepObjects(ctx context.Context, done *Swept, beat func(Swept)) error {
+func (s *Service) sweepObjects(ctx context.Context, done *SweepResult, beat func(SweepResult)) error {
 	for after := ""; ; {
-		keys, err := s.Store.UnheldObjects(ctx, after, sweepBatch)
+		keys, err := s.Store.UnreferencedObjects(ctx, after, sweepBatch)
 		if err != nil {
 			return err
 		}
 		for _, key := range keys {
-			dropped, err := s.Store.DropObject(ctx, key, func(ctx context.Context) error { return s.Objects.Delete(ctx, key) })
+			dropped, err := s.Store.DeleteObject(ctx, key, func(ctx context.Context) error { return s.Objects.Delete(ctx, key) })
 			switch {
 			case err != nil:
 				s.log().Warn("an object could not be deleted; the next sweep tries it again", "key", key, "error", err)

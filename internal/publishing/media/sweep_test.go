@@ -33,9 +33,9 @@ func later(n *newsroomtest.Newsroom, interval string) {
 	}
 }
 
-func sweep(t *testing.T, n *newsroomtest.Newsroom) media.Swept {
+func sweep(t *testing.T, n *newsroomtest.Newsroom) media.SweepResult {
 	t.Helper()
-	swept, err := n.Media.Sweep(t.Context(), func(media.Swept) {})
+	swept, err := n.Media.Sweep(t.Context(), func(media.SweepResult) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	}
 	texts := func(i int) *[]string { return &[]string{files[i].ID.String()} }
 	n.Schedule(with(files[0]))
-	n.Schedule(func(d *scheduling.Draft) { d.Unfinished = true; d.Attachments = *texts(1) })
+	n.Schedule(func(d *scheduling.Draft) { d.SaveAsDraft = true; d.Attachments = *texts(1) })
 	n.Schedule(func(d *scheduling.Draft) { d.Thread = []scheduling.Segment{{Content: "more", Attachments: *texts(2)}} })
 	n.Schedule(func(d *scheduling.Draft) {
 		d.Overrides = map[string]scheduling.Override{account: {Attachments: texts(3)}}
@@ -84,7 +84,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 		d.Overrides = map[string]scheduling.Override{account: {Thread: &[]scheduling.Segment{{Content: "more", Attachments: *texts(4)}}}}
 	})
 	n.Dead(n.Schedule(with(files[5])), post.TargetFailed)
-	series, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=MONTHLY", Starts: time.Now().AddDate(0, 6, 0).Format("2006-01-02T15:04:05"),
+	series, _, _, err := n.Scheduler.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=MONTHLY", Starts: time.Now().AddDate(0, 6, 0).Format("2006-01-02T15:04:05"),
 		Template: scheduling.Draft{Content: "Again", Attachments: []string{"{" + files[6].ID.String() + "}"}}}, idempotency.Key{})
 	n.Must(err)
 	for i, f := range files {
@@ -99,7 +99,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	if err := n.Media.Delete(t.Context(), n.Owner, files[7].ID); codeOf(err) != "media_not_found" {
 		t.Errorf("deleted twice: %v", err)
 	}
-	if _, _, err := n.Desk.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown" {
+	if _, _, err := n.Scheduler.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown" {
 		t.Errorf("a post takes a deleted file: %v", err)
 	}
 	// However old: nothing goes that a post uses.
@@ -183,7 +183,7 @@ func TestADeletionThatCrossesAPostLosesNothing(t *testing.T) {
 	if known, err := n.Store.MediaByID(t.Context(), n.Workspace.ID, p.AttachmentIDs); err != nil || known[item.ID].ObjectKey != item.ObjectKey {
 		t.Errorf("the publisher does not find it: %+v %v", known, err)
 	}
-	edited, err := n.Desk.Change(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: p.ID, Actor: n.Owner.Actor()}, scheduling.Edit{Content: &[]string{"New text"}[0]})
+	edited, err := n.Scheduler.Edit(t.Context(), post.Guard{WorkspaceID: n.Workspace.ID, PostID: p.ID, Actor: n.Owner.Actor()}, scheduling.Edit{Content: &[]string{"New text"}[0]})
 	if err != nil || len(edited.AttachmentIDs) != 1 {
 		t.Errorf("the post cannot be edited: %+v %v", edited, err)
 	}
@@ -191,11 +191,11 @@ func TestADeletionThatCrossesAPostLosesNothing(t *testing.T) {
 
 func TestUploadsThatNobodyCompletesGo(t *testing.T) {
 	n := newsroomtest.Open(t)
-	n.Media.PartsFrom, n.Media.PartBytes = 100_000, 90_000
-	small, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: 1000})
+	n.Media.MultipartThreshold, n.Media.PartBytes = 100_000, 90_000
+	small, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: 1000})
 	n.Must(err)
-	send(t, *small.Whole, make([]byte, 1000))
-	large, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.mp4", Bytes: 200_000})
+	send(t, *small.Single, make([]byte, 1000))
+	large, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.mp4", Bytes: 200_000})
 	n.Must(err)
 	send(t, large.Parts[0].SignedRequest, make([]byte, 90_000))
 	later(n, "23 hours")
@@ -209,7 +209,7 @@ func TestUploadsThatNobodyCompletesGo(t *testing.T) {
 	if swept := sweep(t, n); swept.Uploads != 2 || there(t, n, small.ObjectKey) {
 		t.Errorf("swept %+v", swept)
 	}
-	if _, err := n.Objects.Parts(t.Context(), large.ObjectKey, large.PartsID); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := n.Objects.ListParts(t.Context(), large.ObjectKey, large.MultipartID); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("the parts are still there: %v", err)
 	}
 	if status := send(t, large.Parts[1].SignedRequest, make([]byte, 90_000)); status != 404 {
@@ -290,7 +290,7 @@ func TestUploadsAndSweepsOfTheSameBytesAtOnce(t *testing.T) {
 	}
 	run(func() error {
 		later(n, "2 hours")
-		_, err := n.Media.Sweep(t.Context(), func(media.Swept) {})
+		_, err := n.Media.Sweep(t.Context(), func(media.SweepResult) {})
 		return err
 	})
 	all.Wait()

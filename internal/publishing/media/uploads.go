@@ -29,42 +29,42 @@ type Upload struct {
 	Bytes       int64
 	SHA256      []byte // that the uploader promises; nil: none
 	ObjectKey   string // where the bytes arrive
-	PartsID     string // the bucket's id of an upload in parts; empty: in one piece
+	MultipartID string // the bucket's id of an upload in parts; empty: in one piece
 	PartBytes   int64
 	MediaID     *uuid.UUID // what it became
 	CreatedAt   time.Time
 }
 
-// sealedKey is where a copy lies that the uploader cannot replace.
-func (u Upload) sealedKey() string { return u.ObjectKey + ".sealed" }
+// stagingKey is where a copy lies that the uploader cannot replace.
+func (u Upload) stagingKey() string { return u.ObjectKey + ".sealed" }
 
 // ExpiresAt is when an upload that was not completed is dropped.
-func (u Upload) ExpiresAt() time.Time { return u.CreatedAt.Add(uploadLife) }
+func (u Upload) ExpiresAt() time.Time { return u.CreatedAt.Add(uploadTTL) }
 
 // UploadStore keeps uploads.
 type UploadStore interface {
 	CreateUpload(ctx context.Context, u Upload, key idempotency.Key) (made Upload, replayed bool, err error)
 	Upload(ctx context.Context, workspace, id uuid.UUID) (Upload, error)
-	// TakeUpload makes the caller the only one to complete an upload of at most a
+	// LeaseUpload makes the caller the only one to complete an upload of at most a
 	// certain age for a while; ok is false when it is older, complete, or in
 	// somebody else's hands.
-	TakeUpload(ctx context.Context, workspace, id uuid.UUID, age, life time.Duration) (ok bool, err error)
-	ReturnUpload(ctx context.Context, id uuid.UUID) error
+	LeaseUpload(ctx context.Context, workspace, id uuid.UUID, age, life time.Duration) (ok bool, err error)
+	ReleaseUpload(ctx context.Context, id uuid.UUID) error
 	FinishUpload(ctx context.Context, id, item uuid.UUID) error
-	OldUploads(ctx context.Context, age time.Duration, limit int) ([]Upload, error)
-	DropUpload(ctx context.Context, id uuid.UUID) error
+	ExpiredUploads(ctx context.Context, age time.Duration, limit int) ([]Upload, error)
+	DeleteUpload(ctx context.Context, id uuid.UUID) error
 }
 
 const (
-	uploadLife = 24 * time.Hour
-	// signedFor is how long an address can be used; a new one can be had.
-	signedFor = 6 * time.Hour
-	// completeFor is longer than it takes to read and copy the largest file.
-	completeFor = 30 * time.Minute
+	uploadTTL = 24 * time.Hour
+	// signedURLTTL is how long an address can be used; a new one can be had.
+	signedURLTTL = 6 * time.Hour
+	// completeTimeout is longer than it takes to read and copy the largest file.
+	completeTimeout = 30 * time.Minute
 
-	defaultPartsFrom = 100 << 20
-	defaultPartBytes = 32 << 20
-	maxParts         = 1000
+	defaultMultipartThreshold = 100 << 20
+	defaultPartBytes          = 32 << 20
+	maxParts                  = 1000
 )
 
 // UploadPart is a part that is still to be sent.
@@ -74,11 +74,11 @@ type UploadPart struct {
 	blob.SignedRequest
 }
 
-// Ticket says what an uploader has to send, and where.
-type Ticket struct {
+// UploadTicket says what an uploader has to send, and where.
+type UploadTicket struct {
 	Upload
-	Whole *blob.SignedRequest // of an upload in one piece
-	Parts []UploadPart        // of one in parts: those that have not arrived
+	Single *blob.SignedRequest // of an upload in one piece
+	Parts  []UploadPart        // of one in parts: those that have not arrived
 	// Replayed: the same request began it before.
 	Replayed bool
 }
@@ -103,33 +103,33 @@ func (r UploadRequest) key(who workspace.Principal) idempotency.Key {
 	return idempotency.Key{UserID: who.UserID, Key: r.IdempotencyKey, RequestHash: sum[:]}
 }
 
-// BeginUpload lets a file be sent to the bucket directly.
-func (s *Service) BeginUpload(ctx context.Context, who workspace.Principal, r UploadRequest) (Ticket, error) {
+// StartUpload lets a file be sent to the bucket directly.
+func (s *Service) StartUpload(ctx context.Context, who workspace.Principal, r UploadRequest) (UploadTicket, error) {
 	u, err := s.checkRequest(who, r)
 	if err != nil {
-		return Ticket{}, err
+		return UploadTicket{}, err
 	}
-	if from := cmpOr(s.PartsFrom, defaultPartsFrom); u.Bytes > from {
-		u.PartBytes = max(cmpOr(s.PartBytes, defaultPartBytes), (u.Bytes+maxParts-1)/maxParts)
-		if u.PartsID, err = s.Objects.BeginParts(ctx, u.ObjectKey); err != nil {
-			return Ticket{}, storing(err)
+	if from := orDefault(s.MultipartThreshold, defaultMultipartThreshold); u.Bytes > from {
+		u.PartBytes = max(orDefault(s.PartBytes, defaultPartBytes), (u.Bytes+maxParts-1)/maxParts)
+		if u.MultipartID, err = s.Objects.CreateMultipartUpload(ctx, u.ObjectKey); err != nil {
+			return UploadTicket{}, storeError(err)
 		}
 	}
 	stored, replayed, err := s.Store.CreateUpload(ctx, u, r.key(who))
-	if u.PartsID != "" && (err != nil || replayed) {
-		if e := s.Objects.AbandonParts(context.WithoutCancel(ctx), u.ObjectKey, u.PartsID); e != nil {
+	if u.MultipartID != "" && (err != nil || replayed) {
+		if e := s.Objects.AbortMultipartUpload(context.WithoutCancel(ctx), u.ObjectKey, u.MultipartID); e != nil {
 			s.log().Warn("parts that nobody will send were not abandoned", "upload_id", u.ID, "error", e)
 		}
 	}
 	if err != nil {
-		return Ticket{}, err
+		return UploadTicket{}, err
 	}
 	t, err := s.ticket(ctx, stored)
 	t.Replayed = replayed
 	return t, err
 }
 
-func cmpOr(value, otherwise int64) int64 {
+func orDefault(value, otherwise int64) int64 {
 	if value == 0 {
 		return otherwise
 	}
@@ -170,25 +170,25 @@ func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload
 }
 
 // ReadUpload says what is still to be sent of an upload, with new addresses.
-func (s *Service) ReadUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (Ticket, error) {
+func (s *Service) ReadUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (UploadTicket, error) {
 	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
 	if err != nil {
-		return Ticket{}, err
+		return UploadTicket{}, err
 	}
 	return s.ticket(ctx, u)
 }
 
-func (s *Service) ticket(ctx context.Context, u Upload) (Ticket, error) {
-	t := Ticket{Upload: u}
+func (s *Service) ticket(ctx context.Context, u Upload) (UploadTicket, error) {
+	t := UploadTicket{Upload: u}
 	if u.MediaID != nil {
 		return t, nil
 	}
-	if u.PartsID == "" {
-		whole, err := s.Objects.PresignPut(ctx, u.ObjectKey, u.Bytes, signedFor)
-		t.Whole = &whole
+	if u.MultipartID == "" {
+		whole, err := s.Objects.PresignPut(ctx, u.ObjectKey, u.Bytes, signedURLTTL)
+		t.Single = &whole
 		return t, err
 	}
-	arrived, err := s.arrived(ctx, u)
+	arrived, err := s.uploadedParts(ctx, u)
 	if errors.Is(err, blob.ErrNotFound) {
 		return t, nil // put together already
 	}
@@ -200,7 +200,7 @@ func (s *Service) ticket(ctx context.Context, u Upload) (Ticket, error) {
 		if got, ok := arrived[number]; ok && got.Bytes == length {
 			continue
 		}
-		signed, err := s.Objects.PresignPart(ctx, u.ObjectKey, u.PartsID, number, length, signedFor)
+		signed, err := s.Objects.PresignPart(ctx, u.ObjectKey, u.MultipartID, number, length, signedURLTTL)
 		if err != nil {
 			return t, err
 		}
@@ -209,8 +209,8 @@ func (s *Service) ticket(ctx context.Context, u Upload) (Ticket, error) {
 	return t, nil
 }
 
-func (s *Service) arrived(ctx context.Context, u Upload) (map[int]blob.Part, error) {
-	parts, err := s.Objects.Parts(ctx, u.ObjectKey, u.PartsID)
+func (s *Service) uploadedParts(ctx context.Context, u Upload) (map[int]blob.Part, error) {
+	parts, err := s.Objects.ListParts(ctx, u.ObjectKey, u.MultipartID)
 	byNumber := make(map[int]blob.Part, len(parts))
 	for _, p := range parts {
 		byNumber[p.Number] = p

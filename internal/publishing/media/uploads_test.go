@@ -65,19 +65,19 @@ func hexSum(content []byte) string {
 func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := mediatest.PlainJPEG(300, 400)
-	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "../bãi biển.jpg", AltText: "The beach",
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "../bãi biển.jpg", AltText: "The beach",
 		Bytes: int64(len(content)), MIMEType: "image/jpeg", SHA256: strings.ToUpper(hexSum(content))})
 	n.Must(err)
-	if ticket.Whole == nil || ticket.Whole.Method != http.MethodPut || len(ticket.Parts) != 0 {
+	if ticket.Single == nil || ticket.Single.Method != http.MethodPut || len(ticket.Parts) != 0 {
 		t.Fatalf("%+v", ticket)
 	}
 	if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != "upload_incomplete" {
 		t.Errorf("completed too early: %v", err)
 	}
-	if status := send(t, *ticket.Whole, content[:len(content)-1]); status < 400 {
+	if status := send(t, *ticket.Single, content[:len(content)-1]); status < 400 {
 		t.Errorf("another length is taken: %d", status)
 	}
-	if status := send(t, *ticket.Whole, content); status != 200 {
+	if status := send(t, *ticket.Single, content); status != 200 {
 		t.Fatalf("the upload is answered %d", status)
 	}
 	_, rival, _ := n.Found("Rivals")
@@ -103,7 +103,7 @@ func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 		}
 	}
 	// The address is still good, but leads nowhere.
-	if status := send(t, *ticket.Whole, bytes.Repeat([]byte("x"), len(content))); status != 200 {
+	if status := send(t, *ticket.Single, bytes.Repeat([]byte("x"), len(content))); status != 200 {
 		t.Errorf("answered %d", status)
 	}
 	if !bytes.Equal(read(t, n, item), content) {
@@ -113,11 +113,11 @@ func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 
 func TestALargeFileGoesInPartsAndIsResumed(t *testing.T) {
 	n := newsroomtest.Open(t)
-	n.Media.MaxBytes, n.Media.PartsFrom, n.Media.PartBytes = 64<<20, 1<<20, 5<<20
+	n.Media.MaxBytes, n.Media.MultipartThreshold, n.Media.PartBytes = 64<<20, 1<<20, 5<<20
 	content := mediatest.Movie{Width: 640, Height: 360, Seconds: 60, Frames: 12 << 20}.Bytes()
-	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: int64(len(content)), SHA256: hexSum(content)})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: int64(len(content)), SHA256: hexSum(content)})
 	n.Must(err)
-	if ticket.Whole != nil || len(ticket.Parts) != 3 || ticket.PartBytes != 5<<20 {
+	if ticket.Single != nil || len(ticket.Parts) != 3 || ticket.PartBytes != 5<<20 {
 		t.Fatalf("%+v", ticket)
 	}
 	part := func(p media.UploadPart) []byte {
@@ -167,9 +167,9 @@ func TestWhatArrivesIsNotBelieved(t *testing.T) {
 		"no image":   {bytes.Repeat([]byte("x"), 200), "", "invalid_request"},
 		"bomb":       {bomb(t, 30_000, 30_000), "", "invalid_request"},
 	} {
-		ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.png", Bytes: int64(len(c.content)), SHA256: c.sha256})
+		ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.png", Bytes: int64(len(c.content)), SHA256: c.sha256})
 		n.Must(err)
-		send(t, *ticket.Whole, c.content)
+		send(t, *ticket.Single, c.content)
 		if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -183,11 +183,11 @@ func TestWhatArrivesIsNotBelieved(t *testing.T) {
 		"sha256":    {FileName: "a.png", Bytes: 10, SHA256: "abc"},
 		"alt_text":  {FileName: "a.png", Bytes: 10, AltText: "a\x00"},
 	} {
-		if _, err := n.Media.BeginUpload(t.Context(), n.Owner, r); problemOf(err).Field != name {
+		if _, err := n.Media.StartUpload(t.Context(), n.Owner, r); problemOf(err).Field != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{Bytes: n.Media.MaxBytes + 1}); problemOf(err).Code != "too_large" {
+	if _, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{Bytes: n.Media.MaxBytes + 1}); problemOf(err).Code != "too_large" {
 		t.Errorf("too large: %v", err)
 	}
 }
@@ -200,10 +200,10 @@ func TestWhatWasVerifiedIsWhatIsStored(t *testing.T) {
 	if len(shown) != len(hidden) {
 		t.Fatal("the photos must be of one size")
 	}
-	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: int64(len(shown))})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: int64(len(shown))})
 	n.Must(err)
-	send(t, *ticket.Whole, shown)
-	n.Media.Objects = &swapping{Objects: n.Objects, swap: func() { send(t, *ticket.Whole, hidden) }}
+	send(t, *ticket.Single, shown)
+	n.Media.Objects = &swapping{Objects: n.Objects, swap: func() { send(t, *ticket.Single, hidden) }}
 	item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)
 	n.Must(err)
 	if content := read(t, n, item); hexSum(content) != hex.EncodeToString(item.SHA256) {
@@ -230,9 +230,9 @@ func (s *swapping) Copy(ctx context.Context, from, to, contentType string) error
 func TestAnUploadIsCompletedOnce(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := photo(t, 100, 100, 1)
-	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: int64(len(content))})
+	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: int64(len(content))})
 	n.Must(err)
-	send(t, *ticket.Whole, content)
+	send(t, *ticket.Single, content)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

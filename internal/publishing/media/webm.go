@@ -34,7 +34,7 @@ const ebmlElements = 10_000
 func inspectWebM(r io.ReaderAt, size int64) (Facts, error) {
 	w := &webmWalker{r: r, left: ebmlElements, scale: 1_000_000}
 	err := w.walk(0, size, 0)
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errDone) {
 		return Facts{}, err
 	}
 	if f := &w.facts; w.duration > 0 {
@@ -49,8 +49,8 @@ func inspectWebM(r io.ReaderAt, size int64) (Facts, error) {
 	return w.facts, nil
 }
 
-// errEnough ends a walk that has seen what it wants.
-var errEnough = errors.New("enough")
+// errDone ends a walk that has seen what it wants.
+var errDone = errors.New("enough")
 
 type webmWalker struct {
 	r        io.ReaderAt
@@ -71,7 +71,7 @@ type webmWalker struct {
 func (w *webmWalker) vint(at int64, keep bool) (value uint64, length int64, unknown bool, err error) {
 	var p [8]byte
 	if n, _ := w.r.ReadAt(p[:], at); n == 0 {
-		return 0, 0, false, errCut
+		return 0, 0, false, errTruncated
 	}
 	length = 1
 	for mask := byte(0x80); mask > 0 && p[0]&mask == 0; mask >>= 1 {
@@ -108,7 +108,7 @@ func (w *webmWalker) walk(at, end int64, depth int) error {
 		if !unknown {
 			if length > uint64(max(end-start, 0)) {
 				if id != ebmlSegment && id != ebmlCluster {
-					return errCut
+					return errTruncated
 				}
 				length = uint64(max(end-start, 0)) // cut short, but its beginning may be whole
 			}
@@ -135,11 +135,11 @@ func (w *webmWalker) element(id uint64, start, end int64, depth int) error {
 		w.noteTrack()
 		return err
 	case ebmlCluster:
-		return errEnough
+		return errDone
 	case ebmlTimestampScale, ebmlDuration, ebmlTrackType, ebmlCodecID, ebmlDefaultLength, ebmlPixelWidth, ebmlPixelHeight:
 		p := make([]byte, min(end-start, 64))
 		if n, _ := w.r.ReadAt(p, start); n < len(p) {
-			return errCut
+			return errTruncated
 		}
 		w.value(id, p)
 	}

@@ -16,10 +16,10 @@ type ApprovalState string
 
 // The states of approval. A post that is pending or rejected is a draft.
 const (
-	NotAsked ApprovalState = "none"
-	Pending  ApprovalState = "pending"
-	Approved ApprovalState = "approved"
-	Rejected ApprovalState = "rejected"
+	ApprovalNone     ApprovalState = "none"
+	ApprovalPending  ApprovalState = "pending"
+	ApprovalGranted  ApprovalState = "approved"
+	ApprovalRejected ApprovalState = "rejected"
 )
 
 // Approval is how a post stands with those who approve.
@@ -32,13 +32,15 @@ type Approval struct {
 	Note        string // why it is rejected, or cannot be approved any more
 }
 
-// Waiting says that the post is not on the schedule until somebody approves it.
-func (p Post) Waiting() bool { return p.Status == Draft && p.Approval.State == Pending }
+// IsPendingApproval says that the post is not on the schedule until somebody approves it.
+func (p Post) IsPendingApproval() bool {
+	return p.Status == Draft && p.Approval.State == ApprovalPending
+}
 
 // NotPending refuses a decision that nobody has asked for.
 func NotPending(p Post) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_pending",
-		Message: fmt.Sprintf("The post does not wait for approval: it is %s.", state(p))}
+		Message: fmt.Sprintf("The post does not wait for approval: it is %s.", approvalStatus(p))}
 }
 
 // AlreadyPending refuses to submit what waits already.
@@ -46,9 +48,9 @@ func AlreadyPending() *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "already_pending", Message: "The post waits for approval already."}
 }
 
-func state(p Post) string {
+func approvalStatus(p Post) string {
 	switch {
-	case p.Approval.State == Rejected && p.Status == Draft:
+	case p.Approval.State == ApprovalRejected && p.Status == Draft:
 		return "rejected"
 	case p.Status == Draft:
 		return "a draft that was not submitted"

@@ -16,22 +16,22 @@ func TooLate(p Post) *apperr.Error {
 		Posted:       "it is already published",
 		PartlyPosted: "it is already published on some accounts",
 		Failed:       "publishing it has failed; retry or discard what failed",
-		Cancelled:    "it is cancelled",
+		Canceled:     "it is cancelled",
 	}[p.Status]
-	if doubtful := p.doubtful(); p.Status == Publishing && len(doubtful) > 0 {
+	if doubtful := p.uncertainHandles(); p.Status == Publishing && len(doubtful) > 0 {
 		reason = "it waits for a decision about " + strings.Join(doubtful, " and ") + "; confirm the post there or send it again"
 	}
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_late",
 		Message: fmt.Sprintf("The post cannot be changed any more: %s.", reason)}
 }
 
-// doubtful names the accounts that a post waits for a decision about; none
+// uncertainHandles names the accounts that a post waits for a decision about; none
 // while it still goes out on others.
-func (p Post) doubtful() []string {
+func (p Post) uncertainHandles() []string {
 	var handles []string
 	for _, t := range p.Targets {
 		switch {
-		case t.Status.Open():
+		case t.Status.IsOpen():
 			return nil
 		case t.Status == TargetUncertain:
 			handles = append(handles, "@"+strings.TrimPrefix(t.Handle, "@"))
@@ -46,8 +46,8 @@ func NotDraft(status Status) *apperr.Error {
 		Message: fmt.Sprintf("Only a draft can be scheduled, and this post is %s. To change its time, edit it.", strings.ReplaceAll(string(status), "_", " "))}
 }
 
-// Stale refuses a change that was made against an older version.
-func Stale(current int64) *apperr.Error {
+// VersionMismatch refuses a change that was made against an older version.
+func VersionMismatch(current int64) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
 		Message: fmt.Sprintf("The post has changed since you read it; its version is now %d. Read it again, then repeat the change.", current)}
 }

@@ -32,7 +32,7 @@ func TestTooLateNamesTheAccountsThatWaitForADecision(t *testing.T) {
 func TestFinalStatusesAreThoseThatNothingFollows(t *testing.T) {
 	var final []string
 	for _, s := range post.Statuses() {
-		if s.Final() {
+		if s.IsFinal() {
 			final = append(final, string(s))
 		}
 	}

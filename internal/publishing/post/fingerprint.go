@@ -12,7 +12,7 @@ import (
 // whatever their case, their white space and the way their accents are encoded.
 // Nil: there are no words.
 func (p Post) Fingerprint(t Target) []byte {
-	text := p.written(t)[0].Content // short links differ from post to post
+	text := p.originalSegments(t)[0].Content // short links differ from post to post
 	text = strings.Join(strings.Fields(norm.NFC.String(cases.Fold().String(text))), " ")
 	if text == "" {
 		return nil

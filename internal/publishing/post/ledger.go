@@ -39,7 +39,7 @@ type Call struct {
 
 // SimilarCalls is what a search for a lost post has to know of its account.
 type SimilarCalls struct {
-	Known map[string]bool // remote ids that belong to other calls already
+	KnownRemoteIDs map[string]bool // remote ids that belong to other calls already
 	// Calls are those with the same content key whose outcome is unknown, oldest
 	// first.
 	Calls    []SimilarCall
@@ -54,8 +54,8 @@ type SimilarCall struct {
 	SentAt      time.Time `json:"sent_at"`
 }
 
-// Unchanged says whether a later reading shows the same call in the same state.
-func (c SimilarCall) Unchanged(later SimilarCall) bool {
+// IsUnchanged says whether a later reading shows the same call in the same state.
+func (c SimilarCall) IsUnchanged(later SimilarCall) bool {
 	return c.OperationID == later.OperationID && c.State == later.State
 }
 
@@ -70,7 +70,7 @@ type Outcome struct {
 	Status      TargetStatus
 	Operation   string // the ledger's state afterwards
 	Evidence    map[string]any
-	Tries       int // 1 when this used up a try
+	Attempts    int // 1 when this used up a try
 	RemoteID    string
 	RemoteURL   string
 	ErrorClass  string

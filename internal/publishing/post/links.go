@@ -17,19 +17,19 @@ type Link struct {
 	Short string // what stands in the text
 }
 
-// webAddress finds what networks make links of. Addresses without a scheme are
+// urlPattern finds what networks make links of. Addresses without a scheme are
 // left alone: not every network takes them for links.
-var webAddress = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"'` + "`" + `]+`)
+var urlPattern = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"'` + "`" + `]+`)
 
 // Segments is what goes to one target, in order, with short links in the place
 // of addresses if the post's links are tracked.
 func (p Post) Segments(t Target) []Segment {
-	segments := p.written(t)
+	segments := p.originalSegments(t)
 	if p.LinkBase == "" {
 		return segments
 	}
 	for i := range segments {
-		segments[i].Content = replaceAddresses(segments[i].Content, func(address string) string {
+		segments[i].Content = replaceURLs(segments[i].Content, func(address string) string {
 			if link, ok := p.link(t.AccountID, address); ok {
 				return link.Short
 			}
@@ -45,8 +45,8 @@ func (p Post) Links(t Target) (links []Link) {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, s := range p.written(t) {
-		replaceAddresses(s.Content, func(address string) string {
+	for _, s := range p.originalSegments(t) {
+		replaceURLs(s.Content, func(address string) string {
 			if link, ok := p.link(t.AccountID, address); ok && !seen[link.Code] {
 				seen[link.Code] = true
 				links = append(links, link)
@@ -72,12 +72,12 @@ func (p Post) link(account uuid.UUID, address string) (Link, bool) {
 	return Link{Code: code, URL: address, Short: p.LinkBase + code}, true
 }
 
-// replaceAddresses puts with's answer in the place of each web address.
-func replaceAddresses(text string, with func(address string) string) string {
+// replaceURLs puts with's answer in the place of each web address.
+func replaceURLs(text string, with func(address string) string) string {
 	var b strings.Builder
 	rest := 0
-	for _, at := range webAddress.FindAllStringIndex(text, -1) {
-		end := at[0] + len(trimSentence(text[at[0]:at[1]]))
+	for _, at := range urlPattern.FindAllStringIndex(text, -1) {
+		end := at[0] + len(trimPunctuation(text[at[0]:at[1]]))
 		b.WriteString(text[rest:at[0]])
 		b.WriteString(with(text[at[0]:end]))
 		rest = end
@@ -86,10 +86,10 @@ func replaceAddresses(text string, with func(address string) string) string {
 	return b.String()
 }
 
-// trimSentence leaves off what ends a sentence, and brackets that were opened
+// trimPunctuation leaves off what ends a sentence, and brackets that were opened
 // before the address. It looks at each byte twice at most: texts may be made to
 // take long.
-func trimSentence(address string) string {
+func trimPunctuation(address string) string {
 	var open [3]int // how many more of each bracket are opened than closed
 	for i := range len(address) {
 		if at := strings.IndexByte("([{", address[i]); at >= 0 {

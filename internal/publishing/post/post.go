@@ -20,18 +20,18 @@ const (
 	Posted       Status = "posted"
 	PartlyPosted Status = "partly_posted"
 	Failed       Status = "failed"
-	Cancelled    Status = "cancelled"
+	Canceled     Status = "cancelled"
 )
 
 // Statuses lists every state, in the order of a post's life.
 func Statuses() []Status {
-	return []Status{Draft, Scheduled, Publishing, Posted, PartlyPosted, Failed, Cancelled}
+	return []Status{Draft, Scheduled, Publishing, Posted, PartlyPosted, Failed, Canceled}
 }
 
-// Final says that nothing happens to the post any more by itself.
-func (s Status) Final() bool {
+// IsFinal says that nothing happens to the post any more by itself.
+func (s Status) IsFinal() bool {
 	switch s {
-	case Posted, PartlyPosted, Failed, Cancelled:
+	case Posted, PartlyPosted, Failed, Canceled:
 		return true
 	}
 	return false
@@ -48,14 +48,14 @@ const (
 	TargetPosted     TargetStatus = "posted"
 	TargetFailed     TargetStatus = "failed"
 	TargetUncertain  TargetStatus = "uncertain"
-	TargetCancelled  TargetStatus = "cancelled"
+	TargetCanceled   TargetStatus = "cancelled"
 )
 
 // Dead says that the target waits for a person: it is a dead letter.
 func (s TargetStatus) Dead() bool { return s == TargetFailed || s == TargetUncertain }
 
-// Open says that the publisher still has something to do for the target.
-func (s TargetStatus) Open() bool { return s == TargetScheduled || s == TargetPublishing }
+// IsOpen says that the publisher still has something to do for the target.
+func (s TargetStatus) IsOpen() bool { return s == TargetScheduled || s == TargetPublishing }
 
 // Post is one scheduled post as it stands in the database.
 type Post struct {
@@ -87,7 +87,7 @@ type Post struct {
 	Targets        []Target
 	Warnings       []Warning // about the change just made; not stored
 	Price          Price     // of the change just made; not stored
-	TakenBack      bool      // off the schedule by the change just made; not stored
+	Unscheduled    bool      // off the schedule by the change just made; not stored
 }
 
 // Target is a post on one account.
@@ -110,11 +110,11 @@ type Target struct {
 	SentAt       *time.Time // when the final call left, by the database's clock
 	PostedAt     *time.Time // when its answer was in
 	UpdatedAt    time.Time
-	Published    []Published // of a thread: the segments that are out
+	Published    []PublishedSegment // of a thread: the segments that are out
 }
 
-// Published is one segment at its network.
-type Published struct {
+// PublishedSegment is one segment at its network.
+type PublishedSegment struct {
 	Segment   int
 	RemoteID  string
 	RemoteURL string
@@ -164,7 +164,7 @@ type EventFilter struct {
 const (
 	EventCreated    = "created"
 	EventEdited     = "edited"
-	EventCancelled  = "cancelled"
+	EventCanceled   = "cancelled"
 	EventPublishNow = "publish_now"
 	EventSending    = "sending"
 	EventRetrying   = "retrying"
@@ -183,7 +183,7 @@ const (
 	EventRedriven   = "redriven"   // dead letters go out again
 	EventDiscarded  = "discarded"  // dead letters were given up
 	EventConfirmed  = "confirmed"  // a person says that an uncertain post exists
-	EventSendAgain  = "send_again" // a person says that it does not
+	EventResend     = "send_again" // a person says that it does not
 	EventThrottled  = "throttled"  // held back by a rate limit, before anything is sent
 	EventHeld       = "held"       // held back because the network does not answer
 	EventSubmitted  = "submitted"  // it waits for approval
@@ -232,8 +232,8 @@ type Change struct {
 	NeedsApproval bool
 }
 
-// Empty says that the edit changes nothing.
-func (c Change) Empty() bool {
+// IsEmpty says that the edit changes nothing.
+func (c Change) IsEmpty() bool {
 	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
 		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil &&
 		c.Thread == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil
@@ -246,7 +246,7 @@ type Guard struct {
 	IfVersion   int64 // 0: any
 	Actor       string
 	UserID      uuid.UUID // who asks; nil id: an operator, or Dateline
-	Author      bool      // who asks is no more than an author
+	IsAuthor    bool      // who asks is no more than an author
 }
 
 // Unattended is a post whose workflow may be missing.

@@ -34,8 +34,8 @@ func (o Override) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(o))
 }
 
-// written is what the author wrote for one target, in order.
-func (p Post) written(t Target) []Segment {
+// originalSegments is what the author wrote for one target, in order.
+func (p Post) originalSegments(t Target) []Segment {
 	first, rest := Segment{Content: p.Content, AttachmentIDs: p.AttachmentIDs}, p.Thread
 	if o := t.Override; o != nil {
 		if o.Content != nil {
@@ -65,9 +65,9 @@ func (p Post) MediaIDs() []uuid.UUID {
 			}
 		}
 	}
-	add(p.written(Target{}))
+	add(p.originalSegments(Target{}))
 	for _, t := range p.Targets {
-		add(p.written(t))
+		add(p.originalSegments(t))
 	}
 	return ids
 }

@@ -31,9 +31,9 @@ type Series struct {
 	ByAuthor         bool // its posts are an author's words
 	Status           SeriesStatus
 	TemplateRevision int64     // every change of what or when
-	LookedUntil      time.Time // occurrences up to here are taken care of
-	LastProblem      string
-	LastProblemAt    *time.Time
+	CheckedUntil     time.Time // occurrences up to here are taken care of
+	LastError        string
+	LastErrorAt      *time.Time
 	Version          int64 // every change by a person
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
@@ -44,7 +44,7 @@ type Occurrence struct {
 	SeriesID         uuid.UUID
 	Name             string // its time on the wall clock of the series
 	TemplateRevision int64  // that it was made from
-	Untouched        bool   // nobody but its series changed it
+	IsUnmodified     bool   // nobody but its series changed it
 }
 
 // SeriesNote says why an occurrence is no post.

@@ -16,10 +16,10 @@ type Occurrence struct {
 const localLayout = "2006-01-02T15:04:05"
 
 // Name is the occurrence's name: its time on the wall clock.
-func (o Occurrence) Name() string { return Name(o.Local) }
+func (o Occurrence) Name() string { return FormatLocal(o.Local) }
 
-// Name formats a time on the wall clock.
-func Name(local time.Time) string { return local.Format(localLayout) }
+// FormatLocal formats a time on the wall clock.
+func FormatLocal(local time.Time) string { return local.Format(localLayout) }
 
 // ParseLocal reads a time on the wall clock, like 2026-12-24T18:00.
 func ParseLocal(text string) (time.Time, error) {
@@ -50,7 +50,7 @@ func (r Rule) Occurrences(start time.Time, zone *time.Location) iter.Seq[Occurre
 				continue
 			}
 			at, ok := Instant(local, zone)
-			if r.over(local, at) {
+			if r.hasEndedAt(local, at) {
 				return
 			}
 			if !ok {
@@ -63,7 +63,7 @@ func (r Rule) Occurrences(start time.Time, zone *time.Location) iter.Seq[Occurre
 	}
 }
 
-func (r Rule) over(local, at time.Time) bool {
+func (r Rule) hasEndedAt(local, at time.Time) bool {
 	return !r.until.local.IsZero() && local.After(r.until.local) || !r.until.instant.IsZero() && at.After(r.until.instant)
 }
 
@@ -107,7 +107,7 @@ func (r Rule) inWeek(monday time.Time, weekday time.Weekday) []time.Time {
 	for i, d := range days {
 		dates[i] = monday.AddDate(0, 0, daysAfter(time.Monday, d.Weekday))
 	}
-	return ordered(dates)
+	return sorted(dates)
 }
 
 // inMonth leaves out days that the month does not have.
@@ -137,10 +137,10 @@ func (r Rule) inMonth(first time.Time, day int) []time.Time {
 		}
 		add(d)
 	}
-	return ordered(dates)
+	return sorted(dates)
 }
 
-func ordered(dates []time.Time) []time.Time {
+func sorted(dates []time.Time) []time.Time {
 	slices.SortFunc(dates, time.Time.Compare)
 	return slices.CompactFunc(dates, time.Time.Equal)
 }
@@ -172,7 +172,7 @@ func Instant(local time.Time, zone *time.Location) (at time.Time, ok bool) {
 	}
 	at = guess
 	for _, t := range instants {
-		if t.In(zone).Format(localLayout) == Name(local) && t.Before(at) {
+		if t.In(zone).Format(localLayout) == FormatLocal(local) && t.Before(at) {
 			at = t
 		}
 	}

@@ -40,23 +40,23 @@ type RowResult struct {
 	Price    post.Price          `json:"price,omitzero"`
 }
 
-// BulkPosts is what a bulk request did.
-type BulkPosts struct {
+// BulkResult is what a bulk request did.
+type BulkResult struct {
 	Rows     []RowResult `json:"rows"`
-	Right    int         `json:"right"`
+	Valid    int         `json:"right"`
 	Stored   bool        `json:"stored"` // the right rows are posts now
 	Replayed bool        `json:"-"`
 }
 
 // BulkOptions say what to do with rows.
 type BulkOptions struct {
-	Partly bool // store the right rows although others are wrong
-	DryRun bool
+	SkipInvalid bool // store the right rows although others are wrong
+	DryRun      bool
 }
 
 // ScheduleRows stores many posts, in one transaction. Without Partly, one wrong
 // row keeps all from being stored.
-func (d *Desk) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key) (BulkPosts, error) {
+func (d *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key) (BulkResult, error) {
 	if !o.DryRun {
 		if raw, found, err := d.Store.ReplayedBulk(ctx, who.WorkspaceID, key); err != nil || found {
 			return replayedBulk(raw, err)
@@ -64,59 +64,59 @@ func (d *Desk) ScheduleRows(ctx context.Context, who workspace.Principal, rows [
 	}
 	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
-		return BulkPosts{}, err
+		return BulkResult{}, err
 	}
 	c := d.check(workspace)
-	if err := c.foresee(ctx, rows); err != nil {
-		return BulkPosts{}, err
+	if err := c.prefetch(ctx, rows); err != nil {
+		return BulkResult{}, err
 	}
-	done := BulkPosts{Rows: make([]RowResult, 0, len(rows))}
+	done := BulkResult{Rows: make([]RowResult, 0, len(rows))}
 	posts := make([]post.NewPost, 0, len(rows))
-	right := make([]sheetRow, 0, len(rows))
+	right := make([]validRow, 0, len(rows))
 	for _, row := range rows {
-		result := RowResult{Row: row.Number, Draft: row.Draft.Unfinished, Problems: row.Problems}
+		result := RowResult{Row: row.Number, Draft: row.Draft.SaveAsDraft, Problems: row.Problems}
 		if len(row.Problems) == 0 {
 			c = c.next()
-			n, err := c.examine(ctx, who, row.Draft)
+			n, err := c.validate(ctx, who, row.Draft)
 			if err != nil {
-				return BulkPosts{}, err
+				return BulkResult{}, err
 			}
 			if result.Problems = c.problems; len(c.problems) == 0 {
 				result.PostID, result.Draft = n.Post.ID, n.Post.Status == post.Draft
 				result.Approval = n.Post.Approval.State
 				posts = append(posts, n)
-				accounts, err := c.known.accounts(ctx, n.AccountIDs) // remembered by now
+				accounts, err := c.lookup.accounts(ctx, n.AccountIDs) // remembered by now
 				if err != nil {
-					return BulkPosts{}, err
+					return BulkResult{}, err
 				}
-				stored := asStored(n, accounts)
-				right = append(right, sheetRow{number: row.Number, at: len(done.Rows), post: stored})
-				result.Warnings, result.Price = c.oddities(stored), c.price(ctx, stored)
+				stored := previewPost(n, accounts)
+				right = append(right, validRow{number: row.Number, at: len(done.Rows), post: stored})
+				result.Warnings, result.Price = c.contentWarnings(stored), c.price(ctx, stored)
 			}
 		}
 		done.Rows = append(done.Rows, result)
 	}
-	done.Right = len(posts)
-	if err := c.warnRows(ctx, right, done.Rows); err != nil {
-		return BulkPosts{}, err
+	done.Valid = len(posts)
+	if err := c.addRowWarnings(ctx, right, done.Rows); err != nil {
+		return BulkResult{}, err
 	}
-	if o.DryRun || len(posts) == 0 || len(posts) < len(rows) && !o.Partly {
+	if o.DryRun || len(posts) == 0 || len(posts) < len(rows) && !o.SkipInvalid {
 		return done.notStored(), nil
 	}
 	done.Stored = true
 	answer, err := json.Marshal(done)
 	if err != nil {
-		return BulkPosts{}, err
+		return BulkResult{}, err
 	}
 	earlier, err := d.Store.CreatePosts(ctx, who.WorkspaceID, who.UserID, who.Actor(), posts, key, answer)
 	if err != nil || earlier != nil {
 		return replayedBulk(earlier, err)
 	}
-	d.accepted(ctx, len(posts))
+	d.countScheduled(ctx, len(posts))
 	return done, nil
 }
 
-func replayedBulk(raw json.RawMessage, err error) (done BulkPosts, _ error) {
+func replayedBulk(raw json.RawMessage, err error) (done BulkResult, _ error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &done)
 	}
@@ -125,22 +125,22 @@ func replayedBulk(raw json.RawMessage, err error) (done BulkPosts, _ error) {
 }
 
 // notStored takes the ids back of posts that were never made.
-func (b BulkPosts) notStored() BulkPosts {
+func (b BulkResult) notStored() BulkResult {
 	for i := range b.Rows {
 		b.Rows[i].PostID = uuid.Nil
 	}
 	return b
 }
 
-// foresee looks up at once what the rows name, and puts ids in the place of
+// prefetch looks up at once what the rows name, and puts ids in the place of
 // handles.
-func (c *check) foresee(ctx context.Context, rows []Row) error {
-	all, err := c.desk.Store.Accounts(ctx, c.workspace.ID)
+func (c *check) prefetch(ctx context.Context, rows []Row) error {
+	all, err := c.scheduler.Store.Accounts(ctx, c.workspace.ID)
 	if err != nil {
 		return err
 	}
 	for _, a := range all {
-		c.known.accountByID[a.ID] = &a
+		c.lookup.accountByID[a.ID] = &a
 	}
 	var files, parents []uuid.UUID
 	note := func(into *[]uuid.UUID, texts ...string) {
@@ -170,10 +170,10 @@ func (c *check) foresee(ctx context.Context, rows []Row) error {
 			}
 		}
 	}
-	if _, err := c.known.files(ctx, files); err != nil {
+	if _, err := c.lookup.files(ctx, files); err != nil {
 		return err
 	}
-	_, err = c.known.posts(ctx, parents)
+	_, err = c.lookup.posts(ctx, parents)
 	return err
 }
 

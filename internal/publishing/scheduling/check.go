@@ -19,46 +19,46 @@ import (
 // check collects everything that is wrong with a request, so that a person
 // hears it all at once.
 type check struct {
-	desk      *Desk
+	scheduler *Scheduler
 	workspace workspace.Workspace
-	known     *known
+	lookup    *lookup
 	files     map[uuid.UUID]media.Item // that the request names
 	settled   map[uuid.UUID]bool       // accounts on which nothing can be changed any more
 	problems  []apperr.FieldError
 	targets   []account.Account // that the content was checked for
 }
 
-func (d *Desk) check(w workspace.Workspace) *check {
-	return &check{desk: d, workspace: w, known: newKnown(d, w.ID), files: map[uuid.UUID]media.Item{}}
+func (d *Scheduler) check(w workspace.Workspace) *check {
+	return &check{scheduler: d, workspace: w, lookup: newLookup(d, w.ID), files: map[uuid.UUID]media.Item{}}
 }
 
 // next begins anew with what the last check has found out.
 func (c *check) next() *check {
-	return &check{desk: c.desk, workspace: c.workspace, known: c.known, files: map[uuid.UUID]media.Item{}}
+	return &check{scheduler: c.scheduler, workspace: c.workspace, lookup: c.lookup, files: map[uuid.UUID]media.Item{}}
 }
 
 func (c *check) add(field, code, format string, args ...any) {
 	c.problems = append(c.problems, apperr.FieldError{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// when reads the scheduled time and the zone it is meant in.
-func (c *check) when(text, zoneName string) (time.Time, string) {
+// parseTime reads the scheduled time and the zone it is meant in.
+func (c *check) parseTime(text, zoneName string) (time.Time, string) {
 	zoneName = c.zoneOr(zoneName)
-	zone, err := c.known.zone(zoneName)
+	zone, err := c.lookup.zone(zoneName)
 	if err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
 		return time.Time{}, zoneName
 	}
 	if text == "" {
-		c.future(time.Time{})
+		c.checkFuture(time.Time{})
 		return time.Time{}, zoneName
 	}
-	at, err := post.ParseWhen(text, zone)
+	at, err := post.ParseTime(text, zone)
 	if err != nil {
 		c.add("scheduled_time", "invalid", "%s.", err)
 		return at, zoneName
 	}
-	c.future(at)
+	c.checkFuture(at)
 	return at, zoneName
 }
 
@@ -69,31 +69,31 @@ func (c *check) zoneOr(name string) string {
 	return name
 }
 
-// zone checks the name of a zone that no time is read in.
-func (c *check) zone(name string) string {
+// checkZone checks the name of a zone that no time is read in.
+func (c *check) checkZone(name string) string {
 	if _, err := timezone.Load(name); err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
 	}
 	return name
 }
 
-func (c *check) future(at time.Time) {
+func (c *check) checkFuture(at time.Time) {
 	switch {
 	case at.IsZero():
 		c.add("scheduled_time", "required", "Name the time at which it is to be published.")
-	case !at.After(c.desk.now()):
+	case !at.After(c.scheduler.now()):
 		c.add("scheduled_time", "in_the_past", "%s is in the past. Name a later time, or use publish-now.", at.Format(time.RFC3339))
-	case at.After(c.desk.now().Add(post.Horizon)):
+	case at.After(c.scheduler.now().Add(post.Horizon)):
 		c.add("scheduled_time", "too_far", "Posts can be scheduled at most five years ahead.")
 	}
 }
 
-// longestLateLimit keeps the number of minutes within reason.
-const longestLateLimit = 366 * 24 * 60
+// maxLateMinutes keeps the number of minutes within reason.
+const maxLateMinutes = 366 * 24 * 60
 
 func (c *check) lateLimit(minutes int) time.Duration {
-	if minutes < 0 || minutes > longestLateLimit {
-		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to %d, or 0 for no limit.", longestLateLimit)
+	if minutes < 0 || minutes > maxLateMinutes {
+		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to %d, or 0 for no limit.", maxLateMinutes)
 	}
 	return time.Duration(minutes) * time.Minute
 }
@@ -106,22 +106,22 @@ func (c *check) linkBase(track bool, had string) string {
 		return ""
 	case had != "":
 		return had
-	case c.desk.LinkBase == "":
+	case c.scheduler.LinkBase == "":
 		c.add("track_links", "unsupported", "This installation makes no short links: set DATELINE_PUBLIC_URL.")
 	}
-	return c.desk.LinkBase
+	return c.scheduler.LinkBase
 }
 
-// listed is an id with its path in the request.
-type listed struct {
-	id uuid.UUID
-	at string
+// fieldID is an id with its path in the request.
+type fieldID struct {
+	id    uuid.UUID
+	field string
 }
 
-// ids parses a list of ids, naming those that are none or stand twice.
-func (c *check) ids(field string, texts []string) []listed {
+// parseIDs parses a list of ids, naming those that are none or stand twice.
+func (c *check) parseIDs(field string, texts []string) []fieldID {
 	seen := make(map[uuid.UUID]bool, len(texts))
-	out := make([]listed, 0, len(texts))
+	out := make([]fieldID, 0, len(texts))
 	for i, text := range texts {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		id, err := uuid.Parse(text)
@@ -132,13 +132,13 @@ func (c *check) ids(field string, texts []string) []listed {
 			c.add(at, "duplicate", "%s stands here twice.", id)
 		default:
 			seen[id] = true
-			out = append(out, listed{id, at})
+			out = append(out, fieldID{id, at})
 		}
 	}
 	return out
 }
 
-func bare(list []listed) []uuid.UUID {
+func idsOf(list []fieldID) []uuid.UUID {
 	ids := make([]uuid.UUID, len(list))
 	for i, l := range list {
 		ids[i] = l.id
@@ -149,11 +149,11 @@ func bare(list []listed) []uuid.UUID {
 // attachments finds the uploaded files that a list names. It never returns a nil
 // list: in an override, an empty list means no media and nil means the post's.
 func (c *check) attachments(ctx context.Context, field string, texts []string) ([]uuid.UUID, error) {
-	ids := c.ids(field, texts)
+	ids := c.parseIDs(field, texts)
 	if len(ids) == 0 {
 		return []uuid.UUID{}, nil
 	}
-	known, err := c.known.files(ctx, bare(ids))
+	known, err := c.lookup.files(ctx, idsOf(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (c *check) attachments(ctx context.Context, field string, texts []string) (
 	for _, l := range ids {
 		item, ok := known[l.id]
 		if !ok || item.Deleted {
-			c.add(l.at, "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", l.id)
+			c.add(l.field, "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", l.id)
 			continue
 		}
 		c.files[l.id] = item
@@ -172,7 +172,7 @@ func (c *check) attachments(ctx context.Context, field string, texts []string) (
 
 // loadFiles reads what a stored post names.
 func (c *check) loadFiles(ctx context.Context, p post.Post) error {
-	known, err := c.desk.Store.MediaByID(ctx, p.WorkspaceID, p.MediaIDs())
+	known, err := c.scheduler.Store.MediaByID(ctx, p.WorkspaceID, p.MediaIDs())
 	for id, item := range known {
 		c.files[id] = item
 	}
@@ -182,7 +182,7 @@ func (c *check) loadFiles(ctx context.Context, p post.Post) error {
 func (c *check) urls(ids []uuid.UUID) []string {
 	urls := make([]string, len(ids))
 	for i, id := range ids {
-		urls[i] = c.desk.ObjectURL(c.files[id].ObjectKey)
+		urls[i] = c.scheduler.ObjectURL(c.files[id].ObjectKey)
 	}
 	return urls
 }
@@ -197,7 +197,7 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 		c.add("thread_parent_id", "invalid", "%q is no id.", text)
 		return nil, nil //nolint:nilerr // the problem is noted
 	}
-	parents, err := c.known.posts(ctx, []uuid.UUID{id})
+	parents, err := c.lookup.posts(ctx, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
 	}
@@ -206,24 +206,24 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 		c.add("thread_parent_id", "unknown", "There is no post %s.", id)
 		return nil, nil
 	}
-	c.answerable(parent, at)
+	c.checkParent(parent, at)
 	return &parent, nil
 }
 
-// answerable says whether a post can be answered, at the time given.
-func (c *check) answerable(parent post.Post, at time.Time) {
+// checkParent says whether a post can be answered, at the time given.
+func (c *check) checkParent(parent post.Post, at time.Time) {
 	switch parent.Status {
-	case post.Failed, post.Cancelled:
+	case post.Failed, post.Canceled:
 		c.add("thread_parent_id", "not_published", "The post %s is %s, so nothing can answer it.", parent.ID, parent.Status)
 	default:
-		c.notBefore(parent, at)
+		c.checkNotBeforeParent(parent, at)
 	}
 }
 
-// notBefore holds a reply's time against the post that it answers. A time that
+// checkNotBeforeParent holds a reply's time against the post that it answers. A time that
 // could not be read is zero; that has been said already.
-func (c *check) notBefore(parent post.Post, at time.Time) {
-	if !at.IsZero() && !parent.Status.Final() && at.Before(parent.ScheduledTime) {
+func (c *check) checkNotBeforeParent(parent post.Post, at time.Time) {
+	if !at.IsZero() && !parent.Status.IsFinal() && at.Before(parent.ScheduledTime) {
 		c.add("scheduled_time", "before_parent", "The post that this one answers is scheduled for %s; name the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
 	}
 }
@@ -231,20 +231,20 @@ func (c *check) notBefore(parent post.Post, at time.Time) {
 // accounts finds the accounts that a request names, or else means. A draft may
 // do without.
 func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post, unfinished bool) ([]account.Account, error) {
-	ids := c.ids("accounts", texts)
+	ids := c.parseIDs("accounts", texts)
 	if len(texts) == 0 && parent != nil {
 		for _, t := range parent.Targets {
-			ids = append(ids, listed{t.AccountID, "accounts"})
+			ids = append(ids, fieldID{t.AccountID, "accounts"})
 		}
 	}
 	if len(texts) == 0 && parent == nil {
-		found, err := c.known.defaults(ctx)
+		found, err := c.lookup.defaults(ctx)
 		if err == nil && len(found) == 0 && !unfinished {
 			c.add("accounts", "required", "No default account is connected. Connect one, or name accounts.")
 		}
 		return found, err
 	}
-	known, err := c.known.accounts(ctx, bare(ids))
+	known, err := c.lookup.accounts(ctx, idsOf(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -253,10 +253,10 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post,
 		a, ok := known[l.id]
 		switch {
 		case !ok:
-			c.add(l.at, "unknown", "There is no account %s.", l.id)
-		case !c.connected(l.at, a):
+			c.add(l.field, "unknown", "There is no account %s.", l.id)
+		case !c.checkConnected(l.field, a):
 		case parent != nil && !onAccount(*parent, l.id):
-			c.add(l.at, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
+			c.add(l.field, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
 		default:
 			out = append(out, a)
 		}
@@ -264,7 +264,7 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post,
 	return out, nil
 }
 
-func (c *check) connected(field string, a account.Account) bool {
+func (c *check) checkConnected(field string, a account.Account) bool {
 	if a.Status == account.Connected {
 		return true
 	}
@@ -281,11 +281,11 @@ func onAccount(p post.Post, id uuid.UUID) bool {
 	return false
 }
 
-// language is ISO 639-1, with 639-3 codes let through as Mastodon does.
-var language = regexp.MustCompile(`^[a-z]{2,3}$`)
+// languagePattern is ISO 639-1, with 639-3 codes let through as Mastodon does.
+var languagePattern = regexp.MustCompile(`^[a-z]{2,3}$`)
 
-func (c *check) language(text string) {
-	if text != "" && !language.MatchString(text) {
+func (c *check) checkLanguage(text string) {
+	if text != "" && !languagePattern.MatchString(text) {
 		c.add("language", "invalid", "%q is no language code; write one like vi or en.", text)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// content lets every target's network count the post as it counts.
-func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
+// checkContent lets every target's network count the post as it counts.
+func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
 	c.targets = accounts
 	seen := map[apperr.FieldError]bool{}
 	add := func(problem apperr.FieldError) {
@@ -32,34 +32,34 @@ func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUI
 	for _, a := range accounts {
 		o := overrides[a.ID]
 		segments := p.Segments(post.Target{AccountID: a.ID, Override: o})
-		if !c.readable(segments, a, o, add) {
+		if !c.checkReadable(segments, a, o, add) {
 			continue
 		}
-		adapter, ok := c.desk.Networks.Get(a.Network)
+		adapter, ok := c.scheduler.Networks.Get(a.Network)
 		if !ok {
 			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
 			continue
 		}
-		limits, err := c.known.limits(ctx, adapter, a)
+		limits, err := c.lookup.limits(ctx, adapter, a)
 		if err != nil {
 			// Nobody should have to wait for an instance to come back before a
 			// post can be scheduled: it is checked again before it is sent.
 			continue
 		}
 		for i, s := range segments {
-			for _, found := range adapter.Check(c.asSeen(p, i, s, limits), limits) {
+			for _, found := range adapter.Check(c.networkContent(p, i, s, limits), limits) {
 				add(apperr.FieldError{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
 			}
 		}
 	}
 }
 
-// readable says whether a post can be shown to a network at all.
-func (c *check) readable(segments []post.Segment, a account.Account, o *post.Override, add func(apperr.FieldError)) bool {
+// checkReadable says whether a post can be shown to a network at all.
+func (c *check) checkReadable(segments []post.Segment, a account.Account, o *post.Override, add func(apperr.FieldError)) bool {
 	ok := true
 	for i, s := range segments {
 		switch {
-		case !isText(s.Content): // storable says so
+		case !isValidText(s.Content): // storable says so
 		case s.Content == "" && len(s.AttachmentIDs) == 0:
 			add(apperr.FieldError{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
 		default:
@@ -70,8 +70,8 @@ func (c *check) readable(segments []post.Segment, a account.Account, o *post.Ove
 	return ok
 }
 
-// isText says whether the database can keep it: Postgres has no NUL.
-func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+// isValidText says whether the database can keep it: Postgres has no NUL.
+func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 func (c *check) items(ids []uuid.UUID) []media.Item {
 	items := make([]media.Item, len(ids))
@@ -81,8 +81,8 @@ func (c *check) items(ids []uuid.UUID) []media.Item {
 	return items
 }
 
-// limitsPatience is how long a person waits for an instance to say its limits.
-const limitsPatience = 3 * time.Second
+// limitsTimeout is how long a person waits for an instance to say its limits.
+const limitsTimeout = 3 * time.Second
 
 // MediaInfos describes files for an adapter.
 func MediaInfos(files []media.Item) []network.MediaInfo {

@@ -13,8 +13,8 @@ import (
 
 // ScheduleDraft makes a draft a scheduled post; when is its time, or empty for
 // the one that it has.
-func (d *Desk) ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error) {
-	return d.checked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
+func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error) {
+	return d.changeChecked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
 		if draft.Status != post.Draft {
 			return post.Post{}, post.NotDraft(draft.Status)
 		}
@@ -24,60 +24,60 @@ func (d *Desk) ScheduleDraft(ctx context.Context, g post.Guard, when, zone strin
 			if zone == "" {
 				zone = draft.TimeZone
 			}
-			draft.ScheduledTime, draft.TimeZone = c.when(when, zone)
+			draft.ScheduledTime, draft.TimeZone = c.parseTime(when, zone)
 			change.ScheduledTime, change.TimeZone = &draft.ScheduledTime, &draft.TimeZone
 		case zone != "":
 			// As in an edit, a zone alone only changes how the time is shown.
-			zone = c.zone(zone)
+			zone = c.checkZone(zone)
 			change.TimeZone = &zone
 			fallthrough
 		default:
-			c.future(draft.ScheduledTime)
+			c.checkFuture(draft.ScheduledTime)
 		}
-		if err := c.finished(ctx, draft, draft.ScheduledTime); err != nil {
+		if err := c.checkComplete(ctx, draft, draft.ScheduledTime); err != nil {
 			return post.Post{}, err
 		}
-		if c.waits(g.Author) {
+		if c.needsApproval(g.IsAuthor) {
 			return d.Store.Submit(ctx, g, change)
 		}
 		return d.Store.ScheduleDraft(ctx, g, change)
 	})
 }
 
-// finished checks a draft as a post that is to go out at the time given.
-func (c *check) finished(ctx context.Context, draft post.Post, at time.Time) error {
-	parent, err := c.answered(ctx, draft)
+// checkComplete checks a draft as a post that is to go out at the time given.
+func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time) error {
+	parent, err := c.parentOf(ctx, draft)
 	if err != nil {
 		return err
 	}
 	if parent != nil {
-		c.answerable(*parent, at)
+		c.checkParent(*parent, at)
 	}
 	accounts, err := c.targetAccounts(ctx, draft)
 	if err != nil {
 		return err
 	}
 	for _, a := range accounts {
-		c.connected("accounts", a)
+		c.checkConnected("accounts", a)
 	}
 	if err := c.loadFiles(ctx, draft); err != nil {
 		return err
 	}
-	c.content(ctx, draft, overridesOf(draft), accounts)
+	c.checkContent(ctx, draft, overridesOf(draft), accounts)
 	if len(c.problems) > 0 {
 		return apperr.InvalidFields(c.problems...)
 	}
 	return nil
 }
 
-// storable checks what the database cannot keep, of a draft as well.
-func (c *check) storable(p post.Post, overrides map[uuid.UUID]*post.Override) {
+// checkText checks what the database cannot keep, of a draft as well.
+func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 	look := func(prefix string, content *string, thread []post.Segment) {
-		if content != nil && !isText(*content) {
+		if content != nil && !isValidText(*content) {
 			c.add(prefix+"content", "invalid", "The text holds bytes that are no characters.")
 		}
 		for i, s := range thread {
-			if !isText(s.Content) {
+			if !isValidText(s.Content) {
 				c.add(fmt.Sprintf("%sthread[%d].content", prefix, i), "invalid", "The text holds bytes that are no characters.")
 			}
 		}

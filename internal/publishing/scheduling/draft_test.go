@@ -27,7 +27,7 @@ func refused(t *testing.T, err error, kind apperr.Kind, code string) {
 
 func draft(n *newsroomtest.Newsroom, change ...func(*scheduling.Draft)) post.Post {
 	n.T.Helper()
-	d := scheduling.Draft{Unfinished: true}
+	d := scheduling.Draft{SaveAsDraft: true}
 	for _, f := range change {
 		f(&d)
 	}
@@ -70,7 +70,7 @@ func TestADraftHoldsNothingImpossible(t *testing.T) {
 		"language":   {func(d *scheduling.Draft) { d.Language = "Vietnamese" }, "language invalid"},
 		"late limit": {func(d *scheduling.Draft) { d.LateLimit = -1 }, "drop_if_late_minutes invalid"},
 	} {
-		d := scheduling.Draft{Unfinished: true}
+		d := scheduling.Draft{SaveAsDraft: true}
 		c.change(&d)
 		_, err := schedule(n, d)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
@@ -78,14 +78,14 @@ func TestADraftHoldsNothingImpossible(t *testing.T) {
 		}
 	}
 	p := draft(n)
-	_, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: &nul})
+	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &nul})
 	expect(t, err, "content invalid")
 }
 
 func TestSchedulingADraftChecksEverything(t *testing.T) {
 	n := newsroomtest.Open(t)
 	bare := draft(n)
-	_, err := n.Desk.ScheduleDraft(t.Context(), guard(n, bare), "", "")
+	_, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, bare), "", "")
 	expect(t, err, "accounts required", "content empty", "scheduled_time required")
 
 	a := n.Connect("desk")
@@ -93,35 +93,37 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 		d.Content, d.Thread = strings.Repeat("x", 501), []scheduling.Segment{{Content: ""}}
 	})
 	for name, do := range map[string]func() (post.Post, error){
-		"schedule":    func() (post.Post, error) { return n.Desk.ScheduleDraft(t.Context(), guard(n, long), in(time.Hour), "") },
-		"publish now": func() (post.Post, error) { return n.Desk.PublishNow(t.Context(), guard(n, long)) },
+		"schedule": func() (post.Post, error) {
+			return n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), in(time.Hour), "")
+		},
+		"publish now": func() (post.Post, error) { return n.Scheduler.PublishNow(t.Context(), guard(n, long)) },
 	} {
 		if _, err := do(); !slices.Equal(problems(t, err), []string{"thread[0].content empty"}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	text := "short"
-	_, err = n.Desk.Change(t.Context(), guard(n, long), scheduling.Edit{Thread: &[]scheduling.Segment{{Content: strings.Repeat("y", 501)}}})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{Thread: &[]scheduling.Segment{{Content: strings.Repeat("y", 501)}}})
 	n.Must(err)
-	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, long), in(-time.Hour), "Mars/Olympus")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), in(-time.Hour), "Mars/Olympus")
 	expect(t, err, "content too_long", "thread[0].content too_long", "time_zone unknown")
 	if now, err := n.Store.Post(t.Context(), long.ID); err != nil || now.Status != post.Draft || !now.ScheduledTime.IsZero() {
 		t.Errorf("a refused request changed the draft: %+v, %v", now, err)
 	}
 
 	n.Refuse(a.ID)
-	_, err = n.Desk.Change(t.Context(), guard(n, long), scheduling.Edit{Content: &text, Thread: &[]scheduling.Segment{}})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{Content: &text, Thread: &[]scheduling.Segment{}})
 	n.Must(err)
-	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, long), in(time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), in(time.Hour), "")
 	expect(t, err, "accounts not_connected")
 	n.Exec("update accounts set status = 'connected' where id = $1", a.ID)
 	day := time.Now().AddDate(0, 1, 0).Format("2006-01-02")
-	p, err := n.Desk.ScheduleDraft(t.Context(), guard(n, long), day+"T18:00", "Asia/Tokyo")
+	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), day+"T18:00", "Asia/Tokyo")
 	n.Must(err)
 	if p.Status != post.Scheduled || p.TimeZone != "Asia/Tokyo" || p.ScheduledTime.Format("15:04") != "09:00" || p.Revision <= long.Revision {
 		t.Errorf("got %+v", p)
 	}
-	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, p), in(2*time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, p), in(2*time.Hour), "")
 	refused(t, err, apperr.KindConflict, "not_a_draft")
 	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || !now.ScheduledTime.Equal(p.ScheduledTime) || now.Version != p.Version {
 		t.Errorf("the refusal moved the post: %+v, %v", now, err)
@@ -135,17 +137,17 @@ func TestADraftIsScheduledForTheTimeThatItHas(t *testing.T) {
 		return draft(n, func(d *scheduling.Draft) { d.Content, d.ScheduledTime, d.TimeZone = "Hello", in(time.Hour), "UTC" })
 	}
 	d := timed()
-	p, err := n.Desk.ScheduleDraft(t.Context(), guard(n, d), "", "Asia/Tokyo")
+	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), "", "Asia/Tokyo")
 	n.Must(err)
 	if !p.ScheduledTime.Equal(d.ScheduledTime) || p.TimeZone != "Asia/Tokyo" {
 		t.Errorf("got %s in %s", p.ScheduledTime, p.TimeZone)
 	}
 	d = timed()
 	n.Exec("update scheduled_posts set scheduled_time = now() - interval '1 day' where post_id = $1", d.ID)
-	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, d), "", "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), "", "")
 	expect(t, err, "scheduled_time in_the_past")
 	// Its time has passed long ago: published now, it is not late.
-	p, err = n.Desk.PublishNow(t.Context(), guard(n, d))
+	p, err = n.Scheduler.PublishNow(t.Context(), guard(n, d))
 	n.Must(err)
 	if since := time.Since(p.ScheduledTime).Abs(); p.Status != post.Scheduled || since > time.Minute {
 		t.Errorf("got %s at %s", p.Status, p.ScheduledTime)
@@ -158,7 +160,7 @@ func TestLatenessOfAPostThatIsPublishedNowCountsFromNow(t *testing.T) {
 	n.Connect("desk")
 	p := n.Schedule(func(d *scheduling.Draft) { d.LateLimit = 5 })
 	n.Exec("update scheduled_posts set scheduled_time = now() - interval '1 hour' where post_id = $1", p.ID)
-	p, err := n.Desk.PublishNow(t.Context(), guard(n, p))
+	p, err := n.Scheduler.PublishNow(t.Context(), guard(n, p))
 	n.Must(err)
 	if p.RedrivenAt == nil || time.Since(*p.RedrivenAt).Abs() > time.Minute || time.Since(p.ScheduledTime) < time.Minute {
 		t.Errorf("got %s, asked for at %v", p.ScheduledTime, p.RedrivenAt)
@@ -170,13 +172,13 @@ func TestADraftedReplyIsCheckedAgainstItsParent(t *testing.T) {
 	n.Connect("desk")
 	parent := n.Schedule()
 	reply := draft(n, func(d *scheduling.Draft) { d.Content, d.ThreadParentID = "And more", parent.ID.String() })
-	_, err := n.Desk.ScheduleDraft(t.Context(), guard(n, reply), in(time.Minute), "")
+	_, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, reply), in(time.Minute), "")
 	expect(t, err, "scheduled_time before_parent")
-	_, err = n.Desk.PublishNow(t.Context(), guard(n, reply))
+	_, err = n.Scheduler.PublishNow(t.Context(), guard(n, reply))
 	expect(t, err, "scheduled_time before_parent")
-	_, err = n.Desk.Cancel(t.Context(), guard(n, parent))
+	_, err = n.Scheduler.Cancel(t.Context(), guard(n, parent))
 	n.Must(err)
-	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, reply), in(2*time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, reply), in(2*time.Hour), "")
 	expect(t, err, "thread_parent_id not_published")
 }
 
@@ -185,29 +187,29 @@ func TestDraftsHeedTheVersion(t *testing.T) {
 	n.Connect("desk")
 	d := draft(n, func(d *scheduling.Draft) { d.Content = "Hello" })
 	text := "Changed"
-	_, err := n.Desk.Change(t.Context(), guard(n, d), scheduling.Edit{Content: &text})
+	_, err := n.Scheduler.Edit(t.Context(), guard(n, d), scheduling.Edit{Content: &text})
 	n.Must(err)
 	old := guard(n, d)
 	old.IfVersion = d.Version
 	for name, do := range map[string]func() (post.Post, error){
-		"edit":        func() (post.Post, error) { return n.Desk.Change(t.Context(), old, scheduling.Edit{Content: &text}) },
-		"schedule":    func() (post.Post, error) { return n.Desk.ScheduleDraft(t.Context(), old, in(time.Hour), "") },
-		"publish now": func() (post.Post, error) { return n.Desk.PublishNow(t.Context(), old) },
-		"cancel":      func() (post.Post, error) { return n.Desk.Cancel(t.Context(), old) },
+		"edit":        func() (post.Post, error) { return n.Scheduler.Edit(t.Context(), old, scheduling.Edit{Content: &text}) },
+		"schedule":    func() (post.Post, error) { return n.Scheduler.ScheduleDraft(t.Context(), old, in(time.Hour), "") },
+		"publish now": func() (post.Post, error) { return n.Scheduler.PublishNow(t.Context(), old) },
+		"cancel":      func() (post.Post, error) { return n.Scheduler.Cancel(t.Context(), old) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := do()
 			refused(t, err, apperr.KindPreconditionFailed, "version_mismatch")
 		})
 	}
-	p, err := n.Desk.Cancel(t.Context(), guard(n, d))
+	p, err := n.Scheduler.Cancel(t.Context(), guard(n, d))
 	n.Must(err)
-	if p.Status != post.Cancelled || !p.ScheduledTime.IsZero() {
+	if p.Status != post.Canceled || !p.ScheduledTime.IsZero() {
 		t.Errorf("got %+v", p)
 	}
-	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, d), in(time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), in(time.Hour), "")
 	refused(t, err, apperr.KindConflict, "not_a_draft")
-	_, err = n.Desk.PublishNow(t.Context(), guard(n, d))
+	_, err = n.Scheduler.PublishNow(t.Context(), guard(n, d))
 	refused(t, err, apperr.KindConflict, "too_late")
 }
 
@@ -223,9 +225,9 @@ func TestConcurrentChangesAreCheckedAsTheyAreStored(t *testing.T) {
 		all.Go(func() {
 			var err error
 			if i%2 == 0 {
-				_, err = n.Desk.Change(t.Context(), guard(n, d), scheduling.Edit{Content: &long})
+				_, err = n.Scheduler.Edit(t.Context(), guard(n, d), scheduling.Edit{Content: &long})
 			} else {
-				_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, d), "", "")
+				_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), "", "")
 			}
 			var e *apperr.Error
 			if err != nil && !errors.As(err, &e) {
@@ -252,13 +254,13 @@ func TestLateLimitsAreBounded(t *testing.T) {
 	}
 	p := n.Schedule(func(d *scheduling.Draft) { d.LateLimit = 30 })
 	for limit, want := range map[int]time.Duration{10: 10 * time.Minute, 0: 0} {
-		got, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{LateLimit: &limit})
+		got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{LateLimit: &limit})
 		n.Must(err)
 		if got.LateLimit != want {
 			t.Errorf("changed to %s, want %s", got.LateLimit, want)
 		}
 	}
 	over := 527_041
-	_, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{LateLimit: &over})
+	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{LateLimit: &over})
 	expect(t, err, "drop_if_late_minutes invalid")
 }

@@ -14,10 +14,10 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// change reads an edit against the post as it is.
-func (c *check) change(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
+// applyEdit reads an edit against the post as it is.
+func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
 	change = post.Change{Content: edit.Content, Language: edit.Language}
-	begun := current.Status.Final() // it failed, and some of it may be out
+	begun := current.Status.IsFinal() // it failed, and some of it may be out
 	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
 	if begun {
 		// What is out, or given up, is neither checked nor changed any more.
@@ -27,7 +27,7 @@ func (c *check) change(ctx context.Context, edit Edit, current post.Post) (chang
 		}
 		current.Targets = slices.DeleteFunc(slices.Clone(current.Targets), func(t post.Target) bool { return t.Status != post.TargetFailed })
 	}
-	parent, err := c.answered(ctx, current)
+	parent, err := c.parentOf(ctx, current)
 	if err != nil {
 		return change, err
 	}
@@ -73,15 +73,15 @@ func (c *check) change(ctx context.Context, edit Edit, current post.Post) (chang
 		next.LinkBase = c.linkBase(*edit.TrackLinks, current.LinkBase)
 		change.LinkBase = &next.LinkBase
 	}
-	if change.Empty() && len(c.problems) == 0 {
+	if change.IsEmpty() && len(c.problems) == 0 {
 		c.add("", "empty", "Name at least one field to change.")
 	}
 	if edit.Language != nil {
-		c.language(*edit.Language)
+		c.checkLanguage(*edit.Language)
 	}
-	c.storable(next, overrides)
-	if current.Status != post.Draft || current.Waiting() {
-		c.content(ctx, next, overrides, accounts)
+	c.checkText(next, overrides)
+	if current.Status != post.Draft || current.IsPendingApproval() {
+		c.checkContent(ctx, next, overrides, accounts)
 	}
 	return change, nil
 }
@@ -96,22 +96,22 @@ func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, cha
 	}
 	if edit.ScheduledTime != nil {
 		var at time.Time
-		at, zone = c.when(*edit.ScheduledTime, zone)
+		at, zone = c.parseTime(*edit.ScheduledTime, zone)
 		change.ScheduledTime = &at
 		if parent != nil {
-			c.notBefore(*parent, at)
+			c.checkNotBeforeParent(*parent, at)
 		}
 		return
 	}
-	c.zone(zone)
+	c.checkZone(zone)
 }
 
-// answered reads the post that one answers; nil when it answers none.
-func (c *check) answered(ctx context.Context, current post.Post) (*post.Post, error) {
+// parentOf reads the post that one answers; nil when it answers none.
+func (c *check) parentOf(ctx context.Context, current post.Post) (*post.Post, error) {
 	if current.ThreadParentID == nil {
 		return nil, nil
 	}
-	parent, err := c.desk.Store.PostInWorkspace(ctx, current.WorkspaceID, *current.ThreadParentID)
+	parent, err := c.scheduler.Store.PostInWorkspace(ctx, current.WorkspaceID, *current.ThreadParentID)
 	return &parent, err
 }
 
@@ -131,7 +131,7 @@ func (c *check) changedOverrides(ctx context.Context, edit Edit, current post.Po
 		o := edit.Overrides[text]
 		if o != nil {
 			kept[text] = *o
-		} else if id, ok := c.overridden(text, ids); ok {
+		} else if id, ok := c.overrideAccount(text, ids); ok {
 			change.Overrides[id] = nil
 			delete(all, id)
 		}
@@ -163,7 +163,7 @@ func (c *check) targetAccounts(ctx context.Context, p post.Post) ([]account.Acco
 		c.add("accounts", "required", "Name at least one account.")
 		return nil, nil
 	}
-	return c.desk.Store.AccountsByID(ctx, p.WorkspaceID, ids)
+	return c.scheduler.Store.AccountsByID(ctx, p.WorkspaceID, ids)
 }
 
 func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Post, parent *post.Post, change *post.Change) ([]account.Account, error) {

@@ -41,7 +41,7 @@ func TestAnEditIsHeldToTheSameRules(t *testing.T) {
 		"unknown account": {scheduling.Edit{Accounts: list(uuid.NewString())}, "accounts[0] unknown"},
 		"unknown file":    {scheduling.Edit{Attachments: list(uuid.NewString())}, "attachments[0] unknown"},
 	} {
-		_, err := n.Desk.Change(t.Context(), guard(n, p), c.edit)
+		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
 		}
@@ -56,7 +56,7 @@ func TestANewZoneAloneKeepsTheInstant(t *testing.T) {
 	n.Connect("desk")
 	p := n.Schedule()
 	zone := "Europe/Berlin"
-	got, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{TimeZone: &zone})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{TimeZone: &zone})
 	n.Must(err)
 	if got.TimeZone != zone || !got.ScheduledTime.Equal(p.ScheduledTime) {
 		t.Errorf("got %s in %s", got.ScheduledTime, got.TimeZone)
@@ -67,7 +67,7 @@ func TestAnEmptyZoneBesideATimeMeansTheWorkspaces(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	zone, at := "", time.Now().AddDate(0, 1, 0).Format("2006-01-02")+"T18:00"
-	got, err := n.Desk.Change(t.Context(), guard(n, n.Schedule(func(d *scheduling.Draft) { d.TimeZone = "UTC" })), scheduling.Edit{TimeZone: &zone, ScheduledTime: &at})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, n.Schedule(func(d *scheduling.Draft) { d.TimeZone = "UTC" })), scheduling.Edit{TimeZone: &zone, ScheduledTime: &at})
 	n.Must(err)
 	if got.TimeZone != "Asia/Ho_Chi_Minh" || got.ScheduledTime.Format("15:04") != "11:00" {
 		t.Errorf("got %s in %q", got.ScheduledTime, got.TimeZone)
@@ -80,7 +80,7 @@ func TestThatAPostIsTooLateIsSaidBeforeAnythingAboutItsFields(t *testing.T) {
 	p := n.Schedule()
 	n.Claim(p)
 	long := strings.Repeat("x", 501)
-	_, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: &long})
+	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &long})
 	var e *apperr.Error
 	if !errors.As(err, &e) || e.Code != "too_late" {
 		t.Errorf("got %v", err)

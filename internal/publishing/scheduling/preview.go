@@ -12,87 +12,87 @@ import (
 	"dateline/platforms/network"
 )
 
-// Shown is what would come of a draft.
-type Shown struct {
-	Targets  []ShownTarget
+// PostPreview is what would come of a draft.
+type PostPreview struct {
+	Targets  []TargetPreview
 	Problems []apperr.FieldError // that keep it from being scheduled
 	Warnings []post.Warning
 	Price    post.Price
 	TimeZone string // that the post would have
 }
 
-// ShownTarget is a draft on one account.
-type ShownTarget struct {
+// TargetPreview is a draft on one account.
+type TargetPreview struct {
 	Account  account.Account
-	Segments []ShownSegment
+	Segments []SegmentPreview
 	Price    post.Price
 }
 
-// ShownSegment is one piece of a draft on one account.
-type ShownSegment struct {
-	Characters int
-	Allowed    int  // 0: any number
-	Known      bool // the account's limits are; else nothing is counted
-	Problems   []apperr.FieldError
-	Network    network.Preview
-	Price      post.Price
+// SegmentPreview is one piece of a draft on one account.
+type SegmentPreview struct {
+	Characters    int
+	MaxCharacters int  // 0: any number
+	LimitsKnown   bool // the account's limits are; else nothing is counted
+	Problems      []apperr.FieldError
+	Network       network.Preview
+	Price         post.Price
 }
 
-// Show says what would come of a draft, and stores nothing.
-func (d *Desk) Show(ctx context.Context, who workspace.Principal, draft Draft) (Shown, error) {
+// Preview says what would come of a draft, and stores nothing.
+func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft Draft) (PostPreview, error) {
 	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
-		return Shown{}, err
+		return PostPreview{}, err
 	}
 	c := d.check(workspace)
-	n, err := c.examine(ctx, who, draft)
+	n, err := c.validate(ctx, who, draft)
 	if err != nil {
-		return Shown{}, err
+		return PostPreview{}, err
 	}
 	n.Post.ID = uuid.Nil // there is no such post
-	accounts, err := c.known.accounts(ctx, n.AccountIDs)
+	accounts, err := c.lookup.accounts(ctx, n.AccountIDs)
 	if err != nil {
-		return Shown{}, err
+		return PostPreview{}, err
 	}
-	p := asStored(n, accounts)
-	shown := Shown{Problems: c.problems, TimeZone: n.Post.TimeZone}
+	p := previewPost(n, accounts)
+	shown := PostPreview{Problems: c.problems, TimeZone: n.Post.TimeZone}
 	c.targets = nil
 	for _, t := range p.Targets {
 		a := accounts[t.AccountID]
 		c.targets = append(c.targets, a)
-		one := c.show(ctx, p, t, a)
+		one := c.previewTarget(ctx, p, t, a)
 		shown.Targets = append(shown.Targets, one)
 		shown.Price.Add(one.Price)
 	}
 	p.Status, p.Approval = post.Scheduled, post.Approval{} // as it will be
-	shown.Warnings = c.warn(ctx, p)
+	shown.Warnings = c.warnings(ctx, p)
 	return shown, nil
 }
 
-// show counts and draws a post on one account.
-func (c *check) show(ctx context.Context, p post.Post, t post.Target, a account.Account) ShownTarget {
-	one := ShownTarget{Account: a}
-	adapter, supported := c.desk.Networks.Get(a.Network)
+// previewTarget counts and draws a post on one account.
+func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a account.Account) TargetPreview {
+	one := TargetPreview{Account: a}
+	adapter, supported := c.scheduler.Networks.Get(a.Network)
 	var limits network.Limits
 	known := false
 	if supported {
 		var err error
-		limits, err = c.known.limits(ctx, adapter, a)
+		limits, err = c.lookup.limits(ctx, adapter, a)
 		known = err == nil
 	}
 	for i, s := range p.Segments(t) {
-		seen := ShownSegment{Known: known, Network: network.Preview{Text: s.Content}}
+		seen := SegmentPreview{LimitsKnown: known, Network: network.Preview{Text: s.Content}}
 		add := func(found apperr.FieldError) { seen.Problems = append(seen.Problems, found) }
-		readable := c.readable([]post.Segment{s}, a, t.Override, func(found apperr.FieldError) {
+		readable := c.checkReadable([]post.Segment{s}, a, t.Override, func(found apperr.FieldError) {
 			found.Field = fieldOf(i, a.ID, t.Override, "content")
 			add(found)
 		})
-		if !isText(s.Content) {
+		if !isValidText(s.Content) {
 			add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text holds bytes that are no characters."})
 		}
 		if readable && known {
-			content := c.asSeen(p, i, s, limits)
-			seen.Characters, seen.Allowed = adapter.Count(s.Content, limits), limits.MaxCharacters
+			content := c.networkContent(p, i, s, limits)
+			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), limits.MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
 				add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, found.Field), Code: found.Code, Message: found.Message})
 			}
@@ -101,7 +101,7 @@ func (c *check) show(ctx context.Context, p post.Post, t post.Target, a account.
 			}
 		}
 		if pricer, ok := adapter.(network.Pricer); ok && readable {
-			seen.Price = priceOf(pricer, c.asSeen(p, i, s, limits))
+			seen.Price = priceOf(pricer, c.networkContent(p, i, s, limits))
 			one.Price.Add(seen.Price)
 		}
 		one.Segments = append(one.Segments, seen)

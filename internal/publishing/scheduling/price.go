@@ -10,19 +10,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// asSeen is a segment of a post as its network is asked about it: with its
+// networkContent is a segment of a post as its network is asked about it: with its
 // attachments as they will be handed over.
-func (c *check) asSeen(p post.Post, i int, s post.Segment, limits network.Limits) network.Content {
-	return network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(AsPlanned(c.items(s.AttachmentIDs), limits))}
+func (c *check) networkContent(p post.Post, i int, s post.Segment, limits network.Limits) network.Content {
+	return network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
 }
 
 // price adds up what the networks bill for what is still to go out.
 func (c *check) price(ctx context.Context, p post.Post) (sum post.Price) {
 	priced := false
 	for _, t := range p.Targets {
-		adapter, _ := c.desk.Networks.Get(t.Network)
+		adapter, _ := c.scheduler.Networks.Get(t.Network)
 		pricer, ok := adapter.(network.Pricer)
-		if !ok || !t.Status.Open() {
+		if !ok || !t.Status.IsOpen() {
 			continue
 		}
 		if !priced && c.loadMissing(ctx, p) != nil {
@@ -30,7 +30,7 @@ func (c *check) price(ctx context.Context, p post.Post) (sum post.Price) {
 		}
 		priced = true
 		for i, s := range p.Segments(t) {
-			sum.Add(priceOf(pricer, c.asSeen(p, i, s, network.Limits{})))
+			sum.Add(priceOf(pricer, c.networkContent(p, i, s, network.Limits{})))
 		}
 	}
 	return sum
@@ -41,7 +41,7 @@ func priceOf(pricer network.Pricer, content network.Content) post.Price {
 	if found.MicroUSD == 0 {
 		return post.Price{}
 	}
-	return post.Price{MicroUSD: found.MicroUSD, Why: []string{found.Reason}}
+	return post.Price{MicroUSD: found.MicroUSD, Reasons: []string{found.Reason}}
 }
 
 // loadMissing reads the files of a post that this request has not looked up.
@@ -54,20 +54,20 @@ func (c *check) loadMissing(ctx context.Context, p post.Post) error {
 	return nil
 }
 
-// told adds to a post what its author is told besides.
-func (c *check) told(ctx context.Context, p post.Post) post.Post {
-	if p.Status.Final() {
+// withWarnings adds to a post what its author is told besides.
+func (c *check) withWarnings(ctx context.Context, p post.Post) post.Post {
+	if p.Status.IsFinal() {
 		return p
 	}
 	if err := c.loadMissing(ctx, p); err != nil {
-		c.desk.Log.WarnContext(ctx, "files of a post are not looked at", "post_id", p.ID, "error", err)
+		c.scheduler.Log.WarnContext(ctx, "files of a post are not looked at", "post_id", p.ID, "error", err)
 	}
-	p.Warnings, p.Price = c.warn(ctx, p), c.price(ctx, p)
+	p.Warnings, p.Price = c.warnings(ctx, p), c.price(ctx, p)
 	return p
 }
 
-// asStored is a post that is about to be stored as it will be read back.
-func asStored(n post.NewPost, accounts map[uuid.UUID]account.Account) post.Post {
+// previewPost is a post that is about to be stored as it will be read back.
+func previewPost(n post.NewPost, accounts map[uuid.UUID]account.Account) post.Post {
 	p := n.Post
 	for _, id := range n.AccountIDs {
 		a := accounts[id]

@@ -24,7 +24,7 @@ type Draft struct {
 	Language       string              `json:"language,omitempty"`
 	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // minutes; 0: none
 	TrackLinks     bool                `json:"track_links,omitempty"`          // send short links in the place of addresses
-	Unfinished     bool                `json:"-"`                              // keep it as a draft; nothing about its content is checked yet
+	SaveAsDraft    bool                `json:"-"`                              // keep it as a draft; nothing about its content is checked yet
 }
 
 // Segment is one more piece of a thread, as it arrives.
@@ -43,42 +43,42 @@ type Override struct {
 
 // Schedule stores a post. replayed says that the same request was carried out
 // before.
-func (d *Desk) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key) (p post.Post, replayed bool, err error) {
+func (d *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key) (p post.Post, replayed bool, err error) {
 	// Before anything is checked: what was right when the request first came may
 	// not be any more, its time for instance.
 	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
 		return p, found, err
 	}
-	n, c, err := d.examine(ctx, who, draft)
+	n, c, err := d.validate(ctx, who, draft)
 	if err != nil {
 		return post.Post{}, false, err
 	}
 	n.Idempotency = key
 	p, replayed, err = d.Store.CreatePost(ctx, n)
 	if err == nil {
-		d.Live.Changed(ctx, p.ID)
+		d.Notifier.Changed(ctx, p.ID)
 		if !replayed {
-			d.accepted(ctx, 1)
-			p = c.told(ctx, p)
+			d.countScheduled(ctx, 1)
+			p = c.withWarnings(ctx, p)
 		}
 	}
 	return p, replayed, err
 }
 
-// Examine checks a draft as it would be scheduled, and gives what would be
+// Validate checks a draft as it would be scheduled, and gives what would be
 // stored. A refusal names every field that is at fault.
-func (d *Desk) Examine(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, error) {
-	n, _, err := d.examine(ctx, who, draft)
+func (d *Scheduler) Validate(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, error) {
+	n, _, err := d.validate(ctx, who, draft)
 	return n, err
 }
 
-func (d *Desk) examine(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, *check, error) {
+func (d *Scheduler) validate(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, *check, error) {
 	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
 		return post.NewPost{}, nil, err
 	}
 	c := d.check(workspace)
-	n, err := c.examine(ctx, who, draft)
+	n, err := c.validate(ctx, who, draft)
 	if err != nil {
 		return post.NewPost{}, nil, err
 	}
@@ -88,19 +88,19 @@ func (d *Desk) examine(ctx context.Context, who workspace.Principal, draft Draft
 	return n, c, nil
 }
 
-// examine checks a draft and gives what would be stored; c.problems says what
+// validate checks a draft and gives what would be stored; c.problems says what
 // is wrong with it.
-func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draft) (_ post.NewPost, err error) {
+func (c *check) validate(ctx context.Context, who workspace.Principal, draft Draft) (_ post.NewPost, err error) {
 	n := post.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
 		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
-	if draft.Unfinished {
+	if draft.SaveAsDraft {
 		n.Post.Status = post.Draft
 	}
-	if draft.ScheduledTime == "" && draft.Unfinished {
-		n.Post.TimeZone = c.zone(c.zoneOr(draft.TimeZone))
+	if draft.ScheduledTime == "" && draft.SaveAsDraft {
+		n.Post.TimeZone = c.checkZone(c.zoneOr(draft.TimeZone))
 	} else {
-		n.Post.ScheduledTime, n.Post.TimeZone = c.when(draft.ScheduledTime, draft.TimeZone)
+		n.Post.ScheduledTime, n.Post.TimeZone = c.parseTime(draft.ScheduledTime, draft.TimeZone)
 	}
 	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
 	n.Post.LinkBase = c.linkBase(draft.TrackLinks, "")
@@ -121,7 +121,7 @@ func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draf
 			n.Post.ThreadID = &parent.ID
 		}
 	}
-	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.Unfinished)
+	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.SaveAsDraft)
 	if err != nil {
 		return post.NewPost{}, err
 	}
@@ -131,13 +131,13 @@ func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draf
 	if n.Overrides, err = c.overrides(ctx, draft.Overrides, n.AccountIDs); err != nil {
 		return post.NewPost{}, err
 	}
-	if n.Post.Status == post.Scheduled && c.waits(who.Role == workspace.Author) {
-		n.Post.Status, n.Post.Approval.State = post.Draft, post.Pending
+	if n.Post.Status == post.Scheduled && c.needsApproval(who.Role == workspace.Author) {
+		n.Post.Status, n.Post.Approval.State = post.Draft, post.ApprovalPending
 	}
-	c.language(draft.Language)
-	c.storable(n.Post, n.Overrides)
-	if !draft.Unfinished {
-		c.content(ctx, n.Post, n.Overrides, accounts)
+	c.checkLanguage(draft.Language)
+	c.checkText(n.Post, n.Overrides)
+	if !draft.SaveAsDraft {
+		c.checkContent(ctx, n.Post, n.Overrides, accounts)
 	}
 	return n, nil
 }

@@ -24,13 +24,13 @@ type SeriesStore interface {
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	EditSeries(ctx context.Context, g post.Guard, c post.SeriesChange) (post.Series, error)
 	SetSeriesStatus(ctx context.Context, g post.Guard, status post.SeriesStatus) (post.Series, error)
-	Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error)
+	SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error)
 	SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error)
 	SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error)
 	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post, ok bool, err error)
-	ReviseOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
+	UpdateOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
 	WithdrawOccurrence(ctx context.Context, s post.Series, g post.Guard) (ok bool, err error)
-	SeriesLooked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error)
+	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error)
 }
 
 // SeriesDraft is what a person asks to recur, as it arrives.
@@ -48,7 +48,7 @@ type SeriesEdit struct {
 }
 
 // CreateSeries stores a series and makes its first posts. changed lists them.
-func (d *Desk) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error) {
+func (d *Scheduler) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error) {
 	if s, found, err := d.Store.ReplayedSeries(ctx, who.WorkspaceID, key); err != nil || found {
 		return s, nil, found, err
 	}
@@ -65,14 +65,14 @@ func (d *Desk) CreateSeries(ctx context.Context, who workspace.Principal, in Ser
 	if s, replayed, err = d.Store.CreateSeries(ctx, s, key); err != nil {
 		return s, nil, false, err
 	}
-	s, changed, err = d.materialised(ctx, s)
+	s, changed, err = d.materializeNow(ctx, s)
 	return s, changed, replayed, err
 }
 
 // series checks a series as it would be stored.
 func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDraft) (post.Series, error) {
 	s := post.Series{WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone, ByAuthor: who.Role == workspace.Author}
-	zone, err := c.known.zone(in.TimeZone)
+	zone, err := c.lookup.zone(in.TimeZone)
 	if err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
 	}
@@ -83,20 +83,20 @@ func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDr
 	starts, err := recurrence.ParseLocal(in.Starts)
 	if err != nil {
 		c.add("starts", "invalid", "%s.", err)
-	} else if distance := starts.Sub(c.desk.now()); distance > post.Horizon || distance < -post.Horizon {
+	} else if distance := starts.Sub(c.scheduler.now()); distance > post.Horizon || distance < -post.Horizon {
 		c.add("starts", "too_far", "A series starts at most five years ago or ahead.")
 	}
 	if len(c.problems) > 0 {
 		return s, apperr.InvalidFields(c.problems...)
 	}
-	s.Starts = recurrence.Name(starts)
-	next, ok := nextOccurrence(rule, starts, zone, c.desk.now())
-	if !ok || next.At.Sub(c.desk.now()) > post.Horizon {
+	s.Starts = recurrence.FormatLocal(starts)
+	next, ok := nextOccurrence(rule, starts, zone, c.scheduler.now())
+	if !ok || next.At.Sub(c.scheduler.now()) > post.Horizon {
 		c.add("rule", "never", "This rule has no occurrence within the next five years.")
 		return s, apperr.InvalidFields(c.problems...)
 	}
 	in.Template.ScheduledTime, in.Template.TimeZone = next.At.Format(time.RFC3339), in.TimeZone
-	if _, err := c.examine(ctx, who, in.Template); err != nil {
+	if _, err := c.validate(ctx, who, in.Template); err != nil {
 		return s, err
 	}
 	if len(c.problems) > 0 {
@@ -118,9 +118,9 @@ func nextOccurrence(rule recurrence.Rule, starts time.Time, zone *time.Location,
 	return recurrence.Occurrence{}, false
 }
 
-// ChangeSeries edits a series and those of its posts that nobody else changed
+// EditSeries edits a series and those of its posts that nobody else changed
 // and that are not yet being published.
-func (d *Desk) ChangeSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit) (post.Series, []uuid.UUID, error) {
+func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit) (post.Series, []uuid.UUID, error) {
 	current, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
 		return post.Series{}, nil, err
@@ -129,7 +129,7 @@ func (d *Desk) ChangeSeries(ctx context.Context, who workspace.Principal, g post
 		return post.Series{}, nil, post.SeriesHasEnded()
 	}
 	// What has passed until now was missed under the rule that is about to go.
-	if _, err := d.Materialise(ctx, current.ID); err != nil {
+	if _, err := d.Materialize(ctx, current.ID); err != nil {
 		return post.Series{}, nil, err
 	}
 	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
@@ -158,19 +158,19 @@ func (d *Desk) ChangeSeries(ctx context.Context, who workspace.Principal, g post
 	if err != nil {
 		return s, nil, err
 	}
-	return d.materialised(ctx, s)
+	return d.materializeNow(ctx, s)
 }
 
-// PauseSeries takes back what a series has scheduled and makes it rest;
+// SetSeriesPaused takes back what a series has scheduled and makes it rest;
 // ResumeSeries makes it go on with what is still ahead.
-func (d *Desk) PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error) {
+func (d *Scheduler) SetSeriesPaused(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error) {
 	status := post.SeriesActive
 	if pause {
 		status = post.SeriesPaused
 		if _, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID); err != nil {
 			return post.Series{}, nil, err
 		}
-		if _, err := d.Materialise(ctx, g.PostID); err != nil { // notes what was missed
+		if _, err := d.Materialize(ctx, g.PostID); err != nil { // notes what was missed
 			return post.Series{}, nil, err
 		}
 	}
@@ -178,12 +178,12 @@ func (d *Desk) PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.
 	if err != nil {
 		return s, nil, err
 	}
-	return d.materialised(ctx, s)
+	return d.materializeNow(ctx, s)
 }
 
 // EndSeries stops a series for good. Its posts stay scheduled unless cancel
 // says otherwise.
-func (d *Desk) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error) {
+func (d *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error) {
 	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
 		return s, nil, err
@@ -194,7 +194,7 @@ func (d *Desk) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.S
 	if err != nil || !cancel {
 		return s, nil, err
 	}
-	posts, err := d.Store.SeriesPosts(ctx, s.ID, recurrence.Name(d.now().AddDate(0, 0, -2)))
+	posts, err := d.Store.SeriesPosts(ctx, s.ID, recurrence.FormatLocal(d.now().AddDate(0, 0, -2)))
 	if err != nil {
 		return s, nil, err
 	}
@@ -215,14 +215,14 @@ func (d *Desk) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.S
 	return s, changed, nil
 }
 
-// Skip leaves one occurrence out; its post, if there is one, is cancelled.
+// SetOccurrenceSkipped leaves one occurrence out; its post, if there is one, is cancelled.
 // Without skip, it lets the occurrence in again.
-func (d *Desk) Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
+func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
 	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
 		return s, nil, err
 	}
-	name, err := ahead(s, occurrence, d.now())
+	name, err := upcomingName(s, occurrence, d.now())
 	if err != nil {
 		return s, nil, err
 	}
@@ -232,36 +232,36 @@ func (d *Desk) Skip(ctx context.Context, g post.Guard, occurrence string, skip b
 	}
 	var made *post.Post
 	for _, p := range posts {
-		if p.Series.Name == name && p.Status != post.Cancelled {
+		if p.Series.Name == name && p.Status != post.Canceled {
 			made = &p
 		}
 	}
 	if skip && made != nil && made.Status != post.Scheduled && made.Status != post.Draft {
 		return s, nil, post.TooLate(*made)
 	}
-	if s, err = d.Store.Skip(ctx, g, name, skip); err != nil || !skip || made == nil {
+	if s, err = d.Store.SetOccurrenceSkipped(ctx, g, name, skip); err != nil || !skip || made == nil {
 		if err != nil {
 			return s, nil, err
 		}
-		return d.materialised(ctx, s)
+		return d.materializeNow(ctx, s)
 	}
 	ok, err := d.Store.WithdrawOccurrence(ctx, s, post.Guard{WorkspaceID: s.WorkspaceID, PostID: made.ID, Actor: g.Actor})
 	if err != nil {
 		return s, nil, err
 	}
 	if !ok { // claimed meanwhile
-		if _, err := d.Store.Skip(ctx, g, name, false); err != nil {
+		if _, err := d.Store.SetOccurrenceSkipped(ctx, g, name, false); err != nil {
 			return s, nil, err
 		}
 		return s, nil, post.TooLate(post.Post{Status: post.Publishing})
 	}
-	d.Live.Changed(ctx, made.ID)
-	s, changed, err := d.materialised(ctx, s)
+	d.Notifier.Changed(ctx, made.ID)
+	s, changed, err := d.materializeNow(ctx, s)
 	return s, append(changed, made.ID), err
 }
 
-// ahead gives the name of a coming occurrence.
-func ahead(s post.Series, text string, now time.Time) (string, error) {
+// upcomingName gives the name of a coming occurrence.
+func upcomingName(s post.Series, text string, now time.Time) (string, error) {
 	refuse := func(code, format string, args ...any) error {
 		return apperr.InvalidFields(apperr.FieldError{Field: "occurrence", Code: code, Message: fmt.Sprintf(format, args...)})
 	}
@@ -269,7 +269,7 @@ func ahead(s post.Series, text string, now time.Time) (string, error) {
 	if err != nil {
 		return "", refuse("invalid", "%s.", err)
 	}
-	rule, starts, zone, err := expandable(s)
+	rule, starts, zone, err := parseSchedule(s)
 	if err != nil {
 		return "", err
 	}
@@ -281,15 +281,15 @@ func ahead(s post.Series, text string, now time.Time) (string, error) {
 			break
 		}
 		if !o.At.After(now) {
-			return "", refuse("in_the_past", "%s has passed.", recurrence.Name(local))
+			return "", refuse("in_the_past", "%s has passed.", recurrence.FormatLocal(local))
 		}
 		return o.Name(), nil
 	}
-	return "", refuse("unknown", "The series does not occur at %s; see its occurrences.", recurrence.Name(local))
+	return "", refuse("unknown", "The series does not occur at %s; see its occurrences.", recurrence.FormatLocal(local))
 }
 
-// expandable reads what was checked when it was stored.
-func expandable(s post.Series) (rule recurrence.Rule, starts time.Time, zone *time.Location, err error) {
+// parseSchedule reads what was checked when it was stored.
+func parseSchedule(s post.Series) (rule recurrence.Rule, starts time.Time, zone *time.Location, err error) {
 	if rule, err = recurrence.Parse(s.Rule); err != nil {
 		return rule, starts, nil, fmt.Errorf("series %s: %w", s.ID, err)
 	}

@@ -29,7 +29,7 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 	out := make(map[uuid.UUID]*post.Override, len(in))
 	for _, text := range slices.Sorted(maps.Keys(in)) {
 		o := in[text]
-		id, ok := c.overridden(text, accounts)
+		id, ok := c.overrideAccount(text, accounts)
 		if !ok {
 			continue
 		}
@@ -58,8 +58,8 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 	return out, nil
 }
 
-// overridden reads the account that an override is for.
-func (c *check) overridden(text string, accounts []uuid.UUID) (uuid.UUID, bool) {
+// overrideAccount reads the account that an override is for.
+func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, bool) {
 	id, err := uuid.Parse(text)
 	switch {
 	case err != nil:

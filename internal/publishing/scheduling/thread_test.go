@@ -40,7 +40,7 @@ func TestThreadsAndOverridesAreKept(t *testing.T) {
 	check(p)
 	change := func(edit scheduling.Edit) {
 		t.Helper()
-		p, err := n.Desk.Change(t.Context(), guard(n, p), edit)
+		p, err := n.Scheduler.Edit(t.Context(), guard(n, p), edit)
 		n.Must(err)
 		check(p)
 	}
@@ -139,13 +139,13 @@ func TestOverridesNameTheRightField(t *testing.T) {
 		"nothing to take back":             {scheduling.Edit{Overrides: map[string]*scheduling.Override{b: nil}}, "overrides." + b + " unknown"},
 		"override of an account that goes": {scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{a: {Content: ptr("x")}}}, "overrides." + a + " unknown"},
 	} {
-		_, err := n.Desk.Change(t.Context(), guard(n, p), c.edit)
+		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
 		}
 	}
 	// An account that comes with the edit can be overridden by it.
-	_, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}}})
+	_, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}}})
 	n.Must(err)
 }
 

@@ -37,13 +37,13 @@ func fill(message string, value func(name string) string) string {
 		if open < 0 {
 			open = len(message)
 		}
-		text, _ := put(message[:open], value)
+		text, _ := substitute(message[:open], value)
 		out.WriteString(text)
 		if open == len(message) {
 			break
 		}
 		part, rest, _ := strings.Cut(message[open+1:], "]")
-		if text, complete := put(part, value); complete {
+		if text, complete := substitute(part, value); complete {
 			out.WriteString(text)
 		}
 		message = rest
@@ -51,7 +51,7 @@ func fill(message string, value func(name string) string) string {
 	return out.String()
 }
 
-func put(text string, value func(string) string) (filled string, complete bool) {
+func substitute(text string, value func(string) string) (filled string, complete bool) {
 	complete = true
 	var out strings.Builder
 	for {
@@ -68,8 +68,8 @@ func put(text string, value func(string) string) (filled string, complete bool) 
 	}
 }
 
-// goOn makes a sentence stand behind a colon.
-func goOn(sentence string) string {
+// lowerFirst makes a sentence stand behind a colon.
+func lowerFirst(sentence string) string {
 	first, size := utf8.DecodeRuneInString(sentence)
 	second, _ := utf8.DecodeRuneInString(sentence[size:])
 	if unicode.IsLower(second) {
@@ -78,4 +78,4 @@ func goOn(sentence string) string {
 	return sentence
 }
 
-func whole(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -105,10 +105,10 @@ func TestObjectsAreCopiedAndDeleted(t *testing.T) {
 	if _, err := b.Size(t.Context(), "media/copy"); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("after the deletion: %v", err)
 	}
-	if err := b.AbandonParts(t.Context(), "media/copy", "nothing"); err != nil {
+	if err := b.AbortMultipartUpload(t.Context(), "media/copy", "nothing"); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Parts(t.Context(), "media/copy", "nothing"); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := b.ListParts(t.Context(), "media/copy", "nothing"); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("parts of nothing: %v", err)
 	}
 }

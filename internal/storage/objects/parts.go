@@ -12,8 +12,8 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// BeginParts begins an upload in parts.
-func (b *Bucket) BeginParts(ctx context.Context, key string) (upload string, err error) {
+// CreateMultipartUpload begins an upload in parts.
+func (b *Bucket) CreateMultipartUpload(ctx context.Context, key string) (upload string, err error) {
 	out, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &b.name, Key: &key})
 	if err != nil {
 		return "", fmt.Errorf("beginning the upload of %s: %w", key, orFull(err))
@@ -21,9 +21,9 @@ func (b *Bucket) BeginParts(ctx context.Context, key string) (upload string, err
 	return aws.ToString(out.UploadId), nil
 }
 
-// Parts lists the parts that have arrived; blob.ErrNotFound says that the upload was
+// ListParts lists the parts that have arrived; blob.ErrNotFound says that the upload was
 // ended or abandoned.
-func (b *Bucket) Parts(ctx context.Context, key, upload string) ([]blob.Part, error) {
+func (b *Bucket) ListParts(ctx context.Context, key, upload string) ([]blob.Part, error) {
 	var parts []blob.Part
 	pages := s3.NewListPartsPaginator(b.client, &s3.ListPartsInput{Bucket: &b.name, Key: &key, UploadId: &upload})
 	for pages.HasMorePages() {
@@ -41,9 +41,9 @@ func (b *Bucket) Parts(ctx context.Context, key, upload string) ([]blob.Part, er
 	return parts, nil
 }
 
-// CompleteParts makes the object of the parts; blob.ErrNotFound says that the upload was
+// CompleteMultipartUpload makes the object of the parts; blob.ErrNotFound says that the upload was
 // ended or abandoned.
-func (b *Bucket) CompleteParts(ctx context.Context, key, upload string, parts []blob.Part) error {
+func (b *Bucket) CompleteMultipartUpload(ctx context.Context, key, upload string, parts []blob.Part) error {
 	done := &types.CompletedMultipartUpload{}
 	for _, p := range parts {
 		done.Parts = append(done.Parts, types.CompletedPart{PartNumber: aws.Int32(int32(p.Number)), ETag: aws.String(p.ETag)}) //nolint:gosec // at most 10,000
@@ -58,8 +58,8 @@ func (b *Bucket) CompleteParts(ctx context.Context, key, upload string, parts []
 	return nil
 }
 
-// AbandonParts forgets an upload with its parts; that there is none is no error.
-func (b *Bucket) AbandonParts(ctx context.Context, key, upload string) error {
+// AbortMultipartUpload forgets an upload with its parts; that there is none is no error.
+func (b *Bucket) AbortMultipartUpload(ctx context.Context, key, upload string) error {
 	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload})
 	if err != nil && status(err) != http.StatusNotFound {
 		return fmt.Errorf("abandoning the upload of %s: %w", key, err)

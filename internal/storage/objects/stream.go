@@ -28,7 +28,7 @@ func (b *Bucket) Stream(ctx context.Context, key, contentType string, from io.Re
 	upload := aws.ToString(began.UploadId)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, b.AbandonParts(context.WithoutCancel(ctx), key, upload))
+			err = errors.Join(err, b.AbortMultipartUpload(context.WithoutCancel(ctx), key, upload))
 		}
 	}()
 	var parts []blob.Part
@@ -49,7 +49,7 @@ func (b *Bucket) Stream(ctx context.Context, key, contentType string, from io.Re
 			size += int64(n)
 		}
 		if ended {
-			return size, b.CompleteParts(ctx, key, upload, parts)
+			return size, b.CompleteMultipartUpload(ctx, key, upload, parts)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 		err = s.inTx(ctx, func(q *db.Queries) (err error) {
 			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
 				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: string(a.Kind), Token: token, Scopes: orEmpty(a.Scopes),
-				Renewable: a.Renewable, ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
+				Renewable: a.IsRenewable, ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
 				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy})
 			if err != nil {
 				return err
@@ -79,9 +79,9 @@ func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]a
 	return accountsFromRows(rows), err
 }
 
-// ChangeAccount stores what people chose: nil leaves the default as it is, and
+// EditAccount stores what people chose: nil leaves the default as it is, and
 // a setting that is nil is taken back.
-func (s *Store) ChangeAccount(ctx context.Context, workspaceID, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
+func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
 	set, drop := map[string]string{}, []string{}
 	for name, value := range settings {
 		if value == nil {
@@ -112,13 +112,13 @@ func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor 
 	})
 }
 
-// NoteAccountWell notes that the network knows the account by this token.
-func (s *Store) NoteAccountWell(ctx context.Context, a account.Account) error {
+// MarkAccountHealthy notes that the network knows the account by this token.
+func (s *Store) MarkAccountHealthy(ctx context.Context, a account.Account) error {
 	return s.q.NoteAccountWell(ctx, db.NoteAccountWellParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name})
 }
 
-// NoteAccountTrouble notes what the network said when this token was tried.
-func (s *Store) NoteAccountTrouble(ctx context.Context, id uuid.UUID, version int64, t account.Trouble) error {
+// SetAccountError notes what the network said when this token was tried.
+func (s *Store) SetAccountError(ctx context.Context, id uuid.UUID, version int64, t account.LastError) error {
 	return s.q.NoteAccountTrouble(ctx, db.NoteAccountTroubleParams{ID: id, TokenVersion: version,
 		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
 }
@@ -140,14 +140,14 @@ func accountsFromRows(rows []db.Account) []account.Account {
 
 func accountFromRow(r db.Account) account.Account {
 	a := account.Account{ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl, RemoteID: r.RemoteID,
-		Handle: r.Handle, Name: r.Name, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), Default: r.IsDefault,
-		SealedToken: r.Token, TokenVersion: r.TokenVersion, Renewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
+		Handle: r.Handle, Name: r.Name, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), IsDefault: r.IsDefault,
+		SealedToken: r.Token, TokenVersion: r.TokenVersion, IsRenewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
 		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls, RefreshDueAt: orZero(r.RefreshDueAt),
 		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
 		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC()}
 	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
 	if r.ErrorClass != nil {
-		a.Trouble = &account.Trouble{Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage), At: orZero(r.ErrorAt)}
+		a.LastError = &account.LastError{Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage), At: orZero(r.ErrorAt)}
 	}
 	return a
 }

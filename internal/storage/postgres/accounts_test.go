@@ -17,7 +17,7 @@ import (
 // refuse makes the network refuse an account's token.
 func (n *newsroom) refuse(a account.Account) {
 	n.t.Helper()
-	noted, err := n.RefuseAccount(n.t.Context(), a.ID, a.TokenVersion, account.Trouble{Class: "auth", Message: "The token is revoked."})
+	noted, err := n.MarkNeedsReconnect(n.t.Context(), a.ID, a.TokenVersion, account.LastError{Class: "auth", Message: "The token is revoked."})
 	if err != nil || !noted {
 		n.t.Fatal(noted, err)
 	}
@@ -29,7 +29,7 @@ func TestConnectingAnAccountAgainKeepsItsIDAndDefault(t *testing.T) {
 	again, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
 		RemoteID: "desk", Handle: "@newsdesk@social.example", Name: "News desk", Scopes: []string{"write"}}, sealed)
 	n.must(err)
-	if again.ID != n.account.ID || !again.Default || again.Status != account.Connected {
+	if again.ID != n.account.ID || !again.IsDefault || again.Status != account.Connected {
 		t.Errorf("reconnected as %+v", again)
 	}
 	if again.Handle != "@newsdesk@social.example" || again.Name != "News desk" || !slices.Equal(again.Scopes, []string{"write"}) {
@@ -78,8 +78,8 @@ func TestConcurrentConnectionsOfOneAccountAgree(t *testing.T) {
 func TestTheFirstAccountIsTheDefault(t *testing.T) {
 	n := open(t)
 	second := n.connect("sports")
-	if !n.account.Default || second.Default {
-		t.Errorf("first %v, second %v", n.account.Default, second.Default)
+	if !n.account.IsDefault || second.IsDefault {
+		t.Errorf("first %v, second %v", n.account.IsDefault, second.IsDefault)
 	}
 	defaults, err := n.DefaultAccounts(t.Context(), n.workspace.ID)
 	if err != nil || len(defaults) != 1 || defaults[0].ID != n.account.ID {
@@ -96,7 +96,7 @@ func TestTheSamePersonMayBeConnectedInTwoWorkspaces(t *testing.T) {
 	w, _, _ := n.found("Rivals")
 	theirs, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: w.ID, Network: "mastodon", BaseURL: "https://social.example",
 		RemoteID: "desk", Handle: "@desk@social.example", Name: "desk"}, sealed)
-	if err != nil || theirs.ID == n.account.ID || !theirs.Default {
+	if err != nil || theirs.ID == n.account.ID || !theirs.IsDefault {
 		t.Errorf("%+v %v", theirs, err)
 	}
 }
@@ -125,22 +125,22 @@ func TestTheFirstRegistrationAtAnInstanceStays(t *testing.T) {
 	}
 }
 
-func (n *newsroom) attempt(state string, life time.Duration) account.Attempt {
+func (n *newsroom) attempt(state string, life time.Duration) account.PendingAuthorization {
 	sum := sha256.Sum256([]byte(state))
-	return account.Attempt{StateHash: sum[:], WorkspaceID: n.workspace.ID, UserID: n.user, Network: "mastodon", BaseURL: "https://social.example",
+	return account.PendingAuthorization{StateHash: sum[:], WorkspaceID: n.workspace.ID, UserID: n.user, Network: "mastodon", BaseURL: "https://social.example",
 		RedirectURI: "https://d.example/cb", SealedVerifier: []byte("v"), ExpiresAt: time.Now().Add(life).Truncate(time.Millisecond).UTC()}
 }
 
 func TestAConnectAttemptIsGoodForOneCallback(t *testing.T) {
 	n := open(t)
 	a := n.attempt("state", time.Minute)
-	n.must(n.SaveAttempt(t.Context(), a))
+	n.must(n.SaveAuthorization(t.Context(), a))
 	var mu sync.Mutex
 	taken := 0
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			got, found, err := n.TakeAttempt(t.Context(), a.StateHash)
+			got, found, err := n.ConsumeAuthorization(t.Context(), a.StateHash)
 			if err != nil {
 				t.Error(err)
 			}
@@ -163,12 +163,12 @@ func TestAConnectAttemptIsGoodForOneCallback(t *testing.T) {
 func TestAConnectAttemptExpires(t *testing.T) {
 	n := open(t)
 	old := n.attempt("old", -time.Second)
-	n.must(n.SaveAttempt(t.Context(), old))
-	if _, found, err := n.TakeAttempt(t.Context(), old.StateHash); found || err != nil {
+	n.must(n.SaveAuthorization(t.Context(), old))
+	if _, found, err := n.ConsumeAuthorization(t.Context(), old.StateHash); found || err != nil {
 		t.Errorf("an expired attempt was found (%v)", err)
 	}
-	n.must(n.SaveAttempt(t.Context(), old))
-	n.must(n.SaveAttempt(t.Context(), n.attempt("new", time.Minute)))
+	n.must(n.SaveAuthorization(t.Context(), old))
+	n.must(n.SaveAuthorization(t.Context(), n.attempt("new", time.Minute)))
 	var rows int
 	n.query(&rows, "select count(*) from connect_attempts")
 	if rows != 1 {

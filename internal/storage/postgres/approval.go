@@ -59,7 +59,7 @@ func (s *Store) whyUndecided(ctx context.Context, g post.Guard, err error) error
 	switch {
 	case read != nil:
 		return read
-	case current.Waiting():
+	case current.IsPendingApproval():
 		return s.overdue(ctx, g, current)
 	default:
 		return post.NotPending(current)

@@ -36,7 +36,7 @@ func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
 			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
-				edited = got.Waiting()
+				edited = got.IsPendingApproval()
 			}
 			return tooLate(err)
 		})
@@ -57,7 +57,7 @@ func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
 		all.Wait()
 		end, err := n.Post(t.Context(), p.ID)
 		n.must(err)
-		if edited == claimed || edited != end.Waiting() || claimed != (end.Status == post.Publishing && end.Content == "Hello") {
+		if edited == claimed || edited != end.IsPendingApproval() || claimed != (end.Status == post.Publishing && end.Content == "Hello") {
 			t.Fatalf("round %d: edited %v, claimed %v, and the post is %+v", round, edited, claimed, end)
 		}
 		if edited {
@@ -72,7 +72,7 @@ func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
 // The last line of defence: no statement whatever schedules what nobody approved.
 func TestTheDatabaseKeepsWhatWaitsOffTheSchedule(t *testing.T) {
 	n := open(t)
-	p := n.create(func(d *post.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.Pending })
+	p := n.create(func(d *post.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.ApprovalPending })
 	for _, status := range []string{"scheduled", "publishing", "posted"} {
 		tx := n.begin()
 		if _, err := tx.Exec(t.Context(), "update scheduled_posts set status = $1::post_status where post_id = $2", status, p.ID); err == nil {

@@ -96,7 +96,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 		in.LinkBases = append(in.LinkBases, p.LinkBase)
 		in.Approvals = append(in.Approvals, string(approvalState(p.Approval.State)))
 		events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types, post.EventCreated), append(events.Data, texts[3])
-		if p.Approval.State == post.Pending {
+		if p.Approval.State == post.ApprovalPending {
 			events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types, post.EventSubmitted), append(events.Data, "{}")
 		}
 		for _, account := range n.AccountIDs {

@@ -33,7 +33,7 @@ func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, atta
 		if err := editTargets(ctx, q, row, change); err != nil {
 			return row, err
 		}
-		if post.Status(row.Status).Final() {
+		if post.Status(row.Status).IsFinal() {
 			return redrive(ctx, q, row, nil, true, g.Actor, "edited")
 		}
 		if change.NeedsApproval && row.Status == db.PostStatusDraft && row.Approval == db.ApprovalStatePending {
@@ -186,7 +186,7 @@ func changedFields(c post.Change) map[string]any {
 
 // Cancel takes back a post that is not yet being published.
 func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
-	return s.change(ctx, g, post.EventCancelled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
+	return s.change(ctx, g, post.EventCanceled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
 		if err != nil {
 			return row, err
@@ -243,7 +243,7 @@ func (s *Store) whyRefused(ctx context.Context, g post.Guard) error {
 		return err
 	}
 	if g.IfVersion != 0 && g.IfVersion != current.Version {
-		return post.Stale(current.Version)
+		return post.VersionMismatch(current.Version)
 	}
 	return post.TooLate(current)
 }

@@ -136,10 +136,10 @@ func TestCancelTakesBackEveryTarget(t *testing.T) {
 	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
 	got, err := n.Cancel(t.Context(), n.guard(p))
 	n.must(err)
-	if got.Status != post.Cancelled || got.Targets[0].Status != post.TargetCancelled || got.Targets[1].Status != post.TargetCancelled {
+	if got.Status != post.Canceled || got.Targets[0].Status != post.TargetCanceled || got.Targets[1].Status != post.TargetCanceled {
 		t.Errorf("got %+v", got)
 	}
-	if events := n.events(p); !slices.Equal(events, []string{post.EventCreated, post.EventCancelled}) {
+	if events := n.events(p); !slices.Equal(events, []string{post.EventCreated, post.EventCanceled}) {
 		t.Errorf("timeline %v", events)
 	}
 }

@@ -37,7 +37,7 @@ func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 // Only what is approved and scheduled goes out, whatever its targets say.
 func TestClaim_RefusedForAPostThatIsNotScheduled(t *testing.T) {
 	n := open(t)
-	for _, status := range []post.Status{post.Draft, post.Posted, post.PartlyPosted, post.Failed, post.Cancelled} {
+	for _, status := range []post.Status{post.Draft, post.Posted, post.PartlyPosted, post.Failed, post.Canceled} {
 		p := n.create()
 		n.exec("update scheduled_posts set status = $2::text::post_status where post_id = $1", p.ID, string(status))
 		if _, ok, err := n.Claim(t.Context(), call(p, 0, 1), time.Minute); ok || err != nil {

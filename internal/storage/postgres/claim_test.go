@@ -106,7 +106,7 @@ func TestACancelledPostIsNotClaimed(t *testing.T) {
 			t.Errorf("revision %d was claimed (%v, %v)", version.Revision, ok, err)
 		}
 	}
-	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Cancelled || now.Version != cancelled.Version {
+	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Canceled || now.Version != cancelled.Version {
 		t.Errorf("the post is %+v, %v", now, err)
 	}
 }
@@ -298,7 +298,7 @@ func TestParentTellsWhereAReplyHangs(t *testing.T) {
 	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetPosted || id != "5" {
 		t.Errorf("%s %q %v", status, id, err)
 	}
-	if status, _, err := n.Parent(t.Context(), p.ID, newID()); err != nil || status != post.TargetCancelled {
+	if status, _, err := n.Parent(t.Context(), p.ID, newID()); err != nil || status != post.TargetCanceled {
 		t.Errorf("on another account: %s %v", status, err)
 	}
 }

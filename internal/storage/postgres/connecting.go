@@ -25,8 +25,8 @@ func (s *Store) SaveApp(ctx context.Context, a account.App) error {
 		ClientID: a.ClientID, ClientSecret: a.SealedSecret})
 }
 
-// SaveAttempt keeps what a callback needs until it comes.
-func (s *Store) SaveAttempt(ctx context.Context, a account.Attempt) error {
+// SaveAuthorization keeps what a callback needs until it comes.
+func (s *Store) SaveAuthorization(ctx context.Context, a account.PendingAuthorization) error {
 	if err := s.q.DeleteStaleConnectAttempts(ctx); err != nil {
 		return err
 	}
@@ -34,19 +34,19 @@ func (s *Store) SaveAttempt(ctx context.Context, a account.Attempt) error {
 		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier, AccountID: a.AccountID, SessionID: orNone(a.SessionID), ExpiresAt: a.ExpiresAt})
 }
 
-// TakeAttempt gives an attempt to its callback, once.
-func (s *Store) TakeAttempt(ctx context.Context, stateHash []byte) (a account.Attempt, found bool, err error) {
+// ConsumeAuthorization gives an attempt to its callback, once.
+func (s *Store) ConsumeAuthorization(ctx context.Context, stateHash []byte) (a account.PendingAuthorization, found bool, err error) {
 	row, err := s.q.TakeConnectAttempt(ctx, stateHash)
 	if noRows(err) {
-		return account.Attempt{}, false, nil
+		return account.PendingAuthorization{}, false, nil
 	}
 	if err != nil {
-		return account.Attempt{}, false, err
+		return account.PendingAuthorization{}, false, err
 	}
 	if row.ExpiresAt.Before(time.Now()) {
-		return account.Attempt{}, false, nil
+		return account.PendingAuthorization{}, false, nil
 	}
-	return account.Attempt{StateHash: row.State, WorkspaceID: row.WorkspaceID, UserID: row.UserID, Network: row.Network,
+	return account.PendingAuthorization{StateHash: row.State, WorkspaceID: row.WorkspaceID, UserID: row.UserID, Network: row.Network,
 		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, AccountID: row.AccountID, SessionID: idOrNil(row.SessionID), ExpiresAt: row.ExpiresAt}, true, nil
 }
 
@@ -63,13 +63,13 @@ func (s *Store) SaveChoice(ctx context.Context, c account.PendingChoice) error {
 func (s *Store) Choice(ctx context.Context, id uuid.UUID) (account.PendingChoice, error) {
 	row, err := s.q.GetAccountChoice(ctx, id)
 	if noRows(err) {
-		return account.PendingChoice{}, account.NoSuchChoice()
+		return account.PendingChoice{}, account.ChoiceNotFound()
 	}
 	return account.PendingChoice{ID: row.ID, WorkspaceID: row.WorkspaceID, UserID: row.UserID, Network: row.Network, App: row.App,
 		KeyHash: row.Key, SealedAccounts: row.Accounts, ExpiresAt: row.ExpiresAt.UTC()}, err
 }
 
-// EndChoice forgets a choice that was made.
-func (s *Store) EndChoice(ctx context.Context, id uuid.UUID) error {
+// DeleteChoice forgets a choice that was made.
+func (s *Store) DeleteChoice(ctx context.Context, id uuid.UUID) error {
 	return s.q.DeleteAccountChoice(ctx, id)
 }

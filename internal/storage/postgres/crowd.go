@@ -120,7 +120,7 @@ func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, b
 		return err
 	}
 	for _, row := range rolled {
-		if row.Status != before[row.PostID].Status && post.Status(row.Status).Final() {
+		if row.Status != before[row.PostID].Status && post.Status(row.Status).IsFinal() {
 			addTo(&events, row.PostID, row.WorkspaceID, uuid.Nil, post.EventStatus, `{"status":"`+string(row.Status)+`"}`)
 		}
 	}

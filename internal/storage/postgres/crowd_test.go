@@ -35,7 +35,7 @@ func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
 	if claimed[0].Fence != 1 || claimed[4].Fence != 1 || claimed[0].ClaimedUntil.IsZero() {
 		t.Errorf("claimed %+v", claimed)
 	}
-	if p := n.reread(cancelled); p.Status != post.Cancelled {
+	if p := n.reread(cancelled); p.Status != post.Canceled {
 		t.Errorf("the cancelled post is %s", p.Status)
 	}
 	if p := n.reread(edited); p.Status != post.Scheduled || p.Version != changed.Version {

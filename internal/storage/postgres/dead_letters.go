@@ -31,7 +31,7 @@ func (s *Store) RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.
 			return row, err
 		}
 		if len(targets) == 0 {
-			return row, post.NotDead()
+			return row, post.NotDeadLetter()
 		}
 		return redrive(ctx, q, row, targets, false, g.Actor, "reconnected")
 	})
@@ -44,7 +44,7 @@ func redrive(ctx context.Context, q *db.Queries, row db.ScheduledPost, targets [
 		return row, err
 	}
 	if len(again) == 0 {
-		return row, post.NotDead()
+		return row, post.NotDeadLetter()
 	}
 	row, err = q.RedrivePost(ctx, db.RedrivePostParams{PostID: row.PostID, ByPerson: byPerson})
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) 
 			return row, err
 		}
 		if len(gone) == 0 {
-			return row, post.NotDead()
+			return row, post.NotDeadLetter()
 		}
 		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor, map[string]any{"targets": gone}); err != nil {
 			return row, err
@@ -96,7 +96,7 @@ func (s *Store) Decide(ctx context.Context, g post.Guard, d post.Decision) (post
 		if err != nil {
 			return row, err
 		}
-		kind, action, data := post.EventSendAgain, audit.PostSentAgain, map[string]any{"segment": call.Segment}
+		kind, action, data := post.EventResend, audit.PostSentAgain, map[string]any{"segment": call.Segment}
 		if d.Exists {
 			kind, action, data["url"], data["remote_id"] = post.EventConfirmed, audit.PostConfirmed, d.RemoteURL, d.RemoteID
 		}
@@ -166,7 +166,7 @@ func (s *Store) onDead(ctx context.Context, g post.Guard, do func(*db.Queries, d
 			return err
 		}
 		if g.IfVersion != 0 && g.IfVersion != row.Version {
-			return post.Stale(row.Version)
+			return post.VersionMismatch(row.Version)
 		}
 		if row, err = do(q, row); err != nil {
 			return err
@@ -183,7 +183,7 @@ func rollUp(ctx context.Context, q *db.Queries, before db.ScheduledPost) (db.Sch
 		return before, err
 	}
 	row := rows[0] // the post is locked, so it is there
-	if row.Status != before.Status && post.Status(row.Status).Final() {
+	if row.Status != before.Status && post.Status(row.Status).IsFinal() {
 		err = addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status})
 	}
 	return row, err
@@ -210,14 +210,14 @@ func (s *Store) DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]pos
 }
 
 // CountDeadLetters counts a workspace's dead letters by what they are.
-func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]post.DeadCount, error) {
+func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]post.DeadLetterCount, error) {
 	rows, err := s.q.CountDeadLetters(ctx, workspaceID)
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]post.DeadCount, len(rows))
+	counts := make([]post.DeadLetterCount, len(rows))
 	for i, r := range rows {
-		counts[i] = post.DeadCount{Status: post.TargetStatus(r.Status), Reason: r.Reason, Network: r.Network, Letters: int(r.Letters), Oldest: r.Oldest.UTC()}
+		counts[i] = post.DeadLetterCount{Status: post.TargetStatus(r.Status), Reason: r.Reason, Network: r.Network, Count: int(r.Letters), Oldest: r.Oldest.UTC()}
 	}
 	return counts, nil
 }

@@ -22,8 +22,8 @@ func (s *Store) Events(ctx context.Context, postID uuid.UUID, after int64, limit
 	return events, nil
 }
 
-// EventsNow gives the place behind all events that are settled now.
-func (s *Store) EventsNow(ctx context.Context) (post.EventCursor, error) {
+// LatestEventCursor gives the place behind all events that are settled now.
+func (s *Store) LatestEventCursor(ctx context.Context) (post.EventCursor, error) {
 	row, err := s.q.EventsNow(ctx)
 	// Transactions are numbered from 3, see "Transactions and Identifiers" in
 	// the manual of Postgres.

@@ -81,7 +81,7 @@ func TestAReplayShowsThePostAsItIsNow(t *testing.T) {
 	_, err := n.Cancel(t.Context(), n.guard(first))
 	n.must(err)
 	again, replayed, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Hello")))
-	if err != nil || !replayed || again.ID != first.ID || again.Status != post.Cancelled {
+	if err != nil || !replayed || again.ID != first.ID || again.Status != post.Canceled {
 		t.Errorf("%+v %v %v", again, replayed, err)
 	}
 }

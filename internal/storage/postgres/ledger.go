@@ -18,9 +18,9 @@ func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post
 	if err != nil {
 		return post.SimilarCalls{}, err
 	}
-	out := post.SimilarCalls{Known: make(map[string]bool, len(row.Known)), InFlight: int(row.InFlight)}
+	out := post.SimilarCalls{KnownRemoteIDs: make(map[string]bool, len(row.Known)), InFlight: int(row.InFlight)}
 	for _, id := range row.Known {
-		out.Known[id] = true
+		out.KnownRemoteIDs[id] = true
 	}
 	return out, json.Unmarshal(row.Calls, &out.Calls)
 }

@@ -14,12 +14,11 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// errLinkTaken says that a code belongs to another link. It takes a collision
-// of 59 bits.
-var errLinkTaken = errors.New("the code of a short link is another's")
+// errLinkTaken reports that a code is used by another link, which takes a
+// collision of 59 bits.
+var errLinkTaken = errors.New("the short-link code is already in use")
 
-// savePostLinks makes the short links of a post on its targets, as far as they are
-// not there.
+// savePostLinks creates the missing short links of a post on its targets.
 func savePostLinks(ctx context.Context, q *db.Queries, p post.Post, targets []post.Target) error {
 	if p.LinkBase == "" {
 		return nil
@@ -40,7 +39,7 @@ func savePostLinks(ctx context.Context, q *db.Queries, p post.Post, targets []po
 	return err
 }
 
-// draftTargets is what targets are before they have rows.
+// draftTargets returns targets before they have rows.
 func draftTargets(accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) []post.Target {
 	targets := make([]post.Target, len(accounts))
 	for i, id := range accounts {
@@ -49,8 +48,8 @@ func draftTargets(accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) 
 	return targets
 }
 
-// CreateLink stores a link that was made by hand, under an id that its code
-// follows from. taken says that the code is another's: nothing was stored.
+// CreateLink stores a link created by a user, under an id that its code is
+// derived from. taken reports that the code is in use and nothing was stored.
 func (s *Store) CreateLink(ctx context.Context, n shortlink.Link, resource uuid.UUID, key idempotency.Key) (l shortlink.Link, replayed, taken bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, resource)
@@ -86,7 +85,7 @@ func (s *Store) CheckLinkPost(ctx context.Context, workspaceID, postID uuid.UUID
 	return err
 }
 
-// LinkByCode finds a link of any workspace.
+// LinkByCode returns a link of any workspace.
 func (s *Store) LinkByCode(ctx context.Context, code string) (l shortlink.Link, found bool, err error) {
 	row, err := s.q.GetLink(ctx, code)
 	if noRows(err) {
@@ -95,7 +94,7 @@ func (s *Store) LinkByCode(ctx context.Context, code string) (l shortlink.Link, 
 	return linkFromRow(row), err == nil, err
 }
 
-// LinkInWorkspace reads a link with its clicks.
+// LinkInWorkspace returns a link with its clicks.
 func (s *Store) LinkInWorkspace(ctx context.Context, workspaceID uuid.UUID, code string) (shortlink.Link, error) {
 	row, err := s.q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{Code: code, WorkspaceID: workspaceID})
 	if noRows(err) {
@@ -107,7 +106,7 @@ func (s *Store) LinkInWorkspace(ctx context.Context, workspaceID uuid.UUID, code
 	return s.withClicks(ctx, row)
 }
 
-// SetLinkDisabled makes a link lead nowhere, or lead on again.
+// SetLinkDisabled disables or enables a link.
 func (s *Store) SetLinkDisabled(ctx context.Context, workspaceID uuid.UUID, code string, disabled bool) (shortlink.Link, error) {
 	row, err := s.q.SetLinkDisabled(ctx, db.SetLinkDisabledParams{Code: code, WorkspaceID: workspaceID, Disabled: disabled})
 	if noRows(err) {
@@ -125,7 +124,7 @@ func (s *Store) withClicks(ctx context.Context, row db.Link) (shortlink.Link, er
 	return list[0], err
 }
 
-// Links lists links with their clicks, the newest first.
+// Links lists links with their clicks, newest first.
 func (s *Store) Links(ctx context.Context, f shortlink.Filter) ([]shortlink.Link, error) {
 	rows, err := s.q.ListLinks(ctx, db.ListLinksParams{WorkspaceID: f.WorkspaceID, PostID: f.PostID,
 		BeforeCode: f.BeforeCode, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
@@ -139,7 +138,7 @@ func (s *Store) Links(ctx context.Context, f shortlink.Filter) ([]shortlink.Link
 	return list, s.addClicks(ctx, list)
 }
 
-// addClicks says how often each link of one workspace was followed.
+// addClicks sets the clicks of links of one workspace.
 func (s *Store) addClicks(ctx context.Context, list []shortlink.Link) error {
 	if len(list) == 0 {
 		return nil

@@ -63,8 +63,8 @@ func categories(removed []metadata.Category) []string {
 	return names
 }
 
-// KeepsMediaCredit says whether a workspace keeps the credit of its images.
-func (s *Store) KeepsMediaCredit(ctx context.Context, workspaceID uuid.UUID) (bool, error) {
+// PreservesMediaCredit says whether a workspace keeps the credit of its images.
+func (s *Store) PreservesMediaCredit(ctx context.Context, workspaceID uuid.UUID) (bool, error) {
 	w, err := s.Workspace(ctx, workspaceID)
 	return w.KeepMediaCredit, err
 }

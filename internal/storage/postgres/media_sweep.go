@@ -60,21 +60,21 @@ func (s *Store) ReleaseDeleted(ctx context.Context, grace time.Duration, after u
 	return released, lastOf(ids, limit), nil
 }
 
-// DropOldRenditions forgets what was made of images and not used for long.
-func (s *Store) DropOldRenditions(ctx context.Context, age time.Duration) (int, error) {
+// DeleteOldRenditions forgets what was made of images and not used for long.
+func (s *Store) DeleteOldRenditions(ctx context.Context, age time.Duration) (int, error) {
 	n, err := s.q.DropOldRenditions(ctx, age.Seconds())
 	return int(n), err
 }
 
-// UnheldObjects lists keys that nothing refers to.
-func (s *Store) UnheldObjects(ctx context.Context, after string, limit int) ([]string, error) {
+// UnreferencedObjects lists keys that nothing refers to.
+func (s *Store) UnreferencedObjects(ctx context.Context, after string, limit int) ([]string, error) {
 	return s.q.UnheldObjects(ctx, db.UnheldObjectsParams{AfterKey: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
-// DropObject removes an object that nothing refers to. The row is locked while
+// DeleteObject removes an object that nothing refers to. The row is locked while
 // it does: whoever wants to store the same bytes waits in ClaimObject, and who
 // has stored them and notes a file waits for the lock, then finds the row gone.
-func (s *Store) DropObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error) {
+func (s *Store) DeleteObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockUnheldObject(ctx, key); noRows(err) {
 			return nil // gone, or in use right now
@@ -98,8 +98,8 @@ func (s *Store) DropObject(ctx context.Context, key string, remove func(ctx cont
 func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotency.Key) (made media.Upload, replayed bool, err error) {
 	params := db.InsertMediaUploadParams{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText,
 		Bytes: u.Bytes, Sha256: u.SHA256, ObjectKey: u.ObjectKey}
-	if u.PartsID != "" {
-		params.PartsID, params.PartBytes = &u.PartsID, &u.PartBytes
+	if u.MultipartID != "" {
+		params.PartsID, params.PartBytes = &u.MultipartID, &u.PartBytes
 	}
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, u.WorkspaceID, key, u.ID)
@@ -130,9 +130,9 @@ func (s *Store) Upload(ctx context.Context, workspaceID, id uuid.UUID) (media.Up
 	return uploadFromRow(row), err
 }
 
-// TakeUpload makes the caller the only one to complete an upload of at most a
+// LeaseUpload makes the caller the only one to complete an upload of at most a
 // certain age for a while.
-func (s *Store) TakeUpload(ctx context.Context, workspaceID, id uuid.UUID, age, life time.Duration) (bool, error) {
+func (s *Store) LeaseUpload(ctx context.Context, workspaceID, id uuid.UUID, age, life time.Duration) (bool, error) {
 	_, err := s.q.TakeMediaUpload(ctx, db.TakeMediaUploadParams{ID: id, WorkspaceID: workspaceID, YoungerThanSeconds: age.Seconds(), Seconds: life.Seconds()})
 	if noRows(err) {
 		return false, nil
@@ -140,8 +140,8 @@ func (s *Store) TakeUpload(ctx context.Context, workspaceID, id uuid.UUID, age, 
 	return err == nil, err
 }
 
-// ReturnUpload lets others complete an upload.
-func (s *Store) ReturnUpload(ctx context.Context, id uuid.UUID) error {
+// ReleaseUpload lets others complete an upload.
+func (s *Store) ReleaseUpload(ctx context.Context, id uuid.UUID) error {
 	return s.q.ReturnMediaUpload(ctx, id)
 }
 
@@ -150,8 +150,8 @@ func (s *Store) FinishUpload(ctx context.Context, id, item uuid.UUID) error {
 	return s.q.FinishMediaUpload(ctx, db.FinishMediaUploadParams{ID: id, MediaID: &item})
 }
 
-// OldUploads lists uploads of a certain age that nobody is completing.
-func (s *Store) OldUploads(ctx context.Context, age time.Duration, limit int) ([]media.Upload, error) {
+// ExpiredUploads lists uploads of a certain age that nobody is completing.
+func (s *Store) ExpiredUploads(ctx context.Context, age time.Duration, limit int) ([]media.Upload, error) {
 	rows, err := s.q.OldMediaUploads(ctx, db.OldMediaUploadsParams{OlderThanSeconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 	uploads := make([]media.Upload, len(rows))
 	for i, r := range rows {
@@ -160,14 +160,14 @@ func (s *Store) OldUploads(ctx context.Context, age time.Duration, limit int) ([
 	return uploads, err
 }
 
-// DropUpload forgets an upload.
-func (s *Store) DropUpload(ctx context.Context, id uuid.UUID) error {
+// DeleteUpload forgets an upload.
+func (s *Store) DeleteUpload(ctx context.Context, id uuid.UUID) error {
 	return s.q.DropMediaUpload(ctx, id)
 }
 
 func uploadFromRow(r db.MediaUpload) media.Upload {
 	u := media.Upload{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, FileName: r.FileName, AltText: r.AltText, Bytes: r.Bytes,
-		SHA256: r.Sha256, ObjectKey: r.ObjectKey, PartsID: deref(r.PartsID), MediaID: r.MediaID, CreatedAt: r.CreatedAt.UTC()}
+		SHA256: r.Sha256, ObjectKey: r.ObjectKey, MultipartID: deref(r.PartsID), MediaID: r.MediaID, CreatedAt: r.CreatedAt.UTC()}
 	if r.PartBytes != nil {
 		u.PartBytes = *r.PartBytes
 	}

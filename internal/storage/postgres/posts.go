@@ -74,7 +74,7 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 	if row.ScheduledTime != nil {
 		data["scheduled_time"] = row.ScheduledTime
 	}
-	if err := addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, data); err != nil || p.Approval.State != post.Pending {
+	if err := addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, data); err != nil || p.Approval.State != post.ApprovalPending {
 		return row, err
 	}
 	return row, addEvent(ctx, q, row, nil, post.EventSubmitted, n.Actor, nil)

@@ -156,8 +156,8 @@ func TestFiltersChooseByStatusAccountAndTime(t *testing.T) {
 		want   []uuid.UUID
 	}{
 		"everything":       {post.Filter{}, []uuid.UUID{first.ID, second.ID, third.ID}},
-		"one status":       {post.Filter{Statuses: []post.Status{post.Cancelled}}, []uuid.UUID{second.ID}},
-		"two statuses":     {post.Filter{Statuses: []post.Status{post.Cancelled, post.Scheduled}}, []uuid.UUID{first.ID, second.ID, third.ID}},
+		"one status":       {post.Filter{Statuses: []post.Status{post.Canceled}}, []uuid.UUID{second.ID}},
+		"two statuses":     {post.Filter{Statuses: []post.Status{post.Canceled, post.Scheduled}}, []uuid.UUID{first.ID, second.ID, third.ID}},
 		"no such status":   {post.Filter{Statuses: []post.Status{post.Posted}}, nil},
 		"account":          {post.Filter{AccountID: &sports.ID}, []uuid.UUID{second.ID, third.ID}},
 		"from, inclusive":  {post.Filter{From: minute(1)}, []uuid.UUID{second.ID, third.ID}},

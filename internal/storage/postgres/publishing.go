@@ -84,7 +84,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 			return pgx.ErrNoRows // changed since it was read: nothing of this counts
 		}
 		_, err = q.FinishTarget(ctx, db.FinishTargetParams{ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
-			Tries: int32(o.Tries), NextSegment: o.RemoteID != "" && o.Status.Open(), //nolint:gosec // 0 or 1
+			Tries: int32(o.Attempts), NextSegment: o.RemoteID != "" && o.Status.IsOpen(), //nolint:gosec // 0 or 1
 			RemoteID: firstOnly(o, o.RemoteID), RemoteUrl: firstOnly(o, o.RemoteURL),
 			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), SentAt: firstSent(o), PostedAt: o.PostedAt})
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 		if err := addEvent(ctx, q, row, &o.TargetID, o.Event, post.ActorDateline, o.EventData); err != nil {
 			return err
 		}
-		if row.Status != before.Status && post.Status(row.Status).Final() {
+		if row.Status != before.Status && post.Status(row.Status).IsFinal() {
 			if err := addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status}); err != nil {
 				return err
 			}
@@ -179,14 +179,14 @@ func addRemote(p *db.InsertRemotePostsParams, o post.Outcome) {
 }
 
 // PublishedSegments lists the segments of a target that are out, in order.
-func (s *Store) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error) {
+func (s *Store) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.PublishedSegment, error) {
 	rows, err := s.q.PublishedSegments(ctx, targetID)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]post.Published, len(rows))
+	out := make([]post.PublishedSegment, len(rows))
 	for i, r := range rows {
-		out[i] = post.Published{Segment: int(r.Segment), RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt}
+		out[i] = post.PublishedSegment{Segment: int(r.Segment), RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt}
 	}
 	return out, nil
 }
@@ -217,7 +217,7 @@ func (s *Store) ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since
 func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error) {
 	row, err := s.q.RemoteIDOnAccount(ctx, db.RemoteIDOnAccountParams{PostID: postID, AccountID: accountID})
 	if noRows(err) {
-		return post.TargetCancelled, "", nil
+		return post.TargetCanceled, "", nil
 	}
 	return post.TargetStatus(row.Status), row.RemoteID, err
 }

@@ -88,7 +88,7 @@ func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
 		case len(cancelled)+len(claims) > 1:
 			t.Fatalf("round %d: %d cancels and %d claims were acknowledged", round, len(cancelled), len(claims))
 		case len(cancelled) == 1:
-			if end.Status != post.Cancelled || end.Revision != cancelled[0] || end.Targets[0].Fence != 0 {
+			if end.Status != post.Canceled || end.Revision != cancelled[0] || end.Targets[0].Fence != 0 {
 				t.Errorf("round %d: the cancel was acknowledged, and the post is %+v", round, end)
 			}
 		case len(claims) == 1:
@@ -101,7 +101,7 @@ func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
 				t.Errorf("round %d: the edit of revision %d was acknowledged after the end at %d", round, revision, end.Revision)
 			}
 		}
-		if end.Status != post.Cancelled && end.Content != texts[end.Revision] {
+		if end.Status != post.Canceled && end.Content != texts[end.Revision] {
 			t.Errorf("round %d: the text %q is not the last one acknowledged, %q", round, end.Content, texts[end.Revision])
 		}
 	}

@@ -105,9 +105,9 @@ func addPublished(ctx context.Context, q *db.Queries, posts []post.Post, threads
 	if err != nil {
 		return err
 	}
-	published := map[uuid.UUID][]post.Published{}
+	published := map[uuid.UUID][]post.PublishedSegment{}
 	for _, r := range rows {
-		published[r.TargetID] = append(published[r.TargetID], post.Published{Segment: int(r.Segment), RemoteID: r.RemoteID,
+		published[r.TargetID] = append(published[r.TargetID], post.PublishedSegment{Segment: int(r.Segment), RemoteID: r.RemoteID,
 			RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt})
 	}
 	for i := range posts {
@@ -133,7 +133,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 	}
 	if r.SeriesID != nil {
 		p.Series = &post.Occurrence{SeriesID: *r.SeriesID, Name: deref(r.Occurrence),
-			Untouched: r.SeriesRevision != nil && *r.SeriesRevision == r.Revision}
+			IsUnmodified: r.SeriesRevision != nil && *r.SeriesRevision == r.Revision}
 		if r.SeriesTemplateRevision != nil {
 			p.Series.TemplateRevision = *r.SeriesTemplateRevision
 		}

@@ -20,30 +20,30 @@ func (s *Store) LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, o
 	return accountFromRow(row), err == nil, err
 }
 
-// HoldRefresh prolongs a lease; false: it is somebody else's by now.
-func (s *Store) HoldRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error) {
+// ExtendRefreshLease prolongs a lease; false: it is somebody else's by now.
+func (s *Store) ExtendRefreshLease(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error) {
 	n, err := s.q.HoldRefresh(ctx, db.HoldRefreshParams{ID: id, TokenVersion: version, Owner: &owner, LeaseSeconds: lease.Seconds()})
 	return n > 0, err
 }
 
-// StoreRefreshed stores the tokens that a renewal of a.TokenVersion brought;
+// SaveRefreshed stores the tokens that a renewal of a.TokenVersion brought;
 // false: there are newer ones, or the account is disconnected.
-func (s *Store) StoreRefreshed(ctx context.Context, a account.Account) (bool, error) {
-	n, err := s.q.StoreRefreshed(ctx, db.StoreRefreshedParams{ID: a.ID, TokenVersion: a.TokenVersion, Token: a.SealedToken, Renewable: a.Renewable,
+func (s *Store) SaveRefreshed(ctx context.Context, a account.Account) (bool, error) {
+	n, err := s.q.StoreRefreshed(ctx, db.StoreRefreshedParams{ID: a.ID, TokenVersion: a.TokenVersion, Token: a.SealedToken, Renewable: a.IsRenewable,
 		Scopes: orEmpty(a.Scopes), ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt)})
 	return n > 0, err
 }
 
-// FailRefresh ends a lease without new tokens, until f.RetryAt.
-func (s *Store) FailRefresh(ctx context.Context, id uuid.UUID, version int64, f account.Failure) error {
+// RecordRefreshFailure ends a lease without new tokens, until f.RetryAt.
+func (s *Store) RecordRefreshFailure(ctx context.Context, id uuid.UUID, version int64, f account.RefreshFailure) error {
 	_, err := s.q.FailRefresh(ctx, db.FailRefreshParams{ID: id, TokenVersion: version, Owner: &f.Owner, RefreshDueAt: timeOrNil(f.RetryAt),
 		Class: orNil(string(f.Class)), Code: orNil(f.Code), Message: orNil(f.Message)})
 	return err
 }
 
-// RefuseAccount notes that the network refuses a token for good; false: a newer
+// MarkNeedsReconnect notes that the network refuses a token for good; false: a newer
 // one is there.
-func (s *Store) RefuseAccount(ctx context.Context, id uuid.UUID, version int64, t account.Trouble) (bool, error) {
+func (s *Store) MarkNeedsReconnect(ctx context.Context, id uuid.UUID, version int64, t account.LastError) (bool, error) {
 	n, err := s.q.RefuseAccount(ctx, db.RefuseAccountParams{ID: id, TokenVersion: version,
 		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
 	return n > 0, err

@@ -51,7 +51,7 @@ func TestAPostEndsAsItsTargetsDo(t *testing.T) {
 			if (got.PostedAt != nil) != (c.want == post.Posted || c.want == post.PartlyPosted) {
 				t.Errorf("%s, posted at %v", got.Status, got.PostedAt)
 			}
-			if final := slices.Contains(n.events(p), post.EventStatus); final != c.want.Final() {
+			if final := slices.Contains(n.events(p), post.EventStatus); final != c.want.IsFinal() {
 				t.Errorf("%s, and the timeline is %v", got.Status, n.events(p))
 			}
 		})

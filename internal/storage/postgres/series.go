@@ -97,8 +97,8 @@ func (s *Store) SetSeriesStatus(ctx context.Context, g post.Guard, status post.S
 	return s.changedSeries(ctx, g, row, err)
 }
 
-// Skip leaves an occurrence out, or lets it in again.
-func (s *Store) Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error) {
+// SetOccurrenceSkipped leaves an occurrence out, or lets it in again.
+func (s *Store) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error) {
 	var row db.Series
 	err := s.inTx(ctx, func(q *db.Queries) (err error) {
 		if row, err = q.TouchSeries(ctx, db.TouchSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID}); err != nil {
@@ -124,7 +124,7 @@ func (s *Store) changedSeries(ctx context.Context, g post.Guard, row db.Series, 
 	if current.Status == post.SeriesEnded {
 		return post.Series{}, post.SeriesHasEnded()
 	}
-	return post.Series{}, post.Stale(current.Version)
+	return post.Series{}, post.VersionMismatch(current.Version)
 }
 
 // SeriesPosts lists the posts of a series from an occurrence on, and those
@@ -219,7 +219,7 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 			"scheduled_time": row.ScheduledTime, "series_id": n.ID, "occurrence": name}); err != nil {
 			return err
 		}
-		if w.Approval.State == post.Pending {
+		if w.Approval.State == post.ApprovalPending {
 			if err := addEvent(ctx, q, row, nil, post.EventSubmitted, made.Actor, nil); err != nil {
 				return err
 			}
@@ -235,10 +235,10 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 	return p, ok, err
 }
 
-// ReviseOccurrence brings a post that nobody else changed up to its series. A
+// UpdateOccurrence brings a post that nobody else changed up to its series. A
 // draft becomes scheduled with schedule, or waits for approval where the change
 // needs it.
-func (s *Store) ReviseOccurrence(ctx context.Context, n post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error) {
+func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error) {
 	params, err := editParams(g, change, urls)
 	if err != nil {
 		return post.Post{}, false, err
@@ -257,7 +257,7 @@ func (s *Store) ReviseOccurrence(ctx context.Context, n post.Series, g post.Guar
 		if err := editTargets(ctx, q, row, change); err != nil {
 			return err
 		}
-		if !change.Empty() {
+		if !change.IsEmpty() {
 			if err := addEvent(ctx, q, row, nil, post.EventEdited, g.Actor, editedFields(row, change)); err != nil {
 				return err
 			}
@@ -304,13 +304,13 @@ func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Gu
 		if err := q.WithdrawPost(ctx, g.PostID); err != nil {
 			return err
 		}
-		return addEvent(ctx, q, row, nil, post.EventCancelled, g.Actor, map[string]any{"reason": "series"})
+		return addEvent(ctx, q, row, nil, post.EventCanceled, g.Actor, map[string]any{"reason": "series"})
 	})
 }
 
-// SeriesLooked notes what was missed, up to when all occurrences are taken care
+// SeriesChecked notes what was missed, up to when all occurrences are taken care
 // of, and the problem that the series has; empty for none.
-func (s *Store) SeriesLooked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error) {
+func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error) {
 	// Not through heldSeries: two that share the row and then both want to write
 	// it would wait for one another.
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -330,6 +330,6 @@ func (s *Store) SeriesLooked(ctx context.Context, n post.Series, until time.Time
 
 func seriesFromRow(r db.Series) post.Series {
 	return post.Series{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Rule: r.Rule, Starts: r.Starts, TimeZone: r.TimeZone,
-		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, LookedUntil: r.LookedUntil.UTC(),
-		LastProblem: deref(r.LastProblem), LastProblemAt: r.LastProblemAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, CheckedUntil: r.LookedUntil.UTC(),
+		LastError: deref(r.LastProblem), LastErrorAt: r.LastProblemAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 }

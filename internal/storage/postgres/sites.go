@@ -15,7 +15,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// CreateSite stores a site, unless the workspace has most of them already.
+// CreateSite stores a site unless the workspace has maxSites.
 func (s *Store) CreateSite(ctx context.Context, w site.Site, maxSites int, key idempotency.Key) (created site.Site, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, w.WorkspaceID, key, w.ID)
@@ -33,7 +33,7 @@ func (s *Store) CreateSite(ctx context.Context, w site.Site, maxSites int, key i
 			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, MaxSites: int32(maxSites)}) //nolint:gosec // a few
 		if noRows(err) {
 			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_sites",
-				Message: fmt.Sprintf("This workspace has %d sites, which is as many as it may have. Delete one first.", maxSites)}
+				Message: fmt.Sprintf("This workspace has reached the limit of %d sites. Delete one first.", maxSites)}
 		}
 		if err != nil {
 			return err
@@ -56,21 +56,21 @@ func (s *Store) AllSites(ctx context.Context) ([]site.Site, error) {
 	return sitesFromRows(rows), err
 }
 
-// SitesVersion counts the changes of sites.
+// SitesVersion returns a number that increases with every change of a site.
 func (s *Store) SitesVersion(ctx context.Context) (int64, error) { return s.q.SitesVersion(ctx) }
 
-// Site reads a site, if it belongs to workspace.
+// Site returns a site of a workspace.
 func (s *Store) Site(ctx context.Context, workspaceID, id uuid.UUID) (site.Site, error) {
 	row, err := s.q.GetSite(ctx, db.GetSiteParams{ID: id, WorkspaceID: workspaceID})
 	return siteFromRow(row), orMissing(err, "site")
 }
 
-// UpdateSite changes a site that nobody else changes meanwhile.
+// UpdateSite changes a site while holding a lock on its row.
 func (s *Store) UpdateSite(ctx context.Context, workspaceID, id uuid.UUID, change func(*site.Site) error) (site.Site, error) {
 	return s.changeSite(ctx, workspaceID, id, audit.SiteChanged, change)
 }
 
-// RotateSiteSecret puts a new key for servers in place of the old one.
+// RotateSiteSecret replaces the hash of the secret key.
 func (s *Store) RotateSiteSecret(ctx context.Context, workspaceID, id uuid.UUID, hash []byte) (site.Site, error) {
 	return s.changeSite(ctx, workspaceID, id, audit.SiteRotated, func(w *site.Site) error {
 		w.SecretHash = hash
@@ -95,7 +95,7 @@ func (s *Store) changeSite(ctx context.Context, workspaceID, id uuid.UUID, actio
 	return changed, err
 }
 
-// DeleteSite forgets a site.
+// DeleteSite deletes a site.
 func (s *Store) DeleteSite(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.lockedSite(ctx, workspaceID, id, func(q *db.Queries, w site.Site) error {
 		if err := q.DeleteSite(ctx, id); err != nil {

@@ -111,13 +111,13 @@ func (n *newsroom) claim(p post.Post, target, epoch int, lease time.Duration) po
 func outcome(c post.Call, remoteID string) post.Outcome {
 	now := time.Now().UTC()
 	return post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID,
-		Status: post.TargetPosted, Operation: post.CallAccepted, Tries: 1, RemoteID: remoteID,
+		Status: post.TargetPosted, Operation: post.CallAccepted, Attempts: 1, RemoteID: remoteID,
 		RemoteURL: "https://social.example/@desk/" + remoteID, PostedAt: &now, Event: post.EventPosted}
 }
 
 func failure(c post.Call) post.Outcome {
 	return post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID,
-		Status: post.TargetFailed, Operation: post.CallFailed, Tries: 1, ErrorClass: "rejected", ErrorCode: "too_long",
+		Status: post.TargetFailed, Operation: post.CallFailed, Attempts: 1, ErrorClass: "rejected", ErrorCode: "too_long",
 		Error: "The text is too long.", Event: post.EventFailed}
 }
 

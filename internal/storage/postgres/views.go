@@ -16,22 +16,22 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// maxViewRows is how many rows one statement writes.
+// maxViewRows is the maximum number of rows per statement.
 const maxViewRows = 5000
 
-// flushLock is the key of the advisory lock that one flush holds at a time.
+// flushLock is the key of the advisory lock of a flush.
 const flushLock = 0x646c_7669_6577 // "dlview"
 
-// WithFlushLock runs f unless somebody else is at it. The lock lives with its
-// connection, so a process that dies holds up nobody.
+// WithFlushLock runs f unless another process holds the lock. The lock is bound
+// to its connection, so it is released when a process dies.
 func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Release()
-	// A host that vanishes says no goodbye; without this, its lock would stay for
-	// hours. On a socket of this machine it does nothing, and need not.
+	// Without keepalives, the lock of a crashed host would be held for hours. They
+	// have no effect on a Unix socket and aren't needed there.
 	if _, err := conn.Exec(ctx, "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"); err != nil {
 		return false, err
 	}
@@ -39,7 +39,7 @@ func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) e
 		return false, err
 	}
 	defer func() {
-		// A connection that could not give the lock back is not used again.
+		// Close a connection whose lock could not be released.
 		if _, err := conn.Exec(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", int64(flushLock)); err != nil {
 			_ = conn.Conn().Close(context.WithoutCancel(ctx))
 		}
@@ -47,8 +47,8 @@ func (s *Store) WithFlushLock(ctx context.Context, f func(ctx context.Context) e
 	return true, f(ctx)
 }
 
-// ApplyViewBatch adds a batch: its counts and its line in the ledger, in one
-// transaction. applied is false when it was added before.
+// ApplyViewBatch adds a batch's counts and its ledger row in one transaction.
+// applied is false if the batch was added before.
 func (s *Store) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error) {
 	rows := rowsOf(batch.Deltas)
 	skipped := batch.Skipped
@@ -68,8 +68,8 @@ func (s *Store) ApplyViewBatch(ctx context.Context, shard int, id uuid.UUID, bat
 	return applied && err == nil, err
 }
 
-// SkippedViewRecords gives the records that were left out of a batch when it was
-// applied.
+// SkippedViewRecords returns the quarantined records that a batch skipped when
+// it was applied.
 func (s *Store) SkippedViewRecords(ctx context.Context, id uuid.UUID) (skipped []uuid.UUID, applied bool, err error) {
 	skipped, err = s.q.SkippedViewRecords(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -78,8 +78,8 @@ func (s *Store) SkippedViewRecords(ctx context.Context, id uuid.UUID) (skipped [
 	return skipped, err == nil, err
 }
 
-// ViewFilteredCounts gives how many hits on a page were filtered, by reason, and which
-// of some batches are among them.
+// ViewFilteredCounts returns a page's filtered hits by reason, and which of the
+// batches they include.
 func (s *Store) ViewFilteredCounts(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error) {
 	rows, err := s.q.ViewFilteredCounts(ctx, db.ViewFilteredCountsParams{SiteID: page.Site, Page: sanitizeText(page.Page), Batches: batches})
 	counts = map[string]int64{}
@@ -93,7 +93,7 @@ func (s *Store) ViewFilteredCounts(ctx context.Context, page counter.PageID, bat
 	return counts, applied, err
 }
 
-// viewBatchRows is a batch as the tables take it.
+// viewBatchRows is a batch in rows of the tables.
 type viewBatchRows struct {
 	pages      db.AddViewPagesParams
 	hours      db.AddViewHoursParams
@@ -148,7 +148,7 @@ func (b *viewBatchRows) hour(page counter.PageID, h counter.HourDelta, count, fu
 	p.Counts, p.Funnels = append(p.Counts, count), append(p.Funnels, funnel)
 }
 
-// partitions are those that the batch is written to.
+// partitions returns the partitions that the batch is written to.
 func (b *viewBatchRows) partitions() partitions {
 	at := partitions{}
 	for _, hour := range b.hours.Hours {
@@ -162,7 +162,7 @@ func (b *viewBatchRows) partitions() partitions {
 	return at
 }
 
-// write adds the batch, some thousand rows at a time.
+// write adds the batch in chunks of maxViewRows.
 func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 	pages, hours, dimensions, filtered, uniques := b.pages, b.hours, b.dimensions, b.filtered, b.uniques
 	err := chunks(len(pages.Pages), func(from, to int) error {
@@ -200,8 +200,8 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 	return q.MarkViewHours(ctx, hours.Hours)
 }
 
-// sanitizeText is a text as Postgres takes it. Nothing else should come; but one odd
-// name must not keep a whole shard from being flushed.
+// sanitizeText returns a text that Postgres accepts. Invalid texts are not
+// expected, but one of them must not block the flush of a shard.
 func sanitizeText(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
 		return s
@@ -220,10 +220,10 @@ func chunks(n int, write func(from, to int) error) error {
 
 func dateOf(d counter.Day) pgtype.Date { return pgtype.Date{Time: d.Time(), Valid: true} }
 
-// dayOf is dateOf undone.
+// dayOf is the inverse of dateOf.
 func dayOf(d pgtype.Date) counter.Day { return counter.Day(d.Time.Unix() / 86400) } //nolint:gosec // days of this era
 
-// ViewTotals reads the totals of pages; a page that is not there has none.
+// ViewTotals reads the totals of pages; zeros for unknown pages.
 func (s *Store) ViewTotals(ctx context.Context, pages []counter.PageID) (map[counter.PageID]flush.Totals, error) {
 	sites, names := splitPages(pages)
 	rows, err := s.q.ViewTotals(ctx, db.ViewTotalsParams{SiteIds: sites, Pages: names})
@@ -241,13 +241,14 @@ func splitPages(pages []counter.PageID) (sites []uuid.UUID, names []string) {
 	return sites, names
 }
 
-// How far back a page is filled in, beside its totals.
+// How far back hours and days are seeded.
 const (
 	seedHours = 48 * time.Hour
 	seedDays  = 35 * 24 * time.Hour
 )
 
-// ViewPageTotals reads pages from one on, with what Redis needs to count on from.
+// ViewPageTotals reads the pages after a page, with the counts for seeding
+// Redis.
 func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error) {
 	rows, err := s.q.ViewPageTotals(ctx, db.ViewPageTotalsParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	if err != nil || len(rows) == 0 {
@@ -283,8 +284,8 @@ func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit 
 	return totals, err
 }
 
-// methodOrDefault is a page's way of telling visitors apart. A page of which hits were only
-// refused may have none yet.
+// methodOrDefault returns a page's unique counting method. A page with filtered
+// hits only has none.
 func methodOrDefault(way string) counter.UniqueMethod {
 	if way == "" {
 		return counter.HyperLogLog
@@ -292,7 +293,7 @@ func methodOrDefault(way string) counter.UniqueMethod {
 	return counter.UniqueMethod(way)
 }
 
-// RecordViewLoss notes that a shard was filled in again.
+// RecordViewLoss records that a shard was seeded after a loss.
 func (s *Store) RecordViewLoss(ctx context.Context, shard int, pages int64) error {
 	return s.q.InsertViewLoss(ctx, db.InsertViewLossParams{Shard: int32(shard), Pages: pages}) //nolint:gosec // a hundred at most
 }

@@ -15,11 +15,12 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// rollupBatchSize is how many hours, and days, one round rolls up.
+// rollupBatchSize is the number of hours, and of days, that are rolled up at a
+// time.
 const rollupBatchSize = 48
 
-// RollUpViews adds hours to days and days to months, as far as that is due. more
-// says that something was, so that it is worth asking again.
+// RollUpViews adds due hours to days, and due days to months. more reports
+// whether there may be more to roll up.
 func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 	hours, err := s.q.ViewHoursDue(ctx, rollupBatchSize)
 	if err != nil {
@@ -31,7 +32,7 @@ func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 		}
 	}
 	if len(hours) > 0 {
-		return true, nil // before the days: they are not whole
+		return true, nil // days are due only after all of their hours
 	}
 	days, err := s.q.ViewDaysDue(ctx, rollupBatchSize)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
 	})
 }
 
-// ViewPageIDs lists pages from one on.
+// ViewPageIDs lists the pages after a page.
 func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
 	rows, err := s.q.ViewPageIDs(ctx, db.ViewPageIDsParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	pages := make([]counter.PageID, len(rows))
@@ -83,12 +84,12 @@ func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int
 	return pages, err
 }
 
-// ViewSitePages lists the pages of a site from one on.
+// ViewSitePages lists the pages of a site after a page.
 func (s *Store) ViewSitePages(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error) {
 	return s.q.ViewSitePages(ctx, db.ViewSitePagesParams{SiteID: site, AfterPage: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
-// ViewSketchesDue lists pages that had visitors since their sketch was kept.
+// ViewSketchesDue lists pages with new visitors since their sketch was saved.
 func (s *Store) ViewSketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
 	rows, err := s.q.ViewSketchesDue(ctx, db.ViewSketchesDueParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	pages := make([]counter.PageID, len(rows))
@@ -98,7 +99,7 @@ func (s *Store) ViewSketchesDue(ctx context.Context, after counter.PageID, limit
 	return pages, err
 }
 
-// SaveViewSketches keeps sketches; nil is none.
+// SaveViewSketches saves sketches; nil removes a page's sketch.
 func (s *Store) SaveViewSketches(ctx context.Context, pages []counter.PageID, sketches [][]byte) error {
 	sites, names := splitPages(pages)
 	whole := make([][]byte, len(sketches))
@@ -108,7 +109,7 @@ func (s *Store) SaveViewSketches(ctx context.Context, pages []counter.PageID, sk
 	return s.q.SaveViewSketches(ctx, db.SaveViewSketchesParams{SiteIds: sites, Pages: names, Sketches: whole})
 }
 
-// RecordViewCheck keeps what a comparison found.
+// RecordViewCheck saves the result of a comparison.
 func (s *Store) RecordViewCheck(ctx context.Context, c flush.Check) error {
 	examples, err := json.Marshal(orEmpty(c.Examples))
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Store) RecordViewCheck(ctx context.Context, c flush.Check) error {
 		Missing: c.Missing, Surplus: c.Surplus, NextSite: idOrNull(c.Next.Site), NextPage: orNil(c.Next.Page), Examples: examples})
 }
 
-// LastViewCheck reads what the last comparison found.
+// LastViewCheck returns the result of the last comparison.
 func (s *Store) LastViewCheck(ctx context.Context) (c flush.Check, found bool, err error) {
 	row, err := s.q.LastViewCheck(ctx)
 	if noRows(err) {
@@ -132,7 +133,7 @@ func (s *Store) LastViewCheck(ctx context.Context) (c flush.Check, found bool, e
 	return c, true, json.Unmarshal(row.Examples, &c.Examples)
 }
 
-// ViewsHealth says how the counts of views are kept.
+// ViewsHealth returns the state of flushing.
 func (s *Store) ViewsHealth(ctx context.Context) (h flush.Health, err error) {
 	lastFlush, err := s.q.LastViewFlush(ctx)
 	if err != nil {
@@ -156,7 +157,8 @@ func (s *Store) ViewsHealth(ctx context.Context) (h flush.Health, err error) {
 	return h, err
 }
 
-// CreateViewErasure notes that something is to be forgotten; the next flush does it.
+// CreateViewErasure stores a request for an erasure, which the next flush
+// carries out.
 func (s *Store) CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error) {
 	in := db.InsertViewErasureParams{ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, SingleVisitor: e.SingleVisitor, RequestedBy: e.RequestedBy}
 	if e.SingleVisitor {
@@ -167,7 +169,7 @@ func (s *Store) CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.E
 	return erasureFromRow(row), err
 }
 
-// ViewErasure reads a request to forget.
+// ViewErasure returns an erasure.
 func (s *Store) ViewErasure(ctx context.Context, workspaceID, id uuid.UUID) (flush.Erasure, error) {
 	row, err := s.q.ViewErasure(ctx, db.ViewErasureParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
@@ -176,7 +178,7 @@ func (s *Store) ViewErasure(ctx context.Context, workspaceID, id uuid.UUID) (flu
 	return erasureFromRow(row), err
 }
 
-// PendingViewErasures lists what is to be forgotten.
+// PendingViewErasures lists erasures that have not been carried out.
 func (s *Store) PendingViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
 	rows, err := s.q.PendingViewErasures(ctx, int32(limit)) //nolint:gosec // hundreds
 	list := make([]flush.Erasure, len(rows))
@@ -186,12 +188,12 @@ func (s *Store) PendingViewErasures(ctx context.Context, limit int) ([]flush.Era
 	return list, err
 }
 
-// CompleteViewErasure notes that it is done, and forgets whom it was about.
+// CompleteViewErasure marks an erasure as done and clears its visitor.
 func (s *Store) CompleteViewErasure(ctx context.Context, id uuid.UUID, removed int64) error {
 	return s.q.CompleteViewErasure(ctx, db.CompleteViewErasureParams{ID: id, Removed: removed})
 }
 
-// EraseSiteViews forgets all counts of a site.
+// EraseSiteViews deletes all counts of a site.
 func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		removed = 0
@@ -217,11 +219,11 @@ func erasureFromRow(r db.ViewErasure) flush.Erasure {
 	return e
 }
 
-// ViewHistory is how often something was done on a page, beyond what Redis
-// holds.
+// ViewHistory is a count of a kind of hit in an hour, day or month, also of the
+// time before that in Redis.
 type ViewHistory struct {
 	Kind          counter.Kind
-	Start         time.Time // of the hour; or the day's or month's midnight in UTC, as dates are taken
+	Start         time.Time // of the hour; for a day or month its midnight in UTC
 	Count, Funnel int64
 }
 

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// viewTable is a table of counts that is partitioned by time.
+// viewTable is a table of counts partitioned by time.
 type viewTable string
 
 const (
@@ -31,8 +31,8 @@ func viewTables() []viewTable {
 	return []viewTable{viewHours, viewDays, viewMonths, viewDimensions, viewFiltered, viewUniques}
 }
 
-// span is the stretch of time that a table's partition at t is for: hours by the
-// day, days by the month, months by the year.
+// span returns the time range of the partition at t: a day for hours, a month
+// for days, a year for months.
 func (v viewTable) span(t time.Time) (from, to time.Time) {
 	y, m, d := t.UTC().Date()
 	switch v {
@@ -48,10 +48,10 @@ func (v viewTable) span(t time.Time) (from, to time.Time) {
 	}
 }
 
-// name of the partition that begins at a time.
+// name returns the name of the partition that starts at a time.
 func (v viewTable) name(from time.Time) string { return string(v) + from.Format("_20060102") }
 
-// partitions are those that something is written to, by table and beginning.
+// partitions are the partitions needed by a write, by table and start.
 type partitions map[viewTable]map[time.Time]bool
 
 func (p partitions) add(table viewTable, t time.Time) {
@@ -62,11 +62,11 @@ func (p partitions) add(table viewTable, t time.Time) {
 	p[table][from] = true
 }
 
-// noPartitionCode is Postgres' code for a row that no partition takes.
+// noPartitionCode is the SQLSTATE for a row without a partition.
 const noPartitionCode = "23514"
 
-// withPartitions runs a write, and makes the partitions that it lacks when it
-// turns out so: mostly they are there, made ahead.
+// withPartitions runs a write. If a partition is missing, it creates the needed
+// ones and runs it again; usually they were created in advance.
 func (s *Store) withPartitions(ctx context.Context, needed partitions, write func() error) error {
 	err := write()
 	var refused *pgconn.PgError
@@ -79,14 +79,13 @@ func (s *Store) withPartitions(ctx context.Context, needed partitions, write fun
 	return write()
 }
 
-// viewFillFactor is how full new rows make a page of a partition, in percent. Rows are
-// counted up again and again; a version that finds room beside the last one
-// needs no new entries in indexes (heap-only tuples, "Heap-Only Tuples" in
-// Postgres' manual).
+// viewFillFactor is the fill factor of partitions in percent. Rows are updated
+// often, and free space on their page allows updates without new index entries
+// ("Heap-Only Tuples" in the Postgres manual).
 const viewFillFactor = 60
 
-// partitionLock is the key of the advisory lock under which partitions are made
-// and dropped.
+// partitionLock is the key of the advisory lock for creating and dropping
+// partitions.
 const partitionLock = 0x646c_7061_7274 // "dlpart"
 
 func (s *Store) createPartitions(ctx context.Context, needed partitions) error {
@@ -104,8 +103,8 @@ func (s *Store) createPartitions(ctx context.Context, needed partitions) error {
 	})
 }
 
-// withPartitionLock runs f alone. It gives up rather than hold up the writers
-// that queue behind it.
+// withPartitionLock runs f exclusively. It fails after a lock timeout instead
+// of blocking the writers that queue behind it.
 func (s *Store) withPartitionLock(ctx context.Context, f func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(partitionLock)); err != nil {
@@ -118,7 +117,7 @@ func (s *Store) withPartitionLock(ctx context.Context, f func(tx pgx.Tx) error) 
 	})
 }
 
-// CreateViewPartitions makes the partitions of the time to come.
+// CreateViewPartitions creates the partitions of the coming days.
 func (s *Store) CreateViewPartitions(ctx context.Context, now time.Time) error {
 	needed := partitions{}
 	for days := range 4 {
@@ -131,12 +130,12 @@ func (s *Store) CreateViewPartitions(ctx context.Context, now time.Time) error {
 	return s.createPartitions(ctx, needed)
 }
 
-// batchRetention is how long the ledger remembers a batch that Redis does not have
-// any more.
+// batchRetention is how long a ledger row is retained after its batch was
+// dropped in Redis.
 const batchRetention = 7 * 24 * time.Hour
 
-// DropExpiredViews drops partitions whose time is over and that are rolled up, and
-// what the ledger need not remember: keep is what Redis still has.
+// DropExpiredViews drops partitions that are past retention and rolled up, and
+// ledger rows except those of the pending batches, which Redis still has.
 func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Retention, pending []uuid.UUID) error {
 	if err := s.q.DeleteExpiredViewRecords(ctx); err != nil {
 		return err
@@ -145,17 +144,17 @@ func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Ret
 		return err
 	}
 	for _, table := range viewTables() {
-		keep := r.Days
+		retention := r.Days
 		switch table {
 		case viewHours:
-			keep = r.Hours
+			retention = r.Hours
 		case viewMonths:
-			keep = 0
+			retention = 0
 		}
-		if keep == 0 {
+		if retention == 0 {
 			continue
 		}
-		if err := s.dropPartitions(ctx, table, now.Add(-keep)); err != nil {
+		if err := s.dropPartitions(ctx, table, now.Add(-retention)); err != nil {
 			return err
 		}
 	}
@@ -175,7 +174,7 @@ func (s *Store) dropPartitions(ctx context.Context, table viewTable, before time
 		for _, name := range names {
 			start, err := time.Parse("20060102", strings.TrimPrefix(name, string(table)+"_"))
 			if err != nil {
-				continue // not of ours
+				continue // not a partition created here
 			}
 			from, to := table.span(start)
 			if to.After(before) {

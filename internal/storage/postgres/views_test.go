@@ -57,7 +57,7 @@ func (n *newsroom) rollUp() {
 	}
 }
 
-func TestABatchIsAppliedOnceHoweverOftenItComes(t *testing.T) {
+func TestApplyViewBatch_IsIdempotent(t *testing.T) {
 	n := open(t)
 	page := counter.PageID{Site: newID(), Page: "a post"}
 	hour := time.Now().UTC().Truncate(time.Hour)
@@ -86,12 +86,14 @@ func TestABatchIsAppliedOnceHoweverOftenItComes(t *testing.T) {
 		}
 	}
 	h, err := n.ViewsHealth(t.Context())
-	if n.must(err); h.Batches != 2 || h.Counts != 1200 || h.FlushedAt.IsZero() || h.Check != nil || h.Loss != nil {
-		t.Errorf("%+v", h)
+	n.must(err)
+	got := fmt.Sprint(h.Batches, h.Counts, h.FlushedAt.IsZero(), h.Check == nil, h.Loss == nil)
+	if want := "2 1200 false true true"; got != want {
+		t.Errorf("batches, counts, no flush, no check, no loss: got %s, want %s", got, want)
 	}
 }
 
-func TestABatchOfManyPagesIsWrittenInPieces(t *testing.T) {
+func TestApplyViewBatch_ManyPages(t *testing.T) {
 	n := open(t)
 	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)
 	deltas := make([]counter.Delta, 12_001)
@@ -105,7 +107,7 @@ func TestABatchOfManyPagesIsWrittenInPieces(t *testing.T) {
 }
 
 // A name that no text holds must not keep a shard from being flushed.
-func TestOddNamesAreKeptAsFarAsTheyCanBe(t *testing.T) {
+func TestApplyViewBatch_SanitizesNames(t *testing.T) {
 	n := open(t)
 	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)
 	odd := counts(counter.PageID{Site: site, Page: "a\xff\x00"}, hour, 2)
@@ -116,7 +118,7 @@ func TestOddNamesAreKeptAsFarAsTheyCanBe(t *testing.T) {
 	}
 }
 
-func TestHoursBecomeDaysAndMonthsOnceAndReadTheSameBefore(t *testing.T) {
+func TestRollUpViews_AddsHoursOnce(t *testing.T) {
 	n := open(t)
 	page := counter.PageID{Site: newID(), Page: "a post"}
 	midnight := time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)
@@ -159,7 +161,7 @@ func TestHoursBecomeDaysAndMonthsOnceAndReadTheSameBefore(t *testing.T) {
 }
 
 // A flush that is under way when its hour is rolled up is not forgotten.
-func TestARollUpMissesNoFlushThatIsUnderWay(t *testing.T) {
+func TestRollUpViews_ConcurrentWithFlush(t *testing.T) {
 	n := open(t)
 	page := counter.PageID{Site: newID(), Page: "a post"}
 	hour := time.Now().UTC().Truncate(time.Hour)
@@ -187,7 +189,7 @@ func TestARollUpMissesNoFlushThatIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestPartitionsAreMadeAheadAndDroppedWhenTheirTimeIsOver(t *testing.T) {
+func TestViewPartitions_CreatedAheadAndDropped(t *testing.T) {
 	n := open(t)
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	page := counter.PageID{Site: newID(), Page: "a post"}
@@ -218,7 +220,7 @@ func TestPartitionsAreMadeAheadAndDroppedWhenTheirTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestTheLedgerForgetsOldBatchesButNoneThatRedisHas(t *testing.T) {
+func TestDropExpiredViews_RetainsPendingBatches(t *testing.T) {
 	n := open(t)
 	page, hour := counter.PageID{Site: newID(), Page: "a post"}, time.Now().UTC().Truncate(time.Hour)
 	stuck, gone := newID(), newID()
@@ -231,7 +233,7 @@ func TestTheLedgerForgetsOldBatchesButNoneThatRedisHas(t *testing.T) {
 	}
 }
 
-func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
+func TestViewPageTotals_ForSeeding(t *testing.T) {
 	n := open(t)
 	site := newID()
 	hour := time.Now().UTC().Truncate(time.Hour)
@@ -254,8 +256,11 @@ func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
 		t.Fatalf("%v, %v", first, rest)
 	}
 	b := first[1]
-	if b.Views != 123 || b.Funnel.Views != 119 || b.Uniques != 100 || string(b.Sketch) != "\x01\x02\x03" || b.UniqueMethod != counter.HyperLogLog || rest[0].Sketch != nil {
-		t.Errorf("%+v", b)
+	if got, want := fmt.Sprint(b.Views, b.Funnel.Views, b.Uniques, b.UniqueMethod, b.Sketch), fmt.Sprint(123, 119, 100, counter.HyperLogLog, []byte{1, 2, 3}); got != want {
+		t.Errorf("views, funnel, uniques, method, sketch: got %s, want %s", got, want)
+	}
+	if rest[0].Sketch != nil {
+		t.Errorf("sketch of a page without one: got %v, want nil", rest[0].Sketch)
 	}
 	if len(b.Hours) != 1 || b.Hours[0].Count != 105 || !b.Hours[0].Hour.Equal(hour) {
 		t.Errorf("hours %+v", b.Hours)
@@ -269,7 +274,7 @@ func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
 	}
 }
 
-func TestOneFlushAtATime(t *testing.T) {
+func TestWithFlushLock_IsExclusive(t *testing.T) {
 	n := open(t)
 	ok, err := n.WithFlushLock(t.Context(), func(ctx context.Context) error {
 		second, err := n.WithFlushLock(ctx, func(context.Context) error { return nil })

@@ -52,7 +52,7 @@ type Newsroom struct {
 	Accounts    *account.Service
 	Media       *media.Service
 	People      *workspace.Service
-	Desk        *scheduling.Desk
+	Scheduler   *scheduling.Scheduler
 	Sealer      *secret.Sealer
 	Keyset      secret.Source
 	Webhooks    *webhook.Service // trusts 127.0.0.1
@@ -101,9 +101,9 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Must(err)
 	n.Bus = pubsub.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
 	n.Keyset = secret.Source{Path: keyset}
-	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL, Live: n.Bus,
+	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL, Notifier: n.Bus,
 		RedirectURI: "https://dateline.example/api/v1/oauth/callback",
-		Pace:        account.Pace{Look: 10 * time.Millisecond, Backoff: 20 * time.Millisecond}}
+		Timing:      account.RenewTiming{PollInterval: 10 * time.Millisecond, Backoff: 20 * time.Millisecond}}
 	n.People = &workspace.Service{Store: n.Store}
 	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}}}
 	guard, err := ssrf.New([]string{"127.0.0.1/32"})
@@ -111,7 +111,7 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Guard: guard}
 	n.Sites = &site.Service{Store: n.Store, Sealer: n.Sealer}
 	n.Limits = ratelimit.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), 30*time.Second, log)
-	n.Desk = &scheduling.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log, Rates: n.Limits, LinkBase: "https://go.example/l/"}
+	n.Scheduler = &scheduling.Scheduler{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Notifier: n.Bus, Log: log, Rates: n.Limits, LinkBase: "https://go.example/l/"}
 	n.Login, err = login.New(login.Options{Store: n.Store, PublicURL: "https://dateline.example", Log: log})
 	n.Must(err)
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
@@ -186,10 +186,10 @@ func (n *Newsroom) Allow(name string) account.Account {
 	n.T.Helper()
 	_, err := n.Fake.AddAccount(name)
 	n.Must(err)
-	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
+	link, err := n.Accounts.StartAuthorization(n.T.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
-	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := n.Accounts.CompleteAuthorization(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	n.Must(err)
 	return made.Account
 }
@@ -221,7 +221,7 @@ func (n *Newsroom) Refuse(id uuid.UUID) {
 	n.T.Helper()
 	a, err := n.Store.Account(n.T.Context(), id)
 	n.Must(err)
-	_, err = n.Store.RefuseAccount(n.T.Context(), id, a.TokenVersion, account.Trouble{Class: network.Auth, Message: "The token is revoked."})
+	_, err = n.Store.MarkNeedsReconnect(n.T.Context(), id, a.TokenVersion, account.LastError{Class: network.Auth, Message: "The token is revoked."})
 	n.Must(err)
 }
 
@@ -232,7 +232,7 @@ func (n *Newsroom) Schedule(change ...func(*scheduling.Draft)) post.Post {
 	for _, f := range change {
 		f(&d)
 	}
-	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, idempotency.Key{})
+	p, _, err := n.Scheduler.Schedule(n.T.Context(), n.Owner, d, idempotency.Key{})
 	n.Must(err)
 	return p
 }
@@ -281,7 +281,7 @@ func (n *Newsroom) Dead(p post.Post, status post.TargetStatus) post.Post {
 func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
 	n.T.Helper()
 	now := time.Now()
-	o := post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID, Status: status, Tries: 1}
+	o := post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID, Status: status, Attempts: 1}
 	switch status {
 	case post.TargetPosted:
 		o.Operation, o.Event, o.RemoteID, o.RemoteURL, o.PostedAt = post.CallAccepted, post.EventPosted, uuid.NewString(), "https://social.example/@desk/1", &now

@@ -46,10 +46,10 @@ func (n *Newsroom) Everywhere() []account.Account {
 // network of the sandbox.
 func (n *Newsroom) Consented(name string) []account.Account {
 	n.T.Helper()
-	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Instance{Network: name, Sandbox: true})
+	link, err := n.Accounts.StartAuthorization(n.T.Context(), n.Owner, account.Instance{Network: name, Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
-	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	made, err := n.Accounts.CompleteAuthorization(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	n.Must(err)
 	if made.Choice == nil {
 		return []account.Account{made.Account}

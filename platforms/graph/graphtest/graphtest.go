@@ -84,7 +84,7 @@ func Prepare(t *testing.T, n network.Preparer, account network.Account, s networ
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatal("preparing has no end")
+	t.Fatal("Prepare is still not ready after 100 calls")
 	return s
 }
 
@@ -115,7 +115,7 @@ func WantClass(t *testing.T, err error, class network.Class, code string) *netwo
 		t.Fatalf("%v, want %s %s", err, class, code)
 	}
 	if strings.Contains(e.Error(), "signature") {
-		t.Errorf("an error tells the address of an attachment: %v", e)
+		t.Errorf("error contains the address of an attachment: %v", e)
 	}
 	return e
 }

@@ -95,7 +95,7 @@ func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(clien
 	account.RemoteID = c.Account.RemoteID
 	young, err := login.Refresh(t.Context(), app, account)
 	if err != nil || young.Token.Reveal() != account.Token.Reveal() {
-		t.Errorf("a token of today was renewed: %v", err)
+		t.Errorf("a token of the same day was refreshed: %v", err)
 	}
 	const month = 30 * 24 * time.Hour
 	ahead.Store(int64(month))
@@ -111,6 +111,6 @@ func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(clien
 	ahead.Store(int64(4 * month))
 	_, err = login.Refresh(t.Context(), app, account)
 	if e := WantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
-		t.Error("an error tells the token")
+		t.Error("error contains the token")
 	}
 }

@@ -119,8 +119,8 @@ type InsertPostLinksParams struct {
 	Urls        []string
 }
 
-// A code is of its post, account and address: one that is here already is the
-// same link. A row fewer than was asked for says that a code is another's.
+// A code is derived from post, account and URL, so an existing code is the same
+// link. A missing row means that a code is used by another link.
 func (q *Queries) InsertPostLinks(ctx context.Context, arg InsertPostLinksParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertPostLinks,
 		arg.WorkspaceID,

@@ -131,9 +131,9 @@ type AddViewPagesParams struct {
 	Uniques           []int64
 }
 
-// Rows are locked in one order, so that two batches do not wait for each other.
-// Of uniques the larger number is right: a Redis that began anew, or an older
-// batch that comes late, knows fewer.
+// Rows are locked in a fixed order to avoid deadlocks between batches. The larger
+// number of uniques is correct: after a loss of Redis, or in a late batch, the
+// number is too low.
 func (q *Queries) AddViewPages(ctx context.Context, arg AddViewPagesParams) error {
 	_, err := q.db.Exec(ctx, addViewPages,
 		arg.SiteIds,
@@ -221,7 +221,7 @@ type DeleteExpiredViewBatchesParams struct {
 	Pending          []uuid.UUID
 }
 
-// Never of a batch that Redis still has: it would be applied again.
+// Never a batch that Redis still has: it would be applied again.
 func (q *Queries) DeleteExpiredViewBatches(ctx context.Context, arg DeleteExpiredViewBatchesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteExpiredViewBatches, arg.OlderThanSeconds, arg.Pending)
 	if err != nil {
@@ -335,7 +335,7 @@ type InsertViewBatchParams struct {
 	SkippedRecords []uuid.UUID
 }
 
-// The ledger. None: the batch was applied before.
+// The ledger. No row: the batch was applied before.
 func (q *Queries) InsertViewBatch(ctx context.Context, arg InsertViewBatchParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertViewBatch,
 		arg.ID,
@@ -498,8 +498,8 @@ insert into view_hours_due (hour) select distinct w.hour from unnest($1::timesta
 on conflict (hour) do update set touched_at = now()
 `
 
-// Locks the mark of an hour, so that the roll-up that takes it away is over, or
-// begins after this batch.
+// Locks the marker of an hour, so that a roll-up, which deletes it, runs either
+// before or after this batch.
 func (q *Queries) MarkViewHours(ctx context.Context, hours []time.Time) error {
 	_, err := q.db.Exec(ctx, markViewHours, hours)
 	return err
@@ -567,7 +567,7 @@ type RecentViewDaysRow struct {
 	Count  int64
 }
 
-// With what of the hours is not rolled up yet.
+// Including the part of the hours that is not rolled up yet.
 func (q *Queries) RecentViewDays(ctx context.Context, arg RecentViewDaysParams) ([]RecentViewDaysRow, error) {
 	rows, err := q.db.Query(ctx, recentViewDays, arg.SiteIds, arg.Pages, arg.FromDay)
 	if err != nil {
@@ -616,7 +616,7 @@ type RecentViewHoursRow struct {
 	Count  int64
 }
 
-// Of pages of several sites, what is needed to count on.
+// For seeding, pages of several sites.
 func (q *Queries) RecentViewHours(ctx context.Context, arg RecentViewHoursParams) ([]RecentViewHoursRow, error) {
 	rows, err := q.db.Query(ctx, recentViewHours, arg.SiteIds, arg.Pages, arg.FromHour)
 	if err != nil {
@@ -683,9 +683,8 @@ insert into view_days_due (day) select distinct day from added order by day
 on conflict (day) do update set touched_at = now()
 `
 
-// Adds to the days what an hour has that they do not have yet, and notes it. A
-// row that a flush holds right now is left to the next time: the flush marks its
-// hour again.
+// Adds the part of an hour that is not rolled up yet to the days. Rows locked by a
+// flush are skipped: the flush marks their hour as due again.
 func (q *Queries) RollUpViewHour(ctx context.Context, hour time.Time) error {
 	_, err := q.db.Exec(ctx, rollUpViewHour, hour)
 	return err
@@ -703,8 +702,8 @@ type SaveViewSketchesParams struct {
 	Sketches [][]byte
 }
 
-// A page that was touched after the sketch was read is sketched again with its
-// next visitor at the latest.
+// A page that was updated after its sketch was read is due again with its next
+// visitor.
 func (q *Queries) SaveViewSketches(ctx context.Context, arg SaveViewSketchesParams) error {
 	_, err := q.db.Exec(ctx, saveViewSketches, arg.SiteIds, arg.Pages, arg.Sketches)
 	return err
@@ -775,7 +774,7 @@ type ViewDaysRow struct {
 	Funnel int64
 }
 
-// With what of the hours is not rolled up yet.
+// Including the part of the hours that is not rolled up yet.
 func (q *Queries) ViewDays(ctx context.Context, arg ViewDaysParams) ([]ViewDaysRow, error) {
 	rows, err := q.db.Query(ctx, viewDays,
 		arg.SiteID,
@@ -834,7 +833,7 @@ const viewDaysOfHour = `-- name: ViewDaysOfHour :many
 select distinct day from view_hours where hour = $1::timestamptz and (count <> rolled_count or funnel <> rolled_funnel)
 `
 
-// The days that an hour is of: sites have zones.
+// The days of an hour, which depend on the sites' time zones.
 func (q *Queries) ViewDaysOfHour(ctx context.Context, hour time.Time) ([]pgtype.Date, error) {
 	rows, err := q.db.Query(ctx, viewDaysOfHour, hour)
 	if err != nil {
@@ -987,8 +986,8 @@ type ViewFilteredCountsRow struct {
 	Batch  uuid.UUID
 }
 
-// All that was filtered on a page, and which of some batches are in it: one
-// statement sees both at one moment.
+// All filtered hits of a page, and which of the batches they include. One
+// statement reads both from one snapshot.
 func (q *Queries) ViewFilteredCounts(ctx context.Context, arg ViewFilteredCountsParams) ([]ViewFilteredCountsRow, error) {
 	rows, err := q.db.Query(ctx, viewFilteredCounts, arg.SiteID, arg.Page, arg.Batches)
 	if err != nil {
@@ -1111,7 +1110,7 @@ type ViewMonthsRow struct {
 	Funnel int64
 }
 
-// With what of the days, and of the hours, is not rolled up yet.
+// Including the parts of the days and hours that are not rolled up yet.
 func (q *Queries) ViewMonths(ctx context.Context, arg ViewMonthsParams) ([]ViewMonthsRow, error) {
 	rows, err := q.db.Query(ctx, viewMonths,
 		arg.SiteID,
@@ -1204,7 +1203,7 @@ type ViewPageTotalsRow struct {
 	Sketch            []byte
 }
 
-// All pages, bit by bit.
+// Reads all pages in chunks.
 func (q *Queries) ViewPageTotals(ctx context.Context, arg ViewPageTotalsParams) ([]ViewPageTotalsRow, error) {
 	rows, err := q.db.Query(ctx, viewPageTotals, arg.AfterSite, arg.AfterPage, arg.Batch)
 	if err != nil {

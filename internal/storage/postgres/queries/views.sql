@@ -1,5 +1,5 @@
 -- name: InsertViewBatch :execrows
--- The ledger. None: the batch was applied before.
+-- The ledger. No row: the batch was applied before.
 insert into view_batches (id, shard, counts, skipped_records) values (@id, @shard, @counts, @skipped_records) on conflict (id) do nothing;
 
 -- name: SkippedViewRecords :one
@@ -9,13 +9,13 @@ select skipped_records from view_batches where id = @id;
 select id from view_batches where id = any(@ids::uuid[]);
 
 -- name: DeleteExpiredViewBatches :execrows
--- Never of a batch that Redis still has: it would be applied again.
+-- Never a batch that Redis still has: it would be applied again.
 delete from view_batches where applied_at < now() - make_interval(secs => @older_than_seconds::float8) and not id = any(@pending::uuid[]);
 
 -- name: AddViewPages :exec
--- Rows are locked in one order, so that two batches do not wait for each other.
--- Of uniques the larger number is right: a Redis that began anew, or an older
--- batch that comes late, knows fewer.
+-- Rows are locked in a fixed order to avoid deadlocks between batches. The larger
+-- number of uniques is correct: after a loss of Redis, or in a late batch, the
+-- number is too low.
 insert into view_pages (site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques)
 select w.site_id, w.page, max(w.unique_method), sum(w.views), sum(w.clicks), sum(w.conversions), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_conversions), max(w.uniques)
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@unique_methods::text[]) as unique_method,
@@ -38,8 +38,8 @@ group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (site_id, page, kind, hour) do update set count = view_hours.count + excluded.count, funnel = view_hours.funnel + excluded.funnel;
 
 -- name: MarkViewHours :exec
--- Locks the mark of an hour, so that the roll-up that takes it away is over, or
--- begins after this batch.
+-- Locks the marker of an hour, so that a roll-up, which deletes it, runs either
+-- before or after this batch.
 insert into view_hours_due (hour) select distinct w.hour from unnest(@hours::timestamptz[]) w(hour) order by w.hour
 on conflict (hour) do update set touched_at = now();
 
@@ -78,7 +78,7 @@ from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as pag
 join view_pages p on p.site_id = w.site_id and p.page = w.page;
 
 -- name: ViewPageTotals :many
--- All pages, bit by bit.
+-- Reads all pages in chunks.
 select site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
 where (site_id, page) > (@after_site::uuid, @after_page::text) order by site_id, page limit @batch;
 
@@ -94,21 +94,21 @@ select site_id, page from view_pages where sketch_due and (site_id, page) > (@af
 order by site_id, page limit @batch;
 
 -- name: SaveViewSketches :exec
--- A page that was touched after the sketch was read is sketched again with its
--- next visitor at the latest.
+-- A page that was updated after its sketch was read is due again with its next
+-- visitor.
 update view_pages p set sketch = nullif(w.sketch, ''), sketch_due = false
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@sketches::bytea[]) as sketch) w
 where p.site_id = w.site_id and p.page = w.page;
 
 -- name: RecentViewHours :many
--- Of pages of several sites, what is needed to count on.
+-- For seeding, pages of several sites.
 select h.site_id, h.page, h.kind, h.hour, h.day, h.count
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
 join view_hours h on h.site_id = w.site_id and h.page = w.page
 where h.hour >= @from_hour and h.count > 0;
 
 -- name: RecentViewDays :many
--- With what of the hours is not rolled up yet.
+-- Including the part of the hours that is not rolled up yet.
 select site_id, page, kind, day, sum(count)::bigint as count from (
     select d.site_id, d.page, d.kind, d.day, d.count
     from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
@@ -125,7 +125,7 @@ select kind, hour, count, funnel from view_hours
 where site_id = @site_id and page = @page and hour >= @from_hour and hour < @to_hour order by hour, kind;
 
 -- name: ViewDays :many
--- With what of the hours is not rolled up yet.
+-- Including the part of the hours that is not rolled up yet.
 select kind, day, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select d.kind, d.day, d.count, d.funnel from view_days d
     where d.site_id = @site_id and d.page = @page and d.day >= @from_day and d.day < @to_day
@@ -136,7 +136,7 @@ select kind, day, sum(count)::bigint as count, sum(funnel)::bigint as funnel fro
 ) both_of group by kind, day order by day, kind;
 
 -- name: ViewMonths :many
--- With what of the days, and of the hours, is not rolled up yet.
+-- Including the parts of the days and hours that are not rolled up yet.
 select kind, month, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select m.kind, m.month, m.count, m.funnel from view_months m
     where m.site_id = @site_id and m.page = @page and m.month >= @from_month and m.month < @to_month
@@ -161,8 +161,8 @@ where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
 group by reason order by count desc, reason;
 
 -- name: ViewFilteredCounts :many
--- All that was filtered on a page, and which of some batches are in it: one
--- statement sees both at one moment.
+-- All filtered hits of a page, and which of the batches they include. One
+-- statement reads both from one snapshot.
 select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
 where site_id = @site_id and page = @page group by reason
 union all select ''::text, 0::bigint, id from view_batches where id = any(@batches::uuid[]);
@@ -178,9 +178,8 @@ select hour from view_hours_due order by hour limit @batch;
 delete from view_hours_due where hour = @hour;
 
 -- name: RollUpViewHour :exec
--- Adds to the days what an hour has that they do not have yet, and notes it. A
--- row that a flush holds right now is left to the next time: the flush marks its
--- hour again.
+-- Adds the part of an hour that is not rolled up yet to the days. Rows locked by a
+-- flush are skipped: the flush marks their hour as due again.
 with due as materialized (
     select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count as n, h.funnel - h.rolled_funnel as f from view_hours h
     where h.hour = @hour::timestamptz and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
@@ -198,7 +197,7 @@ insert into view_days_due (day) select distinct day from added order by day
 on conflict (day) do update set touched_at = now();
 
 -- name: ViewDaysOfHour :many
--- The days that an hour is of: sites have zones.
+-- The days of an hour, which depend on the sites' time zones.
 select distinct day from view_hours where hour = @hour::timestamptz and (count <> rolled_count or funnel <> rolled_funnel);
 
 -- name: ViewDaysDue :many

@@ -23,12 +23,12 @@ type Verdict string
 const (
 	FitsAsIs      Verdict = "as_is"
 	FitsConverted Verdict = "converted"
-	FitsNot       Verdict = "no"
+	DoesNotFit    Verdict = "no"
 	FitUnknown    Verdict = "unknown" // the network did not say what it takes
 )
 
-// Fitness is how a file fits one account.
-type Fitness struct {
+// MediaFit is how a file fits one account.
+type MediaFit struct {
 	Account account.Account
 	Verdict Verdict
 	Changes []string            // what a conversion would change
@@ -43,9 +43,9 @@ func Rules(l network.Limits) media.Rules {
 		MinDuration: l.MinVideoDuration, MaxDuration: l.MaxVideoDuration}
 }
 
-// Fitness tells of each account named, or of all that are connected, whether it
+// MediaFit tells of each account named, or of all that are connected, whether it
 // takes a file.
-func (d *Desk) Fitness(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]Fitness, error) {
+func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
 	found, err := d.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
@@ -54,19 +54,19 @@ func (d *Desk) Fitness(ctx context.Context, who workspace.Principal, id uuid.UUI
 	if !ok || item.Deleted {
 		return nil, apperr.NotFound("media")
 	}
-	named, err := d.fitnessAccounts(ctx, who, accounts)
+	named, err := d.fitAccounts(ctx, who, accounts)
 	if err != nil {
 		return nil, err
 	}
-	k := newKnown(d, who.WorkspaceID)
-	out := make([]Fitness, len(named))
+	k := newLookup(d, who.WorkspaceID)
+	out := make([]MediaFit, len(named))
 	for i, a := range named {
-		out[i] = k.fitness(ctx, a, item)
+		out[i] = k.mediaFit(ctx, a, item)
 	}
 	return out, nil
 }
 
-func (d *Desk) fitnessAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
+func (d *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, ids []uuid.UUID) ([]account.Account, error) {
 	if len(ids) == 0 {
 		all, err := d.Store.Accounts(ctx, who.WorkspaceID)
 		return slices.DeleteFunc(all, func(a account.Account) bool { return a.Status != account.Connected }), err
@@ -83,11 +83,11 @@ func (d *Desk) fitnessAccounts(ctx context.Context, who workspace.Principal, ids
 	return found, nil
 }
 
-// fitness asks the plan first, then the network's own adapter about what would
+// mediaFit asks the plan first, then the network's own adapter about what would
 // come of it.
-func (k *known) fitness(ctx context.Context, a account.Account, item media.Item) Fitness {
-	f := Fitness{Account: a, Verdict: FitUnknown}
-	adapter, ok := k.desk.Networks.Get(a.Network)
+func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Item) MediaFit {
+	f := MediaFit{Account: a, Verdict: FitUnknown}
+	adapter, ok := k.scheduler.Networks.Get(a.Network)
 	if !ok {
 		f.Reasons = []apperr.FieldError{{Field: "account", Code: "unsupported", Message: "This installation cannot publish to " + a.Network + "."}}
 		return f
@@ -98,7 +98,7 @@ func (k *known) fitness(ctx context.Context, a account.Account, item media.Item)
 		return f
 	}
 	plan := media.Fit(item, Rules(limits))
-	info := MediaInfos([]media.Item{Planned(item, plan)})
+	info := MediaInfos([]media.Item{Converted(item, plan)})
 	if f.Reasons = plan.Problems; plan.Fits() {
 		for _, problem := range adapter.Check(network.Content{Text: "x", Media: info}, limits) {
 			if strings.HasPrefix(problem.Field, "attachments") {
@@ -108,7 +108,7 @@ func (k *known) fitness(ctx context.Context, a account.Account, item media.Item)
 	}
 	switch {
 	case len(f.Reasons) > 0:
-		f.Verdict = FitsNot
+		f.Verdict = DoesNotFit
 	case plan.Convert != nil:
 		f.Verdict, f.Changes, f.Spec = FitsConverted, plan.Changes, plan.Convert
 	default:
@@ -117,18 +117,18 @@ func (k *known) fitness(ctx context.Context, a account.Account, item media.Item)
 	return f
 }
 
-// AsPlanned are files as they would be made to fit a network's limits.
-func AsPlanned(items []media.Item, l network.Limits) []media.Item {
+// ConvertedItems are files as they would be made to fit a network's limits.
+func ConvertedItems(items []media.Item, l network.Limits) []media.Item {
 	planned := make([]media.Item, len(items))
 	for i, item := range items {
-		planned[i] = Planned(item, media.Fit(item, Rules(l)))
+		planned[i] = Converted(item, media.Fit(item, Rules(l)))
 	}
 	return planned
 }
 
-// Planned is a file as a plan would make it; of its size in bytes, the most that
+// Converted is a file as a plan would make it; of its size in bytes, the most that
 // it may have.
-func Planned(item media.Item, plan media.Plan) media.Item {
+func Converted(item media.Item, plan media.Plan) media.Item {
 	spec := plan.Convert
 	if spec == nil {
 		return item

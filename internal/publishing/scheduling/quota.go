@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// beyondForecast is the limit from which on nobody counts: newsrooms do not
+	// maxForecastLimit is the limit from which on nobody counts: newsrooms do not
 	// come near it, and counting that far would not be cheap.
-	beyondForecast = 5000
-	// countBeyond is how far over the limit is counted.
-	countBeyond = 1000
+	maxForecastLimit = 5000
+	// countMargin is how far over the limit is counted.
+	countMargin = 1000
 )
 
-// forecast warns of what a stored post will meet: nothing in it is an error.
-func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
+// accountWarnings warns of what a stored post will meet: nothing in it is an error.
+func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning {
 	var out []post.Warning
-	if !toGoOut(p) || p.ScheduledTime.IsZero() {
+	if !willPublish(p) || p.ScheduledTime.IsZero() {
 		return nil
 	}
 	for _, a := range c.targets {
@@ -36,10 +36,10 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 			out = append(out, post.Warning{Code: post.WarnReconnect, AccountID: a.ID,
 				Message: fmt.Sprintf("The account %s must be connected again before the post is due.", a.Handle)})
 		}
-		if w := endsBefore(p, a); w != nil {
+		if w := expiryWarning(p, a); w != nil {
 			out = append(out, *w)
 		}
-		of, ok := c.known.limitsByID[a.ID]
+		of, ok := c.lookup.limitsByID[a.ID]
 		known := of.limits
 		if !ok || of.err != nil || len(known.Quotas) == 0 {
 			continue
@@ -49,16 +49,16 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 			use = network.CallReply
 		}
 		caller := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
-		buckets := c.desk.buckets(ctx, caller)
+		buckets := c.scheduler.buckets(ctx, caller)
 		for _, q := range known.Quotas {
 			at := slices.IndexFunc(buckets, func(b ratelimit.Bucket) bool { return b.Name == q.Bucket && b.Scope == q.Scope })
 			// What an app's other accounts are to publish is not this workspace's to know.
 			if at < 0 || q.Cost(use) == 0 || q.Scope != network.ScopeAccount {
 				continue
 			}
-			w, err := c.exceeded(ctx, p, a, known, q.Cost(use), q.FixedWindow, buckets[at])
+			w, err := c.quotaWarning(ctx, p, a, known, q.Cost(use), q.FixedWindow, buckets[at])
 			if err != nil {
-				c.desk.Log.WarnContext(ctx, "rate limits are not forecast", "post_id", p.ID, "account_id", a.ID, "error", err)
+				c.scheduler.Log.WarnContext(ctx, "rate limits are not forecast", "post_id", p.ID, "account_id", a.ID, "error", err)
 			}
 			if w != nil {
 				out = append(out, *w)
@@ -68,9 +68,9 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 	return out
 }
 
-// endsBefore warns of access that ends before the post is due.
-func endsBefore(p post.Post, a account.Account) *post.Warning {
-	ends := a.Ends()
+// expiryWarning warns of access that ends before the post is due.
+func expiryWarning(p post.Post, a account.Account) *post.Warning {
+	ends := a.AccessEndsAt()
 	if ends.IsZero() || a.Status != account.Connected || p.ScheduledTime.Before(ends) {
 		return nil
 	}
@@ -81,8 +81,8 @@ func endsBefore(p post.Post, a account.Account) *post.Warning {
 		"Access to %s ends on %s, before the post is due. Connect the account again before then.", a.Handle, ends.Format("2 January 2006 at 15:04"))}
 }
 
-// stretch is a time in which no more than so many posts may go out.
-type stretch struct {
+// quotaWindow is a time in which no more than so many posts may go out.
+type quotaWindow struct {
 	from, to time.Time
 	allowed  int
 }
@@ -101,15 +101,15 @@ func uncounted(p post.Post, account uuid.UUID) int {
 	return 0
 }
 
-// exceeded counts the posts around a time against one limit.
-func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b ratelimit.Bucket) (*post.Warning, error) {
+// quotaWarning counts the posts around a time against one limit.
+func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b ratelimit.Bucket) (*post.Warning, error) {
 	allowed := b.Limit / cost
-	if b.Limit == 0 || b.Per <= 0 && b.ResetAt.IsZero() || allowed > beyondForecast {
+	if b.Limit == 0 || b.Per <= 0 && b.ResetAt.IsZero() || allowed > maxForecastLimit {
 		return nil, nil
 	}
-	for _, s := range stretches(p.ScheduledTime, time.Now(), b, fixed || b.Reported, cost) {
-		n, err := c.desk.planned.count(a.ID, s.from, s.to, s.allowed, func() (int, error) {
-			return c.desk.Store.CountPlanned(ctx, p.WorkspaceID, a.ID, s.from, s.to, allowed+countBeyond)
+	for _, s := range quotaWindows(p.ScheduledTime, time.Now(), b, fixed || b.Reported, cost) {
+		n, err := c.scheduler.counts.count(a.ID, s.from, s.to, s.allowed, func() (int, error) {
+			return c.scheduler.Store.CountPlanned(ctx, p.WorkspaceID, a.ID, s.from, s.to, allowed+countMargin)
 		})
 		if err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, kn
 		switch {
 		case n == 1:
 			number = "1 post is"
-		case n >= allowed+countBeyond:
+		case n >= allowed+countMargin:
 			number = fmt.Sprintf("At least %d posts are", n)
 		}
 		left, in := "", " in "+period(b.Per)
@@ -139,18 +139,18 @@ func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, kn
 	return nil, nil
 }
 
-// stretches are the periods that a post at a time falls in: the network's own,
+// quotaWindows are the periods that a post at a time falls in: the network's own,
 // or, where the limit moves along, the one before and the one after.
-func stretches(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []stretch {
+func quotaWindows(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []quotaWindow {
 	allowed := b.Limit / cost
 	if b.Per <= 0 { // the network reported no period: only the window that runs is known
 		if at.Before(now) || !at.Before(b.ResetAt) {
 			return nil
 		}
-		return []stretch{{now, b.ResetAt, b.Available(now) / cost}}
+		return []quotaWindow{{now, b.ResetAt, b.Available(now) / cost}}
 	}
 	if !fixed {
-		return []stretch{{at, at.Add(b.Per), allowed}, {at.Add(-b.Per).Add(time.Microsecond), at.Add(time.Microsecond), allowed}}
+		return []quotaWindow{{at, at.Add(b.Per), allowed}, {at.Add(-b.Per).Add(time.Microsecond), at.Add(time.Microsecond), allowed}}
 	}
 	base := time.Unix(0, 0).UTC()
 	if !b.ResetAt.IsZero() {
@@ -160,12 +160,12 @@ func stretches(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []st
 	if at.Before(base) && base.Add(whole*b.Per).After(at) {
 		whole--
 	}
-	s := stretch{from: base.Add(whole * b.Per), allowed: allowed}
+	s := quotaWindow{from: base.Add(whole * b.Per), allowed: allowed}
 	s.to = s.from.Add(b.Per)
 	if !s.from.After(now) && s.to.After(now) {
 		s.allowed = b.Available(now) / cost
 	}
-	return []stretch{s}
+	return []quotaWindow{s}
 }
 
 func between(from, to time.Time, zone string) string {
@@ -194,14 +194,14 @@ func period(d time.Duration) string {
 	return d.String()
 }
 
-// bucketsPatience is how long a person waits for what is only a forecast.
-const bucketsPatience = 300 * time.Millisecond
+// bucketsTimeout is how long a person waits for what is only a forecast.
+const bucketsTimeout = 300 * time.Millisecond
 
-func (d *Desk) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Bucket {
+func (d *Scheduler) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Bucket {
 	if d.Rates == nil {
 		return ratelimit.DeclaredBuckets(c)
 	}
-	asking, cancel := context.WithTimeout(ctx, bucketsPatience)
+	asking, cancel := context.WithTimeout(ctx, bucketsTimeout)
 	defer cancel()
 	buckets, err := d.Rates.Buckets(asking, c)
 	if err == nil {
@@ -215,7 +215,7 @@ func (d *Desk) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Buck
 }
 
 // Limits tells how the rate limits of an account stand.
-func (d *Desk) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit.Bucket, error) {
+func (d *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit.Bucket, error) {
 	found, err := d.Store.AccountsByID(ctx, workspace, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (d *Desk) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit
 	if !ok {
 		return nil, apperr.NotFound("account")
 	}
-	known, err := newKnown(d, workspace).limits(ctx, adapter, a)
+	known, err := newLookup(d, workspace).limits(ctx, adapter, a)
 	if err != nil {
 		return nil, err
 	}

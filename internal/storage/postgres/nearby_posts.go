@@ -12,11 +12,11 @@ import (
 // spotsBatch is how many spots one statement looks around.
 const spotsBatch = 2000
 
-// Neighbours finds other posts near the spots given: at most one with the same
+// NearbyPosts finds other posts near the spots given: at most one with the same
 // words and one that is near in time, for each.
-func (s *Store) Neighbours(ctx context.Context, workspaceID uuid.UUID, spots []post.Spot) (near []post.Neighbour, err error) {
+func (s *Store) NearbyPosts(ctx context.Context, workspaceID uuid.UUID, spots []post.Slot) (near []post.NearbyPost, err error) {
 	for from := 0; from < len(spots); from += spotsBatch {
-		in := db.NeighboursParams{WorkspaceID: workspaceID, SameSeconds: post.DuplicateWithin.Seconds(), NearSeconds: post.ConflictWithin.Seconds()}
+		in := db.NeighboursParams{WorkspaceID: workspaceID, SameSeconds: post.DuplicateWindow.Seconds(), NearSeconds: post.ConflictWindow.Seconds()}
 		for i, at := range spots[from:min(from+spotsBatch, len(spots))] {
 			in.Ns, in.PostIds = append(in.Ns, int32(from+i)), append(in.PostIds, at.PostID) //nolint:gosec // a request has ten thousand rows at most
 			in.SeriesIds, in.AccountIds = append(in.SeriesIds, at.SeriesID), append(in.AccountIds, at.AccountID)
@@ -27,7 +27,7 @@ func (s *Store) Neighbours(ctx context.Context, workspaceID uuid.UUID, spots []p
 			return nil, err
 		}
 		for _, r := range rows {
-			near = append(near, post.Neighbour{Spot: int(r.N), Same: r.Same, PostID: r.PostID, At: r.At.UTC(), Published: r.Published})
+			near = append(near, post.NearbyPost{Slot: int(r.N), SameText: r.Same, PostID: r.PostID, At: r.At.UTC(), Published: r.Published})
 		}
 	}
 	return near, nil

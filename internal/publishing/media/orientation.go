@@ -13,15 +13,15 @@ import (
 	"dateline/internal/publishing/media/metadata"
 )
 
-// turnQuality is the JPEG quality of an image that has to be re-encoded
+// reorientQuality is the JPEG quality of an image that has to be re-encoded
 // because it is turned: hardly anything is lost that a network would keep.
-const turnQuality = 95
+const reorientQuality = 95
 
-// turn re-encodes a still whose pixels are not upright, with its color
+// reorient re-encodes a still whose pixels are not upright, with its color
 // profile and the credit of the plan. ok is false where that cannot be done
 // without losing more than the orientation is worth; the image then keeps an
 // EXIF block with nothing else.
-func (s *Service) turn(src io.ReaderAt, size int64, f Facts, plan *metadata.Plan) (content []byte, ok bool, err error) {
+func (s *Service) reorient(src io.ReaderAt, size int64, f Facts, plan *metadata.Plan) (content []byte, ok bool, err error) {
 	if f.Frames != 1 || int64(f.Width)*int64(f.Height) > maxRenderPixels || f.MIMEType != typeJPEG && f.MIMEType != typePNG {
 		return nil, false, nil
 	}
@@ -31,7 +31,7 @@ func (s *Service) turn(src io.ReaderAt, size int64, f Facts, plan *metadata.Plan
 	if err != nil {
 		return nil, false, nil //nolint:nilerr // viewers may be able to read what this cannot
 	}
-	turned := turnPixels(img, plan.Orientation)
+	turned := orientPixels(img, plan.Orientation)
 	if turned == nil {
 		return nil, false, nil
 	}
@@ -50,7 +50,7 @@ func (s *Service) turn(src io.ReaderAt, size int64, f Facts, plan *metadata.Plan
 		if len(profile) > maxProfile {
 			return nil, false, nil
 		}
-		if err := jpeg.Encode(&out, turned, &jpeg.Options{Quality: turnQuality}); err != nil {
+		if err := jpeg.Encode(&out, turned, &jpeg.Options{Quality: reorientQuality}); err != nil {
 			return nil, false, fmt.Errorf("encoding a turned image: %w", err)
 		}
 		content = jpegWithProfile(out.Bytes(), profile)
@@ -85,9 +85,9 @@ func pngColors(r io.ReaderAt, size int64) (chunks []byte, err error) {
 	return chunks, nil
 }
 
-// turnPixels makes an image upright in its own color model, so that nothing is
+// orientPixels makes an image upright in its own color model, so that nothing is
 // lost by it; nil for models that cannot be encoded as they are.
-func turnPixels(img image.Image, orientation int) image.Image {
+func orientPixels(img image.Image, orientation int) image.Image {
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
 	outW, outH := w, h
@@ -95,10 +95,12 @@ func turnPixels(img image.Image, orientation int) image.Image {
 		outW, outH = h, w
 	}
 	r := image.Rect(0, 0, outW, outH)
-	plane := func(pix []uint8, stride, bytes int) []uint8 { return turnPlane(pix, stride, bytes, w, h, orientation) }
+	plane := func(pix []uint8, stride, bytes int) []uint8 {
+		return orientPlane(pix, stride, bytes, w, h, orientation)
+	}
 	switch m := img.(type) {
 	case *image.YCbCr:
-		return turnYCbCr(m, orientation)
+		return orientYCbCr(m, orientation)
 	case *image.Gray:
 		return &image.Gray{Pix: plane(m.Pix, m.Stride, 1), Stride: outW, Rect: r}
 	case *image.Gray16:
@@ -117,9 +119,9 @@ func turnPixels(img image.Image, orientation int) image.Image {
 	return nil // CMYK, whose profile would not fit any more
 }
 
-// turnYCbCr turns the planes of a photo. Where the color samples of an odd edge
+// orientYCbCr turns the planes of a photo. Where the color samples of an odd edge
 // would move by half a sample, it goes by way of RGB.
-func turnYCbCr(m *image.YCbCr, orientation int) image.Image {
+func orientYCbCr(m *image.YCbCr, orientation int) image.Image {
 	b := m.Bounds()
 	ratios := map[image.YCbCrSubsampleRatio]image.YCbCrSubsampleRatio{
 		image.YCbCrSubsampleRatio444: image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio420: image.YCbCrSubsampleRatio420,
@@ -138,17 +140,17 @@ func turnYCbCr(m *image.YCbCr, orientation int) image.Image {
 	colors := m.COffset(0, b.Dy()-1)/m.CStride + 1 // rows of the color planes
 	columns := m.COffset(b.Dx()-1, 0) + 1
 	out := &image.YCbCr{SubsampleRatio: ratio, Rect: image.Rect(0, 0, width, height), YStride: width, CStride: columns,
-		Y:  turnPlane(m.Y, m.YStride, 1, b.Dx(), b.Dy(), orientation),
-		Cb: turnPlane(m.Cb, m.CStride, 1, columns, colors, orientation),
-		Cr: turnPlane(m.Cr, m.CStride, 1, columns, colors, orientation)}
+		Y:  orientPlane(m.Y, m.YStride, 1, b.Dx(), b.Dy(), orientation),
+		Cb: orientPlane(m.Cb, m.CStride, 1, columns, colors, orientation),
+		Cr: orientPlane(m.Cr, m.CStride, 1, columns, colors, orientation)}
 	if orientation >= 5 {
 		out.CStride = colors
 	}
 	return out
 }
 
-// turnPlane turns and mirrors rows of pixels of some bytes each.
-func turnPlane(pix []uint8, stride, bytes, w, h, orientation int) []uint8 {
+// orientPlane turns and mirrors rows of pixels of some bytes each.
+func orientPlane(pix []uint8, stride, bytes, w, h, orientation int) []uint8 {
 	outW, outH := w, h
 	if orientation >= 5 {
 		outW, outH = h, w

@@ -29,12 +29,12 @@ const (
 
 // How near another post has to be to be warned of.
 const (
-	DuplicateWithin = 30 * 24 * time.Hour
-	ConflictWithin  = 5 * time.Minute
+	DuplicateWindow = 30 * 24 * time.Hour
+	ConflictWindow  = 5 * time.Minute
 )
 
-// Spot is where a post is, or is to be: on an account, at a time.
-type Spot struct {
+// Slot is where a post is, or is to be: on an account, at a time.
+type Slot struct {
 	PostID      uuid.UUID // nil id: it is not stored yet
 	SeriesID    uuid.UUID // nil id: of no series
 	AccountID   uuid.UUID
@@ -42,10 +42,10 @@ type Spot struct {
 	Fingerprint []byte // nil: there are no words
 }
 
-// Neighbour is another post near a spot.
-type Neighbour struct {
-	Spot      int  // which one of those that were asked for
-	Same      bool // it has the same words; else it is near in time
+// NearbyPost is another post near a spot.
+type NearbyPost struct {
+	Slot      int  // which one of those that were asked for
+	SameText  bool // it has the same words; else it is near in time
 	PostID    uuid.UUID
 	At        time.Time
 	Published bool
@@ -54,19 +54,19 @@ type Neighbour struct {
 // Price is what networks bill for a post, in millionths of a US dollar.
 type Price struct {
 	MicroUSD int64
-	Why      []string // sentences for people
+	Reasons  []string // sentences for people
 }
 
 // Add adds what one more call costs.
 func (p *Price) Add(more Price) {
 	p.MicroUSD += more.MicroUSD
-	for _, why := range more.Why {
+	for _, why := range more.Reasons {
 		known := false
-		for _, said := range p.Why {
+		for _, said := range p.Reasons {
 			known = known || said == why
 		}
 		if !known {
-			p.Why = append(p.Why, why)
+			p.Reasons = append(p.Reasons, why)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func rows() []row {
 
 func tell(t *testing.T, p post.Post, e post.Event) timeline.Entry {
 	t.Helper()
-	return timeline.Tell(timeline.English(), p, []post.Event{e})[0]
+	return timeline.Render(timeline.English(), p, []post.Event{e})[0]
 }
 
 func TestSentences(t *testing.T) {
@@ -137,7 +137,7 @@ func TestSentences(t *testing.T) {
 
 func TestOperatorsAreNamed(t *testing.T) {
 	for kind, want := range map[string]string{
-		post.EventCancelled:  "Cancelled by an operator's signal.",
+		post.EventCanceled:   "Cancelled by an operator's signal.",
 		post.EventPublishNow: "Made due at once by an operator's signal.",
 	} {
 		if got := tell(t, thePost(), post.Event{Type: kind, Actor: post.ActorOperator}); got.Text != want || got.Target != nil {

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// Audience is a newsroom's counting of readers, as a process of the API has it.
+// Audience is a newsroom's view counting, as in an API process.
 type Audience struct {
 	Counts    flush.Counts
 	Counter   *counter.Counter
@@ -27,13 +27,13 @@ type Audience struct {
 	Ingest    *ingest.Handler
 }
 
-// CountViews has the newsroom count its readers, for as long as the test runs.
+// CountViews starts view counting for the duration of the test.
 func (n *Newsroom) CountViews(log io.Writer) *Audience {
 	n.T.Helper()
 	return n.CountViewsAt(n.RedisURL, log)
 }
 
-// CountViewsAt is CountViews in another Redis.
+// CountViewsAt is CountViews with another Redis.
 func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Audience {
 	n.T.Helper()
 	client := enginetest.RedisClient(n.T, redisURL)
@@ -55,7 +55,7 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Audience {
 	return c
 }
 
-// Site makes a site of the newsroom's workspace.
+// Site creates a site in the newsroom's workspace.
 func (n *Newsroom) Site(change ...func(*site.Site)) (made site.Site, secretKey string) {
 	n.T.Helper()
 	draft := site.Site{Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: site.DefaultRateHits, RateSeconds: 10,

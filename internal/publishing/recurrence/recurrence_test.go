@@ -151,7 +151,7 @@ func fits(r Rule, start, day time.Time) bool {
 // hour, the slow and sure way.
 func clocks(l time.Time, z *time.Location) (time.Time, bool) {
 	for t := l.Add(-30 * time.Hour); t.Before(l.Add(30 * time.Hour)); t = t.Add(15 * time.Minute) {
-		if t.In(z).Format(localLayout) == Name(l) {
+		if t.In(z).Format(localLayout) == FormatLocal(l) {
 			return t, true
 		}
 	}
@@ -183,15 +183,15 @@ func TestExpandingGivesWhatAskingEveryDayGives(t *testing.T) {
 					continue
 				}
 				at, exists := clocks(l, z)
-				got, have := next[Name(l)]
+				got, have := next[FormatLocal(l)]
 				switch {
 				case !exists && !have: // only a whole day can be left out
 					if _, anyTime := clocks(midnight(l).Add(12*time.Hour), z); anyTime {
-						t.Errorf("%s in %s: %s is missing", text, zoneName, Name(l))
+						t.Errorf("%s in %s: %s is missing", text, zoneName, FormatLocal(l))
 					}
 					continue
-				case exists && !got.Equal(at), !exists && got.In(z).Format(localLayout) <= Name(l), !have:
-					t.Errorf("%s in %s: %s is at %s, want %s", text, zoneName, Name(l), got, at)
+				case exists && !got.Equal(at), !exists && got.In(z).Format(localLayout) <= FormatLocal(l), !have:
+					t.Errorf("%s in %s: %s is at %s, want %s", text, zoneName, FormatLocal(l), got, at)
 				}
 				found++
 			}

@@ -10,8 +10,8 @@ import (
 	"dateline/internal/publishing/recurrence"
 )
 
-// Upcoming is one occurrence as it stands.
-type Upcoming struct {
+// UpcomingOccurrence is one occurrence as it stands.
+type UpcomingOccurrence struct {
 	Name   string
 	At     time.Time
 	State  string // planned, skipped, or the post's status
@@ -24,18 +24,18 @@ const (
 	OccurrenceSkipped = "skipped"
 )
 
-// Preview lists the next occurrences of a series.
-func (d *Desk) Preview(ctx context.Context, s post.Series, limit int) ([]Upcoming, error) {
-	rule, starts, zone, err := expandable(s)
+// UpcomingOccurrences lists the next occurrences of a series.
+func (d *Scheduler) UpcomingOccurrences(ctx context.Context, s post.Series, limit int) ([]UpcomingOccurrence, error) {
+	rule, starts, zone, err := parseSchedule(s)
 	if err != nil {
 		return nil, err
 	}
 	now := d.now()
-	posts, skipped, err := d.made(ctx, s, now)
+	posts, skipped, err := d.loadOccurrences(ctx, s, now)
 	if err != nil {
 		return nil, err
 	}
-	var list []Upcoming
+	var list []UpcomingOccurrence
 	for o := range rule.Occurrences(starts, zone) {
 		if !o.At.After(now) {
 			continue
@@ -43,7 +43,7 @@ func (d *Desk) Preview(ctx context.Context, s post.Series, limit int) ([]Upcomin
 		if len(list) == limit {
 			break
 		}
-		u := Upcoming{Name: o.Name(), At: o.At, State: OccurrencePlanned}
+		u := UpcomingOccurrence{Name: o.Name(), At: o.At, State: OccurrencePlanned}
 		if p, ok := posts[u.Name]; ok {
 			u.State, u.PostID = string(p.Status), &p.ID
 			if !p.ScheduledTime.IsZero() {
@@ -57,10 +57,10 @@ func (d *Desk) Preview(ctx context.Context, s post.Series, limit int) ([]Upcomin
 	return list, nil
 }
 
-// made gives the posts and notes of a series by occurrence, from shortly before
+// loadOccurrences gives the posts and notes of a series by occurrence, from shortly before
 // an instant on, and open posts of before.
-func (d *Desk) made(ctx context.Context, s post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesNote, error) {
-	name := recurrence.Name(from.UTC().AddDate(0, 0, -2)) // no zone is further from UTC
+func (d *Scheduler) loadOccurrences(ctx context.Context, s post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesNote, error) {
+	name := recurrence.FormatLocal(from.UTC().AddDate(0, 0, -2)) // no zone is further from UTC
 	list, err := d.Store.SeriesPosts(ctx, s.ID, name)
 	if err != nil {
 		return nil, nil, err

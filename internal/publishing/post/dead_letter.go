@@ -12,8 +12,8 @@ import (
 // dropped. The other classes are the networks'.
 const ReasonLate = "late"
 
-// ParkedFor is how long a post with dead letters waits in its workflow.
-const ParkedFor = 30 * 24 * time.Hour
+// ParkTimeout is how long a post with dead letters waits in its workflow.
+const ParkTimeout = 30 * 24 * time.Hour
 
 // DeadLetter is a target that waits for a person.
 type DeadLetter struct {
@@ -33,17 +33,17 @@ type DeadLetter struct {
 	Since         time.Time
 }
 
-// DeadCount is how many dead letters there are of one kind.
-type DeadCount struct {
+// DeadLetterCount is how many dead letters there are of one kind.
+type DeadLetterCount struct {
 	Status  TargetStatus
 	Reason  string
 	Network string
-	Letters int
+	Count   int
 	Oldest  time.Time
 }
 
-// NotDead refuses to send again, or to give up, what has not failed.
-func NotDead() *apperr.Error {
+// NotDeadLetter refuses to send again, or to give up, what has not failed.
+func NotDeadLetter() *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_dead_letter",
 		Message: "Nothing of this post has failed, so there is nothing to send again or to give up. An uncertain account needs a decision: confirm the post or send it again."}
 }

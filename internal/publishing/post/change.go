@@ -9,14 +9,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// Since returns c without the fields that p already has: an editor that saves
+// ChangedFrom returns c without the fields that p already has: an editor that saves
 // everything it shows has changed only what differs.
-func (c Change) Since(p Post) Change {
-	c.Content = unlessEqual(c.Content, p.Content)
-	c.TimeZone = unlessEqual(c.TimeZone, p.TimeZone)
-	c.Language = unlessEqual(c.Language, p.Language)
-	c.LateLimit = unlessEqual(c.LateLimit, p.LateLimit)
-	c.LinkBase = unlessEqual(c.LinkBase, p.LinkBase)
+func (c Change) ChangedFrom(p Post) Change {
+	c.Content = ifChanged(c.Content, p.Content)
+	c.TimeZone = ifChanged(c.TimeZone, p.TimeZone)
+	c.Language = ifChanged(c.Language, p.Language)
+	c.LateLimit = ifChanged(c.LateLimit, p.LateLimit)
+	c.LinkBase = ifChanged(c.LinkBase, p.LinkBase)
 	// The database keeps microseconds.
 	if c.ScheduledTime != nil && c.ScheduledTime.Truncate(time.Microsecond).Equal(p.ScheduledTime) {
 		c.ScheduledTime = nil
@@ -39,7 +39,7 @@ func (c Change) Since(p Post) Change {
 	return c
 }
 
-func unlessEqual[T comparable](changed *T, has T) *T {
+func ifChanged[T comparable](changed *T, has T) *T {
 	if changed != nil && *changed == has {
 		return nil
 	}
@@ -54,11 +54,11 @@ func equalThreads(a, b []Segment) bool {
 
 // equalOverrides treats an override that changes nothing as no override.
 func equalOverrides(a, b *Override) bool {
-	return reflect.DeepEqual(a.states(), b.states())
+	return reflect.DeepEqual(a.normalized(), b.normalized())
 }
 
-// states returns o with one form for each state, so that two can be compared.
-func (o *Override) states() Override {
+// normalized returns o with one form for each state, so that two can be compared.
+func (o *Override) normalized() Override {
 	if o == nil {
 		return Override{}
 	}

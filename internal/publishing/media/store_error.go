@@ -9,20 +9,20 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// storing says why a file was not stored: there is no room for it, which a
+// storeError says why a file was not stored: there is no room for it, which a
 // person can do something about, or anything else.
-func storing(err error) error {
+func storeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, blob.ErrFull):
-		return full("The object store has no room left. Enlarge or tidy it, then upload the file again.")
+		return storageFull("The object store has no room left. Enlarge or tidy it, then upload the file again.")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return full("The server's disk for temporary files (TMPDIR) is full. Free some space or point TMPDIR to a larger disk, then upload the file again.")
+		return storageFull("The server's disk for temporary files (TMPDIR) is full. Free some space or point TMPDIR to a larger disk, then upload the file again.")
 	}
 	return fmt.Errorf("storing the file: %w", err)
 }
 
-func full(message string) *apperr.Error {
+func storageFull(message string) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindInsufficientStorage, Code: "insufficient_storage", Message: message}
 }

@@ -34,12 +34,12 @@ func TestEditingAFailedPostResumesIt(t *testing.T) {
 		return n.Dead(n.Schedule(func(d *scheduling.Draft) { d.LateLimit = 5 }), post.TargetFailed)
 	}
 	p := failed()
-	got, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: &text})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &text})
 	n.Must(err)
 	if got.Status != post.Scheduled || got.Targets[0].Status != post.TargetScheduled || got.Content != text || !got.ScheduledTime.Equal(p.ScheduledTime) || got.RedrivenAt == nil || got.Targets[0].Attempts != 0 {
 		t.Errorf("got %+v", got)
 	}
-	got, err = n.Desk.Change(t.Context(), guard(n, failed()), scheduling.Edit{ScheduledTime: ptr(later.Format(time.RFC3339))})
+	got, err = n.Scheduler.Edit(t.Context(), guard(n, failed()), scheduling.Edit{ScheduledTime: ptr(later.Format(time.RFC3339))})
 	n.Must(err)
 	if got.Status != post.Scheduled || !got.ScheduledTime.Equal(later) {
 		t.Errorf("got %+v", got)
@@ -47,14 +47,14 @@ func TestEditingAFailedPostResumesIt(t *testing.T) {
 
 	// Wrong edits leave it as it is.
 	p = failed()
-	_, err = n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: ptr(strings.Repeat("x", 501)), ScheduledTime: ptr(in(-time.Hour)), Accounts: &[]string{p.Targets[0].AccountID.String()}})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: ptr(strings.Repeat("x", 501)), ScheduledTime: ptr(in(-time.Hour)), Accounts: &[]string{p.Targets[0].AccountID.String()}})
 	expect(t, err, "accounts too_late", "content too_long", "scheduled_time in_the_past")
 	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || now.Status != post.Failed || now.Version != p.Version {
 		t.Errorf("%+v, %v", now, err)
 	}
 	for name, do := range map[string]func() (post.Post, error){
-		"cancel":      func() (post.Post, error) { return n.Desk.Cancel(t.Context(), guard(n, p)) },
-		"publish now": func() (post.Post, error) { return n.Desk.PublishNow(t.Context(), guard(n, p)) },
+		"cancel":      func() (post.Post, error) { return n.Scheduler.Cancel(t.Context(), guard(n, p)) },
+		"publish now": func() (post.Post, error) { return n.Scheduler.PublishNow(t.Context(), guard(n, p)) },
 	} {
 		_, err := do()
 		refused(t, err, apperr.KindConflict, "too_late")
@@ -82,17 +82,17 @@ func TestOfAPartlyPostedPostOnlyWhatFailedCanBeChanged(t *testing.T) {
 		"what fails is bad": {scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("")}}}, "overrides." + failed + ".content empty"},
 		"nothing":           {scheduling.Edit{}, " empty"},
 	} {
-		_, err := n.Desk.Change(t.Context(), guard(n, p), c.edit)
+		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)
 		if got := problems(t, err); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
 		}
 	}
-	got, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("Better")}}})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Overrides: map[string]*scheduling.Override{failed: {Content: ptr("Better")}}})
 	n.Must(err)
 	if got.Status != post.Publishing || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetPosted || newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
 		t.Errorf("got %+v", got)
 	}
-	_, err = n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: ptr("Too late")})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: ptr("Too late")})
 	refused(t, err, apperr.KindConflict, "too_late")
 }
 
@@ -101,7 +101,7 @@ func TestAnEditOfWhatFailedIsNotHeldAgainstWhatIsOut(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, accounts := onBoth(n, post.TargetPosted, post.TargetFailed)
 	long := strings.Repeat("x", 501)
-	got, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: &long, Overrides: map[string]*scheduling.Override{accounts[1].String(): {Content: ptr("short")}}})
+	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &long, Overrides: map[string]*scheduling.Override{accounts[1].String(): {Content: ptr("short")}}})
 	n.Must(err)
 	if got.Status != post.Publishing {
 		t.Errorf("got %+v", got)
@@ -113,10 +113,10 @@ func TestARefusalSaysThatADecisionIsWaitedFor(t *testing.T) {
 	p, _ := onBoth(n, post.TargetPosted, post.TargetUncertain)
 	for name, do := range map[string]func() (post.Post, error){
 		"edit": func() (post.Post, error) {
-			return n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: ptr("x")})
+			return n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: ptr("x")})
 		},
-		"cancel":      func() (post.Post, error) { return n.Desk.Cancel(t.Context(), guard(n, p)) },
-		"publish now": func() (post.Post, error) { return n.Desk.PublishNow(t.Context(), guard(n, p)) },
+		"cancel":      func() (post.Post, error) { return n.Scheduler.Cancel(t.Context(), guard(n, p)) },
+		"publish now": func() (post.Post, error) { return n.Scheduler.PublishNow(t.Context(), guard(n, p)) },
 	} {
 		_, err := do()
 		refused(t, err, apperr.KindConflict, "too_late")
@@ -124,7 +124,7 @@ func TestARefusalSaysThatADecisionIsWaitedFor(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	_, err := n.Desk.Retry(t.Context(), guard(n, p), nil)
+	_, err := n.Scheduler.Retry(t.Context(), guard(n, p), nil)
 	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
 }
 
@@ -132,26 +132,26 @@ func TestRetryAndDiscardChoose(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, accounts := onBoth(n, post.TargetFailed, post.TargetFailed)
 	first, second := newsroomtest.TargetOn(p, accounts[0]).ID, newsroomtest.TargetOn(p, accounts[1]).ID
-	_, err := n.Desk.Retry(t.Context(), guard(n, p), []uuid.UUID{uuid.New()})
+	_, err := n.Scheduler.Retry(t.Context(), guard(n, p), []uuid.UUID{uuid.New()})
 	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
-	got, err := n.Desk.Discard(t.Context(), guard(n, p), []uuid.UUID{first})
+	got, err := n.Scheduler.Discard(t.Context(), guard(n, p), []uuid.UUID{first})
 	n.Must(err)
-	if got.Status != post.Failed || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCancelled {
+	if got.Status != post.Failed || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCanceled {
 		t.Errorf("got %+v", got)
 	}
 	stale := guard(n, p)
 	stale.IfVersion = p.Version
-	_, err = n.Desk.Retry(t.Context(), stale, nil)
+	_, err = n.Scheduler.Retry(t.Context(), stale, nil)
 	refused(t, err, apperr.KindPreconditionFailed, "version_mismatch")
-	got, err = n.Desk.Retry(t.Context(), guard(n, p), nil)
+	got, err = n.Scheduler.Retry(t.Context(), guard(n, p), nil)
 	n.Must(err)
-	if got.Status != post.Scheduled || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCancelled || newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
+	if got.Status != post.Scheduled || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCanceled || newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
 		t.Errorf("got %+v", got)
 	}
-	_, err = n.Desk.Discard(t.Context(), guard(n, p), []uuid.UUID{second})
+	_, err = n.Scheduler.Discard(t.Context(), guard(n, p), []uuid.UUID{second})
 	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
 	_, rival, _ := n.Found("Rivals")
-	_, err = n.Desk.Discard(t.Context(), post.Guard{WorkspaceID: rival.WorkspaceID, PostID: p.ID, Actor: rival.Actor()}, nil)
+	_, err = n.Scheduler.Discard(t.Context(), post.Guard{WorkspaceID: rival.WorkspaceID, PostID: p.ID, Actor: rival.Actor()}, nil)
 	refused(t, err, apperr.KindNotFound, "post_not_found")
 }
 
@@ -169,34 +169,34 @@ func TestDecidingAboutAnUncertainPost(t *testing.T) {
 		"no path": {"https://social.example/", ""}, "space": {"https://social .example/1", ""}, "NUL": {"https://social.example/%00", ""},
 		"no UTF-8": {"https://social.example/%ff", ""}, "NUL in the id": {address, "1\x00"}, "empty": {"", ""},
 	} {
-		_, err := n.Desk.Confirm(t.Context(), guard(n, p), target, c.url, c.id)
+		_, err := n.Scheduler.Confirm(t.Context(), guard(n, p), target, c.url, c.id)
 		if got := problems(t, err); !slices.Equal(got, []string{"url invalid"}) {
 			t.Errorf("%s: refused for %q", name, got)
 		}
 	}
-	_, err := n.Desk.Confirm(t.Context(), guard(n, p), uuid.New(), address, "")
+	_, err := n.Scheduler.Confirm(t.Context(), guard(n, p), uuid.New(), address, "")
 	refused(t, err, apperr.KindConflict, "not_uncertain")
-	got, err := n.Desk.Confirm(t.Context(), guard(n, p), target, address, "")
+	got, err := n.Scheduler.Confirm(t.Context(), guard(n, p), target, address, "")
 	n.Must(err)
 	if t0 := got.Targets[0]; got.Status != post.Posted || t0.Status != post.TargetPosted || t0.RemoteID != "109372843234" || t0.RemoteURL != address || got.PostedAt == nil {
 		t.Errorf("got %+v", got)
 	}
-	_, err = n.Desk.SendAgain(t.Context(), guard(n, p), target)
+	_, err = n.Scheduler.Resend(t.Context(), guard(n, p), target)
 	refused(t, err, apperr.KindConflict, "not_uncertain")
 
 	// One post at the network cannot be two of ours.
 	p, target = doubtful()
-	_, err = n.Desk.Confirm(t.Context(), guard(n, p), target, address, "")
+	_, err = n.Scheduler.Confirm(t.Context(), guard(n, p), target, address, "")
 	expect(t, err, "url taken")
-	got, err = n.Desk.SendAgain(t.Context(), guard(n, p), target)
+	got, err = n.Scheduler.Resend(t.Context(), guard(n, p), target)
 	n.Must(err)
-	if got.Targets[0].Status != post.TargetScheduled || got.Status.Final() {
+	if got.Targets[0].Status != post.TargetScheduled || got.Status.IsFinal() {
 		t.Errorf("got %+v", got)
 	}
 	failed := n.Dead(n.Schedule(), post.TargetFailed)
-	_, err = n.Desk.SendAgain(t.Context(), guard(n, failed), failed.Targets[0].ID)
+	_, err = n.Scheduler.Resend(t.Context(), guard(n, failed), failed.Targets[0].ID)
 	refused(t, err, apperr.KindConflict, "not_uncertain")
-	_, err = n.Desk.Confirm(t.Context(), guard(n, failed), failed.Targets[0].ID, address, "2")
+	_, err = n.Scheduler.Confirm(t.Context(), guard(n, failed), failed.Targets[0].ID, address, "2")
 	refused(t, err, apperr.KindConflict, "not_uncertain")
 }
 
@@ -209,12 +209,12 @@ func TestBulkReachesWhatMatches(t *testing.T) {
 	}
 	doubtful := n.Dead(n.Schedule(), post.TargetUncertain)
 	_, rival, _ := n.Found("Rivals")
-	bulk := func(f post.DeadLetterFilter, discard, dry bool) scheduling.Bulk {
+	bulk := func(f post.DeadLetterFilter, discard, dry bool) scheduling.DeadLetterResult {
 		t.Helper()
 		if f.WorkspaceID == uuid.Nil {
 			f.WorkspaceID = n.Workspace.ID
 		}
-		got, err := n.Desk.BulkDead(t.Context(), n.Owner.Actor(), f, discard, dry)
+		got, err := n.Scheduler.BulkDeadLetters(t.Context(), n.Owner.Actor(), f, discard, dry)
 		n.Must(err)
 		return got
 	}
@@ -233,7 +233,7 @@ func TestBulkReachesWhatMatches(t *testing.T) {
 		"rivals":            {post.DeadLetterFilter{WorkspaceID: rival.WorkspaceID}, true, 0},
 		"rivals, by id":     {post.DeadLetterFilter{WorkspaceID: rival.WorkspaceID, PostIDs: failed}, true, 0},
 	} {
-		if got := bulk(c.f, c.discard, true); got.Matched != c.want || len(got.Posts) != c.want || got.More {
+		if got := bulk(c.f, c.discard, true); got.Matched != c.want || len(got.Posts) != c.want || got.HasMore {
 			t.Errorf("%s: %+v, want %d", name, got, c.want)
 		}
 	}
@@ -249,7 +249,7 @@ func TestBulkReachesWhatMatches(t *testing.T) {
 	if got := bulk(post.DeadLetterFilter{}, true, false); got.Matched != 3 || len(got.Posts) != 3 {
 		t.Errorf("discarded %+v", got)
 	}
-	if p, err := n.Store.Post(t.Context(), doubtful.ID); err != nil || p.Status != post.Cancelled {
+	if p, err := n.Store.Post(t.Context(), doubtful.ID); err != nil || p.Status != post.Canceled {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -267,10 +267,10 @@ func TestBulkSaysWhenThereIsMore(t *testing.T) {
 		matched int
 		more    bool
 	}{{1000, true}, {1, false}, {0, false}} {
-		got, err := n.Desk.BulkDead(t.Context(), n.Owner.Actor(), post.DeadLetterFilter{WorkspaceID: n.Workspace.ID}, true, false)
+		got, err := n.Scheduler.BulkDeadLetters(t.Context(), n.Owner.Actor(), post.DeadLetterFilter{WorkspaceID: n.Workspace.ID}, true, false)
 		n.Must(err)
-		if got.Matched != want.matched || len(got.Posts) != want.matched || got.More != want.more {
-			t.Errorf("%d matched, %d changed, more: %v; want %+v", got.Matched, len(got.Posts), got.More, want)
+		if got.Matched != want.matched || len(got.Posts) != want.matched || got.HasMore != want.more {
+			t.Errorf("%d matched, %d changed, more: %v; want %+v", got.Matched, len(got.Posts), got.HasMore, want)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func problems(t *testing.T, err error) []string {
 }
 
 func schedule(n *newsroomtest.Newsroom, d scheduling.Draft) (post.Post, error) {
-	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, idempotency.Key{})
+	p, _, err := n.Scheduler.Schedule(n.T.Context(), n.Owner, d, idempotency.Key{})
 	return p, err
 }
 
@@ -163,7 +163,7 @@ func TestAnInstanceThatIsAwayDoesNotKeepAPostFromBeingScheduled(t *testing.T) {
 	n.Connect("desk")
 	fresh := newsroomtest.Open(t) // knows no limits yet
 	fresh.Connect("desk")
-	fresh.Desk.Networks = fresh.Networks
+	fresh.Scheduler.Networks = fresh.Networks
 	fresh.Must(fresh.Fake.Close())
 	if p := fresh.Schedule(); p.Status != post.Scheduled {
 		t.Errorf("got %+v", p)
@@ -202,14 +202,14 @@ func TestAReplyHangsOnItsParent(t *testing.T) {
 	expect(t, err, "thread_parent_id invalid")
 
 	early := in(time.Minute)
-	_, err = n.Desk.Change(t.Context(), guard(n, child), scheduling.Edit{ScheduledTime: &early})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, child), scheduling.Edit{ScheduledTime: &early})
 	expect(t, err, "scheduled_time before_parent")
 	elsewhere := []string{first.ID.String()}
-	_, err = n.Desk.Change(t.Context(), guard(n, child), scheduling.Edit{Accounts: &elsewhere})
+	_, err = n.Scheduler.Edit(t.Context(), guard(n, child), scheduling.Edit{Accounts: &elsewhere})
 	expect(t, err, "accounts[0] not_in_thread")
 
 	cancelled := n.Schedule()
-	_, err = n.Desk.Cancel(t.Context(), guard(n, cancelled))
+	_, err = n.Scheduler.Cancel(t.Context(), guard(n, cancelled))
 	n.Must(err)
 	failed := n.Schedule()
 	n.Finish(n.Claim(failed), post.TargetFailed)
@@ -229,7 +229,7 @@ func TestWhatBelongsToAnotherWorkspaceIsUnknown(t *testing.T) {
 	a := n.Connect("desk")
 	p := n.Schedule()
 	_, rival, _ := n.Found("Rivals")
-	_, _, err := n.Desk.Schedule(t.Context(), rival, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}, ThreadParentID: p.ID.String()}, idempotency.Key{})
+	_, _, err := n.Scheduler.Schedule(t.Context(), rival, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}, ThreadParentID: p.ID.String()}, idempotency.Key{})
 	expect(t, err, "accounts[0] unknown", "thread_parent_id unknown")
 }
 
@@ -238,12 +238,12 @@ func TestAReplayIsAnsweredBeforeAnythingIsChecked(t *testing.T) {
 	a := n.Connect("desk")
 	key := idempotency.Key{Key: "key", RequestHash: []byte("hash")}
 	d := scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour)}
-	first, replayed, err := n.Desk.Schedule(t.Context(), n.Owner, d, key)
+	first, replayed, err := n.Scheduler.Schedule(t.Context(), n.Owner, d, key)
 	if err != nil || replayed {
 		t.Fatal(replayed, err)
 	}
 	n.Refuse(a.ID)
-	again, replayed, err := n.Desk.Schedule(t.Context(), n.Owner, d, key)
+	again, replayed, err := n.Scheduler.Schedule(t.Context(), n.Owner, d, key)
 	if err != nil || !replayed || again.ID != first.ID {
 		t.Errorf("%v %v %v", again.ID, replayed, err)
 	}
@@ -257,9 +257,9 @@ func TestEveryChangeIsAnnounced(t *testing.T) {
 	text := "Changed"
 	for name, change := range map[string]func() (post.Post, error){
 		"edit": func() (post.Post, error) {
-			return n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: &text})
+			return n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &text})
 		},
-		"publish now": func() (post.Post, error) { return n.Desk.PublishNow(t.Context(), guard(n, p)) },
+		"publish now": func() (post.Post, error) { return n.Scheduler.PublishNow(t.Context(), guard(n, p)) },
 	} {
 		_, err := change()
 		n.Must(err)

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser, Locator } from 'playwright-core'
-import { Dateline, Desk, sample, shoot, startBrowser, until } from './harness'
+import { Dateline, Dashboard, sample, shoot, startBrowser, until } from './harness'
 import { lookAt, looks, scrollsFar } from './looks'
 
 const d = new Dateline()
 let browser: Browser
-let desk: Desk
+let dashboard: Dashboard
 
 beforeAll(async () => {
   await d.prepare()
   await d.start('--demo')
   browser = await startBrowser()
-  desk = await Desk.open(browser, d)
-  await desk.login(d.login)
+  dashboard = await Dashboard.open(browser, d)
+  await dashboard.login(d.login)
 })
 afterAll(async () => {
   await browser?.close()
@@ -20,30 +20,30 @@ afterAll(async () => {
 })
 
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail' && desk) await shoot(desk, `failed ${task.name.slice(0, 40)}`)
+  if (task.result?.state === 'fail' && dashboard) await shoot(dashboard, `failed ${task.name.slice(0, 40)}`)
 })
 
 /** A time so many seconds ahead, on the clock of the workspace, as the field for it takes it. */
 const ahead = (seconds: number) => new Date(Date.now() + seconds * 1000 + 7 * 3_600_000).toISOString().slice(0, 16)
 
 test('a newcomer connects a sandbox account', async () => {
-  const { page } = desk
+  const { page } = dashboard
   await page.getByRole('link', { name: 'Accounts' }).click()
   await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor()
-  await desk.accessible('accounts')
+  await dashboard.accessible('accounts')
   await page.getByRole('button', { name: 'Connect an account' }).click()
   await page.getByRole('dialog').getByRole('button', { name: /^X/ }).click()
   await page.getByRole('switch', { name: /Use the sandbox/ }).waitFor()
-  await desk.accessible('connecting an account')
-  await page.getByRole('button', { name: 'Go on and allow access' }).click()
+  await dashboard.accessible('connecting an account')
+  await page.getByRole('button', { name: 'Continue to authorize' }).click()
   await page.getByRole('button', { name: /allow|authori[sz]e/i }).first().click()
   await page.waitForURL(/\/app\/accounts$/)
   await page.locator('[data-account=x]').waitFor()
-  desk.fine()
+  dashboard.fine()
 })
 
 test('and composes a post with an image, which is saved as it is typed, previewed and counted', async () => {
-  const { page } = desk
+  const { page } = dashboard
   await page.getByRole('link', { name: 'New post' }).first().click()
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Chào buổi sáng! <img src=x onerror=alert(1)> https://example.com/a/very/long/address')
   await page.locator('[data-saving=clean]').waitFor()
@@ -59,19 +59,19 @@ test('and composes a post with an image, which is saved as it is typed, previewe
   await preview.getByRole('img', { name: 'Hills at sunrise' }).waitFor()
   const whole = await page.locator('[data-media]').getAttribute('data-media')
   await page.getByRole('button', { name: 'Crop morning.png' }).click()
-  await page.getByRole('button', { name: 'Use this' }).waitFor()
-  await desk.accessible('cropping')
-  await page.getByRole('dialog').getByRole('button', { name: 'Use this' }).click()
+  await page.getByRole('button', { name: 'Use this crop' }).waitFor()
+  await dashboard.accessible('cropping')
+  await page.getByRole('dialog').getByRole('button', { name: 'Use this crop' }).click()
   await until('the cut to take its place', async () => (await page.locator('[data-media]').getAttribute('data-media')) !== whole)
   expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Hills at sunrise')
   await page.locator('[data-saving=clean]').waitFor()
-  await desk.accessible('composer')
-  await shoot(desk, 'compose')
-  desk.fine()
+  await dashboard.accessible('composer')
+  await shoot(dashboard, 'compose')
+  dashboard.fine()
 })
 
 test('and schedules it, and watches it go out live', async () => {
-  const { page } = desk
+  const { page } = dashboard
   await page.getByLabel('Date and time').fill(ahead(75))
   await page.getByRole('button', { name: 'Schedule', exact: true }).click()
   await page.waitForURL(/\/posts\//)
@@ -79,14 +79,14 @@ test('and schedules it, and watches it go out live', async () => {
   // Nothing is pressed from here on: the page follows by itself.
   await page.locator('main [data-status=posted]').first().waitFor({ timeout: 110_000 })
   await page.locator('[data-event=posted]').first().waitFor()
-  await page.getByText(/ms after its time/).first().waitFor()
+  await page.getByText(/ms late/).first().waitFor()
   expect(await page.locator('main img[src=x]').count()).toBe(0)
   expect(await page.locator('[data-target]').count()).toBe(2)
   const shown = await (await fetch(`${d.sandbox}/__state/posts`)).text()
   expect(shown).toContain('Hills at sunrise')
-  await desk.accessible('post')
-  await shoot(desk, 'post')
-  desk.fine()
+  await dashboard.accessible('post')
+  await shoot(dashboard, 'post')
+  dashboard.fine()
 }, 180_000)
 
 interface Post {
@@ -102,10 +102,10 @@ const api = <T = Post>(method: string, path: string, body?: unknown) => d.send<T
 const day = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}:00+07:00`
 
 test('a post is dragged to another day, and one that is too late says so and stays', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const post = await api('POST', '/posts', { content: 'Drag me to another day', scheduled_time: day(2, '10:00') })
   // The calendar that opens on the second day shows both as days of one week.
-  await desk.go(`/calendar?view=month&date=${day(2, '10:00').slice(0, 10)}`)
+  await dashboard.go(`/calendar?view=month&date=${day(2, '10:00').slice(0, 10)}`)
   const card = page.locator(`[data-post="${post.id}"]`)
   await card.waitFor()
   const target = day(1, '10:00').slice(0, 10)
@@ -125,7 +125,7 @@ test('a post is dragged to another day, and one that is too late says so and sta
   await page.locator(`[data-post="${other.id}"]`).waitFor()
   const moved = await api('GET', `/posts/${post.id}`)
   expect(new Date(moved.scheduled_time).toISOString()).toBe(new Date(day(1, '10:00')).toISOString())
-  await page.getByText('It is moved.').first().waitFor()
+  await page.getByText('Post rescheduled.').first().waitFor()
 
   // Somebody else publishes it while it is on the screen of an editor who hears nothing.
   await page.route('**/api/v1/events', (route) => route.abort())
@@ -133,126 +133,126 @@ test('a post is dragged to another day, and one that is too late says so and sta
   await api('POST', `/posts/${post.id}/publish-now`)
   await until('it to be out', async () => (await api('GET', `/posts/${post.id}`)).status === 'posted')
   await drag(page.locator(`[data-post="${post.id}"]`), day(2, '10:00').slice(0, 10))
-  await page.getByText(/Too late|Somebody else has changed/).first().waitFor()
+  await page.getByText(/Too late|Someone else has changed/).first().waitFor()
   await page.unroute('**/api/v1/events')
   await page.unroute('**/api/v1/posts?*')
-  desk.fine()
+  dashboard.fine()
 })
 
 /** Drags as a hand does: HTML's drag and drop, which the calendar listens to. */
 async function drag(card: Locator, date: string): Promise<void> {
-  const to = desk.page.locator(`[data-day="${date}"]`)
+  const to = dashboard.page.locator(`[data-day="${date}"]`)
   await card.dragTo(to)
 }
 
 test('without a mouse a post is moved through its dialog', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const post = await api('POST', '/posts', { content: 'Move me by keyboard', scheduled_time: day(1, '09:00') })
-  await desk.go(`/calendar?view=day&date=${day(1, '09:00').slice(0, 10)}`)
+  await dashboard.go(`/calendar?view=day&date=${day(1, '09:00').slice(0, 10)}`)
   const card = page.locator(`button:has([data-post="${post.id}"])`)
   await card.focus()
   await page.keyboard.press('Enter')
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel(/Move to/).fill(`${day(1, '09:00').slice(0, 10)}T15:30`)
-  await dialog.getByRole('button', { name: 'Move' }).click()
+  await dialog.getByLabel(/Reschedule to/).fill(`${day(1, '09:00').slice(0, 10)}T15:30`)
+  await dialog.getByRole('button', { name: 'Reschedule' }).click()
   await until('the post to be moved', async () => new Date((await api('GET', `/posts/${post.id}`)).scheduled_time).getTime() === new Date(day(1, '15:30')).getTime())
-  desk.fine()
+  dashboard.fine()
 })
 
 test('a dead letter appears live, is looked at and sent again', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const soon = new Date(Date.now() + 120_000).toISOString()
   await until('the posts of the demo to be out', async () => (await api<{ posts: Post[] }>('GET', `/posts?status=scheduled,publishing&to=${soon}`)).posts.length === 0)
-  await desk.go('/dead-letters')
-  await page.getByText('Nothing waits for you').waitFor()
-  await desk.live()
+  await dashboard.go('/dead-letters')
+  await page.getByText('Nothing needs attention').waitFor()
+  await dashboard.live()
   await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed: <b>no</b>"}' })
   const post = await api('POST', '/posts', { content: 'Refused at first', scheduled_time: new Date(Date.now() + 3000).toISOString() })
   await page.locator(`[data-dead="${post.id}"]`).waitFor({ timeout: 60_000 })
   await page.getByText('<b>no</b>').first().waitFor()
-  await desk.accessible('dead letters')
-  await shoot(desk, 'dead-letters')
+  await dashboard.accessible('dead letters')
+  await shoot(dashboard, 'dead-letters')
   await page.locator('[data-reason=rejected]').click()
-  await page.getByRole('button', { name: 'Send these again' }).click()
-  await page.getByText('1 post will be sent again at once.').waitFor()
+  await page.getByRole('button', { name: 'Retry selected' }).click()
+  await page.getByText('1 post will be retried now.').waitFor()
   expect((await api('GET', `/posts/${post.id}`)).status).toBe('failed')
-  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click()
   await until('it to be out', async () => (await api('GET', `/posts/${post.id}`)).status === 'posted')
   await page.locator(`[data-dead="${post.id}"]`).waitFor({ state: 'detached' })
-  desk.fine()
+  dashboard.fine()
 })
 
 test('what is shown stays live through a restart of the program', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const post = await api('POST', '/posts', { content: 'I outlive a restart', scheduled_time: day(3, '10:00') })
-  await desk.go(`/posts/${post.id}`)
+  await dashboard.go(`/posts/${post.id}`)
   await page.locator('main [data-status=scheduled]').first().waitFor()
-  await desk.live()
+  await dashboard.live()
   await d.stop()
   await page.locator('[data-live=broken]').waitFor()
-  await shoot(desk, 'reconnecting')
+  await shoot(dashboard, 'reconnecting')
   await d.start()
-  await desk.live()
+  await dashboard.live()
   await api('DELETE', `/posts/${post.id}`)
   await page.locator('main [data-status=cancelled]').first().waitFor()
-  desk.fine()
+  dashboard.fine()
 }, 180_000)
 
 test('the interface speaks Vietnamese when asked, and remembers it', async () => {
-  const { page } = desk
-  await desk.go('/calendar')
-  await page.getByRole('button', { name: 'You' }).click()
+  const { page } = dashboard
+  await dashboard.go('/calendar')
+  await page.getByRole('button', { name: 'Account menu' }).click()
   await page.getByRole('menuitem', { name: 'Tiếng Việt' }).click()
   await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
   expect(await page.locator('html').getAttribute('lang')).toBe('vi')
   await page.reload()
   await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
   for (const [path, heading] of [['/compose', 'Bài mới'], ['/dead-letters', 'Cần xử lý'], ['/accounts', 'Tài khoản'], ['/media', 'Thư viện']] as const) {
-    await desk.go(path)
+    await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }
-  await shoot(desk, 'media-vi')
+  await shoot(dashboard, 'media-vi')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'en'))
-  desk.fine()
+  dashboard.fine()
 })
 
 test('a viewer is not offered what a viewer may not do', async () => {
-  const { page } = desk
+  const { page } = dashboard
   const post = await api('POST', '/posts', { content: 'For looking only', scheduled_time: day(3, '11:00') })
   d.sql("update members set role = 'viewer'")
   try {
-    await desk.go(`/posts/${post.id}`)
+    await dashboard.go(`/posts/${post.id}`)
     await page.getByText('For looking only').first().waitFor()
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
     expect(await page.getByRole('link', { name: 'New post' }).count()).toBe(0)
-    await desk.go('/accounts')
+    await dashboard.go('/accounts')
     await page.locator('[data-account=mastodon]').waitFor()
     expect(await page.getByRole('button', { name: /Connect|More for/ }).count()).toBe(0)
-    await desk.go('/compose')
+    await dashboard.go('/compose')
     await page.getByText('Your role does not allow this').waitFor()
     d.sql("update members set role = 'author'")
-    await desk.go(`/posts/${post.id}`)
+    await dashboard.go(`/posts/${post.id}`)
     await page.getByRole('link', { name: 'Edit' }).waitFor()
-    await desk.go('/accounts')
+    await dashboard.go('/accounts')
     await page.locator('[data-account=mastodon]').waitFor()
     expect(await page.getByRole('button', { name: /Connect an account/ }).count()).toBe(0)
   } finally {
     d.sql("update members set role = 'owner'")
   }
-  desk.fine()
+  dashboard.fine()
 })
 
 test('a site is added, and a view of it arrives live', async () => {
-  const { page } = desk
-  await desk.go('/readers')
+  const { page } = dashboard
+  await dashboard.go('/readers')
   await page.getByRole('button', { name: 'Add a site' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Tin tức')
-  await dialog.getByRole('checkbox', { name: /Everybody may see/ }).check()
+  await dialog.getByRole('checkbox', { name: /Make view counts public/ }).check()
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await dialog.getByText(/data-site="dlw_/).waitFor()
   const key = /data-site="(dlw_[^"]+)"/.exec((await dialog.textContent()) ?? '')?.[1]
-  await desk.accessible('a new site')
+  await dashboard.accessible('a new site')
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await page.locator('[data-stream=live]').waitFor()
   await view(key, '/bai-viet', '203.0.113.7')
@@ -262,9 +262,9 @@ test('a site is added, and a view of it arrives live', async () => {
   await page.locator('[data-figure=views]', { hasText: '1' }).waitFor()
   await view(key, '/bai-viet', '203.0.113.8')
   await page.locator('[data-figure=views]', { hasText: '2' }).waitFor()
-  await desk.accessible('readers')
-  await shoot(desk, 'readers')
-  desk.fine()
+  await dashboard.accessible('readers')
+  await shoot(dashboard, 'readers')
+  dashboard.fine()
 })
 
 /** A view as a browser sends it; each agent is a reader of its own. */
@@ -277,25 +277,25 @@ async function view(site: string | undefined, name: string, agent: string): Prom
 }
 
 test('the owner makes a token, which is shown once and works, and the audit log tells of it', async () => {
-  const { page } = desk
-  await desk.go('/system')
+  const { page } = dashboard
+  await dashboard.go('/system')
   await page.locator('[data-check=database][data-healthy=true]').waitFor()
   await page.getByRole('tab', { name: 'API tokens' }).click()
-  await page.getByLabel('What it is for').fill('Sheet import')
-  await page.getByLabel('May do').first().click()
+  await page.getByLabel('Purpose').fill('Sheet import')
+  await page.getByLabel('Permissions').first().click()
   await page.getByRole('option', { name: 'posts:read' }).click()
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Make a token' }).click()
+  await page.getByRole('button', { name: 'Create token' }).click()
   const secret = await page.locator('pre', { hasText: /^dl_/ }).textContent()
   await d.send('GET', '/api/v1/posts', undefined, secret ?? '')
-  await desk.accessible('tokens')
-  const shown = { Members: page.locator('[data-member]'), Webhooks: page.getByText('No webhooks'), 'Audit log': page.getByText('made an API token') }
+  await dashboard.accessible('tokens')
+  const shown = { Members: page.locator('[data-member]'), Webhooks: page.getByText('No webhooks'), 'Audit log': page.getByText('created an API token') }
   for (const [tab, sign] of Object.entries(shown)) {
     await page.getByRole('tab', { name: tab }).click()
     await sign.first().waitFor()
-    await desk.accessible(tab)
+    await dashboard.accessible(tab)
   }
-  desk.fine()
+  dashboard.fine()
 })
 
 const pages = {
@@ -317,14 +317,14 @@ test.each(looks)('every page is accessible, in %s at %i px', async (...look) => 
 }, 240_000)
 
 test('a list of 100,000 posts scrolls and filters without a stall', async () => {
-  const { page } = desk
+  const { page } = dashboard
   d.sql(`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone, status)
     select gen_random_uuid(), m.workspace_id, m.user_id, 'Many ' || n, timestamptz '2001-01-01' + n * interval '1 hour', 'UTC', 'cancelled'
     from (select workspace_id, user_id from members limit 1) m, generate_series(1, 100000) n`)
-  await desk.go('/calendar?view=list')
+  await dashboard.go('/calendar?view=list')
   await scrollsFar(page, '[data-post]')
   await page.getByLabel('Status').first().click()
-  await page.getByRole('option', { name: 'Cancelled' }).click()
+  await page.getByRole('option', { name: 'Canceled' }).click()
   await page.locator('[data-post] [data-status=cancelled]').first().waitFor()
-  desk.fine()
+  dashboard.fine()
 }, 240_000)

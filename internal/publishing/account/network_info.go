@@ -7,26 +7,26 @@ import (
 	"dateline/platforms/network"
 )
 
-// Offer is a network as somebody who wants to connect an account sees it.
-type Offer struct {
+// NetworkInfo is a network as somebody who wants to connect an account sees it.
+type NetworkInfo struct {
 	Name       string
 	OAuth      bool                // see Begin
 	Fields     []network.FormField // of its form, see ConnectForm; nil: it has none
 	Configured bool                // OAuth works as things are
-	Missing    string              // what the operator must set; a sentence
+	SetupHint  string              // what the operator must set; a sentence
 	Sandbox    bool                // the sandbox plays it
 	Instances  bool                // accounts name the address of theirs
 	Instance   string              // where accounts are that name none
-	Renews     bool                // tokens that expire are renewed by themselves
-	Revokes    bool                // disconnecting takes them back at the network
+	CanRenew   bool                // tokens that expire are renewed by themselves
+	CanRevoke  bool                // disconnecting takes them back at the network
 	Limits     *network.Limits     // that it usually has; nil: not known before an account is connected
 }
 
 // Networks lists the networks and their ways to connect accounts.
-func (s *Service) Networks(ctx context.Context) ([]Offer, error) {
-	var offers []Offer
+func (s *Service) Networks(ctx context.Context) ([]NetworkInfo, error) {
+	var offers []NetworkInfo
 	for _, name := range s.Connectors.Names() {
-		o, err := s.offerOf(ctx, name)
+		o, err := s.networkInfo(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -35,17 +35,17 @@ func (s *Service) Networks(ctx context.Context) ([]Offer, error) {
 	return offers, nil
 }
 
-func (s *Service) offerOf(ctx context.Context, name string) (Offer, error) {
+func (s *Service) networkInfo(ctx context.Context, name string) (NetworkInfo, error) {
 	adapter, _ := s.Connectors.Get(name)
-	o := Offer{Name: name, Configured: true, Sandbox: s.sandbox(name) != ""}
+	o := NetworkInfo{Name: name, Configured: true, Sandbox: s.sandboxURL(name) != ""}
 	if form, ok := s.Connectors.FormConnector(name); ok {
 		o.Fields = form.Fields()
 	}
 	if f, ok := adapter.(network.Federated); ok {
 		o.Instances, o.Instance = true, f.DefaultInstance()
 	}
-	_, o.Renews = adapter.(network.Refresher)
-	_, o.Revokes = adapter.(network.Revoker)
+	_, o.CanRenew = adapter.(network.Refresher)
+	_, o.CanRevoke = adapter.(network.Revoker)
 	if i, ok := adapter.(network.LimitsDefaulter); ok {
 		limits := i.DefaultLimits()
 		o.Limits = &limits
@@ -60,7 +60,7 @@ func (s *Service) offerOf(ctx context.Context, name string) (Offer, error) {
 	switch {
 	case err == nil:
 	case errors.As(err, &e) && e.Code == network.CodeNotConfigured:
-		o.Configured, o.Missing = false, e.Message
+		o.Configured, o.SetupHint = false, e.Message
 	default:
 		return o, err
 	}

@@ -43,7 +43,7 @@ func TestParseWhenReadsInstantsAndWallClocks(t *testing.T) {
 		{"2027-04-04T01:45", "Australia/Lord_Howe", "2027-04-03T14:45:00Z"}, // set back by half an hour
 		{"2026-10-25T03:00", "Europe/Berlin", "2026-10-25T02:00:00Z"},       // not twice any more
 	} {
-		got, err := post.ParseWhen(c.text, zone(t, c.zone))
+		got, err := post.ParseTime(c.text, zone(t, c.zone))
 		if err != nil {
 			t.Errorf("%s in %s: %v", c.text, c.zone, err)
 			continue
@@ -63,7 +63,7 @@ func TestParseWhenRefusesTimesThatClocksSkip(t *testing.T) {
 		{"2027-03-28T01:30", "Europe/London"},
 		{"2011-12-30T12:00", "Pacific/Apia"}, // a whole day
 	} {
-		got, err := post.ParseWhen(c.text, zone(t, c.zone))
+		got, err := post.ParseTime(c.text, zone(t, c.zone))
 		if err == nil || !strings.Contains(err.Error(), "skip") || !strings.Contains(err.Error(), c.zone) {
 			t.Errorf("%s in %s: %v, %v", c.text, c.zone, got, err)
 		}
@@ -75,7 +75,7 @@ func TestParseWhenRefusesWhatIsNoTime(t *testing.T) {
 		"2026-12-24T18:60", "2026-12-24 18:00", "1766599200", "2026-12-24T18:00:00+07", "2026-12-24T18:00:00+99:00", " 2026-12-24T18:00",
 		"2026-12-24T18:00:00Z\x00", "２０２６-12-24T18:00", "-2026-12-24T18:00", "20260-12-24T18:00", "2026-12-24T18:00:00Zulu",
 		"2026-12-24T8:00", "2026-12-24T8:00:00Z", "2026-12-24T18:00:00,5Z"} {
-		if got, err := post.ParseWhen(text, time.UTC); err == nil {
+		if got, err := post.ParseTime(text, time.UTC); err == nil {
 			t.Errorf("%q was read as %s", text, got)
 		}
 	}
@@ -104,7 +104,7 @@ func FuzzParseWhen(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
 		z := zone(t, zones[int(which)%len(zones)])
-		got, err := post.ParseWhen(text, z)
+		got, err := post.ParseTime(text, z)
 		if err != nil {
 			if !got.IsZero() {
 				t.Errorf("%q: an error and %s", text, got)

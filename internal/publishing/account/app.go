@@ -8,23 +8,23 @@ import (
 
 func appName(networkName, base string) string { return "app/" + networkName + "/" + base }
 
-// register gives the registration for new connections: the operator's, or our
+// ensureApp gives the registration for new connections: the operator's, or our
 // own at an instance, which is made where there is none yet.
-func (s *Service) register(ctx context.Context, connector network.Connector, networkName, base string) (network.App, error) {
+func (s *Service) ensureApp(ctx context.Context, connector network.Connector, networkName, base string) (network.App, error) {
 	if _, many := connector.(network.Federated); !many {
 		app, err := connector.Register(ctx, base, s.RedirectURI)
 		if err != nil {
-			return network.App{}, refusal(err, "network")
+			return network.App{}, connectError(err, "network")
 		}
 		return app, nil
 	}
-	app, found, err := s.registered(ctx, networkName, base, s.RedirectURI)
+	app, found, err := s.storedApp(ctx, networkName, base, s.RedirectURI)
 	if found || err != nil {
 		return app, err
 	}
 	app, err = connector.Register(ctx, base, s.RedirectURI)
 	if err != nil {
-		return network.App{}, refusal(err, "base_url")
+		return network.App{}, connectError(err, "base_url")
 	}
 	sealed, err := s.Sealer.Seal(app.ClientSecret, appName(networkName, base))
 	if err != nil {
@@ -34,12 +34,12 @@ func (s *Service) register(ctx context.Context, connector network.Connector, net
 		return network.App{}, err
 	}
 	// Somebody else may have registered meanwhile: the stored one counts.
-	app, _, err = s.registered(ctx, networkName, base, s.RedirectURI)
+	app, _, err = s.storedApp(ctx, networkName, base, s.RedirectURI)
 	return app, err
 }
 
-// registered finds our registration at an instance.
-func (s *Service) registered(ctx context.Context, networkName, base, redirectURI string) (network.App, bool, error) {
+// storedApp finds our registration at an instance.
+func (s *Service) storedApp(ctx context.Context, networkName, base, redirectURI string) (network.App, bool, error) {
 	stored, found, err := s.Store.App(ctx, networkName, base, redirectURI)
 	if !found || err != nil {
 		return network.App{}, false, err
@@ -63,7 +63,7 @@ func (s *Service) appOf(ctx context.Context, a Account) (network.App, error) {
 	if _, many := connector.(network.Federated); !many {
 		return connector.Register(ctx, a.BaseURL, redirect)
 	}
-	app, found, err := s.registered(ctx, a.Network, a.BaseURL, redirect)
+	app, found, err := s.storedApp(ctx, a.Network, a.BaseURL, redirect)
 	if err == nil && !found {
 		if a.App == "" {
 			return network.App{BaseURL: a.BaseURL}, nil

@@ -24,15 +24,15 @@ type Entry struct {
 	Data   map[string]any
 }
 
-// Tell tells events in their order. It leaves out edits of drafts.
-func Tell(l Language, p post.Post, events []post.Event) []Entry {
+// Render tells events in their order. It leaves out edits of drafts.
+func Render(l Language, p post.Post, events []post.Event) []Entry {
 	zone, err := timezone.Load(p.TimeZone)
 	if err != nil {
 		zone = time.UTC
 	}
 	entries := make([]Entry, 0, len(events))
 	for _, e := range events {
-		t := teller{language: l, post: p, zone: zone, event: e, data: map[string]any{}}
+		t := renderer{language: l, post: p, zone: zone, event: e, data: map[string]any{}}
 		if len(e.Data) > 0 {
 			_ = json.Unmarshal(e.Data, &t.data) // what is no object has nothing to tell
 		}
@@ -51,8 +51,8 @@ func Tell(l Language, p post.Post, events []post.Event) []Entry {
 	return entries
 }
 
-// teller finds the words for one event.
-type teller struct {
+// renderer finds the words for one event.
+type renderer struct {
 	language Language
 	post     post.Post
 	zone     *time.Location
@@ -60,14 +60,14 @@ type teller struct {
 	data     map[string]any
 }
 
-func (t teller) target() (post.Target, bool) {
+func (t renderer) target() (post.Target, bool) {
 	if t.event.TargetID == nil {
 		return post.Target{}, false
 	}
 	return t.byID(*t.event.TargetID)
 }
 
-func (t teller) byID(id uuid.UUID) (post.Target, bool) {
+func (t renderer) byID(id uuid.UUID) (post.Target, bool) {
 	for _, target := range t.post.Targets {
 		if target.ID == id || target.AccountID == id {
 			return target, true
@@ -78,7 +78,7 @@ func (t teller) byID(id uuid.UUID) (post.Target, bool) {
 
 // sentence takes the message for the event's type and variant, else for its
 // type alone, else for any event.
-func (t teller) sentence() string {
+func (t renderer) sentence() string {
 	messages := t.language.Messages
 	message, ok := "", false
 	for _, variant := range t.variants() {
@@ -95,7 +95,7 @@ func (t teller) sentence() string {
 }
 
 // variants lists what may stand behind an event's type, best first.
-func (t teller) variants() []string {
+func (t renderer) variants() []string {
 	switch t.event.Type {
 	case post.EventPosted, post.EventSegment:
 		if late, ok := t.number("late_ms"); ok && late <= 0 {
@@ -120,14 +120,14 @@ func (t teller) variants() []string {
 		}
 	case post.EventRefused:
 		return []string{t.text("asked"), t.text("code")}
-	case post.EventCancelled, post.EventPublishNow, post.EventCreated, post.EventSubmitted:
+	case post.EventCanceled, post.EventPublishNow, post.EventCreated, post.EventSubmitted:
 		return []string{t.event.Actor}
 	}
 	return []string{t.text("code"), t.text("class")}
 }
 
 // value gives what a placeholder stands for, empty when it is not known.
-func (t teller) value(name string) string {
+func (t renderer) value(name string) string {
 	switch name {
 	case "type":
 		return t.event.Type
@@ -148,12 +148,12 @@ func (t teller) value(name string) string {
 		return ""
 	case "number": // of a segment, for people
 		if n, ok := t.number("segment"); ok {
-			return whole(n + 1)
+			return formatNumber(n + 1)
 		}
 		return ""
 	case "scheduled_time":
 		if at, ok := t.time(name); ok {
-			return t.language.Day(at) + " " + at.Format(clockFace) + " (" + t.zone.String() + ")"
+			return t.language.Day(at) + " " + at.Format(timeLayout) + " (" + t.zone.String() + ")"
 		}
 		return ""
 	case "sent", "planned", "answered", "retry_at", "until":
@@ -165,50 +165,50 @@ func (t teller) value(name string) string {
 	case "attachments":
 		return t.count(name)
 	case "evidence":
-		return goOn(t.text(name))
+		return lowerFirst(t.text(name))
 	default:
 		return t.text(name)
 	}
 }
 
-const clockFace = "15:04:05.000"
+const timeLayout = "15:04:05.000"
 
 // when shows a time, with its day when that is not the day of the event.
-func (t teller) when(name string) string {
+func (t renderer) when(name string) string {
 	at, ok := t.time(name)
 	if !ok {
 		return ""
 	}
 	if at.Format(time.DateOnly) == t.event.At.In(t.zone).Format(time.DateOnly) {
-		return at.Format(clockFace)
+		return at.Format(timeLayout)
 	}
-	return t.language.Day(at) + " " + at.Format(clockFace)
+	return t.language.Day(at) + " " + at.Format(timeLayout)
 }
 
-func (t teller) time(name string) (time.Time, bool) {
+func (t renderer) time(name string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339Nano, t.text(name))
 	return at.In(t.zone), err == nil && !at.IsZero()
 }
 
-func (t teller) text(name string) string {
+func (t renderer) text(name string) string {
 	switch v := t.data[name].(type) {
 	case string:
 		return v
 	case float64:
-		return whole(v)
+		return formatNumber(v)
 	default:
 		return ""
 	}
 }
 
-func (t teller) number(name string) (float64, bool) {
+func (t renderer) number(name string) (float64, bool) {
 	n, ok := t.data[name].(float64)
 	return n, ok
 }
 
 // handles names accounts: by their ids or their targets' ids, or by their
 // number.
-func (t teller) handles(name string) string {
+func (t renderer) handles(name string) string {
 	list, ok := t.data[name].([]any)
 	if !ok {
 		return t.count("accounts_of_" + name)
@@ -226,7 +226,7 @@ func (t teller) handles(name string) string {
 }
 
 // count says how many of something there are, or nothing when there are none.
-func (t teller) count(name string) string {
+func (t renderer) count(name string) string {
 	field, noun := name, name
 	if rest, ok := strings.CutPrefix(name, "accounts_of_"); ok {
 		field, noun = rest, "accounts"
@@ -242,7 +242,7 @@ func (t teller) count(name string) string {
 }
 
 // changes lists what an edit changed.
-func (t teller) changes() string {
+func (t renderer) changes() string {
 	var list []string
 	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "overrides", "accounts", "track_links", "drop_if_late_minutes"} {
 		if _, ok := t.data[field]; ok {

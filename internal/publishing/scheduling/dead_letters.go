@@ -12,17 +12,17 @@ import (
 )
 
 // Retry sends what failed of a post out again; no targets named means all.
-func (d *Desk) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
-	return d.announce(ctx, func() (post.Post, error) { return d.Store.Retry(ctx, g, targets) })
+func (d *Scheduler) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Retry(ctx, g, targets) })
 }
 
 // Discard gives dead letters of a post up; no targets named means all.
-func (d *Desk) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
-	return d.announce(ctx, func() (post.Post, error) { return d.Store.Discard(ctx, g, targets) })
+func (d *Scheduler) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Discard(ctx, g, targets) })
 }
 
 // Confirm says that an uncertain post exists at address.
-func (d *Desk) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
+func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Give the address of the published post, as it stands in a browser."})
@@ -35,44 +35,44 @@ func (d *Desk) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, addr
 	switch {
 	case remoteID == "":
 		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "This address names no post. Give the address of the post itself."})
-	case !isText(address) || !isText(remoteID):
+	case !isValidText(address) || !isValidText(remoteID):
 		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address or the id holds bytes that are no characters."})
 	}
-	return d.announce(ctx, func() (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) {
 		return d.Store.Decide(ctx, g, post.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})
 	})
 }
 
-// SendAgain says that an uncertain post does not exist and goes out once more.
-func (d *Desk) SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
-	return d.announce(ctx, func() (post.Post, error) {
+// Resend says that an uncertain post does not exist and goes out once more.
+func (d *Scheduler) Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) {
 		return d.Store.Decide(ctx, g, post.Decision{TargetID: target})
 	})
 }
 
-// bulkMost is how many posts one bulk request reaches; the caller repeats it
+// maxBulk is how many posts one bulk request reaches; the caller repeats it
 // while there are more.
-const bulkMost = 1000
+const maxBulk = 1000
 
-// Bulk is what a bulk request did.
-type Bulk struct {
+// DeadLetterResult is what a bulk request did.
+type DeadLetterResult struct {
 	Posts   []uuid.UUID // changed
 	Matched int         // dead letters found
-	More    bool        // the request reached its limit
+	HasMore bool        // the request reached its limit
 }
 
-// BulkDead retries or discards all dead letters that match. Uncertain ones are
+// BulkDeadLetters retries or discards all dead letters that match. Uncertain ones are
 // never sent again in bulk.
-func (d *Desk) BulkDead(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (Bulk, error) {
-	f.Limit = bulkMost
+func (d *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (DeadLetterResult, error) {
+	f.Limit = maxBulk
 	if !discard {
 		f.Status = post.TargetFailed
 	}
 	letters, err := d.Store.DeadLetters(ctx, f)
 	if err != nil {
-		return Bulk{}, err
+		return DeadLetterResult{}, err
 	}
-	done := Bulk{Matched: len(letters), More: len(letters) == bulkMost}
+	done := DeadLetterResult{Matched: len(letters), HasMore: len(letters) == maxBulk}
 	targets := map[uuid.UUID][]uuid.UUID{}
 	for _, l := range letters {
 		if targets[l.PostID] == nil {

@@ -37,7 +37,7 @@ type Store interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Decide(ctx context.Context, g post.Guard, d post.Decision) (post.Post, error)
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
-	Neighbours(ctx context.Context, workspace uuid.UUID, spots []post.Spot) ([]post.Neighbour, error)
+	NearbyPosts(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error)
 	SeriesStore
 	BulkStore
 
@@ -60,8 +60,8 @@ type Accounts interface {
 	Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error)
 }
 
-// Live tells open streams that a post changed.
-type Live interface {
+// Notifier tells open streams that a post changed.
+type Notifier interface {
 	Changed(ctx context.Context, postID uuid.UUID)
 }
 
@@ -75,30 +75,30 @@ type Meter interface {
 	Scheduled(ctx context.Context, posts int)
 }
 
-// Desk applies the rules. All fields but the last three must be set.
-type Desk struct {
+// Scheduler applies the rules. All fields but the last three must be set.
+type Scheduler struct {
 	Store     Store
 	Accounts  Accounts
 	Networks  Networks
 	ObjectURL func(key string) string
 	LinkBase  string // what short links begin with; "": none are made
-	Live      Live
+	Notifier  Notifier
 	Log       *slog.Logger
 	Rates     Rates            // nil: only what networks document is known
 	Now       func() time.Time // the database's time; nil: the host's
 	Meter     Meter            // nil: nothing is counted
 
-	planned planned
+	counts countCache
 }
 
-func (d *Desk) now() time.Time {
+func (d *Scheduler) now() time.Time {
 	if d.Now == nil {
 		return time.Now()
 	}
 	return d.Now()
 }
 
-func (d *Desk) accepted(ctx context.Context, posts int) {
+func (d *Scheduler) countScheduled(ctx context.Context, posts int) {
 	if d.Meter != nil {
 		d.Meter.Scheduled(ctx, posts)
 	}
@@ -118,30 +118,30 @@ type Edit struct {
 	TrackLinks    *bool
 }
 
-// Change edits a post that is not yet being published. One that has failed is
+// Edit edits a post that is not yet being published. One that has failed is
 // sent again with the change: at its new time, or at once.
-func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
-	return d.checked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
+func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
+	return d.changeChecked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
 		// Said before anything about the fields: nothing that they hold would help.
 		if !editable(current) {
 			return post.Post{}, post.TooLate(current)
 		}
-		waits := c.waits(g.Author)
-		if waits && begun(current) {
-			return post.Post{}, needsEditor("Sending of this post has begun")
+		waits := c.needsApproval(g.IsAuthor)
+		if waits && hasStarted(current) {
+			return post.Post{}, editorRequired("Sending of this post has begun")
 		}
-		change, err := c.change(ctx, edit, current)
+		change, err := c.applyEdit(ctx, edit, current)
 		if err != nil {
 			return post.Post{}, err
 		}
 		if len(c.problems) > 0 {
 			return post.Post{}, apperr.InvalidFields(c.problems...)
 		}
-		change = change.Since(current)
-		if change.Empty() && !begun(current) {
+		change = change.ChangedFrom(current)
+		if change.IsEmpty() && !hasStarted(current) {
 			return current, nil
 		}
-		change.NeedsApproval = waits && current.Status == post.Scheduled && changesPost(change)
+		change.NeedsApproval = waits && current.Status == post.Scheduled && changesContent(change)
 		var urls []string
 		if change.AttachmentIDs != nil {
 			urls = c.urls(*change.AttachmentIDs)
@@ -150,11 +150,11 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 	})
 }
 
-// checked makes a change that depends on how the post stands: change is given
+// changeChecked makes a change that depends on how the post stands: change is given
 // the post, and a guard that holds only for the version that was read. When
 // another change comes between, and the caller has not named a version, the
 // post is read and checked again.
-func (d *Desk) checked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
+func (d *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
 	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
 	if err != nil {
 		return post.Post{}, err
@@ -165,26 +165,26 @@ func (d *Desk) checked(ctx context.Context, g post.Guard, change func(c *check, 
 			return post.Post{}, err
 		}
 		if g.IfVersion != 0 && g.IfVersion != current.Version {
-			return post.Post{}, post.Stale(current.Version)
+			return post.Post{}, post.VersionMismatch(current.Version)
 		}
 		bound := g
 		bound.IfVersion = current.Version
 		c := d.check(workspace)
 		p, err := change(c, current, bound)
 		if err == nil {
-			d.Live.Changed(ctx, p.ID)
-			p = c.told(ctx, p)
-			p.TakenBack = current.Status == post.Scheduled && p.Status == post.Draft
+			d.Notifier.Changed(ctx, p.ID)
+			p = c.withWarnings(ctx, p)
+			p.Unscheduled = current.Status == post.Scheduled && p.Status == post.Draft
 		}
-		if !isStale(err) || g.IfVersion != 0 || try == mostChecks {
+		if !isStale(err) || g.IfVersion != 0 || try == maxCheckAttempts {
 			return p, err
 		}
 	}
 }
 
-// mostChecks is how often a post may change under somebody's hands before they
+// maxCheckAttempts is how often a post may change under somebody's hands before they
 // are told to look again.
-const mostChecks = 5
+const maxCheckAttempts = 5
 
 // editable says whether an edit can still reach something of the post.
 func editable(p post.Post) bool {
@@ -199,30 +199,30 @@ func editable(p post.Post) bool {
 }
 
 // Cancel takes back a post that is not yet being published.
-func (d *Desk) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
-	return d.announce(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
+func (d *Scheduler) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
+	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
 }
 
 // PublishNow makes a waiting post, or a draft, due at once.
-func (d *Desk) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
-	return d.checked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
-		if c.waits(g.Author) && (p.Status == post.Draft || p.Status == post.Scheduled) {
-			return post.Post{}, needsEditor("Publishing it now puts it on the schedule")
+func (d *Scheduler) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
+	return d.changeChecked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
+		if c.needsApproval(g.IsAuthor) && (p.Status == post.Draft || p.Status == post.Scheduled) {
+			return post.Post{}, editorRequired("Publishing it now puts it on the schedule")
 		}
 		if p.Status != post.Draft {
 			return d.Store.PublishNow(ctx, g) // checked before it was scheduled
 		}
-		if err := c.finished(ctx, p, time.Now()); err != nil {
+		if err := c.checkComplete(ctx, p, time.Now()); err != nil {
 			return post.Post{}, err
 		}
 		return d.Store.PublishNow(ctx, bound)
 	})
 }
 
-func (d *Desk) announce(ctx context.Context, change func() (post.Post, error)) (post.Post, error) {
+func (d *Scheduler) notifyChange(ctx context.Context, change func() (post.Post, error)) (post.Post, error) {
 	p, err := change()
 	if err == nil {
-		d.Live.Changed(ctx, p.ID)
+		d.Notifier.Changed(ctx, p.ID)
 	}
 	return p, err
 }

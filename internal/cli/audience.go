@@ -16,7 +16,7 @@ import (
 	"dateline/internal/notify/pubsub"
 )
 
-// audience is what a process needs that counts readers.
+// audience holds the parts of view counting in a process.
 type audience struct {
 	directory *site.Directory
 	countries *dimensions.Countries
@@ -27,7 +27,7 @@ type audience struct {
 	background sync.WaitGroup
 }
 
-// openAudience makes the parts of the counting. Nothing of it runs yet.
+// openAudience creates the parts of view counting without starting them.
 func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	c := &audience{signals: pubsub.NewSiteSignals(p.redis, p.log),
 		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
@@ -46,7 +46,7 @@ func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("DATELINE_TRUSTED_PROXIES: %w", err)
 	}
-	// Beyond ctx: what is under way is counted also while the process stops.
+	// Outlives ctx, so that hits in flight are counted while the process stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ingest = &ingest.Handler{Sites: c.directory, Counter: p.batcher, Bulk: p.counter, Notifier: c.signals,
@@ -55,7 +55,8 @@ func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	return c, nil
 }
 
-// startAudience reads the sites and begins to keep them up to date. The database must have been migrated.
+// startAudience loads the sites and starts refreshing them. The database must
+// have been migrated.
 func (p *parts) startAudience(ctx context.Context) error {
 	c := p.audience
 	if c == nil {
@@ -82,7 +83,7 @@ func (c *audience) close() {
 	_ = c.countries.Close()
 }
 
-// views is what of it the API shows.
+// views returns the audience part of the API; nil if counting is disabled.
 func (p *parts) views() *api.Views {
 	c := p.audience
 	if c == nil {
@@ -90,13 +91,14 @@ func (p *parts) views() *api.Views {
 	}
 	refresh := func(ctx context.Context) {
 		if err := c.directory.Refresh(ctx); err != nil {
-			p.log.Warn("a change of a site is not in force here yet", "error", err)
+			p.log.Warn("failed to refresh sites after a change", "error", err)
 		}
 	}
 	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}}, Signals: c.signals, Ingest: c.ingest}
 }
 
-// viewsActivities is what the worker does for it; nil: readers are not counted.
+// viewsActivities returns the activities of view counting; nil if it is
+// disabled.
 func (p *parts) viewsActivities() *activities.Views {
 	if p.counter == nil {
 		return nil

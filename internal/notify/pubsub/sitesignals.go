@@ -10,9 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// SiteSignals tells those who look at a site that something was counted there: at
-// most a few times a second, however much that is. It is safe for concurrent
-// use.
+// SiteSignals notifies live streams that a site has new hits, at most a few
+// times a second per site. It is safe for concurrent use.
 type SiteSignals struct {
 	bus *Bus
 
@@ -21,17 +20,17 @@ type SiteSignals struct {
 	sending bool
 }
 
-// NewSiteSignals uses a Redis client that the caller closes.
+// NewSiteSignals returns signals over Redis. The caller closes the client.
 func NewSiteSignals(client redis.UniversalClient, log *slog.Logger) *SiteSignals {
 	return &SiteSignals{bus: NewBus(client, log)}
 }
 
-// beat is the time between two pulses of a site.
-const beat = 250 * time.Millisecond
+// signalInterval is the minimum time between two signals of a site.
+const signalInterval = 250 * time.Millisecond
 
 func siteChannel(id uuid.UUID) string { return "dateline:site:" + id.String() }
 
-// Notify says that something was counted for a site. It neither waits nor fails.
+// Notify signals that a site has new hits. It neither blocks nor fails.
 func (p *SiteSignals) Notify(site uuid.UUID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +47,7 @@ func (p *SiteSignals) Notify(site uuid.UUID) {
 	}
 }
 
-// send publishes until there is nothing left to tell.
+// send publishes until there are no more signals.
 func (p *SiteSignals) send() {
 	for {
 		p.mu.Lock()
@@ -69,14 +68,14 @@ func (p *SiteSignals) send() {
 		})
 		cancel()
 		if err != nil {
-			p.bus.log.Warn("live notices of counts not sent; streams will see them at their next look", "sites", len(sites), "error", err)
+			p.bus.log.Warn("failed to publish site signals; live streams are delayed until they poll", "sites", len(sites), "error", err)
 		}
-		time.Sleep(beat)
+		time.Sleep(signalInterval)
 	}
 }
 
-// Listen gives a channel that receives a value soon after each Pulse, until ctx
-// ends. Values may be merged, or missed while Redis is away.
+// Listen returns a channel that receives a value soon after each Notify, until
+// ctx ends. Values may be merged, or lost while Redis is unavailable.
 func (p *SiteSignals) Listen(ctx context.Context, site uuid.UUID) <-chan struct{} {
 	return p.bus.listen(ctx, siteChannel(site))
 }

@@ -18,13 +18,13 @@ import (
 // How far ahead occurrences become posts: far enough to plan a month in the
 // calendar. The next one always does.
 const (
-	aheadFor  = 35 * 24 * time.Hour
-	aheadMost = 100
+	materializeWindow = 35 * 24 * time.Hour
+	maxMaterialized   = 100
 )
 
-// Materialise brings the posts of a series and its rule together, and lists the
+// Materialize brings the posts of a series and its rule together, and lists the
 // posts that changed. Doing it twice, also at once, makes nothing twice.
-func (d *Desk) Materialise(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
+func (d *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
 	s, err := d.Store.Series(ctx, id)
 	if err != nil || s.Status == post.SeriesEnded {
 		return nil, err
@@ -33,20 +33,20 @@ func (d *Desk) Materialise(ctx context.Context, id uuid.UUID) ([]uuid.UUID, erro
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{desk: d, series: s, now: d.now(), check: d.check(workspace)}
+	m := &materializer{scheduler: d, series: s, now: d.now(), check: d.check(workspace)}
 	if err := json.Unmarshal(s.Template, &m.template); err != nil {
 		return nil, err
 	}
 	err = m.run(ctx)
 	for _, id := range m.changed {
-		d.Live.Changed(ctx, id)
+		d.Notifier.Changed(ctx, id)
 	}
 	return m.changed, err
 }
 
-// materialised does it right after a change, and gives the series as it is then.
-func (d *Desk) materialised(ctx context.Context, s post.Series) (post.Series, []uuid.UUID, error) {
-	changed, err := d.Materialise(ctx, s.ID)
+// materializeNow does it right after a change, and gives the series as it is then.
+func (d *Scheduler) materializeNow(ctx context.Context, s post.Series) (post.Series, []uuid.UUID, error) {
+	changed, err := d.Materialize(ctx, s.ID)
 	if err != nil {
 		// The change stands; the schedule goes on with it.
 		d.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", s.ID, "error", err)
@@ -55,19 +55,19 @@ func (d *Desk) materialised(ctx context.Context, s post.Series) (post.Series, []
 	return s, changed, err
 }
 
-// maker makes the posts of one series.
-type maker struct {
-	desk     *Desk
-	series   post.Series
-	template Draft
-	now      time.Time
-	check    *check
-	changed  []uuid.UUID
-	problem  string
+// materializer makes the posts of one series.
+type materializer struct {
+	scheduler *Scheduler
+	series    post.Series
+	template  Draft
+	now       time.Time
+	check     *check
+	changed   []uuid.UUID
+	lastError string
 }
 
-func (m *maker) run(ctx context.Context) error {
-	posts, notes, err := m.desk.made(ctx, m.series, m.series.LookedUntil)
+func (m *materializer) run(ctx context.Context) error {
+	posts, notes, err := m.scheduler.loadOccurrences(ctx, m.series, m.series.CheckedUntil)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (m *maker) run(ctx context.Context) error {
 		return err
 	}
 	for name, p := range posts {
-		if _, ok := wanted[name]; !ok && p.Series.Untouched && p.ScheduledTime.After(m.now) && (p.Status == post.Scheduled || p.Status == post.Draft) {
+		if _, ok := wanted[name]; !ok && p.Series.IsUnmodified && p.ScheduledTime.After(m.now) && (p.Status == post.Scheduled || p.Status == post.Draft) {
 			if err := m.withdraw(ctx, p); err != nil {
 				return err
 			}
@@ -84,15 +84,15 @@ func (m *maker) run(ctx context.Context) error {
 	}
 	var failed error
 	for name, o := range wanted {
-		if o.beyond {
+		if o.isLater {
 			continue
 		}
 		p, ok := posts[name]
 		switch {
 		case !ok:
 			err = m.create(ctx, o.Occurrence)
-		case p.Series.Untouched && m.outdated(p, o.Occurrence):
-			err = m.revise(ctx, p, o.Occurrence)
+		case p.Series.IsUnmodified && m.needsUpdate(p, o.Occurrence):
+			err = m.update(ctx, p, o.Occurrence)
 		}
 		if err != nil { // one occurrence in trouble does not stop the others
 			failed = errors.Join(failed, err)
@@ -102,28 +102,28 @@ func (m *maker) run(ctx context.Context) error {
 	if failed != nil {
 		return failed
 	}
-	ok, err := m.desk.Store.SeriesLooked(ctx, m.series, m.now, missed, m.problem)
+	ok, err := m.scheduler.Store.SeriesChecked(ctx, m.series, m.now, missed, m.lastError)
 	if err == nil && ok && over {
-		_, err = m.desk.Store.SetSeriesStatus(ctx, m.guard(m.series.ID, m.series.Version), post.SeriesEnded)
+		_, err = m.scheduler.Store.SetSeriesStatus(ctx, m.guard(m.series.ID, m.series.Version), post.SeriesEnded)
 	}
 	return err
 }
 
-// want is an occurrence that is to be a post, now or, beyond the window, later.
-type want struct {
+// wantedOccurrence is an occurrence that is to be a post, now or, beyond the window, later.
+type wantedOccurrence struct {
 	recurrence.Occurrence
-	beyond bool
+	isLater bool
 }
 
 // plan says which occurrences are to be posts and which were missed. over says
 // that none is ahead any more.
-func (m *maker) plan(posts map[string]post.Post, notes map[string]post.SeriesNote) (wanted map[string]want, missed []post.SeriesNote, over bool, err error) {
-	rule, starts, zone, err := expandable(m.series)
+func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.SeriesNote) (wanted map[string]wantedOccurrence, missed []post.SeriesNote, over bool, err error) {
+	rule, starts, zone, err := parseSchedule(m.series)
 	if err != nil || m.series.Status == post.SeriesPaused {
 		return nil, nil, false, err
 	}
-	wanted, over = map[string]want{}, true
-	last := m.now.Add(aheadFor)
+	wanted, over = map[string]wantedOccurrence{}, true
+	last := m.now.Add(materializeWindow)
 	for _, p := range posts {
 		if p.ScheduledTime.After(last) {
 			last = p.ScheduledTime
@@ -132,7 +132,7 @@ func (m *maker) plan(posts map[string]post.Post, notes map[string]post.SeriesNot
 	for o := range rule.Occurrences(starts, zone) {
 		name := o.Name()
 		if !o.At.After(m.now) {
-			if reason, ok := m.missed(o, posts, notes); ok {
+			if reason, ok := m.missedReason(o, posts, notes); ok {
 				missed = append(missed, post.SeriesNote{Occurrence: name, Reason: reason})
 			}
 			continue
@@ -142,40 +142,40 @@ func (m *maker) plan(posts map[string]post.Post, notes map[string]post.SeriesNot
 			break
 		}
 		if _, noted := notes[name]; !noted {
-			wanted[name] = want{o, len(wanted) > 0 && (o.At.After(m.now.Add(aheadFor)) || len(wanted) >= aheadMost)}
+			wanted[name] = wantedOccurrence{o, len(wanted) > 0 && (o.At.After(m.now.Add(materializeWindow)) || len(wanted) >= maxMaterialized)}
 		}
 	}
 	return wanted, missed, over, nil
 }
 
-// missed says whether an occurrence passed without becoming a post in time, and
+// missedReason says whether an occurrence passed without becoming a post in time, and
 // why. Publishing it late would surprise everybody.
-func (m *maker) missed(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesNote) (string, bool) {
+func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesNote) (string, bool) {
 	name := o.Name()
-	if _, noted := notes[name]; noted || !o.At.After(m.series.LookedUntil) {
+	if _, noted := notes[name]; noted || !o.At.After(m.series.CheckedUntil) {
 		return "", false
 	}
 	p, ok := posts[name]
 	if !ok {
 		return "Dateline was not running when its post should have been made.", true
 	}
-	reason := "Its post was still a draft: " + m.series.LastProblem
+	reason := "Its post was still a draft: " + m.series.LastError
 	switch p.Approval.State {
-	case post.Pending:
+	case post.ApprovalPending:
 		reason = "Its post was still waiting for approval."
-	case post.Rejected:
+	case post.ApprovalRejected:
 		reason = "Its post was not approved."
 	}
-	return reason, p.Status == post.Draft && p.Series.Untouched
+	return reason, p.Status == post.Draft && p.Series.IsUnmodified
 }
 
-// outdated says whether a post is to be brought up to its series. One that
+// needsUpdate says whether a post is to be brought up to its series. One that
 // somebody is to decide on, or has rejected, is left as it is meanwhile.
-func (m *maker) outdated(p post.Post, o recurrence.Occurrence) bool {
+func (m *materializer) needsUpdate(p post.Post, o recurrence.Occurrence) bool {
 	changed := p.Series.TemplateRevision != m.series.TemplateRevision || !p.ScheduledTime.Equal(o.At)
 	switch p.Status {
 	case post.Draft:
-		return changed || p.Approval.State == "" || p.Approval.State == post.NotAsked
+		return changed || p.Approval.State == "" || p.Approval.State == post.ApprovalNone
 	case post.Scheduled:
 		return changed
 	default:
@@ -183,20 +183,20 @@ func (m *maker) outdated(p post.Post, o recurrence.Occurrence) bool {
 	}
 }
 
-func (m *maker) guard(id uuid.UUID, version int64) post.Guard {
+func (m *materializer) guard(id uuid.UUID, version int64) post.Guard {
 	return post.Guard{WorkspaceID: m.series.WorkspaceID, PostID: id, IfVersion: version, Actor: post.ActorDateline}
 }
 
-func (m *maker) withdraw(ctx context.Context, p post.Post) error {
-	ok, err := m.desk.Store.WithdrawOccurrence(ctx, m.series, m.guard(p.ID, p.Version))
+func (m *materializer) withdraw(ctx context.Context, p post.Post) error {
+	ok, err := m.scheduler.Store.WithdrawOccurrence(ctx, m.series, m.guard(p.ID, p.Version))
 	if ok {
 		m.changed = append(m.changed, p.ID)
 	}
 	return err
 }
 
-// examine checks the template as the post of one occurrence.
-func (m *maker) examine(ctx context.Context, o recurrence.Occurrence) (post.NewPost, string, error) {
+// validate checks the template as the post of one occurrence.
+func (m *materializer) validate(ctx context.Context, o recurrence.Occurrence) (post.NewPost, string, error) {
 	draft := m.template
 	draft.ScheduledTime, draft.TimeZone = o.At.Format(time.RFC3339), m.series.TimeZone
 	m.check = m.check.next()
@@ -204,14 +204,14 @@ func (m *maker) examine(ctx context.Context, o recurrence.Occurrence) (post.NewP
 	if m.series.ByAuthor {
 		who.Role = workspace.Author
 	}
-	n, err := m.check.examine(ctx, who, draft)
+	n, err := m.check.validate(ctx, who, draft)
 	n.Actor = post.ActorDateline
 	if err != nil || len(m.check.problems) == 0 {
 		return n, "", err
 	}
 	problem := apperr.InvalidFields(m.check.problems...).Error()
-	if m.problem == "" {
-		m.problem = o.Name() + ": " + problem
+	if m.lastError == "" {
+		m.lastError = o.Name() + ": " + problem
 	}
 	return n, problem, nil
 }
@@ -219,26 +219,26 @@ func (m *maker) examine(ctx context.Context, o recurrence.Occurrence) (post.NewP
 // create makes an occurrence's post. One that cannot be published as it is
 // becomes a draft, so that it stands in the calendar; it is scheduled as soon
 // as the trouble is over.
-func (m *maker) create(ctx context.Context, o recurrence.Occurrence) error {
-	n, problem, err := m.examine(ctx, o)
+func (m *materializer) create(ctx context.Context, o recurrence.Occurrence) error {
+	n, problem, err := m.validate(ctx, o)
 	if err != nil {
 		return err
 	}
 	if problem != "" {
-		n.Post.Status, n.Post.ScheduledTime, n.Post.Approval.State = post.Draft, o.At, post.NotAsked
-		if err := m.keepAccounts(ctx, &n); err != nil {
+		n.Post.Status, n.Post.ScheduledTime, n.Post.Approval.State = post.Draft, o.At, post.ApprovalNone
+		if err := m.useTemplateAccounts(ctx, &n); err != nil {
 			return err
 		}
 	}
-	p, ok, err := m.desk.Store.CreateOccurrence(ctx, m.series, o.Name(), n, problem)
+	p, ok, err := m.scheduler.Store.CreateOccurrence(ctx, m.series, o.Name(), n, problem)
 	if err == nil && ok && p.ID != uuid.Nil {
 		m.changed = append(m.changed, p.ID)
 	}
 	return err
 }
 
-// keepAccounts lets a draft go to accounts that are not connected right now.
-func (m *maker) keepAccounts(ctx context.Context, n *post.NewPost) error {
+// useTemplateAccounts lets a draft go to accounts that are not connected right now.
+func (m *materializer) useTemplateAccounts(ctx context.Context, n *post.NewPost) error {
 	ids := make([]uuid.UUID, 0, len(m.template.Accounts))
 	for _, text := range m.template.Accounts {
 		if id, err := uuid.Parse(text); err == nil {
@@ -248,7 +248,7 @@ func (m *maker) keepAccounts(ctx context.Context, n *post.NewPost) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	known, err := m.check.known.accounts(ctx, ids)
+	known, err := m.check.lookup.accounts(ctx, ids)
 	n.AccountIDs = n.AccountIDs[:0]
 	for _, id := range ids {
 		if a, ok := known[id]; ok && a.Status != account.Disconnected {
@@ -258,21 +258,21 @@ func (m *maker) keepAccounts(ctx context.Context, n *post.NewPost) error {
 	return err
 }
 
-// revise brings a post that nobody else changed up to the template.
-func (m *maker) revise(ctx context.Context, p post.Post, o recurrence.Occurrence) error {
-	n, problem, err := m.examine(ctx, o)
+// update brings a post that nobody else changed up to the template.
+func (m *materializer) update(ctx context.Context, p post.Post, o recurrence.Occurrence) error {
+	n, problem, err := m.validate(ctx, o)
 	if err != nil || problem != "" {
 		return err
 	}
 	w := n.Post
 	change := post.Change{Content: &w.Content, ScheduledTime: &w.ScheduledTime, TimeZone: &w.TimeZone, Language: &w.Language,
 		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
-		NeedsApproval: w.Approval.State == post.Pending}
+		NeedsApproval: w.Approval.State == post.ApprovalPending}
 	for _, id := range n.AccountIDs {
 		change.Overrides[id] = n.Overrides[id] // nil takes one back
 	}
-	change = change.Since(p)
-	changed, ok, err := m.desk.Store.ReviseOccurrence(ctx, m.series, m.guard(p.ID, p.Version), change, w.AttachmentURLs, p.Status == post.Draft)
+	change = change.ChangedFrom(p)
+	changed, ok, err := m.scheduler.Store.UpdateOccurrence(ctx, m.series, m.guard(p.ID, p.Version), change, w.AttachmentURLs, p.Status == post.Draft)
 	if ok {
 		m.changed = append(m.changed, changed.ID)
 	}

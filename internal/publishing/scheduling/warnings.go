@@ -1,0 +1,179 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/timezone"
+	"dateline/internal/publishing/post"
+)
+
+// Posts that are due in these hours of their own zone are rarely meant to be.
+const nightEnds = 5 // from midnight
+
+// warnings says what a person should know of a post: nothing in it is an error, and
+// nothing that goes wrong here keeps a post from being stored.
+func (c *check) warnings(ctx context.Context, p post.Post) []post.Warning {
+	out := append(c.accountWarnings(ctx, p), c.contentWarnings(p)...)
+	spots := slotsOf(p)
+	if len(spots) == 0 {
+		return out
+	}
+	near, err := c.scheduler.Store.NearbyPosts(ctx, p.WorkspaceID, spots)
+	if err != nil {
+		c.scheduler.Log.WarnContext(ctx, "other posts are not compared", "post_id", p.ID, "error", err)
+		return out
+	}
+	for _, n := range near {
+		out = append(out, nearbyWarning(n, p, handleOf(p, spots[n.Slot].AccountID), spots[n.Slot].AccountID))
+	}
+	return out
+}
+
+// willPublish says of a post that it goes out unless somebody keeps it from it.
+func willPublish(p post.Post) bool { return p.Status == post.Scheduled || p.IsPendingApproval() }
+
+// slotsOf lists where a post is to go out.
+func slotsOf(p post.Post) []post.Slot {
+	if !willPublish(p) || p.ScheduledTime.IsZero() {
+		return nil
+	}
+	var spots []post.Slot
+	for _, t := range p.Targets {
+		if t.Status != post.TargetScheduled {
+			continue
+		}
+		at := post.Slot{PostID: p.ID, AccountID: t.AccountID, At: p.ScheduledTime, Fingerprint: p.Fingerprint(t)}
+		if p.Series != nil {
+			at.SeriesID = p.Series.SeriesID
+		}
+		spots = append(spots, at)
+	}
+	return spots
+}
+
+func handleOf(p post.Post, account uuid.UUID) string {
+	for _, t := range p.Targets {
+		if t.AccountID == account {
+			return t.Handle
+		}
+	}
+	return account.String()
+}
+
+func nearbyWarning(n post.NearbyPost, p post.Post, handle string, account uuid.UUID) post.Warning {
+	at := formatTime(n.At, p.TimeZone)
+	w := post.Warning{Code: post.WarnConflict, AccountID: account, PostID: &n.PostID, At: &n.At,
+		Message: fmt.Sprintf("Another post on %s is scheduled for %s, less than %d minutes away: %s.", handle, at, int(post.ConflictWindow.Minutes()), n.PostID)}
+	switch {
+	case n.SameText && n.Published:
+		w.Code, w.Message = post.WarnDuplicate, fmt.Sprintf("The same text was published on %s at %s: post %s.", handle, at, n.PostID)
+	case n.SameText:
+		w.Code, w.Message = post.WarnDuplicate, fmt.Sprintf("The same text is scheduled to %s for %s: post %s.", handle, at, n.PostID)
+	case n.Published:
+		w.Message = fmt.Sprintf("Another post was published on %s at %s, less than %d minutes away: %s.", handle, at, int(post.ConflictWindow.Minutes()), n.PostID)
+	}
+	return w
+}
+
+func formatTime(at time.Time, zone string) string {
+	if z, err := timezone.Load(zone); err == nil {
+		at = at.In(z)
+	}
+	return at.Format("15:04 on 2 January 2006")
+}
+
+// contentWarnings warns of what can be seen without looking at other posts.
+func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
+	if zone, err := timezone.Load(p.TimeZone); err == nil && willPublish(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
+		out = append(out, post.Warning{Code: post.WarnNight,
+			Message: fmt.Sprintf("It goes out in the night: at %s in %s.", formatTime(p.ScheduledTime, p.TimeZone), p.TimeZone)})
+	}
+	bare := 0
+	for _, id := range p.MediaIDs() {
+		if f, ok := c.files[id]; ok && strings.HasPrefix(f.MIMEType, "image/") && f.AltText == "" {
+			bare++
+		}
+	}
+	switch {
+	case bare == 1:
+		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: "A picture has no description for people who cannot see it."})
+	case bare > 1:
+		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: fmt.Sprintf("%d pictures have no description for people who cannot see them.", bare)})
+	}
+	return out
+}
+
+// validRow is a right row of a bulk request, with what is known of it.
+type validRow struct {
+	number int
+	at     int // in the results
+	post   post.Post
+}
+
+// addRowWarnings does for thousands of rows what warn does for one post, but for the
+// forecast: the database is asked once in a while, and rows are compared with
+// one another.
+func (c *check) addRowWarnings(ctx context.Context, rows []validRow, results []RowResult) error {
+	var spots []post.Slot
+	var of []validRow // of each spot
+	for _, row := range rows {
+		for _, at := range slotsOf(row.post) {
+			spots, of = append(spots, at), append(of, row)
+		}
+	}
+	if len(spots) == 0 {
+		return nil
+	}
+	add := func(row validRow, w post.Warning) { results[row.at].Warnings = append(results[row.at].Warnings, w) }
+	near, err := c.scheduler.Store.NearbyPosts(ctx, c.workspace.ID, spots)
+	if err != nil {
+		return err
+	}
+	for _, n := range near {
+		row, account := of[n.Slot], spots[n.Slot].AccountID
+		add(row, nearbyWarning(n, row.post, handleOf(row.post, account), account))
+	}
+	order := make([]int, len(spots))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(slices.Compare(spots[a].AccountID[:], spots[b].AccountID[:]), spots[a].At.Compare(spots[b].At))
+	})
+	said := map[string]int{} // account and words → the spot before
+	for i, this := range order {
+		s, row := spots[this], of[this]
+		if i > 0 {
+			before := order[i-1]
+			if b := spots[before]; b.AccountID == s.AccountID && s.At.Sub(b.At) < post.ConflictWindow {
+				add(row, rowWarning(post.WarnConflict, of[before], s, row))
+			}
+		}
+		if len(s.Fingerprint) == 0 {
+			continue
+		}
+		key := string(s.AccountID[:]) + string(s.Fingerprint)
+		if before, ok := said[key]; ok && s.At.Sub(spots[before].At) <= post.DuplicateWindow {
+			add(row, rowWarning(post.WarnDuplicate, of[before], s, row))
+		}
+		said[key] = this
+	}
+	return nil
+}
+
+// rowWarning warns of another row of the same request.
+func rowWarning(code string, other validRow, at post.Slot, row validRow) post.Warning {
+	what := "The same text stands in"
+	if code == post.WarnConflict {
+		what = fmt.Sprintf("Less than %d minutes before, there is", int(post.ConflictWindow.Minutes()))
+	}
+	return post.Warning{Code: code, AccountID: at.AccountID, At: &other.post.ScheduledTime,
+		Message: fmt.Sprintf("%s row %d, for %s at %s.", what, other.number, handleOf(row.post, at.AccountID), formatTime(other.post.ScheduledTime, row.post.TimeZone))}
+}
