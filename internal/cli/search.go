@@ -16,14 +16,14 @@ import (
 	"dateline/internal/news/search/savedsearch"
 )
 
-// searching is what the search is made of.
+// searching contains the components of search.
 type searching struct {
 	engine  search.Engine
 	service *savedsearch.Service
-	missing func(ctx context.Context, most int) (int, error)
+	missing func(ctx context.Context, limit int) (int, error)
 }
 
-// assembleSearch prepares the search, unless there is no crawl to find articles.
+// assembleSearch builds the search, unless the crawler is disabled.
 func (p *parts) assembleSearch() error {
 	if p.crawl == nil {
 		return nil
@@ -51,7 +51,7 @@ func (p *parts) assembleSearch() error {
 	return nil
 }
 
-// searchWorker is what the worker needs for the search; nil: there is none.
+// searchWorker builds the activities of search indexing, or nil.
 func (p *parts) searchWorker() *activities.Search {
 	if p.search == nil {
 		return nil
@@ -60,8 +60,8 @@ func (p *parts) searchWorker() *activities.Search {
 		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Events: p.bus, Meter: p.telemetry.Crawl, Log: p.log}}
 }
 
-// reindex has a worker rebuild the index: one of the engines of the settings, or
-// that of a `dateline up` beside.
+// reindex makes a worker rebuild the search index, using the configured engines or those
+// of a running `dateline up`.
 func (p *Program) reindex(ctx context.Context, args []string) error {
 	set, file := p.flags("reindex")
 	parts, err := p.beside(ctx, set.Name(), func(args []string) error { return p.parse(set, args) }, args, file)
@@ -71,7 +71,7 @@ func (p *Program) reindex(ctx context.Context, args []string) error {
 	defer parts.close()
 	id, err := parts.starter.StartReindex(ctx)
 	if err == nil {
-		_, err = fmt.Fprintln(p.Stdout, "A worker builds the index anew; the workflow "+id+" tells how far it is.")
+		_, err = fmt.Fprintln(p.Stdout, "A worker is rebuilding the search index. The workflow "+id+" shows the progress.")
 	}
 	return err
 }

@@ -19,7 +19,7 @@ import (
 
 // What sites publish is crawled and read: title, author, minute and text, once
 // for each article.
-func TestCrawledSitesBecomeArticles(t *testing.T) {
+func TestRun_CrawledSites(t *testing.T) {
 	world, err := crawltest.New(crawltest.Options{Sites: 2, Articles: 12, Traps: true, Seed: 4})
 	require.NoError(t, err)
 	t.Cleanup(world.Close)

@@ -13,7 +13,7 @@ import (
 )
 
 // A page that talks the model into anything changes nothing but its own fields.
-func TestAHostilePageChangesNothingElse(t *testing.T) {
+func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 	for name, order := range map[string]string{
 		"a path of its own":          `{"authors":{"value":"Editor Evil","paths":["//b[@id='evil']"]},"section":{"value":"Editor Evil","paths":["//b[@id='evil']"]},"lead":{"value":"","paths":["//b[@id='evil']"]}}`,
 		"a path that all pages have": `{"authors":{"value":"","paths":["//h1"]},"section":{"value":"","paths":["//h1"]},"lead":{"value":"","paths":["//h1"]}}`,
@@ -73,7 +73,7 @@ func TestAHostilePageChangesNothingElse(t *testing.T) {
 // Of the first three pages that the model is asked about two are hostile, and say
 // the same. All pages have what they name, and it looks like what it should be.
 // It is not believed, and what the other pages say is found all the same.
-func TestTwoHostilePagesOfThreeDecideNothing(t *testing.T) {
+func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 	const desk = "//b[contains(concat(' ',normalize-space(@class),' '),' desk ')]"
 	for name, order := range map[string]string{
 		"a name that all pages have": `{"authors":{"value":"DESK","paths":["` + desk + `","//b"]},"section":{"value":"DESK","paths":["` + desk + `"]},"lead":{"value":"","paths":["//p"]}}`,

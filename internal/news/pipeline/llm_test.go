@@ -113,7 +113,7 @@ const nothing = `"section":{"value":"","paths":[]},"lead":{"value":"","paths":[]
 
 // What induction leaves empty, the model finds; and it is asked no more often
 // than for the pages that are learned from.
-func TestTheModelFindsWhatInductionDoesNot(t *testing.T) {
+func TestLLM_FindsFieldsThatInductionMisses(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 31)
 	e := newEndpoint(t, names)
 	d.learner.Finder = d.model(e)
@@ -149,7 +149,7 @@ func odd(title string, paras []string, extra string) string {
 }
 
 // The last resort copies words; words that are not the page's are dropped.
-func TestTheModelCopiesAndInventsNothing(t *testing.T) {
+func TestLLM_OnlyExtractsTextOfThePage(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 35)
 	paras := p.paragraphs(4)
 	var told string
@@ -183,7 +183,7 @@ func TestTheModelCopiesAndInventsNothing(t *testing.T) {
 
 // A model that costs too much, hangs, refuses or talks nonsense holds nothing up
 // and says nothing of its key.
-func TestAModelThatIsOfNoUse(t *testing.T) {
+func TestLLM_FailuresAreHarmless(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 36)
 	page := odd("Ice", p.paragraphs(4), "")
 	var log bytes.Buffer
@@ -201,10 +201,10 @@ func TestAModelThatIsOfNoUse(t *testing.T) {
 		model *llm.Client
 		why   string // as the fallback says
 	}{
-		{"nonsense", d.model(e), "is not what was asked for"},
+		{"nonsense", d.model(e), "response of the LLM is invalid"},
 		{"a wrong key", d.model(e, func(o *llm.Options) { o.APIKey = secret.NewText("sk-another-very-secret") }), "status 401"},
-		{"no time", d.model(hanging, func(o *llm.Options) { o.Timeout = 50 * time.Millisecond }), "does not answer within 50ms"},
-		{"no tokens", d.model(e, func(o *llm.Options) { o.MaxTokensPerDay = 10; o.Model = "dear" }), "used up its tokens"},
+		{"no time", d.model(hanging, func(o *llm.Options) { o.Timeout = 50 * time.Millisecond }), "no response within 50ms"},
+		{"no tokens", d.model(e, func(o *llm.Options) { o.MaxTokensPerDay = 10; o.Model = "dear" }), "token budget of the LLM is used up"},
 		{"a redirect", d.model(redirecting), "status 307"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

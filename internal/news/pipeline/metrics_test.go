@@ -43,7 +43,7 @@ func served(tel *telemetry.Telemetry, metric string) float64 {
 }
 
 // What is read, how selectors do and what becomes of them is counted.
-func TestReadingIsMetered(t *testing.T) {
+func TestRun_RecordsMetrics(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 60)
 	tel := meter(t)
 	d.drainer.Meter, d.learner.Meter = tel.Articles, tel.Articles
@@ -92,7 +92,7 @@ func TestReadingIsMetered(t *testing.T) {
 
 // How long after its publication an article can be found is told once, of new
 // articles that came out while their site was watched, and say when exactly.
-func TestHowFreshTheSearchIs(t *testing.T) {
+func TestSync_RecordsFreshness(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 61)
 	tel := meter(t)
 	now := time.Now().UTC()

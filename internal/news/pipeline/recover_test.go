@@ -67,7 +67,7 @@ func bySelectors(a pipeline.StoredArticle) bool {
 // A site changes its template in the middle. What is read stays good, and within
 // 20 pages selectors are learned anew by themselves; the event names the cause.
 // After that a bad candidate is taken into use, and taken back.
-func TestSelectorsRecoverByThemselves(t *testing.T) {
+func TestSelectors_RecoverAutomatically(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 7)
 	d.work()
 	var back int // pages from the redesign until selectors read again
@@ -127,7 +127,7 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	last := events[3]
 	require.Equal(t, "selectors_rolled_back", last.Type)
 	require.LessOrEqual(t, pages, 10)
-	require.Equal(t, "version 3 finds the body on 0 % of pages, version 2 before it found it on 100 %", last.Data.Reason)
+	require.Equal(t, "version 3 finds the body on 0% of pages, the previous version 2 found it on 100%", last.Data.Reason)
 	require.Equal(t, []int{2, 3}, []int{last.Data.Version, last.Data.Previous})
 	bad, err = d.SelectorsVersion(t.Context(), d.domain("paper.example").ID, 3)
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 }
 
 // A site that gives nothing to learn from keeps being read, and says why.
-func TestNothingToLearn(t *testing.T) {
+func TestLearn_NothingToLearn(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 17)
 	for range 12 {
 		s := p.next()

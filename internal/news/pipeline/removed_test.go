@@ -63,7 +63,7 @@ func (d *desk) searched(id uuid.UUID) bool {
 // An article whose page is withdrawn keeps its text and its versions, says since
 // when it is gone, and is not found by the search. When the page is back, so is
 // the article.
-func TestAnArticleWhosePageIsGone(t *testing.T) {
+func TestRun_RemovedPageMarksItsArticle(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 50)
 	s, other := p.next(), p.next()
 	d.hand(s.url, s.html)
@@ -105,7 +105,7 @@ func TestAnArticleWhosePageIsGone(t *testing.T) {
 
 // What a page said comes before that it is gone, whichever is taken first; and
 // what it says later counts for more.
-func TestGoneComesInItsTurn(t *testing.T) {
+func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 51)
 	s := p.next()
 	d.hand(s.url, s.html)
@@ -137,7 +137,7 @@ func TestGoneComesInItsTurn(t *testing.T) {
 
 // An article whose page leads to another that tells the same story moves there,
 // with its versions. Where another story is told, it is gone.
-func TestAnArticleThatMoved(t *testing.T) {
+func TestRun_PermanentRedirectMovesTheArticle(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 52)
 	s, other := p.next(), p.next()
 	d.hand(s.url, s.html)

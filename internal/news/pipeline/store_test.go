@@ -14,7 +14,7 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-func TestAPageBecomesAnArticle(t *testing.T) {
+func TestRun_StoresAnArticle(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 1)
 	want := p.next()
 	d.hand(want.url, want.html)
@@ -49,7 +49,7 @@ func TestAPageBecomesAnArticle(t *testing.T) {
 	require.Equal(t, apperr.KindNotFound, refused.Kind)
 }
 
-func TestRevisionsTellWhatChanged(t *testing.T) {
+func TestRun_RevisionsListChangedFields(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 2)
 	paras := p.paragraphs(5)
 	at := "https://paper.example/mayor.html"
@@ -82,7 +82,7 @@ func TestRevisionsTellWhatChanged(t *testing.T) {
 	require.EqualValues(t, 3, d.articles("")[0].Version)
 }
 
-func TestCanonicalURLs(t *testing.T) {
+func TestRun_CanonicalURLs(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 3)
 	paras := p.paragraphs(5)
 	main, print, other := "https://paper.example/a.html", "https://paper.example/print/a", "https://paper.example/b.html"
@@ -119,7 +119,7 @@ func TestCanonicalURLs(t *testing.T) {
 
 // A page that names its canonical URL late takes its article along, and one that
 // turns out to be a copy goes, from the index too.
-func TestCanonicalURLsThatComeLate(t *testing.T) {
+func TestRun_CanonicalURLsThatComeLate(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 4)
 	paras := p.paragraphs(5)
 	main, amp := "https://paper.example/a.html", "https://paper.example/amp/a"
@@ -139,7 +139,7 @@ func TestCanonicalURLsThatComeLate(t *testing.T) {
 }
 
 // The same story on several sites, stored at the same moment, is one group.
-func TestAlsoReportedBy(t *testing.T) {
+func TestAlsoReportedBy_ListsNearDuplicates(t *testing.T) {
 	hosts := []string{"one.example", "two.example", "three.example", "four.example"}
 	d, p := newDesk(t, hosts...), newPaper("one.example", 5)
 	paras := p.paragraphs(14)
@@ -172,7 +172,7 @@ func TestAlsoReportedBy(t *testing.T) {
 
 // Pages that are no articles, and those that cannot be read, are told apart, and
 // hold nothing up.
-func TestWhatIsNoArticle(t *testing.T) {
+func TestRun_NonArticlesAndFailures(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 6)
 	d.hand("https://paper.example/video/1", `<html><body><h1>Video</h1><p>Watch this.</p></body></html>`)
 	d.hand("https://paper.example/list", "<html><head><title>All</title></head><body><h1>All</h1>"+strings.Repeat(p.others(), 10)+"</body></html>")
@@ -230,7 +230,7 @@ func TestALeaseThatWasLost(t *testing.T) {
 }
 
 // A page that every worker dies of is given up.
-func TestAPageThatKills(t *testing.T) {
+func TestRun_PageThatKillsWorkersCountsAsFailed(t *testing.T) {
 	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 9)
 	s := p.next()
 	d.hand(s.url, s.html)
@@ -247,7 +247,7 @@ func TestAPageThatKills(t *testing.T) {
 
 // A time without a zone is the site's: that of its country, or the one that was
 // set for it.
-func TestTimesAreOfTheSite(t *testing.T) {
+func TestRun_UsesTheTimeZoneOfTheSite(t *testing.T) {
 	d, p := newDesk(t, "paper.example", "bao.vn"), newPaper("paper.example", 70)
 	page := func(paras []string) string {
 		return strings.Replace(plain("The harbour freezes", "", paras...), "2026-03-06T10:00:00Z", "2026-03-06 10:00:00", 1)

@@ -80,7 +80,7 @@ func article(key, title string) search.Document {
 	return search.Document{ID: searchtest.ID(key), Title: title, URL: "https://news.example/" + key, Domain: "news.example", Published: time.Now()}
 }
 
-func TestArticlesAreFoundAsTheyAreStoredChangedAndDeleted(t *testing.T) {
+func TestSync_FollowsChanges(t *testing.T) {
 	d := open(t)
 	for i := range 230 { // more than one batch
 		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "First wording"), time.Now())
@@ -97,7 +97,7 @@ func TestArticlesAreFoundAsTheyAreStoredChangedAndDeleted(t *testing.T) {
 
 // A worker that read an article before it was deleted, and writes after another
 // has taken it out, does not bring it back.
-func TestADeletedArticleIsNotBroughtBack(t *testing.T) {
+func TestSync_DoesNotRestoreDeletedArticles(t *testing.T) {
 	d := open(t)
 	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 	d.engine.before = func() {
@@ -113,7 +113,7 @@ func TestADeletedArticleIsNotBroughtBack(t *testing.T) {
 	}
 }
 
-func TestAnArticleThatIsRefusedHoldsUpNoOther(t *testing.T) {
+func TestSync_RejectedArticleBlocksNoOthers(t *testing.T) {
 	d := open(t)
 	for _, key := range []string{"a", "b", "c"} {
 		searchtest.Store(d.Newsroom, article(key, "Needle"), time.Now())
@@ -129,7 +129,7 @@ func TestAnArticleThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestNothingIsLostWhileTheEngineIsAway(t *testing.T) {
+func TestSync_RetriesWhileTheEngineIsUnavailable(t *testing.T) {
 	d := open(t)
 	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 	d.engine.down = true
@@ -153,7 +153,7 @@ func (d *desk) save(s savedsearch.Search) savedsearch.Search {
 
 // However often and by however many workers an article is indexed, each search
 // that it is for tells of it once.
-func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
+func TestSync_AlertsOncePerArticle(t *testing.T) {
 	d := open(t)
 	gold := d.save(savedsearch.Search{Name: "Gold", Query: `"giá vàng" -bạc`, Alert: true})
 	d.save(savedsearch.Search{Name: "Silent", Query: "vàng"})
@@ -199,7 +199,7 @@ func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
 
 // While the index is built anew it takes changes too, and a worker that dies
 // half way leaves it to the next to go on.
-func TestTheIndexIsBuiltAnewWhileItAnswers(t *testing.T) {
+func TestReindex_KeepsServing(t *testing.T) {
 	d := open(t)
 	for i := range 150 {
 		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "Needle"), time.Now())

@@ -47,7 +47,7 @@ func (b *between) DeleteFromRebuild(ctx context.Context, name string, ids []uuid
 
 // A change that comes in the very moment in which the indexes change places is in
 // the new one.
-func TestNoChangeIsLostWhenTheIndexesChangePlaces(t *testing.T) {
+func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 	for name, deletes := range map[string]bool{"a new article": false, "a deleted one": true} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-func TestTooOld(t *testing.T) {
+func TestIsTooOld(t *testing.T) {
 	for version, want := range map[string]bool{"1.14.9": true, "0.30.5": true, "1.15.0": false, "1.15.0-rc.2": false, "1.50.0": false, "2.0.0": false, "unknown": false, "": false} {
 		if got := meili.IsTooOld(version); got != want {
 			t.Errorf("%q: got too old %v, want %v", version, got, want)

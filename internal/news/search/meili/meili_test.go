@@ -53,7 +53,7 @@ func article(version int64) search.Document {
 	return search.Document{ID: searchtest.ID("a"), Version: version, Title: fmt.Sprintf("Version %d", version), Domain: "x.example", Published: searchtest.Now(), Tags: []string{"t"}}
 }
 
-func TestSettingsAreThoseOfThisBuild(t *testing.T) {
+func TestStaleSettings_ComparesWithThisBuild(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{Embedder: &searchtest.Embedder{}})
 	if err := e.Prepare(t.Context()); err != nil { // again, with the index there
@@ -82,7 +82,7 @@ func TestSettingsAreThoseOfThisBuild(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreIndexedWhenTheirTaskHasSucceeded(t *testing.T) {
+func TestIndex_WaitsForTheTask(t *testing.T) {
 	f := meilitest.Start(t)
 	embedder := &searchtest.Embedder{}
 	e := open(t, f, meili.Options{Embedder: embedder})
@@ -109,7 +109,7 @@ func TestDocumentsAreIndexedWhenTheirTaskHasSucceeded(t *testing.T) {
 	}
 }
 
-func TestSearchesSayWhatTheyMean(t *testing.T) {
+func TestSearch_SendsTheExpectedRequest(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{Embedder: &searchtest.Embedder{}})
 	for name, c := range map[string]struct {
@@ -250,7 +250,7 @@ func TestSearch_LongNamesAreSentAsTheirShortSynonym(t *testing.T) {
 	}
 }
 
-func TestErrorsSayNothingOfWhatWasSent(t *testing.T) {
+func TestErrors_DoNotContainTheRequest(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
 	wrong := meili.New(meili.Options{URL: f.URL, Key: "another-key", Log: slog.New(slog.DiscardHandler)})

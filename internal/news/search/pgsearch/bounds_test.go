@@ -52,7 +52,7 @@ func ask(t *testing.T, e *pgsearch.Engine, text string) (search.Response, error)
 
 // Whatever holds a search up, it ends: with what is found among the newest, or
 // by saying that there is too much to do.
-func TestASearchThatTakesTooLongEnds(t *testing.T) {
+func TestSearch_TimesOut(t *testing.T) {
 	e, pool := bounded(t, pgsearch.Options{StatementTimeout: 100 * time.Millisecond})
 	unlock := lock(t, pool, "search_words") // of which typos are corrected
 	a, err := ask(t, e, "giá vàng")
@@ -75,7 +75,7 @@ func TestASearchThatTakesTooLongEnds(t *testing.T) {
 	}
 }
 
-func TestSoManySearchAtOnceAndNoMore(t *testing.T) {
+func TestSearch_LimitsConcurrency(t *testing.T) {
 	e, pool := bounded(t, pgsearch.Options{MaxConcurrent: 1, MaxWait: time.Millisecond, StatementTimeout: time.Minute})
 	unlock := lock(t, pool, "search_documents")
 	first := make(chan error)
@@ -147,7 +147,7 @@ func TestSearch_ManyMatchesAreLimitedToATimeWindow(t *testing.T) {
 }
 
 // A page may have more words than Postgres can index.
-func TestEndlessTextsAreIndexedAsFarAsTheyGo(t *testing.T) {
+func TestIndex_TruncatesVeryLongTexts(t *testing.T) {
 	e, _ := bounded(t, pgsearch.Options{})
 	var body strings.Builder
 	for i := range 40_000 {

@@ -9,7 +9,7 @@ import (
 
 // While the model is away articles are found by their words, and their meaning
 // is made up for afterwards; what is embedded already is not embedded again.
-func TestMissingVectorsAreMadeUpFor(t *testing.T) {
+func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 	model := &searchtest.Embedder{}
 	e := open(t, model)
 	model.Down.Store(true)

@@ -8,7 +8,7 @@ import (
 )
 
 // Whatever lies between two moments is asked for, and not much that lies before.
-func TestStretchesHoldWhatIsAskedFor(t *testing.T) {
+func TestBucketsBetween_CoverTheRange(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	base := time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)
 	for range 20_000 {

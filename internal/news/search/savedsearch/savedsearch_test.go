@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // A feed finds by what its search goes by: by words all that has them, by meaning
 // what is near and not old. Both tell the newest first.
-func TestAFeedGoesByItsMode(t *testing.T) {
+func TestFeed_UsesTheModeOfTheSearch(t *testing.T) {
 	n := newsroomtest.Open(t)
 	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Embedder: &searchtest.Embedder{}, Model: "test", Log: slog.New(slog.DiscardHandler)})
 	s := &savedsearch.Service{Store: n.Store, Engine: engine}
