@@ -17,8 +17,8 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// What sites publish is crawled and read: title, author, minute and text, once
-// for each article.
+// Published articles are crawled and extracted exactly once, with title, author, minute
+// and text.
 func TestRun_CrawledSites(t *testing.T) {
 	world, err := crawltest.New(crawltest.Options{Sites: 2, Articles: 12, Traps: true, Seed: 4})
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestRun_CrawledSites(t *testing.T) {
 	require.NoError(t, err)
 	sites := &pipeline.SiteCache{Store: s, Redis: redis, Log: log}
 	reader := &pipeline.Consumer{Store: s, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites}, Log: log,
-		Learners: learners{&desk{learner: &pipeline.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
+		Learners: learners{&fixture{learner: &pipeline.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
 		Timing:   pipeline.Timing{PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond}}
 	_, err = s.PlanSeeds(t.Context(), 100)
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ func TestIsTooOld(t *testing.T) {
 	}
 }
 
-// Help and guide name the version that is checked.
+// Help and documentation name the version that is checked.
 func TestMinVersion_IsDocumented(t *testing.T) {
 	guide, err := os.ReadFile("../../../../docs/how-to/use-meilisearch.md")
 	if err != nil {
@@ -36,8 +36,8 @@ func TestMinVersion_IsDocumented(t *testing.T) {
 	}
 }
 
-// Checks find what is wrong, and change nothing. They run on a real Meilisearch
-// too where MEILISEARCH_URL names one.
+// Checks detect misconfiguration without changing anything. They also run on a real
+// Meilisearch if MEILISEARCH_URL is set.
 func TestChecks(t *testing.T) {
 	url, key := os.Getenv("MEILISEARCH_URL"), os.Getenv("MEILISEARCH_KEY")
 	if url == "" {

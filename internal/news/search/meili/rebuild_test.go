@@ -51,7 +51,7 @@ func TestRebuild_ReplacesTheIndex(t *testing.T) {
 	rebuilt(t, f, name)
 }
 
-// rebuilt says whether the new index answers, and the old one is gone.
+// rebuilt asserts that the new index is live and the old one is deleted.
 func rebuilt(t *testing.T, f *meilitest.Server, name string) {
 	t.Helper()
 	if f.Document("articles", searchtest.ID("b").String()) == nil || f.Document("articles", searchtest.ID("a").String()) != nil || slices.Contains(f.Names(), name) {
@@ -59,8 +59,7 @@ func rebuilt(t *testing.T, f *meilitest.Server, name string) {
 	}
 }
 
-// A worker that dies has perhaps swapped the indexes, or asked for it. The next
-// one must not swap them back.
+// A worker may die after swapping the indexes. The next one must not swap them back.
 func TestFinishRebuild_SwapsOnce(t *testing.T) {
 	for trouble, cause := range map[string]func(f *meilitest.Server){
 		"the swap was asked for, and not done yet":      func(f *meilitest.Server) { f.LoseAnswer("/swap-indexes") },
