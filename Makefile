@@ -161,7 +161,7 @@ capacity: ## compute how many nodes a newsroom needs (ARGS="-set posts=1e6 -figu
 
 .PHONY: survive-crawl
 survive-crawl: temporald ## kill -9 crawl workers every few seconds through 20,000 pages: all stored, politely (PAGES=20000)
-	go test ./e2e/crawl -run TestKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
+	go test ./e2e/crawl -run TestCrawl_SurvivesKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
 
 .PHONY: fresh
 fresh: temporald ## 200 sites publish on a clock 30 times faster: every article is stored and searchable in time

@@ -13,99 +13,99 @@ import (
 	"dateline/internal/news/crawl/crawler"
 )
 
-// CrawlFrontier is the database as it plans the crawl.
+// CrawlFrontier finds due seeds and domains.
 type CrawlFrontier interface {
-	PlanSeeds(ctx context.Context, batch int) (planned int, err error)
-	DueDomains(ctx context.Context, most int) ([]string, error)
-	ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error)
+	EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, err error)
+	ListDueDomains(ctx context.Context, limit int) ([]string, error)
+	ApplyDomainCommand(ctx context.Context, workspace uuid.UUID, domain string, command crawl.Command, reason string) (deleted int64, err error)
 }
 
-// DomainDrainer fetches what is due of a domain.
-type DomainDrainer interface {
-	Drain(ctx context.Context, domain string, stop <-chan struct{}, beat func(crawler.Result)) (crawler.Result, error)
+// DomainCrawler fetches the due URLs of a domain.
+type DomainCrawler interface {
+	Crawl(ctx context.Context, domain string, stop <-chan struct{}, heartbeat func(crawler.Result)) (crawler.Result, error)
 }
 
-// Crawl plans the crawl and drains domains.
+// Crawl contains the activities that plan the crawl and fetch domains.
 type Crawl struct {
 	Frontier CrawlFrontier
-	Drainer  DomainDrainer
-	// Most is how many domains are drained at once, by all workers together.
-	Most int
+	Crawler  DomainCrawler
+	// MaxDomains is how many domains all workers together crawl at once.
+	MaxDomains int
 }
 
-// planBatch is how many seeds are planned in one transaction.
-const planBatch = 500
+// seedBatchSize is how many seeds are enqueued in one transaction.
+const seedBatchSize = 500
 
-// CrawlPlan says what a run of the schedule found to do.
+// CrawlPlan is the work that a run of the schedule found.
 type CrawlPlan struct {
-	Seeds   int      // that came due
-	Domains []string // to be drained
+	Seeds   int      // that were due
+	Domains []string // to crawl
 }
 
-// PlanCrawl makes the URLs of due seeds due, and lists the domains to drain.
+// PlanCrawl enqueues the URLs of due seeds and lists the due domains.
 func (c *Crawl) PlanCrawl(ctx context.Context) (plan CrawlPlan, err error) {
-	if plan.Seeds, err = c.planSeeds(ctx); err != nil {
+	if plan.Seeds, err = c.enqueueDueSeeds(ctx); err != nil {
 		return plan, err
 	}
-	plan.Domains, err = c.Frontier.DueDomains(ctx, c.Most)
+	plan.Domains, err = c.Frontier.ListDueDomains(ctx, c.MaxDomains)
 	return plan, err
 }
 
-func (c *Crawl) planSeeds(ctx context.Context) (all int, err error) {
+func (c *Crawl) enqueueDueSeeds(ctx context.Context) (total int, err error) {
 	for {
-		n, err := c.Frontier.PlanSeeds(ctx, planBatch)
-		all += n
-		if err != nil || n < planBatch {
-			return all, err
+		n, err := c.Frontier.EnqueueDueSeeds(ctx, seedBatchSize)
+		total += n
+		if err != nil || n < seedBatchSize {
+			return total, err
 		}
-		activity.RecordHeartbeat(ctx, all)
+		activity.RecordHeartbeat(ctx, total)
 	}
 }
 
-// DrainInput names a domain.
-type DrainInput struct {
+// FetchDomainInput is the input of FetchDomain.
+type FetchDomainInput struct {
 	Domain string
 }
 
-// DrainResult says what a drain did, in numbers: no URL and no content enters a
-// history.
-type DrainResult struct {
+// FetchDomainResult counts what FetchDomain did. URLs and content stay out of
+// the workflow history.
+type FetchDomainResult struct {
 	Fetched int
 	Stored  int
 	Found   int
-	Paused  bool       // or not known any more
+	Paused  bool       // or unknown
 	NextDue *time.Time `json:",omitempty"`
 }
 
-// DrainDomain fetches what is due of a domain, politely. It is safe to run
-// again, and to run by mistake twice at once: leases and gates are in the
+// FetchDomain fetches the due URLs of a domain. It can be retried at any time,
+// and even run twice at once, because leases and request slots are in the
 // database.
-func (c *Crawl) DrainDomain(ctx context.Context, in DrainInput) (DrainResult, error) {
-	out, err := c.Drainer.Drain(ctx, in.Domain, activity.GetWorkerStopChannel(ctx), func(so crawler.Result) {
-		activity.RecordHeartbeat(ctx, so.Fetched, so.Stored)
+func (c *Crawl) FetchDomain(ctx context.Context, in FetchDomainInput) (FetchDomainResult, error) {
+	out, err := c.Crawler.Crawl(ctx, in.Domain, activity.GetWorkerStopChannel(ctx), func(progress crawler.Result) {
+		activity.RecordHeartbeat(ctx, progress.Fetched, progress.Stored)
 	})
-	return DrainResult(out), err
+	return FetchDomainResult(out), err
 }
 
-// ControlInput says what is to be done with a domain.
-type ControlInput struct {
-	Domain string
-	What   crawl.Control
+// DomainCommandInput is the input of ApplyDomainCommand.
+type DomainCommandInput struct {
+	Domain  string
+	Command crawl.Command
 }
 
-// ControlDomain does what an operator's signal asks for.
-func (c *Crawl) ControlDomain(ctx context.Context, in ControlInput) error {
-	_, err := c.Frontier.ControlDomain(ctx, uuid.Nil, in.Domain, in.What, "by an operator")
-	var refused *apperr.Error
-	if errors.As(err, &refused) {
-		return nil // of a domain that nobody knows: there is nothing to do
+// ApplyDomainCommand applies a command that an operator sent as a signal.
+func (c *Crawl) ApplyDomainCommand(ctx context.Context, in DomainCommandInput) error {
+	_, err := c.Frontier.ApplyDomainCommand(ctx, uuid.Nil, in.Domain, in.Command, "by an operator")
+	var known *apperr.Error
+	if errors.As(err, &known) {
+		return nil // unknown domain: there is nothing to do
 	}
 	if err != nil {
 		return err
 	}
-	if in.What != crawl.RunNow && in.What != crawl.Empty {
+	if in.Command != crawl.RunNow && in.Command != crawl.Empty {
 		return nil
 	}
-	_, err = c.planSeeds(ctx)
+	_, err = c.enqueueDueSeeds(ctx)
 	return err
 }

@@ -36,7 +36,7 @@ func paragraphs(word string, n int) (out []string) {
 func (s *server) article(domain, path string, paras []string) pipeline.StoredArticle {
 	s.t.Helper()
 	ctx := s.t.Context()
-	d, err := s.Store.CrawlDomain(ctx, domain)
+	d, err := s.Store.GetCrawlDomain(ctx, domain)
 	s.Must(err)
 	u, err := weburl.Parse("https://"+domain+path, weburl.Rules{})
 	s.Must(err)
@@ -44,10 +44,10 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 		`<b class="who">Mai Lan</b><p>` + strings.Join(paras, "</p><p>") + `</p></article><script>alert(1)</script></body></html>`
 	raw, err := pagestore.New(s.Objects)
 	s.Must(err)
-	key := crawl.Key(domain, crawl.ID(u), pagestore.Hash([]byte(html)))
+	key := crawl.ObjectKey(domain, crawl.URLID(u), pagestore.Hash([]byte(html)))
 	_, err = raw.Put(ctx, key, []byte(html))
 	s.Must(err)
-	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.ID(u), u.String(), key)
+	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
 	log := slog.New(slog.DiscardHandler)
 	sites := &pipeline.SiteCache{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
 	drainer := &pipeline.Consumer{Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
@@ -80,7 +80,7 @@ func TestArticlesThatAreGone(t *testing.T) {
 	s.seeded("one.example")
 	gone := s.article("one.example", "/a.html", paragraphs("river", 12))
 	there := s.article("one.example", "/b.html", paragraphs("engine", 12))
-	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first, gone) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", gone.ID)
+	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", gone.ID)
 	s.article("one.example", "/b.html", paragraphs("engine", 13))
 	ids := func(query string) (out []uuid.UUID) {
 		var list spec.ArticlePage

@@ -21,7 +21,7 @@ func (s *Server) ListDomains(ctx context.Context, r spec.ListDomainsRequestObjec
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	all, err := c.Domains(ctx, principal(ctx), value(r.Params.Cursor), limit+1)
+	all, err := c.ListDomains(ctx, principal(ctx), value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -36,23 +36,23 @@ func (s *Server) ListDomains(ctx context.Context, r spec.ListDomainsRequestObjec
 	return out, nil
 }
 
-// GetDomain reads a domain.
+// GetDomain returns a domain.
 func (s *Server) GetDomain(ctx context.Context, r spec.GetDomainRequestObject) (spec.GetDomainResponseObject, error) {
 	d, err := s.domain(ctx, r.Domain)
 	return spec.GetDomain200JSONResponse(d), err
 }
 
-// EditDomain changes how a domain is crawled.
-func (s *Server) EditDomain(ctx context.Context, r spec.EditDomainRequestObject) (spec.EditDomainResponseObject, error) {
+// UpdateDomain updates how a domain is crawled.
+func (s *Server) UpdateDomain(ctx context.Context, r spec.UpdateDomainRequestObject) (spec.UpdateDomainResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Render(ctx, principal(ctx), r.Domain, r.Body.Render); err != nil {
+	if err := c.SetRendering(ctx, principal(ctx), r.Domain, r.Body.Render); err != nil {
 		return nil, err
 	}
 	d, err := s.domain(ctx, r.Domain)
-	return spec.EditDomain200JSONResponse(d), err
+	return spec.UpdateDomain200JSONResponse(d), err
 }
 
 func (s *Server) domain(ctx context.Context, name string) (spec.Domain, error) {
@@ -60,57 +60,57 @@ func (s *Server) domain(ctx context.Context, name string) (spec.Domain, error) {
 	if err != nil {
 		return spec.Domain{}, err
 	}
-	d, err := c.Domain(ctx, principal(ctx), name)
+	d, err := c.GetDomain(ctx, principal(ctx), name)
 	return domainJSON(d), err
 }
 
-func (s *Server) control(ctx context.Context, name string, what crawl.Control) (spec.Domain, error) {
+func (s *Server) applyCommand(ctx context.Context, name string, command crawl.Command) (spec.Domain, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return spec.Domain{}, err
 	}
-	if _, err := c.Control(ctx, principal(ctx), name, what); err != nil {
+	if _, err := c.ApplyCommand(ctx, principal(ctx), name, command); err != nil {
 		return spec.Domain{}, err
 	}
 	return s.domain(ctx, name)
 }
 
-// PauseDomain stops the crawl of a domain.
+// PauseDomain pauses the crawl of a domain.
 func (s *Server) PauseDomain(ctx context.Context, r spec.PauseDomainRequestObject) (spec.PauseDomainResponseObject, error) {
-	d, err := s.control(ctx, r.Domain, crawl.Pause)
+	d, err := s.applyCommand(ctx, r.Domain, crawl.Pause)
 	return spec.PauseDomain200JSONResponse(d), err
 }
 
-// ResumeDomain goes on with the crawl of a domain.
+// ResumeDomain resumes the crawl of a domain.
 func (s *Server) ResumeDomain(ctx context.Context, r spec.ResumeDomainRequestObject) (spec.ResumeDomainResponseObject, error) {
-	d, err := s.control(ctx, r.Domain, crawl.Resume)
+	d, err := s.applyCommand(ctx, r.Domain, crawl.Resume)
 	return spec.ResumeDomain200JSONResponse(d), err
 }
 
-// RunDomain looks at a domain's seeds now.
+// RunDomain crawls a domain's seeds now.
 func (s *Server) RunDomain(ctx context.Context, r spec.RunDomainRequestObject) (spec.RunDomainResponseObject, error) {
-	d, err := s.control(ctx, r.Domain, crawl.RunNow)
+	d, err := s.applyCommand(ctx, r.Domain, crawl.RunNow)
 	return spec.RunDomain200JSONResponse(d), err
 }
 
-// EmptyFrontier forgets what waits to be fetched of a domain.
+// EmptyFrontier empties a domain's queue.
 func (s *Server) EmptyFrontier(ctx context.Context, r spec.EmptyFrontierRequestObject) (spec.EmptyFrontierResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	forgotten, err := c.Control(ctx, principal(ctx), r.Domain, crawl.Empty)
-	return spec.EmptyFrontier200JSONResponse{Forgotten: forgotten}, err
+	deleted, err := c.ApplyCommand(ctx, principal(ctx), r.Domain, crawl.Empty)
+	return spec.EmptyFrontier200JSONResponse{Deleted: deleted}, err
 }
 
-// DownloadWARC streams stored pages.
+// DownloadWARC streams the stored pages of a domain.
 func (s *Server) DownloadWARC(ctx context.Context, r spec.DownloadWARCRequestObject) (spec.DownloadWARCResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	// Whether there is anything of the workspace is said before anything is sent.
-	if _, err := c.Domain(ctx, principal(ctx), r.Domain); err != nil {
+	// Errors must be reported before the response starts.
+	if _, err := c.GetDomain(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
 	if err := seeds.CheckRange(r.Params.From, r.Params.To); err != nil {
@@ -126,8 +126,8 @@ type warcArchive struct {
 	from, to time.Time
 }
 
-// VisitDownloadWARCResponse writes the file. When something goes wrong on the
-// way the connection is cut, so that nobody takes half a file for a whole one.
+// VisitDownloadWARCResponse writes the file. After an error the connection is
+// aborted, so that clients notice that the file is incomplete.
 func (a warcArchive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/warc")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+a.domain+`.warc.gz"`)
@@ -138,32 +138,32 @@ func (a warcArchive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
 		return nil
 	}
 	if !errors.Is(err, context.Canceled) {
-		a.server.Log.Error("an archive was cut off", "domain", a.domain, "error", err)
+		a.server.Log.Error("WARC download was aborted", "domain", a.domain, "error", err)
 	}
 	return http.ErrAbortHandler
 }
 
-// ExportWARC has stored pages written into the object store.
+// ExportWARC starts an export of stored pages into the object store.
 func (s *Server) ExportWARC(ctx context.Context, r spec.ExportWARCRequestObject) (spec.ExportWARCResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	id, err := c.Export(ctx, principal(ctx), r.Domain, r.Body.From, r.Body.To)
-	return spec.ExportWARC202JSONResponse{Id: id, Domain: r.Domain, Status: "waiting"}, err
+	id, err := c.StartExport(ctx, principal(ctx), r.Domain, r.Body.From, r.Body.To)
+	return spec.ExportWARC202JSONResponse{Id: id, Domain: r.Domain, Status: "pending"}, err
 }
 
-// GetExport says where an export is.
+// GetExport returns the status of an export.
 func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (spec.GetExportResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.Exported(ctx, principal(ctx), r.Domain, r.Export)
+	e, err := c.GetExport(ctx, principal(ctx), r.Domain, r.Export)
 	if err != nil {
 		return nil, err
 	}
-	out := spec.GetExport200JSONResponse{Id: r.Export, Domain: r.Domain, Status: "waiting"}
+	out := spec.GetExport200JSONResponse{Id: r.Export, Domain: r.Domain, Status: "pending"}
 	if e.URL != "" {
 		out.Status, out.Url, out.Bytes = "done", &e.URL, &e.Bytes
 	}
@@ -171,9 +171,9 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 }
 
 func domainJSON(d seeds.Domain) spec.Domain {
-	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, DelayMs: int(d.Delay.Milliseconds()), Score: float32(d.Score),
-		ResponseMs: float32(d.Response.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
-		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Refused: d.Refused, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
+	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, CrawlDelayMs: int(d.CrawlDelay.Milliseconds()), Score: float32(d.Score),
+		ResponseMs: float32(d.ResponseTime.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
+		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Excluded: d.Excluded, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
 		Render: d.Render, IgnoredParameters: append([]string{}, d.Rules.Drop...)}
 	now := time.Now()
 	switch {
@@ -181,10 +181,10 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		out.Status = "paused"
 	case d.NotBefore != nil && d.NotBefore.After(now):
 		out.Status, out.NotBefore = "blocked", d.NotBefore
-	case d.DrainingUntil != nil && d.DrainingUntil.After(now):
+	case d.LeasedUntil != nil && d.LeasedUntil.After(now):
 		out.Status = "crawling"
 	}
-	if d.Queues == nil {
+	if d.States == nil {
 		return out
 	}
 	list := make([]struct {
@@ -192,34 +192,34 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		Leased int64                 `json:"leased"`
 		State  spec.DomainQueueState `json:"state"`
 		Urls   int64                 `json:"urls"`
-	}, len(d.Queues))
-	for i, q := range d.Queues {
+	}, len(d.States))
+	for i, q := range d.States {
 		list[i].State, list[i].Urls, list[i].Due, list[i].Leased = spec.DomainQueueState(q.State), q.URLs, q.Due, q.Leased
 	}
 	out.Queue = &list
-	answers := make([]struct {
+	responses := make([]struct {
 		Status int   `json:"status"`
 		Urls   int64 `json:"urls"`
-	}, len(d.Answers))
-	for i, a := range d.Answers {
-		answers[i].Status, answers[i].Urls = a.Status, a.URLs
+	}, len(d.Statuses))
+	for i, a := range d.Statuses {
+		responses[i].Status, responses[i].Urls = a.Status, a.URLs
 	}
-	out.Answers = &answers
-	out.News = &struct {
-		Articles        int64   `json:"articles"`
-		Duplicates      int64   `json:"duplicates"`
-		FoundP50Seconds float32 `json:"found_p50_seconds"`
-		FoundP95Seconds float32 `json:"found_p95_seconds"`
-		Late            int64   `json:"late"`
-		Timed           int64   `json:"timed"`
-	}{d.News.Articles, d.News.Duplicates, float32(d.News.P50.Seconds()), float32(d.News.P95.Seconds()), d.News.Late, d.News.Timed}
-	problems := make([]spec.DomainProblem, len(d.Problems))
-	for i, p := range d.Problems {
-		problems[i] = spec.DomainProblem{Url: p.URL, State: spec.DomainProblemState(p.State), Why: p.Why, At: p.At}
+	out.Responses = &responses
+	out.Weekly = &struct {
+		Articles            int64   `json:"articles"`
+		DiscoveryP50Seconds float32 `json:"discovery_p50_seconds"`
+		DiscoveryP95Seconds float32 `json:"discovery_p95_seconds"`
+		Duplicates          int64   `json:"duplicates"`
+		Late                int64   `json:"late"`
+		Measured            int64   `json:"measured"`
+	}{d.Weekly.Articles, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Duplicates, d.Weekly.Late, d.Weekly.Measured}
+	failures := make([]spec.DomainFetchError, len(d.RecentErrors))
+	for i, p := range d.RecentErrors {
+		failures[i] = spec.DomainFetchError{Url: p.URL, State: spec.DomainFetchErrorState(p.State), Reason: p.Reason, At: p.At}
 		if p.Status != 0 {
-			problems[i].Status = &p.Status
+			failures[i].Status = &p.Status
 		}
 	}
-	out.Problems = &problems
+	out.RecentErrors = &failures
 	return out
 }

@@ -139,11 +139,11 @@ func reachable() map[string]reach {
 		"importSeeds": editors(workspace.CrawlWrite, func(*things) request {
 			return request{body: object{"format": "list", "text": "https://other.example/"}}
 		}),
-		"editSeed":      editors(workspace.CrawlWrite, onSeed(object{"title": "Sports"})),
+		"updateSeed":    editors(workspace.CrawlWrite, onSeed(object{"title": "Sports"})),
 		"deleteSeed":    editors(workspace.CrawlWrite, onSeed(nil)),
 		"listDomains":   viewers(workspace.CrawlRead, none),
 		"getDomain":     viewers(workspace.CrawlRead, onDomain(nil)),
-		"editDomain":    editors(workspace.CrawlWrite, onDomain(object{"render": false})),
+		"updateDomain":  editors(workspace.CrawlWrite, onDomain(object{"render": false})),
 		"pauseDomain":   editors(workspace.CrawlWrite, onDomain(nil)),
 		"resumeDomain":  editors(workspace.CrawlWrite, onDomain(nil)),
 		"runDomain":     editors(workspace.CrawlWrite, onDomain(nil)),

@@ -257,7 +257,7 @@ func (x *things) seed() crawl.Seed {
 		u, err := weburl.Parse("https://"+someID().String()+".example/", weburl.Rules{})
 		x.s.Must(err)
 		made, _, err := x.s.Store.CreateSeeds(x.s.t.Context(), []crawl.Seed{{ID: someID(), WorkspaceID: x.s.Workspace.ID, URL: u, Kind: crawl.Home, Status: crawl.Active,
-			Min: 5 * time.Minute, Max: 20 * time.Minute, Every: 15 * time.Minute, Rules: crawl.Rules{Depth: 1}}}, idempotency.Key{})
+			MinInterval: 5 * time.Minute, MaxInterval: 20 * time.Minute, Interval: 15 * time.Minute, Rules: crawl.Rules{MaxDepth: 1}}}, idempotency.Key{})
 		x.s.Must(err)
 		return made[0]
 	})
@@ -270,7 +270,7 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 	domain = x.domain()
 	return domain, thing(x, someID(), func() uuid.UUID {
 		id := someID()
-		x.s.Must(x.s.Store.AddExport(x.s.t.Context(), x.s.Workspace.ID, id, domain))
+		x.s.Must(x.s.Store.CreateCrawlExport(x.s.t.Context(), x.s.Workspace.ID, id, domain))
 		return id
 	})
 }

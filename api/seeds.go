@@ -13,15 +13,15 @@ import (
 	"dateline/internal/news/crawl/seeds"
 )
 
-// crawler gives what serves the crawl, or says that it is switched off.
+// crawler returns the service of the crawler, or an error if it is disabled.
 func (s *Server) crawler() (*seeds.Service, error) {
 	if s.Crawl == nil {
-		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is disabled (DATELINE_CRAWL)."}
 	}
 	return s.Crawl, nil
 }
 
-// ListSeeds lists where the crawl begins.
+// ListSeeds lists seeds.
 func (s *Server) ListSeeds(ctx context.Context, r spec.ListSeedsRequestObject) (spec.ListSeedsResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Server) ListSeeds(ctx context.Context, r spec.ListSeedsRequestObject) (
 	return out, nil
 }
 
-// CreateSeed makes a seed.
+// CreateSeed creates a seed.
 func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject) (spec.CreateSeedResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject)
 	}
 	b := r.Body
 	n, replayed, err := c.Create(ctx, principal(ctx), seeds.Draft{URL: b.Url, Kind: crawl.Kind(value(b.Kind)), Title: value(b.Title), Paused: value(b.Status) == "paused",
-		Priority: b.Priority, Min: span(b.MinIntervalSeconds), Max: span(b.MaxIntervalSeconds), Allow: value(b.Allow), Deny: value(b.Deny),
-		Depth: b.Depth, Budget: b.DailyBudget}, key)
+		Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds), Allow: value(b.Allow), Deny: value(b.Deny),
+		MaxDepth: b.MaxDepth, DailyBudget: b.DailyBudget}, key)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject)
 		Headers: spec.CreateSeed201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, nil
 }
 
-// ImportSeeds makes seeds of a list.
+// ImportSeeds imports seeds from a list.
 func (s *Server) ImportSeeds(ctx context.Context, r spec.ImportSeedsRequestObject) (spec.ImportSeedsResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
@@ -92,16 +92,16 @@ func (s *Server) ImportSeeds(ctx context.Context, r spec.ImportSeedsRequestObjec
 		switch l.Outcome {
 		case seeds.Created:
 			out.Created++
-		case seeds.Known:
-			out.Known++
+		case seeds.Existing:
+			out.Existing++
 		default:
-			out.Refused++
+			out.Invalid++
 		}
 	}
 	return spec.ImportSeeds200JSONResponse(out), nil
 }
 
-// GetSeed reads a seed.
+// GetSeed returns a seed.
 func (s *Server) GetSeed(ctx context.Context, r spec.GetSeedRequestObject) (spec.GetSeedResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *Server) GetSeed(ctx context.Context, r spec.GetSeedRequestObject) (spec
 	return spec.GetSeed200JSONResponse{Body: seedJSON(n), Headers: spec.GetSeed200ResponseHeaders{ETag: &tag}}, err
 }
 
-// EditSeed changes a seed.
-func (s *Server) EditSeed(ctx context.Context, r spec.EditSeedRequestObject) (spec.EditSeedResponseObject, error) {
+// UpdateSeed updates a seed.
+func (s *Server) UpdateSeed(ctx context.Context, r spec.UpdateSeedRequestObject) (spec.UpdateSeedResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return nil, err
@@ -123,22 +123,22 @@ func (s *Server) EditSeed(ctx context.Context, r spec.EditSeedRequestObject) (sp
 		return nil, err
 	}
 	b := r.Body
-	change := seeds.Change{Title: b.Title, Priority: b.Priority, Min: span(b.MinIntervalSeconds), Max: span(b.MaxIntervalSeconds),
-		Allow: b.Allow, Deny: b.Deny, Depth: b.Depth, Budget: b.DailyBudget}
+	patch := seeds.Patch{Title: b.Title, Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds),
+		Allow: b.Allow, Deny: b.Deny, MaxDepth: b.MaxDepth, DailyBudget: b.DailyBudget}
 	if b.Kind != nil {
 		kind := crawl.Kind(*b.Kind)
-		change.Kind = &kind
+		patch.Kind = &kind
 	}
 	if b.Status != nil {
-		status := crawl.Status(*b.Status)
-		change.Status = &status
+		status := crawl.SeedStatus(*b.Status)
+		patch.Status = &status
 	}
-	n, err := c.Edit(ctx, principal(ctx), r.Id, version, change)
+	n, err := c.Update(ctx, principal(ctx), r.Id, version, patch)
 	tag := seedTag(n)
-	return spec.EditSeed200JSONResponse{Body: seedJSON(n), Headers: spec.EditSeed200ResponseHeaders{ETag: &tag}}, err
+	return spec.UpdateSeed200JSONResponse{Body: seedJSON(n), Headers: spec.UpdateSeed200ResponseHeaders{ETag: &tag}}, err
 }
 
-// DeleteSeed ends the crawl from a seed.
+// DeleteSeed deletes a seed.
 func (s *Server) DeleteSeed(ctx context.Context, r spec.DeleteSeedRequestObject) (spec.DeleteSeedResponseObject, error) {
 	c, err := s.crawler()
 	if err != nil {
@@ -159,7 +159,7 @@ func seedTag(n crawl.Seed) string { return `"` + strconv.FormatInt(n.Version, 10
 
 func seedJSON(n crawl.Seed) spec.Seed {
 	return spec.Seed{Id: n.ID, Url: n.URL.String(), Domain: n.URL.Domain(), Kind: spec.SeedKind(n.Kind), Title: n.Title, Status: spec.SeedStatus(n.Status),
-		Priority: n.Priority, MinIntervalSeconds: int(n.Min.Seconds()), MaxIntervalSeconds: int(n.Max.Seconds()), IntervalSeconds: int(n.Every.Seconds()),
-		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...), Depth: n.Rules.Depth, DailyBudget: n.Rules.Budget,
-		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, Problem: optional(n.LastProblem), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
+		Priority: n.Priority, MinIntervalSeconds: int(n.MinInterval.Seconds()), MaxIntervalSeconds: int(n.MaxInterval.Seconds()), IntervalSeconds: int(n.Interval.Seconds()),
+		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...), MaxDepth: n.Rules.MaxDepth, DailyBudget: n.Rules.DailyBudget,
+		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, LastError: optional(n.LastError), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
 }

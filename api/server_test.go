@@ -163,7 +163,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	n.Must(err)
 	raw, err := pagestore.New(n.Objects)
 	n.Must(err)
-	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Browser: true, Log: s.Log}
+	s.Crawl = &seeds.Service{Seeds: n.Store, Domains: n.Store, Stats: n.Store, Exports: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
 	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
@@ -176,7 +176,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	return h
 }
 
-func (w *temporal) SignalCrawl(_ context.Context, domain string, what crawl.Control) error {
+func (w *temporal) SignalCrawl(_ context.Context, domain string, what crawl.Command) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.crawls = append(w.crawls, string(what)+" "+domain)

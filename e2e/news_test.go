@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/e2etest"
 )
 
@@ -27,7 +27,7 @@ func TestNewsIsFound(t *testing.T) {
 	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": site.Home()}, nil); status != http.StatusCreated {
 		t.Fatalf("making a seed: %d", status)
 	}
-	finds := func(a crawltest.Published) bool {
+	finds := func(a crawltest.Article) bool {
 		var found struct {
 			Hits []struct{ URL string }
 		}

@@ -17,24 +17,24 @@ import (
 	"dateline/workflows"
 )
 
-// Crawler is what the crawler's worker can do.
-type Crawler struct {
-	Crawl    *activities.Crawl
-	Keep     *activities.CrawlKeeper
-	Articles *activities.Articles
+// CrawlActivities is what the crawler's worker can do.
+type CrawlActivities struct {
+	Crawl       *activities.Crawl
+	Maintenance *activities.CrawlMaintenance
+	Articles    *activities.Articles
 }
 
 // NewCrawl prepares the worker of the crawler's queue. Its drains mostly wait.
-func NewCrawl(c client.Client, a Crawler) worker.Worker {
+func NewCrawl(c client.Client, a CrawlActivities) worker.Worker {
 	w := worker.New(c, workflows.CrawlQueue, worker.Options{
-		MaxConcurrentActivityExecutionSize: a.Crawl.Most + 20,
+		MaxConcurrentActivityExecutionSize: a.Crawl.MaxDomains + 20,
 		WorkerStopTimeout:                  stopPatience,
 		WorkflowTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})
 	RegisterCrawl(w)
 	w.RegisterActivityWithOptions(a.Crawl, activity.RegisterOptions{})
-	w.RegisterActivityWithOptions(a.Keep, activity.RegisterOptions{})
+	w.RegisterActivityWithOptions(a.Maintenance, activity.RegisterOptions{})
 	if a.Articles != nil {
 		w.RegisterActivityWithOptions(a.Articles, activity.RegisterOptions{})
 	}
@@ -45,8 +45,8 @@ func NewCrawl(c client.Client, a Crawler) worker.Worker {
 func RegisterCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Crawl, workflow.RegisterOptions{Name: workflows.CrawlWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.CrawlDomain, workflow.RegisterOptions{Name: workflows.CrawlDomainWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.RebuildSeen, workflow.RegisterOptions{Name: workflows.RebuildSeenWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.SweepPages, workflow.RegisterOptions{Name: workflows.SweepPagesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{Name: workflows.RebuildURLFilterWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{Name: workflows.DeleteOldPageVersionsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExtractArticles, workflow.RegisterOptions{Name: workflows.ExtractArticlesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
@@ -67,14 +67,14 @@ func crawlSchedules() []client.ScheduleOptions {
 	return []client.ScheduleOptions{
 		every(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
 		every(workflows.ExtractArticlesSchedule, workflows.ExtractArticlesWorkflow, time.Minute, 0, true),
-		every(workflows.RebuildSeenSchedule, workflows.RebuildSeenWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
-		every(workflows.SweepPagesSchedule, workflows.SweepPagesWorkflow, 24*time.Hour, 20*time.Hour, false),
+		every(workflows.RebuildURLFilterSchedule, workflows.RebuildURLFilterWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
+		every(workflows.DeleteOldPageVersionsSchedule, workflows.DeleteOldPageVersionsWorkflow, 24*time.Hour, 20*time.Hour, false),
 	}
 }
 
-// dropSchedules takes away what a part that is switched off has left: nobody
+// deleteSchedules takes away what a part that is switched off has left: nobody
 // would run it.
-func dropSchedules(ctx context.Context, c client.Client, all []client.ScheduleOptions) error {
+func deleteSchedules(ctx context.Context, c client.Client, all []client.ScheduleOptions) error {
 	for _, one := range all {
 		err := c.ScheduleClient().GetHandle(ctx, one.ID).Delete(ctx)
 		var none *serviceerror.NotFound

@@ -30,7 +30,7 @@ type Activities struct {
 	Archive    *activities.Archive
 	Tokens     *activities.Tokens
 	Views      *activities.Views  // nil: readers are not counted
-	Crawler    *Crawler           // nil: the crawler is switched off
+	Crawler    *CrawlActivities   // nil: the crawler is switched off
 	Search     *activities.Search // nil: there are no articles
 }
 
@@ -193,7 +193,7 @@ func (w *Worker) putSchedules(ctx context.Context) {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {
-				err = dropSchedules(ctx, w.client, part.all)
+				err = deleteSchedules(ctx, w.client, part.all)
 			}
 		}
 		if err == nil || ctx.Err() != nil {

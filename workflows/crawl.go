@@ -13,21 +13,21 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// drainsPerRun is how many drains a CrawlDomain run does before it continues as
-// new: a site with much to fetch is drained for days.
-const drainsPerRun = 50
+// fetchesPerRun is how many fetch activities a CrawlDomain run executes before
+// it continues as new: a large site is crawled for days.
+const fetchesPerRun = 50
 
-// soon is how long a CrawlDomain waits for the next URL by itself. What is due
-// later is the schedule's.
-const soon = 15 * time.Second
+// maxInlineWait is how long a CrawlDomain waits for the next due URL itself.
+// Later URLs are left to the schedule.
+const maxInlineWait = 15 * time.Second
 
-// Crawl makes due what is due by seeds, and starts a CrawlDomain for every
-// domain that has work. A schedule runs it.
+// Crawl enqueues the URLs of due seeds and starts a CrawlDomain for every due
+// domain. A schedule runs it.
 //
-// Children are abandoned: they outlive the run that started them, which ends as
-// soon as all have begun, so that the schedule's next run is not skipped because
-// one large site is still being drained. One domain never has two: the id
-// forbids it. How many there are at once is bounded by the plan.
+// Children are abandoned, so that they outlive this run: it ends once all have
+// started, and the schedule never skips a run because a large site is still
+// being crawled. The workflow ID prevents two crawls of one domain. The plan
+// bounds their number.
 func Crawl(ctx workflow.Context) (CrawlResult, error) {
 	var c *activities.Crawl
 	var plan activities.CrawlPlan
@@ -61,35 +61,35 @@ func Crawl(ctx workflow.Context) (CrawlResult, error) {
 	return result, nil
 }
 
-// CrawlDomain drains one domain's queue, drain by drain, until nothing is due or
-// the domain is paused. Everything that it needs to know is in the database: it
-// may be terminated at any time, and is started anew when something is due.
+// CrawlDomain crawls a domain until no URL is due or the domain is paused. All
+// state is in the database: the workflow can be terminated at any time and is
+// started again when something is due.
 func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, error) {
 	var total CrawlDomainResult
-	signals := crawlSignals(ctx)
-	for drains := 0; ; drains++ {
-		if err := applyControls(ctx, in.Domain, signals.pending()); err != nil {
+	signals := crawlCommandSignals(ctx)
+	for fetches := 0; ; fetches++ {
+		if err := applyCommands(ctx, in.Domain, signals.pending()); err != nil {
 			return total, err
 		}
-		if drains >= drainsPerRun || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+		if fetches >= fetchesPerRun || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return total, workflow.NewContinueAsNewError(ctx, CrawlDomainWorkflow, in)
 		}
-		result, asked, err := drainOnce(ctx, in.Domain, signals)
+		result, requested, err := fetchOnce(ctx, in.Domain, signals)
 		if err != nil {
 			return total, err
 		}
 		total.Fetched, total.Stored, total.Found = total.Fetched+result.Fetched, total.Stored+result.Stored, total.Found+result.Found
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages fetched, %d stored, %d found", total.Fetched, total.Stored, total.Found))
-		if asked != "" {
-			if err := applyControls(ctx, in.Domain, []crawl.Control{asked}); err != nil {
+		if requested != "" {
+			if err := applyCommands(ctx, in.Domain, []crawl.Command{requested}); err != nil {
 				return total, err
 			}
 			continue
 		}
-		if result.Paused || result.NextDue == nil || result.NextDue.Sub(workflow.Now(ctx)) > soon {
-			// A signal that came meanwhile must not end with the workflow.
-			if late := signals.pending(); len(late) > 0 {
-				if err := applyControls(ctx, in.Domain, late); err != nil {
+		if result.Paused || result.NextDue == nil || result.NextDue.Sub(workflow.Now(ctx)) > maxInlineWait {
+			// A signal that arrived in the meantime must not get lost.
+			if pending := signals.pending(); len(pending) > 0 {
+				if err := applyCommands(ctx, in.Domain, pending); err != nil {
 					return total, err
 				}
 				continue
@@ -102,28 +102,28 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 	}
 }
 
-// drainOnce runs one drain. A signal calls it off, and is returned.
-func drainOnce(ctx workflow.Context, domain string, signals controls) (result activities.DrainResult, asked crawl.Control, err error) {
+// fetchOnce runs one fetch activity. A signal cancels it and is returned.
+func fetchOnce(ctx workflow.Context, domain string, signals commandSignals) (result activities.FetchDomainResult, requested crawl.Command, err error) {
 	var c *activities.Crawl
-	draining, callOff := workflow.WithCancel(crawling(ctx, "Crawls "+domain))
-	future := workflow.ExecuteActivity(draining, c.DrainDomain, activities.DrainInput{Domain: domain})
+	fetchCtx, cancel := workflow.WithCancel(crawling(ctx, "Crawls "+domain))
+	future := workflow.ExecuteActivity(fetchCtx, c.FetchDomain, activities.FetchDomainInput{Domain: domain})
 	selector := workflow.NewSelector(ctx)
 	selector.AddFuture(future, func(workflow.Future) {})
-	signals.receive(selector, func(what crawl.Control) { asked = what; callOff() })
+	signals.receive(selector, func(command crawl.Command) { requested = command; cancel() })
 	selector.Select(ctx)
 	err = future.Get(ctx, &result)
-	if asked != "" && temporal.IsCanceledError(err) && ctx.Err() == nil {
+	if requested != "" && temporal.IsCanceledError(err) && ctx.Err() == nil {
 		err = nil
 	}
-	return result, asked, err
+	return result, requested, err
 }
 
-// applyControls carries out what signals ask for. The row decides: a pause holds until
-// somebody resumes, also when this workflow is long gone.
-func applyControls(ctx workflow.Context, domain string, asked []crawl.Control) error {
+// applyCommands applies the commands of signals. The row decides: a pause lasts
+// until the domain is resumed, even after this workflow has ended.
+func applyCommands(ctx workflow.Context, domain string, requested []crawl.Command) error {
 	var c *activities.Crawl
-	for _, what := range asked {
-		err := workflow.ExecuteLocalActivity(rows(ctx, "Notes: "+string(what)), c.ControlDomain, activities.ControlInput{Domain: domain, What: what}).Get(ctx, nil)
+	for _, command := range requested {
+		err := workflow.ExecuteLocalActivity(rows(ctx, "Applies "+string(command)), c.ApplyDomainCommand, activities.DomainCommandInput{Domain: domain, Command: command}).Get(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -131,72 +131,73 @@ func applyControls(ctx workflow.Context, domain string, asked []crawl.Control) e
 	return nil
 }
 
-// controls are the channels of the signals, in a fixed order.
-type controls []control
+// commandSignals are the signal channels, in a fixed order.
+type commandSignals []commandSignal
 
-type control struct {
-	what    crawl.Control
+type commandSignal struct {
+	command crawl.Command
 	channel workflow.ReceiveChannel
 }
 
-func crawlSignals(ctx workflow.Context) controls {
-	return controls{
+func crawlCommandSignals(ctx workflow.Context) commandSignals {
+	return commandSignals{
 		{crawl.Empty, workflow.GetSignalChannel(ctx, SignalEmpty)},
 		{crawl.Resume, workflow.GetSignalChannel(ctx, SignalResume)},
 		{crawl.RunNow, workflow.GetSignalChannel(ctx, SignalRunNow)},
-		{crawl.Pause, workflow.GetSignalChannel(ctx, SignalPause)}, // last: when in doubt, nothing is fetched
+		{crawl.Pause, workflow.GetSignalChannel(ctx, SignalPause)}, // last, so that it wins over the others
 	}
 }
 
-// pending takes what has come.
-func (s controls) pending() (asked []crawl.Control) {
-	for _, one := range s {
-		for one.channel.ReceiveAsync(nil) {
-			asked = append(asked, one.what)
+// pending returns the signals received so far.
+func (s commandSignals) pending() (requested []crawl.Command) {
+	for _, signal := range s {
+		for signal.channel.ReceiveAsync(nil) {
+			requested = append(requested, signal.command)
 		}
 	}
-	return asked
+	return requested
 }
 
-// receive has a selector take one signal.
-func (s controls) receive(selector workflow.Selector, then func(crawl.Control)) {
-	for _, one := range s {
-		selector.AddReceive(one.channel, func(c workflow.ReceiveChannel, _ bool) {
+// receive registers the channels with a selector, which takes one signal.
+func (s commandSignals) receive(selector workflow.Selector, handle func(crawl.Command)) {
+	for _, signal := range s {
+		selector.AddReceive(signal.channel, func(c workflow.ReceiveChannel, _ bool) {
 			c.ReceiveAsync(nil)
-			then(one.what)
+			handle(signal.command)
 		})
 	}
 }
 
-// wait sleeps, until a signal comes. It leaves the signal where it is.
-func (s controls) wait(ctx workflow.Context, long time.Duration) {
-	timing, stop := workflow.WithCancel(ctx)
+// wait sleeps until a signal arrives, which stays in its channel.
+func (s commandSignals) wait(ctx workflow.Context, d time.Duration) {
+	timerCtx, stop := workflow.WithCancel(ctx)
 	defer stop()
 	selector := workflow.NewSelector(ctx)
-	selector.AddFuture(workflow.NewTimer(timing, long), func(workflow.Future) {})
-	for _, one := range s {
-		selector.AddReceive(one.channel, func(workflow.ReceiveChannel, bool) {})
+	selector.AddFuture(workflow.NewTimer(timerCtx, d), func(workflow.Future) {})
+	for _, signal := range s {
+		selector.AddReceive(signal.channel, func(workflow.ReceiveChannel, bool) {})
 	}
 	selector.Select(ctx)
 }
 
-// RebuildSeen makes the filter of seen URLs anew. A schedule runs it.
-func RebuildSeen(ctx workflow.Context) (urls int, err error) {
-	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Reads all known URLs"), k.RebuildSeen).Get(ctx, &urls)
+// RebuildURLFilter rebuilds the filter of known URLs from the database. A
+// schedule runs it.
+func RebuildURLFilter(ctx workflow.Context) (urls int, err error) {
+	var k *activities.CrawlMaintenance
+	err = workflow.ExecuteActivity(lengthy(ctx, "Rebuilds the URL filter"), k.RebuildURLFilter).Get(ctx, &urls)
 	return urls, err
 }
 
-// SweepPages drops old versions of pages. A schedule runs it.
-func SweepPages(ctx workflow.Context) (dropped int, err error) {
-	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Drops old versions"), k.SweepPages).Get(ctx, &dropped)
+// DeleteOldPageVersions deletes old versions of pages. A schedule runs it.
+func DeleteOldPageVersions(ctx workflow.Context) (dropped int, err error) {
+	var k *activities.CrawlMaintenance
+	err = workflow.ExecuteActivity(lengthy(ctx, "Deletes old page versions"), k.DeleteOldPageVersions).Get(ctx, &dropped)
 	return dropped, err
 }
 
-// ExportPages writes an archive of a domain into the object store.
+// ExportPages writes a WARC file of a domain into the object store.
 func ExportPages(ctx workflow.Context, in ExportPagesInput) (out activities.ExportResult, err error) {
-	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Writes the archive"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
+	var k *activities.CrawlMaintenance
+	err = workflow.ExecuteActivity(lengthy(ctx, "Writes the WARC file"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
 	return out, err
 }

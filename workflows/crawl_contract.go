@@ -4,26 +4,27 @@ import (
 	"time"
 )
 
-// CrawlQueue runs the crawler, so that no slow site delays a post.
+// CrawlQueue is the task queue of the crawler. It is separate, so that slow
+// sites do not delay posts.
 const CrawlQueue = "dateline-crawl"
 
-// Names by which the crawler's workflows are started.
+// Names of the crawler's workflows.
 const (
-	CrawlWorkflow       = "Crawl"
-	CrawlDomainWorkflow = "CrawlDomain"
-	RebuildSeenWorkflow = "RebuildSeen"
-	SweepPagesWorkflow  = "SweepPages"
-	ExportPagesWorkflow = "ExportPages"
+	CrawlWorkflow                 = "Crawl"
+	CrawlDomainWorkflow           = "CrawlDomain"
+	RebuildURLFilterWorkflow      = "RebuildURLFilter"
+	DeleteOldPageVersionsWorkflow = "DeleteOldPageVersions"
+	ExportPagesWorkflow           = "ExportPages"
 )
 
-// Ids of the crawler's schedules.
+// IDs of the crawler's schedules.
 const (
-	CrawlSchedule       = "crawl"
-	RebuildSeenSchedule = "rebuild-seen"
-	SweepPagesSchedule  = "sweep-pages"
+	CrawlSchedule                 = "crawl"
+	RebuildURLFilterSchedule      = "rebuild-url-filter"
+	DeleteOldPageVersionsSchedule = "delete-old-page-versions"
 )
 
-// Signals of the CrawlDomain workflow. None has an input.
+// Signals of the CrawlDomain workflow. They have no payload.
 const (
 	SignalPause  = "pause"
 	SignalResume = "resume"
@@ -31,33 +32,33 @@ const (
 	SignalEmpty  = "empty"
 )
 
-// CrawlDomainID is the workflow id of a domain's crawl.
+// CrawlDomainID is the workflow ID of a domain's crawl.
 func CrawlDomainID(domain string) string { return "crawl/" + domain }
 
-// ExportID is the workflow id of an export.
+// ExportID is the workflow ID of an export.
 func ExportID(export string) string { return "export/" + export }
 
-// CrawlDomainInput starts a CrawlDomain workflow.
+// CrawlDomainInput is the input of the CrawlDomain workflow.
 type CrawlDomainInput struct {
 	Domain string
 }
 
-// CrawlDomainResult is what a CrawlDomain workflow did since it last continued
-// as new.
+// CrawlDomainResult counts what a CrawlDomain workflow did since it last
+// continued as new.
 type CrawlDomainResult struct {
 	Fetched int
 	Stored  int
 	Found   int
 }
 
-// CrawlResult is what a run of the schedule did.
+// CrawlResult counts what a run of the schedule did.
 type CrawlResult struct {
 	Seeds   int
 	Started int
-	Running int // that were drained already
+	Running int // domains that were being crawled already
 }
 
-// ExportPagesInput starts an ExportPages workflow.
+// ExportPagesInput is the input of the ExportPages workflow.
 type ExportPagesInput struct {
 	Domain   string
 	From, To time.Time

@@ -157,11 +157,11 @@ func (e DeliveryStatus) Valid() bool {
 
 // Defines values for DomainQueueState.
 const (
-	DomainQueueStateDead    DomainQueueState = "dead"
-	DomainQueueStateFailed  DomainQueueState = "failed"
-	DomainQueueStateKept    DomainQueueState = "kept"
-	DomainQueueStateRefused DomainQueueState = "refused"
-	DomainQueueStateWaiting DomainQueueState = "waiting"
+	DomainQueueStateDead     DomainQueueState = "dead"
+	DomainQueueStateExcluded DomainQueueState = "excluded"
+	DomainQueueStateFailed   DomainQueueState = "failed"
+	DomainQueueStatePending  DomainQueueState = "pending"
+	DomainQueueStateStored   DomainQueueState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the DomainQueueState enum.
@@ -169,13 +169,13 @@ func (e DomainQueueState) Valid() bool {
 	switch e {
 	case DomainQueueStateDead:
 		return true
+	case DomainQueueStateExcluded:
+		return true
 	case DomainQueueStateFailed:
 		return true
-	case DomainQueueStateKept:
+	case DomainQueueStatePending:
 		return true
-	case DomainQueueStateRefused:
-		return true
-	case DomainQueueStateWaiting:
+	case DomainQueueStateStored:
 		return true
 	default:
 		return false
@@ -206,27 +206,27 @@ func (e DomainStatus) Valid() bool {
 	}
 }
 
-// Defines values for DomainProblemState.
+// Defines values for DomainFetchErrorState.
 const (
-	DomainProblemStateDead    DomainProblemState = "dead"
-	DomainProblemStateFailed  DomainProblemState = "failed"
-	DomainProblemStateKept    DomainProblemState = "kept"
-	DomainProblemStateRefused DomainProblemState = "refused"
-	DomainProblemStateWaiting DomainProblemState = "waiting"
+	DomainFetchErrorStateDead     DomainFetchErrorState = "dead"
+	DomainFetchErrorStateExcluded DomainFetchErrorState = "excluded"
+	DomainFetchErrorStateFailed   DomainFetchErrorState = "failed"
+	DomainFetchErrorStatePending  DomainFetchErrorState = "pending"
+	DomainFetchErrorStateStored   DomainFetchErrorState = "stored"
 )
 
-// Valid indicates whether the value is a known member of the DomainProblemState enum.
-func (e DomainProblemState) Valid() bool {
+// Valid indicates whether the value is a known member of the DomainFetchErrorState enum.
+func (e DomainFetchErrorState) Valid() bool {
 	switch e {
-	case DomainProblemStateDead:
+	case DomainFetchErrorStateDead:
 		return true
-	case DomainProblemStateFailed:
+	case DomainFetchErrorStateExcluded:
 		return true
-	case DomainProblemStateKept:
+	case DomainFetchErrorStateFailed:
 		return true
-	case DomainProblemStateRefused:
+	case DomainFetchErrorStatePending:
 		return true
-	case DomainProblemStateWaiting:
+	case DomainFetchErrorStateStored:
 		return true
 	default:
 		return false
@@ -236,7 +236,7 @@ func (e DomainProblemState) Valid() bool {
 // Defines values for ExportStatus.
 const (
 	ExportStatusDone    ExportStatus = "done"
-	ExportStatusWaiting ExportStatus = "waiting"
+	ExportStatusPending ExportStatus = "pending"
 )
 
 // Valid indicates whether the value is a known member of the ExportStatus enum.
@@ -244,7 +244,7 @@ func (e ExportStatus) Valid() bool {
 	switch e {
 	case ExportStatusDone:
 		return true
-	case ExportStatusWaiting:
+	case ExportStatusPending:
 		return true
 	default:
 		return false
@@ -667,9 +667,9 @@ func (e SeedImportFormat) Valid() bool {
 
 // Defines values for SeedImportResultLinesOutcome.
 const (
-	SeedImportResultLinesOutcomeCreated SeedImportResultLinesOutcome = "created"
-	SeedImportResultLinesOutcomeKnown   SeedImportResultLinesOutcome = "known"
-	SeedImportResultLinesOutcomeRefused SeedImportResultLinesOutcome = "refused"
+	SeedImportResultLinesOutcomeCreated  SeedImportResultLinesOutcome = "created"
+	SeedImportResultLinesOutcomeExisting SeedImportResultLinesOutcome = "existing"
+	SeedImportResultLinesOutcomeInvalid  SeedImportResultLinesOutcome = "invalid"
 )
 
 // Valid indicates whether the value is a known member of the SeedImportResultLinesOutcome enum.
@@ -677,9 +677,9 @@ func (e SeedImportResultLinesOutcome) Valid() bool {
 	switch e {
 	case SeedImportResultLinesOutcomeCreated:
 		return true
-	case SeedImportResultLinesOutcomeKnown:
+	case SeedImportResultLinesOutcomeExisting:
 		return true
-	case SeedImportResultLinesOutcomeRefused:
+	case SeedImportResultLinesOutcomeInvalid:
 		return true
 	default:
 		return false
@@ -1762,85 +1762,102 @@ type Disconnection struct {
 
 // Domain defines model for Domain.
 type Domain struct {
-	// Answers How the last request for each URL was answered.
-	Answers *[]struct {
-		Status int   `json:"status"`
-		Urls   int64 `json:"urls"`
-	} `json:"answers,omitempty"`
-	Bytes     int64     `json:"bytes"`
-	CreatedAt time.Time `json:"created_at"`
+	Bytes int64 `json:"bytes"`
 
-	// DelayMs That its robots.txt asks for.
-	DelayMs int    `json:"delay_ms"`
-	Domain  string `json:"domain"`
-	Failed  int64  `json:"failed"`
+	// CrawlDelayMs Crawl-delay of robots.txt; 0 means none.
+	CrawlDelayMs int       `json:"crawl_delay_ms"`
+	CreatedAt    time.Time `json:"created_at"`
+	Domain       string    `json:"domain"`
 
-	// Fetched Requests.
+	// Excluded Mostly by robots.txt.
+	Excluded int64 `json:"excluded"`
+	Failed   int64 `json:"failed"`
+
+	// Fetched Number of requests.
 	Fetched int64 `json:"fetched"`
 
-	// FetchedToday Pages counted against the day's budget.
+	// FetchedToday Pages counted against the daily budget.
 	FetchedToday int `json:"fetched_today"`
 
-	// IgnoredParameters Of its URLs, learned from its pages: they do not change the page. Tracking and sessions are ignored anyway.
+	// IgnoredParameters URL parameters that do not change the page, learned from its pages. Tracking and session parameters are always ignored.
 	IgnoredParameters []string   `json:"ignored_parameters"`
 	LastCrawl         *time.Time `json:"last_crawl,omitempty"`
-
-	// News What it brought in the last seven days, as far as it was read.
-	News *struct {
-		Articles int64 `json:"articles"`
-
-		// Duplicates Articles that say the same as another one, of this site or another.
-		Duplicates int64 `json:"duplicates"`
-
-		// FoundP50Seconds From publication until the crawl found them: half of them sooner.
-		FoundP50Seconds float32 `json:"found_p50_seconds"`
-
-		// FoundP95Seconds 95 of 100 sooner.
-		FoundP95Seconds float32 `json:"found_p95_seconds"`
-
-		// Late Of those: found more than 30 minutes after their publication.
-		Late int64 `json:"late"`
-
-		// Timed Articles that came out while the site was watched and tell when.
-		Timed int64 `json:"timed"`
-	} `json:"news,omitempty"`
-	NextDue   *time.Time `json:"next_due,omitempty"`
-	NotBefore *time.Time `json:"not_before,omitempty"`
-	PausedAt  *time.Time `json:"paused_at,omitempty"`
-
-	// Problems The last fetches that came to nothing, or not to all that they should, the newest first.
-	Problems *[]DomainProblem `json:"problems,omitempty"`
-	Queue    *[]struct {
+	NextDue           *time.Time `json:"next_due,omitempty"`
+	NotBefore         *time.Time `json:"not_before,omitempty"`
+	PausedAt          *time.Time `json:"paused_at,omitempty"`
+	Queue             *[]struct {
 		Due    int64            `json:"due"`
 		Leased int64            `json:"leased"`
 		State  DomainQueueState `json:"state"`
 		Urls   int64            `json:"urls"`
 	} `json:"queue,omitempty"`
 
-	// Refused By robots.txt.
-	Refused int64 `json:"refused"`
+	// RecentErrors The last fetches that failed in full or in part, newest first.
+	RecentErrors *[]DomainFetchError `json:"recent_errors,omitempty"`
 
-	// Render Its pages are shown by a browser before they are stored.
+	// Render Pages are rendered in a browser before they are stored.
 	Render bool `json:"render"`
 
-	// ResponseMs Moving average.
+	// ResponseMs Moving average of the response time.
 	ResponseMs float32 `json:"response_ms"`
 
-	// Score How often its hubs had something new, 0 to 1.
+	// Responses URLs by the status of their last response.
+	Responses *[]struct {
+		Status int   `json:"status"`
+		Urls   int64 `json:"urls"`
+	} `json:"responses,omitempty"`
+
+	// Score How often its hubs had new links, 0 to 1.
 	Score float32 `json:"score"`
 
-	// Status `blocked`: the site asked to be left alone until `not_before`.
+	// Status `blocked`: no requests until `not_before`, because the site throttles or does not respond.
 	Status    DomainStatus `json:"status"`
 	Stored    int64        `json:"stored"`
 	Timeouts  int64        `json:"timeouts"`
 	Unchanged int64        `json:"unchanged"`
+
+	// Weekly Articles of the last seven days.
+	Weekly *struct {
+		Articles int64 `json:"articles"`
+
+		// DiscoveryP50Seconds Time from publication to discovery, median.
+		DiscoveryP50Seconds float32 `json:"discovery_p50_seconds"`
+
+		// DiscoveryP95Seconds Time from publication to discovery, 95th percentile.
+		DiscoveryP95Seconds float32 `json:"discovery_p95_seconds"`
+
+		// Duplicates Articles with the text of another one, on this site or another.
+		Duplicates int64 `json:"duplicates"`
+
+		// Late Measured articles that were discovered more than 30 minutes after publication.
+		Late int64 `json:"late"`
+
+		// Measured Articles published since the domain was added whose time of publication is known.
+		Measured int64 `json:"measured"`
+	} `json:"weekly,omitempty"`
 }
 
 // DomainQueueState defines model for Domain.Queue.State.
 type DomainQueueState string
 
-// DomainStatus `blocked`: the site asked to be left alone until `not_before`.
+// DomainStatus `blocked`: no requests until `not_before`, because the site throttles or does not respond.
 type DomainStatus string
+
+// DomainFetchError defines model for DomainFetchError.
+type DomainFetchError struct {
+	At *time.Time `json:"at,omitempty"`
+
+	// Reason A code and an explanation, such as `trap: it redirects in a circle`.
+	Reason string                `json:"reason"`
+	State  DomainFetchErrorState `json:"state"`
+
+	// Status Of the last response.
+	Status *int   `json:"status,omitempty"`
+	Url    string `json:"url"`
+}
+
+// DomainFetchErrorState defines model for DomainFetchError.State.
+type DomainFetchErrorState string
 
 // DomainPage defines model for DomainPage.
 type DomainPage struct {
@@ -1848,26 +1865,10 @@ type DomainPage struct {
 	NextCursor *string  `json:"next_cursor,omitempty"`
 }
 
-// DomainPatch defines model for DomainPatch.
-type DomainPatch struct {
+// DomainUpdate defines model for DomainUpdate.
+type DomainUpdate struct {
 	Render bool `json:"render"`
 }
-
-// DomainProblem defines model for DomainProblem.
-type DomainProblem struct {
-	At    *time.Time         `json:"at,omitempty"`
-	State DomainProblemState `json:"state"`
-
-	// Status Of the last answer.
-	Status *int   `json:"status,omitempty"`
-	Url    string `json:"url"`
-
-	// Why A word, and a sentence for people: `trap: it redirects in a circle`.
-	Why string `json:"why"`
-}
-
-// DomainProblemState defines model for DomainProblem.State.
-type DomainProblemState string
 
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
@@ -1892,15 +1893,13 @@ type Export struct {
 	Bytes  *int64             `json:"bytes,omitempty"`
 	Domain string             `json:"domain"`
 	Id     openapi_types.UUID `json:"id"`
+	Status ExportStatus       `json:"status"`
 
-	// Status `waiting`: it is being written.
-	Status ExportStatus `json:"status"`
-
-	// Url Where it can be downloaded within the hour.
+	// Url Download URL
 	Url *string `json:"url,omitempty"`
 }
 
-// ExportStatus `waiting`: it is being written.
+// ExportStatus defines model for Export.Status.
 type ExportStatus string
 
 // Extraction defines model for Extraction.
@@ -2406,26 +2405,26 @@ type NewSavedSearch struct {
 
 // NewSeed defines model for NewSeed.
 type NewSeed struct {
-	// Allow Only addresses with one of these behind the host; * stands for anything, ^ and $ for the ends.
+	// Allow Only follow URLs whose path and query match one of these patterns. `*` matches any text; `^` and `$` match the start and the end.
 	Allow *[]string `json:"allow,omitempty"`
 
-	// DailyBudget Pages a day found through it; 0 is as many as the domain may have.
+	// DailyBudget Maximum pages per day discovered through this seed. 0: only the domain's limit applies.
 	DailyBudget *int `json:"daily_budget,omitempty"`
 
-	// Deny No addresses with one of these. Wins over allow.
+	// Deny Do not follow URLs that match one of these patterns. Takes precedence over `allow`.
 	Deny *[]string `json:"deny,omitempty"`
+	Kind *SeedKind `json:"kind,omitempty"`
 
-	// Depth Links away from the seed; 1 is what it links itself.
-	Depth *int      `json:"depth,omitempty"`
-	Kind  *SeedKind `json:"kind,omitempty"`
+	// MaxDepth Maximum distance from the seed in links. 1 follows only the seed's own links.
+	MaxDepth *int `json:"max_depth,omitempty"`
 
-	// MaxIntervalSeconds 1200, unless given.
+	// MaxIntervalSeconds Defaults to 1200.
 	MaxIntervalSeconds *int `json:"max_interval_seconds,omitempty"`
 
-	// MinIntervalSeconds 300, unless given.
+	// MinIntervalSeconds Defaults to 300.
 	MinIntervalSeconds *int `json:"min_interval_seconds,omitempty"`
 
-	// Priority Higher goes first within its site.
+	// Priority Pages of seeds with a higher priority are fetched first within their site.
 	Priority *int        `json:"priority,omitempty"`
 	Status   *SeedStatus `json:"status,omitempty"`
 	Title    *string     `json:"title,omitempty"`
@@ -3077,46 +3076,32 @@ type Seed struct {
 	CreatedAt   time.Time `json:"created_at"`
 	DailyBudget int       `json:"daily_budget"`
 	Deny        []string  `json:"deny"`
-	Depth       int       `json:"depth"`
 
 	// Domain The registered domain.
 	Domain string             `json:"domain"`
 	Id     openapi_types.UUID `json:"id"`
 
-	// IntervalSeconds The interval at the moment.
+	// IntervalSeconds The current interval.
 	IntervalSeconds int        `json:"interval_seconds"`
 	Kind            SeedKind   `json:"kind"`
 	LastCrawl       *time.Time `json:"last_crawl,omitempty"`
 
-	// LastFound When it had something new last.
+	// LastError Why the last crawl failed.
+	LastError *string `json:"last_error,omitempty"`
+
+	// LastFound When it last had a new link.
 	LastFound          *time.Time `json:"last_found,omitempty"`
+	MaxDepth           int        `json:"max_depth"`
 	MaxIntervalSeconds int        `json:"max_interval_seconds"`
 	MinIntervalSeconds int        `json:"min_interval_seconds"`
 	NextCrawl          time.Time  `json:"next_crawl"`
 	Priority           int        `json:"priority"`
-
-	// Problem What was wrong the last time.
-	Problem   *string    `json:"problem,omitempty"`
-	Status    SeedStatus `json:"status"`
-	Title     string     `json:"title"`
-	UpdatedAt time.Time  `json:"updated_at"`
+	Status             SeedStatus `json:"status"`
+	Title              string     `json:"title"`
+	UpdatedAt          time.Time  `json:"updated_at"`
 
 	// Url In canonical form.
 	Url string `json:"url"`
-}
-
-// SeedEdit defines model for SeedEdit.
-type SeedEdit struct {
-	Allow              *[]string   `json:"allow,omitempty"`
-	DailyBudget        *int        `json:"daily_budget,omitempty"`
-	Deny               *[]string   `json:"deny,omitempty"`
-	Depth              *int        `json:"depth,omitempty"`
-	Kind               *SeedKind   `json:"kind,omitempty"`
-	MaxIntervalSeconds *int        `json:"max_interval_seconds,omitempty"`
-	MinIntervalSeconds *int        `json:"min_interval_seconds,omitempty"`
-	Priority           *int        `json:"priority,omitempty"`
-	Status             *SeedStatus `json:"status,omitempty"`
-	Title              *string     `json:"title,omitempty"`
 }
 
 // SeedImport defines model for SeedImport.
@@ -3131,20 +3116,18 @@ type SeedImportFormat string
 
 // SeedImportResult defines model for SeedImportResult.
 type SeedImportResult struct {
-	Created int `json:"created"`
-
-	// Known Were there already.
-	Known int `json:"known"`
-	Lines []struct {
+	Created  int `json:"created"`
+	Existing int `json:"existing"`
+	Invalid  int `json:"invalid"`
+	Lines    []struct {
 		Id *openapi_types.UUID `json:"id,omitempty"`
 
-		// Line In the list, or the number of the outline.
+		// Line The line of the list, or the number of the OPML outline.
 		Line    int                          `json:"line"`
 		Outcome SeedImportResultLinesOutcome `json:"outcome"`
 		Reason  *string                      `json:"reason,omitempty"`
 		Url     string                       `json:"url"`
 	} `json:"lines"`
-	Refused int `json:"refused"`
 }
 
 // SeedImportResultLinesOutcome defines model for SeedImportResult.Lines.Outcome.
@@ -3161,6 +3144,20 @@ type SeedPage struct {
 
 // SeedStatus defines model for SeedStatus.
 type SeedStatus string
+
+// SeedUpdate defines model for SeedUpdate.
+type SeedUpdate struct {
+	Allow              *[]string   `json:"allow,omitempty"`
+	DailyBudget        *int        `json:"daily_budget,omitempty"`
+	Deny               *[]string   `json:"deny,omitempty"`
+	Kind               *SeedKind   `json:"kind,omitempty"`
+	MaxDepth           *int        `json:"max_depth,omitempty"`
+	MaxIntervalSeconds *int        `json:"max_interval_seconds,omitempty"`
+	MinIntervalSeconds *int        `json:"min_interval_seconds,omitempty"`
+	Priority           *int        `json:"priority,omitempty"`
+	Status             *SeedStatus `json:"status,omitempty"`
+	Title              *string     `json:"title,omitempty"`
+}
 
 // Segment defines model for Segment.
 type Segment struct {
@@ -4570,7 +4567,7 @@ type SearchArticlesParamsSort string
 
 // ListSeedsParams defines parameters for ListSeeds.
 type ListSeedsParams struct {
-	// Domain Only on this registered domain.
+	// Domain Only seeds on this registered domain.
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
 	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -4586,8 +4583,8 @@ type CreateSeedParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// EditSeedParams defines parameters for EditSeed.
-type EditSeedParams struct {
+// UpdateSeedParams defines parameters for UpdateSeed.
+type UpdateSeedParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -4786,8 +4783,8 @@ type DiscardDeadLettersJSONRequestBody = DeadLetterChoice
 // RetryDeadLettersJSONRequestBody defines body for RetryDeadLetters for application/json ContentType.
 type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 
-// EditDomainJSONRequestBody defines body for EditDomain for application/json ContentType.
-type EditDomainJSONRequestBody = DomainPatch
+// UpdateDomainJSONRequestBody defines body for UpdateDomain for application/json ContentType.
+type UpdateDomainJSONRequestBody = DomainUpdate
 
 // UpdateExtractionJSONRequestBody defines body for UpdateExtraction for application/json ContentType.
 type UpdateExtractionJSONRequestBody = ExtractionUpdate
@@ -4861,8 +4858,8 @@ type CreateSeedJSONRequestBody = NewSeed
 // ImportSeedsJSONRequestBody defines body for ImportSeeds for application/json ContentType.
 type ImportSeedsJSONRequestBody = SeedImport
 
-// EditSeedJSONRequestBody defines body for EditSeed for application/json ContentType.
-type EditSeedJSONRequestBody = SeedEdit
+// UpdateSeedJSONRequestBody defines body for UpdateSeed for application/json ContentType.
+type UpdateSeedJSONRequestBody = SeedUpdate
 
 // CreateSeriesJSONRequestBody defines body for CreateSeries for application/json ContentType.
 type CreateSeriesJSONRequestBody = NewSeries
@@ -4980,13 +4977,13 @@ type ServerInterface interface {
 	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
 	// (GET /api/v1/domains)
 	ListDomains(c *gin.Context, params ListDomainsParams)
-	// GetDomain Reads a domain with its figures and its queue.
+	// GetDomain Returns a domain with its statistics and its queue.
 	// (GET /api/v1/domains/{domain})
 	GetDomain(c *gin.Context, domain CrawlDomain)
-	// EditDomain Changes how a domain is crawled.
+	// UpdateDomain Updates how a domain is crawled.
 	// (PATCH /api/v1/domains/{domain})
-	EditDomain(c *gin.Context, domain CrawlDomain)
-	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
+	UpdateDomain(c *gin.Context, domain CrawlDomain)
+	// GetExport Returns the status of an export, and its download URL. 404 if the workspace did not request it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(c *gin.Context, domain CrawlDomain, export openapi_types.UUID)
 	// GetExtraction Gets the settings and health of a domain's extraction.
@@ -4995,16 +4992,16 @@ type ServerInterface interface {
 	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
 	// (PATCH /api/v1/domains/{domain}/extraction)
 	UpdateExtraction(c *gin.Context, domain CrawlDomain)
-	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
+	// EmptyFrontier Empties the queue of a domain. Stored pages stay known; the seeds rediscover the rest.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(c *gin.Context, domain CrawlDomain)
-	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
+	// PauseDomain Pauses the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(c *gin.Context, domain CrawlDomain)
-	// ResumeDomain Goes on with the crawl of a domain.
+	// ResumeDomain Resumes the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(c *gin.Context, domain CrawlDomain)
-	// RunDomain Looks at the seeds of a domain now, as politely as ever.
+	// RunDomain Crawls the seeds of a domain now, within its politeness limits.
 	// (POST /api/v1/domains/{domain}/run)
 	RunDomain(c *gin.Context, domain CrawlDomain)
 	// ListSelectors Lists the versions of a domain's selectors, the newest first.
@@ -5193,24 +5190,24 @@ type ServerInterface interface {
 	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(c *gin.Context, params SearchArticlesParams)
-	// ListSeeds Lists where the crawl begins, the oldest seeds first.
+	// ListSeeds Lists seeds, oldest first.
 	// (GET /api/v1/seeds)
 	ListSeeds(c *gin.Context, params ListSeedsParams)
-	// CreateSeed Has a page, feed or sitemap crawled for what it links, again and again.
+	// CreateSeed Creates a seed, a page, feed or sitemap that is crawled regularly for its links.
 	// (POST /api/v1/seeds)
 	CreateSeed(c *gin.Context, params CreateSeedParams)
-	// ImportSeeds Makes seeds of a list of addresses or of an OPML file.
+	// ImportSeeds Imports seeds from a list of addresses or an OPML file.
 	// (POST /api/v1/seeds/import)
 	ImportSeeds(c *gin.Context)
-	// DeleteSeed Ends the crawl from a seed. What was found stays.
+	// DeleteSeed Deletes a seed. Stored pages and articles remain.
 	// (DELETE /api/v1/seeds/{id})
 	DeleteSeed(c *gin.Context, id openapi_types.UUID)
-	// GetSeed Reads a seed.
+	// GetSeed Returns a seed.
 	// (GET /api/v1/seeds/{id})
 	GetSeed(c *gin.Context, id openapi_types.UUID)
-	// EditSeed Changes, pauses or resumes a seed; what is left out stays.
+	// UpdateSeed Updates, pauses or resumes a seed. Omitted fields do not change.
 	// (PATCH /api/v1/seeds/{id})
-	EditSeed(c *gin.Context, id openapi_types.UUID, params EditSeedParams)
+	UpdateSeed(c *gin.Context, id openapi_types.UUID, params UpdateSeedParams)
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(c *gin.Context, params ListSeriesParams)
@@ -6157,8 +6154,8 @@ func (siw *ServerInterfaceWrapper) GetDomain(c *gin.Context) {
 	siw.Handler.GetDomain(c, domain)
 }
 
-// EditDomain operation middleware
-func (siw *ServerInterfaceWrapper) EditDomain(c *gin.Context) {
+// UpdateDomain operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDomain(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -6179,7 +6176,7 @@ func (siw *ServerInterfaceWrapper) EditDomain(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EditDomain(c, domain)
+	siw.Handler.UpdateDomain(c, domain)
 }
 
 // GetExport operation middleware
@@ -8908,8 +8905,8 @@ func (siw *ServerInterfaceWrapper) GetSeed(c *gin.Context) {
 	siw.Handler.GetSeed(c, id)
 }
 
-// EditSeed operation middleware
-func (siw *ServerInterfaceWrapper) EditSeed(c *gin.Context) {
+// UpdateSeed operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSeed(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8924,7 +8921,7 @@ func (siw *ServerInterfaceWrapper) EditSeed(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params EditSeedParams
+	var params UpdateSeedParams
 
 	headers := c.Request.Header
 
@@ -8954,7 +8951,7 @@ func (siw *ServerInterfaceWrapper) EditSeed(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EditSeed(c, id, params)
+	siw.Handler.UpdateSeed(c, id, params)
 }
 
 // ListSeries operation middleware
@@ -10645,10 +10642,10 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/seeds/import", wrapper.ImportSeeds)
 	router.DELETE(options.BaseURL+"/api/v1/seeds/:id", wrapper.DeleteSeed)
 	router.GET(options.BaseURL+"/api/v1/seeds/:id", wrapper.GetSeed)
-	router.PATCH(options.BaseURL+"/api/v1/seeds/:id", wrapper.EditSeed)
+	router.PATCH(options.BaseURL+"/api/v1/seeds/:id", wrapper.UpdateSeed)
 	router.GET(options.BaseURL+"/api/v1/domains", wrapper.ListDomains)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain", wrapper.GetDomain)
-	router.PATCH(options.BaseURL+"/api/v1/domains/:domain", wrapper.EditDomain)
+	router.PATCH(options.BaseURL+"/api/v1/domains/:domain", wrapper.UpdateDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/pause", wrapper.PauseDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/resume", wrapper.ResumeDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/run", wrapper.RunDomain)
@@ -11924,18 +11921,18 @@ func (response GetDomaindefaultApplicationProblemPlusJSONResponse) VisitGetDomai
 	return err
 }
 
-type EditDomainRequestObject struct {
+type UpdateDomainRequestObject struct {
 	Domain CrawlDomain `json:"domain"`
-	Body   *EditDomainJSONRequestBody
+	Body   *UpdateDomainJSONRequestBody
 }
 
-type EditDomainResponseObject interface {
-	VisitEditDomainResponse(w http.ResponseWriter) error
+type UpdateDomainResponseObject interface {
+	VisitUpdateDomainResponse(w http.ResponseWriter) error
 }
 
-type EditDomain200JSONResponse Domain
+type UpdateDomain200JSONResponse Domain
 
-func (response EditDomain200JSONResponse) VisitEditDomainResponse(w http.ResponseWriter) error {
+func (response UpdateDomain200JSONResponse) VisitUpdateDomainResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -11947,13 +11944,13 @@ func (response EditDomain200JSONResponse) VisitEditDomainResponse(w http.Respons
 	return err
 }
 
-type EditDomaindefaultApplicationProblemPlusJSONResponse struct {
+type UpdateDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EditDomaindefaultApplicationProblemPlusJSONResponse) VisitEditDomainResponse(w http.ResponseWriter) error {
+func (response UpdateDomaindefaultApplicationProblemPlusJSONResponse) VisitUpdateDomainResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12108,7 +12105,7 @@ type EmptyFrontierResponseObject interface {
 }
 
 type EmptyFrontier200JSONResponse struct {
-	Forgotten int64 `json:"forgotten"`
+	Deleted int64 `json:"deleted"`
 }
 
 func (response EmptyFrontier200JSONResponse) VisitEmptyFrontierResponse(w http.ResponseWriter) error {
@@ -15573,26 +15570,26 @@ func (response GetSeeddefaultApplicationProblemPlusJSONResponse) VisitGetSeedRes
 	return err
 }
 
-type EditSeedRequestObject struct {
+type UpdateSeedRequestObject struct {
 	Id     openapi_types.UUID `json:"id"`
-	Params EditSeedParams
-	Body   *EditSeedJSONRequestBody
+	Params UpdateSeedParams
+	Body   *UpdateSeedJSONRequestBody
 }
 
-type EditSeedResponseObject interface {
-	VisitEditSeedResponse(w http.ResponseWriter) error
+type UpdateSeedResponseObject interface {
+	VisitUpdateSeedResponse(w http.ResponseWriter) error
 }
 
-type EditSeed200ResponseHeaders struct {
+type UpdateSeed200ResponseHeaders struct {
 	ETag *string
 }
 
-type EditSeed200JSONResponse struct {
+type UpdateSeed200JSONResponse struct {
 	Body    Seed
-	Headers EditSeed200ResponseHeaders
+	Headers UpdateSeed200ResponseHeaders
 }
 
-func (response EditSeed200JSONResponse) VisitEditSeedResponse(w http.ResponseWriter) error {
+func (response UpdateSeed200JSONResponse) VisitUpdateSeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15607,13 +15604,13 @@ func (response EditSeed200JSONResponse) VisitEditSeedResponse(w http.ResponseWri
 	return err
 }
 
-type EditSeeddefaultApplicationProblemPlusJSONResponse struct {
+type UpdateSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EditSeeddefaultApplicationProblemPlusJSONResponse) VisitEditSeedResponse(w http.ResponseWriter) error {
+func (response UpdateSeeddefaultApplicationProblemPlusJSONResponse) VisitUpdateSeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18194,13 +18191,13 @@ type StrictServerInterface interface {
 	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
 	// (GET /api/v1/domains)
 	ListDomains(ctx context.Context, request ListDomainsRequestObject) (ListDomainsResponseObject, error)
-	// GetDomain Reads a domain with its figures and its queue.
+	// GetDomain Returns a domain with its statistics and its queue.
 	// (GET /api/v1/domains/{domain})
 	GetDomain(ctx context.Context, request GetDomainRequestObject) (GetDomainResponseObject, error)
-	// EditDomain Changes how a domain is crawled.
+	// UpdateDomain Updates how a domain is crawled.
 	// (PATCH /api/v1/domains/{domain})
-	EditDomain(ctx context.Context, request EditDomainRequestObject) (EditDomainResponseObject, error)
-	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
+	UpdateDomain(ctx context.Context, request UpdateDomainRequestObject) (UpdateDomainResponseObject, error)
+	// GetExport Returns the status of an export, and its download URL. 404 if the workspace did not request it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(ctx context.Context, request GetExportRequestObject) (GetExportResponseObject, error)
 	// GetExtraction Gets the settings and health of a domain's extraction.
@@ -18209,16 +18206,16 @@ type StrictServerInterface interface {
 	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
 	// (PATCH /api/v1/domains/{domain}/extraction)
 	UpdateExtraction(ctx context.Context, request UpdateExtractionRequestObject) (UpdateExtractionResponseObject, error)
-	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
+	// EmptyFrontier Empties the queue of a domain. Stored pages stay known; the seeds rediscover the rest.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(ctx context.Context, request EmptyFrontierRequestObject) (EmptyFrontierResponseObject, error)
-	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
+	// PauseDomain Pauses the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(ctx context.Context, request PauseDomainRequestObject) (PauseDomainResponseObject, error)
-	// ResumeDomain Goes on with the crawl of a domain.
+	// ResumeDomain Resumes the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(ctx context.Context, request ResumeDomainRequestObject) (ResumeDomainResponseObject, error)
-	// RunDomain Looks at the seeds of a domain now, as politely as ever.
+	// RunDomain Crawls the seeds of a domain now, within its politeness limits.
 	// (POST /api/v1/domains/{domain}/run)
 	RunDomain(ctx context.Context, request RunDomainRequestObject) (RunDomainResponseObject, error)
 	// ListSelectors Lists the versions of a domain's selectors, the newest first.
@@ -18407,24 +18404,24 @@ type StrictServerInterface interface {
 	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(ctx context.Context, request SearchArticlesRequestObject) (SearchArticlesResponseObject, error)
-	// ListSeeds Lists where the crawl begins, the oldest seeds first.
+	// ListSeeds Lists seeds, oldest first.
 	// (GET /api/v1/seeds)
 	ListSeeds(ctx context.Context, request ListSeedsRequestObject) (ListSeedsResponseObject, error)
-	// CreateSeed Has a page, feed or sitemap crawled for what it links, again and again.
+	// CreateSeed Creates a seed, a page, feed or sitemap that is crawled regularly for its links.
 	// (POST /api/v1/seeds)
 	CreateSeed(ctx context.Context, request CreateSeedRequestObject) (CreateSeedResponseObject, error)
-	// ImportSeeds Makes seeds of a list of addresses or of an OPML file.
+	// ImportSeeds Imports seeds from a list of addresses or an OPML file.
 	// (POST /api/v1/seeds/import)
 	ImportSeeds(ctx context.Context, request ImportSeedsRequestObject) (ImportSeedsResponseObject, error)
-	// DeleteSeed Ends the crawl from a seed. What was found stays.
+	// DeleteSeed Deletes a seed. Stored pages and articles remain.
 	// (DELETE /api/v1/seeds/{id})
 	DeleteSeed(ctx context.Context, request DeleteSeedRequestObject) (DeleteSeedResponseObject, error)
-	// GetSeed Reads a seed.
+	// GetSeed Returns a seed.
 	// (GET /api/v1/seeds/{id})
 	GetSeed(ctx context.Context, request GetSeedRequestObject) (GetSeedResponseObject, error)
-	// EditSeed Changes, pauses or resumes a seed; what is left out stays.
+	// UpdateSeed Updates, pauses or resumes a seed. Omitted fields do not change.
 	// (PATCH /api/v1/seeds/{id})
-	EditSeed(ctx context.Context, request EditSeedRequestObject) (EditSeedResponseObject, error)
+	UpdateSeed(ctx context.Context, request UpdateSeedRequestObject) (UpdateSeedResponseObject, error)
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(ctx context.Context, request ListSeriesRequestObject) (ListSeriesResponseObject, error)
@@ -19462,13 +19459,13 @@ func (sh *strictHandler) GetDomain(ctx *gin.Context, domain CrawlDomain) {
 	}
 }
 
-// EditDomain operation middleware
-func (sh *strictHandler) EditDomain(ctx *gin.Context, domain CrawlDomain) {
-	var request EditDomainRequestObject
+// UpdateDomain operation middleware
+func (sh *strictHandler) UpdateDomain(ctx *gin.Context, domain CrawlDomain) {
+	var request UpdateDomainRequestObject
 
 	request.Domain = domain
 
-	var body EditDomainJSONRequestBody
+	var body UpdateDomainJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -19487,18 +19484,18 @@ func (sh *strictHandler) EditDomain(ctx *gin.Context, domain CrawlDomain) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditDomain(ctx, request.(EditDomainRequestObject))
+		return sh.ssi.UpdateDomain(ctx, request.(UpdateDomainRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditDomain")
+		handler = middleware(handler, "UpdateDomain")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditDomainResponseObject); ok {
-		if err := validResponse.VisitEditDomainResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateDomainResponseObject); ok {
+		if err := validResponse.VisitUpdateDomainResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21864,14 +21861,14 @@ func (sh *strictHandler) GetSeed(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
-// EditSeed operation middleware
-func (sh *strictHandler) EditSeed(ctx *gin.Context, id openapi_types.UUID, params EditSeedParams) {
-	var request EditSeedRequestObject
+// UpdateSeed operation middleware
+func (sh *strictHandler) UpdateSeed(ctx *gin.Context, id openapi_types.UUID, params UpdateSeedParams) {
+	var request UpdateSeedRequestObject
 
 	request.Id = id
 	request.Params = params
 
-	var body EditSeedJSONRequestBody
+	var body UpdateSeedJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -21890,18 +21887,18 @@ func (sh *strictHandler) EditSeed(ctx *gin.Context, id openapi_types.UUID, param
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditSeed(ctx, request.(EditSeedRequestObject))
+		return sh.ssi.UpdateSeed(ctx, request.(UpdateSeedRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditSeed")
+		handler = middleware(handler, "UpdateSeed")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditSeedResponseObject); ok {
-		if err := validResponse.VisitEditSeedResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateSeedResponseObject); ok {
+		if err := validResponse.VisitUpdateSeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

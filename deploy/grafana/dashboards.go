@@ -143,11 +143,11 @@ func crawl() Dashboard {
 				Line{`(sum(rate(dateline_crawl_requests_total{outcome="timeout"}[$__rate_interval])) or vector(0)) / sum(rate(dateline_crawl_requests_total[$__rate_interval]))`, "timeouts"}),
 		}},
 		{"Pages", []Panel{
-			over("Pages per minute", "short", "By kind and what came of them.", Line{`60 * sum by (kind, result) (rate(dateline_crawl_pages_total[$__rate_interval]))`, "{{kind}} {{result}}"}),
+			over("Pages per minute", "short", "By kind and result.", Line{`60 * sum by (kind, result) (rate(dateline_crawl_pages_total[$__rate_interval]))`, "{{kind}} {{result}}"}),
 			over("Duplicates", "percentunit", "The shares of links that were known before, and of articles fetched again without news.",
 				Line{`(sum(rate(dateline_crawl_links_total{result="known"}[$__rate_interval])) or vector(0)) / sum(rate(dateline_crawl_links_total[$__rate_interval]))`, "links"},
 				Line{`(sum(rate(dateline_crawl_pages_total{kind="article",result="unchanged"}[$__rate_interval])) or vector(0)) / sum(rate(dateline_crawl_pages_total{kind="article"}[$__rate_interval]))`, "articles"}),
-			over("Refused by robots.txt per minute", "short", "", Line{`60 * sum(rate(dateline_crawl_pages_total{result="robots"}[$__rate_interval])) or vector(0)`, "refused"}),
+			over("Blocked by robots.txt per minute", "short", "", Line{`60 * sum(rate(dateline_crawl_pages_total{result="blocked_by_robots"}[$__rate_interval])) or vector(0)`, "blocked"}),
 			over("URLs known", "short", "", Line{`max(dateline_crawl_frontier_urls)`, "URLs"}),
 		}},
 		{"Articles", []Panel{

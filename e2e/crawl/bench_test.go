@@ -17,7 +17,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
@@ -60,7 +60,7 @@ func TestBench(t *testing.T) {
 		return
 	}
 	each := max(*benchPages/benchSites, 1)
-	s := newStage(t, crawltest.Options{Sites: benchSites, Articles: each, OnHub: each, PageBytes: 21_000}, 0, 4)
+	s := newStage(t, crawltest.Options{Sites: benchSites, Articles: each, ArticlesPerHub: each, PageBytes: 21_000}, 0, 4)
 	s.AtOnce, s.Profile = 1, *profile
 	out := figures{CPUs: runtime.NumCPU()}
 	if *benchPages > 0 {
@@ -106,7 +106,7 @@ func (s *stage) ours(pages int) float64 {
 	s.Helper()
 	s.seed(crawl.Home)
 	// The links of articles are read too, as Colly reads them.
-	s.exec("update seeds set depth = 2, allow = '{.html$}'")
+	s.exec("update seeds set max_depth = 2, allow = '{.html$}'")
 	s.hire(0)
 	if s.Profile != "" {
 		s.must(profileFor(10*time.Second, s.Profile+".sites"))

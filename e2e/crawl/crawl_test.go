@@ -26,10 +26,10 @@ import (
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
-	"dateline/internal/news/crawl/crawlrig"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/storage/objects"
 	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/crawlrig"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
@@ -90,7 +90,7 @@ func work(told string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	rig, err := crawlrig.New(ctx, crawlrig.Parts{Store: db, Redis: redis, Objects: bucket, Limits: s.limits(), Pace: crawl.StandardPace().Scaled(s.Factor), Log: log,
+	rig, err := crawlrig.New(ctx, crawlrig.Options{Store: db, Redis: redis, Objects: bucket, Limits: s.limits(), Policy: crawl.DefaultRevisitPolicy().SpedUp(s.Factor), Log: log,
 		AllowPrivate: s.AllowPrivate, Resolver: crawltest.Resolver{IPs: s.IPs}})
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func work(told string) error {
 			return err
 		}
 	}
-	w := worker.NewCrawl(c, *rig.Crawler)
+	w := worker.NewCrawl(c, *rig.Activities)
 	if s.Profile != "" {
 		// It is written before the worker is killed.
 		if err := profileFor(10*time.Second, s.Profile); err != nil {
@@ -131,9 +131,9 @@ func (s setup) bucket() objects.Options {
 }
 
 func (s setup) limits() crawler.Limits {
-	l := crawler.StandardLimits()
-	l.Delay, l.MaxDelay, l.IPDelay, l.Fetch, l.Lease = s.Delay, time.Second, time.Millisecond, 4*time.Second, 12*time.Second
-	l.Parallel = max(s.AtOnce, 1)
+	l := crawler.DefaultLimits()
+	l.RequestDelay, l.MaxRobotsDelay, l.IPDelay, l.FetchTimeout, l.LeaseTTL = s.Delay, time.Second, time.Millisecond, 4*time.Second, 12*time.Second
+	l.Concurrency = max(s.AtOnce, 1)
 	return l
 }
 
@@ -236,9 +236,9 @@ func (s *stage) seed(kind crawl.Kind) {
 	for _, site := range s.world.Sites() {
 		homes = append(homes, site.Home())
 	}
-	w, token, err := crawlrig.Found(s.Context(), s.store)
+	w, token, err := crawlrig.CreateWorkspace(s.Context(), s.store)
 	s.must(err)
-	s.must(crawlrig.Plant(s.Context(), s.store, w, crawl.StandardPace().Scaled(s.Factor), kind, homes...))
+	s.must(crawlrig.CreateSeeds(s.Context(), s.store, w, crawl.DefaultRevisitPolicy().SpedUp(s.Factor), kind, homes...))
 	s.token = token
 }
 
@@ -260,7 +260,7 @@ func (s *stage) missing() (urls []string) {
 		have[url] = true
 	}
 	s.must(rows.Err())
-	for _, a := range s.world.Published() {
+	for _, a := range s.world.Articles() {
 		if !have[a.URL] {
 			urls = append(urls, a.URL)
 		}

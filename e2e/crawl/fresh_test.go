@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // Sites publish all the while. Every article is stored, read, indexed and found
@@ -14,9 +14,9 @@ import (
 // clock, and all are found within 30. Half of the sites have neither feeds nor
 // sitemaps, so that nothing is found there but by a front page on which one card
 // is new: were one called unchanged, its article would be missing.
-func TestNewArticlesAreFoundInTime(t *testing.T) {
+func TestCrawl_DiscoversArticlesInTime(t *testing.T) {
 	const delay = 20 * time.Millisecond
-	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: 10, OnHub: 25, PageBytes: 10_000, Traps: true}, delay, *factor)
+	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: 10, ArticlesPerHub: 25, PageBytes: 10_000, Traps: true}, delay, *factor)
 	s.Search = true
 	for i := range *sites / 2 {
 		s.world.Site(2*i + 1).HideLists()
@@ -30,7 +30,7 @@ func TestNewArticlesAreFoundInTime(t *testing.T) {
 	s.until(3*time.Minute, "the first look at all sites", func() bool { return len(s.missing()) == 0 })
 
 	lot, r := rand.New(rand.NewPCG(1, 2)), s.reader()
-	var fresh []crawltest.Published
+	var fresh []crawltest.Article
 	for until := time.Now().Add(*watch); time.Now().Before(until); time.Sleep(200 * time.Millisecond) {
 		for range max(*sites/40, 1) {
 			site := s.world.Site(lot.IntN(*sites))
@@ -54,7 +54,7 @@ func TestNewArticlesAreFoundInTime(t *testing.T) {
 	if stored.p95 > 20*time.Minute/time.Duration(s.Factor) || found.most > bound {
 		t.Errorf("stored p95 %s, found max %s: too late", stored.p95, found.most)
 	}
-	for i, sentence := range s.world.Impolite(delay, 2*time.Millisecond) {
+	for i, sentence := range s.world.PolitenessViolations(delay, 2*time.Millisecond) {
 		if i < 10 {
 			t.Error(sentence)
 		}
@@ -62,12 +62,12 @@ func TestNewArticlesAreFoundInTime(t *testing.T) {
 }
 
 // storedAfter says how long after its publication each article was stored.
-func (s *stage) storedAfter(all []crawltest.Published) (ages []time.Duration) {
+func (s *stage) storedAfter(all []crawltest.Article) (ages []time.Duration) {
 	s.Helper()
 	for _, a := range all {
 		var stored time.Time
 		s.must(s.db.QueryRow(s.Context(), `select changed_at from urls where url = $1`, a.URL).Scan(&stored))
-		ages = append(ages, stored.Sub(a.At))
+		ages = append(ages, stored.Sub(a.PublishedAt))
 	}
 	return ages
 }

@@ -23,7 +23,7 @@ const benchDomains = 1000
 func (s *stage) frontierOps(size int) float64 {
 	s.Helper()
 	s.exec("insert into crawl_domains (domain) select 'bench-' || i || '.example' from generate_series(1, " + strconv.Itoa(benchDomains) + ") i")
-	s.exec(`insert into seeds (id, workspace_id, domain_id, url_id, url, kind, min_seconds, max_seconds, every_seconds, depth, budget, next_crawl)
+	s.exec(`insert into seeds (id, workspace_id, domain_id, url_id, url, kind, min_interval_seconds, max_interval_seconds, interval_seconds, max_depth, daily_budget, next_crawl)
 		select gen_random_uuid(), (select id from workspaces limit 1), id, gen_random_uuid(), 'https://' || domain || '/', 'home', 300, 1200, 900, 1, 0, now() + interval '1 year' from crawl_domains where domain like 'bench-%'`)
 	s.fill(size)
 	var done atomic.Int64
@@ -34,19 +34,19 @@ func (s *stage) frontierOps(size int) float64 {
 	for worker := range 8 {
 		all.Go(func() {
 			for i := worker; ctx.Err() == nil; i += 8 {
-				d, err := s.store.CrawlDomain(ctx, "bench-"+strconv.Itoa(i%benchDomains+1)+".example")
+				d, err := s.store.GetCrawlDomain(ctx, "bench-"+strconv.Itoa(i%benchDomains+1)+".example")
 				if err != nil {
 					return
 				}
-				urls, err := s.store.LeaseURLs(ctx, crawl.Lease{Domain: d, ID: uuid.New(), Most: 100, TTL: time.Minute, Idle: time.Hour})
+				urls, err := s.store.LeaseURLs(ctx, crawl.LeaseRequest{Domain: d, LeaseID: uuid.New(), Limit: 100, TTL: time.Minute, IdleDelay: time.Hour})
 				if err != nil {
 					return
 				}
-				var fetched []crawl.Fetched
+				var fetched []crawl.FetchRecord
 				for _, u := range urls {
-					u.State, u.Rank, u.RawHash = crawl.Kept, crawl.FirstRefresh, strings.Repeat("a", 64)
-					fetched = append(fetched, crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, Changed: true, First: true, ObjectKey: crawl.Key(d.Name, u.ID, u.RawHash),
-						Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now(), Status: 200, Kind: u.Kind, RawHash: u.RawHash, FinalURL: u.URL}})
+					u.State, u.Rank, u.RawHash = crawl.Stored, crawl.MinRefreshRank, strings.Repeat("a", 64)
+					fetched = append(fetched, crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, Changed: true, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, u.RawHash),
+						Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now(), Status: 200, Kind: u.Kind, RawHash: u.RawHash, FinalURL: u.URL}})
 				}
 				if _, err := s.store.RecordFetches(ctx, fetched); err != nil {
 					return
@@ -78,8 +78,8 @@ func (s *stage) fill(size int) {
 					return err
 				}
 				defer func() { _ = c.Close(context.WithoutCancel(s.Context())) }()
-				_, err = c.Exec(s.Context(), `insert into urls (domain_id, id, due_at, seed_no, rank, kind, url)
-					select n.domain_id, gen_random_uuid(), now() - random() * interval '1 day', n.no, 3 + (i % 5), 'article', 'https://' || d.domain || '/tin-tuc/mot-bai-bao-co-tieu-de-dai-' || i || '.html'
+				_, err = c.Exec(s.Context(), `insert into urls (domain_id, id, due_at, seed_number, rank, kind, url)
+					select n.domain_id, gen_random_uuid(), now() - random() * interval '1 day', n.number, 3 + (i % 5), 'article', 'https://' || d.domain || '/tin-tuc/mot-bai-bao-co-tieu-de-dai-' || i || '.html'
 					from seeds n join crawl_domains d on d.id = n.domain_id, generate_series(1, `+strconv.Itoa(size/benchDomains)+`) i where d.domain like 'bench-%' and d.id % 2 = `+strconv.Itoa(half))
 				return err
 			}()

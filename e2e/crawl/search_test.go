@@ -15,14 +15,14 @@ import (
 	"dateline/activities"
 	"dateline/api"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/news/crawl/crawlrig"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/news/search/indexer"
 	"dateline/internal/news/search/pgsearch"
 	"dateline/internal/news/search/savedsearch"
 	"dateline/internal/notify/pubsub"
 	"dateline/internal/publishing/media"
+	"dateline/internal/testing/crawlrig"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
 	"dateline/workflows"
@@ -33,7 +33,7 @@ import (
 // as production does: looking for it every second, whatever the factor.
 func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
 	sites := &pipeline.SiteCache{Store: rig.Store, Redis: rig.Redis, Log: log}
-	rig.Crawler.Articles = &activities.Articles{Waiting: rig.Store,
+	rig.Activities.Articles = &activities.Articles{Waiting: rig.Store,
 		Consumer: &pipeline.Consumer{Store: rig.Store, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites},
 			Learners: &starter.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
 		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
@@ -56,8 +56,8 @@ func (s *stage) readAndIndex() {
 type reader struct {
 	*stage
 	api  *httptest.Server
-	open map[string]crawltest.Published // that were published and not found yet
-	ages []time.Duration                // from publication until they were found
+	open map[string]crawltest.Article // that were published and not found yet
+	ages []time.Duration              // from publication until they were found
 }
 
 func (s *stage) reader() *reader {
@@ -67,7 +67,7 @@ func (s *stage) reader() *reader {
 		Search: &savedsearch.Service{Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log})}}
 	handler, err := server.Handler()
 	s.must(err)
-	r := &reader{stage: s, api: httptest.NewServer(handler), open: map[string]crawltest.Published{}}
+	r := &reader{stage: s, api: httptest.NewServer(handler), open: map[string]crawltest.Article{}}
 	s.Cleanup(r.api.Close)
 	return r
 }
@@ -91,14 +91,14 @@ func (r *reader) look() {
 	r.must(rows.Err())
 	for _, address := range there {
 		if a := r.open[address]; r.finds(a) {
-			r.ages = append(r.ages, time.Since(a.At))
+			r.ages = append(r.ages, time.Since(a.PublishedAt))
 			delete(r.open, address)
 		}
 	}
 }
 
 // finds says whether the search's API finds an article by its headline.
-func (r *reader) finds(a crawltest.Published) bool {
+func (r *reader) finds(a crawltest.Article) bool {
 	r.Helper()
 	q := url.Values{"q": {`"` + a.Title + `"`}, "domain": {r.world.Site(a.Site).Host()}}
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.api.URL+"/api/v1/search?"+q.Encode(), nil)

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // Four workers crawl, and every few seconds one of them is killed, while sites
 // ask to be left alone, and link to what they refuse. Every page is stored in the
 // end, and the sites' own log tells of nothing but pauses.
-func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
+func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	each := max(*survivors / *sites, 1)
-	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, OnHub: each, PageBytes: 20_000, Traps: true}, delay, 20)
+	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, ArticlesPerHub: each, PageBytes: 20_000, Traps: true}, delay, 20)
 	s.seed(crawl.Home)
 	for place := range 4 {
 		s.hire(place)
@@ -44,7 +44,7 @@ func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
 	told := time.Now()
 	s.until(patience, "the end of the crawl", func() bool {
 		// A count is cheap; the list is made when it may be empty.
-		left := len(s.world.Published()) - s.count("select count(*) from urls where kind = 'article' and raw_hash <> ''")
+		left := len(s.world.Articles()) - s.count("select count(*) from urls where kind = 'article' and raw_hash <> ''")
 		if left <= 0 {
 			left = len(s.missing())
 		}
@@ -58,7 +58,7 @@ func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
 	requests, again, throttled := s.world.Log(), 0, 0
 	last := map[string]time.Time{}
 	for _, r := range requests {
-		if !r.Pause.IsZero() {
+		if !r.PauseUntil.IsZero() {
 			throttled++
 		}
 		url := r.Host + r.Path
@@ -70,7 +70,7 @@ func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
 		}
 		last[url] = r.At
 	}
-	for i, sentence := range s.world.Impolite(delay, 2*time.Millisecond) {
+	for i, sentence := range s.world.PolitenessViolations(delay, 2*time.Millisecond) {
 		if i < 10 {
 			t.Error(sentence)
 		}

@@ -25,8 +25,8 @@ import (
 	sdk "go.temporal.io/sdk/client"
 
 	"dateline/internal/embedded/s3server"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/storage/objects"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/e2etest"
 	"dateline/internal/testing/enginetest"
 	"dateline/platforms/fake"
@@ -86,7 +86,7 @@ func openNewsroom(t *testing.T) *newsroom {
 	e2etest.Must(t, n.fake.Start("127.0.0.1:0"))
 	t.Cleanup(func() { _ = n.fake.Close() })
 	// A site whose news came out 40 minutes ago.
-	n.world, err = crawltest.New(crawltest.Options{Sites: 1, Articles: 40, OnHub: 40, Proxied: true, Now: func() time.Time { return time.Now().Add(-40 * time.Minute) }})
+	n.world, err = crawltest.New(crawltest.Options{Sites: 1, Articles: 40, ArticlesPerHub: 40, Proxied: true, Now: func() time.Time { return time.Now().Add(-40 * time.Minute) }})
 	e2etest.Must(t, err)
 	t.Cleanup(n.world.Close)
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/e2etest"
 )
 

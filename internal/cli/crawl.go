@@ -28,7 +28,7 @@ type crawlParts struct {
 	seeds    *seeds.Service
 	archives *warc.Exporter
 	fetcher  *fetch.Fetcher
-	pages    *pagestore.Pages
+	pages    *pagestore.Store
 	sites    *pipeline.SiteCache
 	model    *llm.Client // nil: there is none
 }
@@ -56,7 +56,7 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 		return err
 	}
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
-	c.seeds = &seeds.Service{Store: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Pace: crawl.StandardPace(), Browser: o.Renderer != nil, Log: p.log}
+	c.seeds = &seeds.Service{Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil, Log: p.log}
 	c.sites = &pipeline.SiteCache{Store: p.store, Redis: p.redis, Log: p.log}
 	if c.model, err = p.languageModel(); err != nil {
 		return err
@@ -66,30 +66,30 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 }
 
 // crawlWorker is what the worker needs for the crawl; nil: it is switched off.
-func (p *parts) crawlWorker() *worker.Crawler {
+func (p *parts) crawlWorker() *worker.CrawlActivities {
 	if p.crawl == nil {
 		return nil
 	}
-	limits := crawler.StandardLimits()
-	limits.Delay, limits.MaxDelay, limits.IPDelay, limits.Budget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
-	limits.MaxDelay = max(limits.MaxDelay, limits.Delay)
+	limits := crawler.DefaultLimits()
+	limits.RequestDelay, limits.MaxRobotsDelay, limits.IPDelay, limits.DailyBudget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
+	limits.MaxRobotsDelay = max(limits.MaxRobotsDelay, limits.RequestDelay)
 	lasting, stop := context.WithCancel(context.Background())
 	p.stopCrawl = stop
 	filter := &seen.Filter{Redis: p.redis}
-	record := crawler.Recorder(lasting, p.store.RecordFetches)
-	d := &crawler.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: crawler.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
-		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
-		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}
-	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsStore{Redis: p.redis}, d.FetchRobots)
-	d.Tell(p.telemetry.Crawl)
+	record := crawler.NewRecorder(lasting, p.store.RecordFetches)
+	d := &crawler.Crawler{Domains: p.store, URLs: p.store, Seeds: p.store, Rules: p.store, Slots: p.store, Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
+		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
+		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log}
+	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsCache{Redis: p.redis}, d.FetchRobots)
+	d.Instrument(p.telemetry.Crawl)
 	age := p.cfg.CrawlRetention
 	if age == 0 {
 		age = 100 * 365 * 24 * time.Hour
 	}
-	return &worker.Crawler{
+	return &worker.CrawlActivities{
 		Articles: p.articleWorker(),
-		Crawl:    &activities.Crawl{Frontier: p.store, Drainer: d, Most: p.cfg.CrawlMaxDomains},
-		Keep: &activities.CrawlKeeper{Rows: p.store, Filter: filter, Drop: p.objects.Delete, Export: p.crawl.archives,
-			Keep: p.cfg.CrawlMaxVersions, Age: age},
+		Crawl:    &activities.Crawl{Frontier: p.store, Crawler: d, MaxDomains: p.cfg.CrawlMaxDomains},
+		Maintenance: &activities.CrawlMaintenance{Records: p.store, Filter: filter, DeleteObject: p.objects.Delete, Exporter: p.crawl.archives,
+			MaxVersions: p.cfg.CrawlMaxVersions, MaxAge: age},
 	}
 }

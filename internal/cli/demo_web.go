@@ -13,9 +13,9 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/config"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/crawl/fetch"
 	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/testing/crawltest"
 )
 
 // demoWeb is the small web of --demo: news sites on this machine that publish
@@ -38,7 +38,7 @@ func startDemoWeb(cfg *config.Config) (*demoWeb, error) {
 	if !cfg.Crawl || cfg.CrawlProxyURL != "" {
 		return nil, nil //nolint:nilnil // off
 	}
-	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, OnHub: 10})
+	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10})
 	if err != nil {
 		return nil, fmt.Errorf("starting the demo's sites: %w", err)
 	}
@@ -105,7 +105,7 @@ func (w *demoWeb) seed(ctx context.Context, p *parts, owner workspace.Principal)
 	}
 	interval := demoInterval
 	for address := range now {
-		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, Min: &interval, Max: &interval}, idempotency.Key{}); err != nil {
+		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, MinInterval: &interval, MaxInterval: &interval}, idempotency.Key{}); err != nil {
 			return fmt.Errorf("seeding the demo's sites: %w", err)
 		}
 	}

@@ -79,7 +79,7 @@ test('a seed is added, and its articles come in while somebody watches', async (
   await page.locator('[data-domain] a').first().click()
   await page.locator('[data-run]').waitFor()
   domain = decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '')
-  await page.locator('[data-queue=kept]').waitFor()
+  await page.locator('[data-queue=stored]').waitFor()
   expect(Number(await page.locator('[data-run]').getAttribute('data-fetched'))).toBeGreaterThan(paper.stories.length)
   await page.locator('[data-article]', { hasText: 'Giá vàng lập kỷ lục mới' }).waitFor()
   // How it goes, in numbers: what was answered, and what it brought.

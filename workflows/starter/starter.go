@@ -104,12 +104,12 @@ func (s *Starter) StartRefresh(ctx context.Context, id uuid.UUID) error {
 
 // SignalCrawl signals a domain's crawl that the domain was changed. A pause is
 // only for a crawl that runs; all other signals start one.
-func (s *Starter) SignalCrawl(ctx context.Context, domain string, what crawl.Control) error {
+func (s *Starter) SignalCrawl(ctx context.Context, domain string, command crawl.Command) error {
 	id := workflows.CrawlDomainID(domain)
-	if what == crawl.Pause {
+	if command == crawl.Pause {
 		return s.temporal().SignalIfRunning(ctx, id, workflows.SignalPause)
 	}
-	return s.temporal().SignalWithStart(ctx, string(what), temporalclient.Workflow{
+	return s.temporal().SignalWithStart(ctx, string(command), temporalclient.Workflow{
 		ID: id, Type: workflows.CrawlDomainWorkflow, Queue: workflows.CrawlQueue,
 		Input: workflows.CrawlDomainInput{Domain: domain}, Summary: "Crawls " + domain, Attributes: domainAttributes(domain)})
 }

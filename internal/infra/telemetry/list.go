@@ -75,7 +75,7 @@ func crawlList() []Instrument {
 		{Name: "dateline_crawl_request_duration_seconds", Kind: histogram, Unit: "seconds", Help: "Duration of fetches that got a response.",
 			bounds: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45}},
 		{Name: "dateline_crawl_bytes_total", Kind: counter, Unit: "bytes", Help: "Response body bytes received, before decompression."},
-		{Name: "dateline_crawl_pages_total", Kind: counter, Unit: "pages", Labels: labels("kind", "result"), Help: "Requested pages by kind (article, hub) and result: new, changed, unchanged, moved, robots (disallowed by robots.txt), refused, timeout, failed."},
+		{Name: "dateline_crawl_pages_total", Kind: counter, Unit: "pages", Labels: labels("kind", "result"), Help: "Requested pages by kind (article, hub) and result: new, changed, unchanged, moved, blocked_by_robots, excluded, timeout, failed."},
 		{Name: "dateline_crawl_links_total", Kind: counter, Unit: "links", Labels: labels("result"), Help: "Links on pages that are in scope and were not just seen on another page of the site: new, known."},
 		{Name: "dateline_crawl_freshness_seconds", Kind: histogram, Unit: "seconds", Labels: labels("stage"), Help: "Time from an article's publication date to when it was stored or searchable; only articles published while their site was crawled.",
 			// The goal is 30 minutes.

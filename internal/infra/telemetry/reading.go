@@ -71,9 +71,9 @@ func (c *Crawl) Links(ctx context.Context, fresh, known int) {
 	c.set.add(ctx, "dateline_crawl_links_total", int64(known), "result", "known")
 }
 
-// Fresh records how long after its publication an article reached a stage: stored
+// Freshness records how long after its publication an article reached a stage: stored
 // or searchable.
-func (c *Crawl) Fresh(ctx context.Context, stage string, after time.Duration) {
+func (c *Crawl) Freshness(ctx context.Context, stage string, after time.Duration) {
 	c.set.record(ctx, "dateline_crawl_freshness_seconds", max(after, 0).Seconds(), "stage", stage)
 }
 

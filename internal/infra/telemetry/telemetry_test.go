@@ -99,7 +99,7 @@ func TestHandler_ServesDeclaredInstruments(t *testing.T) {
 	tel.Crawl.Fetched(ctx, "ok", 2, 1000, time.Second)
 	tel.Crawl.Page(ctx, "article", "new")
 	tel.Crawl.Links(ctx, 1, 2)
-	tel.Crawl.Fresh(ctx, "stored", time.Minute)
+	tel.Crawl.Freshness(ctx, "stored", time.Minute)
 	tel.Articles.PageExtracted(ctx, "selectors")
 	tel.Articles.FieldExtracted(ctx, "title", "filled")
 	tel.Articles.SelectorsChanged(ctx, "learned")

@@ -133,4 +133,4 @@ func (c *Client) ExtractArticle(ctx context.Context, doc *extract.Document, p ex
 }
 
 // cleanText decodes the HTML entities that some models copy, and normalizes white space.
-func cleanText(s string) string { return change.Normal(html.UnescapeString(s)) }
+func cleanText(s string) string { return change.NormalizeText(html.UnescapeString(s)) }

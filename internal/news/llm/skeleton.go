@@ -69,7 +69,7 @@ func (w *skeletonWriter) node(n *html.Node, depth int) {
 	}
 	switch n.Type {
 	case html.TextNode:
-		if t := change.Normal(n.Data); t != "" {
+		if t := change.NormalizeText(n.Data); t != "" {
 			w.write(escape(shorten(t, w.textRunes)))
 		}
 		return
@@ -79,7 +79,7 @@ func (w *skeletonWriter) node(n *html.Node, depth int) {
 		}
 		w.write("<" + n.Data)
 		for _, a := range n.Attr {
-			if v := change.Normal(a.Val); isUsefulAttribute(a.Key) && v != "" {
+			if v := change.NormalizeText(a.Val); isUsefulAttribute(a.Key) && v != "" {
 				w.write(" " + a.Key + `="` + escape(shorten(v, 160)) + `"`)
 			}
 		}
@@ -132,4 +132,4 @@ func visibleText(root *html.Node) string {
 	return b.String()
 }
 
-func withoutSpaces(s string) string { return strings.ReplaceAll(change.Normal(s), " ", "") }
+func withoutSpaces(s string) string { return strings.ReplaceAll(change.NormalizeText(s), " ", "") }

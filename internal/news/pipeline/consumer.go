@@ -16,12 +16,12 @@ import (
 
 // PageStore is the queue of crawled pages and stores extractions.
 type PageStore interface {
-	TakeCrawled(ctx context.Context, limit int, ttl time.Duration) ([]crawl.Crawled, error)
+	LeaseCrawledPages(ctx context.Context, limit int, ttl time.Duration) ([]crawl.CrawledPage, error)
 	RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration) error
-	ReleaseCrawled(ctx context.Context, c crawl.Crawled, wait time.Duration) error
-	PageOf(ctx context.Context, c crawl.Crawled) (Page, weburl.Rules, error)
+	ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait time.Duration) error
+	PageOf(ctx context.Context, c crawl.CrawledPage) (Page, weburl.Rules, error)
 	SaveExtraction(ctx context.Context, r Extraction) (SaveResult, error)
-	MarkPageRemoved(ctx context.Context, c crawl.Crawled) (RemovalResult, error)
+	MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (RemovalResult, error)
 	OverdueSelectorActions(ctx context.Context, age time.Duration, limit int) ([]string, error)
 }
 
@@ -101,7 +101,7 @@ func (d *Consumer) Run(ctx context.Context, stop <-chan struct{}, heartbeat func
 			return total, nil
 		default:
 		}
-		leased, err := d.Store.TakeCrawled(ctx, batchSize, pace.Lease)
+		leased, err := d.Store.LeaseCrawledPages(ctx, batchSize, pace.Lease)
 		if err != nil {
 			return total, err
 		}
@@ -138,7 +138,7 @@ func (d *Consumer) startLearning(ctx context.Context, domain string) {
 }
 
 // processBatch processes a batch in parallel and renews the leases of its pages.
-func (d *Consumer) processBatch(ctx context.Context, leased []crawl.Crawled, pace Timing, total *Stats, heartbeat func(Stats)) {
+func (d *Consumer) processBatch(ctx context.Context, leased []crawl.CrawledPage, pace Timing, total *Stats, heartbeat func(Stats)) {
 	var mu sync.Mutex
 	open := map[int64]bool{}
 	for _, c := range leased {
@@ -172,7 +172,7 @@ func (d *Consumer) processBatch(ctx context.Context, leased []crawl.Crawled, pac
 			}
 		}
 	})
-	queue := make(chan crawl.Crawled)
+	queue := make(chan crawl.CrawledPage)
 	var workers sync.WaitGroup
 	parallel := d.MaxParallel
 	if parallel <= 0 {
@@ -209,8 +209,8 @@ func (t *Stats) add(o Stats) {
 
 // process extracts and saves one page. Errors of the page are recorded; on errors of a
 // dependency, the page is released for a later retry.
-func (d *Consumer) process(ctx context.Context, c crawl.Crawled, pace Timing) Stats {
-	if c.Gone {
+func (d *Consumer) process(ctx context.Context, c crawl.CrawledPage, pace Timing) Stats {
+	if c.Removed {
 		return d.markRemoved(ctx, c, pace)
 	}
 	r, err := d.extract(ctx, c)
@@ -244,9 +244,9 @@ func (d *Consumer) process(ctx context.Context, c crawl.Crawled, pace Timing) St
 }
 
 // release returns a page to the queue.
-func (d *Consumer) release(ctx context.Context, c crawl.Crawled, pace Timing, cause error) Stats {
+func (d *Consumer) release(ctx context.Context, c crawl.CrawledPage, pace Timing, cause error) Stats {
 	if ctx.Err() == nil && cause != nil {
-		d.Log.Warn("page deferred", "url_id", c.URLID, "domain_id", c.DomainID, "attempts", c.Tries, "error", cause)
+		d.Log.Warn("page deferred", "url_id", c.URLID, "domain_id", c.DomainID, "attempts", c.Attempts, "error", cause)
 	}
 	// Also when the worker stops, so that nobody waits for the lease to expire.
 	if err := d.Store.ReleaseCrawled(context.WithoutCancel(ctx), c, pace.RetryDelay); err != nil {
@@ -256,7 +256,7 @@ func (d *Consumer) release(ctx context.Context, c crawl.Crawled, pace Timing, ca
 }
 
 // markRemoved marks the articles of a removed page.
-func (d *Consumer) markRemoved(ctx context.Context, c crawl.Crawled, pace Timing) Stats {
+func (d *Consumer) markRemoved(ctx context.Context, c crawl.CrawledPage, pace Timing) Stats {
 	result, err := d.Store.MarkPageRemoved(ctx, c)
 	if err != nil || result.Deferred {
 		return d.release(ctx, c, pace, err)
@@ -267,12 +267,12 @@ func (d *Consumer) markRemoved(ctx context.Context, c crawl.Crawled, pace Timing
 	return Stats{Pages: 1, Removed: result.Articles}
 }
 
-func (d *Consumer) extract(ctx context.Context, c crawl.Crawled) (Extraction, error) {
+func (d *Consumer) extract(ctx context.Context, c crawl.CrawledPage) (Extraction, error) {
 	page, rules, err := d.Store.PageOf(ctx, c)
 	if err != nil {
 		return Extraction{}, err
 	}
-	if c.Tries > maxAttempts {
+	if c.Attempts > maxAttempts {
 		return Extraction{Page: page, Reason: "workers died while processing this page", Failed: true}, nil
 	}
 	r, err := d.Extractor.Extract(ctx, page, rules)

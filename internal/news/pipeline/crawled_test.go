@@ -11,9 +11,9 @@ import (
 
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
-	"dateline/internal/news/crawl/crawlrig"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/pipeline"
+	"dateline/internal/testing/crawlrig"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -26,21 +26,21 @@ func TestRun_CrawledSites(t *testing.T) {
 	s := enginetest.Store(t)
 	redis := enginetest.RedisClient(t, enginetest.Redis(t))
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	rig, err := crawlrig.New(t.Context(), crawlrig.Parts{Store: s, Redis: redis, Objects: enginetest.S3(t), Pace: crawl.StandardPace().Scaled(30), Log: log,
-		Limits: crawler.Limits{Delay: 5 * time.Millisecond, MaxDelay: time.Second, IPDelay: time.Millisecond, Fetch: 4 * time.Second, Lease: 4 * time.Second,
-			Block: time.Hour, Run: time.Minute, Batch: 20, Parallel: 1}, AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
+	rig, err := crawlrig.New(t.Context(), crawlrig.Options{Store: s, Redis: redis, Objects: enginetest.S3(t), Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: log,
+		Limits: crawler.Limits{RequestDelay: 5 * time.Millisecond, MaxRobotsDelay: time.Second, IPDelay: time.Millisecond, FetchTimeout: 4 * time.Second, LeaseTTL: 4 * time.Second,
+			MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1}, AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
 	require.NoError(t, err)
 	t.Cleanup(rig.Fetcher.Close)
-	workspace, err := crawlrig.Seed(t.Context(), s, rig.Pace, crawl.Home, world.Site(0).Home(), world.Site(1).Home())
+	workspace, err := crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, rig.Policy, crawl.Home, world.Site(0).Home(), world.Site(1).Home())
 	require.NoError(t, err)
 	sites := &pipeline.SiteCache{Store: s, Redis: redis, Log: log}
 	reader := &pipeline.Consumer{Store: s, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites}, Log: log,
 		Learners: learners{&fixture{learner: &pipeline.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
 		Timing:   pipeline.Timing{PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond}}
-	_, err = s.PlanSeeds(t.Context(), 100)
+	_, err = s.EnqueueDueSeeds(t.Context(), 100)
 	require.NoError(t, err)
 	for _, site := range world.Sites() {
-		_, err := rig.Drainer.Drain(t.Context(), site.Host(), nil, func(crawler.Result) {})
+		_, err := rig.Crawler.Crawl(t.Context(), site.Host(), nil, func(crawler.Result) {})
 		require.NoError(t, err)
 	}
 	_, err = reader.Run(t.Context(), nil, func(pipeline.Stats) {})
@@ -53,14 +53,14 @@ func TestRun_CrawledSites(t *testing.T) {
 		byURL[e.CanonicalURL] = e
 	}
 	require.Len(t, byURL, len(list), "each article once")
-	for _, want := range world.Published() {
+	for _, want := range world.Articles() {
 		e, ok := byURL[want.URL]
 		require.True(t, ok, "%s was not read", want.URL)
 		a, err := s.Article(t.Context(), workspace.ID, e.ID)
 		require.NoError(t, err)
 		require.Equal(t, want.Title, a.Title)
 		require.Equal(t, []string{want.Author}, a.Authors)
-		require.True(t, want.At.Truncate(time.Minute).Equal(a.Published.Truncate(time.Minute)), "%s, want %s", a.Published, want.At)
+		require.True(t, want.PublishedAt.Truncate(time.Minute).Equal(a.Published.Truncate(time.Minute)), "%s, want %s", a.Published, want.PublishedAt)
 		require.Equal(t, "vi", a.Language)
 		for paragraph := range strings.SplitSeq(want.Body, "\n\n") {
 			require.Contains(t, a.Text, paragraph)

@@ -82,7 +82,7 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 	}
 	sanitize(a)
 	out.Article = a
-	out.ContentHash = change.Article(a.Title, a.Text).String()
+	out.ContentHash = change.ArticleDigest(a.Title, a.Text).String()
 	out.SimHash = int64(change.SimHashOf(a.Text)) //nolint:gosec // only the bits matter
 	out.setCanonical(rules)
 	return out, nil
@@ -156,7 +156,7 @@ func (r *Extraction) setCanonical(rules weburl.Rules) {
 	if err != nil || u.Path() == "/" || u.Domain() != r.Page.Domain {
 		return
 	}
-	r.CanonicalID, r.Canonical = crawl.ID(u), u.String()
+	r.CanonicalID, r.Canonical = crawl.URLID(u), u.String()
 }
 
 // Limits of stored fields. Real articles stay below them.

@@ -18,11 +18,11 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawlrig"
 	"dateline/internal/news/crawl/pagestore"
 	"dateline/internal/news/crawl/weburl"
 	"dateline/internal/news/pipeline"
 	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -34,7 +34,7 @@ type fixture struct {
 	t         *testing.T
 	db        *pgx.Conn
 	redis     redis.UniversalClient
-	pages     *pagestore.Pages
+	pages     *pagestore.Store
 	sites     *pipeline.SiteCache
 	reader    *pipeline.Extractor
 	learner   *pipeline.Learner
@@ -73,7 +73,7 @@ func newFixture(t *testing.T, hosts ...string) *fixture {
 	for _, h := range hosts {
 		seeds = append(seeds, "https://"+h+"/")
 	}
-	d.workspace, err = crawlrig.Seed(t.Context(), s, crawl.StandardPace(), crawl.Home, seeds...)
+	d.workspace, err = crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, crawl.DefaultRevisitPolicy(), crawl.Home, seeds...)
 	d.must(err)
 	return d
 }
@@ -90,14 +90,14 @@ func (d *fixture) hand(address, html string) {
 	d.t.Helper()
 	u, err := weburl.Parse(address, weburl.Rules{})
 	d.must(err)
-	domain, err := d.CrawlDomain(d.t.Context(), u.Domain())
+	domain, err := d.GetCrawlDomain(d.t.Context(), u.Domain())
 	d.must(err)
 	d.at = d.at.Add(time.Minute)
-	key := crawl.Key(domain.Name, crawl.ID(u), pagestore.Hash([]byte(html)))
+	key := crawl.ObjectKey(domain.Name, crawl.URLID(u), pagestore.Hash([]byte(html)))
 	_, err = d.pages.Put(d.t.Context(), key, []byte(html))
 	d.must(err)
-	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, $3, $4, $5, $6, true)`,
-		domain.ID, crawl.ID(u), d.at, u.String(), key, d.at.Add(-time.Second))
+	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, $3, $4, $5, $6, true)`,
+		domain.ID, crawl.URLID(u), d.at, u.String(), key, d.at.Add(-time.Second))
 	d.must(err)
 }
 
@@ -111,7 +111,7 @@ func (d *fixture) read() pipeline.Stats {
 
 func (d *fixture) domain(name string) crawl.Domain {
 	d.t.Helper()
-	out, err := d.CrawlDomain(d.t.Context(), name)
+	out, err := d.GetCrawlDomain(d.t.Context(), name)
 	d.must(err)
 	return out
 }
@@ -261,7 +261,7 @@ func ids(all []pipeline.StoredArticle) []uuid.UUID {
 }
 
 // extractionOf extracts a leased page without saving it.
-func (d *fixture) extractionOf(c crawl.Crawled) pipeline.Extraction {
+func (d *fixture) extractionOf(c crawl.CrawledPage) pipeline.Extraction {
 	d.t.Helper()
 	page, rules, err := d.PageOf(d.t.Context(), c)
 	d.must(err)

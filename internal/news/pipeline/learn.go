@@ -19,7 +19,7 @@ import (
 
 // LearnStore stores learned selectors.
 type LearnStore interface {
-	CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
+	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
 	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
 	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
 	SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (saved Selectors, done bool, err error)
@@ -49,7 +49,7 @@ const maxLearnPages = 12
 
 // Learn performs the action that the monitor of a site requested. It is idempotent.
 func (l *Learner) Learn(ctx context.Context, domain string, heartbeat func()) (LearnResult, error) {
-	d, err := l.Store.CrawlDomain(ctx, domain)
+	d, err := l.Store.GetCrawlDomain(ctx, domain)
 	if err != nil {
 		return LearnResult{}, err
 	}

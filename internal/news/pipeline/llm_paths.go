@@ -87,7 +87,7 @@ func pickPages(ctx context.Context, cfg selector.Config, pages []extract.Page, l
 			continue
 		}
 		text := change.SimHashOf(a.Text)
-		if slices.ContainsFunc(texts, text.Near) {
+		if slices.ContainsFunc(texts, text.IsNear) {
 			continue
 		}
 		texts = append(texts, text)

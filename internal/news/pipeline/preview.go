@@ -32,7 +32,7 @@ const defaultPreviewPages = 3
 // Preview tries selectors on pages of a domain: those of the given articles, or the
 // newest. Nothing is stored.
 func (s *Service) Preview(ctx context.Context, who workspace.Principal, domain string, c selector.Config, articles []uuid.UUID) ([]Preview, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return nil, err
 	}

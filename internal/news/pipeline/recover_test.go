@@ -31,7 +31,7 @@ func (d *fixture) work() {
 	c := temporaltest.Dial(t, address, func(*client.Options) {})
 	d.consumer.Learners = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	d.consumer.Timing = pipeline.Timing{PollInterval: 10 * time.Millisecond, RetryDelay: 10 * time.Millisecond}
-	w := worker.NewCrawl(c, worker.Crawler{Crawl: &activities.Crawl{Most: 1}, Keep: &activities.CrawlKeeper{},
+	w := worker.NewCrawl(c, worker.CrawlActivities{Crawl: &activities.Crawl{MaxDomains: 1}, Maintenance: &activities.CrawlMaintenance{},
 		Articles: &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store}})
 	d.must(w.Start())
 	t.Cleanup(w.Stop)

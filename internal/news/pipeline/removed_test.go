@@ -16,7 +16,7 @@ func named(t *testing.T, address string) uuid.UUID {
 	t.Helper()
 	u, err := weburl.Parse(address, weburl.Rules{})
 	require.NoError(t, err)
-	return crawl.ID(u)
+	return crawl.URLID(u)
 }
 
 // lose queues the removal of a page like the crawler. to is the page that it redirects
@@ -31,8 +31,8 @@ func (d *fixture) lose(address, to string) {
 		moved = &id
 	}
 	d.at = d.at.Add(time.Minute)
-	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first, gone, moved_to) values ($1, $2, $3, $4, '', $3, false, true, $5)`,
-		d.domain(u.Domain()).ID, crawl.ID(u), d.at, address, moved)
+	_, err = d.db.Exec(d.t.Context(), `insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed, moved_to) values ($1, $2, $3, $4, '', $3, false, true, $5)`,
+		d.domain(u.Domain()).ID, crawl.URLID(u), d.at, address, moved)
 	d.must(err)
 }
 
@@ -108,7 +108,7 @@ func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 51)
 	s := p.next()
 	d.hand(s.url, s.html)
-	slow, err := d.TakeCrawled(t.Context(), 1, time.Minute)
+	slow, err := d.LeaseCrawledPages(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	d.lose(s.url, "")
 	timing := d.consumer.Timing
@@ -124,7 +124,7 @@ func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
 	d.hand(s.url, s.html)
 	d.read()
 	d.lose(s.url, "")
-	lost, err := d.TakeCrawled(t.Context(), 1, time.Minute)
+	lost, err := d.LeaseCrawledPages(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	d.hand(s.url, s.html)
 	d.read()

@@ -28,7 +28,7 @@ type ServiceStore interface {
 
 // ArticleStore reads articles.
 type ArticleStore interface {
-	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
+	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
 	Article(ctx context.Context, workspace, id uuid.UUID) (StoredArticle, error)
 	Articles(ctx context.Context, q ArticleQuery) ([]ArticleSummary, error)
 	AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a StoredArticle, limit int) ([]SimilarArticle, error)
@@ -46,7 +46,7 @@ type SelectorReader interface {
 
 // SelectorEditor changes selectors and extraction settings.
 type SelectorEditor interface {
-	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (created Selectors, replayed bool, err error)
 	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, reason string) (Selectors, error)
 	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason string, onlyIfRequested bool) (previous Selectors, done bool, err error)
@@ -70,7 +70,7 @@ type Service struct {
 func (s *Service) List(ctx context.Context, who workspace.Principal, w ArticleQuery) ([]ArticleSummary, error) {
 	w.Workspace = who.WorkspaceID
 	if w.Domain != "" {
-		if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, w.Domain); err != nil {
+		if _, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, w.Domain); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +154,7 @@ func missing(text, other string) (out []string) {
 
 // Health returns the extraction state of a domain.
 func (s *Service) Health(ctx context.Context, who workspace.Principal, domain string) (Health, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return Health{}, err
 	}
@@ -190,7 +190,7 @@ func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, d
 
 // Versions lists the versions of a domain's selectors, the newest first.
 func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain string, before, limit int) ([]Selectors, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain 
 
 // Version returns one version of a domain's selectors.
 func (s *Service) Version(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
@@ -290,11 +290,11 @@ func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain s
 
 // editableDomain returns a domain whose extraction the workspace may change.
 func (s *Service) editableDomain(ctx context.Context, who workspace.Principal, domain string) (crawl.Domain, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return d, err
 	}
-	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
+	shared, err := s.Store.IsDomainShared(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
 		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too, so one workspace cannot change its extraction."}
 	}

@@ -204,10 +204,10 @@ func TestALeaseThatWasLost(t *testing.T) {
 	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 8)
 	s := p.next()
 	d.hand(s.url, s.html)
-	slow, err := d.TakeCrawled(t.Context(), 10, 0)
+	slow, err := d.LeaseCrawledPages(t.Context(), 10, 0)
 	require.NoError(t, err)
 	require.Len(t, slow, 1)
-	fast, err := d.TakeCrawled(t.Context(), 10, time.Minute)
+	fast, err := d.LeaseCrawledPages(t.Context(), 10, time.Minute)
 	require.NoError(t, err)
 	require.Len(t, fast, 1)
 	var kept [2]pipeline.SaveResult
@@ -234,7 +234,7 @@ func TestRun_PageThatKillsWorkersCountsAsFailed(t *testing.T) {
 	s := p.next()
 	d.hand(s.url, s.html)
 	for range 5 {
-		taken, err := d.TakeCrawled(t.Context(), 10, 0) // and never comes back
+		taken, err := d.LeaseCrawledPages(t.Context(), 10, 0) // and never comes back
 		require.NoError(t, err)
 		require.Len(t, taken, 1)
 	}

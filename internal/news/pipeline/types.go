@@ -99,7 +99,7 @@ type ArticleQuery struct {
 
 // Page is a crawled page with its response metadata.
 type Page struct {
-	crawl.Crawled
+	crawl.CrawledPage
 	Domain      string
 	FinalURL    string // after redirects
 	ContentType string

@@ -87,19 +87,19 @@ func (i *importer) seeds(ctx context.Context) error {
 			Title    string   `json:"title"`
 			Status   string   `json:"status"`
 			Priority int      `json:"priority"`
-			Min      int      `json:"min_seconds"`
-			Max      int      `json:"max_seconds"`
+			Min      int      `json:"min_interval_seconds"`
+			Max      int      `json:"max_interval_seconds"`
 			Allow    []string `json:"allow"`
 			Deny     []string `json:"deny"`
-			Depth    int      `json:"depth"`
-			Budget   int      `json:"budget"`
+			Depth    int      `json:"max_depth"`
+			Budget   int      `json:"daily_budget"`
 		}
 		if err := remarshal(row, &s); err != nil {
 			return err
 		}
 		least, most := time.Duration(s.Min)*time.Second, time.Duration(s.Max)*time.Second
 		_, _, err := i.Seeds.Create(ctx, i.Who, seeds.Draft{URL: s.URL, Kind: crawl.Kind(s.Kind), Title: s.Title, Paused: s.Status == "paused", Priority: &s.Priority,
-			Min: &least, Max: &most, Allow: s.Allow, Deny: s.Deny, Depth: &s.Depth, Budget: &s.Budget}, idempotency.Key{})
+			MinInterval: &least, MaxInterval: &most, Allow: s.Allow, Deny: s.Deny, MaxDepth: &s.Depth, DailyBudget: &s.Budget}, idempotency.Key{})
 		var refused *apperr.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == "seed_exists":

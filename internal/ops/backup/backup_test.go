@@ -110,7 +110,7 @@ func TestEveryRowComesBack(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	// These are of one time and place, or are changed by the restore.
-	changed := []string{"workers", "sessions", "login_links", "connect_attempts", "account_choices", "crawl_gates", "goose_db_version",
+	changed := []string{"workers", "sessions", "login_links", "connect_attempts", "account_choices", "crawl_slots", "goose_db_version",
 		"webhook_cursor", "post_events", "scheduled_posts", "site_changes"}
 	for table, want := range before {
 		if got := after[table]; !slices.Contains(changed, table) && !slices.Equal(got, want) {

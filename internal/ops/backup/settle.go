@@ -67,7 +67,7 @@ func settle(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) 
 		{`update series set looked_until = greatest(looked_until, clock_timestamp()) where status <> 'ended'`, nil, nil},
 		// Leases of processes that are gone.
 		{`update accounts set lease_owner = null, lease_until = null where lease_owner is not null`, nil, nil},
-		{`update crawl_domains set draining_until = null where draining_until is not null`, nil, nil},
+		{`update crawl_domains set leased_until = null where leased_until is not null`, nil, nil},
 	}
 	for _, s := range steps {
 		tag, err := tx.Exec(ctx, s.sql, s.args...)

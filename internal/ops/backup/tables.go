@@ -20,7 +20,7 @@ func leftOut() []string {
 	return []string{
 		"account_choices",  // logins at networks that wait for a choice: minutes
 		"connect_attempts", // people who are away at a consent page: minutes
-		"crawl_gates",      // when a host may be asked next: seconds
+		"crawl_slots",      // when a host may be asked next: seconds
 		"login_links",      // links that log in once: minutes
 		"sessions",         // browsers that are logged in: they log in again
 		"workers",          // processes that run

@@ -98,8 +98,8 @@ func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, urlID 
 }
 
 func sameStory(old db.Article, r pipeline.Extraction) bool {
-	return old.ContentHash == r.ContentHash || change.Normal(old.Title) == change.Normal(r.Article.Title) ||
-		change.SimHash(old.Simhash).Near(change.SimHash(r.SimHash)) //nolint:gosec // only the bits matter
+	return old.ContentHash == r.ContentHash || change.NormalizeText(old.Title) == change.NormalizeText(r.Article.Title) ||
+		change.SimHash(old.Simhash).IsNear(change.SimHash(r.SimHash)) //nolint:gosec // only the bits matter
 }
 
 // restoreOwnURL stores an article under the URL of its own page again.
@@ -142,7 +142,7 @@ func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ur
 		return err
 	}
 	k.Article, k.New = id, true
-	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.First})
+	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.IsFirstVersion})
 }
 
 func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, urlID uuid.UUID, k *pipeline.SaveResult) error {
@@ -189,7 +189,7 @@ func groupOf(ctx context.Context, q *db.Queries, id, group uuid.UUID, simhash in
 	if err != nil || others {
 		return group, err
 	}
-	near, err := q.NearestArticle(ctx, db.NearestArticleParams{ID: id, Simhash: simhash, Near: change.Near})
+	near, err := q.NearestArticle(ctx, db.NearestArticleParams{ID: id, Simhash: simhash, Near: change.MaxNearDistance})
 	if noRows(err) {
 		return id, nil
 	}

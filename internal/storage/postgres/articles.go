@@ -20,8 +20,8 @@ func (s *Store) RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration
 }
 
 // ReleaseCrawled releases the lease of a page, which becomes available after a delay.
-func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.Crawled, wait time.Duration) error {
-	return s.q.ReleaseCrawledPage(ctx, db.ReleaseCrawledPageParams{ID: c.ID, Tries: int16(c.Tries), Seconds: wait.Seconds()}) //nolint:gosec // a few
+func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait time.Duration) error {
+	return s.q.ReleaseCrawledPage(ctx, db.ReleaseCrawledPageParams{ID: c.ID, Attempts: int16(c.Attempts), Seconds: wait.Seconds()}) //nolint:gosec // a few
 }
 
 // CountWaitingPages counts pages that are not extracted yet, up to limit.
@@ -32,12 +32,12 @@ func (s *Store) CountWaitingPages(ctx context.Context, limit int) (int, error) {
 
 // PageOf returns the response metadata of a page. Its version may be deleted by
 // retention.
-func (s *Store) PageOf(ctx context.Context, c crawl.Crawled) (p pipeline.Page, rules weburl.Rules, err error) {
+func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Page, rules weburl.Rules, err error) {
 	row, err := s.q.GetPageHeader(ctx, db.GetPageHeaderParams{DomainID: c.DomainID, UrlID: c.URLID, FetchedAt: c.FetchedAt})
 	if err != nil {
 		return p, rules, err
 	}
-	p = pipeline.Page{Crawled: c, Domain: row.Domain, FinalURL: row.FinalUrl}
+	p = pipeline.Page{CrawledPage: c, Domain: row.Domain, FinalURL: row.FinalUrl}
 	if p.FinalURL == "" {
 		p.FinalURL = c.URL
 	}
@@ -69,7 +69,7 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 		if err != nil {
 			return err
 		}
-		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: r.Page.ID, Tries: int16(r.Page.Tries)}) //nolint:gosec // a few
+		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: r.Page.ID, Attempts: int16(r.Page.Attempts)}) //nolint:gosec // a few
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 
 // MarkPageRemoved marks the articles of a removed page, which removes them from the
 // search index. If an older version of the page is still queued, it is deferred.
-func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.Crawled) (k pipeline.RemovalResult, err error) {
+func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (k pipeline.RemovalResult, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		k = pipeline.RemovalResult{}
 		if _, err := q.LockSiteMonitor(ctx, c.DomainID); err != nil {
@@ -101,7 +101,7 @@ func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.Crawled) (k pipelin
 		if k.Deferred, err = q.HasOlderCrawledPage(ctx, db.HasOlderCrawledPageParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Deferred {
 			return err
 		}
-		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: c.ID, Tries: int16(c.Tries)}) //nolint:gosec // a few
+		done, err := q.DeleteCrawledPage(ctx, db.DeleteCrawledPageParams{ID: c.ID, Attempts: int16(c.Attempts)}) //nolint:gosec // a few
 		if k.LeaseLost = done == 0; err != nil || k.LeaseLost {
 			return err
 		}

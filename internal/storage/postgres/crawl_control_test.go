@@ -11,7 +11,7 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-func TestAGateLetsOneThroughAtATime(t *testing.T) {
+func TestRequestSlot_IsExclusive(t *testing.T) {
 	n := open(t)
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -20,7 +20,7 @@ func TestAGateLetsOneThroughAtATime(t *testing.T) {
 	for range 20 {
 		all.Go(func() {
 			me := uuid.New()
-			ok, wait, err := n.TakeGate(context.Background(), "d:news.example", me, 2*time.Second)
+			ok, wait, err := n.AcquireSlot(context.Background(), "d:news.example", me, 2*time.Second)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil || !ok && (wait <= 0 || wait > 2*time.Second) {
@@ -34,85 +34,85 @@ func TestAGateLetsOneThroughAtATime(t *testing.T) {
 	}
 	all.Wait()
 	if taken != 1 {
-		t.Fatalf("%d went through", taken)
+		t.Fatalf("got %d holders, want 1", taken)
 	}
-	// Only its holder can open it early.
-	n.must(n.ReleaseGate(t.Context(), "d:news.example", uuid.New(), 0))
-	if ok, _, err := n.TakeGate(t.Context(), "d:news.example", uuid.New(), time.Second); ok || err != nil {
-		t.Errorf("a stranger opened it: %v %v", ok, err)
+	// Only the holder can release the slot.
+	n.must(n.ReleaseSlot(t.Context(), "d:news.example", uuid.New(), 0))
+	if ok, _, err := n.AcquireSlot(t.Context(), "d:news.example", uuid.New(), time.Second); ok || err != nil {
+		t.Errorf("released by another holder: acquired %v, %v", ok, err)
 	}
-	n.must(n.ReleaseGate(t.Context(), "d:news.example", holder, 0))
-	if ok, _, err := n.TakeGate(t.Context(), "d:news.example", uuid.New(), time.Second); !ok || err != nil {
-		t.Errorf("it stays closed: %v %v", ok, err)
+	n.must(n.ReleaseSlot(t.Context(), "d:news.example", holder, 0))
+	if ok, _, err := n.AcquireSlot(t.Context(), "d:news.example", uuid.New(), time.Second); !ok || err != nil {
+		t.Errorf("after release: acquired %v, %v", ok, err)
 	}
-	// Addresses give turns.
+	// IP addresses have a rate limit.
 	var last time.Duration
 	for i := range 4 {
-		wait, ok, err := n.ReserveGate(t.Context(), "i:x", time.Second, 10*time.Second)
+		wait, ok, err := n.ReserveSlot(t.Context(), "i:x", time.Second, 10*time.Second)
 		if n.must(err); !ok || i > 0 && wait-last < 900*time.Millisecond {
-			t.Errorf("turn %d comes in %s after %s", i, wait, last)
+			t.Errorf("reservation %d: got a wait of %s after %s, want a second between them", i, wait, last)
 		}
 		last = wait
 	}
-	if _, ok, err := n.ReserveGate(t.Context(), "i:x", time.Second, time.Second); ok || err != nil {
-		t.Errorf("a turn that is far away was given: %v", err)
+	if _, ok, err := n.ReserveSlot(t.Context(), "i:x", time.Second, time.Second); ok || err != nil {
+		t.Errorf("reserved a time beyond maxWait: %v", err)
 	}
 }
 
-func TestWhatIsPausedRestsAndWhatIsEmptiedComesBack(t *testing.T) {
+func TestApplyDomainCommand_PauseAndEmpty(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 5, 3)
-	_, err := n.PlanSeeds(t.Context(), 10)
+	_, err := n.EnqueueDueSeeds(t.Context(), 10)
 	n.must(err)
-	control := func(what crawl.Control) int64 {
+	apply := func(command crawl.Command) int64 {
 		t.Helper()
-		forgotten, err := n.ControlDomain(t.Context(), n.workspace.ID, d.Name, what, "a test")
+		deleted, err := n.ApplyDomainCommand(t.Context(), n.workspace.ID, d.Name, command, "a test")
 		n.must(err)
-		return forgotten
+		return deleted
 	}
-	running, drains, err := n.BeginDrain(t.Context(), d.Name, time.Minute)
-	if n.must(err); !drains {
-		t.Fatal("it is not drained")
+	running, leased, err := n.LeaseDomain(t.Context(), d.Name, time.Minute)
+	if n.must(err); !leased {
+		t.Fatal("the domain could not be leased")
 	}
-	control(crawl.Pause)
-	if goOn, err := n.RenewDrain(t.Context(), running, time.Minute); goOn || err != nil {
-		t.Errorf("a drain goes on: %v", err)
+	apply(crawl.Pause)
+	if active, err := n.RenewDomainLease(t.Context(), running, time.Minute); active || err != nil {
+		t.Errorf("the lease of a paused domain is still active: %v", err)
 	}
 	if urls := n.lease(d, 10); len(urls) != 0 {
-		t.Errorf("%d URLs of a paused domain", len(urls))
+		t.Errorf("got %d URLs of a paused domain, want 0", len(urls))
 	}
-	if _, drains, _ := n.BeginDrain(t.Context(), d.Name, time.Minute); drains {
-		t.Error("a paused domain is drained")
+	if _, leased, _ := n.LeaseDomain(t.Context(), d.Name, time.Minute); leased {
+		t.Error("a paused domain could be leased")
 	}
-	_, err = n.EndDrain(t.Context(), d.ID)
+	_, err = n.ReleaseDomain(t.Context(), d.ID)
 	n.must(err)
-	if due, err := n.DueDomains(t.Context(), 10); len(due) != 0 || err != nil {
-		t.Errorf("due are %v %v", due, err)
+	if due, err := n.ListDueDomains(t.Context(), 10); len(due) != 0 || err != nil {
+		t.Errorf("paused: got due domains %v (%v), want none", due, err)
 	}
-	control(crawl.Resume)
-	if due, err := n.DueDomains(t.Context(), 10); len(due) != 1 || err != nil {
-		t.Errorf("due are %v %v", due, err)
+	apply(crawl.Resume)
+	if due, err := n.ListDueDomains(t.Context(), 10); len(due) != 1 || err != nil {
+		t.Errorf("resumed: got due domains %v (%v), want 1", due, err)
 	}
-	if forgotten := control(crawl.Empty); forgotten != 6 {
-		t.Errorf("%d URLs were forgotten", forgotten)
+	if deleted := apply(crawl.Empty); deleted != 6 {
+		t.Errorf("got %d URLs deleted, want 6", deleted)
 	}
-	if goOn, err := n.RenewDrain(t.Context(), running, time.Minute); goOn || err != nil {
-		t.Errorf("a drain of an emptied frontier goes on: %v", err)
+	if active, err := n.RenewDomainLease(t.Context(), running, time.Minute); active || err != nil {
+		t.Errorf("the lease of an emptied domain is still active: %v", err)
 	}
-	control(crawl.RunNow)
-	if planned, err := n.PlanSeeds(t.Context(), 10); planned != 1 || err != nil {
-		t.Errorf("%d seeds planned, %v", planned, err)
+	apply(crawl.RunNow)
+	if enqueued, err := n.EnqueueDueSeeds(t.Context(), 10); enqueued != 1 || err != nil {
+		t.Errorf("got %d seeds enqueued (%v), want 1", enqueued, err)
 	}
-	d, err = n.CrawlDomain(t.Context(), d.Name)
+	d, err = n.GetCrawlDomain(t.Context(), d.Name)
 	n.must(err)
 	if urls := n.lease(d, 10); len(urls) != 1 || urls[0].Kind != crawl.Home {
-		t.Errorf("leased %+v", urls)
+		t.Errorf("got URLs %+v, want the home page", urls)
 	}
-	if _, err := n.ControlDomain(t.Context(), n.workspace.ID, "nobody.example", crawl.Pause, ""); err == nil {
+	if _, err := n.ApplyDomainCommand(t.Context(), n.workspace.ID, "nobody.example", crawl.Pause, ""); err == nil {
 		t.Error("an unknown domain was paused")
 	}
 	if got := n.count("select count(*) from audit_log where action like 'domain.%'"); got != 4 {
-		t.Errorf("%d entries in the audit log", got)
+		t.Errorf("got %d entries in the audit log, want 4", got)
 	}
 }

@@ -15,15 +15,16 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// DomainOfWorkspace reads a domain on which the workspace has a seed.
-func (s *Store) DomainOfWorkspace(ctx context.Context, workspaceID uuid.UUID, domain string) (crawl.Domain, error) {
-	row, err := s.q.DomainOfWorkspace(ctx, db.DomainOfWorkspaceParams{WorkspaceID: workspaceID, Domain: domain})
+// GetWorkspaceDomain returns a domain on which the workspace has a seed.
+func (s *Store) GetWorkspaceDomain(ctx context.Context, workspaceID uuid.UUID, domain string) (crawl.Domain, error) {
+	row, err := s.q.GetWorkspaceDomain(ctx, db.GetWorkspaceDomainParams{WorkspaceID: workspaceID, Domain: domain})
 	return domainFromRow(row), orMissing(err, "domain")
 }
 
-// DomainsOfWorkspace lists the domains on which the workspace has seeds, by name.
-func (s *Store) DomainsOfWorkspace(ctx context.Context, workspaceID uuid.UUID, after string, limit int) ([]crawl.Domain, error) {
-	rows, err := s.q.DomainsOfWorkspace(ctx, db.DomainsOfWorkspaceParams{WorkspaceID: workspaceID, After: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+// ListWorkspaceDomains lists the domains on which the workspace has seeds, by
+// name.
+func (s *Store) ListWorkspaceDomains(ctx context.Context, workspaceID uuid.UUID, after string, limit int) ([]crawl.Domain, error) {
+	rows, err := s.q.ListWorkspaceDomains(ctx, db.ListWorkspaceDomainsParams{WorkspaceID: workspaceID, After: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]crawl.Domain, len(rows))
 	for i, row := range rows {
 		out[i] = domainFromRow(row)
@@ -31,88 +32,90 @@ func (s *Store) DomainsOfWorkspace(ctx context.Context, workspaceID uuid.UUID, a
 	return out, err
 }
 
-// CrawlDomain reads a domain, whosever it is.
-func (s *Store) CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error) {
+// GetCrawlDomain returns a domain of any workspace.
+func (s *Store) GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error) {
 	row, err := s.q.GetCrawlDomain(ctx, domain)
 	return domainFromRow(row), orMissing(err, "domain")
 }
 
-// Queues counts what a domain's frontier holds.
-func (s *Store) Queues(ctx context.Context, domain int32) ([]crawl.Queue, error) {
-	rows, err := s.q.FrontierCounts(ctx, domain)
-	out := make([]crawl.Queue, len(rows))
+// CountURLsByState counts a domain's URLs by their state.
+func (s *Store) CountURLsByState(ctx context.Context, domain int32) ([]crawl.StateCount, error) {
+	rows, err := s.q.CountURLsByState(ctx, domain)
+	out := make([]crawl.StateCount, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Queue{State: crawl.State(r.State), URLs: r.Urls, Due: r.Due, Leased: r.Leased}
+		out[i] = crawl.StateCount{State: crawl.State(r.State), URLs: r.Urls, Due: r.Due, Leased: r.Leased}
 	}
 	return out, err
 }
 
-// Answers counts a domain's URLs by the status of their last answer.
-func (s *Store) Answers(ctx context.Context, domain int32) ([]crawl.Answer, error) {
-	rows, err := s.q.AnswersOfDomain(ctx, domain)
-	out := make([]crawl.Answer, len(rows))
+// CountURLsByStatus counts a domain's URLs by the status of their last
+// response.
+func (s *Store) CountURLsByStatus(ctx context.Context, domain int32) ([]crawl.StatusCount, error) {
+	rows, err := s.q.CountURLsByStatus(ctx, domain)
+	out := make([]crawl.StatusCount, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Answer{Status: int(r.LastStatus), URLs: r.Urls}
+		out[i] = crawl.StatusCount{Status: int(r.LastStatus), URLs: r.Urls}
 	}
 	return out, err
 }
 
-// News says what a domain brought in the last week, and how soon it was found.
-func (s *Store) News(ctx context.Context, domain int32) (crawl.News, error) {
-	r, err := s.q.NewsOfDomain(ctx, domain)
-	return crawl.News{Articles: r.Articles, Duplicates: r.Duplicates, Timed: r.Timed, Late: r.Late,
+// WeeklyStats returns figures of a domain's articles of the last week.
+func (s *Store) WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error) {
+	r, err := s.q.GetWeeklyStats(ctx, domain)
+	return crawl.WeeklyStats{Articles: r.Articles, Duplicates: r.Duplicates, Measured: r.Measured, Late: r.Late,
 		P50: time.Duration(r.P50 * float64(time.Second)), P95: time.Duration(r.P95 * float64(time.Second))}, err
 }
 
-// Problems lists the last fetches of a domain that came to nothing, and why.
-func (s *Store) Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error) {
-	rows, err := s.q.ProblemsOfDomain(ctx, db.ProblemsOfDomainParams{DomainID: domain, Batch: int32(most)}) //nolint:gosec // tens
-	out := make([]crawl.Problem, len(rows))
+// ListFetchErrors lists the last failed fetches of a domain.
+func (s *Store) ListFetchErrors(ctx context.Context, domain int32, limit int) ([]crawl.FetchError, error) {
+	rows, err := s.q.ListFetchErrors(ctx, db.ListFetchErrorsParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // tens
+	out := make([]crawl.FetchError, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Problem{URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Why: r.Problem, At: r.LastCrawl}
+		out[i] = crawl.FetchError{URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Reason: r.LastError, At: r.LastCrawl}
 	}
 	return out, err
 }
 
-// OthersOnDomain says whether another workspace has seeds on a domain.
-func (s *Store) OthersOnDomain(ctx context.Context, workspaceID uuid.UUID, domain int32) (bool, error) {
-	return s.q.OthersOnDomain(ctx, db.OthersOnDomainParams{DomainID: domain, WorkspaceID: workspaceID})
+// IsDomainShared reports whether another workspace has seeds on a domain.
+func (s *Store) IsDomainShared(ctx context.Context, workspaceID uuid.UUID, domain int32) (bool, error) {
+	return s.q.IsDomainShared(ctx, db.IsDomainSharedParams{DomainID: domain, WorkspaceID: workspaceID})
 }
 
-// ControlDomain pauses, resumes, runs or empties the crawl of a domain. A
-// workspace of uuid.Nil is an operator's signal.
-func (s *Store) ControlDomain(ctx context.Context, workspaceID uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error) {
+// ApplyDomainCommand pauses, resumes, runs or empties the crawl of a domain.
+// The workspace is uuid.Nil for an operator's signal.
+func (s *Store) ApplyDomainCommand(ctx context.Context, workspaceID uuid.UUID, domain string, command crawl.Command, reason string) (deleted int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		d, err := q.GetCrawlDomain(ctx, domain)
 		if err != nil {
 			return orMissing(err, "domain")
 		}
-		action := map[crawl.Control]audit.Action{crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed, crawl.RunNow: audit.DomainRun, crawl.Empty: audit.DomainEmptied}[what]
-		switch what {
+		action := map[crawl.Command]audit.Action{crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed, crawl.RunNow: audit.DomainRun, crawl.Empty: audit.DomainEmptied}[command]
+		switch command {
 		case crawl.Pause:
-			_, err = q.PauseCrawl(ctx, db.PauseCrawlParams{Domain: domain, Why: why})
+			_, err = q.PauseCrawl(ctx, db.PauseCrawlParams{Domain: domain, Reason: reason})
 		case crawl.Resume:
 			_, err = q.ResumeCrawl(ctx, domain)
 		case crawl.RunNow:
 			_, err = q.RunSeedsNow(ctx, d.ID)
 		case crawl.Empty:
-			if err := q.NewEpoch(ctx, d.ID); err != nil {
+			if err := q.IncrementEpoch(ctx, d.ID); err != nil {
 				return err
 			}
-			forgotten, err = q.EmptyFrontier(ctx, d.ID)
+			deleted, err = q.EmptyFrontier(ctx, d.ID)
 		default:
-			return &apperr.Error{Kind: apperr.KindInvalid, Code: "invalid_request", Message: "There is nothing of that name to do with a domain."}
+			return &apperr.Error{Kind: apperr.KindInvalid, Code: "invalid_request", Message: "Unknown command. Use pause, resume, run_now or empty."}
 		}
 		if err != nil || workspaceID == uuid.Nil {
 			return err
 		}
 		return record(ctx, q, workspaceID, action, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain})
 	})
-	return forgotten, err
+	return deleted, err
 }
 
-// RenderDomain says whether the pages of a domain are shown by a browser.
-func (s *Store) RenderDomain(ctx context.Context, workspaceID uuid.UUID, domain string, render bool) error {
+// SetDomainRendering sets whether the pages of a domain are rendered in a
+// browser.
+func (s *Store) SetDomainRendering(ctx context.Context, workspaceID uuid.UUID, domain string, render bool) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.SetRendering(ctx, db.SetRenderingParams{Domain: domain, Render: render}); err != nil {
 			return err
@@ -121,60 +124,60 @@ func (s *Store) RenderDomain(ctx context.Context, workspaceID uuid.UUID, domain 
 	})
 }
 
-// DueDomains lists domains that wait for a drain; all together drains at most
-// most of them at once.
-func (s *Store) DueDomains(ctx context.Context, most int) ([]string, error) {
-	running, err := s.q.Draining(ctx)
-	if err != nil || int(running) >= most {
+// ListDueDomains lists domains that are due, as many as can be crawled in
+// addition to those that are being crawled; limit is the maximum of both.
+func (s *Store) ListDueDomains(ctx context.Context, limit int) ([]string, error) {
+	running, err := s.q.CountLeasedDomains(ctx)
+	if err != nil || int(running) >= limit {
 		return nil, err
 	}
-	return s.q.DueDomains(ctx, int32(most)-int32(running)) //nolint:gosec // hundreds
+	return s.q.ListDueDomains(ctx, int32(limit)-int32(running)) //nolint:gosec // hundreds
 }
 
-// BeginDrain notes that a domain is drained for ttl. drains is false for a
-// domain that is paused or unknown.
-func (s *Store) BeginDrain(ctx context.Context, domain string, ttl time.Duration) (d crawl.Domain, drains bool, err error) {
-	row, err := s.q.BeginDrain(ctx, db.BeginDrainParams{Domain: domain, Seconds: ttl.Seconds()})
+// LeaseDomain leases a domain to a worker for ttl. leased is false if the
+// domain is paused or unknown.
+func (s *Store) LeaseDomain(ctx context.Context, domain string, ttl time.Duration) (d crawl.Domain, leased bool, err error) {
+	row, err := s.q.LeaseDomain(ctx, db.LeaseDomainParams{Domain: domain, Seconds: ttl.Seconds()})
 	if noRows(err) {
 		return d, false, nil
 	}
 	return domainFromRow(row), err == nil, err
 }
 
-// RenewDrain says that a domain is still drained, and whether it should be.
-func (s *Store) RenewDrain(ctx context.Context, d crawl.Domain, ttl time.Duration) (goOn bool, err error) {
-	row, err := s.q.RenewDrain(ctx, db.RenewDrainParams{ID: d.ID, Seconds: ttl.Seconds()})
+// RenewDomainLease extends the lease of a domain. active is false if the domain
+// was paused or emptied.
+func (s *Store) RenewDomainLease(ctx context.Context, d crawl.Domain, ttl time.Duration) (active bool, err error) {
+	row, err := s.q.RenewDomainLease(ctx, db.RenewDomainLeaseParams{ID: d.ID, Seconds: ttl.Seconds()})
 	return row.PausedAt == nil && row.Epoch == d.Epoch, err
 }
 
-// EndDrain notes that a domain is not drained any more, and gives the time when
-// its next URL is due; nil: never.
-func (s *Store) EndDrain(ctx context.Context, domain int32) (*time.Time, error) {
-	return s.q.EndDrain(ctx, domain)
+// ReleaseDomain ends the lease of a domain and returns when its next URL is
+// due; nil: never.
+func (s *Store) ReleaseDomain(ctx context.Context, domain int32) (*time.Time, error) {
+	return s.q.ReleaseDomain(ctx, domain)
 }
 
-// DueIn is how long it is until the first of a domain's URLs is due; never: none
-// ever is.
-func (s *Store) DueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error) {
-	left, err := s.q.DueIn(ctx, domain)
+// NextDueIn is the time until the domain's first URL is due.
+func (s *Store) NextDueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error) {
+	left, err := s.q.GetNextDueIn(ctx, domain)
 	return time.Duration(left * float64(time.Second)), left < 0, err
 }
 
-// SetDelay notes what a domain's robots.txt asks for.
-func (s *Store) SetDelay(ctx context.Context, domain int32, delay time.Duration) error {
-	return s.q.SetDelay(ctx, db.SetDelayParams{ID: domain, DelayMs: int32(min(delay, 24*time.Hour).Milliseconds())}) //nolint:gosec // a day
+// SetCrawlDelay stores the Crawl-delay of a domain's robots.txt.
+func (s *Store) SetCrawlDelay(ctx context.Context, domain int32, delay time.Duration) error {
+	return s.q.SetCrawlDelay(ctx, db.SetCrawlDelayParams{ID: domain, CrawlDelayMs: int32(min(delay, 24*time.Hour).Milliseconds())}) //nolint:gosec // a day
 }
 
-// BlockDomain leaves a domain alone for a time that it asked for.
+// BlockDomain sends no requests to a domain for a while.
 func (s *Store) BlockDomain(ctx context.Context, domain int32, wait time.Duration) error {
 	return s.q.BlockDomain(ctx, db.BlockDomainParams{ID: domain, Seconds: wait.Seconds()})
 }
 
 func domainFromRow(r db.CrawlDomain) crawl.Domain {
-	d := crawl.Domain{ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PausedWhy: r.PausedWhy, Epoch: r.Epoch, Score: float64(r.Score),
-		Response: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)), Delay: time.Duration(r.DelayMs) * time.Millisecond,
-		NotBefore: r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, DrainingUntil: r.DrainingUntil, BudgetUsed: int(r.BudgetUsed),
-		Fetched: r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts, Refused: r.Refused, Bytes: r.Bytes, CreatedAt: r.CreatedAt}
+	d := crawl.Domain{ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PauseReason: r.PauseReason, Epoch: r.Epoch, Score: float64(r.Score),
+		ResponseTime: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)), CrawlDelay: time.Duration(r.CrawlDelayMs) * time.Millisecond,
+		NotBefore: r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, LeasedUntil: r.LeasedUntil, BudgetUsed: int(r.BudgetUsed),
+		Fetched: r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts, Excluded: r.Excluded, Bytes: r.Bytes, CreatedAt: r.CreatedAt}
 	var rules weburl.Rules
 	if json.Unmarshal(r.Rules, &rules) == nil {
 		d.Rules = rules
@@ -182,12 +185,13 @@ func domainFromRow(r db.CrawlDomain) crawl.Domain {
 	return d
 }
 
-// AddExport notes that a workspace has asked for an export of a domain's pages.
-func (s *Store) AddExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) error {
+// CreateCrawlExport records that a workspace requested an export of a domain's
+// pages.
+func (s *Store) CreateCrawlExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) error {
 	return s.q.InsertCrawlExport(ctx, db.InsertCrawlExportParams{ID: id, WorkspaceID: workspaceID, Domain: domain})
 }
 
-// HasExport says whether a workspace has asked for that export.
-func (s *Store) HasExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) (bool, error) {
+// HasCrawlExport reports whether a workspace requested that export.
+func (s *Store) HasCrawlExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) (bool, error) {
 	return s.q.HasCrawlExport(ctx, db.HasCrawlExportParams{ID: id, WorkspaceID: workspaceID, Domain: domain})
 }

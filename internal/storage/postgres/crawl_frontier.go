@@ -12,25 +12,25 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// LeaseURLs takes URLs that are due: hubs and new pages, and a quarter of what
-// was fetched before, so that neither keeps the other waiting for ever. Their
-// last crawl is now: a fetch that dies is not begun again at once.
-func (s *Store) LeaseURLs(ctx context.Context, l crawl.Lease) (leased []crawl.URL, err error) {
+// LeaseURLs leases URLs that are due: three quarters hubs and new pages and one
+// quarter refreshes, so that neither starves the other. It sets their last
+// crawl, so that a URL whose fetch crashes is not fetched again at once.
+func (s *Store) LeaseURLs(ctx context.Context, l crawl.LeaseRequest) (leased []crawl.URL, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		d, err := q.LockDomain(ctx, l.Domain.ID)
 		if err != nil || d.PausedAt != nil || d.Epoch != l.Domain.Epoch {
 			return err
 		}
 		var rows []db.Url
-		for _, part := range []struct{ from, to, most int }{
-			{0, crawl.FirstRefresh - 1, max(l.Most-l.Most/4, 1)}, {crawl.FirstRefresh, crawl.LastRank, l.Most}, {0, crawl.FirstRefresh - 1, l.Most},
+		for _, part := range []struct{ from, to, limit int }{
+			{0, crawl.MinRefreshRank - 1, max(l.Limit-l.Limit/4, 1)}, {crawl.MinRefreshRank, crawl.MaxRank, l.Limit}, {0, crawl.MinRefreshRank - 1, l.Limit},
 		} {
-			most := min(part.most, l.Most-len(rows))
-			if most <= 0 {
+			limit := min(part.limit, l.Limit-len(rows))
+			if limit <= 0 {
 				break
 			}
-			more, err := q.LeaseRanks(ctx, db.LeaseRanksParams{Lease: l.ID, Seconds: l.TTL.Seconds(), DomainID: d.ID,
-				FromRank: int32(part.from), ToRank: int32(part.to), Batch: int32(most)}) //nolint:gosec // 0 to 15, and hundreds
+			more, err := q.LeaseRanks(ctx, db.LeaseRanksParams{Lease: l.LeaseID, Seconds: l.TTL.Seconds(), DomainID: d.ID,
+				FromRank: int32(part.from), ToRank: int32(part.to), Batch: int32(limit)}) //nolint:gosec // 0 to 15, and hundreds
 			if err != nil {
 				return err
 			}
@@ -39,130 +39,130 @@ func (s *Store) LeaseURLs(ctx context.Context, l crawl.Lease) (leased []crawl.UR
 		if len(rows) == 0 {
 			return nil
 		}
-		leased, err = s.withinBudgets(ctx, q, l, d, rows)
+		leased, err = s.chargeBudgets(ctx, q, l, d, rows)
 		return err
 	})
 	slices.SortStableFunc(leased, func(a, b crawl.URL) int { return cmp.Compare(a.Rank, b.Rank) })
 	return leased, err
 }
 
-// withinBudgets charges the day's budgets with pages, and puts off what is
-// beyond them or what no active seed wants. Hubs are free: they are bounded by
-// their intervals.
-func (s *Store) withinBudgets(ctx context.Context, q *db.Queries, l crawl.Lease, d db.CrawlDomain, rows []db.Url) (leased []crawl.URL, err error) {
-	seeds, err := q.SeedsOfDomain(ctx, d.ID)
+// chargeBudgets charges the daily budgets and postpones pages that are beyond
+// them, or that have no active seed. Hubs are free; their intervals bound them.
+func (s *Store) chargeBudgets(ctx context.Context, q *db.Queries, l crawl.LeaseRequest, d db.CrawlDomain, rows []db.Url) (leased []crawl.URL, err error) {
+	seeds, err := q.ListActiveSeeds(ctx, d.ID)
 	if err != nil {
 		return nil, err
 	}
-	today := time.Now().UTC()
+	now := time.Now().UTC()
 	left := map[int32]int{}
 	for _, n := range seeds {
-		left[n.No] = 1 << 30
-		if n.Budget > 0 {
-			left[n.No] = int(n.Budget)
-			if n.BudgetDay.Valid && n.BudgetDay.Time.Equal(today.Truncate(24*time.Hour)) {
-				left[n.No] -= int(n.BudgetUsed)
+		left[n.Number] = 1 << 30
+		if n.DailyBudget > 0 {
+			left[n.Number] = int(n.DailyBudget)
+			if n.BudgetDay.Valid && n.BudgetDay.Time.Equal(now.Truncate(24*time.Hour)) {
+				left[n.Number] -= int(n.BudgetUsed)
 			}
 		}
 	}
-	ofDomain := 1 << 30
-	if l.Budget > 0 {
-		ofDomain = l.Budget - int(d.BudgetUsed)
+	domainLeft := 1 << 30
+	if l.DailyBudget > 0 {
+		domainLeft = l.DailyBudget - int(d.BudgetUsed)
 	}
 	spent, pages := map[int32]int32{}, int32(0)
-	var idle, tomorrow []uuid.UUID
+	var idle, overBudget []uuid.UUID
 	for _, r := range rows {
 		seed := int32(0)
-		if r.SeedNo != nil {
-			seed = *r.SeedNo
+		if r.SeedNumber != nil {
+			seed = *r.SeedNumber
 		}
-		rest, wanted := left[seed]
+		seedLeft, hasSeed := left[seed]
 		switch {
-		case !wanted:
+		case !hasSeed:
 			idle = append(idle, r.ID)
 			continue
-		case r.Kind == db.UrlKindArticle && (rest <= 0 || ofDomain <= 0):
-			tomorrow = append(tomorrow, r.ID)
+		case r.Kind == db.UrlKindArticle && (seedLeft <= 0 || domainLeft <= 0):
+			overBudget = append(overBudget, r.ID)
 			continue
 		case r.Kind == db.UrlKindArticle:
 			left[seed]--
-			ofDomain--
+			domainLeft--
 			spent[seed]++
 			pages++
 		}
 		leased = append(leased, urlFromRow(r))
 	}
-	midnight := today.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(today)
-	for _, put := range []struct {
-		ids []uuid.UUID
-		off time.Duration
-	}{{idle, l.Idle}, {tomorrow, midnight}} {
-		if len(put.ids) > 0 {
-			if err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: d.ID, Ids: put.ids, Lease: l.ID, Seconds: put.off.Seconds()}); err != nil {
+	untilMidnight := now.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
+	for _, postponed := range []struct {
+		ids   []uuid.UUID
+		delay time.Duration
+	}{{idle, l.IdleDelay}, {overBudget, untilMidnight}} {
+		if len(postponed.ids) > 0 {
+			if err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: d.ID, Ids: postponed.ids, Lease: l.LeaseID, Seconds: postponed.delay.Seconds()}); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if pages > 0 {
-		var charge db.SpendSeedsParams
-		for no, n := range spent {
-			charge.Nos, charge.Counts = append(charge.Nos, no), append(charge.Counts, n)
+		var charge db.AddSeedBudgetUseParams
+		for number, n := range spent {
+			charge.Numbers, charge.Counts = append(charge.Numbers, number), append(charge.Counts, n)
 		}
-		if err := q.SpendSeeds(ctx, charge); err != nil {
+		if err := q.AddSeedBudgetUse(ctx, charge); err != nil {
 			return nil, err
 		}
-		if err := q.SpendDomain(ctx, db.SpendDomainParams{ID: d.ID, N: pages}); err != nil {
+		if err := q.AddDomainBudgetUse(ctx, db.AddDomainBudgetUseParams{ID: d.ID, N: pages}); err != nil {
 			return nil, err
 		}
 	}
 	return leased, nil
 }
 
-// RenewLeases keeps URLs for longer.
+// RenewLeases extends leases.
 func (s *Store) RenewLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration) error {
 	return s.q.RenewLeases(ctx, db.RenewLeasesParams{DomainID: domain, Ids: ids, Lease: lease, Seconds: ttl.Seconds()})
 }
 
-// ReleaseLeases gives URLs back that were not fetched.
+// ReleaseLeases releases URLs that were not fetched.
 func (s *Store) ReleaseLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, wait time.Duration) error {
 	return s.q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: domain, Ids: ids, Lease: lease, Seconds: wait.Seconds()})
 }
 
-// TakeGate closes a gate for hold, if it is open; else it says how long it is
-// closed.
-func (s *Store) TakeGate(ctx context.Context, key string, holder uuid.UUID, hold time.Duration) (taken bool, wait time.Duration, err error) {
-	_, err = s.q.TakeGate(ctx, db.TakeGateParams{Key: key, Hold: hold.Seconds(), Holder: holder})
+// AcquireSlot takes a request slot for ttl if it is free; otherwise it returns
+// the time until it is.
+func (s *Store) AcquireSlot(ctx context.Context, key string, holder uuid.UUID, ttl time.Duration) (acquired bool, wait time.Duration, err error) {
+	_, err = s.q.AcquireSlot(ctx, db.AcquireSlotParams{Key: key, TtlSeconds: ttl.Seconds(), Holder: holder})
 	if err == nil {
 		return true, 0, nil
 	}
 	if !noRows(err) {
 		return false, 0, err
 	}
-	left, err := s.q.WaitOfGate(ctx, key)
+	left, err := s.q.GetSlotWait(ctx, key)
 	if noRows(err) {
 		return false, 0, nil
 	}
 	return false, time.Duration(left * float64(time.Second)), err
 }
 
-// ReleaseGate opens a gate after a pause. Who lost the gate changes nothing.
-func (s *Store) ReleaseGate(ctx context.Context, key string, holder uuid.UUID, pause time.Duration) error {
-	return s.q.ReleaseGate(ctx, db.ReleaseGateParams{Key: key, Holder: holder, Seconds: pause.Seconds()})
+// ReleaseSlot frees a request slot after a pause. It does nothing if the slot
+// has another holder by now.
+func (s *Store) ReleaseSlot(ctx context.Context, key string, holder uuid.UUID, pause time.Duration) error {
+	return s.q.ReleaseSlot(ctx, db.ReleaseSlotParams{Key: key, Holder: holder, Seconds: pause.Seconds()})
 }
 
-// ReserveGate gives the next free moment of a gate that lets one through every
-// spacing; ok is false when it is further away than most.
-func (s *Store) ReserveGate(ctx context.Context, key string, spacing, most time.Duration) (wait time.Duration, ok bool, err error) {
-	left, err := s.q.ReserveGate(ctx, db.ReserveGateParams{Key: key, Spacing: spacing.Seconds(), Most: most.Seconds()})
+// ReserveSlot reserves the next free time of a slot that allows one request per
+// spacing. ok is false if that is more than maxWait away.
+func (s *Store) ReserveSlot(ctx context.Context, key string, spacing, maxWait time.Duration) (wait time.Duration, ok bool, err error) {
+	left, err := s.q.ReserveSlot(ctx, db.ReserveSlotParams{Key: key, Spacing: spacing.Seconds(), MaxWaitSeconds: maxWait.Seconds()})
 	if noRows(err) {
-		return most, false, nil
+		return maxWait, false, nil
 	}
 	return time.Duration(left * float64(time.Second)), err == nil, err
 }
 
-// KnownURLs says which of a domain's URLs are in the frontier.
+// KnownURLs returns which of a domain's URLs are in the frontier.
 func (s *Store) KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
-	known, err := s.q.KnownURLs(ctx, db.KnownURLsParams{DomainID: domain, Ids: ids})
+	known, err := s.q.ListKnownURLs(ctx, db.ListKnownURLsParams{DomainID: domain, Ids: ids})
 	out := make(map[uuid.UUID]bool, len(known))
 	for _, id := range known {
 		out[id] = true
@@ -170,27 +170,27 @@ func (s *Store) KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (m
 	return out, err
 }
 
-// mostSections bounds SectionsOfDomain.
-const mostSections = 10_000
+// sectionLimit bounds ListSections.
+const sectionLimit = 10_000
 
-// SectionsOfDomain lists the sections of a domain that were found and are
-// looked at again.
-func (s *Store) SectionsOfDomain(ctx context.Context, domain int32) ([]string, error) {
-	return s.q.SectionsOfDomain(ctx, db.SectionsOfDomainParams{DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: mostSections}) //nolint:gosec // 0 to 15
+// ListSections lists the discovered sections of a domain.
+func (s *Store) ListSections(ctx context.Context, domain int32) ([]string, error) {
+	return s.q.ListSections(ctx, db.ListSectionsParams{DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: sectionLimit}) //nolint:gosec // 0 to 15
 }
 
-// URLsAfter lists what the frontier knows, for the filter.
-func (s *Store) URLsAfter(ctx context.Context, after crawl.Name, limit int) ([]crawl.Name, error) {
-	rows, err := s.q.URLsAfter(ctx, db.URLsAfterParams{DomainID: after.Domain, ID: after.ID, Batch: int32(limit)}) //nolint:gosec // thousands
-	out := make([]crawl.Name, len(rows))
+// ListURLKeys lists all URLs of the frontier, to rebuild the URL filter.
+func (s *Store) ListURLKeys(ctx context.Context, after crawl.URLKey, limit int) ([]crawl.URLKey, error) {
+	rows, err := s.q.ListURLKeys(ctx, db.ListURLKeysParams{DomainID: after.DomainID, ID: after.ID, Batch: int32(limit)}) //nolint:gosec // thousands
+	out := make([]crawl.URLKey, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Name{Domain: r.DomainID, ID: r.ID}
+		out[i] = crawl.URLKey{DomainID: r.DomainID, ID: r.ID}
 	}
 	return out, err
 }
 
-// CountURLs is about how many URLs the frontier knows, as Postgres last looked.
-func (s *Store) CountURLs(ctx context.Context) (n int64, err error) {
+// EstimateURLCount estimates the size of the frontier from the statistics of
+// Postgres.
+func (s *Store) EstimateURLCount(ctx context.Context) (n int64, err error) {
 	err = s.pool.QueryRow(ctx, `select coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint
 		from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'urls'::regclass`).Scan(&n)
 	return n, err
@@ -198,13 +198,13 @@ func (s *Store) CountURLs(ctx context.Context) (n int64, err error) {
 
 func urlFromRow(r db.Url) crawl.URL {
 	u := crawl.URL{DomainID: r.DomainID, ID: r.ID, URL: r.Url, Kind: crawl.Kind(r.Kind), State: crawl.State(r.State), Rank: int(r.Rank), Depth: int(r.Depth),
-		Tries: int(r.Tries), Every: time.Duration(r.EverySeconds) * time.Second, FoundAt: r.FoundAt, LastStatus: int(r.LastStatus),
+		Attempts: int(r.Attempts), Interval: time.Duration(r.IntervalSeconds) * time.Second, FoundAt: r.FoundAt, LastStatus: int(r.LastStatus),
 		ETag: r.Etag, LastModified: r.LastModified, ContentHash: r.ContentHash, RawHash: r.RawHash, Canonical: r.Canonical}
 	if r.Lease != nil {
 		u.Lease = *r.Lease
 	}
-	if r.SeedNo != nil {
-		u.SeedNo = *r.SeedNo
+	if r.SeedNumber != nil {
+		u.SeedNumber = *r.SeedNumber
 	}
 	if r.Simhash != nil {
 		u.SimHash = *r.Simhash

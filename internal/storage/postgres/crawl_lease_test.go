@@ -12,23 +12,26 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-func TestTheMostImportantIsLeasedFirstAndRefreshesAreNotForgotten(t *testing.T) {
+func TestLeaseURLs_RankOrder(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 20, 6)
 	n.discover(s, 20, 3)
-	n.discover(s, 20, crawl.FirstRefresh)
-	_, err := n.PlanSeeds(t.Context(), 10)
+	n.discover(s, 20, crawl.MinRefreshRank)
+	_, err := n.EnqueueDueSeeds(t.Context(), 10)
 	n.must(err)
 	urls := n.lease(d, 16)
 	ranks := map[int]int{}
 	for _, u := range urls {
 		ranks[u.Rank]++
 	}
-	if len(urls) != 16 || urls[0].Kind != crawl.Home || ranks[0] != 1 || ranks[3] != 11 || ranks[crawl.FirstRefresh] != 4 {
-		t.Errorf("%d leased, by rank %v", len(urls), ranks)
+	if len(urls) != 16 || urls[0].Kind != crawl.Home {
+		t.Errorf("got %d URLs, the first of kind %s, want 16 and home", len(urls), urls[0].Kind)
 	}
-	// Nobody gets what somebody holds; all get all.
+	if got, want := [3]int{ranks[0], ranks[3], ranks[crawl.MinRefreshRank]}, [3]int{1, 11, 4}; got != want {
+		t.Errorf("got %v URLs of ranks 0, 3 and %d, want %v", got, crawl.MinRefreshRank, want)
+	}
+	// Every URL is leased exactly once.
 	for i := 0; ; i++ {
 		more := n.lease(d, 16)
 		if len(more) == 0 {
@@ -44,11 +47,11 @@ func TestTheMostImportantIsLeasedFirstAndRefreshesAreNotForgotten(t *testing.T) 
 		seen[u.ID] = true
 	}
 	if len(seen) != 61 {
-		t.Errorf("%d URLs were leased", len(seen))
+		t.Errorf("got %d URLs leased, want 61", len(seen))
 	}
 }
 
-func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
+func TestLeaseURLs_Expiry(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 1, 3)
@@ -56,87 +59,87 @@ func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
 	n.exec("update urls set due_at = now() where lease is not null")
 	second := n.lease(d, 1)
 	if len(first) != 1 || len(second) != 1 || first[0].ID != second[0].ID || first[0].Lease == second[0].Lease {
-		t.Fatalf("%+v then %+v", first, second)
+		t.Fatalf("got %+v, then %+v, want the same URL with another lease", first, second)
 	}
 	record := func(u crawl.URL) bool {
 		t.Helper()
-		u.State, u.RawHash = crawl.Kept, "aa"
-		f := crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, First: true, ObjectKey: crawl.Key(d.Name, u.ID, "aa"),
-			Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}}
-		held, err := n.RecordFetches(t.Context(), []crawl.Fetched{f})
+		u.State, u.RawHash = crawl.Stored, "aa"
+		f := crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
+			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}}
+		recorded, err := n.RecordFetches(t.Context(), []crawl.FetchRecord{f})
 		n.must(err)
-		return held[0]
+		return recorded[0]
 	}
 	if record(first[0]) {
-		t.Error("who lost the lease recorded all the same")
+		t.Error("a fetch with an expired lease was recorded")
 	}
 	if !record(second[0]) {
-		t.Error("who holds the lease could not record")
+		t.Error("a fetch with a valid lease was not recorded")
 	}
 	if record(second[0]) {
 		t.Error("a fetch was recorded twice")
 	}
-	pages, err := n.TakeCrawled(t.Context(), 10, time.Minute)
-	if n.must(err); len(pages) != 1 || pages[0].URL != second[0].URL || !pages[0].First || pages[0].ObjectKey == "" {
-		t.Fatalf("handed on: %+v", pages)
+	pages, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute)
+	if n.must(err); len(pages) != 1 || pages[0].URL != second[0].URL || !pages[0].IsFirstVersion || pages[0].ObjectKey == "" {
+		t.Fatalf("got queued pages %+v, want the recorded one", pages)
 	}
-	// At least once: what is not declared done comes again.
-	if none, err := n.TakeCrawled(t.Context(), 10, time.Minute); len(none) != 0 || err != nil {
-		t.Errorf("handed on while it is worked on: %+v %v", none, err)
+	// Delivery is at least once: pages that are not deleted are leased again.
+	if none, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute); len(none) != 0 || err != nil {
+		t.Errorf("leased page: got %+v (%v), want none", none, err)
 	}
-	n.exec("update crawled_pages set taken_until = now()")
-	again, err := n.TakeCrawled(t.Context(), 10, time.Minute)
-	if n.must(err); len(again) != 1 || again[0].Tries != 2 {
-		t.Fatalf("handed on again: %+v", again)
+	n.exec("update crawled_pages set leased_until = now()")
+	again, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute)
+	if n.must(err); len(again) != 1 || again[0].Attempts != 2 {
+		t.Fatalf("after the lease expired: got %+v, want the page with 2 attempts", again)
 	}
-	n.must(n.CrawledDone(t.Context(), []int64{again[0].ID}))
+	n.must(n.DeleteCrawledPages(t.Context(), []int64{again[0].ID}))
 	if got := n.count("select count(*) from crawled_pages"); got != 0 {
-		t.Errorf("%d pages are left", got)
+		t.Errorf("got %d queued pages, want 0", got)
 	}
 }
 
-func TestBudgetsAreOfTheSeedAndOfTheDomain(t *testing.T) {
+func TestLeaseURLs_DailyBudgets(t *testing.T) {
 	n := open(t)
-	s, d := n.seed(n.workspace.ID, "https://news.example/", func(s *crawl.Seed) { s.Rules.Budget = 3 })
+	s, d := n.seed(n.workspace.ID, "https://news.example/", func(s *crawl.Seed) { s.Rules.DailyBudget = 3 })
 	other, _ := n.seed(n.workspace.ID, "https://news.example/the-thao", func(s *crawl.Seed) { s.Kind = crawl.Section })
 	n.discover(s, 10, 3)
 	n.discover(other, 10, 5)
-	n.must(n.drainOnce(d))
-	urls := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 })
+	n.must(n.leaseDomain(d))
+	urls := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 })
 	by := map[int32]int{}
 	for _, u := range urls {
-		by[u.SeedNo]++
+		by[u.SeedNumber]++
 	}
-	if by[s.No] != 3 || by[other.No] != 4 {
-		t.Errorf("leased by seed: %v", by)
+	if by[s.Number] != 3 || by[other.Number] != 4 {
+		t.Errorf("got leases by seed %v, want 3 and 4", by)
 	}
-	if more := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(more) != 0 {
-		t.Errorf("%d more", len(more))
+	if more := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(more) != 0 {
+		t.Errorf("got %d URLs beyond the budget, want 0", len(more))
 	}
-	// Hubs are fetched all the same, and tomorrow is another day.
-	_, err := n.PlanSeeds(t.Context(), 10)
+	// Hubs do not count, and the budget is renewed the next day.
+	_, err := n.EnqueueDueSeeds(t.Context(), 10)
 	n.must(err)
-	if hubs := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(hubs) != 2 {
-		t.Errorf("%d hubs", len(hubs))
+	if hubs := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(hubs) != 2 {
+		t.Errorf("got %d hubs, want 2", len(hubs))
 	}
 	n.exec("update urls set due_at = due_at - interval '1 day' where lease is null; update seeds set budget_day = budget_day - 1; update crawl_domains set budget_day = budget_day - 1")
-	n.must(n.drainOnce(d))
-	if next := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(next) != 7 {
-		t.Errorf("%d the next day", len(next))
+	n.must(n.leaseDomain(d))
+	if next := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(next) != 7 {
+		t.Errorf("next day: got %d URLs, want 7", len(next))
 	}
 }
 
-func (n *newsroom) drainOnce(d crawl.Domain) error {
-	_, drains, err := n.BeginDrain(n.t.Context(), d.Name, time.Minute)
-	if err == nil && !drains {
-		err = errors.New("the domain is not drained")
+func (n *newsroom) leaseDomain(d crawl.Domain) error {
+	_, leased, err := n.LeaseDomain(n.t.Context(), d.Name, time.Minute)
+	if err == nil && !leased {
+		err = errors.New("the domain could not be leased")
 	}
 	return err
 }
 
-// Where more domains are due than can be drained, those go first that have waited,
-// that bring news, and that answer fast.
-func TestDomainsAreDrainedByWhatIsKnownOfThem(t *testing.T) {
+// If more domains are due than can be crawled, overdue ones come first, then
+// those with frequent news, then fast ones.
+func TestListDueDomains_Order(t *testing.T) {
 	n := open(t)
 	for _, name := range []string{"waiting", "newsy", "plain", "slow"} {
 		n.seed(n.workspace.ID, "https://"+name+".example/")
@@ -145,37 +148,37 @@ func TestDomainsAreDrainedByWhatIsKnownOfThem(t *testing.T) {
 	n.exec(`update crawl_domains set next_due = now() - interval '1 hour' where domain = 'waiting.example'`)
 	n.exec(`update crawl_domains set score = 0.9 where domain = 'newsy.example'`)
 	n.exec(`update crawl_domains set response_ms = 20000 where domain = 'slow.example'`)
-	due, err := n.DueDomains(t.Context(), 100)
+	due, err := n.ListDueDomains(t.Context(), 100)
 	n.must(err)
 	if got := strings.Join(due, " "); got != "waiting.example newsy.example plain.example slow.example" {
-		t.Errorf("they are drained in this order: %s", got)
+		t.Errorf("got order %s", got)
 	}
-	if first, err := n.DueDomains(t.Context(), 2); err != nil || !slices.Equal(first, due[:2]) {
-		t.Errorf("of two places: %v %v", first, err)
+	if first, err := n.ListDueDomains(t.Context(), 2); err != nil || !slices.Equal(first, due[:2]) {
+		t.Errorf("limit 2: got %v (%v), want %v", first, err, due[:2])
 	}
 }
 
-// What two holders bring, one after the other, may be written in one batch: only
-// the one whose lease is good counts.
-func TestInOneBatchOnlyTheHolderRecords(t *testing.T) {
+// The fetches of two holders of a URL may be recorded in one batch: only the
+// one with the valid lease counts.
+func TestRecordFetches_OnlyLeaseHolder(t *testing.T) {
 	n := open(t)
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 1, 3)
 	late := n.lease(d, 1)
 	n.exec("update urls set due_at = now() where lease is not null")
 	holder := n.lease(d, 1)
-	var both []crawl.Fetched
+	var both []crawl.FetchRecord
 	for _, u := range []crawl.URL{late[0], holder[0]} {
-		u.State, u.RawHash = crawl.Kept, "aa"
-		both = append(both, crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, First: true, ObjectKey: crawl.Key(d.Name, u.ID, "aa"),
-			Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}})
+		u.State, u.RawHash = crawl.Stored, "aa"
+		both = append(both, crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
+			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}})
 	}
-	held, err := n.RecordFetches(t.Context(), both)
+	recorded, err := n.RecordFetches(t.Context(), both)
 	n.must(err)
-	if held[0] || !held[1] {
-		t.Errorf("recorded: %v", held)
+	if recorded[0] || !recorded[1] {
+		t.Errorf("got recorded %v, want [false true]", recorded)
 	}
 	if versions := n.count("select count(*) from page_versions"); versions != 1 {
-		t.Errorf("%d versions", versions)
+		t.Errorf("got %d versions, want 1", versions)
 	}
 }

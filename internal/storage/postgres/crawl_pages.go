@@ -11,34 +11,34 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// TakeCrawled takes stored pages that wait to be parsed. What is not declared
-// done within ttl is handed out again.
-func (s *Store) TakeCrawled(ctx context.Context, limit int, ttl time.Duration) ([]crawl.Crawled, error) {
-	rows, err := s.q.TakeCrawled(ctx, db.TakeCrawledParams{Seconds: ttl.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
-	out := make([]crawl.Crawled, len(rows))
+// LeaseCrawledPages leases stored pages for extraction. Pages that are not
+// deleted within ttl are leased again.
+func (s *Store) LeaseCrawledPages(ctx context.Context, limit int, ttl time.Duration) ([]crawl.CrawledPage, error) {
+	rows, err := s.q.LeaseCrawledPages(ctx, db.LeaseCrawledPagesParams{Seconds: ttl.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+	out := make([]crawl.CrawledPage, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Crawled{ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
-			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, First: r.First, Gone: r.Gone, MovedTo: idOrNil(r.MovedTo), Tries: int(r.Tries)}
+		out[i] = crawl.CrawledPage{ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
+			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, IsFirstVersion: r.IsFirstVersion, Removed: r.Removed, MovedTo: idOrNil(r.MovedTo), Attempts: int(r.Attempts)}
 	}
 	return out, err
 }
 
-// CrawledDone says that pages have been parsed.
-func (s *Store) CrawledDone(ctx context.Context, ids []int64) error {
-	return s.q.CrawledDone(ctx, ids)
+// DeleteCrawledPages removes extracted pages from the queue.
+func (s *Store) DeleteCrawledPages(ctx context.Context, ids []int64) error {
+	return s.q.DeleteCrawledPages(ctx, ids)
 }
 
-// VersionsBetween lists a domain's versions of a range of time, behind after,
-// in the order of time.
-func (s *Store) VersionsBetween(ctx context.Context, domain int32, from, to time.Time, after crawl.Version, limit int) ([]crawl.Version, error) {
-	rows, err := s.q.VersionsBetween(ctx, db.VersionsBetweenParams{DomainID: domain, FromTime: from, ToTime: to,
+// ListVersions lists a domain's page versions within a time range, in order,
+// starting after the given one.
+func (s *Store) ListVersions(ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion, limit int) ([]crawl.PageVersion, error) {
+	rows, err := s.q.ListVersions(ctx, db.ListVersionsParams{DomainID: domain, FromTime: from, ToTime: to,
 		AfterTime: after.FetchedAt, AfterID: after.URLID, Batch: int32(limit)}) //nolint:gosec // hundreds
 	if err != nil {
 		return nil, err
 	}
-	out := make([]crawl.Version, len(rows))
+	out := make([]crawl.PageVersion, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Version{DomainID: r.DomainID, URLID: r.UrlID, URL: r.FinalUrl, FetchedAt: r.FetchedAt, Status: int(r.Status), Bytes: int(r.Bytes),
+		out[i] = crawl.PageVersion{DomainID: r.DomainID, URLID: r.UrlID, URL: r.FinalUrl, FetchedAt: r.FetchedAt, Status: int(r.Status), Bytes: int(r.Bytes),
 			StoredBytes: int(r.StoredBytes), Kind: crawl.Kind(r.Kind), RawHash: r.RawHash, FinalURL: r.FinalUrl}
 		if r.Url != nil {
 			out[i].URL = *r.Url
@@ -50,55 +50,55 @@ func (s *Store) VersionsBetween(ctx context.Context, domain int32, from, to time
 	return out, nil
 }
 
-// CrawlDomainIDs lists all domains.
-func (s *Store) CrawlDomainIDs(ctx context.Context, after int32, limit int) ([]int32, error) {
-	return s.q.CrawlDomainIDs(ctx, db.CrawlDomainIDsParams{After: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+// ListCrawlDomainIDs lists all domains.
+func (s *Store) ListCrawlDomainIDs(ctx context.Context, after int32, limit int) ([]int32, error) {
+	return s.q.ListCrawlDomainIDs(ctx, db.ListCrawlDomainIDsParams{After: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
-// SweepVersions drops versions of a domain beyond the newest keep of a URL, and
-// those older than age but the newest, with their objects. It leaves URLs alone
-// that are being fetched: only so is it sure that nobody stores the same
-// content at the same moment.
-func (s *Store) SweepVersions(ctx context.Context, domain int32, keep int, age time.Duration, limit int, drop func(ctx context.Context, key string) error) (found, dropped int, err error) {
-	rows, err := s.q.SurplusVersions(ctx, db.SurplusVersionsParams{DomainID: domain, Keep: int32(keep), Seconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // small
+// DeleteOldVersions deletes versions of a domain beyond the newest maxVersions
+// of a URL, and those older than maxAge except for the newest, with their
+// objects. It skips leased URLs, because their fetch may be storing the same
+// content.
+func (s *Store) DeleteOldVersions(ctx context.Context, domain int32, maxVersions int, maxAge time.Duration, limit int, deleteObject func(ctx context.Context, key string) error) (found, deleted int, err error) {
+	rows, err := s.q.ListOldVersions(ctx, db.ListOldVersionsParams{DomainID: domain, MaxVersions: int32(maxVersions), Seconds: maxAge.Seconds(), Batch: int32(limit)}) //nolint:gosec // small
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, v := range rows {
 		err := s.inTx(ctx, func(q *db.Queries) error {
-			_, err := q.LockIdleURL(ctx, db.LockIdleURLParams{DomainID: v.DomainID, ID: v.UrlID})
+			_, err := q.LockUnleasedURL(ctx, db.LockUnleasedURLParams{DomainID: v.DomainID, ID: v.UrlID})
 			if noRows(err) {
-				there, err := q.FrontierHas(ctx, db.FrontierHasParams{DomainID: v.DomainID, ID: v.UrlID})
-				if err != nil || there {
+				exists, err := q.URLExists(ctx, db.URLExistsParams{DomainID: v.DomainID, ID: v.UrlID})
+				if err != nil || exists {
 					return err
 				}
 			} else if err != nil {
 				return err
 			}
-			if err := q.DropVersion(ctx, db.DropVersionParams{DomainID: v.DomainID, UrlID: v.UrlID, FetchedAt: v.FetchedAt}); err != nil {
+			if err := q.DeleteVersion(ctx, db.DeleteVersionParams{DomainID: v.DomainID, UrlID: v.UrlID, FetchedAt: v.FetchedAt}); err != nil {
 				return err
 			}
-			needed, err := q.VersionNeeded(ctx, db.VersionNeededParams{DomainID: v.DomainID, UrlID: v.UrlID, RawHash: v.RawHash})
+			inUse, err := q.VersionObjectInUse(ctx, db.VersionObjectInUseParams{DomainID: v.DomainID, UrlID: v.UrlID, RawHash: v.RawHash})
 			if err != nil {
 				return err
 			}
-			if !needed {
-				if err := drop(ctx, crawl.Key(v.Domain, v.UrlID, v.RawHash)); err != nil {
+			if !inUse {
+				if err := deleteObject(ctx, crawl.ObjectKey(v.Domain, v.UrlID, v.RawHash)); err != nil {
 					return err
 				}
 			}
-			dropped++
+			deleted++
 			return nil
 		})
 		if err != nil {
-			return len(rows), dropped, err
+			return len(rows), deleted, err
 		}
 	}
-	return len(rows), dropped, nil
+	return len(rows), deleted, nil
 }
 
-// PageState reads what the frontier knows of a URL.
-func (s *Store) PageState(ctx context.Context, domain int32, id uuid.UUID) (u crawl.URL, known bool, err error) {
+// GetURL returns a URL of the frontier.
+func (s *Store) GetURL(ctx context.Context, domain int32, id uuid.UUID) (u crawl.URL, known bool, err error) {
 	row, err := s.q.GetURL(ctx, db.GetURLParams{DomainID: domain, ID: id})
 	if noRows(err) {
 		return u, false, nil

@@ -12,9 +12,9 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// Seeds are planned and made while URLs of the same domains are leased and
-// recorded, in batches that mix the domains: nobody waits for who waits for him.
-func TestPlanningAndCrawlingDoNotLockEachOtherOut(t *testing.T) {
+// Seeds are enqueued and created while URLs of the same domains are leased and
+// recorded, in batches that mix the domains. There must be no deadlock.
+func TestEnqueueDueSeeds_NoDeadlockWithCrawl(t *testing.T) {
 	n := open(t)
 	var domains []crawl.Domain
 	for _, name := range []string{"c", "a", "d", "b"} {
@@ -37,15 +37,15 @@ func TestPlanningAndCrawlingDoNotLockEachOtherOut(t *testing.T) {
 	}
 	for worker := range 3 {
 		run("lease and record", func(ctx context.Context, i int) error {
-			var fetched []crawl.Fetched
+			var fetched []crawl.FetchRecord
 			for k := range 2 {
-				urls, err := n.LeaseURLs(ctx, crawl.Lease{Domain: domains[(worker+i+3*k)%4], ID: uuid.New(), Most: 8, TTL: time.Minute, Idle: time.Hour})
+				urls, err := n.LeaseURLs(ctx, crawl.LeaseRequest{Domain: domains[(worker+i+3*k)%4], LeaseID: uuid.New(), Limit: 8, TTL: time.Minute, IdleDelay: time.Hour})
 				if err != nil {
 					return err
 				}
 				for _, u := range urls {
-					u.State = crawl.Kept
-					fetched = append(fetched, crawl.Fetched{URL: u, Requests: 1, Never: u.Kind.Hub()})
+					u.State = crawl.Stored
+					fetched = append(fetched, crawl.FetchRecord{URL: u, Requests: 1, Unscheduled: u.Kind.Hub()})
 				}
 			}
 			if len(fetched) == 0 {
@@ -56,11 +56,11 @@ func TestPlanningAndCrawlingDoNotLockEachOtherOut(t *testing.T) {
 		})
 	}
 	for range 2 {
-		run("plan", func(ctx context.Context, _ int) error {
-			planned, err := n.PlanSeeds(ctx, 100)
-			if planned > 0 { // due again at once
+		run("enqueue seeds", func(ctx context.Context, _ int) error {
+			enqueued, err := n.EnqueueDueSeeds(ctx, 100)
+			if enqueued > 0 { // due again at once
 				for _, d := range domains {
-					if _, err := n.ControlDomain(ctx, uuid.Nil, d.Name, crawl.RunNow, ""); err != nil {
+					if _, err := n.ApplyDomainCommand(ctx, uuid.Nil, d.Name, crawl.RunNow, ""); err != nil {
 						return err
 					}
 				}
@@ -68,11 +68,11 @@ func TestPlanningAndCrawlingDoNotLockEachOtherOut(t *testing.T) {
 			return err
 		})
 	}
-	run("make seeds", func(ctx context.Context, i int) error {
+	run("create seeds", func(ctx context.Context, i int) error {
 		var list []crawl.Seed
 		for k := range 4 {
 			list = append(list, crawl.Seed{ID: newID(), WorkspaceID: n.workspace.ID, URL: webURL(t, "https://"+string("dbca"[(i+k)%4])+".example/"), Kind: crawl.Home,
-				Status: crawl.Active, Min: time.Minute, Max: time.Hour, Every: time.Minute, Rules: crawl.Rules{Depth: 1}})
+				Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute, Rules: crawl.Rules{MaxDepth: 1}})
 		}
 		_, _, err := n.CreateSeeds(ctx, list, idempotency.Key{})
 		return err

@@ -12,91 +12,91 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// AddURLs puts what was found into the frontier and says which of it is new. It
-// comes before the page that names them is recorded: a worker that dies between
-// the two has the page fetched again, and loses nothing.
-func (s *Store) AddURLs(ctx context.Context, found []crawl.Found) (map[uuid.UUID]bool, error) {
-	fresh := map[uuid.UUID]bool{}
+// AddURLs adds discovered URLs to the frontier and returns which are new. It
+// runs before the page that links them is recorded: after a crash in between,
+// the page is fetched again and nothing is lost.
+func (s *Store) AddURLs(ctx context.Context, found []crawl.DiscoveredURL) (map[uuid.UUID]bool, error) {
+	added := map[uuid.UUID]bool{}
 	if len(found) == 0 {
-		return fresh, nil
+		return added, nil
 	}
-	// In one order, so that two who add the same do not lock each other out.
+	// A fixed order rules out deadlocks with others who add the same URLs.
 	found = slices.Clone(found)
-	slices.SortStableFunc(found, func(a, b crawl.Found) int {
+	slices.SortStableFunc(found, func(a, b crawl.DiscoveredURL) int {
 		x, y := a.URL.Hash(), b.URL.Hash()
 		return cmp.Or(cmp.Compare(a.DomainID, b.DomainID), slices.Compare(x[:], y[:]))
 	})
 	var p db.AddURLsParams
 	for _, f := range found {
-		p.DomainIds, p.Ids, p.Urls = append(p.DomainIds, f.DomainID), append(p.Ids, crawl.ID(f.URL)), append(p.Urls, f.URL.String())
-		p.Kinds, p.SeedNos = append(p.Kinds, string(f.Kind)), append(p.SeedNos, f.SeedNo)
+		p.DomainIds, p.Ids, p.Urls = append(p.DomainIds, f.DomainID), append(p.Ids, crawl.URLID(f.URL)), append(p.Urls, f.URL.String())
+		p.Kinds, p.SeedNumbers = append(p.Kinds, string(f.Kind)), append(p.SeedNumbers, f.SeedNumber)
 		p.Ranks, p.Depths = append(p.Ranks, int16(f.Rank)), append(p.Depths, int16(f.Depth)) //nolint:gosec // 0 to 15, and a few
-		p.Every = append(p.Every, seconds(f.Every))
+		p.Intervals = append(p.Intervals, seconds(f.Interval))
 	}
 	rows, err := s.q.AddURLs(ctx, p)
 	for _, r := range rows {
-		fresh[r.ID] = true
+		added[r.ID] = true
 	}
-	return fresh, err
+	return added, err
 }
 
-// RecordFetches writes what became of leased URLs, all of it or nothing: the
-// rows, the new versions, and the pages that wait to be parsed. held says of
-// each whether its lease was still good; what comes too late is dropped,
-// because another holder fetches it.
-func (s *Store) RecordFetches(ctx context.Context, fetches []crawl.Fetched) (held []bool, err error) {
+// RecordFetches records fetches in one transaction: the URLs, the new versions,
+// and the pages that are to be extracted. recorded reports, for each, whether
+// its lease was still valid; otherwise another holder fetches the URL, and the
+// record is dropped.
+func (s *Store) RecordFetches(ctx context.Context, fetches []crawl.FetchRecord) (recorded []bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		held = make([]bool, len(fetches))
+		recorded = make([]bool, len(fetches))
 		counts := countFetches(fetches)
 		if err := q.LockDomains(ctx, counts.Ids); err != nil {
 			return err
 		}
-		rows, err := q.FinishURLs(ctx, finishParams(fetches))
+		rows, err := q.RecordURLs(ctx, finishParams(fetches))
 		if err != nil {
 			return err
 		}
-		type holding struct {
-			crawl.Name
+		type leasedURL struct {
+			crawl.URLKey
 			lease uuid.UUID
 		}
-		done := make(map[holding]db.FinishURLsRow, len(rows))
+		done := make(map[leasedURL]db.RecordURLsRow, len(rows))
 		for _, r := range rows {
-			done[holding{crawl.Name{Domain: r.DomainID, ID: r.ID}, r.Lease}] = r
+			done[leasedURL{crawl.URLKey{DomainID: r.DomainID, ID: r.ID}, r.Lease}] = r
 		}
 		var versions db.AddVersionsParams
-		var handed db.HandOnParams
+		var crawled db.AddCrawledPagesParams
 		for i, f := range fetches {
-			row, ok := done[holding{crawl.Name{Domain: f.URL.DomainID, ID: f.URL.ID}, f.URL.Lease}]
-			held[i] = ok
+			row, ok := done[leasedURL{crawl.URLKey{DomainID: f.URL.DomainID, ID: f.URL.ID}, f.URL.Lease}]
+			recorded[i] = ok
 			if !ok {
 				continue
 			}
 			if f.Version != nil {
-				if err := addVersion(&versions, f.Version); err != nil {
+				if err := appendVersion(&versions, f.Version); err != nil {
 					return err
 				}
 			}
-			handOn(&handed, f, row)
+			appendCrawledPage(&crawled, f, row)
 		}
 		if len(versions.UrlIds) > 0 {
 			if err := q.AddVersions(ctx, versions); err != nil {
 				return err
 			}
 		}
-		if len(handed.UrlIds) > 0 {
-			if err := q.HandOn(ctx, handed); err != nil {
+		if len(crawled.UrlIds) > 0 {
+			if err := q.AddCrawledPages(ctx, crawled); err != nil {
 				return err
 			}
 		}
 		return q.CountFetches(ctx, counts)
 	})
-	return held, err
+	return recorded, err
 }
 
-// handOn has the reader of pages told of what it has to read, and of what is
-// not there any more.
-func handOn(p *db.HandOnParams, f crawl.Fetched, row db.FinishURLsRow) {
-	at := f.Gone
+// appendCrawledPage queues an article for extraction if it has a new version or
+// was removed.
+func appendCrawledPage(p *db.AddCrawledPagesParams, f crawl.FetchRecord, row db.RecordURLsRow) {
+	at := f.RemovedAt
 	if f.Version != nil {
 		at = f.Version.FetchedAt
 	}
@@ -105,26 +105,26 @@ func handOn(p *db.HandOnParams, f crawl.Fetched, row db.FinishURLsRow) {
 	}
 	p.DomainIds, p.UrlIds = append(p.DomainIds, row.DomainID), append(p.UrlIds, row.ID)
 	p.Fetched, p.Urls = append(p.Fetched, at), append(p.Urls, f.URL.URL)
-	p.Keys, p.Found, p.First = append(p.Keys, f.ObjectKey), append(p.Found, row.FoundAt), append(p.First, f.First)
-	p.Gone, p.MovedTo = append(p.Gone, f.Version == nil), append(p.MovedTo, f.MovedTo)
+	p.Keys, p.Found, p.First = append(p.Keys, f.ObjectKey), append(p.Found, row.FoundAt), append(p.First, f.IsFirstVersion)
+	p.Removed, p.MovedTo = append(p.Removed, f.Version == nil), append(p.MovedTo, f.MovedTo)
 }
 
-func finishParams(fetches []crawl.Fetched) (p db.FinishURLsParams) {
+func finishParams(fetches []crawl.FetchRecord) (p db.RecordURLsParams) {
 	for _, f := range fetches {
 		u := f.URL
 		p.DomainIds, p.Ids, p.Leases = append(p.DomainIds, u.DomainID), append(p.Ids, u.ID), append(p.Leases, u.Lease)
-		p.Never, p.DueIn = append(p.Never, f.Never), append(p.DueIn, f.DueIn.Seconds())
+		p.Unscheduled, p.DueIn = append(p.Unscheduled, f.Unscheduled), append(p.DueIn, f.DueIn.Seconds())
 		p.States, p.Changed = append(p.States, string(u.State)), append(p.Changed, f.Changed)
-		p.Tries, p.Statuses, p.Ranks = append(p.Tries, int16(u.Tries)), append(p.Statuses, int16(u.LastStatus)), append(p.Ranks, int16(u.Rank)) //nolint:gosec // small
-		p.Every = append(p.Every, seconds(u.Every))
+		p.Attempts, p.Statuses, p.Ranks = append(p.Attempts, int16(u.Attempts)), append(p.Statuses, int16(u.LastStatus)), append(p.Ranks, int16(u.Rank)) //nolint:gosec // small
+		p.Intervals = append(p.Intervals, seconds(u.Interval))
 		p.Etags, p.Modified = append(p.Etags, u.ETag), append(p.Modified, u.LastModified)
 		p.Content, p.Simhashes, p.Raw = append(p.Content, u.ContentHash), append(p.Simhashes, u.SimHash), append(p.Raw, u.RawHash)
-		p.Canonicals, p.Problems = append(p.Canonicals, u.Canonical), append(p.Problems, f.Problem)
+		p.Canonicals, p.Errors = append(p.Canonicals, u.Canonical), append(p.Errors, f.Error)
 	}
 	return p
 }
 
-func addVersion(p *db.AddVersionsParams, v *crawl.Version) error {
+func appendVersion(p *db.AddVersionsParams, v *crawl.PageVersion) error {
 	header, err := json.Marshal(v.Header)
 	if err != nil {
 		return err
@@ -136,8 +136,8 @@ func addVersion(p *db.AddVersionsParams, v *crawl.Version) error {
 	return nil
 }
 
-// countFetches adds up the figures of each domain.
-func countFetches(fetches []crawl.Fetched) (p db.CountFetchesParams) {
+// countFetches sums up the counters of each domain.
+func countFetches(fetches []crawl.FetchRecord) (p db.CountFetchesParams) {
 	at := map[int32]int{}
 	for _, f := range fetches {
 		i, ok := at[f.URL.DomainID]
@@ -146,25 +146,25 @@ func countFetches(fetches []crawl.Fetched) (p db.CountFetchesParams) {
 			at[f.URL.DomainID] = i
 			p.Ids = append(p.Ids, f.URL.DomainID)
 			p.Fetches, p.Stores, p.Unchanges = append(p.Fetches, 0), append(p.Stores, 0), append(p.Unchanges, 0)
-			p.Fails, p.TimeoutCounts, p.Refusals = append(p.Fails, 0), append(p.TimeoutCounts, 0), append(p.Refusals, 0)
+			p.Fails, p.TimeoutCounts, p.Exclusions = append(p.Fails, 0), append(p.TimeoutCounts, 0), append(p.Exclusions, 0)
 			p.ByteCounts, p.Response, p.Hubs, p.News, p.DueIn = append(p.ByteCounts, 0), append(p.Response, 0), append(p.Hubs, 0), append(p.News, 0), append(p.DueIn, -1)
 		}
 		p.Fetches[i] += int32(f.Requests) //nolint:gosec // a few
 		p.ByteCounts[i] += f.Bytes
-		if f.Response > 0 {
-			p.Response[i] = float64(f.Response.Microseconds()) / 1000
+		if f.ResponseTime > 0 {
+			p.Response[i] = float64(f.ResponseTime.Microseconds()) / 1000
 		}
 		switch {
-		case f.Timeout:
+		case f.TimedOut:
 			p.TimeoutCounts[i]++
 			p.Fails[i]++
 		case f.Failed:
 			p.Fails[i]++
-		case f.URL.State == crawl.Refused:
-			p.Refusals[i]++
+		case f.URL.State == crawl.Excluded:
+			p.Exclusions[i]++
 		case f.Version != nil:
 			p.Stores[i]++
-		case f.URL.State == crawl.Kept:
+		case f.URL.State == crawl.Stored:
 			p.Unchanges[i]++
 		}
 		if f.URL.Kind.Hub() && !f.Failed {
@@ -173,7 +173,7 @@ func countFetches(fetches []crawl.Fetched) (p db.CountFetchesParams) {
 				p.News[i] = 1
 			}
 		}
-		if !f.Never && (p.DueIn[i] < 0 || f.DueIn.Seconds() < p.DueIn[i]) {
+		if !f.Unscheduled && (p.DueIn[i] < 0 || f.DueIn.Seconds() < p.DueIn[i]) {
 			p.DueIn[i] = f.DueIn.Seconds()
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Observations are what is known of a domain's newest pages with parameters in
-// their URLs, and of the same URLs without any.
-func (s *Store) Observations(ctx context.Context, domain int32, most int) ([]weburl.Observation, error) {
-	rows, err := s.q.ParameterPages(ctx, db.ParameterPagesParams{DomainID: domain, Batch: int32(most)}) //nolint:gosec // thousands
+// ListObservations lists the domain's newest pages with parameters in their
+// URLs, and the pages at the same URLs without parameters.
+func (s *Store) ListObservations(ctx context.Context, domain int32, limit int) ([]weburl.Observation, error) {
+	rows, err := s.q.ListParameterPages(ctx, db.ListParameterPagesParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // thousands
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -23,26 +23,27 @@ func (s *Store) Observations(ctx context.Context, domain int32, most int) ([]web
 	for _, r := range rows {
 		out = append(out, weburl.Observation{URL: r.Url, Canonical: r.Canonical, Content: r.ContentHash})
 		if u, err := weburl.Parse(r.Url, weburl.Rules{DropOthers: true}); err == nil {
-			bare = append(bare, crawl.ID(u))
+			bare = append(bare, crawl.URLID(u))
 		}
 	}
-	plain, err := s.q.ContentOf(ctx, db.ContentOfParams{DomainID: domain, Ids: bare})
-	for _, r := range plain {
+	withoutQuery, err := s.q.ListPageContents(ctx, db.ListPageContentsParams{DomainID: domain, Ids: bare})
+	for _, r := range withoutQuery {
 		out = append(out, weburl.Observation{URL: r.Url, Canonical: r.Canonical, Content: r.ContentHash})
 	}
 	return out, err
 }
 
-// LearnRules replaces the rules of a domain, unless somebody else did meanwhile.
-func (s *Store) LearnRules(ctx context.Context, domain crawl.Domain, rules weburl.Rules) error {
-	was, err := json.Marshal(domain.Rules)
+// UpdateURLRules replaces the URL rules of a domain unless they changed since
+// they were read.
+func (s *Store) UpdateURLRules(ctx context.Context, domain crawl.Domain, rules weburl.Rules) error {
+	oldRules, err := json.Marshal(domain.Rules)
 	if err != nil {
 		return err
 	}
-	now, err := json.Marshal(rules)
+	newRules, err := json.Marshal(rules)
 	if err != nil {
 		return err
 	}
-	_, err = s.q.SetRules(ctx, db.SetRulesParams{ID: domain.ID, Rules: now, Was: was})
+	_, err = s.q.UpdateURLRules(ctx, db.UpdateURLRulesParams{ID: domain.ID, Rules: newRules, OldRules: oldRules})
 	return err
 }

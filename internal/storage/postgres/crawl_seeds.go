@@ -18,11 +18,11 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// mostSeeds of one workspace.
-const mostSeeds = 20_000
+// maxSeeds is how many seeds a workspace may have.
+const maxSeeds = 20_000
 
-// CreateSeeds stores seeds, those that the workspace does not have yet, and
-// makes them due. created says of each whether it is new.
+// CreateSeeds stores and enqueues the seeds that the workspace does not have
+// yet, and returns them.
 func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (out []crawl.Seed, replayed bool, err error) {
 	if len(seeds) == 0 {
 		return nil, false, nil
@@ -41,23 +41,23 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempot
 			out = []crawl.Seed{seedFromRow(row.Seed, row.Domain)}
 			return nil
 		}
-		have, err := q.CountSeeds(ctx, workspaceID)
+		count, err := q.CountSeeds(ctx, workspaceID)
 		if err != nil {
 			return err
 		}
-		if int(have)+len(seeds) > mostSeeds {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace may have %d seeds. Delete some first.", mostSeeds)}
+		if int(count)+len(seeds) > maxSeeds {
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace can have at most %d seeds. Delete some first.", maxSeeds)}
 		}
-		domains, err := domainsOf(ctx, q, seeds)
+		domains, err := upsertDomains(ctx, q, seeds)
 		if err != nil {
 			return err
 		}
 		for _, n := range seeds {
 			d := domains[n.URL.Domain()]
-			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID, UrlID: crawl.ID(n.URL), Url: n.URL.String(),
+			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID, UrlID: crawl.URLID(n.URL), Url: n.URL.String(),
 				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), //nolint:gosec // 0 to 100
-				MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), EverySeconds: seconds(n.Every),
-				Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
+				MinIntervalSeconds: seconds(n.MinInterval), MaxIntervalSeconds: seconds(n.MaxInterval), IntervalSeconds: seconds(n.Interval),
+				Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), DailyBudget: int32(n.Rules.DailyBudget)}) //nolint:gosec // checked at the edge
 			if noRows(err) {
 				continue
 			}
@@ -74,15 +74,15 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempot
 	return out, replayed, err
 }
 
-// domainsOf reads the domains of seeds, and makes those that are missing. It
-// locks them, in the order of LockDomains.
-func domainsOf(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[string]db.CrawlDomain, error) {
+// upsertDomains returns the domains of seeds, inserting those that are missing.
+// It locks them in the order of LockDomains.
+func upsertDomains(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[string]db.CrawlDomain, error) {
 	all := map[string]db.CrawlDomain{}
 	for _, n := range seeds {
 		all[n.URL.Domain()] = db.CrawlDomain{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		d, err := q.CrawlDomain(ctx, name)
+		d, err := q.UpsertCrawlDomain(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -91,14 +91,14 @@ func domainsOf(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[stri
 	return all, nil
 }
 
-// Seed reads a seed, if it belongs to workspace.
-func (s *Store) Seed(ctx context.Context, workspaceID, id uuid.UUID) (crawl.Seed, error) {
+// GetSeed returns a seed of a workspace.
+func (s *Store) GetSeed(ctx context.Context, workspaceID, id uuid.UUID) (crawl.Seed, error) {
 	row, err := s.q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
 	return seedFromRow(row.Seed, row.Domain), orMissing(err, "seed")
 }
 
-// Seeds lists a workspace's seeds, the oldest first. domain may be empty.
-func (s *Store) Seeds(ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
+// ListSeeds lists a workspace's seeds, oldest first. domain may be empty.
+func (s *Store) ListSeeds(ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
 	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
@@ -107,15 +107,16 @@ func (s *Store) Seeds(ctx context.Context, workspaceID uuid.UUID, domain string,
 	return out, err
 }
 
-// ChangeSeed changes a seed. ifVersion 0 takes any; change may refuse.
-func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
+// UpdateSeed applies a change to a seed. ifVersion 0 matches any version;
+// change may return an error.
+func (s *Store) UpdateSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
 		if err != nil {
 			return orMissing(err, "seed")
 		}
 		n := seedFromRow(row.Seed, row.Domain)
-		stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The seed was changed since it was read. Read it again."}
+		stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The seed has changed since you read it. Read it again and retry."}
 		if ifVersion != 0 && ifVersion != n.Version {
 			return stale
 		}
@@ -123,8 +124,8 @@ func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVer
 			return err
 		}
 		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{ID: id, WorkspaceID: workspaceID, Version: n.Version, Kind: db.UrlKind(n.Kind), Title: n.Title,
-			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), //nolint:gosec // 0 to 100
-			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
+			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinIntervalSeconds: seconds(n.MinInterval), MaxIntervalSeconds: seconds(n.MaxInterval), //nolint:gosec // 0 to 100
+			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), MaxDepth: int16(n.Rules.MaxDepth), DailyBudget: int32(n.Rules.DailyBudget)}) //nolint:gosec // checked at the edge
 		if noRows(err) {
 			return stale
 		}
@@ -137,7 +138,7 @@ func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVer
 	return changed, err
 }
 
-// DeleteSeed forgets a seed. What was found through it stays known.
+// DeleteSeed deletes a seed. Discovered URLs stay in the frontier.
 func (s *Store) DeleteSeed(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.DeleteSeed(ctx, db.DeleteSeedParams{ID: id, WorkspaceID: workspaceID}); err != nil {
@@ -147,56 +148,57 @@ func (s *Store) DeleteSeed(ctx context.Context, workspaceID, id uuid.UUID) error
 	})
 }
 
-// PlanSeeds makes the URLs of seeds due that are due, and says how many.
-func (s *Store) PlanSeeds(ctx context.Context, batch int) (planned int, err error) {
+// EnqueueDueSeeds enqueues the URLs of due seeds and returns how many seeds
+// were due.
+func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (enqueued int, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		domains, err := q.DomainsToPlan(ctx, int32(batch)) //nolint:gosec // thousands
+		domains, err := q.ListDomainsWithDueSeeds(ctx, int32(batch)) //nolint:gosec // thousands
 		if err != nil || len(domains) == 0 {
 			return err
 		}
 		if err := q.LockDomains(ctx, domains); err != nil {
 			return err
 		}
-		rows, err := q.PlanSeeds(ctx, db.PlanSeedsParams{Domains: domains, Batch: int32(batch)}) //nolint:gosec // thousands
+		rows, err := q.TakeDueSeeds(ctx, db.TakeDueSeedsParams{Domains: domains, Batch: int32(batch)}) //nolint:gosec // thousands
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		planned = len(rows)
-		var hubs db.PutHubsParams
-		seen := map[uuid.UUID]bool{} // a statement may touch a row once
+		enqueued = len(rows)
+		var hubs db.UpsertHubsParams
+		seen := map[uuid.UUID]bool{} // a statement can update a row only once
 		for _, row := range rows {
 			if seen[row.UrlID] {
 				continue
 			}
 			seen[row.UrlID] = true
 			hubs.DomainIds, hubs.Ids, hubs.Urls = append(hubs.DomainIds, row.DomainID), append(hubs.Ids, row.UrlID), append(hubs.Urls, row.Url)
-			hubs.Kinds, hubs.SeedNos = append(hubs.Kinds, string(row.Kind)), append(hubs.SeedNos, row.No)
+			hubs.Kinds, hubs.SeedNumbers = append(hubs.Kinds, string(row.Kind)), append(hubs.SeedNumbers, row.Number)
 			hubs.Ranks = append(hubs.Ranks, int16(crawl.HubRank(crawl.Kind(row.Kind)))) //nolint:gosec // 0 to 15
 		}
-		if err := q.PutHubs(ctx, hubs); err != nil {
+		if err := q.UpsertHubs(ctx, hubs); err != nil {
 			return err
 		}
-		return q.DueNow(ctx, hubs.DomainIds)
+		return q.MarkDomainsDue(ctx, hubs.DomainIds)
 	})
-	return planned, err
+	return enqueued, err
 }
 
-// SeedsCrawled tells the seeds of a hub what its fetch brought: whether
-// something was found, or the problem that there was.
-func (s *Store) SeedsCrawled(ctx context.Context, domain int32, url uuid.UUID, found bool, problem string) error {
+// RecordSeedCrawl records a fetch of a hub for its seeds: whether it yielded
+// new URLs, or its error.
+func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, lastError string) error {
 	factor := 1.25
 	if found {
 		factor = 0.67
 	}
-	if problem != "" {
+	if lastError != "" {
 		factor = 1
 	}
-	return s.q.SeedsCrawled(ctx, db.SeedsCrawledParams{DomainID: domain, UrlID: url, Found: found, Problem: problem, Factor: factor})
+	return s.q.RecordSeedCrawl(ctx, db.RecordSeedCrawlParams{DomainID: domain, UrlID: url, Found: found, LastError: lastError, Factor: factor})
 }
 
-// SeedsOfDomain lists the active seeds of a domain, of all workspaces.
-func (s *Store) SeedsOfDomain(ctx context.Context, domain int32) ([]crawl.Seed, error) {
-	rows, err := s.q.SeedsOfDomain(ctx, domain)
+// ListActiveSeeds lists the active seeds of a domain, of all workspaces.
+func (s *Store) ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error) {
+	rows, err := s.q.ListActiveSeeds(ctx, domain)
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
 		out[i] = seedFromRow(row, "")
@@ -207,16 +209,16 @@ func (s *Store) SeedsOfDomain(ctx context.Context, domain int32) ([]crawl.Seed, 
 func seconds(d time.Duration) int32 { return int32(d / time.Second) } //nolint:gosec // intervals of hubs
 
 func seedFromRow(r db.Seed, domain string) crawl.Seed {
-	n := crawl.Seed{ID: r.ID, No: r.No, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain, Kind: crawl.Kind(r.Kind), Title: r.Title,
-		Status: crawl.Status(r.Status), Priority: int(r.Priority), Min: time.Duration(r.MinSeconds) * time.Second, Max: time.Duration(r.MaxSeconds) * time.Second,
-		Every: time.Duration(r.EverySeconds) * time.Second, Rules: crawl.Rules{Allow: r.Allow, Deny: r.Deny, Depth: int(r.Depth), Budget: int(r.Budget)},
-		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastProblem: r.LastProblem, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
-	n.URL = readURL(r.Url)
+	n := crawl.Seed{ID: r.ID, Number: r.Number, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain, Kind: crawl.Kind(r.Kind), Title: r.Title,
+		Status: crawl.SeedStatus(r.Status), Priority: int(r.Priority), MinInterval: time.Duration(r.MinIntervalSeconds) * time.Second, MaxInterval: time.Duration(r.MaxIntervalSeconds) * time.Second,
+		Interval: time.Duration(r.IntervalSeconds) * time.Second, Rules: crawl.Rules{Allow: r.Allow, Deny: r.Deny, MaxDepth: int(r.MaxDepth), DailyBudget: int(r.DailyBudget)},
+		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastError: r.LastError, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	n.URL = parseStoredURL(r.Url)
 	return n
 }
 
-// readURL reads a URL that was canonical when it was stored.
-func readURL(text string) (u weburl.URL) {
+// parseStoredURL parses a URL that was canonical when it was stored.
+func parseStoredURL(text string) (u weburl.URL) {
 	_ = u.UnmarshalText([]byte(text))
 	return u
 }

@@ -36,8 +36,8 @@ func portableQueries() map[archive.Section]string {
 		archive.Sites: `select jsonb_build_object('name', name, 'domains', domains, 'time_zone', time_zone, 'window_seconds', window_seconds, 'uniques', uniques, 'max_id', max_id,
 			'rate_hits', rate_hits, 'rate_seconds', rate_seconds, 'visitors', visitors, 'weekly_uniques', weekly_uniques, 'public_counts', public_counts)
 			from sites where workspace_id = $1 order by created_at, id`,
-		archive.Seeds: `select jsonb_build_object('url', url, 'kind', kind, 'title', title, 'status', status, 'priority', priority, 'min_seconds', min_seconds,
-			'max_seconds', max_seconds, 'allow', allow, 'deny', deny, 'depth', depth, 'budget', budget) from seeds where workspace_id = $1 order by created_at, id`,
+		archive.Seeds: `select jsonb_build_object('url', url, 'kind', kind, 'title', title, 'status', status, 'priority', priority, 'min_interval_seconds', min_interval_seconds,
+			'max_interval_seconds', max_interval_seconds, 'allow', allow, 'deny', deny, 'max_depth', max_depth, 'daily_budget', daily_budget) from seeds where workspace_id = $1 order by created_at, id`,
 	}
 }
 

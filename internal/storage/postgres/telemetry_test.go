@@ -33,7 +33,7 @@ func TestStateOfTheCrawl(t *testing.T) {
 	if c.URLs != urls || urls < 7 {
 		t.Errorf("%d URLs of %d", c.URLs, urls)
 	}
-	n.exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first)
+	n.exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version)
 		select $1, gen_random_uuid(), now() - i * interval '1 hour', 'https://due.example/' || i, 'pages/x', now(), true from generate_series(3, 1, -1) i`, s.DomainID)
 	pages, oldest, err := n.PagesToParse(t.Context())
 	if n.must(err); pages != 3 || oldest < 3*time.Hour || oldest > 4*time.Hour {

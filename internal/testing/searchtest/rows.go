@@ -26,7 +26,7 @@ func Store(n *newsroomtest.Newsroom, d search.Document, firstSeen time.Time) {
 func Seed(n *newsroomtest.Newsroom, workspace uuid.UUID, domain string) {
 	n.T.Helper()
 	n.Exec("insert into crawl_domains (domain) values ($1) on conflict do nothing", domain)
-	n.Exec(`insert into seeds (id, workspace_id, domain_id, url_id, url, kind, min_seconds, max_seconds, every_seconds, depth, budget)
+	n.Exec(`insert into seeds (id, workspace_id, domain_id, url_id, url, kind, min_interval_seconds, max_interval_seconds, interval_seconds, max_depth, daily_budget)
 		select gen_random_uuid(), $1, c.id, md5(c.domain)::uuid, 'https://' || c.domain || '/', 'home', 300, 1200, 900, 1, 0 from crawl_domains c where c.domain = $2 on conflict do nothing`, workspace, domain)
 }
 

@@ -1,6 +1,6 @@
-// Package change tells whether a page brought something new. A hub changed when
-// its set of articles did, an article when its text did; both are exact. SimHash
-// over the text of articles finds the same story under another URL.
+// Package change detects whether a page has news. A hub has changed if its set
+// of articles has, and an article if its text has; both checks are exact.
+// SimHash over article text finds the same story under another URL.
 //
 // Raw HTML is never compared: SimHash over it called front pages with up to
 // three new articles unchanged.
@@ -19,18 +19,17 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// Digest is a SHA-256 of something in normal form. The zero value is none.
+// Digest is a SHA-256 of normalized content. The zero value means none.
 type Digest [32]byte
 
-// String is the digest in hexadecimal digits.
+// String returns the digest in hexadecimal.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// IsZero says whether there is no digest.
+// IsZero reports whether there is no digest.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// HubDigest names the set of a hub's articles, whatever their order. Two hubs
-// have the same exactly when they link the same articles. A hub without articles
-// has one too, unlike a hub never seen.
+// HubDigest is the digest of a hub's set of articles, independent of their
+// order. A hub without articles has a non-zero digest.
 func HubDigest(articles []weburl.URL) Digest {
 	hashes := make([]weburl.Hash, len(articles))
 	for i, u := range articles {
@@ -44,33 +43,32 @@ func HubDigest(articles []weburl.URL) Digest {
 	return Digest(hash.Sum(nil))
 }
 
-// Article names the content of an article: its title and body in normal form.
-// Whitespace, composed or decomposed letters and invisible characters make no
-// difference.
-func Article(title, body string) Digest {
+// ArticleDigest is the digest of an article's normalized title and body.
+// Whitespace, Unicode composition and invisible characters make no difference.
+func ArticleDigest(title, body string) Digest {
 	digest, _ := Fingerprints(title, body)
 	return digest
 }
 
-// Fingerprints are Article and the SimHash of the body, with the work done once.
+// Fingerprints returns ArticleDigest and the SimHash of the body in one pass.
 func Fingerprints(title, body string) (Digest, SimHash) {
 	hash := sha256.New()
-	hash.Write([]byte(Normal(title)))
-	hash.Write([]byte{0}) // Normal leaves no such character in a title
-	body = Normal(body)
+	hash.Write([]byte(NormalizeText(title)))
+	hash.Write([]byte{0}) // NormalizeText removes this character from titles
+	body = NormalizeText(body)
 	hash.Write([]byte(body))
 	return Digest(hash.Sum(nil)), simHash(body)
 }
 
-// Normal is text in NFC, with one space for each run of whitespace and without
-// control and invisible formatting characters.
-func Normal(text string) string {
+// NormalizeText returns text in NFC, with runs of whitespace replaced by one
+// space and without control and invisible formatting characters.
+func NormalizeText(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	gap, dropped := false, false
 	for _, r := range norm.NFC.String(text) {
 		switch {
-		case plainLetter(r):
+		case isCommonLetter(r):
 		case unicode.IsSpace(r):
 			gap = b.Len() > 0
 			continue
@@ -87,12 +85,12 @@ func Normal(text string) string {
 	if !dropped {
 		return b.String()
 	}
-	// What was taken out may have kept letters apart that now compose.
+	// Removed characters may have separated letters that now compose.
 	return norm.NFC.String(b.String())
 }
 
-// plainLetter knows most letters of Latin script, Vietnamese ones included, which
-// nearly all text is made of, without a look into Unicode's tables.
-func plainLetter(r rune) bool {
+// isCommonLetter recognizes most letters of the Latin script, including
+// Vietnamese ones, without a lookup in the Unicode tables.
+func isCommonLetter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || 0xC0 <= r && r <= 0x24F && r != 0xD7 && r != 0xF7 || 0x1EA0 <= r && r <= 0x1EF9
 }

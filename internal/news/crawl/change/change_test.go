@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/testing/crawltest"
 )
 
 func urls(t testing.TB, paths ...string) []weburl.URL {
@@ -21,7 +21,7 @@ func urls(t testing.TB, paths ...string) []weburl.URL {
 	return all
 }
 
-func TestHub(t *testing.T) {
+func TestHubDigest_IgnoresOrderAndTemplate(t *testing.T) {
 	before := HubDigest(urls(t, "a", "b", "c"))
 	if HubDigest(urls(t, "c", "a", "b", "a", "a?utm_source=x")) != before {
 		t.Error("order and repetition change a hub")
@@ -40,31 +40,31 @@ func TestHub(t *testing.T) {
 	}
 }
 
-func TestArticle(t *testing.T) {
-	base := Article("Giá vàng tăng", "Sáng nay.\n\nMỗi lượng.")
+func TestArticleDigest_IgnoresInvisibleDifferences(t *testing.T) {
+	base := ArticleDigest("Giá vàng tăng", "Sáng nay.\n\nMỗi lượng.")
 	for _, same := range [][2]string{
 		{"Giá vàng  tăng ", "\tSáng nay. Mỗi lượng.\n"},
 		{"Gia\u0301 va\u0300ng tăng", "Sáng nay.\u00a0Mỗi lượng."},
 		{"Giá\u200b vàng tăng\ufeff", "Sáng nay.\r\nMỗi l\u00adượng."},
 	} {
-		if Article(same[0], same[1]) != base {
+		if ArticleDigest(same[0], same[1]) != base {
 			t.Errorf("%q is called another article", same)
 		}
 	}
 	for _, other := range [][2]string{{"Giá vàng giảm", "Sáng nay. Mỗi lượng."}, {"Giá vàng tăng", "Sáng nay. Mỗi lượng"}, {"Giá vàng", "tăng Sáng nay. Mỗi lượng."}, {"", "Giá vàng tăng Sáng nay. Mỗi lượng."}} {
-		if Article(other[0], other[1]) == base {
+		if ArticleDigest(other[0], other[1]) == base {
 			t.Errorf("%q is called the same article", other)
 		}
 	}
 	// It is stored: it must never change.
-	if got := Article("a", "b").String(); got != "59b271ae1bbcb1d31d41929817f4b16fb439eb4f31520b5ad1d5ce98920a7138" {
+	if got := ArticleDigest("a", "b").String(); got != "59b271ae1bbcb1d31d41929817f4b16fb439eb4f31520b5ad1d5ce98920a7138" {
 		t.Errorf("the digest became %s", got)
 	}
 }
 
 // The same story with a few words edited is near, another of the same site far.
-func TestSimHash(t *testing.T) {
-	w, err := crawltest.New(crawltest.Options{Articles: 60, Words: 400, Seed: 7})
+func TestSimHash_FindsSameStory(t *testing.T) {
+	w, err := crawltest.New(crawltest.Options{Articles: 60, BodyWords: 400, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func TestSimHash(t *testing.T) {
 		if reset := strings.ToUpper(strings.ReplaceAll(strings.ReplaceAll(a.Body, ".", " –"), " ", "  ")); SimHashOf(reset) != hash {
 			t.Errorf("article %d in capitals and without full stops has another SimHash", a.Number)
 		}
-		if hash.Near(SimHashOf(a.Body + "\n\nTheo Báo Mẫu")) {
+		if hash.IsNear(SimHashOf(a.Body + "\n\nTheo Báo Mẫu")) {
 			edited++
 		}
 		for _, b := range articles[:i] {
-			if d := hash.Distance(SimHashOf(b.Body)); d <= Near+3 {
+			if d := hash.Distance(SimHashOf(b.Body)); d <= MaxNearDistance+3 {
 				t.Errorf("articles %d and %d are only %d bits apart", a.Number, b.Number, d)
 			}
 		}
@@ -88,7 +88,7 @@ func TestSimHash(t *testing.T) {
 	if edited < len(articles)*3/4 {
 		t.Errorf("of %d articles only %d are near to themselves with a source named at the end", len(articles), edited)
 	}
-	if short := SimHashOf("Quá ngắn để so sánh"); short != 0 || short.Near(short) {
+	if short := SimHashOf("Quá ngắn để so sánh"); short != 0 || short.IsNear(short) {
 		t.Error("a short text has a SimHash")
 	}
 	// It is stored: it must never change.
@@ -98,7 +98,7 @@ func TestSimHash(t *testing.T) {
 }
 
 // Whatever three bits differ, one block of 16 stays.
-func TestBlocks(t *testing.T) {
+func TestSimHash_BlocksFindNearHashes(t *testing.T) {
 	for a := range 64 {
 		for b := range a {
 			for c := range b {
@@ -117,15 +117,15 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-func FuzzNormal(f *testing.F) {
+func FuzzNormalizeText(f *testing.F) {
 	f.Add("Giá  vàng\u200b tăng\r\n", "a\u0301\u00ad\u0323")
 	f.Fuzz(func(t *testing.T, title, body string) {
 		for _, text := range []string{title, body} {
-			if once := Normal(text); Normal(once) != once {
-				t.Errorf("%q becomes %q, then %q", text, once, Normal(once))
+			if once := NormalizeText(text); NormalizeText(once) != once {
+				t.Errorf("%q becomes %q, then %q", text, once, NormalizeText(once))
 			}
 		}
-		if Article(title, body) != Article(Normal(title), Normal(body)) {
+		if ArticleDigest(title, body) != ArticleDigest(NormalizeText(title), NormalizeText(body)) {
 			t.Error("normal text has another digest")
 		}
 	})

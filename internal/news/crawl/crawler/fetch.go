@@ -12,164 +12,166 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-type passKey struct{}
+type admissionKey struct{}
 
-// FetchRobots fetches a robots.txt through the gate of its domain, for a Check
-// under way. The gate stays closed until the Check is over: only then is known
-// how long the site wants to be left alone.
-func (d *Drainer) FetchRobots(ctx context.Context, address string) (*fetch.Result, error) {
-	p, ok := ctx.Value(passKey{}).(*pass)
+// FetchRobots fetches a robots.txt during a robots check, under the politeness
+// rules of its domain. The domain's slot is released only after the check,
+// because the crawl delay is known only then.
+func (d *Crawler) FetchRobots(ctx context.Context, address string) (*fetch.Result, error) {
+	slot, ok := ctx.Value(admissionKey{}).(*admission)
 	if !ok {
-		return nil, errors.New("a robots.txt was asked for outside of a check")
+		return nil, errors.New("FetchRobots must be called during a robots check")
 	}
 	u, err := weburl.Parse(address, weburl.Rules{})
 	if err != nil {
 		return nil, err
 	}
-	if err := p.enter(ctx, u); err != nil {
+	if err := slot.acquire(ctx, u); err != nil {
 		return nil, err
 	}
-	within, cancel := p.within(ctx)
+	fetchCtx, cancel := slot.requestContext(ctx)
 	defer cancel()
 	first := true
-	res, err := d.Fetcher.Fetch(within, fetch.Request{URL: address, Kind: fetch.Robots, Allowed: func(ctx context.Context, to string) (bool, string) {
+	res, err := d.Fetcher.Fetch(fetchCtx, fetch.Request{URL: address, Kind: fetch.KindRobots, Allowed: func(ctx context.Context, to string) (bool, string) {
 		if first {
 			first = false
 			return true, ""
 		}
 		u, err := weburl.Parse(to, weburl.Rules{})
 		if err == nil {
-			err = p.enter(ctx, u)
+			err = slot.acquire(ctx, u)
 		}
-		return err == nil, "the robots.txt redirects, and there is no time left"
+		return err == nil, "the time limit old reached while following a redirect of robots.txt"
 	}})
-	res, err = timedOut(ctx, address, res, err)
+	res, err = asTimeout(ctx, address, res, err)
 	if err == nil && res.Outcome == fetch.Throttled {
-		p.least = p.run.throttle(res)
-		err = p.run.stopFor(ctx, p.least)
+		slot.minPause = slot.run.throttleDelay(res)
+		err = slot.run.blockDomain(ctx, slot.minPause)
 	}
 	return res, err
 }
 
-// timedOut makes a result of the end of a fetch's own time.
-func timedOut(ctx context.Context, address string, res *fetch.Result, err error) (*fetch.Result, error) {
+// asTimeout turns an expired fetch deadline into a result.
+func asTimeout(ctx context.Context, address string, res *fetch.Result, err error) (*fetch.Result, error) {
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return &fetch.Result{URL: address, Final: address, Outcome: fetch.Timeout, Reason: "it took too long", Requests: 1}, nil
+		return &fetch.Result{URL: address, FinalURL: address, Outcome: fetch.Timeout, Reason: "the request timed out", Requests: 1}, nil
 	}
 	return res, err
 }
 
-// check asks the robots.txt of u, and minds the delay that it names.
-func (r *run) check(ctx context.Context, p *pass, u weburl.URL) (Verdict, error) {
-	v, err := r.Robots.Check(context.WithValue(ctx, passKey{}, p), u)
-	if err == nil && u.Domain() == r.domain.Name && r.Limits.Delay > 0 {
-		if was := r.delay.Swap(int64(r.delayFor(v.Delay))); was != int64(r.delayFor(v.Delay)) {
-			err = r.Store.SetDelay(ctx, r.domain.ID, v.Delay)
+// checkRobots applies the robots.txt of u, and its crawl delay.
+func (r *run) checkRobots(ctx context.Context, slot *admission, u weburl.URL) (Verdict, error) {
+	v, err := r.Robots.Check(context.WithValue(ctx, admissionKey{}, slot), u)
+	if err == nil && u.Domain() == r.domain.Name && r.Limits.RequestDelay > 0 {
+		if old := r.currentDelay.Swap(int64(r.requestDelay(v.CrawlDelay))); old != int64(r.requestDelay(v.CrawlDelay)) {
+			err = r.Domains.SetCrawlDelay(ctx, r.domain.ID, v.CrawlDelay)
 		}
 	}
-	p.leave(ctx, max(r.pause(), r.delayFor(v.Delay)))
+	slot.release(ctx, max(r.pause(), r.requestDelay(v.CrawlDelay)))
 	return v, err
 }
 
-// fetch gets one URL and says what became of it; nil: it is given back. fetched
-// is called when the answer is there, before anything is stored.
-func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func()) (*crawl.Fetched, error) {
-	at, err := weburl.Parse(u.URL, weburl.Rules{DropNothing: true})
+// fetch fetches one URL and returns what to record; nil means that the URL is
+// released. fetched is called after the response arrived, before anything is
+// stored.
+func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func()) (*crawl.FetchRecord, error) {
+	target, err := weburl.Parse(u.URL, weburl.Rules{DropNothing: true})
 	if err != nil {
-		return r.refuse(u, r.Pace.Dead), nil //nolint:nilerr // no URL at all: it was stored by another build
+		return r.exclude(u, r.Policy.DeadInterval), nil //nolint:nilerr // not a URL; stored by another version of the program
 	}
-	if f, err := r.renamed(ctx, u); f != nil || err != nil {
+	if f, err := r.applyLearnedRules(ctx, u); f != nil || err != nil {
 		return f, err
 	}
-	p := &pass{run: r, holder: uuid.New()}
-	defer func() { p.done(ctx, r.pause()) }()
-	verdict, err := r.check(ctx, p, at)
-	p.until = time.Time{}
-	if errors.Is(err, errCrowded) {
+	slot := &admission{run: r, holder: uuid.New()}
+	defer func() { slot.finish(ctx, r.pause()) }()
+	verdict, err := r.checkRobots(ctx, slot, target)
+	slot.deadline = time.Time{}
+	if errors.Is(err, errAddressBusy) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !verdict.Allowed {
-		return r.forbidden(u, verdict), nil
+		return r.blockedByRobots(u, verdict), nil
 	}
-	if err := p.enter(ctx, at); err != nil {
-		if errors.Is(err, errCrowded) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if err := slot.acquire(ctx, target); err != nil {
+		if errors.Is(err, errAddressBusy) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			return nil, nil
 		}
 		return nil, err
 	}
-	within, cancel := p.within(ctx)
+	fetchCtx, cancel := slot.requestContext(ctx)
 	defer cancel()
-	h := &hops{run: r, pass: p}
-	res, err := r.Fetcher.Fetch(within, r.request(u, h))
-	if res, err = timedOut(ctx, u.URL, res, err); err != nil {
+	chain := &redirectChain{run: r, admission: slot}
+	res, err := r.Fetcher.Fetch(fetchCtx, r.request(u, chain))
+	if res, err = asTimeout(ctx, u.URL, res, err); err != nil {
 		return nil, err
 	}
 	if res.Outcome == fetch.Throttled {
-		p.least = r.throttle(res)
+		slot.minPause = r.throttleDelay(res)
 	}
-	p.done(ctx, r.pause())
+	slot.finish(ctx, r.pause())
 	fetched()
-	return r.judge(ctx, u, res, h, verdict)
+	return r.handleResult(ctx, u, res, chain, verdict)
 }
 
-// request is what is asked for. A page that is to be rendered is asked for in
-// full: the document that its scripts fill may stay the same while its text does
-// not. So is one that was given up: should it be back, its text is wanted.
-func (r *run) request(u crawl.URL, h *hops) fetch.Request {
-	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified, Allowed: h.allowed}
-	if q.Render = r.domain.Render && q.Kind == fetch.Page; q.Render || u.State == crawl.Dead {
+// request builds the request for a URL. It is unconditional for a page that is
+// to be rendered, as scripts may change the text of an unmodified document, and
+// for a dead page, whose text is needed if it returns.
+func (r *run) request(u crawl.URL, chain *redirectChain) fetch.Request {
+	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified, Allowed: chain.allowed}
+	if q.Render = r.domain.Render && q.Kind == fetch.KindPage; q.Render || u.State == crawl.Dead {
 		q.ETag, q.LastModified = "", ""
 	}
 	return q
 }
 
-// hops lets the requests of a chain of redirects through.
-type hops struct {
-	run   *run
-	pass  *pass
-	count int
-	err   error // why the chain was cut, where that is no refusal
+// redirectChain applies robots.txt and politeness to each request of a chain of
+// redirects.
+type redirectChain struct {
+	run       *run
+	admission *admission
+	count     int
+	err       error // an error that cut the chain, unless robots.txt did
 }
 
-func (h *hops) allowed(ctx context.Context, address string) (bool, string) {
-	if h.count++; h.count == 1 {
-		return true, "" // checked, and let through, before
+func (chain *redirectChain) allowed(ctx context.Context, address string) (bool, string) {
+	if chain.count++; chain.count == 1 {
+		return true, "" // checked before the fetch
 	}
 	u, err := weburl.Parse(address, weburl.Rules{DropNothing: true})
 	if err != nil {
-		return true, "" // the fetcher says what is wrong with it
+		return true, "" // the fetcher reports the invalid URL
 	}
-	h.pass.leave(ctx, h.run.pause())
-	verdict, err := h.run.check(ctx, h.pass, u)
+	chain.admission.release(ctx, chain.run.pause())
+	verdict, err := chain.run.checkRobots(ctx, chain.admission, u)
 	if err == nil && !verdict.Allowed {
-		return false, verdict.Why
+		return false, verdict.Reason
 	}
 	if err == nil {
-		err = h.pass.enter(ctx, u)
+		err = chain.admission.acquire(ctx, u)
 	}
-	h.err = err
-	return err == nil, "there is no time left to follow a redirect"
+	chain.err = err
+	return err == nil, "the time limit old reached while following a redirect"
 }
 
 func kindOf(k crawl.Kind) fetch.Kind {
 	switch k {
 	case crawl.Feed:
-		return fetch.Feed
+		return fetch.KindFeed
 	case crawl.Sitemap:
-		return fetch.Sitemap
+		return fetch.KindSitemap
 	default:
-		return fetch.Page
+		return fetch.KindPage
 	}
 }
 
-// throttle is how long the domain asks to be left alone.
-func (r *run) throttle(res *fetch.Result) time.Duration {
+// throttleDelay is how long the domain is blocked after a throttled request.
+func (r *run) throttleDelay(res *fetch.Result) time.Duration {
 	wait := res.RetryAfter
 	if wait <= 0 {
-		wait = r.Pace.Retry
+		wait = r.Policy.RetryInterval
 	}
-	return min(wait, r.Limits.Block)
+	return min(wait, r.Limits.MaxRetryAfter)
 }

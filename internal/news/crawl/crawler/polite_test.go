@@ -10,77 +10,77 @@ import (
 
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
-// What a site asks for in its robots.txt is waited for from its first page on.
-func TestCrawlDelayIsHonouredUpToACap(t *testing.T) {
-	asked := 150 * time.Millisecond
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 4, Sections: 1}, limits())
-	// Crawl-delay is in seconds; fractions are read too.
+// The Crawl-delay applies from the first page on.
+func TestCrawl_HonorsCrawlDelayUpToLimit(t *testing.T) {
+	requested := 150 * time.Millisecond
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 4, Sections: 1}, limits())
+	// Crawl-delay is in seconds, with fractions.
 	f.world.Site(0).SetRobots("User-agent: *\nCrawl-delay: 0.15\nDisallow: /private/\nDisallow: /tim-kiem\n")
 	f.seed(crawl.Home, f.world.Site(0).Home())
-	f.drain(0)
-	f.wantPolite(asked)
-	d, err := f.Store.CrawlDomain(t.Context(), f.world.Site(0).Host())
+	f.crawl(0)
+	f.wantPolite(requested)
+	d, err := f.Store.GetCrawlDomain(t.Context(), f.world.Site(0).Host())
 	f.must(err)
-	if d.Delay != asked {
-		t.Errorf("noted is %s", d.Delay)
+	if d.CrawlDelay != requested {
+		t.Errorf("got crawl delay %s, want %s", d.CrawlDelay, requested)
 	}
-	// Who asks for an hour gets the cap.
-	g := newField(t, crawltest.Options{Sites: 1, Articles: 1, Sections: 1}, func() crawler.Limits { l := limits(); l.MaxDelay = 100 * time.Millisecond; return l }())
+	// A delay of an hour is limited.
+	g := newFixture(t, crawltest.Options{Sites: 1, Articles: 1, Sections: 1}, func() crawler.Limits { l := limits(); l.MaxRobotsDelay = 100 * time.Millisecond; return l }())
 	g.world.Site(0).SetRobots("User-agent: Dateline\nCrawl-delay: 3600\n")
 	g.seed(crawl.Home, g.world.Site(0).Home())
-	if out := g.drain(0); out.Stored == 0 {
-		t.Errorf("%+v", out)
+	if out := g.crawl(0); out.Stored == 0 {
+		t.Errorf("got %+v, want stored pages", out)
 	}
 }
 
-func TestRetryAfterIsObeyedByTheWholeDomain(t *testing.T) {
+func TestCrawl_RetryAfterBlocksDomain(t *testing.T) {
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
-		f := newField(t, crawltest.Options{Sites: 1, Articles: 5, Sections: 1}, limits())
+		f := newFixture(t, crawltest.Options{Sites: 1, Articles: 5, Sections: 1}, limits())
 		site := f.world.Site(0)
 		f.seed(crawl.Home, site.Home())
-		f.drain(0)
+		f.crawl(0)
 		a := site.Publish()
 		site.Throttle(status, 3*time.Second)
-		f.drain(0)
-		asked := len(f.world.Log())
-		d, err := f.Store.CrawlDomain(t.Context(), site.Host())
+		f.crawl(0)
+		before := len(f.world.Log())
+		d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
 		f.must(err)
 		if d.NotBefore == nil || time.Until(*d.NotBefore) < time.Second {
-			t.Fatalf("%d: the domain is left alone until %v", status, d.NotBefore)
+			t.Fatalf("%d: got the domain blocked until %v, want for a second or more", status, d.NotBefore)
 		}
-		if due, err := f.Store.DueDomains(t.Context(), 500); err != nil || len(due) != 0 {
-			t.Errorf("%d: due are %v, %v", status, due, err)
+		if due, err := f.Store.ListDueDomains(t.Context(), 500); err != nil || len(due) != 0 {
+			t.Errorf("%d: got due domains %v (%v), want none", status, due, err)
 		}
-		// Whoever drains it all the same is held back at the gate.
-		f.drain(0)
-		for _, r := range f.world.Log()[asked:] {
+		// A run that starts nevertheless is stopped by the request slot.
+		f.crawl(0)
+		for _, r := range f.world.Log()[before:] {
 			if r.At.Before(d.NotBefore.Add(-2 * time.Millisecond)) {
 				t.Errorf("%d: %s came %s too early", status, r.Path, d.NotBefore.Sub(r.At))
 			}
 		}
 		f.wantPolite(delay)
 		if !f.stored(a) {
-			t.Errorf("%d: the article that was throttled was lost", status)
+			t.Errorf("%d: the throttled article is not stored", status)
 		}
 	}
 }
 
-// Four workers that drain one domain by mistake are as polite as one, and store
-// nothing twice.
-func TestFourDrainsAtOnceArePolite(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true}, func() crawler.Limits { l := limits(); l.Batch = 4; return l }())
+// Four concurrent runs of one domain are as polite as one and store nothing
+// twice.
+func TestCrawl_ConcurrentRunsStayPolite(t *testing.T) {
+	f := newFixture(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true}, func() crawler.Limits { l := limits(); l.BatchSize = 4; return l }())
 	f.seed(crawl.Home, f.world.Site(0).Home(), f.world.Site(1).Home())
-	_, err := f.Store.PlanSeeds(t.Context(), 10)
+	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
 	var all sync.WaitGroup
 	for range 4 {
 		for i := range 2 {
 			all.Go(func() {
 				for range 3 {
-					if _, err := f.Drainer.Drain(context.Background(), f.world.Site(i).Host(), nil, func(crawler.Result) {}); err != nil {
+					if _, err := f.Crawler.Crawl(context.Background(), f.world.Site(i).Host(), nil, func(crawler.Result) {}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -89,7 +89,7 @@ func TestFourDrainsAtOnceArePolite(t *testing.T) {
 	}
 	all.Wait()
 	f.wantPolite(delay)
-	for _, a := range f.world.Published() {
+	for _, a := range f.world.Articles() {
 		if !f.stored(a) {
 			t.Errorf("%s is not stored", a.URL)
 		}
@@ -99,32 +99,32 @@ func TestFourDrainsAtOnceArePolite(t *testing.T) {
 	}
 }
 
-// A request that was begun counts, although its worker died: the gate stays
-// closed until that request must be over.
-func TestAFetchThatWasBegunCounts(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, func() crawler.Limits { l := limits(); l.Lease = time.Second; return l }())
+// A request of a dead worker counts: its slot stays taken until the request
+// must have ended.
+func TestCrawl_RespectsSlotOfDeadWorker(t *testing.T) {
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, func() crawler.Limits { l := limits(); l.LeaseTTL = time.Second; return l }())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.drain(0)
+	f.crawl(0)
 	site.Publish()
 	site.Slow(time.Second)
-	// As a dead worker leaves it: the gate closed, the lease running.
-	_, err := f.db.Exec(t.Context(), "update crawl_gates set next_at = clock_timestamp() + interval '2 seconds', holder = gen_random_uuid() where key like 'd:%'")
+	// The state after a crash: the slot is taken and the lease is valid.
+	_, err := f.db.Exec(t.Context(), "update crawl_slots set next_at = clock_timestamp() + interval '2 seconds', holder = gen_random_uuid() where key like 'd:%'")
 	f.must(err)
-	closed := time.Now().Add(2 * time.Second)
+	takenUntil := time.Now().Add(2 * time.Second)
 	before := len(f.world.Log())
-	f.drain(0)
+	f.crawl(0)
 	for _, r := range f.world.Log()[before:] {
-		if r.At.Before(closed.Add(-20 * time.Millisecond)) {
-			t.Errorf("%s came while the gate was closed", r.Path)
+		if r.At.Before(takenUntil.Add(-20 * time.Millisecond)) {
+			t.Errorf("%s was requested while the slot was taken", r.Path)
 		}
 	}
 }
 
-func TestStoppingGivesBackWhatWasNotFetched(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 30, Sections: 1, OnHub: 30}, limits())
+func TestCrawl_StopReleasesUnfetchedURLs(t *testing.T) {
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 30, Sections: 1, ArticlesPerHub: 30}, limits())
 	f.seed(crawl.Home, f.world.Site(0).Home())
-	_, err := f.Store.PlanSeeds(t.Context(), 10)
+	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
 	stop := make(chan struct{})
 	go func() {
@@ -133,59 +133,59 @@ func TestStoppingGivesBackWhatWasNotFetched(t *testing.T) {
 		}
 		close(stop)
 	}()
-	out, err := f.Drainer.Drain(t.Context(), f.world.Site(0).Host(), stop, func(crawler.Result) {})
+	out, err := f.Crawler.Crawl(t.Context(), f.world.Site(0).Host(), stop, func(crawler.Result) {})
 	f.must(err)
 	if out.Fetched == 0 || out.Fetched > 25 || out.NextDue == nil {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v, want some of the pages fetched", out)
 	}
 	if n := f.count("select count(*) from urls where lease is not null"); n != 0 {
-		t.Errorf("%d URLs are still leased", n)
+		t.Errorf("got %d leased URLs, want 0", n)
 	}
 	if n := f.count("select count(*) from urls where due_at <= now()"); n == 0 {
-		t.Error("nothing is due any more")
+		t.Error("got no due URLs, want the unfetched ones")
 	}
 }
 
-// What is refused by robots.txt is not asked for, not even at the end of a
-// redirect; sites that fail are tried again and not at once.
-func TestRefusedDeadAndFailing(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
+// Pages that are disallowed by robots.txt are never requested, not even through
+// a redirect. Failed pages are retried with a delay.
+func TestCrawl_DeadAndFailedURLs(t *testing.T) {
+	f := newFixture(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.drain(0)
-	gone := site.Articles()[0]
-	_, err := f.db.Exec(t.Context(), "update urls set due_at = now(), url = url || 'x' where url = $1", gone.URL)
+	f.crawl(0)
+	missing := site.Articles()[0]
+	_, err := f.db.Exec(t.Context(), "update urls set due_at = now(), url = url || 'x' where url = $1", missing.URL)
 	f.must(err)
-	f.drain(0) // of a page that was there before, this may be a mistake
+	f.crawl(0) // the first 404 of a stored page may be a mistake
 	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 404 and due_at > now()"); n != 1 {
-		t.Errorf("%d URLs are asked for once more", n)
+		t.Errorf("got %d URLs with a retry scheduled, want 1", n)
 	}
 	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where state = 'failed'")
 	f.must(err)
-	f.drain(0)
+	f.crawl(0)
 	if n := f.count("select count(*) from urls where state = 'dead' and last_status = 404 and due_at > now() + interval '20 hours'"); n != 1 {
-		t.Errorf("%d URLs are dead", n)
+		t.Errorf("got %d dead URLs, want 1", n)
 	}
 	site.Fail(http.StatusInternalServerError)
-	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where kind = 'article' and state = 'kept'")
+	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where kind = 'article' and state = 'stored'")
 	f.must(err)
-	f.drain(0)
-	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 500 and tries = 1 and due_at > now()"); n == 0 {
-		t.Error("no URL waits for another try")
+	f.crawl(0)
+	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 500 and attempts = 1 and due_at > now()"); n == 0 {
+		t.Error("got no failed URLs with a retry scheduled")
 	}
-	if n := f.count("select count(*) from seeds where last_problem <> ''"); n != 1 {
-		t.Error("the seed does not tell of the problem")
+	if n := f.count("select count(*) from seeds where last_error <> ''"); n != 1 {
+		t.Errorf("got %d seeds with an error, want 1", n)
 	}
 	site.Fail(0)
 	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where state = 'failed'")
 	f.must(err)
-	f.drain(0)
+	f.crawl(0)
 	if n := f.count("select count(*) from urls where state = 'failed'"); n != 0 {
-		t.Errorf("%d URLs have not recovered", n)
+		t.Errorf("got %d failed URLs after the site recovered, want 0", n)
 	}
 	for _, r := range f.world.Log() {
 		if strings.HasPrefix(r.Path, "/private/") || strings.HasPrefix(r.Path, "/tim-kiem") {
-			t.Errorf("%s was asked for", r.Path)
+			t.Errorf("%s was requested", r.Path)
 		}
 	}
 }

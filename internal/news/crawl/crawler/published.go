@@ -10,19 +10,19 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// publishedLimit is how much of a page is looked at for its date: it stands in
+// publishedScanLimit is how much of a page is scanned for its date, which is in
 // the head.
-const publishedLimit = 256 << 10
+const publishedScanLimit = 256 << 10
 
-// published is when an article came out, as its page tells machines: Open Graph
-// (ogp.me, "article:published_time"), schema.org (datePublished, in JSON-LD or as
-// itemprop). Zero: it does not tell with its time zone, or it came out before its
-// site was watched. The parser reads dates with more care; this one is for
-// measuring how fresh the crawl is, before anything is parsed.
-func published(doc []byte, watched time.Time) time.Time {
-	doc = doc[:min(len(doc), publishedLimit)]
+// publishedAt is when an article was published, from its machine-readable
+// metadata: Open Graph (ogp.me, "article:published_time") or schema.org
+// (datePublished, in JSON-LD or as itemprop). It is zero if the page names no
+// time with a time zone, or was published before its domain was added. It only
+// measures the freshness of the crawl; extraction parses dates more carefully.
+func publishedAt(doc []byte, since time.Time) time.Time {
+	doc = doc[:min(len(doc), publishedScanLimit)]
 	at := firstDate(doc)
-	if at.Before(watched) {
+	if at.Before(since) {
 		return time.Time{}
 	}
 	return at
@@ -30,7 +30,7 @@ func published(doc []byte, watched time.Time) time.Time {
 
 func firstDate(doc []byte) time.Time {
 	tokens := html.NewTokenizer(bytes.NewReader(doc))
-	data := false // within a script of JSON-LD
+	data := false // in a JSON-LD script
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken:
@@ -39,7 +39,7 @@ func firstDate(doc []byte) time.Time {
 			name, _ := tokens.TagName()
 			switch string(name) {
 			case "meta", "time":
-				if at, ok := moment(dateOf(tokens)); ok {
+				if at, ok := parseZonedTime(dateOf(tokens)); ok {
 					return at
 				}
 			case "script":
@@ -51,20 +51,20 @@ func firstDate(doc []byte) time.Time {
 			if !data {
 				continue
 			}
-			if at, ok := moment(datePublished(tokens.Raw())); ok {
+			if at, ok := parseZonedTime(datePublished(tokens.Raw())); ok {
 				return at
 			}
 		}
 	}
 }
 
-// moment reads a date that has a time of day and names its zone.
-func moment(text string) (time.Time, bool) {
+// parseZonedTime parses a date that has a time of day and a time zone.
+func parseZonedTime(text string) (time.Time, bool) {
 	d, ok := dates.Parse(text, dates.Options{})
 	return d.Time, ok && d.HasTime && d.HasZone
 }
 
-// datePublished is the text that JSON-LD has under this name first.
+// datePublished is the first datePublished value of a JSON-LD document.
 func datePublished(data []byte) string {
 	_, rest, ok := bytes.Cut(data, []byte(`"datePublished"`))
 	if !ok {
@@ -78,14 +78,14 @@ func datePublished(data []byte) string {
 	return string(value)
 }
 
-// dateOf is the date that a meta or time element holds.
+// dateOf is the publication date in a meta or time element.
 func dateOf(tokens *html.Tokenizer) string {
-	var of, value string
+	var property, value string
 	for {
 		key, val, more := tokens.TagAttr()
 		switch string(key) {
 		case "property", "name", "itemprop":
-			of = strings.ToLower(string(val))
+			property = strings.ToLower(string(val))
 		case "content", "datetime":
 			value = string(val)
 		}
@@ -93,7 +93,7 @@ func dateOf(tokens *html.Tokenizer) string {
 			break
 		}
 	}
-	switch of {
+	switch property {
 	case "article:published_time", "og:article:published_time", "datepublished", "pubdate":
 		return value
 	default:

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestPublished(t *testing.T) {
+func TestPublishedAt_Formats(t *testing.T) {
 	want := time.Date(2026, 12, 24, 10, 0, 0, 0, time.UTC)
 	for name, page := range map[string]string{
 		"open graph": `<html><head><meta property="article:published_time" content="2026-12-24T17:00:00+07:00"></head>`,
@@ -13,8 +13,8 @@ func TestPublished(t *testing.T) {
 		"itemprop":   `<body><time itemprop="datePublished" datetime="2026-12-24T10:00:00Z">heute</time>`,
 		"JSON-LD":    `<script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","datePublished" : "2026-12-24T10:00:00Z"}]}</script>`,
 	} {
-		if got := published([]byte(page), want); !got.Equal(want) {
-			t.Errorf("%s: %s", name, got)
+		if got := publishedAt([]byte(page), want); !got.Equal(want) {
+			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
 	for name, page := range map[string]string{
@@ -25,21 +25,21 @@ func TestPublished(t *testing.T) {
 		"no text":         `<script type="application/ld+json">{"datePublished":20261224}</script>`,
 		"no zone":         `<meta property="article:published_time" content="2026-12-24T10:00:00">`,
 		"no time":         `<meta property="article:published_time" content="2026-12-24">`,
-		"cut off":         `<script type="application/ld+json">{"datePublished"`,
+		"truncated":       `<script type="application/ld+json">{"datePublished"`,
 	} {
-		if got := published([]byte(page), time.Time{}); !got.IsZero() {
-			t.Errorf("%s: %s", name, got)
+		if got := publishedAt([]byte(page), time.Time{}); !got.IsZero() {
+			t.Errorf("%s: got %s, want zero", name, got)
 		}
 	}
-	if got := published([]byte(`<meta name="pubdate" content="2026-12-24T10:00:00Z">`), want.Add(time.Minute)); !got.IsZero() {
-		t.Errorf("before its site was watched: %s", got)
+	if got := publishedAt([]byte(`<meta name="pubdate" content="2026-12-24T10:00:00Z">`), want.Add(time.Minute)); !got.IsZero() {
+		t.Errorf("published before the domain was added: got %s, want zero", got)
 	}
 }
 
-func FuzzPublished(f *testing.F) {
+func FuzzPublishedAt(f *testing.F) {
 	f.Add([]byte(`<meta property="article:published_time" content="2026-12-24T17:00:00+07:00"><script type="application/ld+json">{"datePublished":"x"}`))
 	f.Fuzz(func(t *testing.T, page []byte) {
-		if at := published(page, time.Time{}); !at.IsZero() && (at.Year() < 1900 || at.Year() > 2300) {
+		if at := publishedAt(page, time.Time{}); !at.IsZero() && (at.Year() < 1900 || at.Year() > 2300) {
 			t.Errorf("%s", at)
 		}
 	})

@@ -13,30 +13,30 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// SiteRobots answers by each site's robots.txt.
+// SiteRobots applies each site's robots.txt.
 type SiteRobots struct {
 	cache *robots.Cache
 }
 
-// NewRobots makes the answers for a crawler of that name; get is
-// Drainer.FetchRobots.
+// NewRobots returns the robots.txt rules for a crawler with the product token;
+// get is Crawler.FetchRobots.
 func NewRobots(product string, store robots.Store, get func(ctx context.Context, address string) (*fetch.Result, error)) *SiteRobots {
-	return &SiteRobots{robots.NewCache(robots.Options{Product: product, Store: store, Source: func(ctx context.Context, origin string) (robots.Answer, error) {
+	return &SiteRobots{robots.NewCache(robots.Options{Product: product, Store: store, Source: func(ctx context.Context, origin string) (robots.Response, error) {
 		res, err := get(ctx, origin+"/robots.txt")
 		if err != nil {
-			return robots.Answer{}, err
+			return robots.Response{}, err
 		}
-		answer := robots.Answer{Status: res.Status, Body: res.Body, RetryAfter: res.RetryAfter}
+		response := robots.Response{Status: res.Status, Body: res.Body, RetryAfter: res.RetryAfter}
 		switch res.Outcome {
-		case fetch.OK, fetch.Gone, fetch.Refused, fetch.Throttled, fetch.ServerError:
+		case fetch.OK, fetch.NotFound, fetch.ClientError, fetch.Throttled, fetch.ServerError:
 		case fetch.Trap, fetch.WrongType, fetch.TooBig:
-			answer.Status = 404 // there is none that could be read
-		case fetch.RefusedAddress, fetch.Invalid:
-			answer.Status = 404 // the page itself is refused for the same reason
+			response.Status = 404 // unreadable counts as missing
+		case fetch.BlockedAddress, fetch.Invalid:
+			response.Status = 404 // the page itself is blocked for the same reason
 		default:
-			answer.Status = 0
+			response.Status = 0
 		}
-		return answer, nil
+		return response, nil
 	}})}
 }
 
@@ -47,19 +47,19 @@ func (s *SiteRobots) Check(ctx context.Context, u weburl.URL) (Verdict, error) {
 		return Verdict{}, err
 	}
 	v := policy.Check(u.RequestURI())
-	return Verdict{Allowed: v.Allowed, Later: !v.Allowed && !policy.Reachable, Why: v.Rule, Delay: policy.Delay, Sitemaps: policy.Sitemaps}, nil
+	return Verdict{Allowed: v.Allowed, RobotsUnreachable: !v.Allowed && !policy.Reachable, Reason: v.Rule, CrawlDelay: policy.CrawlDelay, Sitemaps: policy.Sitemaps}, nil
 }
 
-// RobotsStore keeps robots.txt files in Redis, for all workers. What it cannot
-// keep is fetched again.
-type RobotsStore struct {
+// RobotsCache shares robots.txt files between workers in Redis. A failed write
+// only costs another fetch.
+type RobotsCache struct {
 	Redis redis.UniversalClient
 }
 
 func robotsKey(origin string) string { return "crawl:robots:" + origin }
 
 // LoadRobots implements robots.Store.
-func (s RobotsStore) LoadRobots(ctx context.Context, origin string) (entry robots.Entry, ok bool, err error) {
+func (s RobotsCache) LoadRobots(ctx context.Context, origin string) (entry robots.Entry, ok bool, err error) {
 	raw, err := s.Redis.Get(ctx, robotsKey(origin)).Bytes()
 	if err != nil || json.Unmarshal(raw, &entry) != nil {
 		return robots.Entry{}, false, ctx.Err()
@@ -68,12 +68,13 @@ func (s RobotsStore) LoadRobots(ctx context.Context, origin string) (entry robot
 }
 
 // SaveRobots implements robots.Store.
-func (s RobotsStore) SaveRobots(ctx context.Context, origin string, entry robots.Entry) error {
+func (s RobotsCache) SaveRobots(ctx context.Context, origin string, entry robots.Entry) error {
 	raw, err := json.Marshal(entry)
 	if err != nil {
 		return err
 	}
-	// Longer than it is fresh: when the site is down, what was known holds on.
+	// Longer than it is fresh: a stale robots.txt applies while the site is
+	// down.
 	if err := s.Redis.Set(ctx, robotsKey(origin), raw, 40*24*time.Hour).Err(); err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}

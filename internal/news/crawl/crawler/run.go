@@ -14,192 +14,195 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// run is one drain of one domain.
+// run is one crawl of one domain.
 type run struct {
-	*Drainer
-	domain crawl.Domain
-	seeds  map[int32]crawl.Seed
-	allow  map[int32]func(weburl.URL) bool // by seed
-	memo   *discover.Memo
-	lease  uuid.UUID
-	delay  atomic.Int64 // between two requests, as far as it is known
-	halt   atomic.Bool  // nothing new is begun
+	*Crawler
+	domain       crawl.Domain
+	seeds        map[int32]crawl.Seed
+	allowed      map[int32]func(weburl.URL) bool // URL rules by seed number
+	memo         *discover.Memo
+	lease        uuid.UUID
+	currentDelay atomic.Int64 // between two requests
+	stopping     atomic.Bool  // no further URLs are started
 
-	mu     sync.Mutex
-	open   map[uuid.UUID]bool  // leased and not recorded
-	known  map[weburl.URL]bool // in the frontier, as this run has seen
-	failed int                 // fetches in a row that got no answer
-	rest   time.Duration       // that what is given back rests
-	out    Result
-	params bool // new pages with parameters in their URLs were stored
+	mu                  sync.Mutex
+	leased              map[uuid.UUID]bool  // leased and not yet recorded
+	known               map[weburl.URL]bool // known to be in the frontier
+	consecutiveFailures int                 // fetches in a row without a response
+	releaseDelay        time.Duration       // delay of URLs that are released unfetched
+	stats               Result
+	hasNewParameters    bool // new pages with URL parameters were stored
 
 	sectionsMu sync.Mutex
-	sections   *discover.Shapes // nil: not asked for yet
-	hubs       map[string]bool  // sections that were taken
+	sections   *discover.ShapeLimiter // nil: not loaded yet
+	hubs       map[string]bool        // known and admitted sections
 }
 
-func newRun(d *Drainer, dom crawl.Domain, seeds []crawl.Seed) *run {
-	r := &run{Drainer: d, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{}, allow: map[int32]func(weburl.URL) bool{},
-		open: map[uuid.UUID]bool{}, known: map[weburl.URL]bool{}}
+func newRun(c *Crawler, dom crawl.Domain, seeds []crawl.Seed) *run {
+	r := &run{Crawler: c, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{}, allowed: map[int32]func(weburl.URL) bool{},
+		leased: map[uuid.UUID]bool{}, known: map[weburl.URL]bool{}}
 	for _, n := range seeds {
-		r.seeds[n.No], r.allow[n.No] = n, patterns(n.Rules)
+		r.seeds[n.Number], r.allowed[n.Number] = n, urlMatcher(n.Rules)
 	}
-	r.delay.Store(int64(d.delayFor(dom.Delay)))
+	r.currentDelay.Store(int64(c.requestDelay(dom.CrawlDelay)))
 	return r
 }
 
-// delayFor is the pause after a request, given what robots.txt asks for.
-func (d *Drainer) delayFor(asked time.Duration) time.Duration {
-	if d.Limits.Delay == 0 {
+// requestDelay is the pause between two requests, given the Crawl-delay of
+// robots.txt.
+func (c *Crawler) requestDelay(requested time.Duration) time.Duration {
+	if c.Limits.RequestDelay == 0 {
 		return 0
 	}
-	return max(d.Limits.Delay, min(asked, d.Limits.MaxDelay))
+	return max(c.Limits.RequestDelay, min(requested, c.Limits.MaxRobotsDelay))
 }
 
-func (r *run) pause() time.Duration { return time.Duration(r.delay.Load()) }
+func (r *run) pause() time.Duration { return time.Duration(r.currentDelay.Load()) }
 
-func (r *run) drain(ctx context.Context, stop <-chan struct{}, beat func(Result)) error {
+func (r *run) crawl(ctx context.Context, stop <-chan struct{}, heartbeat func(Result)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var renewing sync.WaitGroup
-	defer renewing.Wait()
-	ended := make(chan struct{})
-	defer close(ended)
-	renewing.Go(func() { r.renew(ctx, ended, stop, beat) })
-	return r.work(ctx, time.Now().Add(r.Limits.Run))
+	var keepingAlive sync.WaitGroup
+	defer keepingAlive.Wait()
+	done := make(chan struct{})
+	defer close(done)
+	keepingAlive.Go(func() { r.keepAlive(ctx, done, stop, heartbeat) })
+	return r.work(ctx, time.Now().Add(r.Limits.RunTimeout))
 }
 
-// work leases URLs and hands them to those who fetch, until nothing is due.
+// work leases URLs and hands them to the workers until none are due.
 func (r *run) work(ctx context.Context, until time.Time) error {
-	c := r.hire(ctx, until)
-	defer func() { _ = c.dismiss() }() // it says the same again
-	for found := false; !r.halt.Load() && ctx.Err() == nil && time.Now().Before(until); {
-		urls, err := r.Store.LeaseURLs(ctx, crawl.Lease{Domain: r.domain, ID: r.lease, Most: r.batch(), TTL: r.Limits.Lease,
-			Budget: r.Limits.Budget, Idle: r.Pace.Refresh})
+	pool := r.startPool(ctx, until)
+	defer func() { _ = pool.stop() }() // returns the same error again
+	for leasedAny := false; !r.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); {
+		urls, err := r.URLs.LeaseURLs(ctx, crawl.LeaseRequest{Domain: r.domain, LeaseID: r.lease, Limit: r.batchSize(), TTL: r.Limits.LeaseTTL,
+			DailyBudget: r.Limits.DailyBudget, IdleDelay: r.Policy.RefreshInterval})
 		if err != nil {
 			return err
 		}
 		if len(urls) == 0 {
-			if !found && !r.linger(ctx, until) {
+			if !leasedAny && !r.waitForDue(ctx, until) {
 				break
 			}
-			// What is under way may still find something.
-			found = false
-			c.wait()
+			// In-flight fetches may still discover something.
+			leasedAny = false
+			pool.wait()
 			continue
 		}
-		found = true
+		leasedAny = true
 		r.mu.Lock()
 		for _, u := range urls {
-			r.open[u.ID] = true
+			r.leased[u.ID] = true
 		}
 		r.mu.Unlock()
 		for _, u := range urls {
-			c.give(u)
+			pool.submit(u)
 		}
 	}
-	if err := c.dismiss(); err != nil {
+	if err := pool.stop(); err != nil {
 		return err
 	}
 	return ctx.Err()
 }
 
-// look is how often a drain that waits looks for what became due meanwhile.
-const look = time.Second
+// duePollInterval is how often an idle run checks for due URLs.
+const duePollInterval = time.Second
 
-// linger waits for what is due soon, and says whether to go on. To end a drain
-// and to start the next one costs Temporal more than to wait.
-func (r *run) linger(ctx context.Context, until time.Time) bool {
-	for most := time.Now().Add(r.Limits.Linger); !r.halt.Load() && time.Now().Before(until); {
-		wait, never, err := r.Store.DueIn(ctx, r.domain.ID)
-		if err != nil || never || time.Now().Add(wait).After(most) {
+// waitForDue waits for URLs that are due soon and reports whether to continue.
+// Waiting is cheaper than ending the activity and starting another one.
+func (r *run) waitForDue(ctx context.Context, until time.Time) bool {
+	for latest := time.Now().Add(r.Limits.MaxIdleWait); !r.stopping.Load() && time.Now().Before(until); {
+		wait, never, err := r.URLs.NextDueIn(ctx, r.domain.ID)
+		if err != nil || never || time.Now().Add(wait).After(latest) {
 			return false
 		}
-		// What is due and was not leased is held by somebody, or will be noticed to
-		// be paused: it is not asked for at once.
-		if retry.Sleep(ctx, min(max(wait, look/20), look)) != nil {
+		// URLs that are due but were not leased belong to another lease, or the
+		// domain was just paused: wait before the next attempt.
+		if retry.Sleep(ctx, min(max(wait, duePollInterval/20), duePollInterval)) != nil {
 			return false
 		}
-		if wait <= look {
+		if wait <= duePollInterval {
 			return true
 		}
 	}
 	return false
 }
 
-// batch is how many URLs are leased at once: few where each takes long, so that
-// a new article does not wait behind them.
-func (r *run) batch() int {
+// batchSize is how many URLs are leased at once. It is small when each takes
+// long, so that new articles do not wait behind them.
+func (r *run) batchSize() int {
 	if pause := r.pause(); pause > 0 {
-		return int(min(max(30*time.Second/pause, 4), time.Duration(r.Limits.Batch)))
+		return int(min(max(30*time.Second/pause, 4), time.Duration(r.Limits.BatchSize)))
 	}
-	return r.Limits.Batch
+	return r.Limits.BatchSize
 }
 
-// one fetches a URL and records what became of it. It calls fetched, once or
-// more, when it makes no more requests.
-func (r *run) one(ctx context.Context, u crawl.URL, fetched func()) error {
+// process fetches a URL and records the result. It calls fetched, once or more,
+// when it makes no more requests.
+func (r *run) process(ctx context.Context, u crawl.URL, fetched func()) error {
 	defer fetched()
 	f, err := r.fetch(ctx, u, fetched)
 	if err != nil || f == nil {
-		return err // f is nil when the URL is given back
+		return err // nil: the URL is released
 	}
-	held, err := r.Record(ctx, *f)
+	recorded, err := r.Record(ctx, *f)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.open, u.ID)
-	r.out.Fetched++
-	if held && f.Version != nil {
-		r.out.Stored++
+	delete(r.leased, u.ID)
+	r.stats.Fetched++
+	if recorded && f.Version != nil {
+		r.stats.Stored++
 	}
 	return nil
 }
 
-// mostSilence is between two beats: Temporal takes a worker for dead after three.
-const mostSilence = 3 * time.Second
+// maxHeartbeatInterval is the longest time between two heartbeats: the activity
+// times out after three missed ones.
+const maxHeartbeatInterval = 3 * time.Second
 
-// renew keeps the leases while the run goes on, and notices that it should not.
-func (r *run) renew(ctx context.Context, ended, stop <-chan struct{}, beat func(Result)) {
-	every := time.NewTicker(min(max(r.Limits.Lease/6, 100*time.Millisecond), mostSilence))
-	defer every.Stop()
+// keepAlive renews the leases and sends heartbeats, and stops the run when the
+// domain is paused or the worker shuts down.
+func (r *run) keepAlive(ctx context.Context, done, stop <-chan struct{}, heartbeat func(Result)) {
+	ticker := time.NewTicker(min(max(r.Limits.LeaseTTL/6, 100*time.Millisecond), maxHeartbeatInterval))
+	defer ticker.Stop()
 	leased := time.Now()
 	for {
 		select {
-		case <-ended:
+		case <-done:
 			return
 		case <-ctx.Done():
 			return
 		case <-stop:
-			r.halt.Store(true)
+			r.stopping.Store(true)
 			stop = nil
 			continue
-		case <-every.C:
+		case <-ticker.C:
 		}
-		beat(r.result())
-		goOn, err := r.Store.RenewDrain(ctx, r.domain, r.Limits.Lease)
-		if err == nil && !goOn {
+		heartbeat(r.result())
+		active, err := r.Domains.RenewDomainLease(ctx, r.domain, r.Limits.LeaseTTL)
+		if err == nil && !active {
 			r.mu.Lock()
-			r.out.Paused = true
+			r.stats.Paused = true
 			r.mu.Unlock()
-			r.halt.Store(true)
+			r.stopping.Store(true)
 		}
-		if time.Since(leased) < r.Limits.Lease/3 {
+		if time.Since(leased) < r.Limits.LeaseTTL/3 {
 			continue
 		}
-		if err := r.Store.RenewLeases(ctx, r.domain.ID, r.lease, r.opened(), r.Limits.Lease); err == nil {
+		if err := r.URLs.RenewLeases(ctx, r.domain.ID, r.lease, r.leasedIDs(), r.Limits.LeaseTTL); err == nil {
 			leased = time.Now()
 		}
 	}
 }
 
-func (r *run) opened() []uuid.UUID {
+func (r *run) leasedIDs() []uuid.UUID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ids := make([]uuid.UUID, 0, len(r.open))
-	for id := range r.open {
+	ids := make([]uuid.UUID, 0, len(r.leased))
+	for id := range r.leased {
 		ids = append(ids, id)
 	}
 	return ids
@@ -208,29 +211,29 @@ func (r *run) opened() []uuid.UUID {
 func (r *run) result() Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.out
+	return r.stats
 }
 
-// giveBack returns what was leased and not fetched. When that fails the leases
-// run out by themselves.
-func (r *run) giveBack(ctx context.Context) {
-	ids := r.opened()
+// releaseUnfetched releases URLs that were leased and not fetched. If that
+// fails, their leases expire.
+func (r *run) releaseUnfetched(ctx context.Context) {
+	ids := r.leasedIDs()
 	if len(ids) == 0 {
 		return
 	}
 	r.mu.Lock()
-	rest := r.rest
+	delay := r.releaseDelay
 	r.mu.Unlock()
-	if err := r.Store.ReleaseLeases(ctx, r.domain.ID, r.lease, ids, rest); err != nil {
-		r.Log.Warn("URLs could not be given back; their leases will end", "domain", r.domain.Name, "error", err)
+	if err := r.URLs.ReleaseLeases(ctx, r.domain.ID, r.lease, ids, delay); err != nil {
+		r.Log.Warn("URL leases could not be released and will expire", "domain", r.domain.Name, "error", err)
 	}
 }
 
-// stopFor leaves the domain alone for a while.
-func (r *run) stopFor(ctx context.Context, wait time.Duration) error {
+// blockDomain ends the run and blocks the domain for a while.
+func (r *run) blockDomain(ctx context.Context, wait time.Duration) error {
 	r.mu.Lock()
-	r.rest = max(r.rest, wait)
+	r.releaseDelay = max(r.releaseDelay, wait)
 	r.mu.Unlock()
-	r.halt.Store(true)
-	return r.Store.BlockDomain(ctx, r.domain.ID, wait)
+	r.stopping.Store(true)
+	return r.Domains.BlockDomain(ctx, r.domain.ID, wait)
 }

@@ -11,35 +11,37 @@ import (
 )
 
 func (h *hub) beginDate(tag atom.Atom) {
-	h.dating, h.dateTag = true, tag
-	h.dateTxt.Reset()
+	h.inDate, h.dateTag = true, tag
+	h.dateText.Reset()
 }
 
-// date belongs to the article whose card is being read: the last one.
-func (h *hub) date(t time.Time) {
-	if h.dateAt < 0 || t.IsZero() {
+// setDate assigns a date to the last article link: the teaser that is being
+// read.
+func (h *hub) setDate(t time.Time) {
+	if h.dateIndex < 0 || t.IsZero() {
 		return
 	}
-	if link := &h.page.Links[h.dateAt]; link.Published.IsZero() {
+	if link := &h.page.Links[h.dateIndex]; link.Published.IsZero() {
 		link.Published = t
 	}
 }
 
-// vote compares the links: a site builds the URLs of its articles in one way.
-func (h *hub) vote() {
+// reclassify corrects the kinds of links by comparing them: a site builds the
+// URLs of its articles in one way.
+func (h *hub) reclassify() {
 	shapes := map[string]int{}
 	strong := 0
 	for i, link := range h.page.Links {
-		if link.Kind == Article && h.targets[i].numbered {
+		if link.Kind == Article && h.targets[i].hasNumber {
 			strong++
 		}
 	}
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
-		// Where articles have numbers, what has none is a section with a long
-		// name. Where they have none, an article is linked with its headline.
-		if link.Kind == Article && !h.targets[i].numbered &&
-			(strong >= alike || h.ranks[i] < inHeading && len(strings.Fields(link.Title)) < headline) {
+		// If articles have numbers, a link without one is a section with a long
+		// name. If they have none, articles are recognized by their headlines.
+		if link.Kind == Article && !h.targets[i].hasNumber &&
+			(strong >= minSimilarArticles || h.titleSources[i] < inHeading && len(strings.Fields(link.Title)) < minHeadlineWords) {
 			link.Kind = Section
 		}
 		if link.Kind == Article {
@@ -48,13 +50,14 @@ func (h *hub) vote() {
 	}
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
-		if (link.Kind == Other || link.Kind == Section) && h.targets[i].numbered && shapes[h.targets[i].shape] >= alike {
+		if (link.Kind == Other || link.Kind == Section) && h.targets[i].hasNumber && shapes[h.targets[i].shape] >= minSimilarArticles {
 			link.Kind = Article
 		}
 	}
 }
 
-// shape is that of a link. What its text alone made an article has none yet.
+// shape returns the shape of a link. Links that became articles by their text
+// have none yet.
 func (h *hub) shape(i int) string {
 	if t := h.targets[i]; t.shape != "" {
 		return t.shape
@@ -62,15 +65,15 @@ func (h *hub) shape(i int) string {
 	return Shape(h.targets[i].url)
 }
 
-// clean is text of a page in one line, not too long. Some sites escape their
-// titles twice: what still looks like a character reference is one.
-func clean(text string) string {
+// cleanText returns text of a page in one line of limited length. Some sites
+// escape their titles twice, so remaining character references are resolved.
+func cleanText(text string) string {
 	if strings.Contains(text, "&") {
 		text = html.UnescapeString(text)
 	}
-	if strings.ContainsFunc(text, invisible) {
+	if strings.ContainsFunc(text, isInvisible) {
 		text = strings.Map(func(r rune) rune {
-			if invisible(r) {
+			if isInvisible(r) {
 				return -1
 			}
 			return r
@@ -83,10 +86,10 @@ func clean(text string) string {
 	return text
 }
 
-// invisible says whether a character is taken out of texts.
-func invisible(r rune) bool {
+// isInvisible reports whether a character is removed from texts.
+func isInvisible(r rune) bool {
 	if ' ' <= r && r < 0x7f || 0xC0 <= r && r <= 0x24F || 0x1EA0 <= r && r <= 0x1EF9 {
-		return false // most text, without a look into Unicode's tables
+		return false // most text, without a lookup in the Unicode tables
 	}
 	return r == utf8.RuneError || unicode.Is(unicode.C, r) && !unicode.IsSpace(r)
 }

@@ -10,28 +10,28 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// sure is the score from which a URL is taken for an article's.
-const sure = 4
+// articleScoreThreshold is the score from which a URL counts as an article.
+const articleScoreThreshold = 4
 
 var (
 	dayInPath = regexp.MustCompile(`/(20\d{2})[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?:/|-|\d{0,12}(?:$|[./-]))`)
 	idWithDay = regexp.MustCompile(`(?:^|[-_/])(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])([01]\d|2[0-3])?([0-5]\d)?\d{0,8}$`)
-	// idOfCMS is the number that a widespread Vietnamese CMS gives: three digits
-	// of the site, the time as yymmddhhmmss, milliseconds.
-	idOfCMS  = regexp.MustCompile(`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
-	pageTurn = regexp.MustCompile(`^(?:page|trang|p)-?\d+$|[-/](?:page|trang|p)-?\d{1,4}$`)
+	// idOfCMS is the article ID of a widespread Vietnamese CMS: three digits
+	// for the site, the time as yymmddhhmmss, and milliseconds.
+	idOfCMS    = regexp.MustCompile(`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
+	pageNumber = regexp.MustCompile(`^(?:page|trang|p)-?\d+$|[-/](?:page|trang|p)-?\d{1,4}$`)
 )
 
-// Classify says what a URL seems to lead to, by its form alone. Score tells
-// articles that are surely such from those that may be.
+// Classify guesses from a URL alone what it leads to. A higher score of an
+// article means more certainty.
 func Classify(u weburl.URL) (kind Kind, score int) {
 	lower := strings.ToLower(u.Path())
 	switch ext := path.Ext(strings.TrimSuffix(lower, ".gz")); {
 	case ext == ".xml" && strings.Contains(lower, "sitemap"), strings.HasSuffix(lower, ".xml.gz"):
 		return Sitemap, 0
-	case ext == ".rss", ext == ".atom", ext == ".rdf", ext == ".xml", feedPath(lower):
+	case ext == ".rss", ext == ".atom", ext == ".rdf", ext == ".xml", isFeedPath(lower):
 		return Feed, 0
-	case fileExtension(ext):
+	case isFileExtension(ext):
 		return Other, 0
 	}
 	segments := strings.FieldsFunc(lower, func(r rune) bool { return r == '/' })
@@ -42,7 +42,7 @@ func Classify(u weburl.URL) (kind Kind, score int) {
 		return Other, 0
 	}
 	for _, segment := range segments {
-		switch service(strings.TrimSuffix(segment, path.Ext(segment))) {
+		switch classifySegment(strings.TrimSuffix(segment, path.Ext(segment))) {
 		case Other:
 			return Other, 0
 		case Section:
@@ -51,7 +51,7 @@ func Classify(u weburl.URL) (kind Kind, score int) {
 	}
 	last := segments[len(segments)-1]
 	last = strings.TrimSuffix(last, path.Ext(last))
-	if digitsAtEnd(last) > 0 && pageTurn.MatchString(last) {
+	if digitsAtEnd(last) > 0 && pageNumber.MatchString(last) {
 		return Section, 0
 	}
 	score = articleScore(lower, last)
@@ -59,7 +59,7 @@ func Classify(u weburl.URL) (kind Kind, score int) {
 		score++ // .html, .htm, .ldo, .vnp, .chn, …
 	}
 	switch {
-	case score >= sure:
+	case score >= articleScoreThreshold:
 		return Article, score
 	case len(segments) <= 2 && u.Query() == "" && len(last) <= 40:
 		return Section, score
@@ -93,16 +93,17 @@ func articleScore(lower, last string) int {
 	return score
 }
 
-// numbered says whether a URL has the number or the date of an article in it.
-func numbered(u weburl.URL) bool {
+// hasArticleNumber reports whether a URL contains the ID or the date of an
+// article.
+func hasArticleNumber(u weburl.URL) bool {
 	lower := strings.ToLower(u.Path())
 	bare := strings.TrimSuffix(lower, path.Ext(lower))
 	return hasID(bare) || hasDay(lower)
 }
 
-// hasID finds the number of an article at the end of its path, of 5 to 20 digits:
-// gia-vang-4819273.html, gia-vang-20260307101500.htm, post123456.html,
-// 4819273, a-d123456.html
+// hasID reports whether a path ends with an article ID of 5 to 20 digits:
+// gia-vang-4819273.html, gia-vang-20260307101500.htm, post123456.html, 4819273,
+// a-d123456.html
 func hasID(s string) bool {
 	n := digitsAtEnd(s)
 	if n < 5 || n > 20 {
@@ -122,12 +123,14 @@ func digitsAtEnd(s string) (n int) {
 	return n
 }
 
-// Expressions are dear, and most URLs cannot match this one.
+// hasDay checks for a substring first, because regular expressions are slow and
+// most URLs cannot match.
 func hasDay(lower string) bool { return strings.Contains(lower, "/20") && dayInPath.MatchString(lower) }
 
-// DateOf reads the day of publication from a URL, such as /2026/03/07/ or an
-// article's number that begins with it; zero: there is none. zone is the site's.
-func DateOf(u weburl.URL, zone *time.Location) time.Time {
+// DateInURL returns the publication date in a URL, such as /2026/03/07/ or an
+// article ID that starts with it; zero if there is none. zone is the site's
+// time zone.
+func DateInURL(u weburl.URL, zone *time.Location) time.Time {
 	if zone == nil {
 		zone = time.UTC
 	}
@@ -159,9 +162,10 @@ func DateOf(u weburl.URL, zone *time.Location) time.Time {
 	return time.Time{}
 }
 
-// service knows the words in paths that lead to no article: to lists (Section)
-// or to what a crawler does not need (Other). Everything else is Article here.
-func service(segment string) Kind {
+// classifySegment recognizes path segments that do not lead to articles but to
+// lists (Section) or to pages that a crawler does not need (Other). Everything
+// else is Article.
+func classifySegment(segment string) Kind {
 	switch segment {
 	case "tag", "tags", "chu-de", "topic", "topics", "category", "categories", "chuyen-muc", "chuyen-de", "su-kien", "tac-gia", "author", "authors",
 		"archive", "archives", "tin-moi", "tin-moi-nhat", "moi-nhat", "latest", "tin-nong", "doc-nhieu", "dong-su-kien", "tin-tuc-24h", "event", "events", "collection", "collections":
@@ -176,12 +180,12 @@ func service(segment string) Kind {
 	return Article
 }
 
-func feedPath(lower string) bool {
+func isFeedPath(lower string) bool {
 	return strings.HasSuffix(lower, "/feed") || strings.HasSuffix(lower, "/feed/") || strings.HasSuffix(lower, "/rss") || strings.HasSuffix(lower, "/rss/")
 }
 
-// fileExtension knows files that are no pages.
-func fileExtension(ext string) bool {
+// isFileExtension recognizes files that are not pages.
+func isFileExtension(ext string) bool {
 	switch ext {
 	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg", ".ico", ".bmp", ".mp3", ".mp4", ".m4a", ".webm", ".avi", ".mov", ".m3u8", ".pdf", ".doc",
 		".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".zip", ".rar", ".7z", ".tar", ".exe", ".apk", ".dmg", ".css", ".js", ".mjs", ".json", ".woff", ".woff2",

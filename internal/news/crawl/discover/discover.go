@@ -1,6 +1,6 @@
-// Package discover finds what there is to fetch: in hub pages, feeds, sitemaps
-// and lists of feeds. It makes no requests. Everything that it reads was written
-// by strangers: its parsers take broken input and are bounded.
+// Package discover extracts links from hub pages, feeds, sitemaps and OPML
+// lists. It makes no requests. Its input is untrusted: the parsers accept
+// broken documents and bound their output.
 package discover
 
 import (
@@ -11,93 +11,93 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// Kind is what a link seems to lead to.
+// Kind is the likely type of a link's target.
 type Kind string
 
 // The kinds.
 const (
 	Article Kind = "article"
-	Section Kind = "section" // a hub: front pages, categories, tags
+	Section Kind = "section" // front pages, categories, tags
 	Feed    Kind = "feed"
 	Sitemap Kind = "sitemap"
 	Other   Kind = "other"
 )
 
-// Link is something that may be fetched.
+// Link is a link that may be fetched.
 type Link struct {
 	URL       weburl.URL
 	Kind      Kind
-	Title     string    // as the link or the entry names it
-	Published time.Time // as far as was said; zero: unknown
+	Title     string    // text of the link or entry
+	Published time.Time // zero: unknown
 	Modified  time.Time // zero: unknown
-	// Score orders links of one kind: higher is fetched first.
+	// Score orders links of one kind; higher scores are fetched first.
 	Score int
 }
 
-// HubPage is what a hub page links to.
+// HubPage is the content of a hub page.
 type HubPage struct {
-	Canonical weburl.URL // its rel=canonical; zero: none
-	Links     []Link     // each URL once, in the order of the page
-	NoFollow  bool       // its robots meta says that links are not to be followed
+	Canonical weburl.URL // rel=canonical; zero: none
+	Links     []Link     // unique, in the order of the page
+	NoFollow  bool       // from the robots meta element
 	NoIndex   bool
-	// Of its prose, where Options ask for it.
+	// Only with Options.Prose.
 	Title string
 	Text  string
 }
 
-// FeedDoc is a feed in any of its formats.
+// FeedDoc is a parsed feed of any format.
 type FeedDoc struct {
 	Format string // rss, atom, rdf or json
 	Title  string
-	Home   weburl.URL    // the page that it belongs to
-	Every  time.Duration // how often to come back, as it says itself; zero: it does not
+	Home   weburl.URL    // the page of the feed
+	TTL    time.Duration // recommended interval; zero: none
 	Items  []Link
 }
 
-// SitemapDoc is a sitemap or an index of sitemaps.
+// SitemapDoc is a parsed sitemap or sitemap index.
 type SitemapDoc struct {
-	Sitemaps []Link // of an index, the newest first as far as it says
+	Sitemaps []Link // of an index, newest first where dates are known
 	Pages    []Link
-	News     bool // has entries of the news extension
+	IsNews   bool // uses the news extension
 }
 
-// Outline is a feed of an OPML list.
+// Outline is a feed in an OPML list.
 type Outline struct {
 	Title  string
 	Feed   string
 	Home   string
-	Folder []string // the titles that it is filed under
+	Folder []string // titles of the enclosing outlines
 }
 
-// Options for all parsers. The zero value is usable.
+// Options apply to all parsers. The zero value is usable.
 type Options struct {
-	// Rules are those of the site whose document is read.
+	// Rules are the URL rules of the site.
 	Rules weburl.Rules
-	// Now is the time of the fetch: dates that count from now need it.
+	// Now is the time of the fetch, for relative dates.
 	Now time.Time
-	// Zone is where the site writes dates without a zone; nil: UTC.
+	// Zone is the time zone of dates that name none; nil: UTC.
 	Zone *time.Location
-	// Prose has the text of a page read along with its links.
+	// Prose also extracts the text of a page.
 	Prose bool
-	// Memo remembers the links of the site from page to page; nil: nothing does.
+	// Memo caches the links of a site across its pages; nil: no cache.
 	Memo *Memo
-	// Max is how many links are taken; 0: 2,000 of a page, 5,000 of a feed,
-	// 50,000 of a sitemap (as sitemaps.org allows).
-	Max int
+	// MaxLinks limits the number of links; 0: 2,000 of a page, 5,000 of a feed,
+	// 50,000 of a sitemap (the limit of sitemaps.org).
+	MaxLinks int
 }
 
-func (o Options) most(otherwise int) int {
-	if o.Max > 0 {
-		return o.Max
+func (o Options) linkLimit(fallback int) int {
+	if o.MaxLinks > 0 {
+		return o.MaxLinks
 	}
-	return otherwise
+	return fallback
 }
 
 func (o Options) dates() dates.Options { return dates.Options{Now: o.Now, Zone: o.Zone} }
 
-// What a parser says of a document that is something else.
+// Errors for documents of another type.
 var (
-	ErrNoFeed    = errors.New("this is no feed")
-	ErrNoSitemap = errors.New("this is no sitemap")
-	ErrNoOPML    = errors.New("this is no OPML list")
+	ErrNotFeed    = errors.New("document is not a feed")
+	ErrNotSitemap = errors.New("document is not a sitemap")
+	ErrNotOPML    = errors.New("document is not an OPML list")
 )

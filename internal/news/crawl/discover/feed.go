@@ -17,47 +17,47 @@ const (
 	maxField = 64 << 10
 )
 
-// ParseFeed reads RSS, Atom, RDF (RSS 1.0) or JSON Feed, in UTF-8, that was found
-// at a URL. Items without a link are left out.
+// ParseFeed parses RSS, Atom, RDF (RSS 1.0) or JSON Feed, in UTF-8, from a URL.
+// Items without a link are left out.
 func ParseFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	if trimmed := bytes.TrimLeft(doc, "\uFEFF \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
 		return jsonFeed(trimmed, at, o)
 	}
-	f := &feed{options: o, at: at, dates: o.dates(), xml: newMarkup(doc), seen: map[weburl.URL]bool{}}
+	f := &feed{options: o, at: at, dates: o.dates(), xml: newXMLReader(doc), seen: map[weburl.URL]bool{}}
 	f.read()
 	if f.doc.Format == "" {
-		return FeedDoc{}, ErrNoFeed
+		return FeedDoc{}, ErrNotFeed
 	}
 	return f.doc, nil
 }
 
-// feed is one while it is read.
+// feed is the state of parsing a feed.
 type feed struct {
-	options Options
-	at      weburl.URL
-	dates   dates.Options
-	xml     *markup
-	doc     FeedDoc
-	seen    map[weburl.URL]bool
-	item    *item
-	own     string // the prefix of the format's own elements
-	ended   bool   // the item, within one of its fields
+	options   Options
+	at        weburl.URL
+	dates     dates.Options
+	xml       *xmlReader
+	doc       FeedDoc
+	seen      map[weburl.URL]bool
+	item      *item
+	prefix    string // namespace prefix of the format's own elements
+	itemEnded bool   // the item ended within one of its fields
 }
 
-// item is an entry while it is read.
+// item is the entry being parsed.
 type item struct {
-	name                string // of its element
+	name                string // of the element
 	base                string // xml:base
 	title               string
 	links               [4]string // by preference
 	published, modified time.Time
 }
 
-// Which link of an item is preferred.
+// Link fields of an item, in order of preference.
 const (
-	original = iota // feedburner:origLink: the site's own, behind a counter
+	original = iota // feedburner:origLink: the site's own URL behind a redirect
 	link            // link, or Atom's rel=alternate
-	guid            // guid that is a permalink
+	guid            // permalink guid
 	self            // Atom's id, RDF's about
 )
 
@@ -66,14 +66,14 @@ func (f *feed) read() {
 		t := f.xml.next()
 		switch {
 		case t.done:
-			f.finish() // cut off in the middle of an item
+			f.finishItem() // truncated within an item
 			return
 		case t.start != nil:
 			f.element(t.start)
 		case f.item != nil && t.end == f.item.name:
-			f.finish()
+			f.finishItem()
 		}
-		if len(f.doc.Items) >= f.options.most(maxItems) {
+		if len(f.doc.Items) >= f.options.linkLimit(maxItems) {
 			return
 		}
 	}
@@ -91,7 +91,7 @@ func (f *feed) element(e *element) {
 		if f.doc.Format == "" || e.empty || e.space == "media" {
 			return
 		}
-		f.finish()
+		f.finishItem()
 		f.item = &item{name: e.full(), base: e.attr["xml:base"]}
 		f.item.links[self] = e.attr["rdf:about"]
 	case "image", "textinput", "source", "author", "contributor", "description", "summary", "encoded", "content", "group":
@@ -101,47 +101,47 @@ func (f *feed) element(e *element) {
 			return
 		}
 		if f.item != nil {
-			f.ofItem(e)
+			f.itemElement(e)
 		} else {
-			f.ofFeed(e)
+			f.feedElement(e)
 		}
 	}
-	if f.ended {
-		f.finish()
+	if f.itemEnded {
+		f.finishItem()
 	}
 }
 
 func (f *feed) format(name, own string) {
 	if f.doc.Format == "" {
-		f.doc.Format, f.own = name, own
+		f.doc.Format, f.prefix = name, own
 	}
 }
 
-// text is that of an element; the end of its item ends it.
+// text returns the text of an element. The end of the enclosing item ends it.
 func (f *feed) text(e *element) string {
 	name := "channel"
 	if f.item != nil {
 		name = f.item.name
 	}
 	text, stopped := f.xml.content(e, name)
-	f.ended = stopped != "" && f.item != nil
+	f.itemEnded = stopped != "" && f.item != nil
 	return strings.TrimSpace(text)
 }
 
-// skip passes over what has fields of the same names as the item, or HTML.
+// skip skips elements whose children have the same names as fields of the item.
 func (f *feed) skip(e *element) {
 	if e.name == "content" && e.space == "media" {
-		return // it may have no end of its own
+		return // it may lack an end tag
 	}
 	f.text(e)
 }
 
-func (f *feed) ofItem(e *element) {
+func (f *feed) itemElement(e *element) {
 	it := f.item
 	switch e.name {
 	case "title":
-		if e.space == f.own || e.space == "" || e.space == "dc" && it.title == "" || e.space == "atom" {
-			it.title = plain(f.text(e))
+		if e.space == f.prefix || e.space == "" || e.space == "dc" && it.title == "" || e.space == "atom" {
+			it.title = stripTags(f.text(e))
 		}
 	case "link":
 		if href := e.attr["href"]; href != "" {
@@ -170,15 +170,15 @@ func (f *feed) ofItem(e *element) {
 	}
 }
 
-func (f *feed) ofFeed(e *element) {
+func (f *feed) feedElement(e *element) {
 	switch e.name {
 	case "title":
 		if f.doc.Title == "" {
-			f.doc.Title = plain(f.text(e))
+			f.doc.Title = stripTags(f.text(e))
 		}
 	case "link":
 		href, rel := e.attr["href"], e.attr["rel"]
-		if href == "" && e.space == f.own {
+		if href == "" && e.space == f.prefix {
 			href = f.text(e)
 		}
 		if u, err := f.at.Resolve(href, f.options.Rules); err == nil && f.doc.Home.IsZero() && href != "" && (rel == "" || rel == "alternate") {
@@ -187,15 +187,15 @@ func (f *feed) ofFeed(e *element) {
 	case "ttl":
 		// Minutes (RSS 2.0, "ttl").
 		if minutes, err := strconv.Atoi(f.text(e)); err == nil && minutes > 0 && minutes <= 7*24*60 {
-			f.doc.Every = time.Duration(minutes) * time.Minute
+			f.doc.TTL = time.Duration(minutes) * time.Minute
 		}
 	}
 }
 
-// finish takes the item that was read.
-func (f *feed) finish() {
+// finishItem adds the current item.
+func (f *feed) finishItem() {
 	it := f.item
-	f.item, f.ended = nil, false
+	f.item, f.itemEnded = nil, false
 	if it == nil {
 		return
 	}
@@ -205,22 +205,22 @@ func (f *feed) finish() {
 			from = u
 		}
 	}
-	for place, href := range it.links {
+	for preference, href := range it.links {
 		href = strings.TrimSpace(href)
-		// An id need not be a URL, and is none without a scheme.
-		if href == "" || place >= guid && !strings.HasPrefix(href, "http") {
+		// An ID without a scheme is not a URL.
+		if href == "" || preference >= guid && !strings.HasPrefix(href, "http") {
 			continue
 		}
 		u, err := from.Resolve(href, f.options.Rules)
 		if err != nil {
 			continue
 		}
-		f.take(u, it.title, it.published, it.modified)
+		f.add(u, it.title, it.published, it.modified)
 		return
 	}
 }
 
-func (f *feed) take(u weburl.URL, title string, published, modified time.Time) {
+func (f *feed) add(u weburl.URL, title string, published, modified time.Time) {
 	if f.seen[u] {
 		return
 	}
@@ -229,14 +229,14 @@ func (f *feed) take(u weburl.URL, title string, published, modified time.Time) {
 		published = modified
 	}
 	if published.IsZero() {
-		published = DateOf(u, f.options.Zone)
+		published = DateInURL(u, f.options.Zone)
 	}
-	// What stands in a feed is an article, whatever its URL.
+	// Entries of a feed are articles regardless of their URL.
 	_, score := Classify(u)
 	f.doc.Items = append(f.doc.Items, Link{URL: u, Kind: Article, Title: title, Published: published, Modified: modified, Score: score})
 }
 
-// jsonFeed reads JSON Feed (jsonfeed.org/version/1.1).
+// jsonFeed parses JSON Feed (jsonfeed.org/version/1.1).
 func jsonFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 	var in struct {
 		Version string
@@ -252,18 +252,18 @@ func jsonFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 		}
 	}
 	if err := json.Unmarshal(doc, &in); err != nil || !strings.Contains(in.Version, "jsonfeed.org") && in.Items == nil {
-		return FeedDoc{}, ErrNoFeed
+		return FeedDoc{}, ErrNotFeed
 	}
-	f := &feed{options: o, at: at, dates: o.dates(), seen: map[weburl.URL]bool{}, doc: FeedDoc{Format: "json", Title: clean(in.Title)}}
+	f := &feed{options: o, at: at, dates: o.dates(), seen: map[weburl.URL]bool{}, doc: FeedDoc{Format: "json", Title: cleanText(in.Title)}}
 	if u, err := at.Resolve(in.Home, o.Rules); err == nil && in.Home != "" {
 		f.doc.Home = u
 	}
-	for _, one := range in.Items[:min(len(in.Items), o.most(maxItems))] {
-		id, _ := one.ID.(string)
-		f.item = &item{title: plain(one.Title), published: f.dates.Time(one.Published), modified: f.dates.Time(one.Modified)}
-		f.item.links[link] = cmp.Or(one.URL, one.External)
+	for _, entry := range in.Items[:min(len(in.Items), o.linkLimit(maxItems))] {
+		id, _ := entry.ID.(string)
+		f.item = &item{title: stripTags(entry.Title), published: f.dates.Time(entry.Published), modified: f.dates.Time(entry.Modified)}
+		f.item.links[link] = cmp.Or(entry.URL, entry.External)
 		f.item.links[self] = id
-		f.finish()
+		f.finishItem()
 	}
 	return f.doc, nil
 }

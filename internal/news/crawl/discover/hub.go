@@ -14,14 +14,14 @@ import (
 const (
 	maxHubLinks = 2_000
 	maxTitle    = 300
-	// alike is how many articles of one shape make it likely that others of
-	// that shape are articles too.
-	alike = 5
-	// headline is how many words a headline has at least.
-	headline = 6
+	// minSimilarArticles is how many articles of one shape make other links of
+	// that shape articles, too.
+	minSimilarArticles = 5
+	// minHeadlineWords is the minimum number of words of a headline.
+	minHeadlineWords = 6
 )
 
-// What the title of a link was taken from: the better comes later.
+// Sources of a link's title, from worst to best.
 const (
 	noTitle = iota
 	inText
@@ -29,52 +29,52 @@ const (
 	inHeading
 )
 
-// Hub reads a page, in UTF-8, that was found at a URL.
-func Hub(doc []byte, at weburl.URL, o Options) HubPage {
-	h := &hub{options: o, at: at, base: at, origin: at.Origin(), domain: at.Domain(), dates: o.dates(), places: map[string]int{}, most: o.most(maxHubLinks)}
+// ParseHub parses a page, in UTF-8, from a URL.
+func ParseHub(doc []byte, at weburl.URL, o Options) HubPage {
+	h := &hub{options: o, at: at, base: at, origin: at.Origin(), domain: at.Domain(), dates: o.dates(), indexes: map[string]int{}, limit: o.linkLimit(maxHubLinks)}
 	h.read(doc)
-	h.vote()
+	h.reclassify()
 	h.page.Title, h.page.Text = h.prose.title.String(), h.prose.body.String()
 	return h.page
 }
 
-// hub is a page while it is read.
+// hub is the state of parsing a page.
 type hub struct {
-	options Options
-	at      weburl.URL
-	base    weburl.URL
-	origin  string // of base
-	based   bool   // <base> was seen
-	domain  string
-	dates   dates.Options
-	page    HubPage
-	places  map[string]int // by URL, in page.Links
-	ranks   []int          // of the titles of page.Links
-	targets []target       // of page.Links
-	most    int
+	options      Options
+	at           weburl.URL
+	base         weburl.URL
+	origin       string // of base
+	hasBase      bool   // a <base> element was seen
+	domain       string
+	dates        dates.Options
+	page         HubPage
+	indexes      map[string]int // index in page.Links by URL
+	titleSources []int          // sources of the titles of page.Links
+	targets      []target       // of page.Links
+	limit        int
 
-	menu    int // depth of nav, header, footer
-	heading int // depth of h1 to h4
-	current int // place of the link that is open; -1: none
-	open    bool
-	text    strings.Builder
-	dateAt  int // place of the last article, whose date may follow; -1: none
-	dating  bool
-	dateTxt strings.Builder
-	dateTag atom.Atom
-	prose   prose
+	menuDepth    int // depth of nav, header, footer
+	headingDepth int // depth of h1 to h4
+	current      int // index of the open link; -1: none
+	inLink       bool
+	text         strings.Builder
+	dateIndex    int // index of the last article, whose date may follow; -1: none
+	inDate       bool
+	dateText     strings.Builder
+	dateTag      atom.Atom
+	prose        prose
 }
 
 func (h *hub) read(doc []byte) {
-	h.current, h.dateAt = -1, -1
-	z := newTokens(doc, longScript)
+	h.current, h.dateIndex = -1, -1
+	z := newTokenizer(doc, minSkippedScript)
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
 			h.endLink()
 			return
 		case html.TextToken:
-			if h.open || h.dating || h.prose.wants() {
+			if h.inLink || h.inDate || h.prose.isReading() {
 				h.write(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -85,12 +85,12 @@ func (h *hub) read(doc []byte) {
 			}
 			switch {
 			case tag == 0:
-			case h.reads(tag):
+			case h.needsAttributes(tag):
 				h.start(tag, readAttrs(z.Tokenizer, more))
 			default:
 				h.start(tag, attrs{})
 			}
-			z.pass(tag)
+			z.skipRawText(tag)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			tag := atom.Lookup(name)
@@ -102,21 +102,21 @@ func (h *hub) read(doc []byte) {
 	}
 }
 
-// write takes text to where it belongs. Tokens give their text once.
+// write appends text to every open field. A token returns its text only once.
 func (h *hub) write(text []byte) {
-	if h.open && h.text.Len() < 4*maxTitle {
+	if h.inLink && h.text.Len() < 4*maxTitle {
 		h.text.Write(text)
 	}
-	if h.dating && h.dateTxt.Len() < maxTitle {
-		h.dateTxt.Write(text)
+	if h.inDate && h.dateText.Len() < maxTitle {
+		h.dateText.Write(text)
 	}
-	if h.prose.wants() {
+	if h.prose.isReading() {
 		h.prose.into.Write(text)
 	}
 }
 
-// attrs are the attributes of a tag that matter to a hub. The first of a name
-// counts (HTML Standard §13.2.5.33).
+// attrs are the attributes that matter for a hub. The first of a name counts
+// (HTML Standard §13.2.5.33).
 type attrs struct {
 	href, title, rel, class, datetime, name, content, kind, alt attr
 }
@@ -126,8 +126,8 @@ type attr struct {
 	given bool
 }
 
-// relates says whether a link has a relation.
-func (a *attrs) relates(as string) bool {
+// hasRelation reports whether a link has a rel value.
+func (a *attrs) hasRelation(as string) bool {
 	return slices.Contains(strings.Fields(strings.ToLower(a.rel.value)), as)
 }
 
@@ -135,14 +135,14 @@ func readAttrs(z *html.Tokenizer, more bool) (a attrs) {
 	for n := 0; more && n < maxAttributes; n++ {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if to := a.place(key); to != nil && !to.given && len(value) <= maxAttribute {
+		if to := a.field(key); to != nil && !to.given && len(value) <= maxAttribute {
 			to.value, to.given = string(value), true
 		}
 	}
 	return a
 }
 
-func (a *attrs) place(key []byte) *attr {
+func (a *attrs) field(key []byte) *attr {
 	switch string(key) {
 	case "href":
 		return &a.href
@@ -166,32 +166,34 @@ func (a *attrs) place(key []byte) *attr {
 	return nil
 }
 
-// reads says whether the attributes of a tag matter. To read them all is most of
-// the work.
-func (h *hub) reads(tag atom.Atom) bool {
+// needsAttributes reports whether the attributes of a tag matter. Reading all
+// of them would take most of the time.
+func (h *hub) needsAttributes(tag atom.Atom) bool {
 	switch tag {
 	case atom.Base, atom.Link, atom.Meta, atom.A:
 		return true
 	case atom.Img:
-		return h.open && h.text.Len() == 0
+		return h.inLink && h.text.Len() == 0
 	case atom.Time, atom.Span, atom.Div, atom.P, atom.Em, atom.Small:
-		return h.undated()
+		return h.needsDate()
 	}
 	return false
 }
 
-// undated says whether a date is looked for.
-func (h *hub) undated() bool { return h.dateAt >= 0 && h.page.Links[h.dateAt].Published.IsZero() }
+// needsDate reports whether the last article has no date yet.
+func (h *hub) needsDate() bool {
+	return h.dateIndex >= 0 && h.page.Links[h.dateIndex].Published.IsZero()
+}
 
 func (h *hub) start(tag atom.Atom, a attrs) {
 	switch tag {
 	case atom.Base:
-		// Only the first counts (HTML Standard §4.2.3).
-		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.based && a.href.value != "" {
-			h.base, h.origin, h.based = u, u.Origin(), true
+		// Only the first element counts (HTML Standard §4.2.3).
+		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.hasBase && a.href.value != "" {
+			h.base, h.origin, h.hasBase = u, u.Origin(), true
 		}
 	case atom.Link:
-		h.link(a)
+		h.linkElement(a)
 	case atom.Meta:
 		if name := strings.ToLower(a.name.value); name == "robots" {
 			content := strings.ToLower(a.content.value)
@@ -199,22 +201,22 @@ func (h *hub) start(tag atom.Atom, a attrs) {
 			h.page.NoIndex = h.page.NoIndex || strings.Contains(content, "noindex") || strings.Contains(content, "none")
 		}
 	case atom.Nav, atom.Header, atom.Footer:
-		h.menu++
+		h.menuDepth++
 	case atom.H1, atom.H2, atom.H3, atom.H4:
-		h.heading++
+		h.headingDepth++
 	case atom.A:
 		h.endLink()
 		h.anchor(a)
 	case atom.Img:
-		if h.open && h.text.Len() == 0 {
+		if h.inLink && h.text.Len() == 0 {
 			h.text.WriteString(a.alt.value)
 		}
 	case atom.Time:
-		if !h.undated() {
+		if !h.needsDate() {
 			return
 		}
 		if t := h.dates.Time(a.datetime.value); !t.IsZero() {
-			h.date(t)
+			h.setDate(t)
 			return
 		}
 		h.beginDate(tag)
@@ -230,18 +232,18 @@ func (h *hub) end(tag atom.Atom) {
 	case atom.A:
 		h.endLink()
 	case atom.Nav, atom.Header, atom.Footer:
-		h.menu = max(h.menu-1, 0)
+		h.menuDepth = max(h.menuDepth-1, 0)
 	case atom.H1, atom.H2, atom.H3, atom.H4:
-		h.heading = max(h.heading-1, 0)
+		h.headingDepth = max(h.headingDepth-1, 0)
 	}
-	if h.dating && tag == h.dateTag {
-		h.dating = false
-		h.date(h.dates.Time(h.dateTxt.String()))
+	if h.inDate && tag == h.dateTag {
+		h.inDate = false
+		h.setDate(h.dates.Time(h.dateText.String()))
 	}
 }
 
-// link reads a link element of the head.
-func (h *hub) link(a attrs) {
+// linkElement handles a link element of the head.
+func (h *hub) linkElement(a attrs) {
 	rel := strings.Fields(strings.ToLower(a.rel.value))
 	href := strings.TrimSpace(a.href.value)
 	if href == "" {
@@ -264,17 +266,17 @@ func (h *hub) link(a attrs) {
 
 func (h *hub) add(href string, kind Kind, title string) {
 	u, err := h.base.Resolve(href, h.options.Rules)
-	if err != nil || len(h.page.Links) >= h.most {
+	if err != nil || len(h.page.Links) >= h.limit {
 		return
 	}
-	if _, known := h.places[u.String()]; !known {
-		h.places[u.String()] = len(h.page.Links)
-		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: clean(title)})
-		h.ranks, h.targets = append(h.ranks, inAttribute), append(h.targets, target{url: u})
+	if _, known := h.indexes[u.String()]; !known {
+		h.indexes[u.String()] = len(h.page.Links)
+		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: cleanText(title)})
+		h.titleSources, h.targets = append(h.titleSources, inAttribute), append(h.targets, target{url: u})
 	}
 }
 
-// anchor begins a link in the page.
+// anchor starts a link in the page.
 func (h *hub) anchor(a attrs) {
 	href := strings.TrimSpace(a.href.value)
 	if href == "" || href[0] == '#' {
@@ -290,48 +292,48 @@ func (h *hub) anchor(a attrs) {
 	if to.err != nil || to.domain != h.domain || u == h.at || u == h.page.Canonical {
 		return
 	}
-	place, known := h.places[u.String()]
+	index, known := h.indexes[u.String()]
 	if !known {
-		if len(h.page.Links) >= h.most {
+		if len(h.page.Links) >= h.limit {
 			return
 		}
-		place = len(h.page.Links)
-		h.places[u.String()] = place
+		index = len(h.page.Links)
+		h.indexes[u.String()] = index
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: to.kind, Score: to.score, Published: to.published})
-		h.ranks, h.targets = append(h.ranks, noTitle), append(h.targets, to)
+		h.titleSources, h.targets = append(h.titleSources, noTitle), append(h.targets, to)
 	}
-	link := &h.page.Links[place]
-	if h.heading > 0 && h.menu == 0 {
+	link := &h.page.Links[index]
+	if h.headingDepth > 0 && h.menuDepth == 0 {
 		link.Score++
 	}
-	if title := clean(a.title.value); title != "" && h.ranks[place] < inAttribute {
-		link.Title, h.ranks[place] = title, inAttribute
+	if title := cleanText(a.title.value); title != "" && h.titleSources[index] < inAttribute {
+		link.Title, h.titleSources[index] = title, inAttribute
 	}
-	h.current, h.open = place, true
+	h.current, h.inLink = index, true
 	h.text.Reset()
-	if h.menu == 0 && (link.Kind == Article || link.Score > 0) {
-		h.dateAt = place
+	if h.menuDepth == 0 && (link.Kind == Article || link.Score > 0) {
+		h.dateIndex = index
 	}
 }
 
-// endLink looks at what the link says.
+// endLink evaluates the text of the link.
 func (h *hub) endLink() {
-	if !h.open {
+	if !h.inLink {
 		return
 	}
-	h.open = false
+	h.inLink = false
 	link := &h.page.Links[h.current]
-	text := clean(h.text.String())
+	text := cleanText(h.text.String())
 	rank := inText
-	if h.heading > 0 {
+	if h.headingDepth > 0 {
 		rank = inHeading
 	}
-	if text != "" && (rank > h.ranks[h.current] || rank == h.ranks[h.current] && rank == inText && len(text) > len(link.Title)) {
-		link.Title, h.ranks[h.current] = text, rank
+	if text != "" && (rank > h.titleSources[h.current] || rank == h.titleSources[h.current] && rank == inText && len(text) > len(link.Title)) {
+		link.Title, h.titleSources[h.current] = text, rank
 	}
-	// A headline has words. A link that says so may be an article although its
-	// URL says little.
-	if h.menu == 0 && link.Kind == Other && link.Score > 0 && len(strings.Fields(text)) >= 6 && link.Score+2 >= sure {
+	// A link with the text of a headline may be an article even if its URL
+	// shows little.
+	if h.menuDepth == 0 && link.Kind == Other && link.Score > 0 && len(strings.Fields(text)) >= 6 && link.Score+2 >= articleScoreThreshold {
 		link.Kind, link.Score = Article, link.Score+2
 	}
 }

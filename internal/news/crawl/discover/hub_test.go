@@ -41,12 +41,12 @@ func show(links []Link, only Kind) string {
 	return b.String()
 }
 
-func TestHub(t *testing.T) {
+func TestParseHub_Links(t *testing.T) {
 	doc, err := os.ReadFile("testdata/front.html")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := Hub(doc, mustParse(t, "https://baomau.example/kinh-doanh?utm_source=x"), vietnam())
+	h := ParseHub(doc, mustParse(t, "https://baomau.example/kinh-doanh?utm_source=x"), vietnam())
 	want := `article /gia-vang-tang-manh-phien-dau-tuan-4800001.html | Giá vàng tăng mạnh phiên đầu tuần | 07/03 10:00
 article /gia-xang-dau-giam-lan-thu-ba-4800002.html | Giá xăng dầu giảm lần thứ ba | 07/03 09:00
 article https://thethao.baomau.example/doi-tuyen-thang-dam-tran-chung-ket-4800003.html | Đội tuyển thắng đậm trận chung kết | -
@@ -85,12 +85,12 @@ article /video/clip-cau-vuot-thong-xe-4800006.html | Clip: cầu vượt thông 
 }
 
 // Sites without numbers in their URLs: a headline is longer than a section.
-func TestHubWithoutNumbers(t *testing.T) {
+func TestParseHub_URLsWithoutNumbers(t *testing.T) {
 	doc := `<a href="/chinh-tri-xa-hoi-doi-song-van-hoa/">Chính trị xã hội</a>
 		<h2><a href="/mua-lon-o-mien-trung-keo-dai/">Mưa lớn ở miền Trung</a></h2>
 		<div><a href="/bien-dong-gia-nha-o-ha-noi-nam-nay/">Biến động giá nhà ở Hà Nội năm nay</a></div>
 		<a href="/lien-he-voi-toa-soan-bao-mau/">Liên hệ</a>`
-	h := Hub([]byte(doc), mustParse(t, "https://baomau.example/"), vietnam())
+	h := ParseHub([]byte(doc), mustParse(t, "https://baomau.example/"), vietnam())
 	want := `article /mua-lon-o-mien-trung-keo-dai/ | Mưa lớn ở miền Trung | -
 article /bien-dong-gia-nha-o-ha-noi-nam-nay/ | Biến động giá nhà ở Hà Nội năm nay | -
 `
@@ -101,7 +101,7 @@ article /bien-dong-gia-nha-o-ha-noi-nam-nay/ | Biến động giá nhà ở Hà 
 
 // One new card is a change; a new template, other advertisements and another
 // order are none.
-func TestHubChange(t *testing.T) {
+func TestParseHub_DetectsNewArticles(t *testing.T) {
 	at := mustParse(t, "https://baomau.example/")
 	page := func(template string, numbers ...int) change.Digest {
 		doc := "<div class='" + template + "'>" + template
@@ -109,7 +109,7 @@ func TestHubChange(t *testing.T) {
 			doc += fmt.Sprintf(`<article class=%s><h3><a href="/tin-so-%d-cua-ngay-hom-nay-48000%02d.html?vn_zone=%s">Tin số %d của ngày hôm nay</a></h3></article>`, template, n, n, template, n)
 		}
 		var articles []weburl.URL
-		for _, link := range Hub([]byte(doc), at, vietnam()).Links {
+		for _, link := range ParseHub([]byte(doc), at, vietnam()).Links {
 			if link.Kind == Article {
 				articles = append(articles, link.URL)
 			}
@@ -125,27 +125,27 @@ func TestHubChange(t *testing.T) {
 	}
 }
 
-func TestRobotsMeta(t *testing.T) {
+func TestParseHub_RobotsMeta(t *testing.T) {
 	for content, want := range map[string][2]bool{"noindex, NOFOLLOW": {true, true}, "none": {true, true}, "noarchive": {false, false}, "nofollow": {true, false}} {
-		h := Hub([]byte(`<meta name="ROBOTS" content="`+content+`">`), mustParse(t, "https://baomau.example/"), Options{})
+		h := ParseHub([]byte(`<meta name="ROBOTS" content="`+content+`">`), mustParse(t, "https://baomau.example/"), Options{})
 		if h.NoFollow != want[0] || h.NoIndex != want[1] {
 			t.Errorf("%s: %+v", content, h)
 		}
 	}
 }
 
-func TestHubIsBounded(t *testing.T) {
+func TestParseHub_LinkLimit(t *testing.T) {
 	var b strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&b, `<a href="/tin-so-cua-ngay-hom-nay-%d.html">%s</a>`, 4800000+i, strings.Repeat("dài ", 1000))
 	}
-	h := Hub([]byte(b.String()), mustParse(t, "https://baomau.example/"), Options{})
+	h := ParseHub([]byte(b.String()), mustParse(t, "https://baomau.example/"), Options{})
 	if len(h.Links) != maxHubLinks || len([]rune(h.Links[0].Title)) > maxTitle+1 {
 		t.Errorf("%d links, a title of %d", len(h.Links), len(h.Links[0].Title))
 	}
 }
 
-func TestClassify(t *testing.T) {
+func TestClassify_Kinds(t *testing.T) {
 	for path, want := range map[string]Kind{
 		"/": Section, "/thoi-su": Section, "/thoi-su/": Section, "/thoi-su/giao-thong": Section, "/thoi-su-p2": Section, "/kinh-doanh/trang-3.htm": Section,
 		"/tag/gia-vang-hom-nay-tang-manh-12345": Section, "/tin-moi-nhat.htm": Section, "/?p=12": Other,
@@ -161,14 +161,14 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestDateOf(t *testing.T) {
+func TestDateInURL_Formats(t *testing.T) {
 	for path, want := range map[string]string{
 		"/2026/03/07/gia-vang": "2026-03-07 00:00", "/20260307/gia-vang": "2026-03-07 00:00", "/2026-03-07-gia-vang": "2026-03-07 00:00",
 		"/gia-vang-20260307075519174.htm": "2026-03-07 07:55", "/gia-vang-102260304091448508.htm": "2026-03-04 09:14", "/gia-vang-20260307.html": "2026-03-07 00:00",
 		"/gia-vang-4800001.html": "", "/gia-vang-20261399.html": "", "/2026/": "", "/": "",
 	} {
 		got := ""
-		if at := DateOf(mustParse(t, "https://baomau.example"+path), dates.VietnamTime()); !at.IsZero() {
+		if at := DateInURL(mustParse(t, "https://baomau.example"+path), dates.VietnamTime()); !at.IsZero() {
 			got = at.Format("2006-01-02 15:04")
 		}
 		if got != want {
@@ -177,7 +177,7 @@ func TestDateOf(t *testing.T) {
 	}
 }
 
-func FuzzHub(f *testing.F) {
+func FuzzParseHub(f *testing.F) {
 	doc, err := os.ReadFile("testdata/front.html")
 	if err != nil {
 		f.Fatal(err)
@@ -187,7 +187,7 @@ func FuzzHub(f *testing.F) {
 	at := mustParse(f, "https://baomau.example/")
 	f.Fuzz(func(t *testing.T, doc string) {
 		seen := map[weburl.URL]bool{}
-		for _, link := range Hub([]byte(doc), at, vietnam()).Links {
+		for _, link := range ParseHub([]byte(doc), at, vietnam()).Links {
 			if link.URL.IsZero() || seen[link.URL] || link.Kind == "" {
 				t.Errorf("%+v", link)
 			}

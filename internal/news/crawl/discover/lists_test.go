@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestFeeds(t *testing.T) {
+func TestParseFeed_Formats(t *testing.T) {
 	const one = "article /gia-vang-4800001.html | Giá vàng tăng | 07/03 10:00\n"
 	for _, c := range []struct{ name, doc, format, want string }{
 		{"RSS 2.0", `<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>Báo Mẫu</title><link>https://baomau.example/</link>
@@ -63,27 +63,27 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
-func TestFeedItself(t *testing.T) {
+func TestParseFeed_Metadata(t *testing.T) {
 	feed, err := ParseFeed([]byte(`<rss><channel><title>A</title><atom:link href="/rss" rel="self"/><link>https://baomau.example/kinh-doanh</link><ttl>15</ttl></channel></rss>`),
 		mustParse(t, "https://baomau.example/rss/kinh-doanh.rss"), Options{})
-	if err != nil || feed.Home.String() != "https://baomau.example/kinh-doanh" || feed.Every != 15*time.Minute {
+	if err != nil || feed.Home.String() != "https://baomau.example/kinh-doanh" || feed.TTL != 15*time.Minute {
 		t.Errorf("%+v %v", feed, err)
 	}
 }
 
-func TestNoFeed(t *testing.T) {
+func TestParseFeed_RejectsOtherDocuments(t *testing.T) {
 	at := mustParse(t, "https://baomau.example/")
 	for _, doc := range []string{"", "<html><body><item><link>/x</link></item></body></html>", "{}", `{"items":3}`, "hello", "<opml/>"} {
-		if feed, err := ParseFeed([]byte(doc), at, Options{}); !errors.Is(err, ErrNoFeed) {
+		if feed, err := ParseFeed([]byte(doc), at, Options{}); !errors.Is(err, ErrNotFeed) {
 			t.Errorf("%q: %+v %v", doc, feed, err)
 		}
-		if sitemap, err := ParseSitemap([]byte(doc), at, Options{}); !errors.Is(err, ErrNoSitemap) {
+		if sitemap, err := ParseSitemap([]byte(doc), at, Options{}); !errors.Is(err, ErrNotSitemap) {
 			t.Errorf("%q: %+v %v", doc, sitemap, err)
 		}
 	}
 }
 
-func TestSitemaps(t *testing.T) {
+func TestParseSitemap_Formats(t *testing.T) {
 	for _, c := range []struct{ name, doc, want string }{
 		{"pages", `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc> https://baomau.example/gia-vang-4800001.html </loc><lastmod>2026-03-07</lastmod>
 			<image:image><image:loc>https://baomau.example/a.jpg</image:loc><image:title>Ảnh</image:title></image:image></url><url><loc>https://baomau.example/thoi-su</loc></url></urlset>`,
@@ -102,14 +102,14 @@ func TestSitemaps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := ParseSitemap([]byte(c.doc), mustParse(t, "https://baomau.example/sitemap.xml"), vietnam())
-			if got := show(s.Pages, ""); err != nil || got != c.want || s.News != (c.name == "news") {
+			if got := show(s.Pages, ""); err != nil || got != c.want || s.IsNews != (c.name == "news") {
 				t.Errorf("%v, pages:\n%s", err, got)
 			}
 		})
 	}
 }
 
-func TestSitemapIndex(t *testing.T) {
+func TestParseSitemap_Index(t *testing.T) {
 	doc := `<sitemapindex><sitemap><loc>https://baomau.example/sitemap-2026-02.xml</loc><lastmod>2026-02-28</lastmod></sitemap>
 		<sitemap><loc>/sitemap-2026-03.xml.gz</loc><lastmod>2026-03-07T10:00:00+07:00</lastmod></sitemap>
 		<sitemap><loc>https://baomau.example/news-sitemap.xml</loc></sitemap><sitemap><loc>https://baomau.example/sitemap-tags.xml</loc></sitemap></sitemapindex>`
@@ -126,19 +126,19 @@ func TestSitemapIndex(t *testing.T) {
 	}
 }
 
-func TestSitemapIsBounded(t *testing.T) {
+func TestParseSitemap_LinkLimit(t *testing.T) {
 	doc := "<urlset>" + strings.Repeat("<url><loc>https://baomau.example/</loc></url>", 10)
 	for i := range 100 {
 		doc += "<url><loc>/" + fmt.Sprint(i) + "</loc></url>"
 	}
-	s, err := ParseSitemap([]byte(doc), mustParse(t, "https://baomau.example/"), Options{Max: 20})
+	s, err := ParseSitemap([]byte(doc), mustParse(t, "https://baomau.example/"), Options{MaxLinks: 20})
 	if err != nil || len(s.Pages) != 20 {
 		t.Errorf("%d pages, %v", len(s.Pages), err)
 	}
 }
 
-func TestOPML(t *testing.T) {
-	list, err := OPML([]byte(`<?xml version="1.0"?><opml version="2.0"><head><title>Báo</title></head><body>
+func TestParseOPML_Outlines(t *testing.T) {
+	list, err := ParseOPML([]byte(`<?xml version="1.0"?><opml version="2.0"><head><title>Báo</title></head><body>
 		<outline text="Kinh tế" title=""><outline text="Báo Mẫu" type="rss" xmlUrl="https://baomau.example/rss" htmlUrl="https://baomau.example/"/>
 		<outline text="Sâu"><outline title="Hai &amp; ba" xmlUrl=" https://hai.example/rss "></outline></outline></outline>
 		<outline text="Ngoài" xmlUrl="https://ngoai.example/rss"/><outline text="Lặp" xmlUrl="https://baomau.example/rss"/></body></opml>`))
@@ -152,7 +152,7 @@ func TestOPML(t *testing.T) {
 	}) {
 		t.Errorf("%+v %v", list, err)
 	}
-	if _, err := OPML([]byte("<rss/>")); !errors.Is(err, ErrNoOPML) {
+	if _, err := ParseOPML([]byte("<rss/>")); !errors.Is(err, ErrNotOPML) {
 		t.Error(err)
 	}
 }
@@ -176,7 +176,7 @@ func FuzzLists(f *testing.F) {
 				t.Errorf("%+v", link)
 			}
 		}
-		list, _ := OPML([]byte(doc))
+		list, _ := ParseOPML([]byte(doc))
 		for _, one := range list {
 			if one.Feed == "" {
 				t.Errorf("%+v", one)

@@ -18,7 +18,7 @@ import (
 // TestVietnameseLists reads a list page of each of four papers: no article that it
 // links is missing. How each paper numbers its articles was written down by hand.
 // The pages belong to their publishers, so this runs where their folder is named.
-func TestVietnameseLists(t *testing.T) {
+func TestParseHub_VietnameseSites(t *testing.T) {
 	dir := os.Getenv("ARTICLES_DIR")
 	if dir == "" {
 		t.Skip("ARTICLES_DIR names no folder of pages to measure on")
@@ -39,7 +39,7 @@ func TestVietnameseLists(t *testing.T) {
 			}
 			at := mustParse(t, c.at)
 			found := map[string]bool{}
-			for _, l := range Hub(doc, at, vietnam()).Links {
+			for _, l := range ParseHub(doc, at, vietnam()).Links {
 				if l.Kind == Article {
 					found[l.URL.String()] = true
 				}

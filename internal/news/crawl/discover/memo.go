@@ -8,19 +8,19 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// Memo remembers where the links of one site lead: its pages have the same menus
-// and much the same news. It is safe for concurrent use and bounded. What is read
-// with one memo must have the same Rules and Zone.
+// Memo caches the targets of a site's links: its pages share menus and many
+// teasers. It is bounded and safe for concurrent use. All pages parsed with one
+// memo must have the same Rules and Zone.
 type Memo struct {
 	mu    sync.Mutex
 	known map[reference]target
 }
 
-// reference is a link as a page writes it, one that does not depend on where on
-// its site the page is.
+// reference is a link as written on a page, if its target does not depend on
+// the page's path.
 type reference struct{ origin, href string }
 
-// target is where a link leads, as far as its URL tells.
+// target is the resolved target of a link, with what its URL shows.
 type target struct {
 	err       error
 	url       weburl.URL
@@ -28,20 +28,20 @@ type target struct {
 	kind      Kind
 	score     int
 	published time.Time
-	numbered  bool   // see numbered
-	shape     string // of articles and what may be some
+	hasNumber bool   // see hasArticleNumber
+	shape     string // only of possible articles
 }
 
-// Bounds of a memo.
+// Limits of a memo.
 const (
 	maxReferences = 20_000
 	maxReference  = 512
 )
 
-// NewMemo makes a memo.
+// NewMemo creates a memo.
 func NewMemo() *Memo { return &Memo{known: map[reference]target{}} }
 
-// target resolves a link of the page.
+// target resolves a link of the page through the memo.
 func (h *hub) target(href string) target {
 	memo := h.options.Memo
 	if memo == nil || len(href) > maxReference || href[0] != '/' && !strings.Contains(href, "://") {
@@ -60,7 +60,7 @@ func (h *hub) target(href string) target {
 	if len(memo.known) >= maxReferences {
 		clear(memo.known)
 	}
-	// What is remembered must not hold on to the page that it was read from.
+	// The key must not hold on to the memory of the page.
 	key.href = strings.Clone(href)
 	memo.known[key] = found
 	return found
@@ -74,8 +74,8 @@ func (h *hub) resolve(href string) (t target) {
 		return t
 	}
 	t.kind, t.score = Classify(t.url)
-	t.published = DateOf(t.url, h.options.Zone)
-	if t.numbered = numbered(t.url); t.numbered || t.kind == Article {
+	t.published = DateInURL(t.url, h.options.Zone)
+	if t.hasNumber = hasArticleNumber(t.url); t.hasNumber || t.kind == Article {
 		t.shape = Shape(t.url)
 	}
 	return t

@@ -7,31 +7,31 @@ import (
 
 const maxOutlines = 10_000
 
-// OPML reads a list of feeds (opml.org/spec2.opml), in UTF-8. Each feed comes
-// once. Addresses are as written: whether they are any is for who takes them.
-func OPML(doc []byte) ([]Outline, error) {
-	xml := newMarkup(doc)
+// ParseOPML parses a list of feeds (opml.org/spec2.opml), in UTF-8. Feeds are
+// unique. Their addresses are not validated.
+func ParseOPML(doc []byte) ([]Outline, error) {
+	xml := newXMLReader(doc)
 	var all []Outline
-	var open []string // titles of the outlines that are open; "" for feeds
-	is := false
+	var open []string // titles of the open outlines; "" for feeds
+	isOPML := false
 	seen := map[string]bool{}
 	for {
 		t := xml.next()
 		switch {
-		case t.done && !is:
-			return nil, ErrNoOPML
+		case t.done && !isOPML:
+			return nil, ErrNotOPML
 		case t.done || len(all) >= maxOutlines:
 			return all, nil
 		case t.end == "outline":
 			open = open[:max(len(open)-1, 0)]
 		case t.start == nil:
 		case t.start.name == "opml":
-			is = true
-		case is && t.start.name == "outline":
+			isOPML = true
+		case isOPML && t.start.name == "outline":
 			attr := t.start.attr
-			title := clean(attr["title"])
+			title := cleanText(attr["title"])
 			if title == "" {
-				title = clean(attr["text"])
+				title = cleanText(attr["text"])
 			}
 			feed := strings.TrimSpace(attr["xmlurl"])
 			if feed != "" && !seen[feed] {

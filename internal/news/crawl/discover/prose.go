@@ -7,18 +7,18 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Prose is the text of a page's headings and paragraphs: what tells whether an
-// article changed. Menus, counters and scripts, which change all the time, are no
-// paragraphs. What a reader sees is found with care by the parser.
+// Prose is the text of a page's headings and paragraphs, which shows whether an
+// article changed. Menus, counters and scripts, which change all the time, are
+// not part of it. The full text is extracted later by package extract.
 type Prose struct {
 	Title     string
 	Text      string
-	Canonical string // the canonical URL, as the page writes it; empty: none
+	Canonical string // rel=canonical as written; empty: none
 }
 
-// ReadProse reads it from a page in UTF-8.
-func ReadProse(doc []byte) Prose {
-	z := newTokens(doc, longScript)
+// ParseProse extracts the prose of a page in UTF-8.
+func ParseProse(doc []byte) Prose {
+	z := newTokenizer(doc, minSkippedScript)
 	var p prose
 	canonical := ""
 	for {
@@ -26,19 +26,19 @@ func ReadProse(doc []byte) Prose {
 		case html.ErrorToken:
 			return Prose{Title: p.title.String(), Text: p.body.String(), Canonical: canonical}
 		case html.TextToken:
-			if p.wants() {
+			if p.isReading() {
 				p.into.Write(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
 			tag := atom.Lookup(name)
 			if tag == atom.Link && canonical == "" {
-				if a := readAttrs(z.Tokenizer, more); a.relates("canonical") {
+				if a := readAttrs(z.Tokenizer, more); a.hasRelation("canonical") {
 					canonical = strings.TrimSpace(a.href.value)
 				}
 			}
 			p.start(tag)
-			z.pass(tag)
+			z.skipRawText(tag)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			p.end(atom.Lookup(name))
@@ -46,14 +46,14 @@ func ReadProse(doc []byte) Prose {
 	}
 }
 
-// prose is text while it is read.
+// prose is the state of extracting prose.
 type prose struct {
 	title, body strings.Builder
-	into        *strings.Builder // nil: neither heading nor paragraph
-	skip        int              // depth of what is no text of the page's own
+	into        *strings.Builder // nil: outside of headings and paragraphs
+	skip        int              // depth of elements that are not part of the text
 }
 
-func (p *prose) wants() bool { return p.into != nil && p.skip == 0 }
+func (p *prose) isReading() bool { return p.into != nil && p.skip == 0 }
 
 func (p *prose) start(tag atom.Atom) {
 	switch tag {

@@ -11,9 +11,9 @@ import (
 
 const maxPages = 50_000
 
-// ParseSitemap reads a sitemap, an index of sitemaps, a news sitemap, a plain
-// list of URLs or a feed in place of one (sitemaps.org/protocol.html). What lies
-// on other registered domains is left out: a sitemap speaks for its own.
+// ParseSitemap parses a sitemap, a sitemap index, a news sitemap, a plain list
+// of URLs, or a feed used as a sitemap (sitemaps.org/protocol.html). URLs on
+// other registered domains are left out, as a sitemap speaks only for its own.
 func ParseSitemap(doc []byte, at weburl.URL, o Options) (SitemapDoc, error) {
 	s := &sitemap{options: o, at: at, seen: map[weburl.URL]bool{}}
 	if head := bytes.TrimLeft(doc, "\uFEFF \t\r\n"); bytes.HasPrefix(head, []byte("http")) {
@@ -23,18 +23,18 @@ func ParseSitemap(doc []byte, at weburl.URL, o Options) (SitemapDoc, error) {
 	if !s.read(doc) {
 		feed, err := ParseFeed(doc, at, o)
 		if err != nil {
-			return SitemapDoc{}, ErrNoSitemap
+			return SitemapDoc{}, ErrNotSitemap
 		}
 		for _, item := range feed.Items {
 			s.add(&s.doc.Pages, item)
 		}
 	}
-	// What changed last comes first; what tells no date keeps its place behind.
+	// Sitemaps without a date stay in order, after those with one.
 	slices.SortStableFunc(s.doc.Sitemaps, func(a, b Link) int { return b.Modified.Compare(a.Modified) })
 	return s.doc, nil
 }
 
-// sitemap is one while it is read.
+// sitemap is the state of parsing a sitemap.
 type sitemap struct {
 	options Options
 	at      weburl.URL
@@ -48,79 +48,79 @@ func (s *sitemap) lines(doc []byte) {
 		if u, err := s.at.Resolve(string(line), s.options.Rules); err == nil && bytes.HasPrefix(line, []byte("http")) {
 			s.add(&s.doc.Pages, s.page(Link{URL: u}))
 		}
-		if len(s.doc.Pages) >= s.options.most(maxPages) {
+		if len(s.doc.Pages) >= s.options.linkLimit(maxPages) {
 			return
 		}
 	}
 }
 
-// read reports whether the document is a sitemap.
-func (s *sitemap) read(doc []byte) (is bool) {
-	xml, dates := newMarkup(doc), s.options.dates()
-	var now *Link
+// read parses XML and reports whether the document is a sitemap.
+func (s *sitemap) read(doc []byte) (isSitemap bool) {
+	xml, dates := newXMLReader(doc), s.options.dates()
+	var current *Link
 	var loc string
 	index := false
 	for {
 		t := xml.next()
-		if t.done || len(s.doc.Pages)+len(s.doc.Sitemaps) >= s.options.most(maxPages) {
-			return is
+		if t.done || len(s.doc.Pages)+len(s.doc.Sitemaps) >= s.options.linkLimit(maxPages) {
+			return isSitemap
 		}
 		if t.start == nil {
-			if local := t.end[strings.LastIndexByte(t.end, ':')+1:]; now != nil && (local == "url" || local == "sitemap") {
-				s.finish(now, loc, index)
-				now, loc = nil, ""
+			if local := t.end[strings.LastIndexByte(t.end, ':')+1:]; current != nil && (local == "url" || local == "sitemap") {
+				s.finish(current, loc, index)
+				current, loc = nil, ""
 			}
 			continue
 		}
 		e := t.start
 		switch {
 		case e.space == "image" || e.space == "video":
-			// They have locations and titles of their own.
+			// Images and videos have locations and titles of their own.
 		case e.name == "urlset":
-			is = true
+			isSitemap = true
 		case e.name == "sitemapindex":
-			is, index = true, true
-		case is && (e.name == "url" || e.name == "sitemap"):
-			now, loc = &Link{}, ""
-		case now == nil:
+			isSitemap, index = true, true
+		case isSitemap && (e.name == "url" || e.name == "sitemap"):
+			current, loc = &Link{}, ""
+		case current == nil:
 		case e.name == "loc":
 			loc, _ = xml.content(e)
 		case e.name == "lastmod":
 			text, _ := xml.content(e)
-			now.Modified = dates.Time(text)
+			current.Modified = dates.Time(text)
 		case e.name == "publication_date":
 			text, _ := xml.content(e)
-			now.Published, s.doc.News = dates.Time(text), true
+			current.Published, s.doc.IsNews = dates.Time(text), true
 		case e.name == "title":
 			text, _ := xml.content(e)
-			now.Title = plain(text)
+			current.Title = stripTags(text)
 		}
 	}
 }
 
-func (s *sitemap) finish(now *Link, loc string, index bool) {
+func (s *sitemap) finish(current *Link, loc string, index bool) {
 	loc = strings.TrimSpace(loc)
 	u, err := s.at.Resolve(loc, s.options.Rules)
 	if err != nil || loc == "" {
 		return
 	}
-	now.URL = u
+	current.URL = u
 	if index {
-		now.Kind = Sitemap
-		now.Score = sitemapScore(u)
-		s.add(&s.doc.Sitemaps, *now)
+		current.Kind = Sitemap
+		current.Score = sitemapScore(u)
+		s.add(&s.doc.Sitemaps, *current)
 		return
 	}
-	s.add(&s.doc.Pages, s.page(*now))
+	s.add(&s.doc.Pages, s.page(*current))
 }
 
-// page fills in what the URL says.
+// page adds what the URL shows.
 func (s *sitemap) page(link Link) Link {
 	kind, score := Classify(link.URL)
-	if !link.Published.IsZero() { // the news extension is for articles
+	if !link.Published.IsZero() { // the news extension is only for articles
 		kind = Article
 	} else {
-		link.Published = DateOf(link.URL, s.options.Zone)
+		link.Published = DateInURL(link.URL, s.options.Zone)
 	}
 	link.Kind, link.Score = kind, score
 	return link
@@ -134,8 +134,8 @@ func (s *sitemap) add(to *[]Link, link Link) {
 	*to = append(*to, link)
 }
 
-// sitemapScore puts sitemaps of news before those of old articles, and those of
-// pictures last.
+// sitemapScore ranks sitemaps of news before those of old articles, and those
+// of images last.
 func sitemapScore(u weburl.URL) int {
 	name := strings.ToLower(u.RequestURI())
 	switch {
@@ -143,7 +143,7 @@ func sitemapScore(u weburl.URL) int {
 		return 2
 	case strings.Contains(name, "image"), strings.Contains(name, "video"), strings.Contains(name, "tag"), strings.Contains(name, "author"), strings.Contains(name, "categor"):
 		return -1
-	case !DateOf(u, time.UTC).IsZero():
+	case !DateInURL(u, time.UTC).IsZero():
 		return 1
 	}
 	return 0

@@ -7,59 +7,60 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// tokens reads the tags and texts of a page. Long scripts and style sheets, of
-// which pages are full and which hold no links, are passed over, where the
-// tokenizer would look at each of their letters.
-type tokens struct {
+// tokenizer reads the tags and text of a page. It skips long scripts and style
+// sheets, which contain no links and which html.Tokenizer would scan byte by
+// byte.
+type tokenizer struct {
 	*html.Tokenizer
-	doc  []byte
-	rest bytes.Reader // what the tokenizer has not read yet
-	long int          // from which length on a script is passed over
+	doc        []byte
+	rest       bytes.Reader // not read by the tokenizer yet
+	minSkipped int          // minimum length of skipped scripts
 }
 
-// longScript is worth another tokenizer.
-const longScript = 1 << 10
+// minSkippedScript is the length from which skipping pays for another
+// html.Tokenizer.
+const minSkippedScript = 1 << 10
 
-func newTokens(doc []byte, long int) *tokens {
-	t := &tokens{doc: doc, long: long}
-	t.begin()
+func newTokenizer(doc []byte, long int) *tokenizer {
+	t := &tokenizer{doc: doc, minSkipped: long}
+	t.reset()
 	return t
 }
 
-func (t *tokens) begin() {
+func (t *tokenizer) reset() {
 	t.rest.Reset(t.doc)
 	t.Tokenizer = html.NewTokenizer(&t.rest)
 }
 
-// pass goes on at the end tag of the script or style sheet that has just begun,
-// if it is long and simple: one that holds no "<!--" ends at the first end tag of
-// its name (HTML Standard §13.2.5.4, §13.2.5.5 and their end tags).
-func (t *tokens) pass(tag atom.Atom) {
+// skipRawText continues at the end tag of the script or style sheet that was
+// just opened, if it is long and simple: without "<!--", it ends at the first
+// end tag of its name (HTML Standard §13.2.5.4, §13.2.5.5 and their end tags).
+func (t *tokenizer) skipRawText(tag atom.Atom) {
 	if tag != atom.Script && tag != atom.Style {
 		return
 	}
 	content := t.doc[len(t.doc)-t.rest.Len()-len(t.Buffered()):]
-	end := endOf(content, tag.String())
-	if end < t.long || end > 0 && bytes.Contains(content[:end], []byte("<!--")) {
+	end := endTagIndex(content, tag.String())
+	if end < t.minSkipped || end > 0 && bytes.Contains(content[:end], []byte("<!--")) {
 		return
 	}
 	t.doc = content[end:]
-	t.begin()
+	t.reset()
 }
 
-// endOf is where the end tag of a name begins; -1: there is none.
-func endOf(content []byte, name string) int {
+// endTagIndex is the index of the end tag of a name; -1: there is none.
+func endTagIndex(content []byte, name string) int {
 	for from := 0; ; {
 		i := bytes.Index(content[from:], []byte("</"))
 		if i < 0 {
 			return -1
 		}
 		from += i
-		behind := from + len("</") + len(name)
-		if behind >= len(content) {
+		after := from + len("</") + len(name)
+		if after >= len(content) {
 			return -1
 		}
-		if bytes.EqualFold(content[from+len("</"):behind], []byte(name)) && bytes.IndexByte([]byte(" \n\r\t\f/>"), content[behind]) >= 0 {
+		if bytes.EqualFold(content[from+len("</"):after], []byte(name)) && bytes.IndexByte([]byte(" \n\r\t\f/>"), content[after]) >= 0 {
 			return from
 		}
 		from++

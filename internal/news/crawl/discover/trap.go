@@ -9,15 +9,15 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// Shape is a URL without what differs from page to page: numbers become N and
-// slugs *. All articles of a section have one shape, and so do all days of a
+// Shape is a URL with variable parts replaced: numbers become N and slugs
+// become *. All articles of a section have one shape, and so have all days of a
 // calendar.
 func Shape(u weburl.URL) string {
 	var b strings.Builder
 	b.WriteString(u.Hostname())
 	for segment := range strings.SplitSeq(strings.Trim(strings.ToLower(u.Path()), "/"), "/") {
 		ext := path.Ext(segment)
-		if len(ext) > 6 || digits.MatchString(ext) {
+		if len(ext) > 6 || digitRun.MatchString(ext) {
 			ext = ""
 		}
 		b.WriteByte('/')
@@ -28,7 +28,7 @@ func Shape(u weburl.URL) string {
 				b.WriteByte('N')
 			}
 		default:
-			b.WriteString(digits.ReplaceAllString(name, "N"))
+			b.WriteString(digitRun.ReplaceAllString(name, "N"))
 		}
 		b.WriteString(ext)
 	}
@@ -36,27 +36,27 @@ func Shape(u weburl.URL) string {
 		b.WriteByte('?')
 		for piece := range strings.SplitSeq(u.Query(), "&") {
 			name, _, _ := strings.Cut(piece, "=")
-			b.WriteString(digits.ReplaceAllString(name, "N") + "&")
+			b.WriteString(digitRun.ReplaceAllString(name, "N") + "&")
 		}
 	}
 	return b.String()
 }
 
 var (
-	digits   = regexp.MustCompile(`\d+`)
+	digitRun = regexp.MustCompile(`\d+`)
 	calendar = regexp.MustCompile(`[/=-]((?:19|20|21)\d{2})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[12]\d|3[01]))?(?:$|[/&?-])`)
 )
 
-// Bounds of URLs that are no traps.
+// Limits above which a URL counts as a trap.
 const (
 	maxDepth      = 12
 	maxParameters = 8
 	maxRepeats    = 3
 )
 
-// Trap says why a URL looks like one of endlessly many; empty: it does not. now
-// tells what a calendar shows in the future.
-func Trap(u weburl.URL, now time.Time) string {
+// TrapReason returns why a URL looks like one of endlessly many; empty: it does
+// not. now is needed to recognize calendars of the future.
+func TrapReason(u weburl.URL, now time.Time) string {
 	segments := strings.FieldsFunc(u.Path(), func(r rune) bool { return r == '/' })
 	if len(segments) > maxDepth {
 		return "trap: the path is too deep"
@@ -70,17 +70,17 @@ func Trap(u weburl.URL, now time.Time) string {
 			return "trap: the path repeats itself"
 		}
 	}
-	if f := monthOf(u.RequestURI()); f != nil {
+	if f := findMonth(u.RequestURI()); f != nil {
 		if month, err := time.Parse("2006-1", f[1]+"-"+f[2]); err == nil && (month.After(now.AddDate(0, 1, 0)) || month.Year() < 1990) {
-			return "trap: a calendar beyond its news"
+			return "trap: a calendar without news"
 		}
 	}
 	return ""
 }
 
-// monthOf finds a year and a month. It looks for what may be a year first: the
-// expression is dear, and most URLs have none.
-func monthOf(uri string) []string {
+// findMonth finds a year and a month. It looks for a possible year first,
+// because regular expressions are slow and most URLs have none.
+func findMonth(uri string) []string {
 	for i := range max(len(uri)-4, 0) {
 		if strings.IndexByte("/=-", uri[i]) < 0 {
 			continue
@@ -93,29 +93,32 @@ func monthOf(uri string) []string {
 	return nil
 }
 
-// Shapes bound how many sections of one shape are taken from a site: lists of
-// days, filters and numbers make endlessly many of few shapes. They are not safe
-// for concurrent use.
-type Shapes struct {
-	most   int
+// ShapeLimiter limits how many sections of one shape are taken from a site:
+// lists of days, filters and numbers produce endlessly many URLs of few shapes.
+// It is not safe for concurrent use.
+type ShapeLimiter struct {
+	limit  int
 	counts map[string]int
 }
 
 // maxShapes is how many shapes a site's sections may have.
 const maxShapes = 2_000
 
-// NewShapes counts from nothing; most is how many of each are taken.
-func NewShapes(most int) *Shapes { return &Shapes{most: most, counts: map[string]int{}} }
+// NewShapeLimiter returns an empty limiter; limit applies to each shape.
+func NewShapeLimiter(limit int) *ShapeLimiter {
+	return &ShapeLimiter{limit: limit, counts: map[string]int{}}
+}
 
-// Count notes a section that was taken before.
-func (s *Shapes) Count(u weburl.URL) { s.counts[Shape(u)]++ }
+// Count records a section that was admitted before.
+func (s *ShapeLimiter) Count(u weburl.URL) { s.counts[Shape(u)]++ }
 
-// Admit counts a section and says why it is not to be taken; empty: it is.
-func (s *Shapes) Admit(u weburl.URL) (why string) {
+// Admit counts a section and returns the reason why it must not be taken;
+// empty: it may.
+func (s *ShapeLimiter) Admit(u weburl.URL) (reason string) {
 	shape := Shape(u)
 	n, known := s.counts[shape]
 	switch {
-	case n >= s.most:
+	case n >= s.limit:
 		return "trap: too many sections like " + shape
 	case !known && len(s.counts) >= maxShapes:
 		return "trap: too many kinds of sections"

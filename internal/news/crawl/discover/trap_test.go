@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestTrap(t *testing.T) {
+func TestTrapReason_URLs(t *testing.T) {
 	now := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)
 	for path, trap := range map[string]bool{
 		"/": false, "/thoi-su/gia-vang-4800001.html": false, "/2026/03/07/gia-vang": false, "/lich/2026/3": false, "/lich/2026/4": false, "/a/b/a/b": false,
@@ -16,13 +16,13 @@ func TestTrap(t *testing.T) {
 		"/gia-vang-2031-09":  true, // read as a month, and worth the loss
 		"/bao-cao-2027.html": false,
 	} {
-		if reason := Trap(mustParse(t, "https://baomau.example"+path), now); (reason != "") != trap {
+		if reason := TrapReason(mustParse(t, "https://baomau.example"+path), now); (reason != "") != trap {
 			t.Errorf("%s: %q", path, reason)
 		}
 	}
 }
 
-func TestShape(t *testing.T) {
+func TestShape_URLs(t *testing.T) {
 	for path, want := range map[string]string{
 		"/": "/", "/thoi-su": "/thoi-su", "/lich/2026/3": "/lich/N/N", "/kinh-doanh/gia-vang-tang-manh-4800001.html": "/kinh-doanh/*N.html",
 		"/gia-vang-tang-manh": "/*", "/a?page=3&sort=x": "/a?page&sort&",
@@ -34,8 +34,8 @@ func TestShape(t *testing.T) {
 }
 
 // Lists without end come to one; what was taken before counts.
-func TestShapes(t *testing.T) {
-	shapes := NewShapes(20)
+func TestShapeLimiter_Limits(t *testing.T) {
+	shapes := NewShapeLimiter(20)
 	shapes.Count(mustParse(t, "https://baomau.example/lich-su/ngay/0"))
 	admit := func(form string, many int) (n int, why string) {
 		for i := range many {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // BenchmarkFetch fetches articles of 21 kB, 32 at a time, from a synthetic web in
@@ -21,7 +21,7 @@ func BenchmarkFetch(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer w.Close()
-	articles := w.Published()
+	articles := w.Articles()
 	o := options()
 	o.AllowPrivate, o.Resolver = w.AllowPrivate(), w.Resolver()
 	f, err := New(o)

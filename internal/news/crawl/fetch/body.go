@@ -20,27 +20,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Why a body is not read to its end.
+// Reasons why a body is not read to its end.
 var (
-	errWire     = errors.New("it sends more than allowed")
-	errBody     = errors.New("it is bigger than allowed")
-	errRatio    = errors.New("it decompresses to far more than pages do")
-	errSlow     = errors.New("it comes too slowly")
-	errIdle     = errors.New("it stopped coming")
-	errEncoding = errors.New("it cannot be decompressed")
+	errWireSize = errors.New("the response exceeds the size limit")
+	errBodySize = errors.New("the decompressed response exceeds the size limit")
+	errRatio    = errors.New("the compression ratio is too high")
+	errSlow     = errors.New("the transfer is too slow")
+	errIdle     = errors.New("the transfer stalled")
+	errEncoding = errors.New("the response cannot be decompressed")
 )
 
-// settled is how much is decompressed before its ratio counts: small pages of
-// one repeated letter are no bombs.
-const settled = 1 << 20
+// minRatioBytes is the decompressed size from which the ratio counts: small
+// pages of one repeated letter are no bombs.
+const minRatioBytes = 1 << 20
 
-// firstBlock is what is made ready for a body: most pages fit.
-const firstBlock = 32 << 10
+// initialBufferSize is the initial size of the body buffer; it fits most pages.
+const initialBufferSize = 32 << 10
 
-// maxLayers is how many content encodings may be on top of each other.
+// maxLayers is how many content encodings may be stacked.
 const maxLayers = 2
 
-// zstdWindow is the largest that a decoder must support (RFC 9659 §3).
+// zstdWindow is the largest window that a decoder must support (RFC 9659 §3).
 const zstdWindow = 8 << 20
 
 type body struct {
@@ -49,59 +49,59 @@ type body struct {
 	encoding string
 }
 
-// read reads a body within the limits. stop ends the request: reading returns
-// then, however long the server says nothing.
-func (a *attempt) read(res *http.Response, stop context.CancelFunc) (body, error) {
+// readBody reads a body within the limits. stop cancels the request, which ends
+// reading even while the server sends nothing.
+func (a *attempt) readBody(res *http.Response, stop context.CancelFunc) (body, error) {
 	limits := a.f.limits
 	limit := limits.bytes(a.request)
-	cut := a.request.Kind == Robots // its first part counts, RFC 9309 §2.5
-	if res.ContentLength > limit && !cut {
-		return body{}, errWire
+	truncate := a.request.Kind == KindRobots // the beginning is enough
+	if res.ContentLength > limit && !truncate {
+		return body{}, errWireSize
 	}
 	wire := &wireReader{from: res.Body, limit: limit, minRate: limits.MinRate, grace: limits.Grace, start: time.Now()}
-	if cut {
+	if truncate {
 		wire.limit = 4 * limit
 	}
-	watch := time.AfterFunc(limits.Idle, func() { wire.idle.Store(true); stop() })
-	defer watch.Stop()
-	wire.touch = func() { watch.Reset(limits.Idle) }
+	idleTimer := time.AfterFunc(limits.IdleTimeout, func() { wire.idle.Store(true); stop() })
+	defer idleTimer.Stop()
+	wire.touch = func() { idleTimer.Reset(limits.IdleTimeout) }
 
 	result := body{encoding: strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding")))}
 	decoded, closers, err := a.f.decoder(wire, result.encoding)
 	defer closers.close()
 	if err == nil {
-		result.body, err = capped(decoded, wire, limit, limits.Ratio, cut)
+		result.body, err = readCapped(decoded, wire, limit, limits.MaxRatio, truncate)
 	}
-	// Sitemaps are often files that are compressed themselves.
+	// Sitemaps are often gzip files themselves.
 	for range maxLayers {
-		if err != nil || a.request.Kind != Sitemap && a.request.Kind != Feed || !bytes.HasPrefix(result.body, []byte{0x1f, 0x8b}) {
+		if err != nil || a.request.Kind != KindSitemap && a.request.Kind != KindFeed || !bytes.HasPrefix(result.body, []byte{0x1f, 0x8b}) {
 			break
 		}
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(bytes.NewReader(result.body)); err == nil {
-			result.body, err = capped(z, wire, limit, limits.Ratio, false)
+			result.body, err = readCapped(z, wire, limit, limits.MaxRatio, false)
 		}
 	}
 	result.wire = wire.read
-	return result, wire.why(err)
+	return result, wire.cause(err)
 }
 
-// capped reads all of a body that is as big as pages may be.
-func capped(from io.Reader, wire *wireReader, limit, ratio int64, cut bool) ([]byte, error) {
-	b := make([]byte, 0, min(firstBlock, limit+1))
+// readCapped reads a whole body of at most limit bytes.
+func readCapped(from io.Reader, wire *wireReader, limit, ratio int64, truncate bool) ([]byte, error) {
+	b := make([]byte, 0, min(initialBufferSize, limit+1))
 	for {
 		if len(b) == cap(b) {
-			b = slices.Grow(b, len(b)) // twice as much
+			b = slices.Grow(b, len(b)) // doubles it
 		}
 		n, err := from.Read(b[len(b):min(int64(cap(b)), limit+1)])
 		b = b[:len(b)+n]
 		size := int64(len(b))
 		switch {
-		case size > limit && cut:
+		case size > limit && truncate:
 			return b[:limit], nil
 		case size > limit:
-			return nil, errBody
-		case size > settled && wire.read > 0 && size/wire.read > ratio:
+			return nil, errBodySize
+		case size > minRatioBytes && wire.read > 0 && size/wire.read > ratio:
 			return nil, errRatio
 		case errors.Is(err, io.EOF):
 			return b, nil
@@ -111,7 +111,7 @@ func capped(from io.Reader, wire *wireReader, limit, ratio int64, cut bool) ([]b
 	}
 }
 
-// wireReader counts what comes over the wire, and how fast.
+// wireReader counts the bytes on the wire and measures their rate.
 type wireReader struct {
 	from    io.Reader
 	limit   int64
@@ -120,42 +120,42 @@ type wireReader struct {
 	start   time.Time
 	touch   func()
 
-	read   int64
-	failed error // of the connection, not of what decodes
-	idle   atomic.Bool
+	read int64
+	err  error // of the connection, not of the decoder
+	idle atomic.Bool
 }
 
 func (w *wireReader) Read(p []byte) (int, error) {
-	if w.failed != nil {
-		return 0, w.failed
+	if w.err != nil {
+		return 0, w.err
 	}
 	n, err := w.from.Read(p)
 	w.read += int64(n)
 	w.touch()
-	took := time.Since(w.start)
+	elapsed := time.Since(w.start)
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		w.failed = err
+		w.err = err
 	case w.read > w.limit:
-		w.failed = errWire
-	case err == nil && took > w.grace && float64(w.read)/took.Seconds() < float64(w.minRate):
-		w.failed = errSlow
+		w.err = errWireSize
+	case err == nil && elapsed > w.grace && float64(w.read)/elapsed.Seconds() < float64(w.minRate):
+		w.err = errSlow
 	}
-	if w.failed != nil {
-		return n, w.failed
+	if w.err != nil {
+		return n, w.err
 	}
 	return n, err
 }
 
-// why finds the cause behind what a decoder complains about.
-func (w *wireReader) why(err error) error {
+// cause returns the cause of a decoder's error.
+func (w *wireReader) cause(err error) error {
 	switch {
-	case err == nil, errors.Is(err, errBody), errors.Is(err, errRatio), errors.Is(err, errEncoding):
+	case err == nil, errors.Is(err, errBodySize), errors.Is(err, errRatio), errors.Is(err, errEncoding):
 		return err
 	case w.idle.Load():
 		return errIdle
-	case w.failed != nil:
-		return w.failed
+	case w.err != nil:
+		return w.err
 	default:
 		return fmt.Errorf("%w: %w", errEncoding, err)
 	}
@@ -169,7 +169,7 @@ func (c closers) close() {
 	}
 }
 
-// decoder takes content encodings off, the last one first (RFC 9110 §8.4).
+// decoder removes content encodings, the last one first (RFC 9110 §8.4).
 func (f *Fetcher) decoder(from io.Reader, encodings string) (io.Reader, closers, error) {
 	var open closers
 	layers := strings.Split(encodings, ",")
@@ -180,9 +180,9 @@ func (f *Fetcher) decoder(from io.Reader, encodings string) (io.Reader, closers,
 		switch name := strings.TrimSpace(layers[i]); name {
 		case "", "identity", "utf-8", "none":
 		case "gzip", "x-gzip":
-			z := f.gunzip(from)
-			open = append(open, func() { f.put(z) })
-			// Some servers say gzip and send none.
+			z := f.acquireGunzipper(from)
+			open = append(open, func() { f.releaseGunzipper(z) })
+			// Some servers declare gzip but send plain text.
 			if magic, _ := z.buffered.Peek(2); len(magic) == 2 && (magic[0] != 0x1f || magic[1] != 0x8b) || len(magic) == 0 {
 				from = z.buffered
 				continue
@@ -207,19 +207,20 @@ func (f *Fetcher) decoder(from io.Reader, encodings string) (io.Reader, closers,
 			}
 			from = inflated
 		default:
-			return nil, open, fmt.Errorf("%w: an unknown encoding", errEncoding)
+			return nil, open, fmt.Errorf("%w: unknown encoding", errEncoding)
 		}
 	}
 	return from, open, nil
 }
 
-// gunzipper is used again and again: making one costs as much as a page does.
+// gunzipper is a pooled gzip reader: creating one costs as much as reading a
+// page.
 type gunzipper struct {
 	gzip.Reader
 	buffered *bufio.Reader
 }
 
-func (f *Fetcher) gunzip(from io.Reader) *gunzipper {
+func (f *Fetcher) acquireGunzipper(from io.Reader) *gunzipper {
 	z, ok := f.gunzippers.Get().(*gunzipper)
 	if !ok {
 		z = &gunzipper{buffered: bufio.NewReaderSize(nil, 16<<10)}
@@ -228,13 +229,13 @@ func (f *Fetcher) gunzip(from io.Reader) *gunzipper {
 	return z
 }
 
-func (f *Fetcher) put(z *gunzipper) {
-	z.buffered.Reset(nil) // the answer is not held on to
+func (f *Fetcher) releaseGunzipper(z *gunzipper) {
+	z.buffered.Reset(nil) // so that the pool does not hold the response
 	f.gunzippers.Put(z)
 }
 
-// inflate reads deflate as it should be, in zlib's format, and as some servers
-// send it, without (RFC 9110 §8.4.1.2, note).
+// inflate decodes deflate in the zlib format, as specified, and as raw deflate,
+// as some servers send it (RFC 9110 §8.4.1.2, note).
 func inflate(from io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(from)
 	head, err := buffered.Peek(2)

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func TestEncodings(t *testing.T) {
+func TestFetch_ContentEncodings(t *testing.T) {
 	page := "<p>" + strings.Repeat("Giá vàng hôm nay. ", 200)
 	pack := func(name string, text []byte) []byte {
 		var b bytes.Buffer
@@ -85,7 +85,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-func TestCharset(t *testing.T) {
+func TestFetch_Charset(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=windows-1252")
 		_, _ = w.Write([]byte("Caf\xe9"))
@@ -95,32 +95,32 @@ func TestCharset(t *testing.T) {
 	}
 }
 
-func TestContentTypes(t *testing.T) {
+func TestFetch_ContentTypes(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n0000"
 	for _, c := range []struct {
 		contentType, body string
 		kind              Kind
 		want              Outcome
 	}{
-		{"text/html", "<p>", Page, OK},
-		{"application/xhtml+xml;charset=utf-8", "<p>", Page, OK},
-		{"TEXT/HTML", "<p>", Page, OK},
-		{"", "<!doctype html><p>", Page, OK},
-		{"", png, Page, WrongType},
-		{"text/html", png, Page, WrongType},
-		{"application/pdf", "%PDF-1.7", Page, WrongType},
-		{"image/png", png, Page, WrongType},
-		{"application/json", "{}", Page, WrongType},
-		{"application/rss+xml", "<rss/>", Page, WrongType},
-		{"application/rss+xml", "<rss/>", Feed, OK},
-		{"text/html", "<rss/>", Feed, OK},
-		{"application/octet-stream", "<?xml version='1.0'?><rss/>", Feed, OK},
-		{"image/png", png, Feed, WrongType},
-		{"text/plain", "User-agent: *", Robots, OK},
-		{"text/html", "<p>not found, they say", Robots, OK},
-		{"image/gif", "GIF89a..", Robots, WrongType},
-		{"application/gzip", string(gz("<urlset/>")), Sitemap, OK},
-		{"text/xml", string(gz(string(gz("<urlset/>")))), Sitemap, OK},
+		{"text/html", "<p>", KindPage, OK},
+		{"application/xhtml+xml;charset=utf-8", "<p>", KindPage, OK},
+		{"TEXT/HTML", "<p>", KindPage, OK},
+		{"", "<!doctype html><p>", KindPage, OK},
+		{"", png, KindPage, WrongType},
+		{"text/html", png, KindPage, WrongType},
+		{"application/pdf", "%PDF-1.7", KindPage, WrongType},
+		{"image/png", png, KindPage, WrongType},
+		{"application/json", "{}", KindPage, WrongType},
+		{"application/rss+xml", "<rss/>", KindPage, WrongType},
+		{"application/rss+xml", "<rss/>", KindFeed, OK},
+		{"text/html", "<rss/>", KindFeed, OK},
+		{"application/octet-stream", "<?xml version='1.0'?><rss/>", KindFeed, OK},
+		{"image/png", png, KindFeed, WrongType},
+		{"text/plain", "User-agent: *", KindRobots, OK},
+		{"text/html", "<p>not found, they say", KindRobots, OK},
+		{"image/gif", "GIF89a..", KindRobots, WrongType},
+		{"application/gzip", string(gz("<urlset/>")), KindSitemap, OK},
+		{"text/xml", string(gz(string(gz("<urlset/>")))), KindSitemap, OK},
 	} {
 		f, site := serve(t, Limits{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = nil
@@ -133,7 +133,7 @@ func TestContentTypes(t *testing.T) {
 		if r.Outcome != c.want {
 			t.Errorf("%q %.10q as %s: %s (%s)", c.contentType, c.body, c.kind, r.Outcome, r.Reason)
 		}
-		if c.kind == Sitemap && string(r.Body) != "<urlset/>" {
+		if c.kind == KindSitemap && string(r.Body) != "<urlset/>" {
 			t.Errorf("%q: got %q", c.contentType, r.Body)
 		}
 	}

@@ -15,38 +15,38 @@ import (
 	"dateline/internal/news/crawl/charset"
 )
 
-// answered reads an answer that does not redirect.
-func (a *attempt) answered(res *http.Response, stop context.CancelFunc) {
+// handleResponse handles a response that does not redirect.
+func (a *attempt) handleResponse(res *http.Response, stop context.CancelFunc) {
 	r := a.result
 	r.ContentType = mediaType(res.Header.Get("Content-Type"))
-	r.RetryAfter = retry.After(res.Header, a.f.options.Now(), a.f.limits.Pause)
+	r.RetryAfter = retry.After(res.Header, a.f.options.Now(), a.f.limits.MaxRetryAfter)
 	status := res.StatusCode
 	switch {
 	case status == http.StatusNotModified && (a.request.ETag != "" || a.request.LastModified != ""):
-		// Validators that a 304 does not repeat stay (RFC 9110 §15.4.5).
+		// Validators that a 304 does not repeat stay valid (RFC 9110 §15.4.5).
 		r.ETag, r.LastModified = a.request.ETag, a.request.LastModified
-		a.validators(res.Header)
-		a.ends(NotModified, "it did not change")
+		a.saveValidators(res.Header)
+		a.finish(NotModified, "not modified")
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable && r.RetryAfter > 0:
-		a.ends(Throttled, fmt.Sprintf("the server answers %d: too many requests", status))
+		a.finish(Throttled, fmt.Sprintf("the server responded with %d: too many requests", status))
 	case status == http.StatusNotFound, status == http.StatusGone, status == http.StatusUnavailableForLegalReasons:
-		a.ends(Gone, fmt.Sprintf("the server answers %d", status))
+		a.finish(NotFound, fmt.Sprintf("the server responded with %d", status))
 	case status >= 500:
-		a.ends(ServerError, fmt.Sprintf("the server answers %d", status))
+		a.finish(ServerError, fmt.Sprintf("the server responded with %d", status))
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly:
-		a.ends(ServerError, fmt.Sprintf("the server answers %d", status))
+		a.finish(ServerError, fmt.Sprintf("the server responded with %d", status))
 	case status == http.StatusOK, status == http.StatusNonAuthoritativeInfo:
-		a.validators(res.Header)
-		a.body(res, stop)
+		a.saveValidators(res.Header)
+		a.handleBody(res, stop)
 	case status >= 400:
-		a.ends(Refused, fmt.Sprintf("the server answers %d", status))
+		a.finish(ClientError, fmt.Sprintf("the server responded with %d", status))
 	default:
-		// 204, 206, a redirect to nowhere: no page.
-		a.ends(Refused, fmt.Sprintf("the server answers %d without a page", status))
+		// 204, 206 or a redirect without a target: there is no page.
+		a.finish(ClientError, fmt.Sprintf("the server responded with %d and no page", status))
 	}
 }
 
-func (a *attempt) validators(header http.Header) {
+func (a *attempt) saveValidators(header http.Header) {
 	if etag := header.Get("ETag"); etag != "" && len(etag) <= 1024 {
 		a.result.ETag = etag
 	}
@@ -57,27 +57,27 @@ func (a *attempt) validators(header http.Header) {
 	}
 }
 
-// body reads, decompresses, checks and decodes a page.
-func (a *attempt) body(res *http.Response, stop context.CancelFunc) {
+// handleBody reads, decompresses, checks and decodes a page.
+func (a *attempt) handleBody(res *http.Response, stop context.CancelFunc) {
 	r := a.result
-	if r.ContentType != "" && !fits(a.request.Kind, r.ContentType) {
-		a.ends(WrongType, "it is "+r.ContentType)
+	if r.ContentType != "" && !matchesKind(a.request.Kind, r.ContentType) {
+		a.finish(WrongType, "the content type is "+r.ContentType)
 		return
 	}
-	read, err := a.read(res, stop)
+	read, err := a.readBody(res, stop)
 	r.WireBytes += read.wire
 	r.Encoding = read.encoding
 	if err != nil {
-		a.failed(err)
+		a.handleError(err)
 		return
 	}
-	if sniffed := mediaType(http.DetectContentType(read.body)); binary(sniffed) || r.ContentType == "" && len(read.body) > 0 && !fits(a.request.Kind, sniffed) {
-		a.ends(WrongType, "it is "+sniffed)
+	if sniffed := mediaType(http.DetectContentType(read.body)); isBinary(sniffed) || r.ContentType == "" && len(read.body) > 0 && !matchesKind(a.request.Kind, sniffed) {
+		a.finish(WrongType, "the content type is "+sniffed)
 		return
 	}
 	r.Body = read.body
 	r.Text, r.Charset = charset.Decode(r.Body, res.Header.Get("Content-Type"))
-	a.ends(OK, "")
+	a.finish(OK, "")
 }
 
 func mediaType(header string) string {
@@ -88,22 +88,22 @@ func mediaType(header string) string {
 	return strings.ToLower(strings.TrimSpace(media))
 }
 
-// fits says whether a content type can be what is asked for. Feeds, sitemaps and
-// robots.txt come under all kinds of names; what is plainly something else is
-// not read at all.
-func fits(kind Kind, contentType string) bool {
-	if kind == Page {
+// matchesKind reports whether a content type is plausible for a kind. Feeds,
+// sitemaps and robots.txt are served under all kinds of types; only clearly
+// different ones are rejected.
+func matchesKind(kind Kind, contentType string) bool {
+	if kind == KindPage {
 		return contentType == "text/html" || contentType == "application/xhtml+xml"
 	}
-	return !binary(contentType) || kind != Robots &&
+	return !isBinary(contentType) || kind != KindRobots &&
 		(contentType == "application/gzip" || contentType == "application/x-gzip" || contentType == "application/octet-stream")
 }
 
-func binary(contentType string) bool {
+func isBinary(contentType string) bool {
 	major, minor, _ := strings.Cut(contentType, "/")
 	switch major {
 	case "image":
-		return minor != "svg+xml" // some servers send XML under it
+		return minor != "svg+xml" // some servers use it for XML
 	case "audio", "video", "font":
 		return true
 	}
@@ -114,32 +114,33 @@ func binary(contentType string) bool {
 	return strings.HasPrefix(minor, "vnd.openxmlformats")
 }
 
-// failed says what an error means. The text names no address that a name
-// resolved to: people see it, and it may be of the operator's own network.
-func (a *attempt) failed(err error) {
+// handleError turns an error into an outcome. The reason must not contain the
+// address that a name resolved to: users see it, and it may belong to the
+// operator's network.
+func (a *attempt) handleError(err error) {
 	var dns *net.DNSError
 	var network net.Error
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	switch {
 	case ssrf.Prohibited(err), errors.Is(err, errLocalName):
-		a.ends(RefusedAddress, "its address is private or its port unusual")
-	case errors.Is(err, errWire), errors.Is(err, errBody), errors.Is(err, errRatio):
-		a.ends(TooBig, err.Error())
+		a.finish(BlockedAddress, "the address is private or the port is not allowed")
+	case errors.Is(err, errWireSize), errors.Is(err, errBodySize), errors.Is(err, errRatio):
+		a.finish(TooBig, err.Error())
 	case errors.Is(err, errSlow), errors.Is(err, errIdle):
-		a.ends(Timeout, err.Error())
+		a.finish(Timeout, err.Error())
 	case errors.Is(err, errEncoding):
-		a.ends(WrongType, err.Error())
+		a.finish(WrongType, err.Error())
 	case errors.As(err, &dns) && !dns.IsTimeout:
-		a.ends(Unreachable, "its name cannot be resolved")
+		a.finish(Unreachable, "the host name cannot be resolved")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
 		errors.As(err, &network) && network.Timeout():
-		a.ends(Timeout, "it took too long")
+		a.finish(Timeout, "the request timed out")
 	case errors.As(err, &cert):
-		a.ends(Unreachable, "its certificate is not valid")
+		a.finish(Unreachable, "the TLS certificate is invalid")
 	case errors.As(err, &record):
-		a.ends(Unreachable, "it does not speak TLS")
+		a.finish(Unreachable, "the server does not support TLS")
 	default:
-		a.ends(Unreachable, "the connection failed")
+		a.finish(Unreachable, "the connection failed")
 	}
 }

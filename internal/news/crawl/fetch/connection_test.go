@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
-func TestHTTP2(t *testing.T) {
+func TestFetch_HTTP2(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { html(w, r.Proto) }))
 	s.EnableHTTP2 = true
 	s.StartTLS()
@@ -32,7 +32,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-func TestProxy(t *testing.T) {
+func TestFetch_Proxy(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Sites: 2, Proxied: true})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func (c *counting) Lookup(context.Context, string) ([]netip.Addr, time.Duration,
 	return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, c.ttl, c.err
 }
 
-func TestNamesAreKept(t *testing.T) {
+func TestDNSCache_TTL(t *testing.T) {
 	missing := &net.DNSError{Err: "no such host", IsNotFound: true}
 	for _, c := range []struct {
 		name  string
@@ -92,7 +92,7 @@ func TestNamesAreKept(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			now := time.Now()
 			resolver := &counting{ttl: c.ttl, err: c.err}
-			names := newCache(resolver, func() time.Time { return now })
+			names := newDNSCache(resolver, func() time.Time { return now })
 			for _, step := range []struct {
 				after time.Duration
 				asked int32
@@ -111,9 +111,9 @@ func TestNamesAreKept(t *testing.T) {
 
 // Many who ask at once ask once, and one who gives up does not take the answer
 // from the others.
-func TestNamesAreAskedOnce(t *testing.T) {
+func TestDNSCache_SharesLookups(t *testing.T) {
 	resolver := &counting{gate: make(chan struct{})}
-	names := newCache(resolver, time.Now)
+	names := newDNSCache(resolver, time.Now)
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := names.lookup(impatient, "example.org"); !errors.Is(err, context.Canceled) {
@@ -134,38 +134,38 @@ func TestNamesAreAskedOnce(t *testing.T) {
 	}
 }
 
-func TestNamesAreBounded(t *testing.T) {
-	names := newCache(&counting{}, time.Now)
-	for i := range maxNames {
-		names.names[string(rune(i))+"x"] = named{expires: time.Now().Add(time.Hour)}
+func TestDNSCache_Size(t *testing.T) {
+	names := newDNSCache(&counting{}, time.Now)
+	for i := range maxCachedNames {
+		names.names[string(rune(i))+"x"] = dnsEntry{expires: time.Now().Add(time.Hour)}
 	}
-	if _, err := names.lookup(t.Context(), "example.org"); err != nil || len(names.names) > maxNames {
+	if _, err := names.lookup(t.Context(), "example.org"); err != nil || len(names.names) > maxCachedNames {
 		t.Errorf("%d names, %v", len(names.names), err)
 	}
 }
 
-func TestRobots(t *testing.T) {
-	w, err := crawltest.New(crawltest.Options{Delay: 2 * time.Second})
+func TestFetchRobots_Outcomes(t *testing.T) {
+	w, err := crawltest.New(crawltest.Options{CrawlDelay: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
 	f, s := forWorld(t, w, Limits{}), w.Site(0)
-	answer, err := f.Robots(t.Context(), s.URL(""))
+	answer, err := f.FetchRobots(t.Context(), s.URL(""))
 	if err != nil || answer.Status != 200 || len(answer.Body) == 0 {
 		t.Errorf("%+v %v", answer, err)
 	}
 	for _, status := range []int{404, 403, 429, 500, 503} {
 		s.Fail(status)
-		if answer, err := f.Robots(t.Context(), s.URL("")); err != nil || answer.Status != status {
+		if answer, err := f.FetchRobots(t.Context(), s.URL("")); err != nil || answer.Status != status {
 			t.Errorf("%d: %+v %v", status, answer, err)
 		}
 	}
 	s.Throttle(503, time.Minute)
-	if answer, err := f.Robots(t.Context(), s.URL("")); err != nil || answer.Status != 503 || answer.RetryAfter != time.Minute {
+	if answer, err := f.FetchRobots(t.Context(), s.URL("")); err != nil || answer.Status != 503 || answer.RetryAfter != time.Minute {
 		t.Errorf("%+v %v", answer, err)
 	}
-	if answer, err := f.Robots(t.Context(), "http://127.0.0.1:9"); err != nil || answer.Status != 0 {
+	if answer, err := f.FetchRobots(t.Context(), "http://127.0.0.1:9"); err != nil || answer.Status != 0 {
 		t.Errorf("a private address: %+v %v", answer, err)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Resolver finds the addresses of a host, and how long they may be kept; zero
-// when that is unknown.
+// Resolver looks up the addresses of a host and how long they may be cached; a
+// TTL of zero means unknown.
 type Resolver interface {
 	Lookup(ctx context.Context, host string) ([]netip.Addr, time.Duration, error)
 }
 
-// SystemResolver asks as all programs of the machine do. It does not tell how
-// long an answer holds.
+// SystemResolver uses the resolver of the operating system, which returns no
+// TTL.
 type SystemResolver struct{}
 
 // Lookup implements Resolver.
@@ -29,98 +29,98 @@ func (SystemResolver) Lookup(ctx context.Context, host string) ([]netip.Addr, ti
 }
 
 const (
-	defaultTTL  = 5 * time.Minute
-	shortestTTL = 10 * time.Second
-	longestTTL  = 10 * time.Minute
-	missingTTL  = time.Minute      // a name that does not exist (RFC 2308)
-	failedTTL   = 10 * time.Second // a server that did not answer
-	maxNames    = 100_000
-	dnsPatience = 10 * time.Second
+	defaultTTL     = 5 * time.Minute
+	minTTL         = 10 * time.Second
+	maxTTL         = 10 * time.Minute
+	notFoundTTL    = time.Minute      // name that does not exist
+	failedTTL      = 10 * time.Second // server failure
+	maxCachedNames = 100_000
+	dnsTimeout     = 10 * time.Second
 )
 
-// cache keeps what a resolver said. A crawler asks for the same names all day,
-// and for names that do not exist too.
-type cache struct {
+// dnsCache caches lookups, including those of names that do not exist.
+type dnsCache struct {
 	resolver Resolver
 	now      func() time.Time
 	flight   singleflight.Group
 
 	mu    sync.Mutex
-	names map[string]named
+	names map[string]dnsEntry
 }
 
-type named struct {
+type dnsEntry struct {
 	addrs   []netip.Addr
 	err     error
 	expires time.Time
 }
 
-func newCache(resolver Resolver, now func() time.Time) *cache {
-	return &cache{resolver: resolver, now: now, names: map[string]named{}}
+func newDNSCache(resolver Resolver, now func() time.Time) *dnsCache {
+	return &dnsCache{resolver: resolver, now: now, names: map[string]dnsEntry{}}
 }
 
-func (c *cache) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	if known, ok := c.cached(host); ok {
-		return known.addrs, known.err
+func (c *dnsCache) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if entry, ok := c.cached(host); ok {
+		return entry.addrs, entry.err
 	}
-	// One question for all who ask at once; it outlives the first of them.
+	// Concurrent callers share one lookup, which continues when the first of
+	// them leaves.
 	answer := c.flight.DoChan(host, func() (any, error) {
-		// Another caller's question may have been answered since.
-		if known, ok := c.cached(host); ok {
-			return known, nil
+		// Another lookup may have ended in the meantime.
+		if entry, ok := c.cached(host); ok {
+			return entry, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dnsPatience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dnsTimeout)
 		defer cancel()
-		return c.ask(ctx, host), nil
+		return c.resolve(ctx, host), nil
 	})
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case result := <-answer:
-		found, _ := result.Val.(named)
+		found, _ := result.Val.(dnsEntry)
 		return found.addrs, found.err
 	}
 }
 
-// cached gives an answer that still holds.
-func (c *cache) cached(host string) (named, bool) {
+// cached returns an entry that has not expired.
+func (c *dnsCache) cached(host string) (dnsEntry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known, ok := c.names[host]
-	return known, ok && c.now().Before(known.expires)
+	entry, ok := c.names[host]
+	return entry, ok && c.now().Before(entry.expires)
 }
 
-func (c *cache) ask(ctx context.Context, host string) named {
+func (c *dnsCache) resolve(ctx context.Context, host string) dnsEntry {
 	addrs, ttl, err := c.resolver.Lookup(ctx, host)
 	addrs = unmapped(addrs)
 	if err == nil && len(addrs) == 0 {
 		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
 	}
-	found := named{addrs: addrs, err: err}
+	found := dnsEntry{addrs: addrs, err: err}
 	var dns *net.DNSError
 	switch {
 	case err == nil && ttl == 0:
 		ttl = defaultTTL
 	case err == nil:
-		ttl = min(max(ttl, shortestTTL), longestTTL)
+		ttl = min(max(ttl, minTTL), maxTTL)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		ttl = missingTTL
+		ttl = notFoundTTL
 	default:
 		ttl = failedTTL
 	}
 	found.expires = c.now().Add(ttl)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.names) >= maxNames {
-		c.tidy()
+	if len(c.names) >= maxCachedNames {
+		c.evict()
 	}
 	c.names[host] = found
 	return found
 }
 
-// unmapped gives IPv4 addresses as such. Resolvers may answer with IPv4-mapped
-// IPv6 addresses (RFC 4291, section 2.5.5.2): the guard would refuse public
-// ones, and host slots would count one server twice.
+// unmapped converts IPv4-mapped IPv6 addresses (RFC 4291, section 2.5.5.2) to
+// IPv4: the guard would reject public ones, and the rate limit per address
+// would count one server twice.
 func unmapped(addrs []netip.Addr) []netip.Addr {
 	var out []netip.Addr
 	for _, addr := range addrs {
@@ -131,16 +131,16 @@ func unmapped(addrs []netip.Addr) []netip.Addr {
 	return out
 }
 
-// tidy forgets what has expired, and if that is too little, some of the rest.
-func (c *cache) tidy() {
+// evict removes expired entries, and others if these are not enough.
+func (c *dnsCache) evict() {
 	now := c.now()
-	for host, known := range c.names {
-		if !now.Before(known.expires) {
+	for host, entry := range c.names {
+		if !now.Before(entry.expires) {
 			delete(c.names, host)
 		}
 	}
 	for host := range c.names {
-		if len(c.names) < maxNames*9/10 {
+		if len(c.names) < maxCachedNames*9/10 {
 			return
 		}
 		delete(c.names, host)

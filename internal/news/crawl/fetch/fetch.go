@@ -1,6 +1,6 @@
-// Package fetch gets pages from the web for the crawler: politely towards the
-// server, carefully towards what it answers. Whatever a server does, a fetch
-// ends within its bounds and says in one word what came of it.
+// Package fetch makes the crawler's HTTP requests. Whatever a server does, a
+// fetch ends within its time and size limits, and its result has one of a few
+// outcomes. Requests to private networks are blocked.
 package fetch
 
 import (
@@ -10,101 +10,103 @@ import (
 	"time"
 )
 
-// Kind is what is expected at a URL. It decides on content types and sizes.
+// Kind is the type of document expected at a URL. It determines the accepted
+// content types and size limits.
 type Kind string
 
 // The kinds.
 const (
-	Page    Kind = "page" // an article or a hub
-	Feed    Kind = "feed"
-	Sitemap Kind = "sitemap"
-	Robots  Kind = "robots"
+	KindPage    Kind = "page" // an article or a hub
+	KindFeed    Kind = "feed"
+	KindSitemap Kind = "sitemap"
+	KindRobots  Kind = "robots"
 )
 
-// Request is one thing to fetch.
+// Request describes a fetch.
 type Request struct {
 	URL  string
-	Kind Kind // empty: Page
+	Kind Kind // empty: KindPage
 
-	// ETag and LastModified come from an earlier Result and make the request
-	// conditional (RFC 9110 §13).
+	// ETag and LastModified are validators from an earlier Result. They make
+	// the request conditional (RFC 9110 §13).
 	ETag         string
 	LastModified string
 
-	// MaxBytes lowers the cap on the decompressed body; 0: the kind's own.
+	// MaxBytes lowers the limit of the decompressed body; 0: the limit of the
+	// kind.
 	MaxBytes int64
-	// Render asks for the page as a browser shows it, if there is a Renderer.
+	// Render renders the page in a browser, if there is a Renderer.
 	Render bool
-	// Proxy is the proxy for this request; empty: the fetcher's own.
+	// Proxy overrides the fetcher's proxy.
 	Proxy string
-	// Allowed is asked before every request that is made, also those that
-	// redirects lead to. It returns false, and why, to stop. It may wait for a
-	// host's turn: its time is not counted. Nil allows all.
+	// Allowed is called before every request, including those of redirects. It
+	// returns false and a reason to stop. It may wait for a request slot; this
+	// does not count towards the timeout. Nil allows everything.
 	Allowed func(ctx context.Context, url string) (bool, string)
 }
 
-// Outcome says in one word what came of a fetch.
+// Outcome is the result of a fetch in one word.
 type Outcome string
 
 // The outcomes.
 const (
 	OK              Outcome = "ok"                // 2xx with a body of the kind asked for
 	NotModified     Outcome = "not_modified"      // 304
-	Gone            Outcome = "gone"              // 404, 410 or 451: not asked for again soon
-	Refused         Outcome = "refused"           // 401, 403 and the other 4xx
-	BlockedByRobots Outcome = "blocked_by_robots" // Allowed said no; of the URL or of where it redirects
+	NotFound        Outcome = "not_found"         // 404, 410 or 451
+	ClientError     Outcome = "client_error"      // 401, 403 and other 4xx
+	BlockedByRobots Outcome = "blocked_by_robots" // Allowed returned false for the URL or the target of a redirect
 	Throttled       Outcome = "throttled"         // 429, or 503 with Retry-After
 	ServerError     Outcome = "server_error"      // 5xx
-	Timeout         Outcome = "timeout"           // too slow, in total or by its rate
-	TooBig          Outcome = "too_big"           // more bytes than allowed, on the wire or decompressed
-	WrongType       Outcome = "wrong_type"        // not of the kind asked for
-	RefusedAddress  Outcome = "refused_address"   // leads to where the crawler does not go: private networks
-	Unreachable     Outcome = "unreachable"       // no such name, no connection, no TLS, no HTTP
+	Timeout         Outcome = "timeout"           // total time or transfer rate
+	TooBig          Outcome = "too_big"           // too many bytes, on the wire or decompressed
+	WrongType       Outcome = "wrong_type"        // unexpected content type
+	BlockedAddress  Outcome = "blocked_address"   // private network, or port that is not allowed
+	Unreachable     Outcome = "unreachable"       // no DNS name, connection, TLS or HTTP
 	Trap            Outcome = "trap"              // endless redirects
-	Invalid         Outcome = "invalid"           // not a URL that can be fetched
+	Invalid         Outcome = "invalid"           // invalid URL
 )
 
-// Hop is one request of a chain of redirects.
+// Hop is one request in a chain of redirects.
 type Hop struct {
 	URL    string `json:"url"`
 	Status int    `json:"status"`
-	To     string `json:"to,omitempty"` // where it redirects, absolute
+	To     string `json:"to,omitempty"` // target, absolute
 }
 
-// Result is what came of a fetch.
+// Result is the result of a fetch.
 type Result struct {
-	URL     string // that was asked for
-	Final   string // that answered last
-	Outcome Outcome
-	Reason  string // a sentence for people; empty with OK
-	Status  int    // of the last answer; 0: none
-	Header  http.Header
-	Hops    []Hop // every request but the last
+	URL      string // requested
+	FinalURL string // that responded last
+	Outcome  Outcome
+	Reason   string // for users;
+	Status   int    // of the last response; 0
+	Header   http.Header
+	Hops     []Hop // all requests except the last
 
 	ETag         string
 	LastModified string
 
-	Body        []byte // decompressed, as the server sent it; only with OK
-	Text        []byte // the same in UTF-8; nil for what is no text
-	ContentType string // media type without parameters, in small letters
-	Charset     string // that Text was decoded from
-	Encoding    string // that was taken off: gzip, br, zstd, deflate
+	Body        []byte // decompressed; only with OK
+	Text        []byte // Body in UTF-8; nil if it is not text
+	ContentType string // media type without parameters, in lower case
+	Charset     string // of Body
+	Encoding    string // content encoding that was removed: gzip, br, zstd, deflate
 
-	WireBytes  int64 // of bodies, as they came over the wire
+	WireBytes  int64 // of bodies, on the wire
 	RetryAfter time.Duration
 	Started    time.Time
-	FirstByte  time.Duration // until the headers of the last answer
-	Took       time.Duration
-	Requests   int        // that were made
+	FirstByte  time.Duration // until the headers of the last response
+	Duration   time.Duration
+	Requests   int        // number of requests
 	RemoteIP   netip.Addr // of the last connection; invalid behind a proxy
 	Protocol   string     // HTTP/1.1, HTTP/2.0
 	Rendered   bool
 }
 
-// Redirected says whether the page is at another URL than was asked for.
+// Redirected reports whether the page is at another URL than requested.
 func (r *Result) Redirected() bool { return len(r.Hops) > 0 }
 
-// Transient says whether the same request may succeed later.
+// Transient reports whether the same request may succeed later.
 func (r *Result) Transient() bool {
 	switch r.Outcome {
 	case Throttled, ServerError, Timeout, Unreachable:

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 func options() Options {
@@ -53,7 +53,7 @@ func html(w http.ResponseWriter, page string) {
 	_, _ = w.Write([]byte(page))
 }
 
-func TestStatuses(t *testing.T) {
+func TestFetch_StatusOutcomes(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		status := 0
 		_, _ = fmt.Sscanf(r.URL.Path, "/%d", &status)
@@ -68,11 +68,11 @@ func TestStatuses(t *testing.T) {
 		want Outcome
 		wait time.Duration
 	}{
-		{"/200", OK, 0}, {"/203", OK, 0}, {"/204", Refused, 0}, {"/206", Refused, 0}, {"/300", Refused, 0},
-		{"/301", Refused, 0}, // it leads nowhere
-		{"/304", Refused, 0}, // nobody asked
-		{"/400", Refused, 0}, {"/401", Refused, 0}, {"/403", Refused, 0}, {"/404", Gone, 0}, {"/408", ServerError, 0},
-		{"/410", Gone, 0}, {"/418", Refused, 0}, {"/429", Throttled, 0}, {"/429?pause", Throttled, 2 * time.Minute}, {"/451", Gone, 0},
+		{"/200", OK, 0}, {"/203", OK, 0}, {"/204", ClientError, 0}, {"/206", ClientError, 0}, {"/300", ClientError, 0},
+		{"/301", ClientError, 0}, // it leads nowhere
+		{"/304", ClientError, 0}, // nobody asked
+		{"/400", ClientError, 0}, {"/401", ClientError, 0}, {"/403", ClientError, 0}, {"/404", NotFound, 0}, {"/408", ServerError, 0},
+		{"/410", NotFound, 0}, {"/418", ClientError, 0}, {"/429", Throttled, 0}, {"/429?pause", Throttled, 2 * time.Minute}, {"/451", NotFound, 0},
 		{"/500", ServerError, 0}, {"/503", ServerError, 0}, {"/503?pause", Throttled, 2 * time.Minute}, {"/520", ServerError, 0},
 	} {
 		r := fetch(t, f, Request{URL: site + c.path})
@@ -82,7 +82,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-func TestHeaders(t *testing.T) {
+func TestFetch_RequestHeaders(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		html(w, r.UserAgent()+"|"+r.Header.Get("If-None-Match")+"|"+r.Header.Get("Cookie")+"|"+r.Referer())
 	})
@@ -101,7 +101,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestConditional(t *testing.T) {
+func TestFetch_ConditionalRequests(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Sites: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func forWorld(t *testing.T, w *crawltest.World, limits Limits) *Fetcher {
 	return newFetcher(t, o)
 }
 
-func TestRedirects(t *testing.T) {
+func TestFetch_Redirects(t *testing.T) {
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/a":
@@ -161,10 +161,10 @@ func TestRedirects(t *testing.T) {
 	})
 	r := fetch(t, f, Request{URL: site + "/a"})
 	want := []Hop{{site + "/a", 301, site + "/b"}, {site + "/b", 307, site + "/c?x=1&a=2"}}
-	if r.Outcome != OK || fmt.Sprint(r.Hops) != fmt.Sprint(want) || r.Final != site+"/c?x=1&a=2" || string(r.Body) != "x=1&a=2" || r.Requests != 3 || !r.Redirected() {
+	if r.Outcome != OK || fmt.Sprint(r.Hops) != fmt.Sprint(want) || r.FinalURL != site+"/c?x=1&a=2" || string(r.Body) != "x=1&a=2" || r.Requests != 3 || !r.Redirected() {
 		t.Errorf("%+v", r)
 	}
-	for path, want := range map[string]Outcome{"/self": Trap, "/cookie": OK, "/endless-cookie": Trap, "/mail": RefusedAddress, "/rubbish": Unreachable} {
+	for path, want := range map[string]Outcome{"/self": Trap, "/cookie": OK, "/endless-cookie": Trap, "/mail": BlockedAddress, "/rubbish": Unreachable} {
 		if r := fetch(t, f, Request{URL: site + path}); r.Outcome != want || r.Requests > 3 {
 			t.Errorf("%s: %s (%s) after %d requests", path, r.Outcome, r.Reason, r.Requests)
 		}
@@ -176,7 +176,7 @@ func TestRedirects(t *testing.T) {
 }
 
 // robots.txt holds for what redirects lead to as well.
-func TestAllowed(t *testing.T) {
+func TestFetch_AllowedStopsRedirect(t *testing.T) {
 	asked := 0
 	f, site := serve(t, Limits{}, func(w http.ResponseWriter, r *http.Request) {
 		asked++
@@ -185,14 +185,14 @@ func TestAllowed(t *testing.T) {
 	r := fetch(t, f, Request{URL: site + "/", Allowed: func(_ context.Context, u string) (bool, string) {
 		return !strings.HasSuffix(u, "/private"), "Disallow: /private"
 	}})
-	if r.Outcome != BlockedByRobots || r.Reason != "Disallow: /private" || r.Final != site+"/private" || asked != 1 || len(r.Hops) != 1 {
+	if r.Outcome != BlockedByRobots || r.Reason != "Disallow: /private" || r.FinalURL != site+"/private" || asked != 1 || len(r.Hops) != 1 {
 		t.Errorf("%+v after %d requests", r, asked)
 	}
 }
 
 // The wait for a host's turn is not the host's slowness.
-func TestAllowedMayWait(t *testing.T) {
-	f, site := serve(t, Limits{Total: 2 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
+func TestFetch_AllowedWaitIsNotCounted(t *testing.T) {
+	f, site := serve(t, Limits{Timeout: 2 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			http.Redirect(w, r, "/a", http.StatusFound)
 			return
@@ -208,20 +208,20 @@ func TestAllowedMayWait(t *testing.T) {
 	}
 }
 
-func TestInvalid(t *testing.T) {
+func TestFetch_InvalidURLs(t *testing.T) {
 	f := newFetcher(t, options())
 	for address, want := range map[string]Outcome{
 		"": Invalid, "news": Invalid, "http://": Invalid, "https://exa mple.org": Invalid, "http://x:99999/": Invalid,
-		"ftp://example.org/": RefusedAddress, "file:///etc/passwd": Invalid, "javascript:alert(1)": Invalid,
-		"https://user:secret@example.org/": RefusedAddress, "http://" + strings.Repeat("a", 20000): Invalid,
+		"ftp://example.org/": BlockedAddress, "file:///etc/passwd": Invalid, "javascript:alert(1)": Invalid,
+		"https://user:secret@example.org/": BlockedAddress, "http://" + strings.Repeat("a", 20000): Invalid,
 	} {
-		if r := fetch(t, f, Request{URL: address}); r.Outcome != want && (want != Invalid || r.Outcome != RefusedAddress) || r.Requests != 0 {
+		if r := fetch(t, f, Request{URL: address}); r.Outcome != want && (want != Invalid || r.Outcome != BlockedAddress) || r.Requests != 0 {
 			t.Errorf("%.40q: %s (%s)", address, r.Outcome, r.Reason)
 		}
 	}
 }
 
-func TestUnreachable(t *testing.T) {
+func TestFetch_UnreachableServers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-func TestContextEnds(t *testing.T) {
+func TestFetch_ContextCanceled(t *testing.T) {
 	started := make(chan struct{}, 1)
 	f, site := serve(t, Limits{}, func(_ http.ResponseWriter, r *http.Request) {
 		started <- struct{}{}

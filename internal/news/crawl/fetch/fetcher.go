@@ -19,14 +19,14 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// Fetcher fetches. It is safe for concurrent use. It does not wait for a host's
-// turn: politeness is the frontier's.
+// Fetcher makes requests. It is safe for concurrent use. It does not enforce
+// politeness; that is the task of package crawler.
 type Fetcher struct {
 	options Options
 	limits  Limits
 	agent   string
 	guard   *ssrf.Guard
-	names   *cache
+	names   *dnsCache
 	direct  *http.Transport
 
 	gunzippers sync.Pool // *gunzipper
@@ -35,7 +35,7 @@ type Fetcher struct {
 	proxied map[string]*http.Transport
 }
 
-// New makes a fetcher.
+// New creates a fetcher.
 func New(options Options) (*Fetcher, error) {
 	agent, err := options.agent()
 	if err != nil {
@@ -51,8 +51,8 @@ func New(options Options) (*Fetcher, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	f := &Fetcher{options: options, limits: options.Limits.orDefaults(), agent: agent, guard: guard,
-		names: newCache(options.Resolver, options.Now), proxied: map[string]*http.Transport{}}
+	f := &Fetcher{options: options, limits: options.Limits.withDefaults(), agent: agent, guard: guard,
+		names: newDNSCache(options.Resolver, options.Now), proxied: map[string]*http.Transport{}}
 	f.direct = f.newTransport(nil)
 	if options.Proxy != "" {
 		if _, err := f.transport(""); err != nil {
@@ -62,13 +62,13 @@ func New(options Options) (*Fetcher, error) {
 	return f, nil
 }
 
-// Agent is the User-Agent header that is sent.
+// Agent is the User-Agent header.
 func (f *Fetcher) Agent() string { return f.agent }
 
-// Product is the token by which robots.txt names this crawler.
+// Product is the product token that robots.txt files use for this crawler.
 func (f *Fetcher) Product() string { return f.options.Product }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (f *Fetcher) Close() {
 	f.direct.CloseIdleConnections()
 	f.mu.Lock()
@@ -78,48 +78,48 @@ func (f *Fetcher) Close() {
 	}
 }
 
-// Fetch gets one page, following redirects. Whatever the server did is told by
-// the result; an error means that ctx ended, or that the request makes no sense.
+// Fetch fetches a page, following redirects. It reports whatever the server did
+// in the result; an error means that ctx ended or that the request is invalid.
 func (f *Fetcher) Fetch(ctx context.Context, request Request) (*Result, error) {
 	if request.Kind == "" {
-		request.Kind = Page
+		request.Kind = KindPage
 	}
 	transport, err := f.transport(request.Proxy)
 	if err != nil {
 		return nil, err
 	}
-	one := &attempt{f: f, request: request, left: f.limits.Total, transport: transport, direct: transport == f.direct,
-		result: &Result{URL: request.URL, Final: request.URL, Started: f.options.Now()}}
+	a := &attempt{f: f, request: request, timeLeft: f.limits.Timeout, transport: transport, direct: transport == f.direct,
+		result: &Result{URL: request.URL, FinalURL: request.URL, Started: f.options.Now()}}
 	start := time.Now()
-	one.follow(ctx)
-	one.result.Took = time.Since(start)
-	// The caller's end is not the server's fault.
-	if err := ctx.Err(); err != nil && (one.result.Outcome == Timeout || one.result.Outcome == BlockedByRobots) {
+	a.follow(ctx)
+	a.result.Duration = time.Since(start)
+	// A canceled context is not a timeout of the server.
+	if err := ctx.Err(); err != nil && (a.result.Outcome == Timeout || a.result.Outcome == BlockedByRobots) {
 		return nil, err
 	}
-	if request.Render && f.options.Renderer != nil && one.result.Outcome == OK && request.Kind == Page {
-		return f.render(ctx, one)
+	if request.Render && f.options.Renderer != nil && a.result.Outcome == OK && request.Kind == KindPage {
+		return f.render(ctx, a)
 	}
-	return one.result, nil
+	return a.result, nil
 }
 
-// attempt is one Fetch under way.
+// attempt is a Fetch in progress.
 type attempt struct {
 	f         *Fetcher
 	request   Request
 	transport *http.Transport
 	direct    bool
-	left      time.Duration  // of the time for all requests
-	jar       http.CookieJar // of this fetch alone; nil until a redirect sets a cookie
+	timeLeft  time.Duration  // for all requests
+	jar       http.CookieJar // nil until a redirect sets a cookie
 	visited   []string
 	result    *Result
 }
 
-func (a *attempt) ends(outcome Outcome, reason string) {
+func (a *attempt) finish(outcome Outcome, reason string) {
 	a.result.Outcome, a.result.Reason = outcome, reason
 }
 
-// follow goes from redirect to redirect.
+// follow follows redirects.
 func (a *attempt) follow(ctx context.Context) {
 	address, err := weburl.Absolute("", a.request.URL)
 	for {
@@ -127,36 +127,36 @@ func (a *attempt) follow(ctx context.Context) {
 			a.invalid(err)
 			return
 		}
-		a.result.Final = address
+		a.result.FinalURL = address
 		if a.request.Allowed != nil {
-			if allowed, why := a.request.Allowed(ctx, address); !allowed {
-				a.ends(BlockedByRobots, why)
+			if allowed, reason := a.request.Allowed(ctx, address); !allowed {
+				a.finish(BlockedByRobots, reason)
 				return
 			}
 		}
-		to, goesOn := a.hop(ctx, address)
-		if !goesOn {
+		to, redirects := a.hop(ctx, address)
+		if !redirects {
 			return
 		}
 		a.result.Hops = append(a.result.Hops, Hop{URL: address, Status: a.result.Status, To: to})
 		a.visited = append(a.visited, address)
 		switch {
-		case len(a.result.Hops) > a.f.limits.Redirects:
-			a.ends(Trap, fmt.Sprintf("it redirects more than %d times", a.f.limits.Redirects))
+		case len(a.result.Hops) > a.f.limits.MaxRedirects:
+			a.finish(Trap, fmt.Sprintf("too many redirects: more than %d", a.f.limits.MaxRedirects))
 			return
-		case slices.Contains(a.visited, to) && a.jar == nil, occurs(a.visited, to) > 1:
-			// A page may set a cookie and lead back to itself, once.
-			a.ends(Trap, "it redirects in a circle")
+		case slices.Contains(a.visited, to) && a.jar == nil, count(a.visited, to) > 1:
+			// A page may set a cookie and redirect to itself once.
+			a.finish(Trap, "it redirects in a loop")
 			return
 		}
 		address = to
 	}
 }
 
-func occurs(all []string, one string) int {
+func count(all []string, a string) int {
 	n := 0
 	for _, other := range all {
-		if other == one {
+		if other == a {
 			n++
 		}
 	}
@@ -165,35 +165,36 @@ func occurs(all []string, one string) int {
 
 func (a *attempt) invalid(err error) {
 	outcome := Invalid
-	if len(a.result.Hops) > 0 { // the server's doing
+	if len(a.result.Hops) > 0 { // caused by the server
 		outcome = Unreachable
 	}
-	reason := "it is no URL"
+	reason := "the URL is invalid"
 	switch {
 	case errors.Is(err, weburl.ErrScheme):
-		outcome, reason = RefusedAddress, "only http and https are fetched"
+		outcome, reason = BlockedAddress, "only http and https are supported"
 	case errors.Is(err, weburl.ErrCredentials):
-		outcome, reason = RefusedAddress, "its URL has a user name or a password"
+		outcome, reason = BlockedAddress, "the URL contains credentials"
 	case errors.Is(err, weburl.ErrTooLong):
-		reason = "its URL is too long"
+		reason = "the URL is too long"
 	}
-	a.ends(outcome, reason)
+	a.finish(outcome, reason)
 }
 
-// hop makes one request. It returns where that redirects, if it does.
+// hop makes one request and returns the target of its redirect, if there is
+// one.
 func (a *attempt) hop(ctx context.Context, address string) (to string, redirects bool) {
 	u, err := url.Parse(address)
 	if err != nil {
 		a.invalid(weburl.ErrInvalid)
 		return "", false
 	}
-	begun := time.Now()
-	ctx, stop := context.WithTimeout(ctx, a.left)
+	started := time.Now()
+	ctx, stop := context.WithTimeout(ctx, a.timeLeft)
 	defer stop()
-	defer func() { a.left -= time.Since(begun) }()
+	defer func() { a.timeLeft -= time.Since(started) }()
 	if !a.direct {
 		if err := a.f.checkBehindProxy(ctx, u); err != nil {
-			a.failed(err)
+			a.handleError(err)
 			return "", false
 		}
 	}
@@ -209,7 +210,7 @@ func (a *attempt) hop(ctx context.Context, address string) (to string, redirects
 		return "", false
 	}
 	r.URL = u
-	a.headers(r)
+	a.setHeaders(r)
 	start := time.Now()
 	a.result.Requests++
 	a.result.Status, a.result.Header = 0, nil
@@ -219,19 +220,19 @@ func (a *attempt) hop(ctx context.Context, address string) (to string, redirects
 		a.result.RemoteIP = remote
 	}
 	if err != nil {
-		a.failed(err)
+		a.handleError(err)
 		return "", false
 	}
 	defer func() { _ = res.Body.Close() }()
 	a.result.Status, a.result.Header, a.result.Protocol = res.StatusCode, res.Header, res.Proto
-	if location := res.Header.Get("Location"); location != "" && redirecting(res.StatusCode) {
+	if location := res.Header.Get("Location"); location != "" && isRedirect(res.StatusCode) {
 		return a.redirect(u, res, location)
 	}
-	a.answered(res, stop)
+	a.handleResponse(res, stop)
 	return "", false
 }
 
-func redirecting(status int) bool {
+func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
@@ -248,7 +249,7 @@ func (a *attempt) redirect(from *url.URL, res *http.Response, location string) (
 	}
 	if len(res.Cookies()) > 0 {
 		if a.jar == nil {
-			// An error is not possible with these options.
+			// This cannot fail with these options.
 			a.jar, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
 		}
 		a.jar.SetCookies(from, res.Cookies())
@@ -256,9 +257,9 @@ func (a *attempt) redirect(from *url.URL, res *http.Response, location string) (
 	return to, true
 }
 
-func (a *attempt) headers(r *http.Request) {
+func (a *attempt) setHeaders(r *http.Request) {
 	r.Header.Set("User-Agent", a.f.agent)
-	r.Header.Set("Accept", accepts(a.request.Kind))
+	r.Header.Set("Accept", acceptHeader(a.request.Kind))
 	r.Header.Set("Accept-Language", "vi, en;q=0.8, *;q=0.5")
 	r.Header.Set("Accept-Encoding", "gzip, br, zstd, deflate")
 	if a.jar != nil {
@@ -266,8 +267,8 @@ func (a *attempt) headers(r *http.Request) {
 			r.AddCookie(cookie)
 		}
 	}
-	// A validator belongs to the page at the end of the redirects: it is sent
-	// along, and the others ignore it (RFC 9110 §13.2.1).
+	// The validators belong to the page at the end of the redirects. They are
+	// sent with every request; other pages ignore them (RFC 9110 §13.2.1).
 	if a.request.ETag != "" {
 		r.Header.Set("If-None-Match", a.request.ETag)
 	}
@@ -276,13 +277,13 @@ func (a *attempt) headers(r *http.Request) {
 	}
 }
 
-func accepts(kind Kind) string {
+func acceptHeader(kind Kind) string {
 	switch kind {
-	case Feed:
+	case KindFeed:
 		return "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5"
-	case Sitemap:
+	case KindSitemap:
 		return "application/xml, text/xml, application/gzip, */*;q=0.5"
-	case Robots:
+	case KindRobots:
 		return "text/plain, */*;q=0.5"
 	default:
 		return "text/html, application/xhtml+xml, */*;q=0.5"

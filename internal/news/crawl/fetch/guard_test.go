@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // hosts resolves the names that it has.
@@ -27,7 +27,7 @@ func (h hosts) Lookup(_ context.Context, host string) ([]netip.Addr, time.Durati
 }
 
 // All the ways to a private address are refused, without a connection.
-func TestRefusedAddresses(t *testing.T) {
+func TestGuard_BlocksPrivateAddresses(t *testing.T) {
 	names := hosts{
 		"loopback.example":  "127.0.0.1",
 		"rebind.example":    "127.0.0.1",
@@ -71,7 +71,7 @@ func TestRefusedAddresses(t *testing.T) {
 	for _, address := range addresses {
 		for how, f := range map[string]*Fetcher{"directly": f, "by proxy": behind} {
 			r := fetch(t, f, Request{URL: address})
-			if r.Outcome != RefusedAddress && r.Outcome != Invalid || r.Status != 0 {
+			if r.Outcome != BlockedAddress && r.Outcome != Invalid || r.Status != 0 {
 				t.Errorf("%s %s: %s (%s)", address, how, r.Outcome, r.Reason)
 			}
 		}
@@ -79,7 +79,7 @@ func TestRefusedAddresses(t *testing.T) {
 }
 
 // A redirect to a private address is refused too, and what asks for it too.
-func TestRefusedRedirects(t *testing.T) {
+func TestGuard_BlocksRedirects(t *testing.T) {
 	var reached atomic.Bool
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
 	t.Cleanup(secret.Close)
@@ -93,7 +93,7 @@ func TestRefusedRedirects(t *testing.T) {
 	for _, to := range []string{"http://127.0.0.1:" + port + "/", "//127.0.0.1:" + port + "/", "http://2130706433:" + port, "http://[::ffff:127.0.0.1]:" + port,
 		"http://169.254.169.254/", "http://0x7f.1:" + port + "/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_INFO", "http://a:b@example.org/", "http:127.0.0.1:" + port + "//"} {
 		r := fetch(t, f, Request{URL: w.Site(0).URL("/to?url=" + strings.ReplaceAll(to, "%", "%25"))})
-		if r.Outcome != RefusedAddress && r.Outcome != Gone || len(r.Hops) != 1 {
+		if r.Outcome != BlockedAddress && r.Outcome != NotFound || len(r.Hops) != 1 {
 			t.Errorf("to %s: %s (%s)", to, r.Outcome, r.Reason)
 		}
 	}
@@ -114,7 +114,7 @@ func (f *flipping) Lookup(context.Context, string) ([]netip.Addr, time.Duration,
 
 // DNS rebinding: the address that is dialled is the one that is checked, and a
 // name cannot change its address faster than the shortest lifetime.
-func TestRebinding(t *testing.T) {
+func TestGuard_DNSRebinding(t *testing.T) {
 	var reached atomic.Bool
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -130,7 +130,7 @@ func TestRebinding(t *testing.T) {
 	o.Resolver, o.Now = resolver, func() time.Time { return now }
 	f := newFetcher(t, o)
 	for range 3 {
-		if r := fetch(t, f, Request{URL: "http://rebind.example:" + port + "/"}); r.Outcome != RefusedAddress {
+		if r := fetch(t, f, Request{URL: "http://rebind.example:" + port + "/"}); r.Outcome != BlockedAddress {
 			t.Errorf("%s (%s)", r.Outcome, r.Reason)
 		}
 	}
@@ -138,7 +138,7 @@ func TestRebinding(t *testing.T) {
 		t.Errorf("a lifetime of a nanosecond was believed: %d questions", resolver.asked.Load())
 	}
 	now = now.Add(time.Hour)
-	if r := fetch(t, f, Request{URL: "http://rebind.example:" + port + "/"}); r.Outcome != RefusedAddress {
+	if r := fetch(t, f, Request{URL: "http://rebind.example:" + port + "/"}); r.Outcome != BlockedAddress {
 		t.Errorf("%s (%s)", r.Outcome, r.Reason)
 	}
 	if resolver.asked.Load() != 2 || reached.Load() {
@@ -147,7 +147,7 @@ func TestRebinding(t *testing.T) {
 }
 
 func TestLookup_UnmapsIPv4MappedAddresses(t *testing.T) {
-	names := newCache(hosts{"news.example": "::ffff:93.184.215.14 93.184.215.14 2606:2800:21f:cb07:6820:80da:af6b:8b2c"}, time.Now)
+	names := newDNSCache(hosts{"news.example": "::ffff:93.184.215.14 93.184.215.14 2606:2800:21f:cb07:6820:80da:af6b:8b2c"}, time.Now)
 	got, err := names.lookup(t.Context(), "news.example")
 	want := []netip.Addr{netip.MustParseAddr("93.184.215.14"), netip.MustParseAddr("2606:2800:21f:cb07:6820:80da:af6b:8b2c")}
 	if err != nil || !slices.Equal(got, want) {

@@ -8,26 +8,27 @@ import (
 	"time"
 )
 
-// Renderer shows a page as a browser does.
+// Renderer renders pages in a browser.
 type Renderer interface {
-	// Render loads the page and returns its HTML once it is quiet. It makes no
-	// request by itself: what the page asks for comes from page.Get.
+	// Render loads the page and returns its HTML once it is idle. The browser
+	// makes no requests by itself: all of them go through page.Get.
 	Render(ctx context.Context, page RenderPage) ([]byte, error)
 }
 
-// RenderPage is a page to be rendered. Its document has been fetched already.
+// RenderPage is a page to be rendered, whose document was fetched already.
 type RenderPage struct {
 	URL         string
 	ContentType string
 	Body        []byte
-	Agent       string // User-Agent that the page sees
-	MaxBytes    int64  // of the result
-	// Get fetches what the page needs, under the same guard, caps and robots.txt
-	// rules as everything else. An error means that the page has to do without.
+	Agent       string // User-Agent that scripts see
+	MaxBytes    int64  // limit of the result
+	// Get fetches a resource of the page, under the same guard, limits and
+	// robots.txt rules as every other request. After an error the page has to
+	// do without it.
 	Get func(ctx context.Context, address string) (Resource, error)
 }
 
-// Resource is something that a page asked for.
+// Resource is a resource of a page.
 type Resource struct {
 	URL         string // after redirects
 	Status      int
@@ -36,46 +37,47 @@ type Resource struct {
 	Body        []byte
 }
 
-// resource is the kind of what a page asks for besides itself.
-const resource Kind = "resource"
+// kindResource is the kind of a page's scripts, styles and data.
+const kindResource Kind = "resource"
 
-// render puts the page as a browser shows it in place of what was fetched. A
-// page that cannot be rendered stays as it is: it may have its text all the same.
+// render replaces the fetched document by its rendered form. A page that cannot
+// be rendered stays as it is.
 func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 	result, start := one.result, time.Now()
-	within, cancel := context.WithTimeout(ctx, f.limits.Total)
+	renderCtx, cancel := context.WithTimeout(ctx, f.limits.Timeout)
 	defer cancel()
-	page := RenderPage{URL: result.Final, ContentType: "text/html; charset=utf-8", Body: result.Text, Agent: f.agent,
+	page := RenderPage{URL: result.FinalURL, ContentType: "text/html; charset=utf-8", Body: result.Text, Agent: f.agent,
 		MaxBytes: f.limits.bytes(one.request)}
-	// One at a time, as sites are asked; a browser asks for all at once.
-	var turn sync.Mutex
+	// Browsers request everything at once; the crawler sends one request at a
+	// time.
+	var requests sync.Mutex
 	page.Get = func(ctx context.Context, address string) (Resource, error) {
-		turn.Lock()
-		defer turn.Unlock()
+		requests.Lock()
+		defer requests.Unlock()
 		if ctx.Err() != nil {
 			return Resource{}, ctx.Err()
 		}
-		got, err := f.Fetch(ctx, Request{URL: address, Kind: resource, Proxy: one.request.Proxy, Allowed: one.request.Allowed})
+		resource, err := f.Fetch(ctx, Request{URL: address, Kind: kindResource, Proxy: one.request.Proxy, Allowed: one.request.Allowed})
 		if err != nil {
 			return Resource{}, err
 		}
-		result.Requests, result.WireBytes = result.Requests+got.Requests, result.WireBytes+got.WireBytes
-		if got.Outcome != OK {
-			return Resource{}, fmt.Errorf("%s: %s", got.Outcome, got.Reason)
+		result.Requests, result.WireBytes = result.Requests+resource.Requests, result.WireBytes+resource.WireBytes
+		if resource.Outcome != OK {
+			return Resource{}, fmt.Errorf("%s: %s", resource.Outcome, resource.Reason)
 		}
-		return Resource{URL: got.Final, Status: got.Status, ContentType: got.Header.Get("Content-Type"), Header: got.Header, Body: got.Body}, nil
+		return Resource{URL: resource.FinalURL, Status: resource.Status, ContentType: resource.Header.Get("Content-Type"), Header: resource.Header, Body: resource.Body}, nil
 	}
-	shown, err := f.options.Renderer.Render(within, page)
-	result.Took += time.Since(start)
+	rendered, err := f.options.Renderer.Render(renderCtx, page)
+	result.Duration += time.Since(start)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		result.Reason = "it could not be rendered"
-	case int64(len(shown)) > page.MaxBytes:
-		result.Reason = "its rendered form is bigger than allowed"
+		result.Reason = "the page could not be rendered"
+	case int64(len(rendered)) > page.MaxBytes:
+		result.Reason = "the rendered page exceeds the size limit"
 	default:
-		result.Body, result.Text, result.Charset, result.Rendered = shown, shown, "utf-8", true
+		result.Body, result.Text, result.Charset, result.Rendered = rendered, rendered, "utf-8", true
 	}
 	return result, nil
 }

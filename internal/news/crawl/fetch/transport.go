@@ -16,19 +16,18 @@ import (
 	"dateline/internal/infra/ssrf"
 )
 
-// newTransport makes the connections of the crawler, directly or through a
-// proxy.
+// newTransport creates a transport with or without a proxy.
 func (f *Fetcher) newTransport(proxy *url.URL) *http.Transport {
 	t := &http.Transport{
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // read takes encodings off, with caps
+		DisableCompression:     true, // readBody decompresses, with limits
 		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    2,        // hosts are asked one page at a time
-		ReadBufferSize:         16 << 10, // most pages are compressed, and come in one go
+		MaxIdleConnsPerHost:    2,        // hosts get one request at a time
+		ReadBufferSize:         16 << 10, // fits most compressed pages
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  f.limits.Header,
+		ResponseHeaderTimeout:  f.limits.HeaderTimeout,
 		MaxResponseHeaderBytes: 128 << 10,
 	}
 	if proxy == nil {
@@ -40,7 +39,7 @@ func (f *Fetcher) newTransport(proxy *url.URL) *http.Transport {
 	return t
 }
 
-// transport is the one for a request's proxy.
+// transport returns the transport for a request's proxy.
 func (f *Fetcher) transport(proxy string) (*http.Transport, error) {
 	if proxy == "" {
 		proxy = f.options.Proxy
@@ -50,32 +49,32 @@ func (f *Fetcher) transport(proxy string) (*http.Transport, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known := f.proxied[proxy]; known != nil {
-		return known, nil
+	if existing := f.proxied[proxy]; existing != nil {
+		return existing, nil
 	}
 	u, err := parseProxy(proxy)
 	if err != nil {
 		return nil, err
 	}
-	made := f.newTransport(u)
-	f.proxied[proxy] = made
-	return made, nil
+	transport := f.newTransport(u)
+	f.proxied[proxy] = transport
+	return transport, nil
 }
 
 func parseProxy(proxy string) (*url.URL, error) {
 	u, err := url.Parse(proxy)
 	if err != nil || u.Host == "" {
-		return nil, errors.New("the proxy is no URL such as http://proxy:3128") // it may hold a password
+		return nil, errors.New("the proxy must be a URL such as http://proxy:3128") // the value may contain a password
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
 		return u, nil
 	}
-	return nil, fmt.Errorf("a proxy of scheme %q is not supported: use http, https or socks5", u.Scheme)
+	return nil, fmt.Errorf("proxy scheme %q is not supported: use http, https or socks5", u.Scheme)
 }
 
-// dial resolves through the cache, then lets the guard look at the address that
-// is really dialled.
+// dial resolves a name through the cache and lets the guard check the address
+// that is dialed.
 func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -85,12 +84,12 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	// A name that has one private address is not trusted with its others.
+	// If one address of a name is private, the others are not trusted.
 	if err := f.guard.CheckAll(address, addrs); err != nil {
 		return nil, err
 	}
-	var problem error
-	for _, addr := range inTurn(addrs) {
+	var lastErr error
+	for _, addr := range dialOrder(addrs) {
 		conn, err := f.dialOne(ctx, network, address, addr)
 		if err == nil {
 			return conn, nil
@@ -98,14 +97,14 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		if ssrf.Prohibited(err) || ctx.Err() != nil {
 			return nil, err
 		}
-		problem = err
+		lastErr = err
 	}
-	return nil, problem
+	return nil, lastErr
 }
 
-// inTurn are the addresses to be tried: IPv4 first, because a machine without
-// IPv4 fails at once, and one with broken IPv6 waits; and not too many.
-func inTurn(addrs []netip.Addr) []netip.Addr {
+// dialOrder returns the addresses to try, at most four. IPv4 comes first:
+// without IPv4 the attempt fails at once, while broken IPv6 times out.
+func dialOrder(addrs []netip.Addr) []netip.Addr {
 	sorted := slices.Clone(addrs)
 	slices.SortStableFunc(sorted, func(a, b netip.Addr) int { return a.Unmap().BitLen() - b.Unmap().BitLen() })
 	return sorted[:min(len(sorted), 4)]
@@ -125,9 +124,8 @@ func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error
 }
 
 // checkBehindProxy is the guard for requests through a proxy, which dials by
-// itself: addresses written as such, local names, and names that resolve here
-// to a private address are refused. What a name means to the proxy only the
-// proxy knows.
+// itself. It blocks literal addresses, local names, and names that resolve to a
+// private address here. Only the proxy knows what else a name means to it.
 func (f *Fetcher) checkBehindProxy(ctx context.Context, u *url.URL) error {
 	host, port := u.Hostname(), u.Port()
 	if port == "" {
@@ -143,4 +141,4 @@ func (f *Fetcher) checkBehindProxy(ctx context.Context, u *url.URL) error {
 	return f.guard.CheckAll(net.JoinHostPort(host, port), addrs)
 }
 
-var errLocalName = errors.New("a name of the machine itself")
+var errLocalName = errors.New("the name refers to the local host")

@@ -14,11 +14,12 @@ import (
 	"github.com/coder/websocket"
 )
 
-// maxMessage bounds what the browser sends at once: a page and some more.
+// maxMessage is the largest message of the browser: a page and some overhead.
 const maxMessage = 64 << 20
 
-// conn speaks the Chrome DevTools Protocol: JSON over a WebSocket, requests with
-// ids and events without (chromedevtools.github.io/devtools-protocol).
+// conn is a connection of the Chrome DevTools Protocol: JSON over a WebSocket,
+// with responses to requests, and events
+// (chromedevtools.github.io/devtools-protocol).
 type conn struct {
 	ws     *websocket.Conn
 	events func(event) // called by one goroutine, in order
@@ -26,7 +27,7 @@ type conn struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[int64]chan reply
-	err     error // why it ended
+	err     error // why the connection ended
 }
 
 type event struct {
@@ -40,12 +41,12 @@ type reply struct {
 	err    error
 }
 
-// dial connects to a browser: at ws://…, or at http://… where it says itself at
-// what WebSocket it is controlled.
+// dial connects to a browser, either at a ws:// URL or at an http:// URL that
+// returns its WebSocket URL.
 func dial(ctx context.Context, address string, events func(event)) (*conn, error) {
 	if strings.HasPrefix(address, "http") {
 		var err error
-		if address, err = endpoint(ctx, address); err != nil {
+		if address, err = webSocketURL(ctx, address); err != nil {
 			return nil, err
 		}
 	}
@@ -60,10 +61,10 @@ func dial(ctx context.Context, address string, events func(event)) (*conn, error
 	return &conn{ws: ws, events: events, waiting: map[int64]chan reply{}}, nil
 }
 
-func endpoint(ctx context.Context, address string) (string, error) {
+func webSocketURL(ctx context.Context, address string) (string, error) {
 	at, err := url.Parse(address)
 	if err != nil {
-		return "", errors.New("the address of the browser is no URL")
+		return "", errors.New("the address of the browser must be a URL")
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.JoinPath("json", "version").String(), nil)
 	if err != nil {
@@ -71,20 +72,20 @@ func endpoint(ctx context.Context, address string) (string, error) {
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return "", fmt.Errorf("ask the browser for its WebSocket: %w", err)
+		return "", fmt.Errorf("query the browser's WebSocket URL: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	var version struct {
 		URL string `json:"webSocketDebuggerUrl"`
 	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&version); err != nil {
-		return "", fmt.Errorf("the browser's answer cannot be read: %w", err)
+		return "", fmt.Errorf("parse the browser's response: %w", err)
 	}
 	ws, err := url.Parse(version.URL)
 	if err != nil || ws.Host == "" {
-		return "", errors.New("the browser does not say at what WebSocket it is controlled")
+		return "", errors.New("the browser did not return a WebSocket URL")
 	}
-	// It names itself as it sees itself, which may be another host from here.
+	// The browser returns its own view of the host, which may differ from here.
 	ws.Host = at.Host
 	if at.Scheme == "https" {
 		ws.Scheme = "wss"
@@ -92,7 +93,7 @@ func endpoint(ctx context.Context, address string) (string, error) {
 	return ws.String(), nil
 }
 
-// run reads until the connection ends.
+// run reads messages until the connection ends.
 func (c *conn) run(ctx context.Context) {
 	for {
 		_, data, err := c.ws.Read(ctx)
@@ -116,16 +117,16 @@ func (c *conn) run(ctx context.Context) {
 			c.events(event{message.SessionID, message.Method, message.Params})
 			continue
 		}
-		answer := reply{result: message.Result}
+		response := reply{result: message.Result}
 		if message.Error != nil {
-			answer.err = fmt.Errorf("the browser refuses: %s", message.Error.Message)
+			response.err = fmt.Errorf("browser error: %s", message.Error.Message)
 		}
 		c.mu.Lock()
 		to := c.waiting[message.ID]
 		delete(c.waiting, message.ID)
 		c.mu.Unlock()
 		if to != nil {
-			to <- answer
+			to <- response
 		}
 	}
 }
@@ -133,14 +134,14 @@ func (c *conn) run(ctx context.Context) {
 func (c *conn) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.err = fmt.Errorf("the connection to the browser ended: %w", err)
+	c.err = fmt.Errorf("connection to the browser closed: %w", err)
 	for id, to := range c.waiting {
 		to <- reply{err: c.err}
 		delete(c.waiting, id)
 	}
 }
 
-// call makes one request and reads its result into result, unless that is nil.
+// call makes one request and decodes its result, unless result is nil.
 func (c *conn) call(ctx context.Context, session, method string, params, result any) error {
 	to := make(chan reply, 1)
 	c.mu.Lock()
@@ -170,14 +171,14 @@ func (c *conn) call(ctx context.Context, session, method string, params, result 
 		delete(c.waiting, id)
 		c.mu.Unlock()
 		return ctx.Err()
-	case answer := <-to:
-		if answer.err != nil {
-			return fmt.Errorf("%s: %w", method, answer.err)
+	case response := <-to:
+		if response.err != nil {
+			return fmt.Errorf("%s: %w", method, response.err)
 		}
 		if result == nil {
 			return nil
 		}
-		return json.Unmarshal(answer.result, result)
+		return json.Unmarshal(response.result, result)
 	}
 }
 

@@ -1,9 +1,9 @@
-// Package render shows pages in a Chromium that runs elsewhere, for the few
-// sites whose text is made by scripts. The browser makes no request by itself:
-// each is taken from it and made by the crawler's fetcher, under the guard
-// against private addresses, the caps and robots.txt. What would get around that
-// (WebSockets, frames and workers in processes of their own) meets a proxy that
-// does not exist.
+// Package render renders pages in a separate Chromium, for sites whose text is
+// loaded by scripts. The browser makes no requests by itself: the package
+// intercepts each of them, and the crawler's fetcher makes it under the guard
+// against private addresses, the size limits and robots.txt. Requests that
+// cannot be intercepted (WebSockets, frames and workers in other processes) go
+// to a proxy that does not exist.
 package render
 
 import (
@@ -20,16 +20,16 @@ import (
 	"dateline/internal/news/crawl/fetch"
 )
 
-// Options for a Browser. A zero field has its default.
+// Options for a Browser. Zero fields have a default.
 type Options struct {
-	// URL is where the browser is controlled: http://host:9222, or the ws://
-	// address that it gives. Required. Whoever reaches it controls the browser:
-	// keep it private.
-	URL      string
-	Requests int           // that a page may make; 60
-	Wait     time.Duration // until a page is taken as it is; 15 s
-	Quiet    time.Duration // without a request, after which a page is ready; 500 ms
-	AtOnce   int           // pages that are rendered at the same time; 2
+	// URL is where the browser is controlled: http://host:9222, or the
+	// browser's ws:// URL. Required. Whoever can reach it controls the browser,
+	// so keep it private.
+	URL         string
+	MaxRequests int           // requests per page; 60
+	MaxWait     time.Duration // until a page is used as it is; 15 s
+	QuietPeriod time.Duration // without requests before a page counts as idle; 500 ms
+	Concurrency int           // pages rendered at the same time; 2
 }
 
 // Browser is a fetch.Renderer.
@@ -40,27 +40,27 @@ type Browser struct {
 
 var _ fetch.Renderer = (*Browser)(nil)
 
-// New makes a renderer. It connects when the first page is rendered.
+// New creates a renderer. It connects when the first page is rendered.
 func New(options Options) (*Browser, error) {
 	if !strings.HasPrefix(options.URL, "http") && !strings.HasPrefix(options.URL, "ws") {
 		return nil, errors.New("the browser's address must be an http or ws URL, such as http://127.0.0.1:9222")
 	}
-	if options.Requests <= 0 {
-		options.Requests = 60
+	if options.MaxRequests <= 0 {
+		options.MaxRequests = 60
 	}
-	if options.Wait <= 0 {
-		options.Wait = 15 * time.Second
+	if options.MaxWait <= 0 {
+		options.MaxWait = 15 * time.Second
 	}
-	if options.Quiet <= 0 {
-		options.Quiet = 500 * time.Millisecond
+	if options.QuietPeriod <= 0 {
+		options.QuietPeriod = 500 * time.Millisecond
 	}
-	if options.AtOnce <= 0 {
-		options.AtOnce = 2
+	if options.Concurrency <= 0 {
+		options.Concurrency = 2
 	}
-	return &Browser{options: options, slots: make(chan struct{}, options.AtOnce)}, nil
+	return &Browser{options: options, slots: make(chan struct{}, options.Concurrency)}, nil
 }
 
-// deadProxy takes no connections: nothing listens on the discard port.
+// deadProxy accepts no connections: nothing listens on the discard port.
 const deadProxy = "http://127.0.0.1:9"
 
 // Render implements fetch.Renderer.
@@ -71,30 +71,30 @@ func (b *Browser) Render(ctx context.Context, page fetch.RenderPage) ([]byte, er
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	within, cancel := context.WithCancel(ctx)
-	v := &visit{browser: b, page: page, ctx: within, changed: make(chan struct{}, 1)}
+	visitCtx, cancel := context.WithCancel(ctx)
+	v := &visit{browser: b, page: page, ctx: visitCtx, changed: make(chan struct{}, 1)}
 	defer v.fetches.Wait()
 	defer cancel()
-	c, err := dial(within, b.options.URL, v.event)
+	c, err := dial(visitCtx, b.options.URL, v.handleEvent)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
 	v.conn = c
-	v.fetches.Go(func() { c.run(within) })
+	v.fetches.Go(func() { c.run(visitCtx) })
 	return v.run()
 }
 
-// visit is one page in its own browser context: nothing is left of it.
+// visit is one page in its own browser context, which is discarded afterwards.
 type visit struct {
 	browser *Browser
 	page    fetch.RenderPage
-	ctx     context.Context //nolint:containedctx // of the visit; events have none of their own
+	ctx     context.Context //nolint:containedctx // of the visit; events have none
 	conn    *conn
 	session string
 	fetches sync.WaitGroup
 
-	served   atomic.Bool  // the document was handed out
+	served   atomic.Bool  // the document was served
 	requests atomic.Int64 // so far
 	pending  atomic.Int64 // under way
 	loaded   atomic.Bool
@@ -132,40 +132,40 @@ func (v *visit) run() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := v.quiet(); err != nil {
+	if err := v.waitUntilQuiet(); err != nil {
 		return nil, err
 	}
 	return v.html()
 }
 
-// dispose closes the page, also when there is no time left.
+// dispose closes the page, even after ctx has ended.
 func (v *visit) dispose(id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), time.Second)
 	defer cancel()
-	// disposeOnDetach does the same when the connection is lost.
+	// disposeOnDetach does the same if the connection is lost.
 	_ = v.conn.call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": id}, nil)
 }
 
-// quiet waits until the page has loaded and asks for nothing more, or until it
-// has had its time.
-func (v *visit) quiet() error {
-	limit := time.NewTimer(v.browser.options.Wait)
-	defer limit.Stop()
-	still := time.NewTimer(v.browser.options.Quiet)
-	defer still.Stop()
+// waitUntilQuiet waits until the page has loaded and is idle, or until MaxWait
+// is over.
+func (v *visit) waitUntilQuiet() error {
+	deadline := time.NewTimer(v.browser.options.MaxWait)
+	defer deadline.Stop()
+	idle := time.NewTimer(v.browser.options.QuietPeriod)
+	defer idle.Stop()
 	for {
 		select {
 		case <-v.ctx.Done():
 			return v.ctx.Err()
-		case <-limit.C:
+		case <-deadline.C:
 			return nil
 		case <-v.changed:
-			still.Reset(v.browser.options.Quiet)
-		case <-still.C:
+			idle.Reset(v.browser.options.QuietPeriod)
+		case <-idle.C:
 			if v.loaded.Load() && v.pending.Load() == 0 {
 				return nil
 			}
-			still.Reset(v.browser.options.Quiet)
+			idle.Reset(v.browser.options.QuietPeriod)
 		}
 	}
 }
@@ -189,8 +189,8 @@ func (v *visit) touch() {
 	}
 }
 
-// event is called for what the browser tells. It does not wait.
-func (v *visit) event(e event) {
+// handleEvent handles an event of the browser without blocking.
+func (v *visit) handleEvent(e event) {
 	switch e.Method {
 	case "Page.loadEventFired":
 		v.loaded.Store(true)
@@ -200,7 +200,7 @@ func (v *visit) event(e event) {
 			_ = v.conn.call(v.ctx, e.Session, "Page.handleJavaScriptDialog", map[string]any{"accept": false}, nil)
 		})
 	case "Fetch.requestPaused":
-		var paused request
+		var paused pausedRequest
 		if err := json.Unmarshal(e.Params, &paused); err != nil {
 			return
 		}
@@ -208,54 +208,54 @@ func (v *visit) event(e event) {
 		v.fetches.Go(func() {
 			defer v.touch()
 			defer v.pending.Add(-1)
-			v.answer(e.Session, paused)
+			v.respond(e.Session, paused)
 		})
 	}
 }
 
-// request is what a page asks for (Fetch.requestPaused).
-type request struct {
+// pausedRequest is an intercepted request (Fetch.requestPaused).
+type pausedRequest struct {
 	RequestID    string
 	ResourceType string
 	Request      struct{ URL, Method string }
 }
 
-// answer gives a page what it asked for, or refuses.
-func (v *visit) answer(session string, asked request) {
-	method, params := "Fetch.failRequest", map[string]any{"requestId": asked.RequestID, "errorReason": "BlockedByClient"}
+// respond fulfills or fails an intercepted request.
+func (v *visit) respond(session string, request pausedRequest) {
+	method, params := "Fetch.failRequest", map[string]any{"requestId": request.RequestID, "errorReason": "BlockedByClient"}
 	switch {
-	case asked.Request.URL == v.page.URL && asked.ResourceType == "Document" && v.served.CompareAndSwap(false, true):
-		method, params = fulfil(asked, http.StatusOK, v.page.ContentType, nil, v.page.Body)
-	case !wanted(asked), v.requests.Add(1) > int64(v.browser.options.Requests):
+	case request.Request.URL == v.page.URL && request.ResourceType == "Document" && v.served.CompareAndSwap(false, true):
+		method, params = fulfill(request, http.StatusOK, v.page.ContentType, nil, v.page.Body)
+	case !isNeeded(request), v.requests.Add(1) > int64(v.browser.options.MaxRequests):
 	default:
-		if got, err := v.page.Get(v.ctx, asked.Request.URL); err == nil {
-			method, params = fulfil(asked, got.Status, got.ContentType, got.Header, got.Body)
+		if got, err := v.page.Get(v.ctx, request.Request.URL); err == nil {
+			method, params = fulfill(request, got.Status, got.ContentType, got.Header, got.Body)
 		}
 	}
 	_ = v.conn.call(v.ctx, session, method, params, nil)
 }
 
-// wanted says whether a page needs it for its text. Nothing is sent on its
-// behalf, only fetched.
-func wanted(asked request) bool {
-	if asked.Request.Method != http.MethodGet || !strings.HasPrefix(asked.Request.URL, "http") {
+// isNeeded reports whether a page may need the resource for its text. Requests
+// with a body are never made.
+func isNeeded(request pausedRequest) bool {
+	if request.Request.Method != http.MethodGet || !strings.HasPrefix(request.Request.URL, "http") {
 		return false
 	}
-	switch asked.ResourceType {
+	switch request.ResourceType {
 	case "Document", "Script", "Stylesheet", "XHR", "Fetch":
 		return true
 	}
 	return false
 }
 
-func fulfil(asked request, status int, contentType string, header http.Header, body []byte) (string, map[string]any) {
+func fulfill(request pausedRequest, status int, contentType string, header http.Header, body []byte) (string, map[string]any) {
 	headers := []map[string]string{{"name": "Content-Type", "value": contentType}}
-	// Pages need these to use what other sites gave them.
+	// Pages need these headers to use resources of other origins.
 	for _, name := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Content-Security-Policy"} {
 		if value := header.Get(name); value != "" {
 			headers = append(headers, map[string]string{"name": name, "value": value})
 		}
 	}
-	return "Fetch.fulfillRequest", map[string]any{"requestId": asked.RequestID, "responseCode": status, "responseHeaders": headers,
+	return "Fetch.fulfillRequest", map[string]any{"requestId": request.RequestID, "responseCode": status, "responseHeaders": headers,
 		"body": base64.StdEncoding.EncodeToString(body)}
 }

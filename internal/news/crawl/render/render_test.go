@@ -78,7 +78,7 @@ func fetcher(t *testing.T, s *site, o Options) *fetch.Fetcher {
 
 const quiet = 200 * time.Millisecond
 
-func TestRender(t *testing.T) {
+func TestRender_Pages(t *testing.T) {
 	s := newSite(t, map[string]string{
 		"/":         `<title>Tin</title><div id="tin">Đang tải</div><img src="/a.png"><script src="/app.js"></script>`,
 		"/app.js":   `fetch('/tin.json').then(r => r.json()).then(j => { document.getElementById('tin').textContent = j.text + navigator.userAgent.includes('Dateline') })`,
@@ -95,7 +95,7 @@ func TestRender(t *testing.T) {
 		"/forbidden.json": `{}`,
 	})
 	chromium := enginetest.RemoteChromium(t)
-	f := fetcher(t, s, Options{URL: chromium, Quiet: quiet, Wait: 3 * time.Second, Requests: 10})
+	f := fetcher(t, s, Options{URL: chromium, QuietPeriod: quiet, MaxWait: 3 * time.Second, MaxRequests: 10})
 	get := func(t *testing.T, r fetch.Request) *fetch.Result {
 		t.Helper()
 		r.URL, r.Render = s.URL+r.URL, true
@@ -146,14 +146,14 @@ func TestRender(t *testing.T) {
 }
 
 // Without a browser pages stay as they were served.
-func TestNoBrowser(t *testing.T) {
+func TestRender_BrowserUnavailable(t *testing.T) {
 	s := newSite(t, map[string]string{"/": "<p>Giá vàng"})
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	for _, address := range []string{gone.URL, "ws" + strings.TrimPrefix(gone.URL, "http"), s.secret.URL} {
 		f := fetcher(t, s, Options{URL: address})
 		r, err := f.Fetch(t.Context(), fetch.Request{URL: s.URL, Render: true})
-		if err != nil || r.Outcome != fetch.OK || r.Rendered || string(r.Text) != "<p>Giá vàng" || r.Reason != "it could not be rendered" {
+		if err != nil || r.Outcome != fetch.OK || r.Rendered || string(r.Text) != "<p>Giá vàng" || r.Reason != "the page could not be rendered" {
 			t.Errorf("%s: %+v %v", address, r, err)
 		}
 	}

@@ -10,101 +10,100 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// How long what is known of a robots.txt holds.
+// Lifetimes of cached files.
 const (
-	// fresh is from RFC 9309 §2.4: no longer than 24 hours.
-	fresh = 24 * time.Hour
-	// again is when a server that could not be reached is asked again.
-	again = 10 * time.Minute
-	// given is from RFC 9309 §2.3.1.4: after 30 days a robots.txt that cannot
-	// be reached may be taken for one that does not exist.
-	given = 30 * 24 * time.Hour
+	// maxAge is the limit of RFC 9309 §2.4.
+	maxAge = 24 * time.Hour
+	// retryInterval is how long an unreachable server is left alone.
+	retryInterval = 10 * time.Minute
+	// unreachableGrace is when an unreachable robots.txt may be treated as
+	// missing (RFC 9309 §2.3.1.4).
+	unreachableGrace = 30 * 24 * time.Hour
 )
 
-// Entry is a robots.txt as a cache keeps it.
+// Entry is a cached robots.txt.
 type Entry struct {
-	Status           int       // of the last answer; 0: none came
-	Body             []byte    // of the last success
-	Fetched          time.Time // when Body came, or its absence was told; zero: never
-	Expires          time.Time // when it is asked for again
-	UnreachableSince time.Time // zero: the last attempt got an answer
+	Status           int       // of the last response; 0: none
+	Body             []byte    // of the last successful response
+	FetchedAt        time.Time // when Body was fetched, or found to be missing; zero: never
+	ExpiresAt        time.Time // when it is fetched again
+	UnreachableSince time.Time // zero: the last attempt succeeded
 }
 
-// Store keeps entries beyond the memory of one process. Its methods may be
-// called at the same time.
+// Store shares entries between processes. It must be safe for concurrent use.
 type Store interface {
 	// LoadRobots returns the entry of an origin such as https://example.org,
-	// and whether there is one.
+	// and whether it exists.
 	LoadRobots(ctx context.Context, origin string) (Entry, bool, error)
 	SaveRobots(ctx context.Context, origin string, entry Entry) error
 }
 
-// Answer is what came of fetching a robots.txt. Redirects have been followed.
-type Answer struct {
-	Status     int // 0: no answer
+// Response is the response to a request for a robots.txt, after redirects.
+type Response struct {
+	Status     int // 0: no response
 	Body       []byte
-	RetryAfter time.Duration // that the server asked for
+	RetryAfter time.Duration // requested by the server
 }
 
 // Source fetches the robots.txt of an origin. An error means that nothing was
-// learned, such as when ctx ended; a server that cannot be reached is an Answer
-// of status 0.
-type Source func(ctx context.Context, origin string) (Answer, error)
+// learned, for example because ctx ended. A server that cannot be reached is a
+// Response with status 0.
+type Source func(ctx context.Context, origin string) (Response, error)
 
 // Options for a Cache.
 type Options struct {
-	Product string // our product token
-	Source  Source
-	Store   Store            // nil: in memory only
-	Now     func() time.Time // nil: time.Now
-	Size    int              // how many origins are kept in memory; 10,000
+	Product  string // the crawler's product token
+	Source   Source
+	Store    Store            // nil: in memory only
+	Now      func() time.Time // nil: time.Now
+	Capacity int              // origins in memory; 10,000
 }
 
-// Cache knows what sites allow us. It is safe for concurrent use.
+// Cache caches the robots.txt of sites. It is safe for concurrent use.
 type Cache struct {
 	options Options
 	flight  singleflight.Group
 
-	mu    sync.Mutex
-	known map[string]Policy
+	mu       sync.Mutex
+	policies map[string]Policy
 }
 
-// Policy is what a site allows us at the moment.
+// Policy is what a site currently allows.
 type Policy struct {
-	Agent
+	Group
 	Sitemaps []string
-	// Reachable is false when robots.txt could not be fetched: then what was
-	// known before holds, or nothing is allowed.
+	// Reachable is false if robots.txt could not be fetched. Then the previous
+	// rules apply, or nothing is allowed.
 	Reachable bool
-	// Expires is when it is asked for again.
-	Expires time.Time
+	// ExpiresAt is when robots.txt is fetched again.
+	ExpiresAt time.Time
 }
 
-// NewCache makes a cache.
+// NewCache creates a cache.
 func NewCache(options Options) *Cache {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	if options.Size <= 0 {
-		options.Size = 10_000
+	if options.Capacity <= 0 {
+		options.Capacity = 10_000
 	}
-	return &Cache{options: options, known: map[string]Policy{}}
+	return &Cache{options: options, policies: map[string]Policy{}}
 }
 
-// Get says what an origin such as https://example.org allows. It fetches
-// robots.txt when that is not known; an error means that it could not tell.
+// Get returns the policy of an origin such as https://example.org, fetching its
+// robots.txt if needed.
 func (c *Cache) Get(ctx context.Context, origin string) (Policy, error) {
 	if policy, ok := c.current(origin); ok {
 		return policy, nil
 	}
-	// One request for all who ask at once. It is made in the name of the first;
-	// when that one gives up, another tries.
+	// Concurrent callers share one request, made with the context of the first.
+	// If that one is canceled, another caller retries.
 	for {
-		answer := c.flight.DoChan(origin, func() (any, error) { return c.learn(ctx, origin) })
+		response := c.flight.DoChan(origin, func() (any, error) { return c.refresh(ctx, origin) })
 		select {
 		case <-ctx.Done():
 			return Policy{}, ctx.Err()
-		case result := <-answer:
+		case result := <-response:
 			if ctx.Err() == nil && result.Shared &&
 				(errors.Is(result.Err, context.Canceled) || errors.Is(result.Err, context.DeadlineExceeded)) {
 				continue
@@ -115,23 +114,23 @@ func (c *Cache) Get(ctx context.Context, origin string) (Policy, error) {
 	}
 }
 
-// current is what memory has of an origin, if it still holds.
+// current returns the policy in memory, unless it has expired.
 func (c *Cache) current(origin string) (Policy, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	policy, ok := c.known[origin]
-	return policy, ok && c.options.Now().Before(policy.Expires)
+	policy, ok := c.policies[origin]
+	return policy, ok && c.options.Now().Before(policy.ExpiresAt)
 }
 
-// Forget drops what is known of an origin from memory.
+// Forget removes an origin from memory.
 func (c *Cache) Forget(origin string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.known, origin)
+	delete(c.policies, origin)
 }
 
-func (c *Cache) learn(ctx context.Context, origin string) (Policy, error) {
-	// Who looked just before another's answer came finds it here.
+func (c *Cache) refresh(ctx context.Context, origin string) (Policy, error) {
+	// Another caller may have finished in the meantime.
 	if policy, ok := c.current(origin); ok {
 		return policy, nil
 	}
@@ -145,12 +144,12 @@ func (c *Cache) learn(ctx context.Context, origin string) (Policy, error) {
 			entry = stored
 		}
 	}
-	if now := c.options.Now(); !now.Before(entry.Expires) {
-		answer, err := c.options.Source(ctx, origin)
+	if now := c.options.Now(); !now.Before(entry.ExpiresAt) {
+		response, err := c.options.Source(ctx, origin)
 		if err != nil {
 			return Policy{}, fmt.Errorf("fetch the robots.txt of %s: %w", origin, err)
 		}
-		entry = entry.After(answer, c.options.Now())
+		entry = entry.Update(response, c.options.Now())
 		if c.options.Store != nil {
 			if err := c.options.Store.SaveRobots(ctx, origin, entry); err != nil {
 				return Policy{}, fmt.Errorf("save the robots.txt of %s: %w", origin, err)
@@ -158,63 +157,62 @@ func (c *Cache) learn(ctx context.Context, origin string) (Policy, error) {
 		}
 	}
 	policy := entry.Policy(c.options.Product, c.options.Now())
-	c.keep(origin, policy)
+	c.put(origin, policy)
 	return policy, nil
 }
 
-func (c *Cache) keep(origin string, policy Policy) {
+func (c *Cache) put(origin string, policy Policy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, known := c.known[origin]; !known && len(c.known) >= c.options.Size {
+	if _, known := c.policies[origin]; !known && len(c.policies) >= c.options.Capacity {
 		now := c.options.Now()
-		for other, old := range c.known {
-			if !now.Before(old.Expires) {
-				delete(c.known, other)
+		for other, old := range c.policies {
+			if !now.Before(old.ExpiresAt) {
+				delete(c.policies, other)
 			}
 		}
-		for other := range c.known {
-			if len(c.known) < c.options.Size {
+		for other := range c.policies {
+			if len(c.policies) < c.options.Capacity {
 				break
 			}
-			delete(c.known, other)
+			delete(c.policies, other)
 		}
 	}
-	c.known[origin] = policy
+	c.policies[origin] = policy
 }
 
-// After is the entry once an answer came.
-func (e Entry) After(answer Answer, now time.Time) Entry {
-	status := answer.Status
+// Update returns the entry after a response.
+func (e Entry) Update(response Response, now time.Time) Entry {
+	status := response.Status
 	switch {
 	case status >= 200 && status < 300:
-		body := answer.Body[:min(len(answer.Body), MaxSize)]
-		return Entry{Status: status, Body: body, Fetched: now, Expires: now.Add(fresh)}
+		body := response.Body[:min(len(response.Body), MaxSize)]
+		return Entry{Status: status, Body: body, FetchedAt: now, ExpiresAt: now.Add(maxAge)}
 	case status >= 300 && status < 500 && status != 429:
-		// "Unavailable" (§2.3.1.3): everything is allowed. A redirect that leads
-		// nowhere counts as such (§2.3.1.2).
-		return Entry{Status: status, Fetched: now, Expires: now.Add(fresh)}
+		// "Unavailable" (§2.3.1.3) allows everything. So does a redirect
+		// without a target (§2.3.1.2).
+		return Entry{Status: status, FetchedAt: now, ExpiresAt: now.Add(maxAge)}
 	}
-	// "Unreachable" (§2.3.1.4). 429 asks for patience; it does not tell that
-	// there are no rules.
+	// "Unreachable" (§2.3.1.4). 429 does not mean that there are no rules.
 	e.Status = status
 	if e.UnreachableSince.IsZero() {
 		e.UnreachableSince = now
 	}
-	e.Expires = now.Add(max(again, min(answer.RetryAfter, fresh)))
+	e.ExpiresAt = now.Add(max(retryInterval, min(response.RetryAfter, maxAge)))
 	return e
 }
 
-// Policy is what the entry means for a crawler.
+// Policy applies the entry to a crawler.
 func (e Entry) Policy(product string, now time.Time) Policy {
-	p := Policy{Reachable: e.UnreachableSince.IsZero(), Expires: e.Expires}
+	p := Policy{Reachable: e.UnreachableSince.IsZero(), ExpiresAt: e.ExpiresAt}
 	switch {
-	case p.Reachable || !e.Fetched.IsZero():
-		// Also when it cannot be reached: then what was known holds on (§2.4).
+	case p.Reachable || !e.FetchedAt.IsZero():
+		// While robots.txt is unreachable, the previous rules apply (§2.4).
 		file := Parse(e.Body)
-		p.Agent, p.Sitemaps = file.For(product), file.Sitemaps
-	case now.Sub(e.UnreachableSince) >= given:
+		p.Group, p.Sitemaps = file.For(product), file.Sitemaps
+	case now.Sub(e.UnreachableSince) >= unreachableGrace:
 	default:
-		p.none = true
+		p.disallowAll = true
 	}
 	return p
 }

@@ -32,12 +32,12 @@ func (m *memory) SaveRobots(_ context.Context, origin string, e Entry) error {
 // site answers with what its fields say.
 type site struct {
 	mu     sync.Mutex
-	answer Answer
+	answer Response
 	err    error
 	asked  int
 }
 
-func (s *site) source(context.Context, string) (Answer, error) {
+func (s *site) source(context.Context, string) (Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
@@ -46,12 +46,12 @@ func (s *site) source(context.Context, string) (Answer, error) {
 
 const origin = "https://example.org"
 
-func body(text string) Answer { return Answer{Status: 200, Body: []byte(text)} }
+func body(text string) Response { return Response{Status: 200, Body: []byte(text)} }
 
 // What each status means (RFC 9309 §2.3.1).
-func TestStatuses(t *testing.T) {
+func TestCache_Statuses(t *testing.T) {
 	for _, c := range []struct {
-		answer    Answer
+		answer    Response
 		allowed   bool
 		reachable bool
 		holds     time.Duration
@@ -59,24 +59,24 @@ func TestStatuses(t *testing.T) {
 		{body("user-agent: *\ndisallow: /private"), true, true, 24 * time.Hour},
 		{body("user-agent: *\ndisallow: /"), false, true, 24 * time.Hour},
 		{body(""), true, true, 24 * time.Hour},
-		{Answer{Status: 204}, true, true, 24 * time.Hour},
-		{Answer{Status: 304}, true, true, 24 * time.Hour},
-		{Answer{Status: 401, Body: []byte("user-agent: *\ndisallow: /")}, true, true, 24 * time.Hour},
-		{Answer{Status: 403}, true, true, 24 * time.Hour},
-		{Answer{Status: 404}, true, true, 24 * time.Hour},
-		{Answer{Status: 410}, true, true, 24 * time.Hour},
-		{Answer{Status: 429}, false, false, 10 * time.Minute},
-		{Answer{Status: 429, RetryAfter: time.Hour}, false, false, time.Hour},
-		{Answer{Status: 429, RetryAfter: 100 * 24 * time.Hour}, false, false, 24 * time.Hour},
-		{Answer{Status: 500}, false, false, 10 * time.Minute},
-		{Answer{Status: 503, RetryAfter: 30 * time.Minute}, false, false, 30 * time.Minute},
-		{Answer{}, false, false, 10 * time.Minute},
+		{Response{Status: 204}, true, true, 24 * time.Hour},
+		{Response{Status: 304}, true, true, 24 * time.Hour},
+		{Response{Status: 401, Body: []byte("user-agent: *\ndisallow: /")}, true, true, 24 * time.Hour},
+		{Response{Status: 403}, true, true, 24 * time.Hour},
+		{Response{Status: 404}, true, true, 24 * time.Hour},
+		{Response{Status: 410}, true, true, 24 * time.Hour},
+		{Response{Status: 429}, false, false, 10 * time.Minute},
+		{Response{Status: 429, RetryAfter: time.Hour}, false, false, time.Hour},
+		{Response{Status: 429, RetryAfter: 100 * 24 * time.Hour}, false, false, 24 * time.Hour},
+		{Response{Status: 500}, false, false, 10 * time.Minute},
+		{Response{Status: 503, RetryAfter: 30 * time.Minute}, false, false, 30 * time.Minute},
+		{Response{}, false, false, 10 * time.Minute},
 	} {
 		now := time.Now()
 		s := &site{answer: c.answer}
 		cache := NewCache(Options{Product: "dateline", Source: s.source, Now: func() time.Time { return now }})
 		p, err := cache.Get(t.Context(), origin)
-		if err != nil || p.Check("/article").Allowed != c.allowed || p.Reachable != c.reachable || !p.Expires.Equal(now.Add(c.holds)) {
+		if err != nil || p.Check("/article").Allowed != c.allowed || p.Reachable != c.reachable || !p.ExpiresAt.Equal(now.Add(c.holds)) {
 			t.Errorf("%+v: allowed %v, %+v, %v", c.answer, p.Check("/article").Allowed, p, err)
 		}
 		now = now.Add(c.holds - 1)
@@ -94,14 +94,14 @@ func TestStatuses(t *testing.T) {
 
 // What was known holds on while a site cannot be reached; after 30 days a site
 // that never told is taken for one without rules.
-func TestUnreachable(t *testing.T) {
+func TestCache_Unreachable(t *testing.T) {
 	now := time.Now()
 	s := &site{answer: body("user-agent: *\ndisallow: /private\nsitemap: /s.xml")}
 	cache := NewCache(Options{Product: "dateline", Source: s.source, Now: func() time.Time { return now }, Store: &memory{entries: map[string]Entry{}}})
 	if p, err := cache.Get(t.Context(), origin); err != nil || !p.Check("/a").Allowed || p.Check("/private").Allowed {
 		t.Fatalf("%+v %v", p, err)
 	}
-	s.answer = Answer{Status: 500}
+	s.answer = Response{Status: 500}
 	for range 100 {
 		now = now.Add(24 * time.Hour)
 		if p, err := cache.Get(t.Context(), origin); err != nil || !p.Check("/a").Allowed || p.Check("/private").Allowed || p.Reachable || len(p.Sitemaps) != 1 {
@@ -114,7 +114,7 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("%+v %v", p, err)
 	}
 
-	s.answer = Answer{}
+	s.answer = Response{}
 	for day := range 32 {
 		p, err := cache.Get(t.Context(), "https://silent.example")
 		if err != nil || p.Check("/a").Allowed != (day >= 30) {
@@ -125,7 +125,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 // Another process, or the next one, does not ask again.
-func TestStore(t *testing.T) {
+func TestCache_Store(t *testing.T) {
 	s, store := &site{answer: body("user-agent: *\ndisallow: /a")}, &memory{entries: map[string]Entry{}}
 	for range 3 {
 		cache := NewCache(Options{Product: "dateline", Source: s.source, Store: store})
@@ -142,7 +142,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func TestErrorsAreNotKept(t *testing.T) {
+func TestCache_ErrorsAreNotCached(t *testing.T) {
 	s := &site{err: errors.New("stopping")}
 	cache := NewCache(Options{Product: "dateline", Source: s.source})
 	if _, err := cache.Get(t.Context(), origin); err == nil {
@@ -158,10 +158,10 @@ func TestErrorsAreNotKept(t *testing.T) {
 	}
 }
 
-func TestAskedOnce(t *testing.T) {
+func TestCache_SharesRequests(t *testing.T) {
 	gate := make(chan struct{})
 	asked := 0
-	cache := NewCache(Options{Product: "dateline", Source: func(context.Context, string) (Answer, error) {
+	cache := NewCache(Options{Product: "dateline", Source: func(context.Context, string) (Response, error) {
 		asked++
 		<-gate
 		return body(""), nil
@@ -181,15 +181,15 @@ func TestAskedOnce(t *testing.T) {
 	}
 }
 
-func TestSize(t *testing.T) {
+func TestCache_Capacity(t *testing.T) {
 	s := &site{answer: body("")}
-	cache := NewCache(Options{Source: s.source, Size: 10})
+	cache := NewCache(Options{Source: s.source, Capacity: 10})
 	for i := range 100 {
 		if _, err := cache.Get(t.Context(), origin+string(rune('a'+i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(cache.known) > 10 {
-		t.Errorf("%d are kept", len(cache.known))
+	if len(cache.policies) > 10 {
+		t.Errorf("%d are kept", len(cache.policies))
 	}
 }

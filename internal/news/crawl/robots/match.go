@@ -2,51 +2,50 @@ package robots
 
 import "strings"
 
-// For is what the file says to the crawler with this product token. The groups
-// that name it hold together; if there are none, those for all ("*") do
-// (RFC 9309 §2.2.1).
-func (f *File) For(product string) Agent {
-	product = token(product)
-	agent := Agent{}
+// For returns the rules for the crawler with this product token: those of all
+// groups that name it, or else those of the groups for "*" (RFC 9309 §2.2.1).
+func (f *File) For(product string) Group {
+	product = productToken(product)
+	agent := Group{}
 	if product != "" {
 		agent = f.merge(product)
 	}
-	if !agent.named {
+	if !agent.matched {
 		agent = f.merge("*")
 	}
 	return agent
 }
 
-func (f *File) merge(name string) Agent {
-	agent := Agent{}
-	for _, g := range f.groups {
+func (f *File) merge(name string) Group {
+	agent := Group{}
+	for _, g := range f.records {
 		for _, known := range g.agents {
 			if known != name {
 				continue
 			}
-			agent.named = true
+			agent.matched = true
 			agent.rules = append(agent.rules, g.rules...)
-			agent.Delay = max(agent.Delay, g.delay)
+			agent.CrawlDelay = max(agent.CrawlDelay, g.delay)
 			break
 		}
 	}
 	return agent
 }
 
-// Check says whether a path with its query, such as /tin?id=1, may be fetched.
-// The rule with the longest pattern decides; of two equally long ones, Allow
-// (RFC 9309 §2.2.2).
-func (a Agent) Check(path string) Verdict {
+// Check reports whether a path with its query, such as /tin?id=1, may be
+// fetched. The rule with the longest pattern decides; of two equally long ones,
+// Allow (RFC 9309 §2.2.2).
+func (a Group) Check(path string) Verdict {
 	if path == "" || path[0] != '/' {
 		path = "/" + path
 	}
 	path, _, _ = strings.Cut(path, "#")
-	// In a path they are no special characters (§2.2.3).
-	path = normalise(strings.NewReplacer("*", "%2A", "$", "%24").Replace(path))
+	// These characters are not special in a path (§2.2.3).
+	path = normalize(strings.NewReplacer("*", "%2A", "$", "%24").Replace(path))
 	if path == "/robots.txt" { // §2.2.2: always allowed
 		return Verdict{Allowed: true}
 	}
-	if a.none {
+	if a.disallowAll {
 		return Verdict{Rule: "robots.txt could not be fetched"}
 	}
 	best, longest := -1, -1
@@ -59,12 +58,12 @@ func (a Agent) Check(path string) Verdict {
 	if best < 0 {
 		return Verdict{Allowed: true}
 	}
-	return Verdict{Allowed: a.rules[best].allow, Rule: a.rules[best].written}
+	return Verdict{Allowed: a.rules[best].allow, Rule: a.rules[best].line}
 }
 
-// matches compares from the start of the path. "*" stands for anything, "$" at
-// the end for the end (RFC 9309 §2.2.3). It takes time proportional to the
-// product of both lengths at worst, whatever the pattern.
+// matches matches a pattern from the start of the path. "*" matches any text
+// and a trailing "$" the end (RFC 9309 §2.2.3). The time is at most
+// proportional to the product of both lengths.
 func matches(pattern, path string) bool {
 	pattern, anchored := strings.CutSuffix(pattern, "$")
 	parts := strings.Split(pattern, "*")
@@ -75,8 +74,8 @@ func matches(pattern, path string) bool {
 	if len(parts) == 1 {
 		return !anchored || rest == ""
 	}
-	// Each part at the first place where it fits: no later place can be better,
-	// but for the last part of an anchored pattern, which stands at the end.
+	// Each part matches at its first occurrence. Later ones cannot be better,
+	// except for the last part of an anchored pattern.
 	for _, part := range parts[1 : len(parts)-1] {
 		i := strings.Index(rest, part)
 		if i < 0 {

@@ -8,40 +8,41 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds a line that is read: no path is as long.
+// maxLine is how much of a line is read; no path is longer.
 const maxLine = 16 << 10
 
-// Parse reads a robots.txt. Nothing that stands in it is an error: lines that it
-// does not understand are skipped, as RFC 9309 §2.2 asks.
+// Parse parses a robots.txt. It never fails: lines that it does not understand
+// are skipped (RFC 9309 §2.2).
 func Parse(data []byte) *File {
 	data = data[:min(len(data), MaxSize)]
-	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")) // §2.3: UTF-8; editors add the mark
+	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")) // §2.3: UTF-8; editors add a BOM
 	f := &File{}
-	var current *group
-	agentsEnded := true // the next user-agent line begins a new group
+	var current *record
+	agentsEnded := true // the next user-agent line starts a new group
 	for line := range lines(data) {
-		key, value, ok := split(line)
+		key, value, ok := parseLine(line)
 		if !ok {
 			continue
 		}
 		switch key {
 		case "user-agent":
 			if agentsEnded {
-				f.groups = append(f.groups, group{delay: -1})
-				current, agentsEnded = &f.groups[len(f.groups)-1], false
+				f.records = append(f.records, record{delay: -1})
+				current, agentsEnded = &f.records[len(f.records)-1], false
 			}
-			current.agents = append(current.agents, token(value))
+			current.agents = append(current.agents, productToken(value))
 		case "allow", "disallow":
 			agentsEnded = true
-			// Rules before any user-agent line belong to nobody (§2.1, "startgroupline").
-			// An empty pattern matches nothing (§2.2.2, and the example of §5.1).
+			// Rules before any user-agent line apply to nobody (§2.1,
+			// "startgroupline"). An empty pattern matches nothing (§2.2.2, and
+			// the example of §5.1).
 			if current == nil || value == "" {
 				continue
 			}
-			current.rules = append(current.rules, rule{allow: key == "allow", pattern: normalise(pattern(value)), written: written(key, value)})
+			current.rules = append(current.rules, rule{allow: key == "allow", pattern: normalize(normalizePattern(value)), line: formatRule(key, value)})
 		case "crawl-delay":
-			// Not of the RFC, so it must not interfere with what is: it does not
-			// end the agents of a group (§2.2.4).
+			// Other records must not interfere with the groups (§2.2.4): they
+			// do not end a list of agents.
 			if current != nil {
 				if delay, ok := seconds(value); ok {
 					current.delay = delay
@@ -59,7 +60,7 @@ func Parse(data []byte) *File {
 
 const maxSitemaps = 1000
 
-// lines splits at CR, LF or both (§2.2: EOL = CR / LF / CRLF).
+// lines splits at CR, LF or CRLF (§2.2).
 func lines(data []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for len(data) > 0 {
@@ -80,26 +81,26 @@ func lines(data []byte) func(yield func(string) bool) {
 	}
 }
 
-// split reads a line as key and value, without its comment.
-func split(line string) (key, value string, ok bool) {
+// parseLine returns the key and value of a line, without its comment.
+func parseLine(line string) (key, value string, ok bool) {
 	const blank = " \t\x00\v\f\u00a0"
 	line, _, _ = strings.Cut(line, "#")
 	line = strings.Trim(line, blank)
 	key, value, ok = strings.Cut(line, ":")
 	if !ok {
-		// "Disallow /path" is meant as it looks.
+		// Accept "Disallow /path", without a colon.
 		fields := strings.Fields(line)
 		if len(fields) != 2 {
 			return "", "", false
 		}
 		key, value = fields[0], fields[1]
 	}
-	return spelling(strings.ToLower(strings.Trim(key, blank))), strings.Trim(value, blank), true
+	return fixTypo(strings.ToLower(strings.Trim(key, blank))), strings.Trim(value, blank), true
 }
 
-// spelling corrects what people often write. Google's parser takes the same
+// fixTypo corrects common typos, the same ones as Google's parser
 // (github.com/google/robotstxt, kAllowFrequentTypos).
-func spelling(key string) string {
+func fixTypo(key string) string {
 	switch key {
 	case "useragent", "user agent":
 		return "user-agent"
@@ -113,13 +114,13 @@ func spelling(key string) string {
 	return key
 }
 
-// pattern is what an author meant who forgot the first slash: as written, it
-// would match nothing.
-func pattern(value string) string {
+// normalizePattern adds a missing leading slash: as written, the pattern would
+// match nothing.
+func normalizePattern(value string) string {
 	if value[0] != '/' && value[0] != '*' {
 		value = "/" + value
 	}
-	// "$" means the end only there (§2.2.3).
+	// "$" is special only at the end (§2.2.3).
 	body, end := strings.CutSuffix(value, "$")
 	body = strings.ReplaceAll(body, "$", "%24")
 	if end {
@@ -128,18 +129,19 @@ func pattern(value string) string {
 	return body
 }
 
-func written(key, value string) string {
+func formatRule(key, value string) string {
 	if len(value) > 200 {
 		value = strings.ToValidUTF8(value[:200], "") + "…"
 	}
 	return strings.ToUpper(key[:1]) + key[1:] + ": " + value
 }
 
-// token is the product token at the start of a user-agent line: letters, "_"
-// and "-" (§2.2.1). What follows, such as a version, does not count.
-func token(value string) string {
+// productToken returns the product token of a user-agent line: letters, "_" and
+// "-" (§2.2.1). Anything after it, such as a version, does not count.
+func productToken(value string) string {
 	if strings.HasPrefix(value, "*") {
-		// "*" with something behind it is still for all, as Google reads it.
+		// "*" followed by other text still means all crawlers, as in Google's
+		// parser.
 		if len(value) == 1 || value[1] == ' ' || value[1] == '\t' {
 			return "*"
 		}
@@ -160,19 +162,19 @@ func seconds(value string) (time.Duration, bool) {
 	if err != nil || !(number >= 0) {
 		return 0, false
 	}
-	const longest = 365 * 24 * time.Hour
-	if number > longest.Seconds() {
-		return longest, true
+	const maxDelay = 365 * 24 * time.Hour
+	if number > maxDelay.Seconds() {
+		return maxDelay, true
 	}
 	return time.Duration(number * float64(time.Second)), true
 }
 
-// normalise writes a path or a pattern in one way: octets outside ASCII are
-// percent-encoded, encoded ones that need not be are decoded, unless they are
-// reserved (RFC 9309 §2.2.2; RFC 3986 §2.2). So "%2F" is not "/", and "%2A" not
-// the wildcard. In a query ":", "/", "?" and "@" mean nothing, encoded or not
-// (RFC 3986 §3.4; the second example of RFC 9309 §2.2.2).
-func normalise(path string) string {
+// normalize brings a path or pattern into one form: octets outside ASCII are
+// percent-encoded, and unnecessary encodings are decoded, except for reserved
+// characters (RFC 9309 §2.2.2; RFC 3986 §2.2). So "%2F" is not "/", and "%2A"
+// is not the wildcard. In a query, ":", "/", "?" and "@" are equal to their
+// encoded forms (RFC 3986 §3.4; the second example of RFC 9309 §2.2.2).
+func normalize(path string) string {
 	plain := true
 	for i := range len(path) {
 		if path[i] == '%' || path[i] >= utf8.RuneSelf || path[i] <= ' ' {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestCases runs testdata/cases.txt.
-func TestCases(t *testing.T) {
+func TestParse_RFC9309Cases(t *testing.T) {
 	data, err := os.ReadFile("testdata/cases.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-func TestVerdictNamesRule(t *testing.T) {
+func TestCheck_ReturnsRule(t *testing.T) {
 	a := Parse([]byte("user-agent: *\ndisallow: /tim-kiem # search\nallow: /tim-kiem/tag")).For("x")
 	if v := a.Check("/tim-kiem?q=a"); v.Rule != "Disallow: /tim-kiem" {
 		t.Errorf("%+v", v)
@@ -58,33 +58,33 @@ func TestVerdictNamesRule(t *testing.T) {
 	}
 }
 
-func TestDelay(t *testing.T) {
+func TestParse_CrawlDelay(t *testing.T) {
 	for value, want := range map[string]time.Duration{
 		"5": 5 * time.Second, "0.5": 500 * time.Millisecond, "0,5": 500 * time.Millisecond, "0": 0, "-1": 0, "soon": 0, "": 0, "NaN": 0,
 		"1e99": 365 * 24 * time.Hour, "Inf": 365 * 24 * time.Hour,
 	} {
-		if got := Parse([]byte("user-agent: *\ncrawl-delay: " + value)).For("x").Delay; got != want {
+		if got := Parse([]byte("user-agent: *\ncrawl-delay: " + value)).For("x").CrawlDelay; got != want {
 			t.Errorf("%q: %s", value, got)
 		}
 	}
 	// Groups hold together; ours replaces the one for all.
 	f := Parse([]byte("user-agent: *\ncrawl-delay: 10\ndisallow: /a\nuser-agent: us\ncrawl-delay: 2\nallow: /\nuser-agent: us\ncrawl-delay: 3\n"))
-	if got := f.For("us").Delay; got != 3*time.Second {
+	if got := f.For("us").CrawlDelay; got != 3*time.Second {
 		t.Errorf("ours: %s", got)
 	}
-	if got := f.For("x").Delay; got != 10*time.Second {
+	if got := f.For("x").CrawlDelay; got != 10*time.Second {
 		t.Errorf("all: %s", got)
 	}
 }
 
-func TestSitemaps(t *testing.T) {
+func TestParse_Sitemaps(t *testing.T) {
 	f := Parse([]byte("Sitemap: https://example.org/a.xml\nuser-agent: x\nsitemap:https://example.org/b.xml # news\nsitemap:\nSITEMAP: /c.xml"))
 	if got := fmt.Sprint(f.Sitemaps); got != "[https://example.org/a.xml https://example.org/b.xml /c.xml]" {
 		t.Error(got)
 	}
 }
 
-func TestTooLong(t *testing.T) {
+func TestParse_MaxSize(t *testing.T) {
 	long := "user-agent: *\ndisallow: /a\n" + strings.Repeat("#\n", MaxSize/2) + "disallow: /b\n"
 	a := Parse([]byte(long)).For("x")
 	if a.Check("/a").Allowed || !a.Check("/b").Allowed {
@@ -97,7 +97,7 @@ func TestTooLong(t *testing.T) {
 }
 
 // No pattern makes matching slow: this one would take for ever by backtracking.
-func TestHostilePattern(t *testing.T) {
+func TestCheck_HostilePattern(t *testing.T) {
 	a := Parse([]byte("user-agent: *\ndisallow: /" + strings.Repeat("*a", 2000) + "*b$")).For("x")
 	if v := a.Check("/" + strings.Repeat("a", 8000)); !v.Allowed {
 		t.Error("it matched")
@@ -121,15 +121,15 @@ func FuzzParse(f *testing.F) {
 		if again := a.Check(path); again != v {
 			t.Error("two answers to one question")
 		}
-		if a.Delay < 0 {
+		if a.CrawlDelay < 0 {
 			t.Error("a negative delay")
 		}
 		if !a.Check("/robots.txt").Allowed {
 			t.Error("robots.txt is refused")
 		}
 		// What is normal stays so.
-		if once := normalise(path); normalise(once) != once {
-			t.Errorf("%q becomes %q", once, normalise(once))
+		if once := normalize(path); normalize(once) != once {
+			t.Errorf("%q becomes %q", once, normalize(once))
 		}
 	})
 }

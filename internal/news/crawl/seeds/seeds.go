@@ -1,10 +1,10 @@
-// Package seeds holds the rules for what a workspace may do with the crawl: its
-// seeds, and the domains on which it has some.
+// Package seeds lets the members of a workspace manage their crawl: its seeds, the
+// domains on which it has seeds, and exports of stored pages.
 //
-// Seeds belong to a workspace. Domains, pages and the politeness towards a site
-// belong to all: a site is asked for a page once, however many want it. So a
-// workspace sees the domains on which it has a seed, and steers those that no
-// other workspace crawls; of a shared one it pauses its own seeds.
+// Seeds belong to a workspace. Domains, pages and politeness limits are shared: a
+// page is fetched once, no matter how many workspaces crawl it. A workspace sees
+// the domains on which it has a seed. It controls a domain only if no other
+// workspace has seeds on it; otherwise it can pause its own seeds.
 package seeds
 
 import (
@@ -22,214 +22,125 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// Store keeps seeds and domains.
+// Store stores seeds.
 type Store interface {
 	CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (created []crawl.Seed, replayed bool, err error)
-	Seed(ctx context.Context, workspace, id uuid.UUID) (crawl.Seed, error)
-	Seeds(ctx context.Context, workspace uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error)
-	ChangeSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (crawl.Seed, error)
+	GetSeed(ctx context.Context, workspace, id uuid.UUID) (crawl.Seed, error)
+	ListSeeds(ctx context.Context, workspace uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error)
+	UpdateSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (crawl.Seed, error)
 	DeleteSeed(ctx context.Context, workspace, id uuid.UUID) error
-	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
-	DomainsOfWorkspace(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
-	Queues(ctx context.Context, domain int32) ([]crawl.Queue, error)
-	Answers(ctx context.Context, domain int32) ([]crawl.Answer, error)
-	News(ctx context.Context, domain int32) (crawl.News, error)
-	Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error)
-	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
-	ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error)
-	RenderDomain(ctx context.Context, workspace uuid.UUID, domain string, render bool) error
-	AddExport(ctx context.Context, workspace, id uuid.UUID, domain string) error
-	HasExport(ctx context.Context, workspace, id uuid.UUID, domain string) (bool, error)
 }
 
-// Workflows tells Temporal what was done with a domain.
+// Workflows notifies Temporal.
 type Workflows interface {
-	SignalCrawl(ctx context.Context, domain string, what crawl.Control) error
+	SignalCrawl(ctx context.Context, domain string, command crawl.Command) error
 	StartExport(ctx context.Context, domain, export, key string, from, to time.Time) error
 }
 
-// Service is what members do with the crawl.
+// Service manages the crawl of workspaces.
 type Service struct {
-	Store     Store
-	Workflows Workflows
-	Guard     *ssrf.Guard
-	Objects   Objects
-	Pace      crawl.Pace
-	Browser   bool // there is one that pages may be rendered in
-	Log       *slog.Logger
+	Seeds      Store
+	Domains    DomainStore
+	Stats      DomainStats
+	Exports    ExportStore
+	Workflows  Workflows
+	Guard      *ssrf.Guard
+	Objects    Objects
+	Policy     crawl.RevisitPolicy
+	HasBrowser bool // pages can be rendered
+	Log        *slog.Logger
 }
 
-// Draft is a seed as somebody gives it. Nil: the default.
+// Draft is a seed to be created. Nil fields get their default.
 type Draft struct {
 	URL         string
-	Kind        crawl.Kind // empty: home for the front page, else section
+	Kind        crawl.Kind // empty: home for a front page, otherwise section
 	Title       string
 	Paused      bool
 	Priority    *int
-	Min, Max    *time.Duration
+	MinInterval *time.Duration
+	MaxInterval *time.Duration
 	Allow, Deny []string
-	Depth       *int
-	Budget      *int
+	MaxDepth    *int
+	DailyBudget *int
 }
 
-// defaultPriority is in the middle.
 const defaultPriority = 50
 
-// Create makes a seed, which is due at once.
+// Create creates a seed and starts its crawl.
 func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft, key idempotency.Key) (crawl.Seed, bool, error) {
-	n, problems := s.seed(who, d)
+	n, problems := s.newSeed(who, d)
 	if len(problems) > 0 {
 		return crawl.Seed{}, false, apperr.InvalidFields(problems...)
 	}
-	made, replayed, err := s.Store.CreateSeeds(ctx, []crawl.Seed{n}, key)
+	created, replayed, err := s.Seeds.CreateSeeds(ctx, []crawl.Seed{n}, key)
 	if err != nil {
 		return crawl.Seed{}, false, err
 	}
-	if len(made) == 0 {
-		return crawl.Seed{}, false, &apperr.Error{Kind: apperr.KindConflict, Code: "seed_exists", Message: fmt.Sprintf("This workspace has the seed %s already. Change that one.", n.URL)}
+	if len(created) == 0 {
+		return crawl.Seed{}, false, &apperr.Error{Kind: apperr.KindConflict, Code: "seed_exists", Message: fmt.Sprintf("This workspace already has the seed %s. Update that seed instead.", n.URL)}
 	}
-	s.wake(ctx, n.URL.Domain())
-	return made[0], replayed, nil
+	s.triggerCrawl(ctx, n.URL.Domain())
+	return created[0], replayed, nil
 }
 
-// wake has a domain looked at now rather than within the minute.
-func (s *Service) wake(ctx context.Context, domain string) {
+// triggerCrawl starts the crawl of a domain without waiting for the schedule.
+func (s *Service) triggerCrawl(ctx context.Context, domain string) {
 	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), domain, crawl.RunNow); err != nil {
-		s.Log.WarnContext(ctx, "Temporal was not told; the schedule finds the seed", "domain", domain, "error", err)
+		s.Log.WarnContext(ctx, "Temporal could not be notified; the schedule will find the seed", "domain", domain, "error", err)
 	}
 }
 
-// Get reads a seed.
+// Get returns a seed.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (crawl.Seed, error) {
-	return s.Store.Seed(ctx, who.WorkspaceID, id)
+	return s.Seeds.GetSeed(ctx, who.WorkspaceID, id)
 }
 
-// List lists seeds, the oldest first.
+// List lists seeds, oldest first. domain may be empty.
 func (s *Service) List(ctx context.Context, who workspace.Principal, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
-	return s.Store.Seeds(ctx, who.WorkspaceID, domain, after, limit)
+	return s.Seeds.ListSeeds(ctx, who.WorkspaceID, domain, after, limit)
 }
 
-// Change is an edit of a seed: nil leaves a field as it is.
-type Change struct {
+// Patch is an update of a seed. Nil fields do not change.
+type Patch struct {
 	Kind        *crawl.Kind
 	Title       *string
-	Status      *crawl.Status
+	Status      *crawl.SeedStatus
 	Priority    *int
-	Min, Max    *time.Duration
+	MinInterval *time.Duration
+	MaxInterval *time.Duration
 	Allow, Deny *[]string
-	Depth       *int
-	Budget      *int
+	MaxDepth    *int
+	DailyBudget *int
 }
 
-// Edit changes a seed, which is then due at once.
-func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, c Change) (crawl.Seed, error) {
-	return s.Store.ChangeSeed(ctx, who.WorkspaceID, id, ifVersion, func(n *crawl.Seed) error {
-		set(&n.Kind, c.Kind)
-		set(&n.Title, c.Title)
-		set(&n.Status, c.Status)
-		set(&n.Priority, c.Priority)
-		set(&n.Min, c.Min)
-		set(&n.Max, c.Max)
-		set(&n.Rules.Allow, c.Allow)
-		set(&n.Rules.Deny, c.Deny)
-		set(&n.Rules.Depth, c.Depth)
-		set(&n.Rules.Budget, c.Budget)
-		if problems := check(*n); len(problems) > 0 {
+// Update updates a seed, which is then due at once.
+func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, p Patch) (crawl.Seed, error) {
+	return s.Seeds.UpdateSeed(ctx, who.WorkspaceID, id, ifVersion, func(n *crawl.Seed) error {
+		setIfGiven(&n.Kind, p.Kind)
+		setIfGiven(&n.Title, p.Title)
+		setIfGiven(&n.Status, p.Status)
+		setIfGiven(&n.Priority, p.Priority)
+		setIfGiven(&n.MinInterval, p.MinInterval)
+		setIfGiven(&n.MaxInterval, p.MaxInterval)
+		setIfGiven(&n.Rules.Allow, p.Allow)
+		setIfGiven(&n.Rules.Deny, p.Deny)
+		setIfGiven(&n.Rules.MaxDepth, p.MaxDepth)
+		setIfGiven(&n.Rules.DailyBudget, p.DailyBudget)
+		if problems := validate(*n); len(problems) > 0 {
 			return apperr.InvalidFields(problems...)
 		}
 		return nil
 	})
 }
 
-func set[T any](field *T, to *T) {
-	if to != nil {
-		*field = *to
+func setIfGiven[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
 	}
 }
 
-// Delete forgets a seed.
+// Delete deletes a seed.
 func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
-	return s.Store.DeleteSeed(ctx, who.WorkspaceID, id)
-}
-
-// Domains lists the domains on which the workspace has seeds, by name.
-func (s *Service) Domains(ctx context.Context, who workspace.Principal, after string, limit int) ([]crawl.Domain, error) {
-	return s.Store.DomainsOfWorkspace(ctx, who.WorkspaceID, after, limit)
-}
-
-// Domain is a domain with what is known of its URLs.
-type Domain struct {
-	crawl.Domain
-	Queues   []crawl.Queue
-	Answers  []crawl.Answer
-	News     crawl.News
-	Problems []crawl.Problem // the last ones
-}
-
-// mostProblems is how many are shown with a domain.
-const mostProblems = 20
-
-// Domain reads a domain with its queues, its figures and its last problems.
-func (s *Service) Domain(ctx context.Context, who workspace.Principal, name string) (d Domain, err error) {
-	if d.Domain, err = s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name); err != nil {
-		return d, err
-	}
-	if d.Queues, err = s.Store.Queues(ctx, d.ID); err != nil {
-		return d, err
-	}
-	if d.Answers, err = s.Store.Answers(ctx, d.ID); err != nil {
-		return d, err
-	}
-	if d.News, err = s.Store.News(ctx, d.ID); err != nil {
-		return d, err
-	}
-	d.Problems, err = s.Store.Problems(ctx, d.ID, mostProblems)
-	return d, err
-}
-
-// Control pauses, resumes, runs or empties the crawl of a domain. The database
-// is told first, and decides; a workflow that runs is told so that it minds at
-// once.
-func (s *Service) Control(ctx context.Context, who workspace.Principal, name string, what crawl.Control) (forgotten int64, err error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
-	if err != nil {
-		return 0, err
-	}
-	if what == crawl.Pause || what == crawl.Empty {
-		if err := s.alone(ctx, who, d, "Pause or delete your own seeds on it."); err != nil {
-			return 0, err
-		}
-	}
-	if forgotten, err = s.Store.ControlDomain(ctx, who.WorkspaceID, name, what, "by a member"); err != nil {
-		return 0, err
-	}
-	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), name, what); err != nil {
-		s.Log.WarnContext(ctx, "Temporal was not told; the crawl reads the row within seconds", "domain", name, "error", err)
-	}
-	return forgotten, nil
-}
-
-// alone refuses what would change the crawl for other workspaces.
-func (s *Service) alone(ctx context.Context, who workspace.Principal, d crawl.Domain, instead string) error {
-	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
-	if err == nil && shared {
-		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too. " + instead}
-	}
-	return err
-}
-
-// Render says whether the pages of a domain are shown by a browser before they
-// are stored.
-func (s *Service) Render(ctx context.Context, who workspace.Principal, name string, render bool) error {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
-	if err != nil {
-		return err
-	}
-	if render && !s.Browser {
-		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "There is no browser to render pages in: set DATELINE_CRAWL_BROWSER_URL."}
-	}
-	if err := s.alone(ctx, who, d, "Ask them first."); err != nil {
-		return err
-	}
-	return s.Store.RenderDomain(ctx, who.WorkspaceID, name, render)
+	return s.Seeds.DeleteSeed(ctx, who.WorkspaceID, id)
 }

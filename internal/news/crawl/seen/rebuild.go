@@ -18,42 +18,41 @@ type Rebuild struct {
 	Chunks     uint64
 }
 
-// Begin prepares a filter for at least capacity URLs. The old one stays in
-// force until Finish.
-func (f *Filter) Begin(_ context.Context, capacity int64) Rebuild {
-	return Rebuild{Generation: strings.ReplaceAll(uuid.NewString(), "-", ""), Chunks: chunksFor(max(2*capacity, smallest))}
+// BeginRebuild prepares a filter for at least capacity URLs. The old filter
+// stays active until FinishRebuild.
+func (f *Filter) BeginRebuild(_ context.Context, capacity int64) Rebuild {
+	return Rebuild{Generation: strings.ReplaceAll(uuid.NewString(), "-", ""), Chunks: chunksFor(max(2*capacity, minCapacity))}
 }
 
-// Fill puts names into a filter that is being rebuilt. Doing it twice does no
-// harm.
-func (f *Filter) Fill(ctx context.Context, r Rebuild, names []crawl.Name) error {
+// AddToRebuild adds URLs to the new filter. It is idempotent.
+func (f *Filter) AddToRebuild(ctx context.Context, r Rebuild, names []crawl.URLKey) error {
 	_, err := f.addTo(ctx, layout{r.Generation, r.Chunks}, names)
 	return err
 }
 
-// Finish puts the new filter in force and drops the old one. What was found
-// while it was filled is missing from it: it counts as new once more, and
-// Postgres knows better.
-func (f *Filter) Finish(ctx context.Context, r Rebuild) error {
-	before, err := f.Redis.GetSet(ctx, current, r.Generation+" "+strconv.FormatUint(r.Chunks, 10)).Result()
-	if err != nil && err != redis.Nil { //nolint:errorlint // as go-redis gives it
-		return fmt.Errorf("putting the filter in force: %w", err)
+// FinishRebuild activates the new filter and deletes the old one. URLs
+// discovered during the rebuild are missing from it: they count as new once
+// more, and Postgres corrects that.
+func (f *Filter) FinishRebuild(ctx context.Context, r Rebuild) error {
+	previous, err := f.Redis.GetSet(ctx, layoutKey, r.Generation+" "+strconv.FormatUint(r.Chunks, 10)).Result()
+	if err != nil && err != redis.Nil { //nolint:errorlint // go-redis returns it unwrapped
+		return fmt.Errorf("activate the filter: %w", err)
 	}
 	f.mu.Lock()
-	f.now = layout{}
+	f.current = layout{}
 	f.mu.Unlock()
-	old := layout{generation: "0", chunks: chunksFor(smallest)}
-	if before != "" {
-		if _, err := fmt.Sscanf(before, "%s %d", &old.generation, &old.chunks); err != nil {
-			return fmt.Errorf("the old filter's layout %q cannot be read", before)
+	old := layout{generation: "0", chunks: chunksFor(minCapacity)}
+	if previous != "" {
+		if _, err := fmt.Sscanf(previous, "%s %d", &old.generation, &old.chunks); err != nil {
+			return fmt.Errorf("parse the old filter's layout %q", previous)
 		}
 	}
 	if old.generation == r.Generation {
-		return nil // tried before
+		return nil // a retry
 	}
 	for chunk := range old.chunks {
 		if err := f.Redis.Unlink(ctx, old.key(chunk)).Err(); err != nil {
-			return fmt.Errorf("dropping the old filter: %w", err)
+			return fmt.Errorf("delete the old filter: %w", err)
 		}
 	}
 	return nil

@@ -1,8 +1,8 @@
-// Package seen tells quickly which URLs are surely new: a Bloom filter in plain
-// Redis. "No" means new. "Maybe" means nothing: whoever gets it asks on, first
-// the status in Redis, then Postgres, which alone knows. The filter may be lost,
-// stale or half full at any time: then Postgres is asked more often, or an
-// insert finds the row there already, and no article is lost.
+// Package seen quickly finds URLs that are certainly new, with a Bloom filter
+// in plain Redis. "No" means that a URL is new. "Maybe" is followed by a lookup
+// in a Redis cache and then in Postgres, the source of truth. The filter may be
+// lost, stale or half full at any time: then Postgres is asked more often, or
+// an insert finds an existing row, and no article is lost.
 package seen
 
 import (
@@ -19,13 +19,13 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// bitsPerKey and hashes give 0.1 % of false positives: k = m/n · ln 2, and
+// bitsPerKey and hashes give 0.1% false positives: k = m/n · ln 2, and
 // 0.6185^(m/n) (Bloom, "Space/time trade-offs in hash coding", 1970).
 const (
 	bitsPerKey = 14.4
 	hashes     = 10
-	// chunkBits is how large one string in Redis gets: 1 MiB. Chunks spread over
-	// a cluster and are allocated as they fill.
+	// chunkBits is the size of one Redis string, 1 MiB. Chunks spread over a
+	// cluster and are allocated as they fill.
 	chunkBits = 8 << 20
 )
 
@@ -33,29 +33,29 @@ const (
 type Filter struct {
 	Redis redis.UniversalClient
 
-	mu     sync.Mutex
-	now    layout
-	looked time.Time
+	mu        sync.Mutex
+	current   layout
+	checkedAt time.Time
 }
 
-// layout is the filter in force: its generation and how many chunks it has.
+// layout identifies the active filter by its generation and number of chunks.
 type layout struct {
 	generation string
 	chunks     uint64
 }
 
-// current holds "<generation> <chunks>".
-const current = "crawl:seen:filter"
+// layoutKey holds "<generation> <chunks>".
+const layoutKey = "crawl:seen:filter"
 
-// look is how long another process's new filter may go unnoticed.
-const look = 5 * time.Second
+// layoutTTL is how long a new filter of another process may go unnoticed.
+const layoutTTL = 5 * time.Second
 
-// smallest is the capacity of a filter that nobody has sized yet.
-const smallest = 1_000_000
+// minCapacity is the capacity of a filter before the first rebuild.
+const minCapacity = 1_000_000
 
-// testAndSet sets bits and says of each key whether all of its bits were set
-// before.
-const testAndSet = `
+// testAndSetScript sets bits and returns, for each key, whether all of its bits
+// were set before.
+const testAndSetScript = `
 local out = {}
 local k = tonumber(ARGV[1])
 for i = 2, #ARGV, k do
@@ -67,24 +67,24 @@ for i = 2, #ARGV, k do
 end
 return out`
 
-// Add puts names into the filter and says of each whether it may have been there
-// before.
-func (f *Filter) Add(ctx context.Context, names []crawl.Name) (maybe []bool, err error) {
-	in, err := f.layout(ctx)
+// Add adds URLs to the filter and reports, for each, whether it may have been
+// in it before.
+func (f *Filter) Add(ctx context.Context, keys []crawl.URLKey) (maybeKnown []bool, err error) {
+	in, err := f.currentLayout(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return f.addTo(ctx, in, names)
+	return f.addTo(ctx, in, keys)
 }
 
-func (f *Filter) addTo(ctx context.Context, in layout, names []crawl.Name) ([]bool, error) {
+func (f *Filter) addTo(ctx context.Context, in layout, keys []crawl.URLKey) ([]bool, error) {
 	type part struct {
 		args []any
 		at   []int
 	}
 	parts := map[uint64]*part{}
-	for i, n := range names {
-		chunk, bits := places(n, in.chunks)
+	for i, n := range keys {
+		chunk, bits := bitPositions(n, in.chunks)
 		p := parts[chunk]
 		if p == nil {
 			p = &part{args: []any{hashes}}
@@ -95,29 +95,29 @@ func (f *Filter) addTo(ctx context.Context, in layout, names []crawl.Name) ([]bo
 			p.args = append(p.args, bit)
 		}
 	}
-	script := redis.NewScript(testAndSet)
-	maybe := make([]bool, len(names))
+	script := redis.NewScript(testAndSetScript)
+	maybeKnown := make([]bool, len(keys))
 	for chunk, p := range parts {
-		answer, err := script.Run(ctx, f.Redis, []string{in.key(chunk)}, p.args...).Int64Slice()
+		wasSet, err := script.Run(ctx, f.Redis, []string{in.key(chunk)}, p.args...).Int64Slice()
 		if err != nil {
-			return nil, fmt.Errorf("asking the filter: %w", err)
+			return nil, fmt.Errorf("query the filter: %w", err)
 		}
 		for i, at := range p.at {
-			maybe[at] = answer[i] == 1
+			maybeKnown[at] = wasSet[i] == 1
 		}
 	}
-	return maybe, nil
+	return maybeKnown, nil
 }
 
 func (l layout) key(chunk uint64) string {
 	return "crawl:seen:" + l.generation + ":" + strconv.FormatUint(chunk, 10)
 }
 
-// places says in which chunk a name lies and which bits it sets there (Kirsch and
-// Mitzenmacher, "Less hashing, same performance", 2006).
-func places(n crawl.Name, chunks uint64) (chunk uint64, bits [hashes]uint64) {
+// bitPositions returns the chunk of a URL and the bits that it sets there
+// (Kirsch and Mitzenmacher, "Less hashing, same performance", 2006).
+func bitPositions(n crawl.URLKey, chunks uint64) (chunk uint64, bits [hashes]uint64) {
 	a, b := binary.BigEndian.Uint64(n.ID[:8]), binary.BigEndian.Uint64(n.ID[8:])
-	mix := (a ^ uint64(uint32(n.Domain))*0x9e3779b97f4a7c15) //nolint:gosec // a number, whatever its sign
+	mix := (a ^ uint64(uint32(n.DomainID))*0x9e3779b97f4a7c15) //nolint:gosec // a number, whatever its sign
 	chunk = (mix >> 17) % chunks
 	for i := range bits {
 		bits[i] = (a + uint64(i)*(b|1)) % chunkBits //nolint:gosec // 0 to 9
@@ -125,23 +125,23 @@ func places(n crawl.Name, chunks uint64) (chunk uint64, bits [hashes]uint64) {
 	return chunk, bits
 }
 
-func (f *Filter) layout(ctx context.Context) (layout, error) {
+func (f *Filter) currentLayout(ctx context.Context) (layout, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.now.chunks > 0 && time.Since(f.looked) < look {
-		return f.now, nil
+	if f.current.chunks > 0 && time.Since(f.checkedAt) < layoutTTL {
+		return f.current, nil
 	}
-	text, err := f.Redis.Get(ctx, current).Result()
+	text, err := f.Redis.Get(ctx, layoutKey).Result()
 	if errors.Is(err, redis.Nil) {
-		text = fmt.Sprintf("0 %d", chunksFor(smallest))
+		text = fmt.Sprintf("0 %d", chunksFor(minCapacity))
 	} else if err != nil {
-		return layout{}, fmt.Errorf("asking for the filter: %w", err)
+		return layout{}, fmt.Errorf("load the filter's layout: %w", err)
 	}
 	var l layout
 	if _, err := fmt.Sscanf(text, "%s %d", &l.generation, &l.chunks); err != nil || l.chunks == 0 {
-		return layout{}, fmt.Errorf("the filter's layout %q cannot be read", text)
+		return layout{}, fmt.Errorf("parse the filter's layout %q", text)
 	}
-	f.now, f.looked = l, time.Now()
+	f.current, f.checkedAt = l, time.Now()
 	return l, nil
 }
 

@@ -8,26 +8,26 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawlrig"
 	"dateline/internal/news/crawl/seen"
 	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/testing/crawlrig"
 	"dateline/internal/testing/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-func names(from, count int) []crawl.Name {
-	out := make([]crawl.Name, count)
+func names(from, count int) []crawl.URLKey {
+	out := make([]crawl.URLKey, count)
 	for i := range out {
-		out[i] = crawl.Name{Domain: int32(i % 7), ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from+i))}
+		out[i] = crawl.URLKey{DomainID: int32(i % 7), ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from+i))}
 	}
 	return out
 }
 
-func TestTheFilterForgetsNothingAndIsRarelyWrong(t *testing.T) {
+func TestFilter_NoFalseNegatives(t *testing.T) {
 	r := enginetest.RedisClient(t, enginetest.Redis(t))
 	f := &seen.Filter{Redis: r}
-	add := func(all []crawl.Name) (maybe int) {
+	add := func(all []crawl.URLKey) (maybe int) {
 		t.Helper()
 		for len(all) > 0 {
 			part := all[:min(500, len(all))]
@@ -52,12 +52,12 @@ func TestTheFilterForgetsNothingAndIsRarelyWrong(t *testing.T) {
 		t.Errorf("%d of %d are known", maybe, n)
 	}
 	// A new filter takes the old one's place with what it was filled with.
-	rebuild := f.Begin(t.Context(), n)
-	if err := f.Fill(t.Context(), rebuild, names(0, 1000)); err != nil {
+	rebuild := f.BeginRebuild(t.Context(), n)
+	if err := f.AddToRebuild(t.Context(), rebuild, names(0, 1000)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // a retry does no harm
-		if err := f.Finish(t.Context(), rebuild); err != nil {
+		if err := f.FinishRebuild(t.Context(), rebuild); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestTheFilterForgetsNothingAndIsRarelyWrong(t *testing.T) {
 	}
 }
 
-func TestTheRateOfFalsePositives(t *testing.T) {
+func TestFilter_FalsePositiveRate(t *testing.T) {
 	// What 14.4 bits a key and ten hashes promise; see the package.
 	if p := math.Pow(1-math.Exp(-10/14.4), 10); p > 0.0011 {
 		t.Errorf("%f", p)
@@ -80,29 +80,29 @@ func TestTheRateOfFalsePositives(t *testing.T) {
 }
 
 // A false positive, a lost Redis, an emptied frontier: none of them loses a URL.
-func TestMaybeGoesOnToTheDatabase(t *testing.T) {
+func TestIndex_MaybeAsksStore(t *testing.T) {
 	s := enginetest.Store(t)
 	url, stop := enginetest.StoppableRedis(t)
 	r := enginetest.RedisClient(t, url)
-	if _, err := crawlrig.Seed(t.Context(), s, crawl.StandardPace(), crawl.Home, "https://news.example/"); err != nil {
+	if _, err := crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, crawl.DefaultRevisitPolicy(), crawl.Home, "https://news.example/"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.CrawlDomain(t.Context(), "news.example")
+	d, err := s.GetCrawlDomain(t.Context(), "news.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &seen.Known{Filter: &seen.Filter{Redis: r}, Redis: r, Store: s}
+	k := &seen.Index{Filter: &seen.Filter{Redis: r}, Redis: r, Store: s}
 	there, err := weburl.Parse("https://news.example/there.html", weburl.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	positive := uuid.New()
-	ids := []uuid.UUID{crawl.ID(there), positive}
+	ids := []uuid.UUID{crawl.URLID(there), positive}
 	// The filter says of both that it may know them; the database has one.
-	if _, err := k.Filter.Add(t.Context(), []crawl.Name{{Domain: d.ID, ID: ids[0]}, {Domain: d.ID, ID: ids[1]}}); err != nil {
+	if _, err := k.Filter.Add(t.Context(), []crawl.URLKey{{DomainID: d.ID, ID: ids[0]}, {DomainID: d.ID, ID: ids[1]}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AddURLs(t.Context(), []crawl.Found{{DomainID: d.ID, URL: there, Kind: crawl.Article, Rank: 3}}); err != nil {
+	if _, err := s.AddURLs(t.Context(), []crawl.DiscoveredURL{{DomainID: d.ID, URL: there, Kind: crawl.Article, Rank: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	want := func(epoch int32, first, second bool) {
@@ -117,7 +117,7 @@ func TestMaybeGoesOnToTheDatabase(t *testing.T) {
 	if n, err := r.Exists(t.Context(), "crawl:known:"+fmt.Sprint(d.ID)+":1:"+string(ids[1][:])).Result(); n != 0 || err != nil {
 		t.Error("Redis remembers what the database does not have")
 	}
-	if _, err := s.ControlDomain(t.Context(), uuid.Nil, d.Name, crawl.Empty, "a test"); err != nil {
+	if _, err := s.ApplyDomainCommand(t.Context(), uuid.Nil, d.Name, crawl.Empty, "a test"); err != nil {
 		t.Fatal(err)
 	}
 	want(d.Epoch+1, true, true)

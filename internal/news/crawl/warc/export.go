@@ -12,10 +12,10 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// Store lists what is stored.
+// Store lists stored page versions.
 type Store interface {
-	CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
-	VersionsBetween(ctx context.Context, domain int32, from, to time.Time, after crawl.Version, limit int) ([]crawl.Version, error)
+	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
+	ListVersions(ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion, limit int) ([]crawl.PageVersion, error)
 }
 
 // Pages reads stored pages.
@@ -23,30 +23,30 @@ type Pages interface {
 	Get(ctx context.Context, key, hash string) ([]byte, error)
 }
 
-// Objects takes finished archives.
+// Objects stores finished files.
 type Objects interface {
 	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
 }
 
-// Exporter writes archives of what was crawled.
+// Exporter writes WARC files of crawled pages.
 type Exporter struct {
 	Store    Store
 	Pages    Pages
 	Objects  Objects
 	Software string
-	Operator string // the contact of who crawls
+	Operator string // contact of the crawler's operator
 	Log      *slog.Logger
 }
 
-// ContentType is how archives are labelled.
+// ContentType is the content type of WARC files.
 const ContentType = "application/warc"
 
 const exportBatch = 200
 
-// Write streams a domain's pages of a range of time. What a sweep takes away
-// meanwhile is left out.
-func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from, to time.Time, beat func(pages int)) (pages int, bytes int64, err error) {
-	d, err := e.Store.CrawlDomain(ctx, domain)
+// Write streams a domain's pages of a time range. Pages that are deleted in the
+// meantime are left out. progress is called after every batch; it may be nil.
+func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from, to time.Time, progress func(pages int)) (pages int, bytes int64, err error) {
+	d, err := e.Store.GetCrawlDomain(ctx, domain)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -54,18 +54,18 @@ func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from
 	if err != nil {
 		return 0, 0, err
 	}
-	for after := (crawl.Version{}); ; {
-		batch, err := e.Store.VersionsBetween(ctx, d.ID, from, to, after, exportBatch)
+	for after := (crawl.PageVersion{}); ; {
+		batch, err := e.Store.ListVersions(ctx, d.ID, from, to, after, exportBatch)
 		if err != nil {
 			return pages, w.Bytes(), err
 		}
 		for _, v := range batch {
-			body, err := e.Pages.Get(ctx, crawl.Key(domain, v.URLID, v.RawHash), v.RawHash)
+			body, err := e.Pages.Get(ctx, crawl.ObjectKey(domain, v.URLID, v.RawHash), v.RawHash)
 			if ctx.Err() != nil {
 				return pages, w.Bytes(), ctx.Err()
 			}
 			if err != nil {
-				e.Log.Warn("a page is missing from an export", "domain", domain, "url", v.URLID, "error", err)
+				e.Log.Warn("page is missing from an export", "domain", domain, "url", v.URLID, "error", err)
 				continue
 			}
 			contentType := ""
@@ -78,8 +78,8 @@ func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from
 			}
 			pages++
 		}
-		if beat != nil {
-			beat(pages)
+		if progress != nil {
+			progress(pages)
 		}
 		if len(batch) < exportBatch {
 			return pages, w.Bytes(), nil
@@ -88,15 +88,15 @@ func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from
 	}
 }
 
-// Export writes an archive into the object store, by way of a file: S3 wants to
-// know its size.
-func (e *Exporter) Export(ctx context.Context, domain string, from, to time.Time, key string, beat func(pages int)) (pages int, bytes int64, err error) {
+// Export writes a file into the object store, through a temporary file because
+// S3 needs its size.
+func (e *Exporter) Export(ctx context.Context, domain string, from, to time.Time, key string, progress func(pages int)) (pages int, bytes int64, err error) {
 	file, err := os.CreateTemp("", "dateline-*.warc.gz")
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	if pages, bytes, err = e.Write(ctx, file, domain, from, to, beat); err != nil {
+	if pages, bytes, err = e.Write(ctx, file, domain, from, to, progress); err != nil {
 		return pages, bytes, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -105,7 +105,7 @@ func (e *Exporter) Export(ctx context.Context, domain string, from, to time.Time
 	return pages, bytes, e.Objects.Put(ctx, key, ContentType, bytes, file)
 }
 
-// ExportKey is where an export lies.
+// ExportKey is the object key of an export.
 func ExportKey(domain, export string) string {
 	return "exports/" + domain + "/" + export + ".warc.gz"
 }

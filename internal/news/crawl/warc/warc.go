@@ -1,11 +1,10 @@
-// Package warc writes stored pages as WARC/1.1 (ISO 28500:2017,
+// Package warc writes stored pages as WARC/1.1 files (ISO 28500:2017,
 // https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/),
-// one gzip member per record, so that readers can begin at any of them.
+// with f gzip member per record, so that readers can start at any record.
 //
-// What is stored is the page, its status and the headers that were kept; the
-// bytes on the wire are not. So pages are written as resource records, whose
-// payload is exactly what is stored, each with a metadata record of what else is
-// known. A response record would have to make up the rest of the answer.
+// Pages are resource records, whose payload is exactly what is stored, each
+// with a metadata record. A response record would need the original bytes of
+// the HTTP response, which are not stored.
 package warc
 
 import (
@@ -25,11 +24,11 @@ import (
 
 // Page is a stored page.
 type Page struct {
-	URL         string // that was asked for
-	FinalURL    string // that answered
+	URL         string // requested
+	FinalURL    string // that responded
 	FetchedAt   time.Time
 	Status      int
-	Header      map[string][]string // that was kept
+	Header      map[string][]string // stored response headers
 	Kind        string
 	Body        []byte
 	ContentType string
@@ -43,11 +42,11 @@ type Writer struct {
 	bytes int64
 }
 
-// NewWriter begins a file with its warcinfo record.
-func NewWriter(out io.Writer, software, operator, what string, now time.Time) (*Writer, error) {
+// NewWriter starts a file with its warcinfo record.
+func NewWriter(out io.Writer, software, operator, description string, now time.Time) (*Writer, error) {
 	w := &Writer{out: out, zip: gzip.NewWriter(io.Discard)}
 	fields := fields{{"software", software}, {"format", "WARC File Format 1.1"}, {"conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-		{"description", what}}
+		{"description", description}}
 	if operator != "" {
 		fields = append(fields, field{"operator", operator})
 	}
@@ -55,10 +54,10 @@ func NewWriter(out io.Writer, software, operator, what string, now time.Time) (*
 	return w, w.record(header{{"WARC-Type", "warcinfo"}, {"WARC-Record-ID", w.info}, {"WARC-Date", date(now)}, {"Content-Type", "application/warc-fields"}}, []byte(fields.String()))
 }
 
-// Bytes is how much was written.
+// Bytes is the number of bytes written.
 func (w *Writer) Bytes() int64 { return w.bytes }
 
-// Page writes a page and what is known of it.
+// Page writes a page and its metadata.
 func (w *Writer) Page(p Page) error {
 	id := recordID()
 	contentType := p.ContentType
@@ -71,7 +70,7 @@ func (w *Writer) Page(p Page) error {
 	if err != nil {
 		return err
 	}
-	known := fields{{"requested-uri", p.URL}, {"http-status", strconv.Itoa(p.Status)}, {"kind", p.Kind}}
+	metadata := fields{{"requested-uri", p.URL}, {"http-status", strconv.Itoa(p.Status)}, {"kind", p.Kind}}
 	names := make([]string, 0, len(p.Header))
 	for name := range p.Header {
 		names = append(names, name)
@@ -79,14 +78,14 @@ func (w *Writer) Page(p Page) error {
 	slices.Sort(names)
 	for _, name := range names {
 		for _, value := range p.Header[name] {
-			known = append(known, field{"http-header-" + strings.ToLower(name), value})
+			metadata = append(metadata, field{"http-header-" + strings.ToLower(name), value})
 		}
 	}
 	return w.record(header{{"WARC-Type", "metadata"}, {"WARC-Record-ID", recordID()}, {"WARC-Warcinfo-ID", w.info}, {"WARC-Date", date(p.FetchedAt)},
-		{"WARC-Target-URI", p.FinalURL}, {"WARC-Refers-To", id}, {"Content-Type", "application/warc-fields"}}, []byte(known.String()))
+		{"WARC-Target-URI", p.FinalURL}, {"WARC-Refers-To", id}, {"Content-Type", "application/warc-fields"}}, []byte(metadata.String()))
 }
 
-// Digest is how WARC names content.
+// Digest is the digest of content in WARC's notation.
 func Digest(body []byte) string {
 	sum := sha256.Sum256(body)
 	return "sha256:" + base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])
@@ -94,25 +93,26 @@ func Digest(body []byte) string {
 
 type field struct{ name, value string }
 
-// fields is the format application/warc-fields, and that of record headers.
+// fields has the format application/warc-fields, which is also that of record
+// headers.
 type fields []field
 
 type header = fields
 
 func (f fields) String() string {
 	var b strings.Builder
-	for _, one := range f {
-		// A line break would begin another field.
-		fmt.Fprintf(&b, "%s: %s\r\n", one.name, strings.NewReplacer("\r", " ", "\n", " ").Replace(one.value))
+	for _, f := range f {
+		// A line break would start another field.
+		fmt.Fprintf(&b, "%s: %s\r\n", f.name, strings.NewReplacer("\r", " ", "\n", " ").Replace(f.value))
 	}
 	return b.String()
 }
 
-// record writes one record as a gzip member of its own (§6 and annex D).
+// record writes a record as its own gzip member (§6 and annex D).
 func (w *Writer) record(h header, block []byte) error {
 	h = append(h, field{"Content-Length", strconv.Itoa(len(block))})
-	var packed bytes.Buffer
-	w.zip.Reset(&packed)
+	var compressed bytes.Buffer
+	w.zip.Reset(&compressed)
 	for _, part := range [][]byte{[]byte("WARC/1.1\r\n" + h.String() + "\r\n"), block, []byte("\r\n\r\n")} {
 		if _, err := w.zip.Write(part); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (w *Writer) record(h header, block []byte) error {
 	if err := w.zip.Close(); err != nil {
 		return err
 	}
-	n, err := w.out.Write(packed.Bytes())
+	n, err := w.out.Write(compressed.Bytes())
 	w.bytes += int64(n)
 	return err
 }

@@ -59,7 +59,7 @@ func read(t *testing.T, file []byte) (all []record) {
 	}
 }
 
-func TestPagesAreWrittenAsTheyAreStored(t *testing.T) {
+func TestWriter_Records(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Date(2026, 11, 21, 10, 0, 0, 5000, time.UTC)
 	w, err := warc.NewWriter(&out, "Dateline", "https://dateline.example/bot", "pages of news.example", at)

@@ -9,25 +9,26 @@ import (
 
 func cleanPath(path string) string {
 	if i := strings.IndexByte(path, ';'); i >= 0 {
-		path = sessionInPath.ReplaceAllString(path, "")
+		path = pathSession.ReplaceAllString(path, "")
 	}
 	if strings.Contains(path, "/(") {
-		path = cookieless.ReplaceAllString(path, "/")
+		path = aspNetSession.ReplaceAllString(path, "/")
 	}
 	return path
 }
 
-// Session ids in paths: servlets write ;jsessionid=…, ASP.NET writes
-// /(S(lit3py55t21z5v55vlm25s55))/ (learn.microsoft.com, "ASP.NET Cookieless Support").
+// Session IDs in paths: servlets write ;jsessionid=…, ASP.NET writes
+// /(S(lit3py55t21z5v55vlm25s55))/ (learn.microsoft.com, "ASP.NET Cookieless
+// Support").
 var (
-	sessionInPath = regexp.MustCompile(`(?i);(?:jsessionid|phpsessid|sessionid|sid)=[^/;?]*`)
-	cookieless    = regexp.MustCompile(`(?i)/\((?:[asf]\([a-z0-9]{20,}\))+\)/`)
+	pathSession   = regexp.MustCompile(`(?i);(?:jsessionid|phpsessid|sessionid|sid)=[^/;?]*`)
+	aspNetSession = regexp.MustCompile(`(?i)/\((?:[asf]\([a-z0-9]{20,}\))+\)/`)
 )
 
-// escapes writes percent-encoding in one way (RFC 3986 §6.2.2): hexadecimal
-// digits in capitals, and nothing encoded that need not be. A reserved
-// character stays as it is: %2F is no slash.
-func escapes(s string) string {
+// normalizeEscapes normalizes percent-encoding (RFC 3986 §6.2.2): upper case
+// hexadecimal digits, and no unnecessary encodings. Reserved characters stay as
+// they are: %2F is not a slash.
+func normalizeEscapes(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
 	}
@@ -69,8 +70,8 @@ func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
-// cleanQuery drops the parameters that do not change the page and sorts the
-// others by name: their order rarely matters, and traps permute it.
+// cleanQuery drops parameters that do not change the page and sorts the others
+// by name: their order rarely matters, and traps permute it.
 func (r Rules) cleanQuery(query string) string {
 	if query == "" {
 		return ""
@@ -82,8 +83,8 @@ func (r Rules) cleanQuery(query string) string {
 			continue
 		}
 		name, value, _ := strings.Cut(piece, "=")
-		if !r.drops(parameterName(name), value) {
-			kept = append(kept, escapes(piece))
+		if !r.shouldDrop(parameterName(name), value) {
+			kept = append(kept, normalizeEscapes(piece))
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b string) int {
@@ -94,7 +95,8 @@ func (r Rules) cleanQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// parameterName is how rules write a parameter: decoded, in small letters.
+// parameterName returns a parameter name in the notation of Rules: decoded, in
+// lower case.
 func parameterName(raw string) string {
 	if name, err := url.QueryUnescape(raw); err == nil {
 		raw = name

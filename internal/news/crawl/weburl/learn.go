@@ -6,48 +6,48 @@ import (
 	"strings"
 )
 
-// Observation is what was seen of one fetched page.
+// Observation describes a fetched page.
 type Observation struct {
-	URL       string // as linked, with all its parameters
-	Canonical string // what the page gives as rel=canonical; empty: nothing
-	Content   string // names the text of the page, such as its hash; empty: not known
+	URL       string // as linked, with all parameters
+	Canonical string // rel=canonical; empty: none
+	Content   string // identifies the text of the page, such as its hash; empty: unknown
 }
 
-// enough is how many pages must agree before a parameter is dropped: a wrong
-// rule loses articles, a missing one only costs fetches.
-const enough = 3
+// minEvidence is how many pages must agree before a parameter is dropped: a
+// wrong rule loses articles, while a missing one only costs fetches.
+const minEvidence = 3
 
-// Learn finds out which parameters do not change a site's pages. Evidence is of
-// two kinds: URLs that differ in one parameter and have the same text, or
-// another; and what pages call their own canonical URL. The text has the last
-// word, because sites give the first page as the canonical URL of the second.
+// Learn determines which parameters do not change a site's pages. There are two
+// kinds of evidence: URLs that differ in one parameter and have the same or
+// another text, and canonical URLs. The text takes precedence, because some
+// sites declare the first page as the canonical URL of the second.
 func Learn(seen []Observation) Rules {
-	votes := map[string]*vote{}
+	votes := map[string]*evidence{}
 	pages := make([]page, 0, len(seen))
 	for _, one := range seen {
 		u, err := Parse(one.URL, Rules{DropNothing: true})
 		if err != nil {
 			continue
 		}
-		p := page{u: u, parameters: parameters(u.query), content: one.Content}
+		p := page{u: u, parameters: parseParameters(u.query), content: one.Content}
 		pages = append(pages, p)
 		if canonical, err := Parse(one.Canonical, Rules{DropNothing: true}); err == nil {
-			votesOfCanonical(votes, p, canonical)
+			addCanonicalEvidence(votes, p, canonical)
 		}
 	}
-	votesOfContent(votes, pages)
+	addContentEvidence(votes, pages)
 
 	var rules Rules
 	for _, name := range slices.Sorted(maps.Keys(votes)) {
 		v := votes[name]
-		usual := tracking(name)
+		isKnown := isTracking(name)
 		switch {
 		case v.differs > 0 || v.kept > 0 && len(v.same) == 0:
-			if usual {
+			if isKnown {
 				rules.Keep = append(rules.Keep, name)
 			}
-		case usual:
-		case len(v.same) >= enough, len(v.left) >= enough && v.kept == 0 && !pageNumber(name):
+		case isKnown:
+		case len(v.same) >= minEvidence, len(v.omitted) >= minEvidence && v.kept == 0 && !isPageNumber(name):
 			rules.Drop = append(rules.Drop, name)
 		}
 	}
@@ -60,55 +60,55 @@ type page struct {
 	content    string
 }
 
-// vote counts the evidence on one parameter. Pages are told apart by their
-// paths, so that one page seen often counts once.
-type vote struct {
-	same    map[string]bool // pages whose text was the same without it
-	left    map[string]bool // pages whose canonical URL leaves it away
-	kept    int             // canonical URLs that have it
-	differs int             // pairs of pages whose texts differ
+// evidence counts the evidence on one parameter. Pages are identified by their
+// paths, so that a page seen often counts once.
+type evidence struct {
+	same    map[string]bool // pages with the same text without it
+	omitted map[string]bool // pages whose canonical URL omits it
+	kept    int             // canonical URLs that contain it
+	differs int             // pairs of pages with different texts
 }
 
-func on(votes map[string]*vote, name string) *vote {
+func voteFor(votes map[string]*evidence, name string) *evidence {
 	v := votes[name]
 	if v == nil {
-		v = &vote{same: map[string]bool{}, left: map[string]bool{}}
+		v = &evidence{same: map[string]bool{}, omitted: map[string]bool{}}
 		votes[name] = v
 	}
 	return v
 }
 
-func votesOfCanonical(votes map[string]*vote, p page, canonical URL) {
-	// A canonical URL at another place tells nothing of parameters.
+func addCanonicalEvidence(votes map[string]*evidence, p page, canonical URL) {
+	// A canonical URL with another path shows nothing about parameters.
 	if p.u.hostname != canonical.hostname || p.u.path != canonical.path {
 		return
 	}
-	theirs := parameters(canonical.query)
+	canonicalParams := parseParameters(canonical.query)
 	for name, value := range p.parameters {
-		switch stays, has := theirs[name]; {
+		switch canonicalValue, has := canonicalParams[name]; {
 		case !has:
-			on(votes, name).left[p.u.path] = true
-		case stays == value:
-			on(votes, name).kept++
+			voteFor(votes, name).omitted[p.u.path] = true
+		case canonicalValue == value:
+			voteFor(votes, name).kept++
 		}
 	}
 }
 
-func votesOfContent(votes map[string]*vote, pages []page) {
+func addContentEvidence(votes map[string]*evidence, pages []page) {
 	type seen struct{ value, content string }
-	names := map[string]bool{} // of all parameters: a page without one is compared with those that have it
+	names := map[string]bool{} // all parameters: pages without one are compared with pages that have it
 	for _, p := range pages {
 		for name := range p.parameters {
 			names[name] = true
 		}
 	}
-	groups := map[string]map[string]seen{} // name → the URL without it → what was seen first
+	groups := map[string]map[string]seen{} // name → URL without it → first page
 	for _, p := range pages {
 		if p.content == "" {
 			continue
 		}
 		for name := range names {
-			rest := p.u.Origin() + p.u.path + "?" + without(p.parameters, name)
+			rest := p.u.Origin() + p.u.path + "?" + withoutParameter(p.parameters, name)
 			now := seen{p.parameters[name], p.content}
 			if groups[name] == nil {
 				groups[name] = map[string]seen{}
@@ -119,15 +119,15 @@ func votesOfContent(votes map[string]*vote, pages []page) {
 				groups[name][rest] = now
 			case first.value == now.value:
 			case first.content == now.content:
-				on(votes, name).same[p.u.path] = true
+				voteFor(votes, name).same[p.u.path] = true
 			default:
-				on(votes, name).differs++
+				voteFor(votes, name).differs++
 			}
 		}
 	}
 }
 
-func without(all map[string]string, name string) string {
+func withoutParameter(all map[string]string, name string) string {
 	var b strings.Builder
 	for _, other := range slices.Sorted(maps.Keys(all)) {
 		if other != name {
@@ -137,7 +137,7 @@ func without(all map[string]string, name string) string {
 	return b.String()
 }
 
-func parameters(query string) map[string]string {
+func parseParameters(query string) map[string]string {
 	all := map[string]string{}
 	for piece := range strings.SplitSeq(query, "&") {
 		if name, value, _ := strings.Cut(piece, "="); name != "" {
@@ -147,9 +147,9 @@ func parameters(query string) map[string]string {
 	return all
 }
 
-// pageNumber knows the parameters that turn pages: canonical URLs leave them
-// away by mistake.
-func pageNumber(name string) bool {
+// isPageNumber recognizes pagination parameters, which canonical URLs often
+// omit by mistake.
+func isPageNumber(name string) bool {
 	switch name {
 	case "page", "p", "paged", "trang", "start", "offset", "pageindex", "pg", "id":
 		return true

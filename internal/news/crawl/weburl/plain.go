@@ -2,15 +2,15 @@ package weburl
 
 import "strings"
 
-// parts are those of a URL as the URL Standard writes them. The port is empty
-// where it is the scheme's own.
+// parts are the parts of a URL in the notation of the URL Standard. The port is
+// empty if it is the scheme's default.
 type parts struct{ scheme, hostname, port, path, query string }
 
-// plain takes an address apart that is already written as the URL Standard would
-// write it: nearly all that sites link are. Whatever else is left to the
-// Standard's own parser, which takes many times as long: ok is false. Of
-// references, only paths from the root are plain; base may be zero.
-func plain(raw string, base URL) (p parts, ok bool) {
+// parsePlain is a fast path for URLs that are already in the form of the URL
+// Standard, like nearly all links. For all others ok is false, and the much
+// slower standard parser is used. References must be absolute paths; base may
+// be zero.
+func parsePlain(raw string, base URL) (p parts, ok bool) {
 	rest := raw
 	switch {
 	case strings.HasPrefix(raw, "https://"):
@@ -28,28 +28,28 @@ func plain(raw string, base URL) (p parts, ok bool) {
 		if end < 0 {
 			return parts{}, false
 		}
-		if p.hostname, p.port, ok = plainHost(rest[:end], p.scheme); !ok {
+		if p.hostname, p.port, ok = parsePlainHost(rest[:end], p.scheme); !ok {
 			return parts{}, false
 		}
 		rest = rest[end:]
 	}
 	path, query, asks := strings.Cut(rest, "?")
-	if asks && query == "" || strings.Contains(path, "/.") || !plainText(path, false) || !plainText(query, true) {
+	if asks && query == "" || strings.Contains(path, "/.") || !isPlainText(path, false) || !isPlainText(query, true) {
 		return parts{}, false
 	}
 	p.path, p.query = path, query
 	return p, true
 }
 
-// plainHost splits a name from its port. It knows only names of small letters,
-// digits and single hyphens, so none that is encoded, and none that ends as an
-// IPv4 address may (URL Standard §3.5).
-func plainHost(authority, scheme string) (hostname, port string, ok bool) {
+// parsePlainHost splits a host name and a port. It accepts only lower case
+// letters, digits and single hyphens, which excludes encoded names, and no name
+// that could end as an IPv4 address (URL Standard §3.5).
+func parsePlainHost(authority, scheme string) (hostname, port string, ok bool) {
 	hostname, port, has := strings.Cut(authority, ":")
-	if has && !plainPort(port, scheme) || len(hostname) > 253 {
+	if has && !isPlainPort(port, scheme) || len(hostname) > 253 {
 		return "", "", false
 	}
-	label := 0 // where it begins
+	label := 0 // start of the label
 	for i := range len(hostname) + 1 {
 		if i < len(hostname) && hostname[i] != '.' {
 			c := hostname[i]
@@ -70,15 +70,15 @@ func plainHost(authority, scheme string) (hostname, port string, ok bool) {
 	return "", "", false
 }
 
-func plainPort(port, scheme string) bool {
+func isPlainPort(port, scheme string) bool {
 	if port == "" || port[0] == '0' || len(port) > 5 || len(port) == 5 && port > "65535" ||
 		scheme == "http" && port == "80" || scheme == "https" && port == "443" {
 		return false
 	}
-	return digitsAlone(port)
+	return isDigits(port)
 }
 
-func digitsAlone(s string) bool {
+func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -87,10 +87,10 @@ func digitsAlone(s string) bool {
 	return true
 }
 
-// plainText says whether a path, or a query, has only characters that the URL
-// Standard leaves as they are (§1.3). Percent signs in paths are left to it: it
-// knows dots by them.
-func plainText(s string, query bool) bool {
+// isPlainText reports whether a path or query has only characters that the URL
+// Standard leaves unchanged (§1.3). Percent signs in paths need the standard
+// parser, because they may encode dots.
+func isPlainText(s string, query bool) bool {
 	for i := range len(s) {
 		c := s[i]
 		switch {

@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// Rules say which parameters of a site's URLs change the page. The zero value
-// drops what is known to be tracking or a session id and keeps the rest. They
-// are stored as JSON, per registered domain.
+// Rules say which URL parameters of a site change the page. The zero value
+// drops known tracking and session parameters and keeps the others. Rules are
+// stored as JSON, per registered domain.
 type Rules struct {
-	// Drop names parameters that do not change the page. Names are in small
-	// letters; a final * stands for any ending.
+	// Drop lists parameters that do not change the page. Names are in lower
+	// case; a trailing * matches any suffix.
 	Drop []string `json:"drop,omitempty"`
-	// Keep names parameters that matter although they look like tracking. It
-	// wins over Drop.
+	// Keep lists parameters that matter although they look like tracking. It
+	// takes precedence over Drop.
 	Keep []string `json:"keep,omitempty"`
 	// DropOthers drops all parameters but those in Keep.
 	DropOthers bool `json:"drop_others,omitempty"`
 	// DropNothing keeps all parameters.
 	DropNothing bool `json:"drop_nothing,omitempty"`
-	// HTTPS says that the site serves the same pages by https: links that say
-	// http name those.
+	// HTTPS means that the site serves the same pages over https: http links
+	// are rewritten.
 	HTTPS bool `json:"https,omitempty"`
 }
 
-// With adds what was learned to the rules of a site. Rules that settle all
-// parameters are left as they are.
-func (r Rules) With(learned Rules) Rules {
+// Merge adds learned rules. Rules that already decide about all parameters are
+// unchanged.
+func (r Rules) Merge(learned Rules) Rules {
 	if r.DropNothing || r.DropOthers {
 		return r
 	}
@@ -41,37 +41,38 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// Equal says whether two sets of rules are the same.
+// Equal reports whether two sets of rules are the same.
 func (r Rules) Equal(other Rules) bool {
 	return slices.Equal(r.Drop, other.Drop) && slices.Equal(r.Keep, other.Keep) &&
 		r.DropOthers == other.DropOthers && r.DropNothing == other.DropNothing && r.HTTPS == other.HTTPS
 }
 
-// drops says whether a parameter, its name as parameterName gives it, goes.
-func (r Rules) drops(name, value string) bool {
+// shouldDrop reports whether a parameter is dropped. name must come from
+// parameterName.
+func (r Rules) shouldDrop(name, value string) bool {
 	switch {
-	case r.DropNothing, named(r.Keep, name):
+	case r.DropNothing, matchesAny(r.Keep, name):
 		return false
-	case r.DropOthers, named(r.Drop, name):
+	case r.DropOthers, matchesAny(r.Drop, name):
 		return true
 	default:
-		return tracking(name) || session(name, value)
+		return isTracking(name) || isSession(name, value)
 	}
 }
 
-func named(list []string, name string) bool {
+func matchesAny(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
-		if prefix, any := strings.CutSuffix(entry, "*"); any {
+		if prefix, isPrefix := strings.CutSuffix(entry, "*"); isPrefix {
 			return strings.HasPrefix(name, prefix)
 		}
 		return entry == name
 	})
 }
 
-// tracking knows the parameters that advertisers, mail senders and social
-// networks add. zarsrc and gidzl come from Zalo, vn_source and its like from
+// isTracking recognizes the parameters of advertisers, newsletters and social
+// networks. zarsrc and gidzl come from Zalo, vn_source and similar ones from
 // VnExpress.
-func tracking(name string) bool {
+func isTracking(name string) bool {
 	switch name {
 	case "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "ttclid", "igshid", "igsh",
 		"zarsrc", "zanpid", "gidzl", "zalo_src", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok",
@@ -90,16 +91,16 @@ func tracking(name string) bool {
 	return false
 }
 
-// session knows the parameters that carry a session. Short names count only
-// with a value that looks drawn by lot.
-func session(name, value string) bool {
+// isSession recognizes session parameters. Short names count only with a value
+// that looks random.
+func isSession(name, value string) bool {
 	switch name {
 	case "jsessionid", "phpsessid", "sessionid", "session_id", "cfid", "cftoken", "oscsid", "zenid", "osessionid":
 		return true
 	case "sid", "s", "session", "sess", "ssid":
-		return drawn.MatchString(value) && strings.ContainsAny(value, "0123456789")
+		return randomToken.MatchString(value) && strings.ContainsAny(value, "0123456789")
 	}
 	return strings.HasPrefix(name, "aspsessionid")
 }
 
-var drawn = regexp.MustCompile(`^[A-Za-z0-9]{16,}$`)
+var randomToken = regexp.MustCompile(`^[A-Za-z0-9]{16,}$`)

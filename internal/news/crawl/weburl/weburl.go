@@ -1,7 +1,7 @@
-// Package weburl gives every web page one name: the canonical URL under which
-// the crawler knows it. Parsing follows the WHATWG URL Standard, as browsers
-// do; after that, what does not change the page is taken away: fragments,
-// tracking parameters, session ids, and the parameters that a site's Rules name.
+// Package weburl canonicalizes URLs, so that every web page has one URL.
+// Parsing follows the WHATWG URL Standard, as in browsers. Then everything that
+// does not change the page is removed: fragments, tracking parameters, session
+// IDs, and the parameters in a site's Rules.
 package weburl
 
 import (
@@ -15,57 +15,57 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// MaxLength is how long a canonical URL may be. Longer ones come from traps
-// more often than from articles.
+// MaxLength is the maximum length of a canonical URL. Longer ones are more
+// often traps than articles.
 const MaxLength = 2048
 
-// maxRaw bounds what is parsed at all: tracking parameters may be long.
-const maxRaw = 16 << 10
+// maxRawLength is the maximum length of input; tracking parameters may be long.
+const maxRawLength = 16 << 10
 
-// What Parse refuses.
+// Errors of Parse.
 var (
-	ErrInvalid     = errors.New("not a URL")
-	ErrScheme      = errors.New("neither http nor https")
-	ErrCredentials = errors.New("user name or password in the URL")
+	ErrInvalid     = errors.New("invalid URL")
+	ErrScheme      = errors.New("URL scheme is neither http nor https")
+	ErrCredentials = errors.New("URL contains credentials")
 	ErrTooLong     = errors.New("URL too long")
 )
 
-// URL is a canonical URL. The zero value is none. Two URLs of one page are
+// URL is a canonical URL. The zero value means none. URLs of the same page are
 // equal with ==, as far as the rules know.
 type URL struct {
 	text     string
 	scheme   string
-	host     string // with the port, unless it is the scheme's own
+	host     string // with the port, unless it is the scheme's default
 	hostname string
 	path     string
 	query    string // without "?"
 }
 
-// Hash names a URL in keys and indexes: the first 16 bytes of the SHA-256 of
-// its text.
+// Hash identifies a URL in keys and indexes: the first 16 bytes of the SHA-256
+// of its text.
 type Hash [16]byte
 
-// String is the hash in hexadecimal digits.
+// String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Parse makes a URL canonical by the rules of its site.
+// Parse canonicalizes a URL under the rules of its site.
 func Parse(raw string, rules Rules) (URL, error) { return parse(raw, URL{}, rules) }
 
-// Resolve makes a reference found on page u canonical.
+// Resolve canonicalizes a reference found on page u.
 func (u URL) Resolve(ref string, rules Rules) (URL, error) { return parse(ref, u, rules) }
 
 func parse(raw string, base URL, rules Rules) (URL, error) {
-	if len(raw) > maxRaw {
+	if len(raw) > maxRawLength {
 		return URL{}, ErrTooLong
 	}
-	if p, ok := plain(raw, base); ok {
+	if p, ok := parsePlain(raw, base); ok {
 		return p.canonical(rules)
 	}
-	return standard(raw, base, rules)
+	return parseStandard(raw, base, rules)
 }
 
-// standard parses whatever there is, by the URL Standard.
-func standard(raw string, base URL, rules Rules) (URL, error) {
+// parseStandard parses any URL with the WHATWG parser.
+func parseStandard(raw string, base URL, rules Rules) (URL, error) {
 	var parsed *whatwg.Url
 	var err error
 	if base.IsZero() {
@@ -83,7 +83,7 @@ func standard(raw string, base URL, rules Rules) (URL, error) {
 	if parsed.Username() != "" || parsed.Password() != "" {
 		return URL{}, ErrCredentials
 	}
-	// A final dot names the same host.
+	// A trailing dot denotes the same host.
 	hostname := strings.TrimSuffix(parsed.Hostname(), ".")
 	if hostname == "" || strings.HasSuffix(hostname, ".") || len(hostname) > 253 {
 		return URL{}, ErrInvalid
@@ -92,7 +92,7 @@ func standard(raw string, base URL, rules Rules) (URL, error) {
 		query: strings.TrimPrefix(parsed.Search(), "?")}.canonical(rules)
 }
 
-// canonical takes away what does not change the page.
+// canonical removes everything that does not change the page.
 func (p parts) canonical(rules Rules) (URL, error) {
 	if rules.HTTPS && p.scheme == "http" && p.port == "" {
 		p.scheme = "https"
@@ -102,7 +102,7 @@ func (p parts) canonical(rules Rules) (URL, error) {
 		host += ":" + p.port
 	}
 	u := URL{scheme: p.scheme, host: host, hostname: host[:len(p.hostname)]}
-	if u.path = escapes(cleanPath(p.path)); u.path == "" {
+	if u.path = normalizeEscapes(cleanPath(p.path)); u.path == "" {
 		u.path = "/"
 	}
 	if u.query = rules.cleanQuery(p.query); u.query == "" {
@@ -116,19 +116,19 @@ func (p parts) canonical(rules Rules) (URL, error) {
 	return u, nil
 }
 
-// String is the canonical text.
+// String returns the canonical text.
 func (u URL) String() string { return u.text }
 
-// IsZero says whether u is no URL.
+// IsZero reports whether u is the zero value.
 func (u URL) IsZero() bool { return u.text == "" }
 
 // Scheme is http or https.
 func (u URL) Scheme() string { return u.scheme }
 
-// Host is the name, with the port unless it is the scheme's own.
+// Host is the host name, with the port unless it is the scheme's default.
 func (u URL) Host() string { return u.host }
 
-// Hostname is the name without the port; IPv6 addresses stand in brackets.
+// Hostname is the host name without the port. IPv6 addresses are in brackets.
 func (u URL) Hostname() string { return u.hostname }
 
 // Path is the path, escaped.
@@ -137,7 +137,7 @@ func (u URL) Path() string { return u.path }
 // Query is the query without its question mark, escaped.
 func (u URL) Query() string { return u.query }
 
-// Origin is the URL up to its path. A robots.txt holds for one origin.
+// Origin is the URL up to its path. A robots.txt applies to one origin.
 func (u URL) Origin() string {
 	if u.host == "" {
 		return ""
@@ -158,16 +158,17 @@ func (u URL) RequestURI() string {
 // a dot, is its own domain.
 func (u URL) Domain() string { return Domain(u.hostname) }
 
-// Hash names u.
+// Hash returns the hash of u.
 func (u URL) Hash() Hash {
 	sum := sha256.Sum256([]byte(u.text))
 	return Hash(sum[:16])
 }
 
-// MarshalText is String.
+// MarshalText implements encoding.TextMarshaler.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.text), nil }
 
-// UnmarshalText reads what MarshalText wrote; it applies no site's rules.
+// UnmarshalText parses the output of MarshalText without applying a site's
+// rules.
 func (u *URL) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*u = URL{}
@@ -187,19 +188,19 @@ func Domain(hostname string) string {
 		return hostname
 	}
 	domain, err := publicsuffix.EffectiveTLDPlusOne(hostname)
-	if err != nil { // the host is itself a public suffix, or has no dot
+	if err != nil { // the host is a public suffix or has no dot
 		return hostname
 	}
 	return domain
 }
 
-// Absolute resolves a reference as browsers do and changes nothing else of it:
-// what a redirect names has to be asked for as it was named. base may be empty.
+// Absolute resolves a reference as browsers do, without canonicalizing it: the
+// target of a redirect must be requested as written. base may be empty.
 func Absolute(base, ref string) (string, error) {
-	if len(ref) > maxRaw {
+	if len(ref) > maxRawLength {
 		return "", ErrTooLong
 	}
-	if _, ok := plain(ref, URL{}); ok {
+	if _, ok := parsePlain(ref, URL{}); ok {
 		return ref, nil
 	}
 	var parsed *whatwg.Url

@@ -11,7 +11,7 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-func TestParse(t *testing.T) {
+func TestParse_Canonical(t *testing.T) {
 	for _, c := range []struct{ raw, want string }{
 		// the WHATWG URL Standard
 		{"https://example.org", "https://example.org/"},
@@ -65,7 +65,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParse_Errors(t *testing.T) {
 	long := strings.Repeat("a", MaxLength)
 	for raw, want := range map[string]error{
 		"": ErrInvalid, "news": ErrInvalid, "/a": ErrInvalid, "https://": ErrInvalid, "https://exa mple.org/": ErrInvalid, "http://a:99999/": ErrInvalid,
@@ -83,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestResolve(t *testing.T) {
+func TestResolve_References(t *testing.T) {
 	base, _ := Parse("https://example.org/tin/a.html?id=1", Rules{})
 	for ref, want := range map[string]string{
 		"b.html": "https://example.org/tin/b.html", "/b": "https://example.org/b", "../b": "https://example.org/b", "?x=1": "https://example.org/tin/a.html?x=1",
@@ -96,7 +96,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestRules(t *testing.T) {
+func TestRules_Parameters(t *testing.T) {
 	for _, c := range []struct {
 		rules     Rules
 		raw, want string
@@ -114,7 +114,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestParts(t *testing.T) {
+func TestURL_Parts(t *testing.T) {
 	u, err := Parse("http://thethao.baomau.com.vn:8080/tin?b=1&a", Rules{})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestHash(t *testing.T) {
+func TestURL_Hash(t *testing.T) {
 	a, _ := Parse("https://example.org/a?utm_source=x", Rules{})
 	b, _ := Parse("https://example.org/a", Rules{})
 	c, _ := Parse("https://example.org/b", Rules{})
@@ -144,7 +144,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-func TestJSON(t *testing.T) {
+func TestURL_JSON(t *testing.T) {
 	u, _ := Parse("https://example.org/a?b=1", Rules{})
 	data, err := json.Marshal(map[string]URL{"u": u, "none": {}})
 	if err != nil {
@@ -159,7 +159,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestLearn(t *testing.T) {
+func TestLearn_Rules(t *testing.T) {
 	page := func(n int, query, canonical, content string) Observation {
 		u := fmt.Sprintf("https://example.org/tin-%d.html", n)
 		o := Observation{URL: u + query, Content: content}
@@ -205,7 +205,7 @@ func TestLearn(t *testing.T) {
 }
 
 // TestLearnWorks: what was learned makes the URLs of one page equal.
-func TestLearnWorks(t *testing.T) {
+func TestLearn_RulesApply(t *testing.T) {
 	var seen []Observation
 	for n := range 5 {
 		seen = append(seen, Observation{URL: fmt.Sprintf("https://example.org/tin-%d.html?box=hot&id=%d", n, n), Canonical: fmt.Sprintf("https://example.org/tin-%d.html?id=%d", n, n)})
@@ -249,11 +249,11 @@ func FuzzParse(f *testing.F) {
 // of it.
 func wantStandard(t *testing.T, raw string, base URL) {
 	t.Helper()
-	if _, ok := plain(raw, base); !ok {
+	if _, ok := parsePlain(raw, base); !ok {
 		return
 	}
 	got, err := parse(raw, base, Rules{})
-	want, wanted := standard(raw, base, Rules{})
+	want, wanted := parseStandard(raw, base, Rules{})
 	if got != want || !errors.Is(err, wanted) {
 		t.Errorf("%q on %q is %+v (%v), by the Standard %+v (%v)", raw, base, got, err, want, wanted)
 	}
@@ -265,7 +265,7 @@ func wantStandard(t *testing.T, raw string, base URL) {
 	}
 }
 
-func TestPlain(t *testing.T) {
+func TestParsePlain_MatchesStandard(t *testing.T) {
 	base, err := Parse("http://báo.example:8080/a/b?c=1", Rules{})
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +316,7 @@ func TestPlain(t *testing.T) {
 		"":                                                          false,
 	} {
 		for _, on := range []URL{{}, base} {
-			if _, got := plain(raw, on); got != (ok && (raw[0] != '/' || !on.IsZero())) {
+			if _, got := parsePlain(raw, on); got != (ok && (raw[0] != '/' || !on.IsZero())) {
 				t.Errorf("%q on %q: plain %v", raw, on, got)
 			}
 			wantStandard(t, raw, on)

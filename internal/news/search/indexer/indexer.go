@@ -51,8 +51,8 @@ type Announcer interface {
 
 // Meter measures the freshness of search.
 type Meter interface {
-	// Fresh records the time from publication to a stage.
-	Fresh(ctx context.Context, stage string, after time.Duration)
+	// Freshness records the time from publication to a stage.
+	Freshness(ctx context.Context, stage string, after time.Duration)
 }
 
 // Indexer indexes changed articles.
@@ -146,7 +146,7 @@ func (x *Indexer) index(ctx context.Context, changes []search.Change) error {
 	ages, err := x.Store.CompleteArticleChanges(ctx, rows)
 	if x.Meter != nil {
 		for _, age := range ages {
-			x.Meter.Fresh(ctx, "searchable", age)
+			x.Meter.Freshness(ctx, "searchable", age)
 		}
 	}
 	return err

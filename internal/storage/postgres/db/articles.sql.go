@@ -626,7 +626,7 @@ func (q *Queries) CountTokensToday(ctx context.Context) (int64, error) {
 }
 
 const countWaitingPages = `-- name: CountWaitingPages :one
-select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit $1) waiting
+select count(*) from (select 1 from crawled_pages where leased_until <= clock_timestamp() limit $1) waiting
 `
 
 // Pages that are not extracted yet, counted up to a limit.
@@ -663,17 +663,17 @@ func (q *Queries) DeleteArticle(ctx context.Context, id uuid.UUID) error {
 }
 
 const deleteCrawledPage = `-- name: DeleteCrawledPage :execrows
-delete from crawled_pages where id = $1 and tries = $2
+delete from crawled_pages where id = $1 and attempts = $2
 `
 
 type DeleteCrawledPageParams struct {
-	ID    int64
-	Tries int16
+	ID       int64
+	Attempts int16
 }
 
 // No row: the page was leased to another worker.
 func (q *Queries) DeleteCrawledPage(ctx context.Context, arg DeleteCrawledPageParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteCrawledPage, arg.ID, arg.Tries)
+	result, err := q.db.Exec(ctx, deleteCrawledPage, arg.ID, arg.Attempts)
 	if err != nil {
 		return 0, err
 	}
@@ -1415,25 +1415,25 @@ func (q *Queries) RecentArticlePages(ctx context.Context, arg RecentArticlePages
 }
 
 const releaseCrawledPage = `-- name: ReleaseCrawledPage :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries - 1 where id = $2 and tries = $3
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts - 1 where id = $2 and attempts = $3
 `
 
 type ReleaseCrawledPageParams struct {
-	Seconds float64
-	ID      int64
-	Tries   int16
+	Seconds  float64
+	ID       int64
+	Attempts int16
 }
 
 // Returns a page to the queue after a temporary failure, which does not count as an
 // attempt: attempts count workers that died while processing the page.
 func (q *Queries) ReleaseCrawledPage(ctx context.Context, arg ReleaseCrawledPageParams) error {
-	_, err := q.db.Exec(ctx, releaseCrawledPage, arg.Seconds, arg.ID, arg.Tries)
+	_, err := q.db.Exec(ctx, releaseCrawledPage, arg.Seconds, arg.ID, arg.Attempts)
 	return err
 }
 
 const renewPageLeases = `-- name: RenewPageLeases :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8)
-where id = any($2::bigint[]) and taken_until > clock_timestamp()
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => $1::float8)
+where id = any($2::bigint[]) and leased_until > clock_timestamp()
 `
 
 type RenewPageLeasesParams struct {

@@ -13,8 +13,91 @@ import (
 	"github.com/google/uuid"
 )
 
+const acquireSlot = `-- name: AcquireSlot :one
+insert into crawl_slots (key, next_at, holder) values ($1, clock_timestamp() + make_interval(secs => $2::float8), $3::uuid)
+on conflict (key) do update set next_at = excluded.next_at, holder = excluded.holder where crawl_slots.next_at <= clock_timestamp()
+returning key
+`
+
+type AcquireSlotParams struct {
+	Key        string
+	TtlSeconds float64
+	Holder     uuid.UUID
+}
+
+// No row: the slot is taken.
+func (q *Queries) AcquireSlot(ctx context.Context, arg AcquireSlotParams) (string, error) {
+	row := q.db.QueryRow(ctx, acquireSlot, arg.Key, arg.TtlSeconds, arg.Holder)
+	var key string
+	err := row.Scan(&key)
+	return key, err
+}
+
+const addCrawledPages = `-- name: AddCrawledPages :exec
+insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed, moved_to)
+select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]), unnest($5::text[]),
+    unnest($6::timestamptz[]), unnest($7::boolean[]), unnest($8::boolean[]), nullif(unnest($9::uuid[]), '00000000-0000-0000-0000-000000000000')
+`
+
+type AddCrawledPagesParams struct {
+	DomainIds []int32
+	UrlIds    []uuid.UUID
+	Fetched   []time.Time
+	Urls      []string
+	Keys      []string
+	Found     []time.Time
+	First     []bool
+	Removed   []bool
+	MovedTo   []uuid.UUID
+}
+
+func (q *Queries) AddCrawledPages(ctx context.Context, arg AddCrawledPagesParams) error {
+	_, err := q.db.Exec(ctx, addCrawledPages,
+		arg.DomainIds,
+		arg.UrlIds,
+		arg.Fetched,
+		arg.Urls,
+		arg.Keys,
+		arg.Found,
+		arg.First,
+		arg.Removed,
+		arg.MovedTo,
+	)
+	return err
+}
+
+const addDomainBudgetUse = `-- name: AddDomainBudgetUse :exec
+update crawl_domains set budget_used = budget_used + $1 where id = $2
+`
+
+type AddDomainBudgetUseParams struct {
+	N  int32
+	ID int32
+}
+
+func (q *Queries) AddDomainBudgetUse(ctx context.Context, arg AddDomainBudgetUseParams) error {
+	_, err := q.db.Exec(ctx, addDomainBudgetUse, arg.N, arg.ID)
+	return err
+}
+
+const addSeedBudgetUse = `-- name: AddSeedBudgetUse :exec
+update seeds s set budget_used = case when budget_day = current_date then budget_used else 0 end + spent.n, budget_day = current_date
+from (select unnest($1::int[]) as number, unnest($2::int[]) as n) spent
+where s.number = spent.number
+`
+
+type AddSeedBudgetUseParams struct {
+	Numbers []int32
+	Counts  []int32
+}
+
+func (q *Queries) AddSeedBudgetUse(ctx context.Context, arg AddSeedBudgetUseParams) error {
+	_, err := q.db.Exec(ctx, addSeedBudgetUse, arg.Numbers, arg.Counts)
+	return err
+}
+
 const addURLs = `-- name: AddURLs :many
-insert into urls (domain_id, id, url, kind, rank, depth, seed_no, every_seconds, due_at)
+insert into urls (domain_id, id, url, kind, rank, depth, seed_number, interval_seconds, due_at)
 select unnest($1::int[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[])::url_kind, unnest($5::smallint[]),
     unnest($6::smallint[]), nullif(unnest($7::int[]), 0), unnest($8::int[]), clock_timestamp()
 on conflict (domain_id, id) do nothing
@@ -22,14 +105,14 @@ returning domain_id, id
 `
 
 type AddURLsParams struct {
-	DomainIds []int32
-	Ids       []uuid.UUID
-	Urls      []string
-	Kinds     []string
-	Ranks     []int16
-	Depths    []int16
-	SeedNos   []int32
-	Every     []int32
+	DomainIds   []int32
+	Ids         []uuid.UUID
+	Urls        []string
+	Kinds       []string
+	Ranks       []int16
+	Depths      []int16
+	SeedNumbers []int32
+	Intervals   []int32
 }
 
 type AddURLsRow struct {
@@ -37,7 +120,7 @@ type AddURLsRow struct {
 	ID       uuid.UUID
 }
 
-// What is new among the URLs that a page names.
+// Returns the URLs that are new.
 func (q *Queries) AddURLs(ctx context.Context, arg AddURLsParams) ([]AddURLsRow, error) {
 	rows, err := q.db.Query(ctx, addURLs,
 		arg.DomainIds,
@@ -46,8 +129,8 @@ func (q *Queries) AddURLs(ctx context.Context, arg AddURLsParams) ([]AddURLsRow,
 		arg.Kinds,
 		arg.Ranks,
 		arg.Depths,
-		arg.SeedNos,
-		arg.Every,
+		arg.SeedNumbers,
+		arg.Intervals,
 	)
 	if err != nil {
 		return nil, err
@@ -102,79 +185,6 @@ func (q *Queries) AddVersions(ctx context.Context, arg AddVersionsParams) error 
 	return err
 }
 
-const answersOfDomain = `-- name: AnswersOfDomain :many
-select last_status, count(*) as urls from urls where domain_id = $1 and last_status <> 0 group by last_status order by last_status
-`
-
-type AnswersOfDomainRow struct {
-	LastStatus int16
-	Urls       int64
-}
-
-// How the last request for each URL was answered.
-func (q *Queries) AnswersOfDomain(ctx context.Context, domainID int32) ([]AnswersOfDomainRow, error) {
-	rows, err := q.db.Query(ctx, answersOfDomain, domainID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AnswersOfDomainRow
-	for rows.Next() {
-		var i AnswersOfDomainRow
-		if err := rows.Scan(&i.LastStatus, &i.Urls); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const beginDrain = `-- name: BeginDrain :one
-update crawl_domains set draining_until = clock_timestamp() + make_interval(secs => $1::float8),
-    budget_used = case when budget_day = current_date then budget_used else 0 end, budget_day = current_date
-where domain = $2 and paused_at is null returning id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render
-`
-
-type BeginDrainParams struct {
-	Seconds float64
-	Domain  string
-}
-
-func (q *Queries) BeginDrain(ctx context.Context, arg BeginDrainParams) (CrawlDomain, error) {
-	row := q.db.QueryRow(ctx, beginDrain, arg.Seconds, arg.Domain)
-	var i CrawlDomain
-	err := row.Scan(
-		&i.ID,
-		&i.Domain,
-		&i.PausedAt,
-		&i.PausedWhy,
-		&i.Epoch,
-		&i.Rules,
-		&i.Score,
-		&i.ResponseMs,
-		&i.DelayMs,
-		&i.NotBefore,
-		&i.NextDue,
-		&i.LastCrawl,
-		&i.DrainingUntil,
-		&i.BudgetDay,
-		&i.BudgetUsed,
-		&i.Fetched,
-		&i.Stored,
-		&i.Unchanged,
-		&i.Failed,
-		&i.Timeouts,
-		&i.Refused,
-		&i.Bytes,
-		&i.CreatedAt,
-		&i.Render,
-	)
-	return i, err
-}
-
 const blockDomain = `-- name: BlockDomain :exec
 update crawl_domains set not_before = greatest(not_before, clock_timestamp() + make_interval(secs => $1::float8)) where id = $2
 `
@@ -189,49 +199,14 @@ func (q *Queries) BlockDomain(ctx context.Context, arg BlockDomainParams) error 
 	return err
 }
 
-const contentOf = `-- name: ContentOf :many
-select url, canonical, content_hash from urls where domain_id = $1 and id = any($2::uuid[]) and kind = 'article' and state = 'kept'
-`
-
-type ContentOfParams struct {
-	DomainID int32
-	Ids      []uuid.UUID
-}
-
-type ContentOfRow struct {
-	Url         string
-	Canonical   string
-	ContentHash string
-}
-
-func (q *Queries) ContentOf(ctx context.Context, arg ContentOfParams) ([]ContentOfRow, error) {
-	rows, err := q.db.Query(ctx, contentOf, arg.DomainID, arg.Ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ContentOfRow
-	for rows.Next() {
-		var i ContentOfRow
-		if err := rows.Scan(&i.Url, &i.Canonical, &i.ContentHash); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const countFetches = `-- name: CountFetches :exec
 update crawl_domains d set last_crawl = clock_timestamp(), fetched = d.fetched + c.fetched, stored = d.stored + c.stored, unchanged = d.unchanged + c.unchanged,
-    failed = d.failed + c.failed, timeouts = d.timeouts + c.timeouts, refused = d.refused + c.refused, bytes = d.bytes + c.bytes,
+    failed = d.failed + c.failed, timeouts = d.timeouts + c.timeouts, excluded = d.excluded + c.excluded, bytes = d.bytes + c.bytes,
     response_ms = case when c.fetched = 0 then d.response_ms when d.response_ms = 0 then c.response_ms else 0.8 * d.response_ms + 0.2 * c.response_ms end,
     score = case when c.hubs = 0 then d.score else 0.8 * d.score + 0.2 * c.news end,
     next_due = least(d.next_due, clock_timestamp() + make_interval(secs => nullif(c.due_in, -1)))
 from (select unnest($1::int[]) as id, unnest($2::int[]) as fetched, unnest($3::int[]) as stored, unnest($4::int[]) as unchanged,
-        unnest($5::int[]) as failed, unnest($6::int[]) as timeouts, unnest($7::int[]) as refused, unnest($8::bigint[]) as bytes,
+        unnest($5::int[]) as failed, unnest($6::int[]) as timeouts, unnest($7::int[]) as excluded, unnest($8::bigint[]) as bytes,
         unnest($9::float8[]) as response_ms, unnest($10::int[]) as hubs, unnest($11::float8[]) as news, unnest($12::float8[]) as due_in) c
 where d.id = c.id
 `
@@ -243,7 +218,7 @@ type CountFetchesParams struct {
 	Unchanges     []int32
 	Fails         []int32
 	TimeoutCounts []int32
-	Refusals      []int32
+	Exclusions    []int32
 	ByteCounts    []int64
 	Response      []float64
 	Hubs          []int32
@@ -259,7 +234,7 @@ func (q *Queries) CountFetches(ctx context.Context, arg CountFetchesParams) erro
 		arg.Unchanges,
 		arg.Fails,
 		arg.TimeoutCounts,
-		arg.Refusals,
+		arg.Exclusions,
 		arg.ByteCounts,
 		arg.Response,
 		arg.Hubs,
@@ -269,347 +244,38 @@ func (q *Queries) CountFetches(ctx context.Context, arg CountFetchesParams) erro
 	return err
 }
 
-const crawlDomainIDs = `-- name: CrawlDomainIDs :many
-select id from crawl_domains where id > $1 order by id limit $2
+const countLeasedDomains = `-- name: CountLeasedDomains :one
+select count(*) from crawl_domains where leased_until > clock_timestamp()
 `
 
-type CrawlDomainIDsParams struct {
-	After int32
-	Batch int32
-}
-
-func (q *Queries) CrawlDomainIDs(ctx context.Context, arg CrawlDomainIDsParams) ([]int32, error) {
-	rows, err := q.db.Query(ctx, crawlDomainIDs, arg.After, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []int32
-	for rows.Next() {
-		var id int32
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const crawledDone = `-- name: CrawledDone :exec
-delete from crawled_pages where id = any($1::bigint[])
-`
-
-func (q *Queries) CrawledDone(ctx context.Context, ids []int64) error {
-	_, err := q.db.Exec(ctx, crawledDone, ids)
-	return err
-}
-
-const domainOfWorkspace = `-- name: DomainOfWorkspace :one
-select d.id, d.domain, d.paused_at, d.paused_why, d.epoch, d.rules, d.score, d.response_ms, d.delay_ms, d.not_before, d.next_due, d.last_crawl, d.draining_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.refused, d.bytes, d.created_at, d.render from crawl_domains d where d.domain = $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
-`
-
-type DomainOfWorkspaceParams struct {
-	Domain      string
-	WorkspaceID uuid.UUID
-}
-
-func (q *Queries) DomainOfWorkspace(ctx context.Context, arg DomainOfWorkspaceParams) (CrawlDomain, error) {
-	row := q.db.QueryRow(ctx, domainOfWorkspace, arg.Domain, arg.WorkspaceID)
-	var i CrawlDomain
-	err := row.Scan(
-		&i.ID,
-		&i.Domain,
-		&i.PausedAt,
-		&i.PausedWhy,
-		&i.Epoch,
-		&i.Rules,
-		&i.Score,
-		&i.ResponseMs,
-		&i.DelayMs,
-		&i.NotBefore,
-		&i.NextDue,
-		&i.LastCrawl,
-		&i.DrainingUntil,
-		&i.BudgetDay,
-		&i.BudgetUsed,
-		&i.Fetched,
-		&i.Stored,
-		&i.Unchanged,
-		&i.Failed,
-		&i.Timeouts,
-		&i.Refused,
-		&i.Bytes,
-		&i.CreatedAt,
-		&i.Render,
-	)
-	return i, err
-}
-
-const domainsOfWorkspace = `-- name: DomainsOfWorkspace :many
-select d.id, d.domain, d.paused_at, d.paused_why, d.epoch, d.rules, d.score, d.response_ms, d.delay_ms, d.not_before, d.next_due, d.last_crawl, d.draining_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.refused, d.bytes, d.created_at, d.render from crawl_domains d
-where d.domain > $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
-order by d.domain limit $3
-`
-
-type DomainsOfWorkspaceParams struct {
-	After       string
-	WorkspaceID uuid.UUID
-	PageSize    int32
-}
-
-func (q *Queries) DomainsOfWorkspace(ctx context.Context, arg DomainsOfWorkspaceParams) ([]CrawlDomain, error) {
-	rows, err := q.db.Query(ctx, domainsOfWorkspace, arg.After, arg.WorkspaceID, arg.PageSize)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []CrawlDomain
-	for rows.Next() {
-		var i CrawlDomain
-		if err := rows.Scan(
-			&i.ID,
-			&i.Domain,
-			&i.PausedAt,
-			&i.PausedWhy,
-			&i.Epoch,
-			&i.Rules,
-			&i.Score,
-			&i.ResponseMs,
-			&i.DelayMs,
-			&i.NotBefore,
-			&i.NextDue,
-			&i.LastCrawl,
-			&i.DrainingUntil,
-			&i.BudgetDay,
-			&i.BudgetUsed,
-			&i.Fetched,
-			&i.Stored,
-			&i.Unchanged,
-			&i.Failed,
-			&i.Timeouts,
-			&i.Refused,
-			&i.Bytes,
-			&i.CreatedAt,
-			&i.Render,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const draining = `-- name: Draining :one
-select count(*) from crawl_domains where draining_until > clock_timestamp()
-`
-
-func (q *Queries) Draining(ctx context.Context) (int64, error) {
-	row := q.db.QueryRow(ctx, draining)
+func (q *Queries) CountLeasedDomains(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countLeasedDomains)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
-const dropVersion = `-- name: DropVersion :exec
-delete from page_versions where domain_id = $1 and url_id = $2 and fetched_at = $3
-`
-
-type DropVersionParams struct {
-	DomainID  int32
-	UrlID     uuid.UUID
-	FetchedAt time.Time
-}
-
-func (q *Queries) DropVersion(ctx context.Context, arg DropVersionParams) error {
-	_, err := q.db.Exec(ctx, dropVersion, arg.DomainID, arg.UrlID, arg.FetchedAt)
-	return err
-}
-
-const dueDomains = `-- name: DueDomains :many
-select domain from crawl_domains
-where paused_at is null and next_due <= statement_timestamp()
-  and (not_before is null or not_before <= clock_timestamp()) and (draining_until is null or draining_until <= clock_timestamp())
-order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000) / 100) limit $1
-`
-
-// Whom to drain next, where not all can be: who has waited longest, sites that
-// bring news up to ten minutes ahead, slow ones up to a minute behind. A domain
-// whose drain has died is due again when its time is over.
-func (q *Queries) DueDomains(ctx context.Context, batch int32) ([]string, error) {
-	rows, err := q.db.Query(ctx, dueDomains, batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var domain string
-		if err := rows.Scan(&domain); err != nil {
-			return nil, err
-		}
-		items = append(items, domain)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const dueIn = `-- name: DueIn :one
-select coalesce(greatest(extract(epoch from min(first.due_at) - clock_timestamp()), 0), -1)::float8 as seconds from generate_series(0, 15) r,
-    lateral (select q.due_at from urls q where q.domain_id = $1 and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first
-`
-
-// Seconds until the first of a domain's URLs is due; -1: none ever is.
-func (q *Queries) DueIn(ctx context.Context, domainID int32) (float64, error) {
-	row := q.db.QueryRow(ctx, dueIn, domainID)
-	var seconds float64
-	err := row.Scan(&seconds)
-	return seconds, err
-}
-
-const emptyFrontier = `-- name: EmptyFrontier :execrows
-delete from urls where domain_id = $1 and (state <> 'kept' or kind <> 'article')
-`
-
-// Forgets hubs, and pages that were not stored. What was stored stays known, so
-// that it is not taken for new.
-func (q *Queries) EmptyFrontier(ctx context.Context, domainID int32) (int64, error) {
-	result, err := q.db.Exec(ctx, emptyFrontier, domainID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const endDrain = `-- name: EndDrain :one
-update crawl_domains d set draining_until = null, next_due = (
-    select min(first.due_at) from generate_series(0, 15) r,
-      lateral (select q.due_at from urls q where q.domain_id = d.id and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first)
-where d.id = $1 returning d.next_due
-`
-
-// next_due is what the frontier says when nobody fetches from it any more.
-func (q *Queries) EndDrain(ctx context.Context, id int32) (*time.Time, error) {
-	row := q.db.QueryRow(ctx, endDrain, id)
-	var next_due *time.Time
-	err := row.Scan(&next_due)
-	return next_due, err
-}
-
-const finishURLs = `-- name: FinishURLs :many
-update urls u set lease = null, due_at = case when f.never then null else clock_timestamp() + make_interval(secs => f.due_in) end, state = f.state::url_state, tries = f.tries, last_status = f.last_status, rank = f.rank,
-    every_seconds = f.every_seconds, etag = f.etag, last_modified = f.last_modified, content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash, canonical = f.canonical, problem = f.problem,
-    changed_at = case when f.changed then clock_timestamp() else u.changed_at end
-from (select unnest($1::int[]) as domain_id, unnest($2::uuid[]) as id, unnest($3::uuid[]) as lease,
-        unnest($4::boolean[]) as never, unnest($5::float8[]) as due_in,
-        unnest($6::text[]) as state, unnest($7::smallint[]) as tries, unnest($8::smallint[]) as last_status, unnest($9::smallint[]) as rank,
-        unnest($10::int[]) as every_seconds, unnest($11::text[]) as etag, unnest($12::text[]) as last_modified,
-        unnest($13::text[]) as content_hash, unnest($14::bigint[]) as simhash, unnest($15::text[]) as raw_hash, unnest($16::text[]) as canonical, unnest($17::text[]) as problem, unnest($18::boolean[]) as changed) f
-where u.domain_id = f.domain_id and u.id = f.id and u.lease = f.lease
-returning u.domain_id, u.id, f.lease::uuid as lease, u.found_at
-`
-
-type FinishURLsParams struct {
-	DomainIds  []int32
-	Ids        []uuid.UUID
-	Leases     []uuid.UUID
-	Never      []bool
-	DueIn      []float64
-	States     []string
-	Tries      []int16
-	Statuses   []int16
-	Ranks      []int16
-	Every      []int32
-	Etags      []string
-	Modified   []string
-	Content    []string
-	Simhashes  []int64
-	Raw        []string
-	Canonicals []string
-	Problems   []string
-	Changed    []bool
-}
-
-type FinishURLsRow struct {
-	DomainID int32
-	ID       uuid.UUID
-	Lease    uuid.UUID
-	FoundAt  time.Time
-}
-
-// Records fetches of those who still hold the lease.
-func (q *Queries) FinishURLs(ctx context.Context, arg FinishURLsParams) ([]FinishURLsRow, error) {
-	rows, err := q.db.Query(ctx, finishURLs,
-		arg.DomainIds,
-		arg.Ids,
-		arg.Leases,
-		arg.Never,
-		arg.DueIn,
-		arg.States,
-		arg.Tries,
-		arg.Statuses,
-		arg.Ranks,
-		arg.Every,
-		arg.Etags,
-		arg.Modified,
-		arg.Content,
-		arg.Simhashes,
-		arg.Raw,
-		arg.Canonicals,
-		arg.Problems,
-		arg.Changed,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []FinishURLsRow
-	for rows.Next() {
-		var i FinishURLsRow
-		if err := rows.Scan(
-			&i.DomainID,
-			&i.ID,
-			&i.Lease,
-			&i.FoundAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const frontierCounts = `-- name: FrontierCounts :many
+const countURLsByState = `-- name: CountURLsByState :many
 select state, count(*) as urls, count(*) filter (where due_at <= clock_timestamp()) as due, count(*) filter (where lease is not null) as leased
 from urls where domain_id = $1 group by state order by state
 `
 
-type FrontierCountsRow struct {
+type CountURLsByStateRow struct {
 	State  UrlState
 	Urls   int64
 	Due    int64
 	Leased int64
 }
 
-func (q *Queries) FrontierCounts(ctx context.Context, domainID int32) ([]FrontierCountsRow, error) {
-	rows, err := q.db.Query(ctx, frontierCounts, domainID)
+func (q *Queries) CountURLsByState(ctx context.Context, domainID int32) ([]CountURLsByStateRow, error) {
+	rows, err := q.db.Query(ctx, countURLsByState, domainID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []FrontierCountsRow
+	var items []CountURLsByStateRow
 	for rows.Next() {
-		var i FrontierCountsRow
+		var i CountURLsByStateRow
 		if err := rows.Scan(
 			&i.State,
 			&i.Urls,
@@ -626,24 +292,75 @@ func (q *Queries) FrontierCounts(ctx context.Context, domainID int32) ([]Frontie
 	return items, nil
 }
 
-const frontierHas = `-- name: FrontierHas :one
-select exists (select 1 from urls where domain_id = $1 and id = $2)
+const countURLsByStatus = `-- name: CountURLsByStatus :many
+select last_status, count(*) as urls from urls where domain_id = $1 and last_status <> 0 group by last_status order by last_status
 `
 
-type FrontierHasParams struct {
-	DomainID int32
-	ID       uuid.UUID
+type CountURLsByStatusRow struct {
+	LastStatus int16
+	Urls       int64
 }
 
-func (q *Queries) FrontierHas(ctx context.Context, arg FrontierHasParams) (bool, error) {
-	row := q.db.QueryRow(ctx, frontierHas, arg.DomainID, arg.ID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
+func (q *Queries) CountURLsByStatus(ctx context.Context, domainID int32) ([]CountURLsByStatusRow, error) {
+	rows, err := q.db.Query(ctx, countURLsByStatus, domainID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountURLsByStatusRow
+	for rows.Next() {
+		var i CountURLsByStatusRow
+		if err := rows.Scan(&i.LastStatus, &i.Urls); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteCrawledPages = `-- name: DeleteCrawledPages :exec
+delete from crawled_pages where id = any($1::bigint[])
+`
+
+func (q *Queries) DeleteCrawledPages(ctx context.Context, ids []int64) error {
+	_, err := q.db.Exec(ctx, deleteCrawledPages, ids)
+	return err
+}
+
+const deleteVersion = `-- name: DeleteVersion :exec
+delete from page_versions where domain_id = $1 and url_id = $2 and fetched_at = $3
+`
+
+type DeleteVersionParams struct {
+	DomainID  int32
+	UrlID     uuid.UUID
+	FetchedAt time.Time
+}
+
+func (q *Queries) DeleteVersion(ctx context.Context, arg DeleteVersionParams) error {
+	_, err := q.db.Exec(ctx, deleteVersion, arg.DomainID, arg.UrlID, arg.FetchedAt)
+	return err
+}
+
+const emptyFrontier = `-- name: EmptyFrontier :execrows
+delete from urls where domain_id = $1 and (state <> 'stored' or kind <> 'article')
+`
+
+// Deletes hubs and pages that were not stored. Stored pages stay known, so that
+// they do not count as new.
+func (q *Queries) EmptyFrontier(ctx context.Context, domainID int32) (int64, error) {
+	result, err := q.db.Exec(ctx, emptyFrontier, domainID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const getCrawlDomain = `-- name: GetCrawlDomain :one
-select id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render from crawl_domains where domain = $1
+select id, domain, paused_at, pause_reason, epoch, rules, score, response_ms, crawl_delay_ms, not_before, next_due, last_crawl, leased_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, excluded, bytes, created_at, render from crawl_domains where domain = $1
 `
 
 func (q *Queries) GetCrawlDomain(ctx context.Context, domain string) (CrawlDomain, error) {
@@ -653,16 +370,16 @@ func (q *Queries) GetCrawlDomain(ctx context.Context, domain string) (CrawlDomai
 		&i.ID,
 		&i.Domain,
 		&i.PausedAt,
-		&i.PausedWhy,
+		&i.PauseReason,
 		&i.Epoch,
 		&i.Rules,
 		&i.Score,
 		&i.ResponseMs,
-		&i.DelayMs,
+		&i.CrawlDelayMs,
 		&i.NotBefore,
 		&i.NextDue,
 		&i.LastCrawl,
-		&i.DrainingUntil,
+		&i.LeasedUntil,
 		&i.BudgetDay,
 		&i.BudgetUsed,
 		&i.Fetched,
@@ -670,7 +387,7 @@ func (q *Queries) GetCrawlDomain(ctx context.Context, domain string) (CrawlDomai
 		&i.Unchanged,
 		&i.Failed,
 		&i.Timeouts,
-		&i.Refused,
+		&i.Excluded,
 		&i.Bytes,
 		&i.CreatedAt,
 		&i.Render,
@@ -678,8 +395,32 @@ func (q *Queries) GetCrawlDomain(ctx context.Context, domain string) (CrawlDomai
 	return i, err
 }
 
+const getNextDueIn = `-- name: GetNextDueIn :one
+select coalesce(greatest(extract(epoch from min(first.due_at) - clock_timestamp()), 0), -1)::float8 as seconds from generate_series(0, 15) r,
+    lateral (select q.due_at from urls q where q.domain_id = $1 and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first
+`
+
+// Seconds until the domain's first URL is due; -1: never.
+func (q *Queries) GetNextDueIn(ctx context.Context, domainID int32) (float64, error) {
+	row := q.db.QueryRow(ctx, getNextDueIn, domainID)
+	var seconds float64
+	err := row.Scan(&seconds)
+	return seconds, err
+}
+
+const getSlotWait = `-- name: GetSlotWait :one
+select greatest(extract(epoch from next_at - clock_timestamp()), 0)::float8 from crawl_slots where key = $1
+`
+
+func (q *Queries) GetSlotWait(ctx context.Context, key string) (float64, error) {
+	row := q.db.QueryRow(ctx, getSlotWait, key)
+	var column_1 float64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const getURL = `-- name: GetURL :one
-select domain_id, id, due_at, lease, found_at, last_crawl, changed_at, simhash, seed_no, every_seconds, rank, depth, tries, last_status, kind, state, url, etag, last_modified, content_hash, raw_hash, canonical, problem from urls where domain_id = $1 and id = $2
+select domain_id, id, due_at, lease, found_at, last_crawl, changed_at, simhash, seed_number, interval_seconds, rank, depth, attempts, last_status, kind, state, url, etag, last_modified, content_hash, raw_hash, canonical, last_error from urls where domain_id = $1 and id = $2
 `
 
 type GetURLParams struct {
@@ -699,11 +440,11 @@ func (q *Queries) GetURL(ctx context.Context, arg GetURLParams) (Url, error) {
 		&i.LastCrawl,
 		&i.ChangedAt,
 		&i.Simhash,
-		&i.SeedNo,
-		&i.EverySeconds,
+		&i.SeedNumber,
+		&i.IntervalSeconds,
 		&i.Rank,
 		&i.Depth,
-		&i.Tries,
+		&i.Attempts,
 		&i.LastStatus,
 		&i.Kind,
 		&i.State,
@@ -713,71 +454,183 @@ func (q *Queries) GetURL(ctx context.Context, arg GetURLParams) (Url, error) {
 		&i.ContentHash,
 		&i.RawHash,
 		&i.Canonical,
-		&i.Problem,
+		&i.LastError,
 	)
 	return i, err
 }
 
-const handOn = `-- name: HandOn :exec
-insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first, gone, moved_to)
-select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]), unnest($5::text[]),
-    unnest($6::timestamptz[]), unnest($7::boolean[]), unnest($8::boolean[]), nullif(unnest($9::uuid[]), '00000000-0000-0000-0000-000000000000')
+const getWeeklyStats = `-- name: GetWeeklyStats :one
+select count(*) as articles, count(*) filter (where duplicate) as duplicates, count(*) filter (where measured) as measured,
+    count(*) filter (where measured and delay > 1800) as late,
+    coalesce(percentile_cont(0.5) within group (order by delay) filter (where measured), 0)::float8 as p50,
+    coalesce(percentile_cont(0.95) within group (order by delay) filter (where measured), 0)::float8 as p95
+from (select a.group_id <> a.id as duplicate, a.published_at is not null and not a.date_only and a.published_at >= d.created_at as measured,
+        greatest(extract(epoch from a.first_seen_at - a.published_at), 0) as delay
+    from articles a join crawl_domains d on d.id = a.domain_id
+    where a.domain_id = $1 and a.dated_at > now() - interval '7 days') last_week
 `
 
-type HandOnParams struct {
-	DomainIds []int32
-	UrlIds    []uuid.UUID
-	Fetched   []time.Time
-	Urls      []string
-	Keys      []string
-	Found     []time.Time
-	First     []bool
-	Gone      []bool
-	MovedTo   []uuid.UUID
+type GetWeeklyStatsRow struct {
+	Articles   int64
+	Duplicates int64
+	Measured   int64
+	Late       int64
+	P50        float64
+	P95        float64
 }
 
-func (q *Queries) HandOn(ctx context.Context, arg HandOnParams) error {
-	_, err := q.db.Exec(ctx, handOn,
-		arg.DomainIds,
-		arg.UrlIds,
-		arg.Fetched,
-		arg.Urls,
-		arg.Keys,
-		arg.Found,
-		arg.First,
-		arg.Gone,
-		arg.MovedTo,
+// Articles of the last week: duplicates, and how long it took to discover those
+// that were published after the domain was added.
+func (q *Queries) GetWeeklyStats(ctx context.Context, domainID int32) (GetWeeklyStatsRow, error) {
+	row := q.db.QueryRow(ctx, getWeeklyStats, domainID)
+	var i GetWeeklyStatsRow
+	err := row.Scan(
+		&i.Articles,
+		&i.Duplicates,
+		&i.Measured,
+		&i.Late,
+		&i.P50,
+		&i.P95,
 	)
+	return i, err
+}
+
+const getWorkspaceDomain = `-- name: GetWorkspaceDomain :one
+select d.id, d.domain, d.paused_at, d.pause_reason, d.epoch, d.rules, d.score, d.response_ms, d.crawl_delay_ms, d.not_before, d.next_due, d.last_crawl, d.leased_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.excluded, d.bytes, d.created_at, d.render from crawl_domains d where d.domain = $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
+`
+
+type GetWorkspaceDomainParams struct {
+	Domain      string
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) GetWorkspaceDomain(ctx context.Context, arg GetWorkspaceDomainParams) (CrawlDomain, error) {
+	row := q.db.QueryRow(ctx, getWorkspaceDomain, arg.Domain, arg.WorkspaceID)
+	var i CrawlDomain
+	err := row.Scan(
+		&i.ID,
+		&i.Domain,
+		&i.PausedAt,
+		&i.PauseReason,
+		&i.Epoch,
+		&i.Rules,
+		&i.Score,
+		&i.ResponseMs,
+		&i.CrawlDelayMs,
+		&i.NotBefore,
+		&i.NextDue,
+		&i.LastCrawl,
+		&i.LeasedUntil,
+		&i.BudgetDay,
+		&i.BudgetUsed,
+		&i.Fetched,
+		&i.Stored,
+		&i.Unchanged,
+		&i.Failed,
+		&i.Timeouts,
+		&i.Excluded,
+		&i.Bytes,
+		&i.CreatedAt,
+		&i.Render,
+	)
+	return i, err
+}
+
+const incrementEpoch = `-- name: IncrementEpoch :exec
+update crawl_domains set epoch = epoch + 1, next_due = clock_timestamp() where id = $1
+`
+
+func (q *Queries) IncrementEpoch(ctx context.Context, id int32) error {
+	_, err := q.db.Exec(ctx, incrementEpoch, id)
 	return err
 }
 
-const knownURLs = `-- name: KnownURLs :many
-select id from urls where domain_id = $1 and id = any($2::uuid[])
+const leaseCrawledPages = `-- name: LeaseCrawledPages :many
+update crawled_pages c set leased_until = clock_timestamp() + make_interval(secs => $1::float8), attempts = attempts + 1
+from (select id from crawled_pages where leased_until <= statement_timestamp() order by leased_until, id limit $2 for update skip locked) picked
+where c.id = picked.id
+returning c.id, c.domain_id, c.url_id, c.fetched_at, c.url, c.object_key, c.found_at, c.is_first_version, c.attempts, c.leased_until, c.removed, c.moved_to
 `
 
-type KnownURLsParams struct {
-	DomainID int32
-	Ids      []uuid.UUID
+type LeaseCrawledPagesParams struct {
+	Seconds float64
+	Batch   int32
 }
 
-func (q *Queries) KnownURLs(ctx context.Context, arg KnownURLsParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, knownURLs, arg.DomainID, arg.Ids)
+func (q *Queries) LeaseCrawledPages(ctx context.Context, arg LeaseCrawledPagesParams) ([]CrawledPage, error) {
+	rows, err := q.db.Query(ctx, leaseCrawledPages, arg.Seconds, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []uuid.UUID
+	var items []CrawledPage
 	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
+		var i CrawledPage
+		if err := rows.Scan(
+			&i.ID,
+			&i.DomainID,
+			&i.UrlID,
+			&i.FetchedAt,
+			&i.Url,
+			&i.ObjectKey,
+			&i.FoundAt,
+			&i.IsFirstVersion,
+			&i.Attempts,
+			&i.LeasedUntil,
+			&i.Removed,
+			&i.MovedTo,
+		); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
 	return items, nil
+}
+
+const leaseDomain = `-- name: LeaseDomain :one
+update crawl_domains set leased_until = clock_timestamp() + make_interval(secs => $1::float8),
+    budget_used = case when budget_day = current_date then budget_used else 0 end, budget_day = current_date
+where domain = $2 and paused_at is null returning id, domain, paused_at, pause_reason, epoch, rules, score, response_ms, crawl_delay_ms, not_before, next_due, last_crawl, leased_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, excluded, bytes, created_at, render
+`
+
+type LeaseDomainParams struct {
+	Seconds float64
+	Domain  string
+}
+
+func (q *Queries) LeaseDomain(ctx context.Context, arg LeaseDomainParams) (CrawlDomain, error) {
+	row := q.db.QueryRow(ctx, leaseDomain, arg.Seconds, arg.Domain)
+	var i CrawlDomain
+	err := row.Scan(
+		&i.ID,
+		&i.Domain,
+		&i.PausedAt,
+		&i.PauseReason,
+		&i.Epoch,
+		&i.Rules,
+		&i.Score,
+		&i.ResponseMs,
+		&i.CrawlDelayMs,
+		&i.NotBefore,
+		&i.NextDue,
+		&i.LastCrawl,
+		&i.LeasedUntil,
+		&i.BudgetDay,
+		&i.BudgetUsed,
+		&i.Fetched,
+		&i.Stored,
+		&i.Unchanged,
+		&i.Failed,
+		&i.Timeouts,
+		&i.Excluded,
+		&i.Bytes,
+		&i.CreatedAt,
+		&i.Render,
+	)
+	return i, err
 }
 
 const leaseRanks = `-- name: LeaseRanks :many
@@ -787,7 +640,7 @@ from (select p.id from generate_series($4::int, $5::int) r,
                  order by q.due_at limit $6 for update skip locked) p
       order by p.rank, p.due_at limit $6) picked
 where u.domain_id = $3 and u.id = picked.id
-returning u.domain_id, u.id, u.due_at, u.lease, u.found_at, u.last_crawl, u.changed_at, u.simhash, u.seed_no, u.every_seconds, u.rank, u.depth, u.tries, u.last_status, u.kind, u.state, u.url, u.etag, u.last_modified, u.content_hash, u.raw_hash, u.canonical, u.problem
+returning u.domain_id, u.id, u.due_at, u.lease, u.found_at, u.last_crawl, u.changed_at, u.simhash, u.seed_number, u.interval_seconds, u.rank, u.depth, u.attempts, u.last_status, u.kind, u.state, u.url, u.etag, u.last_modified, u.content_hash, u.raw_hash, u.canonical, u.last_error
 `
 
 type LeaseRanksParams struct {
@@ -799,9 +652,9 @@ type LeaseRanksParams struct {
 	Batch    int32
 }
 
-// What is due of some ranks, the lowest first: a probe of the index per rank,
-// however long the queues are. The time is the statement's: by one that goes on
-// while it runs no index can be asked, and all that is not due would be read.
+// Leases the due URLs of some ranks, lowest rank first, with one index probe per
+// rank. It compares with statement_timestamp(), because clock_timestamp() is
+// volatile and cannot be used in an index condition.
 func (q *Queries) LeaseRanks(ctx context.Context, arg LeaseRanksParams) ([]Url, error) {
 	rows, err := q.db.Query(ctx, leaseRanks,
 		arg.Lease,
@@ -827,11 +680,11 @@ func (q *Queries) LeaseRanks(ctx context.Context, arg LeaseRanksParams) ([]Url, 
 			&i.LastCrawl,
 			&i.ChangedAt,
 			&i.Simhash,
-			&i.SeedNo,
-			&i.EverySeconds,
+			&i.SeedNumber,
+			&i.IntervalSeconds,
 			&i.Rank,
 			&i.Depth,
-			&i.Tries,
+			&i.Attempts,
 			&i.LastStatus,
 			&i.Kind,
 			&i.State,
@@ -841,7 +694,7 @@ func (q *Queries) LeaseRanks(ctx context.Context, arg LeaseRanksParams) ([]Url, 
 			&i.ContentHash,
 			&i.RawHash,
 			&i.Canonical,
-			&i.Problem,
+			&i.LastError,
 		); err != nil {
 			return nil, err
 		}
@@ -853,146 +706,28 @@ func (q *Queries) LeaseRanks(ctx context.Context, arg LeaseRanksParams) ([]Url, 
 	return items, nil
 }
 
-const lockDomain = `-- name: LockDomain :one
-select id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render from crawl_domains where id = $1 for no key update
+const listCrawlDomainIDs = `-- name: ListCrawlDomainIDs :many
+select id from crawl_domains where id > $1 order by id limit $2
 `
 
-func (q *Queries) LockDomain(ctx context.Context, id int32) (CrawlDomain, error) {
-	row := q.db.QueryRow(ctx, lockDomain, id)
-	var i CrawlDomain
-	err := row.Scan(
-		&i.ID,
-		&i.Domain,
-		&i.PausedAt,
-		&i.PausedWhy,
-		&i.Epoch,
-		&i.Rules,
-		&i.Score,
-		&i.ResponseMs,
-		&i.DelayMs,
-		&i.NotBefore,
-		&i.NextDue,
-		&i.LastCrawl,
-		&i.DrainingUntil,
-		&i.BudgetDay,
-		&i.BudgetUsed,
-		&i.Fetched,
-		&i.Stored,
-		&i.Unchanged,
-		&i.Failed,
-		&i.Timeouts,
-		&i.Refused,
-		&i.Bytes,
-		&i.CreatedAt,
-		&i.Render,
-	)
-	return i, err
+type ListCrawlDomainIDsParams struct {
+	After int32
+	Batch int32
 }
 
-const lockDomains = `-- name: LockDomains :exec
-select id from crawl_domains where id = any($1::int[]) order by domain for no key update
-`
-
-// Whoever changes a domain's seeds or URLs holds its row first, and of several
-// domains in the order of their names: so nobody waits for who waits for him.
-func (q *Queries) LockDomains(ctx context.Context, ids []int32) error {
-	_, err := q.db.Exec(ctx, lockDomains, ids)
-	return err
-}
-
-const lockIdleURL = `-- name: LockIdleURL :one
-select id from urls where domain_id = $1 and id = $2 and lease is null for update
-`
-
-type LockIdleURLParams struct {
-	DomainID int32
-	ID       uuid.UUID
-}
-
-// No row: somebody fetches it, or it was emptied; see FrontierHas.
-func (q *Queries) LockIdleURL(ctx context.Context, arg LockIdleURLParams) (uuid.UUID, error) {
-	row := q.db.QueryRow(ctx, lockIdleURL, arg.DomainID, arg.ID)
-	var id uuid.UUID
-	err := row.Scan(&id)
-	return id, err
-}
-
-const newEpoch = `-- name: NewEpoch :exec
-update crawl_domains set epoch = epoch + 1, next_due = clock_timestamp() where id = $1
-`
-
-func (q *Queries) NewEpoch(ctx context.Context, id int32) error {
-	_, err := q.db.Exec(ctx, newEpoch, id)
-	return err
-}
-
-const newsOfDomain = `-- name: NewsOfDomain :one
-select count(*) as articles, count(*) filter (where duplicate) as duplicates, count(*) filter (where timed) as timed,
-    count(*) filter (where timed and waited > 1800) as late,
-    coalesce(percentile_cont(0.5) within group (order by waited) filter (where timed), 0)::float8 as p50,
-    coalesce(percentile_cont(0.95) within group (order by waited) filter (where timed), 0)::float8 as p95
-from (select a.group_id <> a.id as duplicate, a.published_at is not null and not a.date_only and a.published_at >= d.created_at as timed,
-        greatest(extract(epoch from a.first_seen_at - a.published_at), 0) as waited
-    from articles a join crawl_domains d on d.id = a.domain_id
-    where a.domain_id = $1 and a.dated_at > now() - interval '7 days') of_week
-`
-
-type NewsOfDomainRow struct {
-	Articles   int64
-	Duplicates int64
-	Timed      int64
-	Late       int64
-	P50        float64
-	P95        float64
-}
-
-// Of the last week: what was read, what says the same as another article, and how
-// long after its publication was found what came out while the site was watched.
-func (q *Queries) NewsOfDomain(ctx context.Context, domainID int32) (NewsOfDomainRow, error) {
-	row := q.db.QueryRow(ctx, newsOfDomain, domainID)
-	var i NewsOfDomainRow
-	err := row.Scan(
-		&i.Articles,
-		&i.Duplicates,
-		&i.Timed,
-		&i.Late,
-		&i.P50,
-		&i.P95,
-	)
-	return i, err
-}
-
-const parameterPages = `-- name: ParameterPages :many
-select url, canonical, content_hash from urls
-where domain_id = $1 and kind = 'article' and state = 'kept' and position('?' in url) > 0
-order by found_at desc limit $2
-`
-
-type ParameterPagesParams struct {
-	DomainID int32
-	Batch    int32
-}
-
-type ParameterPagesRow struct {
-	Url         string
-	Canonical   string
-	ContentHash string
-}
-
-// The newest pages of a domain with parameters in their URLs.
-func (q *Queries) ParameterPages(ctx context.Context, arg ParameterPagesParams) ([]ParameterPagesRow, error) {
-	rows, err := q.db.Query(ctx, parameterPages, arg.DomainID, arg.Batch)
+func (q *Queries) ListCrawlDomainIDs(ctx context.Context, arg ListCrawlDomainIDsParams) ([]int32, error) {
+	rows, err := q.db.Query(ctx, listCrawlDomainIDs, arg.After, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ParameterPagesRow
+	var items []int32
 	for rows.Next() {
-		var i ParameterPagesRow
-		if err := rows.Scan(&i.Url, &i.Canonical, &i.ContentHash); err != nil {
+		var id int32
+		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -1000,54 +735,67 @@ func (q *Queries) ParameterPages(ctx context.Context, arg ParameterPagesParams) 
 	return items, nil
 }
 
-const pauseCrawl = `-- name: PauseCrawl :execrows
-update crawl_domains set paused_at = coalesce(paused_at, clock_timestamp()), paused_why = $1 where domain = $2
+const listDueDomains = `-- name: ListDueDomains :many
+select domain from crawl_domains
+where paused_at is null and next_due <= statement_timestamp()
+  and (not_before is null or not_before <= clock_timestamp()) and (leased_until is null or leased_until <= clock_timestamp())
+order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000) / 100) limit $1
 `
 
-type PauseCrawlParams struct {
-	Why    string
-	Domain string
-}
-
-func (q *Queries) PauseCrawl(ctx context.Context, arg PauseCrawlParams) (int64, error) {
-	result, err := q.db.Exec(ctx, pauseCrawl, arg.Why, arg.Domain)
+// The domains to crawl next, when there are more than can be crawled at once:
+// longest overdue first. Sites with frequent news move up to ten minutes ahead,
+// slow ones up to a minute back.
+func (q *Queries) ListDueDomains(ctx context.Context, batch int32) ([]string, error) {
+	rows, err := q.db.Query(ctx, listDueDomains, batch)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected(), nil
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var domain string
+		if err := rows.Scan(&domain); err != nil {
+			return nil, err
+		}
+		items = append(items, domain)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-const problemsOfDomain = `-- name: ProblemsOfDomain :many
-select url, problem, last_status, state, last_crawl from urls where domain_id = $1 and problem <> ''
+const listFetchErrors = `-- name: ListFetchErrors :many
+select url, last_error, last_status, state, last_crawl from urls where domain_id = $1 and last_error <> ''
 order by last_crawl desc limit $2
 `
 
-type ProblemsOfDomainParams struct {
+type ListFetchErrorsParams struct {
 	DomainID int32
 	Batch    int32
 }
 
-type ProblemsOfDomainRow struct {
+type ListFetchErrorsRow struct {
 	Url        string
-	Problem    string
+	LastError  string
 	LastStatus int16
 	State      UrlState
 	LastCrawl  *time.Time
 }
 
-// The last fetches that came to nothing.
-func (q *Queries) ProblemsOfDomain(ctx context.Context, arg ProblemsOfDomainParams) ([]ProblemsOfDomainRow, error) {
-	rows, err := q.db.Query(ctx, problemsOfDomain, arg.DomainID, arg.Batch)
+// The last failed fetches.
+func (q *Queries) ListFetchErrors(ctx context.Context, arg ListFetchErrorsParams) ([]ListFetchErrorsRow, error) {
+	rows, err := q.db.Query(ctx, listFetchErrors, arg.DomainID, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ProblemsOfDomainRow
+	var items []ListFetchErrorsRow
 	for rows.Next() {
-		var i ProblemsOfDomainRow
+		var i ListFetchErrorsRow
 		if err := rows.Scan(
 			&i.Url,
-			&i.Problem,
+			&i.LastError,
 			&i.LastStatus,
 			&i.State,
 			&i.LastCrawl,
@@ -1062,21 +810,537 @@ func (q *Queries) ProblemsOfDomain(ctx context.Context, arg ProblemsOfDomainPara
 	return items, nil
 }
 
-const releaseGate = `-- name: ReleaseGate :exec
-update crawl_gates set next_at = clock_timestamp() + make_interval(secs => $1::float8), holder = null
-where key = $2 and holder = $3::uuid
+const listKnownURLs = `-- name: ListKnownURLs :many
+select id from urls where domain_id = $1 and id = any($2::uuid[])
 `
 
-type ReleaseGateParams struct {
-	Seconds float64
-	Key     string
-	Holder  uuid.UUID
+type ListKnownURLsParams struct {
+	DomainID int32
+	Ids      []uuid.UUID
 }
 
-// A holder whose time ran out does not shorten another's.
-func (q *Queries) ReleaseGate(ctx context.Context, arg ReleaseGateParams) error {
-	_, err := q.db.Exec(ctx, releaseGate, arg.Seconds, arg.Key, arg.Holder)
+func (q *Queries) ListKnownURLs(ctx context.Context, arg ListKnownURLsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, listKnownURLs, arg.DomainID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listOldVersions = `-- name: ListOldVersions :many
+select v.domain_id, d.domain, v.url_id, v.fetched_at, v.raw_hash from (
+    select domain_id, url_id, fetched_at, status, bytes, stored_bytes, kind, raw_hash, final_url, header, row_number() over (partition by domain_id, url_id order by fetched_at desc) as n from page_versions where domain_id = $1) v
+join crawl_domains d on d.id = v.domain_id
+where v.n > $2::int or (v.n > 1 and v.fetched_at < clock_timestamp() - make_interval(secs => $3::float8))
+limit $4
+`
+
+type ListOldVersionsParams struct {
+	DomainID    int32
+	MaxVersions int32
+	Seconds     float64
+	Batch       int32
+}
+
+type ListOldVersionsRow struct {
+	DomainID  int32
+	Domain    string
+	UrlID     uuid.UUID
+	FetchedAt time.Time
+	RawHash   string
+}
+
+// Versions beyond the newest @max_versions of a URL, and versions that are too
+// old, except for the newest.
+func (q *Queries) ListOldVersions(ctx context.Context, arg ListOldVersionsParams) ([]ListOldVersionsRow, error) {
+	rows, err := q.db.Query(ctx, listOldVersions,
+		arg.DomainID,
+		arg.MaxVersions,
+		arg.Seconds,
+		arg.Batch,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListOldVersionsRow
+	for rows.Next() {
+		var i ListOldVersionsRow
+		if err := rows.Scan(
+			&i.DomainID,
+			&i.Domain,
+			&i.UrlID,
+			&i.FetchedAt,
+			&i.RawHash,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listPageContents = `-- name: ListPageContents :many
+select url, canonical, content_hash from urls where domain_id = $1 and id = any($2::uuid[]) and kind = 'article' and state = 'stored'
+`
+
+type ListPageContentsParams struct {
+	DomainID int32
+	Ids      []uuid.UUID
+}
+
+type ListPageContentsRow struct {
+	Url         string
+	Canonical   string
+	ContentHash string
+}
+
+func (q *Queries) ListPageContents(ctx context.Context, arg ListPageContentsParams) ([]ListPageContentsRow, error) {
+	rows, err := q.db.Query(ctx, listPageContents, arg.DomainID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPageContentsRow
+	for rows.Next() {
+		var i ListPageContentsRow
+		if err := rows.Scan(&i.Url, &i.Canonical, &i.ContentHash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listParameterPages = `-- name: ListParameterPages :many
+select url, canonical, content_hash from urls
+where domain_id = $1 and kind = 'article' and state = 'stored' and position('?' in url) > 0
+order by found_at desc limit $2
+`
+
+type ListParameterPagesParams struct {
+	DomainID int32
+	Batch    int32
+}
+
+type ListParameterPagesRow struct {
+	Url         string
+	Canonical   string
+	ContentHash string
+}
+
+// The newest pages of a domain with URL parameters.
+func (q *Queries) ListParameterPages(ctx context.Context, arg ListParameterPagesParams) ([]ListParameterPagesRow, error) {
+	rows, err := q.db.Query(ctx, listParameterPages, arg.DomainID, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListParameterPagesRow
+	for rows.Next() {
+		var i ListParameterPagesRow
+		if err := rows.Scan(&i.Url, &i.Canonical, &i.ContentHash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listSections = `-- name: ListSections :many
+select url from urls where domain_id = $1 and rank = $2 and due_at is not null and kind = 'section' limit $3
+`
+
+type ListSectionsParams struct {
+	DomainID int32
+	Rank     int16
+	Batch    int32
+}
+
+// Uses the index urls_due, in which sections have a rank of their own.
+func (q *Queries) ListSections(ctx context.Context, arg ListSectionsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, listSections, arg.DomainID, arg.Rank, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var url string
+		if err := rows.Scan(&url); err != nil {
+			return nil, err
+		}
+		items = append(items, url)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listURLKeys = `-- name: ListURLKeys :many
+select domain_id, id from urls where (domain_id, id) > ($1::int, $2::uuid) order by domain_id, id limit $3
+`
+
+type ListURLKeysParams struct {
+	DomainID int32
+	ID       uuid.UUID
+	Batch    int32
+}
+
+type ListURLKeysRow struct {
+	DomainID int32
+	ID       uuid.UUID
+}
+
+// All URLs, partition by partition, to rebuild the URL filter.
+func (q *Queries) ListURLKeys(ctx context.Context, arg ListURLKeysParams) ([]ListURLKeysRow, error) {
+	rows, err := q.db.Query(ctx, listURLKeys, arg.DomainID, arg.ID, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListURLKeysRow
+	for rows.Next() {
+		var i ListURLKeysRow
+		if err := rows.Scan(&i.DomainID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listVersions = `-- name: ListVersions :many
+select v.domain_id, v.url_id, v.fetched_at, v.status, v.bytes, v.stored_bytes, v.kind, v.raw_hash, v.final_url, v.header, u.url from page_versions v left join urls u on u.domain_id = v.domain_id and u.id = v.url_id
+where v.domain_id = $1 and v.fetched_at >= $2 and v.fetched_at < $3 and (v.fetched_at, v.url_id) > ($4, $5::uuid)
+order by v.fetched_at, v.url_id limit $6
+`
+
+type ListVersionsParams struct {
+	DomainID  int32
+	FromTime  time.Time
+	ToTime    time.Time
+	AfterTime time.Time
+	AfterID   uuid.UUID
+	Batch     int32
+}
+
+type ListVersionsRow struct {
+	DomainID    int32
+	UrlID       uuid.UUID
+	FetchedAt   time.Time
+	Status      int16
+	Bytes       int32
+	StoredBytes int32
+	Kind        UrlKind
+	RawHash     string
+	FinalUrl    string
+	Header      json.RawMessage
+	Url         *string
+}
+
+// The versions of a domain within a time range, in order.
+func (q *Queries) ListVersions(ctx context.Context, arg ListVersionsParams) ([]ListVersionsRow, error) {
+	rows, err := q.db.Query(ctx, listVersions,
+		arg.DomainID,
+		arg.FromTime,
+		arg.ToTime,
+		arg.AfterTime,
+		arg.AfterID,
+		arg.Batch,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListVersionsRow
+	for rows.Next() {
+		var i ListVersionsRow
+		if err := rows.Scan(
+			&i.DomainID,
+			&i.UrlID,
+			&i.FetchedAt,
+			&i.Status,
+			&i.Bytes,
+			&i.StoredBytes,
+			&i.Kind,
+			&i.RawHash,
+			&i.FinalUrl,
+			&i.Header,
+			&i.Url,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listWorkspaceDomains = `-- name: ListWorkspaceDomains :many
+select d.id, d.domain, d.paused_at, d.pause_reason, d.epoch, d.rules, d.score, d.response_ms, d.crawl_delay_ms, d.not_before, d.next_due, d.last_crawl, d.leased_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.excluded, d.bytes, d.created_at, d.render from crawl_domains d
+where d.domain > $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
+order by d.domain limit $3
+`
+
+type ListWorkspaceDomainsParams struct {
+	After       string
+	WorkspaceID uuid.UUID
+	PageSize    int32
+}
+
+func (q *Queries) ListWorkspaceDomains(ctx context.Context, arg ListWorkspaceDomainsParams) ([]CrawlDomain, error) {
+	rows, err := q.db.Query(ctx, listWorkspaceDomains, arg.After, arg.WorkspaceID, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CrawlDomain
+	for rows.Next() {
+		var i CrawlDomain
+		if err := rows.Scan(
+			&i.ID,
+			&i.Domain,
+			&i.PausedAt,
+			&i.PauseReason,
+			&i.Epoch,
+			&i.Rules,
+			&i.Score,
+			&i.ResponseMs,
+			&i.CrawlDelayMs,
+			&i.NotBefore,
+			&i.NextDue,
+			&i.LastCrawl,
+			&i.LeasedUntil,
+			&i.BudgetDay,
+			&i.BudgetUsed,
+			&i.Fetched,
+			&i.Stored,
+			&i.Unchanged,
+			&i.Failed,
+			&i.Timeouts,
+			&i.Excluded,
+			&i.Bytes,
+			&i.CreatedAt,
+			&i.Render,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockDomain = `-- name: LockDomain :one
+select id, domain, paused_at, pause_reason, epoch, rules, score, response_ms, crawl_delay_ms, not_before, next_due, last_crawl, leased_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, excluded, bytes, created_at, render from crawl_domains where id = $1 for no key update
+`
+
+func (q *Queries) LockDomain(ctx context.Context, id int32) (CrawlDomain, error) {
+	row := q.db.QueryRow(ctx, lockDomain, id)
+	var i CrawlDomain
+	err := row.Scan(
+		&i.ID,
+		&i.Domain,
+		&i.PausedAt,
+		&i.PauseReason,
+		&i.Epoch,
+		&i.Rules,
+		&i.Score,
+		&i.ResponseMs,
+		&i.CrawlDelayMs,
+		&i.NotBefore,
+		&i.NextDue,
+		&i.LastCrawl,
+		&i.LeasedUntil,
+		&i.BudgetDay,
+		&i.BudgetUsed,
+		&i.Fetched,
+		&i.Stored,
+		&i.Unchanged,
+		&i.Failed,
+		&i.Timeouts,
+		&i.Excluded,
+		&i.Bytes,
+		&i.CreatedAt,
+		&i.Render,
+	)
+	return i, err
+}
+
+const lockDomains = `-- name: LockDomains :exec
+select id from crawl_domains where id = any($1::int[]) order by domain for no key update
+`
+
+// Transactions that change seeds or URLs lock their domains first, in the order of
+// their names, which rules out deadlocks.
+func (q *Queries) LockDomains(ctx context.Context, ids []int32) error {
+	_, err := q.db.Exec(ctx, lockDomains, ids)
 	return err
+}
+
+const lockUnleasedURL = `-- name: LockUnleasedURL :one
+select id from urls where domain_id = $1 and id = $2 and lease is null for update
+`
+
+type LockUnleasedURLParams struct {
+	DomainID int32
+	ID       uuid.UUID
+}
+
+// No row: the URL is leased, or was deleted from the frontier (see URLExists).
+func (q *Queries) LockUnleasedURL(ctx context.Context, arg LockUnleasedURLParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, lockUnleasedURL, arg.DomainID, arg.ID)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
+const pauseCrawl = `-- name: PauseCrawl :execrows
+update crawl_domains set paused_at = coalesce(paused_at, clock_timestamp()), pause_reason = $1 where domain = $2
+`
+
+type PauseCrawlParams struct {
+	Reason string
+	Domain string
+}
+
+func (q *Queries) PauseCrawl(ctx context.Context, arg PauseCrawlParams) (int64, error) {
+	result, err := q.db.Exec(ctx, pauseCrawl, arg.Reason, arg.Domain)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const recordURLs = `-- name: RecordURLs :many
+update urls u set lease = null, due_at = case when f.unscheduled then null else clock_timestamp() + make_interval(secs => f.due_in) end, state = f.state::url_state, attempts = f.attempts, last_status = f.last_status, rank = f.rank,
+    interval_seconds = f.interval_seconds, etag = f.etag, last_modified = f.last_modified, content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash, canonical = f.canonical, last_error = f.last_error,
+    changed_at = case when f.changed then clock_timestamp() else u.changed_at end
+from (select unnest($1::int[]) as domain_id, unnest($2::uuid[]) as id, unnest($3::uuid[]) as lease,
+        unnest($4::boolean[]) as unscheduled, unnest($5::float8[]) as due_in,
+        unnest($6::text[]) as state, unnest($7::smallint[]) as attempts, unnest($8::smallint[]) as last_status, unnest($9::smallint[]) as rank,
+        unnest($10::int[]) as interval_seconds, unnest($11::text[]) as etag, unnest($12::text[]) as last_modified,
+        unnest($13::text[]) as content_hash, unnest($14::bigint[]) as simhash, unnest($15::text[]) as raw_hash, unnest($16::text[]) as canonical, unnest($17::text[]) as last_error, unnest($18::boolean[]) as changed) f
+where u.domain_id = f.domain_id and u.id = f.id and u.lease = f.lease
+returning u.domain_id, u.id, f.lease::uuid as lease, u.found_at
+`
+
+type RecordURLsParams struct {
+	DomainIds   []int32
+	Ids         []uuid.UUID
+	Leases      []uuid.UUID
+	Unscheduled []bool
+	DueIn       []float64
+	States      []string
+	Attempts    []int16
+	Statuses    []int16
+	Ranks       []int16
+	Intervals   []int32
+	Etags       []string
+	Modified    []string
+	Content     []string
+	Simhashes   []int64
+	Raw         []string
+	Canonicals  []string
+	Errors      []string
+	Changed     []bool
+}
+
+type RecordURLsRow struct {
+	DomainID int32
+	ID       uuid.UUID
+	Lease    uuid.UUID
+	FoundAt  time.Time
+}
+
+// Records fetches whose lease is still valid.
+func (q *Queries) RecordURLs(ctx context.Context, arg RecordURLsParams) ([]RecordURLsRow, error) {
+	rows, err := q.db.Query(ctx, recordURLs,
+		arg.DomainIds,
+		arg.Ids,
+		arg.Leases,
+		arg.Unscheduled,
+		arg.DueIn,
+		arg.States,
+		arg.Attempts,
+		arg.Statuses,
+		arg.Ranks,
+		arg.Intervals,
+		arg.Etags,
+		arg.Modified,
+		arg.Content,
+		arg.Simhashes,
+		arg.Raw,
+		arg.Canonicals,
+		arg.Errors,
+		arg.Changed,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RecordURLsRow
+	for rows.Next() {
+		var i RecordURLsRow
+		if err := rows.Scan(
+			&i.DomainID,
+			&i.ID,
+			&i.Lease,
+			&i.FoundAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const releaseDomain = `-- name: ReleaseDomain :one
+update crawl_domains d set leased_until = null, next_due = (
+    select min(first.due_at) from generate_series(0, 15) r,
+      lateral (select q.due_at from urls q where q.domain_id = d.id and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first)
+where d.id = $1 returning d.next_due
+`
+
+// Sets next_due to the due time of the first URL.
+func (q *Queries) ReleaseDomain(ctx context.Context, id int32) (*time.Time, error) {
+	row := q.db.QueryRow(ctx, releaseDomain, id)
+	var next_due *time.Time
+	err := row.Scan(&next_due)
+	return next_due, err
 }
 
 const releaseLeases = `-- name: ReleaseLeases :exec
@@ -1091,7 +1355,7 @@ type ReleaseLeasesParams struct {
 	Lease    uuid.UUID
 }
 
-// Gives back what was not fetched.
+// Releases URLs that were not fetched.
 func (q *Queries) ReleaseLeases(ctx context.Context, arg ReleaseLeasesParams) error {
 	_, err := q.db.Exec(ctx, releaseLeases,
 		arg.Seconds,
@@ -1102,24 +1366,41 @@ func (q *Queries) ReleaseLeases(ctx context.Context, arg ReleaseLeasesParams) er
 	return err
 }
 
-const renewDrain = `-- name: RenewDrain :one
-update crawl_domains set draining_until = clock_timestamp() + make_interval(secs => $1::float8) where id = $2
+const releaseSlot = `-- name: ReleaseSlot :exec
+update crawl_slots set next_at = clock_timestamp() + make_interval(secs => $1::float8), holder = null
+where key = $2 and holder = $3::uuid
+`
+
+type ReleaseSlotParams struct {
+	Seconds float64
+	Key     string
+	Holder  uuid.UUID
+}
+
+// Does nothing if the slot expired and has another holder.
+func (q *Queries) ReleaseSlot(ctx context.Context, arg ReleaseSlotParams) error {
+	_, err := q.db.Exec(ctx, releaseSlot, arg.Seconds, arg.Key, arg.Holder)
+	return err
+}
+
+const renewDomainLease = `-- name: RenewDomainLease :one
+update crawl_domains set leased_until = clock_timestamp() + make_interval(secs => $1::float8) where id = $2
 returning paused_at, epoch
 `
 
-type RenewDrainParams struct {
+type RenewDomainLeaseParams struct {
 	Seconds float64
 	ID      int32
 }
 
-type RenewDrainRow struct {
+type RenewDomainLeaseRow struct {
 	PausedAt *time.Time
 	Epoch    int32
 }
 
-func (q *Queries) RenewDrain(ctx context.Context, arg RenewDrainParams) (RenewDrainRow, error) {
-	row := q.db.QueryRow(ctx, renewDrain, arg.Seconds, arg.ID)
-	var i RenewDrainRow
+func (q *Queries) RenewDomainLease(ctx context.Context, arg RenewDomainLeaseParams) (RenewDomainLeaseRow, error) {
+	row := q.db.QueryRow(ctx, renewDomainLease, arg.Seconds, arg.ID)
+	var i RenewDomainLeaseRow
 	err := row.Scan(&i.PausedAt, &i.Epoch)
 	return i, err
 }
@@ -1146,29 +1427,29 @@ func (q *Queries) RenewLeases(ctx context.Context, arg RenewLeasesParams) error 
 	return err
 }
 
-const reserveGate = `-- name: ReserveGate :one
-insert into crawl_gates as g (key, next_at) values ($1, clock_timestamp() + make_interval(secs => $2::float8))
-on conflict (key) do update set next_at = greatest(g.next_at, clock_timestamp()) + make_interval(secs => $2::float8)
-    where g.next_at <= clock_timestamp() + make_interval(secs => $3::float8)
+const reserveSlot = `-- name: ReserveSlot :one
+insert into crawl_slots as s (key, next_at) values ($1, clock_timestamp() + make_interval(secs => $2::float8))
+on conflict (key) do update set next_at = greatest(s.next_at, clock_timestamp()) + make_interval(secs => $2::float8)
+    where s.next_at <= clock_timestamp() + make_interval(secs => $3::float8)
 returning greatest(extract(epoch from next_at - clock_timestamp()) - $2::float8, 0)::float8 as wait
 `
 
-type ReserveGateParams struct {
-	Key     string
-	Spacing float64
-	Most    float64
+type ReserveSlotParams struct {
+	Key            string
+	Spacing        float64
+	MaxWaitSeconds float64
 }
 
-// Gives the next free moment; no row: it is too far away.
-func (q *Queries) ReserveGate(ctx context.Context, arg ReserveGateParams) (float64, error) {
-	row := q.db.QueryRow(ctx, reserveGate, arg.Key, arg.Spacing, arg.Most)
+// Reserves the next free time; no row: it is too far away.
+func (q *Queries) ReserveSlot(ctx context.Context, arg ReserveSlotParams) (float64, error) {
+	row := q.db.QueryRow(ctx, reserveSlot, arg.Key, arg.Spacing, arg.MaxWaitSeconds)
 	var wait float64
 	err := row.Scan(&wait)
 	return wait, err
 }
 
 const resumeCrawl = `-- name: ResumeCrawl :execrows
-update crawl_domains set paused_at = null, paused_why = '', next_due = clock_timestamp() where domain = $1
+update crawl_domains set paused_at = null, pause_reason = '', next_due = clock_timestamp() where domain = $1
 `
 
 func (q *Queries) ResumeCrawl(ctx context.Context, domain string) (int64, error) {
@@ -1191,48 +1472,17 @@ func (q *Queries) RunSeedsNow(ctx context.Context, domainID int32) (int64, error
 	return result.RowsAffected(), nil
 }
 
-const sectionsOfDomain = `-- name: SectionsOfDomain :many
-select url from urls where domain_id = $1 and rank = $2 and due_at is not null and kind = 'section' limit $3
+const setCrawlDelay = `-- name: SetCrawlDelay :exec
+update crawl_domains set crawl_delay_ms = $1 where id = $2 and crawl_delay_ms <> $1
 `
 
-type SectionsOfDomainParams struct {
-	DomainID int32
-	Rank     int16
-	Batch    int32
+type SetCrawlDelayParams struct {
+	CrawlDelayMs int32
+	ID           int32
 }
 
-// By the index of what is due, in which sections have a rank of their own.
-func (q *Queries) SectionsOfDomain(ctx context.Context, arg SectionsOfDomainParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, sectionsOfDomain, arg.DomainID, arg.Rank, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var url string
-		if err := rows.Scan(&url); err != nil {
-			return nil, err
-		}
-		items = append(items, url)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const setDelay = `-- name: SetDelay :exec
-update crawl_domains set delay_ms = $1 where id = $2 and delay_ms <> $1
-`
-
-type SetDelayParams struct {
-	DelayMs int32
-	ID      int32
-}
-
-func (q *Queries) SetDelay(ctx context.Context, arg SetDelayParams) error {
-	_, err := q.db.Exec(ctx, setDelay, arg.DelayMs, arg.ID)
+func (q *Queries) SetCrawlDelay(ctx context.Context, arg SetCrawlDelayParams) error {
+	_, err := q.db.Exec(ctx, setCrawlDelay, arg.CrawlDelayMs, arg.ID)
 	return err
 }
 
@@ -1253,304 +1503,54 @@ func (q *Queries) SetRendering(ctx context.Context, arg SetRenderingParams) (int
 	return result.RowsAffected(), nil
 }
 
-const setRules = `-- name: SetRules :execrows
+const uRLExists = `-- name: URLExists :one
+select exists (select 1 from urls where domain_id = $1 and id = $2)
+`
+
+type URLExistsParams struct {
+	DomainID int32
+	ID       uuid.UUID
+}
+
+func (q *Queries) URLExists(ctx context.Context, arg URLExistsParams) (bool, error) {
+	row := q.db.QueryRow(ctx, uRLExists, arg.DomainID, arg.ID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const updateURLRules = `-- name: UpdateURLRules :execrows
 update crawl_domains set rules = $1 where id = $2 and rules = $3
 `
 
-type SetRulesParams struct {
-	Rules json.RawMessage
-	ID    int32
-	Was   json.RawMessage
+type UpdateURLRulesParams struct {
+	Rules    json.RawMessage
+	ID       int32
+	OldRules json.RawMessage
 }
 
-// Only over the rules that were read: an operator may have changed them.
-func (q *Queries) SetRules(ctx context.Context, arg SetRulesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setRules, arg.Rules, arg.ID, arg.Was)
+// Does nothing if the rules changed since they were read.
+func (q *Queries) UpdateURLRules(ctx context.Context, arg UpdateURLRulesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateURLRules, arg.Rules, arg.ID, arg.OldRules)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const spendDomain = `-- name: SpendDomain :exec
-update crawl_domains set budget_used = budget_used + $1 where id = $2
-`
-
-type SpendDomainParams struct {
-	N  int32
-	ID int32
-}
-
-func (q *Queries) SpendDomain(ctx context.Context, arg SpendDomainParams) error {
-	_, err := q.db.Exec(ctx, spendDomain, arg.N, arg.ID)
-	return err
-}
-
-const spendSeeds = `-- name: SpendSeeds :exec
-update seeds s set budget_used = case when budget_day = current_date then budget_used else 0 end + spent.n, budget_day = current_date
-from (select unnest($1::int[]) as no, unnest($2::int[]) as n) spent
-where s.no = spent.no
-`
-
-type SpendSeedsParams struct {
-	Nos    []int32
-	Counts []int32
-}
-
-func (q *Queries) SpendSeeds(ctx context.Context, arg SpendSeedsParams) error {
-	_, err := q.db.Exec(ctx, spendSeeds, arg.Nos, arg.Counts)
-	return err
-}
-
-const surplusVersions = `-- name: SurplusVersions :many
-select v.domain_id, d.domain, v.url_id, v.fetched_at, v.raw_hash from (
-    select domain_id, url_id, fetched_at, status, bytes, stored_bytes, kind, raw_hash, final_url, header, row_number() over (partition by domain_id, url_id order by fetched_at desc) as n from page_versions where domain_id = $1) v
-join crawl_domains d on d.id = v.domain_id
-where v.n > $2::int or (v.n > 1 and v.fetched_at < clock_timestamp() - make_interval(secs => $3::float8))
-limit $4
-`
-
-type SurplusVersionsParams struct {
-	DomainID int32
-	Keep     int32
-	Seconds  float64
-	Batch    int32
-}
-
-type SurplusVersionsRow struct {
-	DomainID  int32
-	Domain    string
-	UrlID     uuid.UUID
-	FetchedAt time.Time
-	RawHash   string
-}
-
-// Versions beyond the newest few of a URL, and those too old but the newest.
-func (q *Queries) SurplusVersions(ctx context.Context, arg SurplusVersionsParams) ([]SurplusVersionsRow, error) {
-	rows, err := q.db.Query(ctx, surplusVersions,
-		arg.DomainID,
-		arg.Keep,
-		arg.Seconds,
-		arg.Batch,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SurplusVersionsRow
-	for rows.Next() {
-		var i SurplusVersionsRow
-		if err := rows.Scan(
-			&i.DomainID,
-			&i.Domain,
-			&i.UrlID,
-			&i.FetchedAt,
-			&i.RawHash,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const takeCrawled = `-- name: TakeCrawled :many
-update crawled_pages c set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries + 1
-from (select id from crawled_pages where taken_until <= statement_timestamp() order by taken_until, id limit $2 for update skip locked) picked
-where c.id = picked.id
-returning c.id, c.domain_id, c.url_id, c.fetched_at, c.url, c.object_key, c.found_at, c.first, c.tries, c.taken_until, c.gone, c.moved_to
-`
-
-type TakeCrawledParams struct {
-	Seconds float64
-	Batch   int32
-}
-
-func (q *Queries) TakeCrawled(ctx context.Context, arg TakeCrawledParams) ([]CrawledPage, error) {
-	rows, err := q.db.Query(ctx, takeCrawled, arg.Seconds, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []CrawledPage
-	for rows.Next() {
-		var i CrawledPage
-		if err := rows.Scan(
-			&i.ID,
-			&i.DomainID,
-			&i.UrlID,
-			&i.FetchedAt,
-			&i.Url,
-			&i.ObjectKey,
-			&i.FoundAt,
-			&i.First,
-			&i.Tries,
-			&i.TakenUntil,
-			&i.Gone,
-			&i.MovedTo,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const takeGate = `-- name: TakeGate :one
-insert into crawl_gates (key, next_at, holder) values ($1, clock_timestamp() + make_interval(secs => $2::float8), $3::uuid)
-on conflict (key) do update set next_at = excluded.next_at, holder = excluded.holder where crawl_gates.next_at <= clock_timestamp()
-returning key
-`
-
-type TakeGateParams struct {
-	Key    string
-	Hold   float64
-	Holder uuid.UUID
-}
-
-// No row: the gate is closed.
-func (q *Queries) TakeGate(ctx context.Context, arg TakeGateParams) (string, error) {
-	row := q.db.QueryRow(ctx, takeGate, arg.Key, arg.Hold, arg.Holder)
-	var key string
-	err := row.Scan(&key)
-	return key, err
-}
-
-const uRLsAfter = `-- name: URLsAfter :many
-select domain_id, id from urls where (domain_id, id) > ($1::int, $2::uuid) order by domain_id, id limit $3
-`
-
-type URLsAfterParams struct {
-	DomainID int32
-	ID       uuid.UUID
-	Batch    int32
-}
-
-type URLsAfterRow struct {
-	DomainID int32
-	ID       uuid.UUID
-}
-
-// All that is known, partition by partition, for the filter.
-func (q *Queries) URLsAfter(ctx context.Context, arg URLsAfterParams) ([]URLsAfterRow, error) {
-	rows, err := q.db.Query(ctx, uRLsAfter, arg.DomainID, arg.ID, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []URLsAfterRow
-	for rows.Next() {
-		var i URLsAfterRow
-		if err := rows.Scan(&i.DomainID, &i.ID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const versionNeeded = `-- name: VersionNeeded :one
+const versionObjectInUse = `-- name: VersionObjectInUse :one
 select exists (select 1 from page_versions where domain_id = $1 and url_id = $2 and raw_hash = $3)
 `
 
-type VersionNeededParams struct {
+type VersionObjectInUseParams struct {
 	DomainID int32
 	UrlID    uuid.UUID
 	RawHash  string
 }
 
-func (q *Queries) VersionNeeded(ctx context.Context, arg VersionNeededParams) (bool, error) {
-	row := q.db.QueryRow(ctx, versionNeeded, arg.DomainID, arg.UrlID, arg.RawHash)
+func (q *Queries) VersionObjectInUse(ctx context.Context, arg VersionObjectInUseParams) (bool, error) {
+	row := q.db.QueryRow(ctx, versionObjectInUse, arg.DomainID, arg.UrlID, arg.RawHash)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
-}
-
-const versionsBetween = `-- name: VersionsBetween :many
-select v.domain_id, v.url_id, v.fetched_at, v.status, v.bytes, v.stored_bytes, v.kind, v.raw_hash, v.final_url, v.header, u.url from page_versions v left join urls u on u.domain_id = v.domain_id and u.id = v.url_id
-where v.domain_id = $1 and v.fetched_at >= $2 and v.fetched_at < $3 and (v.fetched_at, v.url_id) > ($4, $5::uuid)
-order by v.fetched_at, v.url_id limit $6
-`
-
-type VersionsBetweenParams struct {
-	DomainID  int32
-	FromTime  time.Time
-	ToTime    time.Time
-	AfterTime time.Time
-	AfterID   uuid.UUID
-	Batch     int32
-}
-
-type VersionsBetweenRow struct {
-	DomainID    int32
-	UrlID       uuid.UUID
-	FetchedAt   time.Time
-	Status      int16
-	Bytes       int32
-	StoredBytes int32
-	Kind        UrlKind
-	RawHash     string
-	FinalUrl    string
-	Header      json.RawMessage
-	Url         *string
-}
-
-// A range of a domain in the order of time, page by page.
-func (q *Queries) VersionsBetween(ctx context.Context, arg VersionsBetweenParams) ([]VersionsBetweenRow, error) {
-	rows, err := q.db.Query(ctx, versionsBetween,
-		arg.DomainID,
-		arg.FromTime,
-		arg.ToTime,
-		arg.AfterTime,
-		arg.AfterID,
-		arg.Batch,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []VersionsBetweenRow
-	for rows.Next() {
-		var i VersionsBetweenRow
-		if err := rows.Scan(
-			&i.DomainID,
-			&i.UrlID,
-			&i.FetchedAt,
-			&i.Status,
-			&i.Bytes,
-			&i.StoredBytes,
-			&i.Kind,
-			&i.RawHash,
-			&i.FinalUrl,
-			&i.Header,
-			&i.Url,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const waitOfGate = `-- name: WaitOfGate :one
-select greatest(extract(epoch from next_at - clock_timestamp()), 0)::float8 from crawl_gates where key = $1
-`
-
-func (q *Queries) WaitOfGate(ctx context.Context, key string) (float64, error) {
-	row := q.db.QueryRow(ctx, waitOfGate, key)
-	var column_1 float64
-	err := row.Scan(&column_1)
-	return column_1, err
 }

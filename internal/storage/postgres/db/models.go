@@ -974,11 +974,11 @@ func AllUrlKindValues() []UrlKind {
 type UrlState string
 
 const (
-	UrlStateWaiting UrlState = "waiting"
-	UrlStateKept    UrlState = "kept"
-	UrlStateFailed  UrlState = "failed"
-	UrlStateDead    UrlState = "dead"
-	UrlStateRefused UrlState = "refused"
+	UrlStatePending  UrlState = "pending"
+	UrlStateStored   UrlState = "stored"
+	UrlStateFailed   UrlState = "failed"
+	UrlStateDead     UrlState = "dead"
+	UrlStateExcluded UrlState = "excluded"
 )
 
 func (e *UrlState) Scan(src interface{}) error {
@@ -1018,11 +1018,11 @@ func (ns NullUrlState) Value() (driver.Value, error) {
 
 func (e UrlState) Valid() bool {
 	switch e {
-	case UrlStateWaiting,
-		UrlStateKept,
+	case UrlStatePending,
+		UrlStateStored,
 		UrlStateFailed,
 		UrlStateDead,
-		UrlStateRefused:
+		UrlStateExcluded:
 		return true
 	}
 	return false
@@ -1030,11 +1030,11 @@ func (e UrlState) Valid() bool {
 
 func AllUrlStateValues() []UrlState {
 	return []UrlState{
-		UrlStateWaiting,
-		UrlStateKept,
+		UrlStatePending,
+		UrlStateStored,
 		UrlStateFailed,
 		UrlStateDead,
-		UrlStateRefused,
+		UrlStateExcluded,
 	}
 }
 
@@ -1318,30 +1318,30 @@ type ConnectAttempt struct {
 }
 
 type CrawlDomain struct {
-	ID            int32
-	Domain        string
-	PausedAt      *time.Time
-	PausedWhy     string
-	Epoch         int32
-	Rules         json.RawMessage
-	Score         float32
-	ResponseMs    float32
-	DelayMs       int32
-	NotBefore     *time.Time
-	NextDue       *time.Time
-	LastCrawl     *time.Time
-	DrainingUntil *time.Time
-	BudgetDay     pgtype.Date
-	BudgetUsed    int32
-	Fetched       int64
-	Stored        int64
-	Unchanged     int64
-	Failed        int64
-	Timeouts      int64
-	Refused       int64
-	Bytes         int64
-	CreatedAt     time.Time
-	Render        bool
+	ID           int32
+	Domain       string
+	PausedAt     *time.Time
+	PauseReason  string
+	Epoch        int32
+	Rules        json.RawMessage
+	Score        float32
+	ResponseMs   float32
+	CrawlDelayMs int32
+	NotBefore    *time.Time
+	NextDue      *time.Time
+	LastCrawl    *time.Time
+	LeasedUntil  *time.Time
+	BudgetDay    pgtype.Date
+	BudgetUsed   int32
+	Fetched      int64
+	Stored       int64
+	Unchanged    int64
+	Failed       int64
+	Timeouts     int64
+	Excluded     int64
+	Bytes        int64
+	CreatedAt    time.Time
+	Render       bool
 }
 
 type CrawlExport struct {
@@ -1351,25 +1351,25 @@ type CrawlExport struct {
 	RequestedAt time.Time
 }
 
-type CrawlGate struct {
+type CrawlSlot struct {
 	Key    string
 	NextAt time.Time
 	Holder *uuid.UUID
 }
 
 type CrawledPage struct {
-	ID         int64
-	DomainID   int32
-	UrlID      uuid.UUID
-	FetchedAt  time.Time
-	Url        string
-	ObjectKey  string
-	FoundAt    time.Time
-	First      bool
-	Tries      int16
-	TakenUntil time.Time
-	Gone       bool
-	MovedTo    *uuid.UUID
+	ID             int64
+	DomainID       int32
+	UrlID          uuid.UUID
+	FetchedAt      time.Time
+	Url            string
+	ObjectKey      string
+	FoundAt        time.Time
+	IsFirstVersion bool
+	Attempts       int16
+	LeasedUntil    time.Time
+	Removed        bool
+	MovedTo        *uuid.UUID
 }
 
 type IdempotencyKey struct {
@@ -1680,32 +1680,32 @@ type SearchWord struct {
 }
 
 type Seed struct {
-	ID           uuid.UUID
-	No           int32
-	WorkspaceID  uuid.UUID
-	DomainID     int32
-	UrlID        uuid.UUID
-	Url          string
-	Kind         UrlKind
-	Title        string
-	Status       SeedStatus
-	Priority     int16
-	MinSeconds   int32
-	MaxSeconds   int32
-	EverySeconds int32
-	Allow        []string
-	Deny         []string
-	Depth        int16
-	Budget       int32
-	BudgetDay    pgtype.Date
-	BudgetUsed   int32
-	NextCrawl    time.Time
-	LastCrawl    *time.Time
-	LastFound    *time.Time
-	LastProblem  string
-	Version      int64
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	ID                 uuid.UUID
+	Number             int32
+	WorkspaceID        uuid.UUID
+	DomainID           int32
+	UrlID              uuid.UUID
+	Url                string
+	Kind               UrlKind
+	Title              string
+	Status             SeedStatus
+	Priority           int16
+	MinIntervalSeconds int32
+	MaxIntervalSeconds int32
+	IntervalSeconds    int32
+	Allow              []string
+	Deny               []string
+	MaxDepth           int16
+	DailyBudget        int32
+	BudgetDay          pgtype.Date
+	BudgetUsed         int32
+	NextCrawl          time.Time
+	LastCrawl          *time.Time
+	LastFound          *time.Time
+	LastError          string
+	Version            int64
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
 }
 
 type Series struct {
@@ -1812,29 +1812,29 @@ type SiteSelector struct {
 }
 
 type Url struct {
-	DomainID     int32
-	ID           uuid.UUID
-	DueAt        *time.Time
-	Lease        *uuid.UUID
-	FoundAt      time.Time
-	LastCrawl    *time.Time
-	ChangedAt    *time.Time
-	Simhash      *int64
-	SeedNo       *int32
-	EverySeconds int32
-	Rank         int16
-	Depth        int16
-	Tries        int16
-	LastStatus   int16
-	Kind         UrlKind
-	State        UrlState
-	Url          string
-	Etag         string
-	LastModified string
-	ContentHash  string
-	RawHash      string
-	Canonical    string
-	Problem      string
+	DomainID        int32
+	ID              uuid.UUID
+	DueAt           *time.Time
+	Lease           *uuid.UUID
+	FoundAt         time.Time
+	LastCrawl       *time.Time
+	ChangedAt       *time.Time
+	Simhash         *int64
+	SeedNumber      *int32
+	IntervalSeconds int32
+	Rank            int16
+	Depth           int16
+	Attempts        int16
+	LastStatus      int16
+	Kind            UrlKind
+	State           UrlState
+	Url             string
+	Etag            string
+	LastModified    string
+	ContentHash     string
+	RawHash         string
+	Canonical       string
+	LastError       string
 }
 
 type User struct {

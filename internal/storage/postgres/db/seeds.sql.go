@@ -22,47 +22,8 @@ func (q *Queries) CountSeeds(ctx context.Context, workspaceID uuid.UUID) (int64,
 	return count, err
 }
 
-const crawlDomain = `-- name: CrawlDomain :one
-insert into crawl_domains (domain) values ($1)
-on conflict (domain) do update set domain = excluded.domain
-returning id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render
-`
-
-// The row of a domain, made where there is none.
-func (q *Queries) CrawlDomain(ctx context.Context, domain string) (CrawlDomain, error) {
-	row := q.db.QueryRow(ctx, crawlDomain, domain)
-	var i CrawlDomain
-	err := row.Scan(
-		&i.ID,
-		&i.Domain,
-		&i.PausedAt,
-		&i.PausedWhy,
-		&i.Epoch,
-		&i.Rules,
-		&i.Score,
-		&i.ResponseMs,
-		&i.DelayMs,
-		&i.NotBefore,
-		&i.NextDue,
-		&i.LastCrawl,
-		&i.DrainingUntil,
-		&i.BudgetDay,
-		&i.BudgetUsed,
-		&i.Fetched,
-		&i.Stored,
-		&i.Unchanged,
-		&i.Failed,
-		&i.Timeouts,
-		&i.Refused,
-		&i.Bytes,
-		&i.CreatedAt,
-		&i.Render,
-	)
-	return i, err
-}
-
 const deleteSeed = `-- name: DeleteSeed :one
-delete from seeds where id = $1 and workspace_id = $2 returning id, no, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_seconds, max_seconds, every_seconds, allow, deny, depth, budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_problem, version, created_at, updated_at
+delete from seeds where id = $1 and workspace_id = $2 returning id, number, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_error, version, created_at, updated_at
 `
 
 type DeleteSeedParams struct {
@@ -75,7 +36,7 @@ func (q *Queries) DeleteSeed(ctx context.Context, arg DeleteSeedParams) (Seed, e
 	var i Seed
 	err := row.Scan(
 		&i.ID,
-		&i.No,
+		&i.Number,
 		&i.WorkspaceID,
 		&i.DomainID,
 		&i.UrlID,
@@ -84,19 +45,19 @@ func (q *Queries) DeleteSeed(ctx context.Context, arg DeleteSeedParams) (Seed, e
 		&i.Title,
 		&i.Status,
 		&i.Priority,
-		&i.MinSeconds,
-		&i.MaxSeconds,
-		&i.EverySeconds,
+		&i.MinIntervalSeconds,
+		&i.MaxIntervalSeconds,
+		&i.IntervalSeconds,
 		&i.Allow,
 		&i.Deny,
-		&i.Depth,
-		&i.Budget,
+		&i.MaxDepth,
+		&i.DailyBudget,
 		&i.BudgetDay,
 		&i.BudgetUsed,
 		&i.NextCrawl,
 		&i.LastCrawl,
 		&i.LastFound,
-		&i.LastProblem,
+		&i.LastError,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -104,45 +65,8 @@ func (q *Queries) DeleteSeed(ctx context.Context, arg DeleteSeedParams) (Seed, e
 	return i, err
 }
 
-const domainsToPlan = `-- name: DomainsToPlan :many
-select distinct picked.domain_id from (
-    select due.domain_id from seeds due join crawl_domains d on d.id = due.domain_id
-    where due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
-    order by due.next_crawl limit $1) picked
-`
-
-// The domains of the seeds that have been due for longest.
-func (q *Queries) DomainsToPlan(ctx context.Context, batch int32) ([]int32, error) {
-	rows, err := q.db.Query(ctx, domainsToPlan, batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []int32
-	for rows.Next() {
-		var domain_id int32
-		if err := rows.Scan(&domain_id); err != nil {
-			return nil, err
-		}
-		items = append(items, domain_id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const dueNow = `-- name: DueNow :exec
-update crawl_domains set next_due = least(next_due, clock_timestamp()) where id = any($1::int[])
-`
-
-func (q *Queries) DueNow(ctx context.Context, ids []int32) error {
-	_, err := q.db.Exec(ctx, dueNow, ids)
-	return err
-}
-
 const getSeed = `-- name: GetSeed :one
-select s.id, s.no, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_seconds, s.max_seconds, s.every_seconds, s.allow, s.deny, s.depth, s.budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_problem, s.version, s.created_at, s.updated_at, d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.id = $1 and s.workspace_id = $2
+select s.id, s.number, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_interval_seconds, s.max_interval_seconds, s.interval_seconds, s.allow, s.deny, s.max_depth, s.daily_budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_error, s.version, s.created_at, s.updated_at, d.domain from seeds s join crawl_domains d on d.id = s.domain_id where s.id = $1 and s.workspace_id = $2
 `
 
 type GetSeedParams struct {
@@ -160,7 +84,7 @@ func (q *Queries) GetSeed(ctx context.Context, arg GetSeedParams) (GetSeedRow, e
 	var i GetSeedRow
 	err := row.Scan(
 		&i.Seed.ID,
-		&i.Seed.No,
+		&i.Seed.Number,
 		&i.Seed.WorkspaceID,
 		&i.Seed.DomainID,
 		&i.Seed.UrlID,
@@ -169,19 +93,19 @@ func (q *Queries) GetSeed(ctx context.Context, arg GetSeedParams) (GetSeedRow, e
 		&i.Seed.Title,
 		&i.Seed.Status,
 		&i.Seed.Priority,
-		&i.Seed.MinSeconds,
-		&i.Seed.MaxSeconds,
-		&i.Seed.EverySeconds,
+		&i.Seed.MinIntervalSeconds,
+		&i.Seed.MaxIntervalSeconds,
+		&i.Seed.IntervalSeconds,
 		&i.Seed.Allow,
 		&i.Seed.Deny,
-		&i.Seed.Depth,
-		&i.Seed.Budget,
+		&i.Seed.MaxDepth,
+		&i.Seed.DailyBudget,
 		&i.Seed.BudgetDay,
 		&i.Seed.BudgetUsed,
 		&i.Seed.NextCrawl,
 		&i.Seed.LastCrawl,
 		&i.Seed.LastFound,
-		&i.Seed.LastProblem,
+		&i.Seed.LastError,
 		&i.Seed.Version,
 		&i.Seed.CreatedAt,
 		&i.Seed.UpdatedAt,
@@ -223,32 +147,32 @@ func (q *Queries) InsertCrawlExport(ctx context.Context, arg InsertCrawlExportPa
 }
 
 const insertSeed = `-- name: InsertSeed :one
-insert into seeds (id, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_seconds, max_seconds, every_seconds, allow, deny, depth, budget)
+insert into seeds (id, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 on conflict (workspace_id, url_id) do nothing
-returning id, no, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_seconds, max_seconds, every_seconds, allow, deny, depth, budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_problem, version, created_at, updated_at
+returning id, number, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_error, version, created_at, updated_at
 `
 
 type InsertSeedParams struct {
-	ID           uuid.UUID
-	WorkspaceID  uuid.UUID
-	DomainID     int32
-	UrlID        uuid.UUID
-	Url          string
-	Kind         UrlKind
-	Title        string
-	Status       SeedStatus
-	Priority     int16
-	MinSeconds   int32
-	MaxSeconds   int32
-	EverySeconds int32
-	Allow        []string
-	Deny         []string
-	Depth        int16
-	Budget       int32
+	ID                 uuid.UUID
+	WorkspaceID        uuid.UUID
+	DomainID           int32
+	UrlID              uuid.UUID
+	Url                string
+	Kind               UrlKind
+	Title              string
+	Status             SeedStatus
+	Priority           int16
+	MinIntervalSeconds int32
+	MaxIntervalSeconds int32
+	IntervalSeconds    int32
+	Allow              []string
+	Deny               []string
+	MaxDepth           int16
+	DailyBudget        int32
 }
 
-// No row: the workspace has this seed already.
+// No row: the workspace already has this seed.
 func (q *Queries) InsertSeed(ctx context.Context, arg InsertSeedParams) (Seed, error) {
 	row := q.db.QueryRow(ctx, insertSeed,
 		arg.ID,
@@ -260,18 +184,18 @@ func (q *Queries) InsertSeed(ctx context.Context, arg InsertSeedParams) (Seed, e
 		arg.Title,
 		arg.Status,
 		arg.Priority,
-		arg.MinSeconds,
-		arg.MaxSeconds,
-		arg.EverySeconds,
+		arg.MinIntervalSeconds,
+		arg.MaxIntervalSeconds,
+		arg.IntervalSeconds,
 		arg.Allow,
 		arg.Deny,
-		arg.Depth,
-		arg.Budget,
+		arg.MaxDepth,
+		arg.DailyBudget,
 	)
 	var i Seed
 	err := row.Scan(
 		&i.ID,
-		&i.No,
+		&i.Number,
 		&i.WorkspaceID,
 		&i.DomainID,
 		&i.UrlID,
@@ -280,19 +204,19 @@ func (q *Queries) InsertSeed(ctx context.Context, arg InsertSeedParams) (Seed, e
 		&i.Title,
 		&i.Status,
 		&i.Priority,
-		&i.MinSeconds,
-		&i.MaxSeconds,
-		&i.EverySeconds,
+		&i.MinIntervalSeconds,
+		&i.MaxIntervalSeconds,
+		&i.IntervalSeconds,
 		&i.Allow,
 		&i.Deny,
-		&i.Depth,
-		&i.Budget,
+		&i.MaxDepth,
+		&i.DailyBudget,
 		&i.BudgetDay,
 		&i.BudgetUsed,
 		&i.NextCrawl,
 		&i.LastCrawl,
 		&i.LastFound,
-		&i.LastProblem,
+		&i.LastError,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -300,8 +224,103 @@ func (q *Queries) InsertSeed(ctx context.Context, arg InsertSeedParams) (Seed, e
 	return i, err
 }
 
+const isDomainShared = `-- name: IsDomainShared :one
+select exists (select 1 from seeds where domain_id = $1 and workspace_id <> $2)
+`
+
+type IsDomainSharedParams struct {
+	DomainID    int32
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) IsDomainShared(ctx context.Context, arg IsDomainSharedParams) (bool, error) {
+	row := q.db.QueryRow(ctx, isDomainShared, arg.DomainID, arg.WorkspaceID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const listActiveSeeds = `-- name: ListActiveSeeds :many
+select id, number, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_error, version, created_at, updated_at from seeds where domain_id = $1 and status = 'active' order by number
+`
+
+func (q *Queries) ListActiveSeeds(ctx context.Context, domainID int32) ([]Seed, error) {
+	rows, err := q.db.Query(ctx, listActiveSeeds, domainID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Seed
+	for rows.Next() {
+		var i Seed
+		if err := rows.Scan(
+			&i.ID,
+			&i.Number,
+			&i.WorkspaceID,
+			&i.DomainID,
+			&i.UrlID,
+			&i.Url,
+			&i.Kind,
+			&i.Title,
+			&i.Status,
+			&i.Priority,
+			&i.MinIntervalSeconds,
+			&i.MaxIntervalSeconds,
+			&i.IntervalSeconds,
+			&i.Allow,
+			&i.Deny,
+			&i.MaxDepth,
+			&i.DailyBudget,
+			&i.BudgetDay,
+			&i.BudgetUsed,
+			&i.NextCrawl,
+			&i.LastCrawl,
+			&i.LastFound,
+			&i.LastError,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listDomainsWithDueSeeds = `-- name: ListDomainsWithDueSeeds :many
+select distinct picked.domain_id from (
+    select due.domain_id from seeds due join crawl_domains d on d.id = due.domain_id
+    where due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
+    order by due.next_crawl limit $1) picked
+`
+
+// The domains of the most overdue seeds.
+func (q *Queries) ListDomainsWithDueSeeds(ctx context.Context, batch int32) ([]int32, error) {
+	rows, err := q.db.Query(ctx, listDomainsWithDueSeeds, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int32
+	for rows.Next() {
+		var domain_id int32
+		if err := rows.Scan(&domain_id); err != nil {
+			return nil, err
+		}
+		items = append(items, domain_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listSeeds = `-- name: ListSeeds :many
-select s.id, s.no, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_seconds, s.max_seconds, s.every_seconds, s.allow, s.deny, s.depth, s.budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_problem, s.version, s.created_at, s.updated_at, d.domain from seeds s join crawl_domains d on d.id = s.domain_id
+select s.id, s.number, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_interval_seconds, s.max_interval_seconds, s.interval_seconds, s.allow, s.deny, s.max_depth, s.daily_budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_error, s.version, s.created_at, s.updated_at, d.domain from seeds s join crawl_domains d on d.id = s.domain_id
 where s.workspace_id = $1 and s.id > $2 and ($3::text = '' or d.domain = $3)
 order by s.id limit $4
 `
@@ -334,7 +353,7 @@ func (q *Queries) ListSeeds(ctx context.Context, arg ListSeedsParams) ([]ListSee
 		var i ListSeedsRow
 		if err := rows.Scan(
 			&i.Seed.ID,
-			&i.Seed.No,
+			&i.Seed.Number,
 			&i.Seed.WorkspaceID,
 			&i.Seed.DomainID,
 			&i.Seed.UrlID,
@@ -343,19 +362,19 @@ func (q *Queries) ListSeeds(ctx context.Context, arg ListSeedsParams) ([]ListSee
 			&i.Seed.Title,
 			&i.Seed.Status,
 			&i.Seed.Priority,
-			&i.Seed.MinSeconds,
-			&i.Seed.MaxSeconds,
-			&i.Seed.EverySeconds,
+			&i.Seed.MinIntervalSeconds,
+			&i.Seed.MaxIntervalSeconds,
+			&i.Seed.IntervalSeconds,
 			&i.Seed.Allow,
 			&i.Seed.Deny,
-			&i.Seed.Depth,
-			&i.Seed.Budget,
+			&i.Seed.MaxDepth,
+			&i.Seed.DailyBudget,
 			&i.Seed.BudgetDay,
 			&i.Seed.BudgetUsed,
 			&i.Seed.NextCrawl,
 			&i.Seed.LastCrawl,
 			&i.Seed.LastFound,
-			&i.Seed.LastProblem,
+			&i.Seed.LastError,
 			&i.Seed.Version,
 			&i.Seed.CreatedAt,
 			&i.Seed.UpdatedAt,
@@ -371,137 +390,36 @@ func (q *Queries) ListSeeds(ctx context.Context, arg ListSeedsParams) ([]ListSee
 	return items, nil
 }
 
-const othersOnDomain = `-- name: OthersOnDomain :one
-select exists (select 1 from seeds where domain_id = $1 and workspace_id <> $2)
+const markDomainsDue = `-- name: MarkDomainsDue :exec
+update crawl_domains set next_due = least(next_due, clock_timestamp()) where id = any($1::int[])
 `
 
-type OthersOnDomainParams struct {
-	DomainID    int32
-	WorkspaceID uuid.UUID
-}
-
-func (q *Queries) OthersOnDomain(ctx context.Context, arg OthersOnDomainParams) (bool, error) {
-	row := q.db.QueryRow(ctx, othersOnDomain, arg.DomainID, arg.WorkspaceID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const planSeeds = `-- name: PlanSeeds :many
-update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.every_seconds), last_crawl = clock_timestamp()
-from (select due.id from seeds due join crawl_domains d on d.id = due.domain_id
-      where due.domain_id = any($1::int[]) and due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
-      order by due.next_crawl limit $2 for update of due skip locked) picked
-where s.id = picked.id
-returning s.id, s.no, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_seconds, s.max_seconds, s.every_seconds, s.allow, s.deny, s.depth, s.budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_problem, s.version, s.created_at, s.updated_at
-`
-
-type PlanSeedsParams struct {
-	Domains []int32
-	Batch   int32
-}
-
-// Takes the seeds that are due. Those that a run takes and cannot plan come
-// again at their next time.
-func (q *Queries) PlanSeeds(ctx context.Context, arg PlanSeedsParams) ([]Seed, error) {
-	rows, err := q.db.Query(ctx, planSeeds, arg.Domains, arg.Batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Seed
-	for rows.Next() {
-		var i Seed
-		if err := rows.Scan(
-			&i.ID,
-			&i.No,
-			&i.WorkspaceID,
-			&i.DomainID,
-			&i.UrlID,
-			&i.Url,
-			&i.Kind,
-			&i.Title,
-			&i.Status,
-			&i.Priority,
-			&i.MinSeconds,
-			&i.MaxSeconds,
-			&i.EverySeconds,
-			&i.Allow,
-			&i.Deny,
-			&i.Depth,
-			&i.Budget,
-			&i.BudgetDay,
-			&i.BudgetUsed,
-			&i.NextCrawl,
-			&i.LastCrawl,
-			&i.LastFound,
-			&i.LastProblem,
-			&i.Version,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const putHubs = `-- name: PutHubs :exec
-insert into urls (domain_id, id, url, kind, rank, depth, seed_no, every_seconds, due_at)
-select unnest($1::int[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[])::url_kind, unnest($5::smallint[]), 0,
-    unnest($6::int[]), 0, clock_timestamp()
-on conflict (domain_id, id) do update set seed_no = excluded.seed_no, kind = excluded.kind, rank = excluded.rank,
-    due_at = case when urls.lease is null then least(urls.due_at, clock_timestamp()) else urls.due_at end
-`
-
-type PutHubsParams struct {
-	DomainIds []int32
-	Ids       []uuid.UUID
-	Urls      []string
-	Kinds     []string
-	Ranks     []int16
-	SeedNos   []int32
-}
-
-// Makes hubs due, and brings back those that were emptied. A hub that several
-// workspaces want is not fetched more often than the keenest of them asks.
-func (q *Queries) PutHubs(ctx context.Context, arg PutHubsParams) error {
-	_, err := q.db.Exec(ctx, putHubs,
-		arg.DomainIds,
-		arg.Ids,
-		arg.Urls,
-		arg.Kinds,
-		arg.Ranks,
-		arg.SeedNos,
-	)
+func (q *Queries) MarkDomainsDue(ctx context.Context, ids []int32) error {
+	_, err := q.db.Exec(ctx, markDomainsDue, ids)
 	return err
 }
 
-const seedsCrawled = `-- name: SeedsCrawled :exec
-update seeds set last_problem = $1, last_found = case when $2::boolean then clock_timestamp() else last_found end,
-    every_seconds = a.every, next_crawl = case when $1 = '' then greatest(clock_timestamp(), seeds.last_crawl + make_interval(secs => a.every)) else next_crawl end
-from (select s.id, least(greatest(round(s.every_seconds * $3::float8)::int, s.min_seconds), s.max_seconds) as every from seeds s
+const recordSeedCrawl = `-- name: RecordSeedCrawl :exec
+update seeds set last_error = $1, last_found = case when $2::boolean then clock_timestamp() else last_found end,
+    interval_seconds = a.interval, next_crawl = case when $1 = '' then greatest(clock_timestamp(), seeds.last_crawl + make_interval(secs => a.interval)) else next_crawl end
+from (select s.id, least(greatest(round(s.interval_seconds * $3::float8)::int, s.min_interval_seconds), s.max_interval_seconds) as interval from seeds s
       where s.domain_id = $4 and s.url_id = $5) a
 where seeds.id = a.id
 `
 
-type SeedsCrawledParams struct {
-	Problem  string
-	Found    bool
-	Factor   float64
-	DomainID int32
-	UrlID    uuid.UUID
+type RecordSeedCrawlParams struct {
+	LastError string
+	Found     bool
+	Factor    float64
+	DomainID  int32
+	UrlID     uuid.UUID
 }
 
-// Seeds that found something are asked sooner the next time, others later,
-// between their bounds; a failure changes nothing but what is told of it.
-func (q *Queries) SeedsCrawled(ctx context.Context, arg SeedsCrawledParams) error {
-	_, err := q.db.Exec(ctx, seedsCrawled,
-		arg.Problem,
+// Shortens or lengthens the interval of the hub's seeds within their bounds; a
+// failure only sets last_error.
+func (q *Queries) RecordSeedCrawl(ctx context.Context, arg RecordSeedCrawlParams) error {
+	_, err := q.db.Exec(ctx, recordSeedCrawl,
+		arg.LastError,
 		arg.Found,
 		arg.Factor,
 		arg.DomainID,
@@ -510,12 +428,23 @@ func (q *Queries) SeedsCrawled(ctx context.Context, arg SeedsCrawledParams) erro
 	return err
 }
 
-const seedsOfDomain = `-- name: SeedsOfDomain :many
-select id, no, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_seconds, max_seconds, every_seconds, allow, deny, depth, budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_problem, version, created_at, updated_at from seeds where domain_id = $1 and status = 'active' order by no
+const takeDueSeeds = `-- name: TakeDueSeeds :many
+update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.interval_seconds), last_crawl = clock_timestamp()
+from (select due.id from seeds due join crawl_domains d on d.id = due.domain_id
+      where due.domain_id = any($1::int[]) and due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
+      order by due.next_crawl limit $2 for update of due skip locked) picked
+where s.id = picked.id
+returning s.id, s.number, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_interval_seconds, s.max_interval_seconds, s.interval_seconds, s.allow, s.deny, s.max_depth, s.daily_budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_error, s.version, s.created_at, s.updated_at
 `
 
-func (q *Queries) SeedsOfDomain(ctx context.Context, domainID int32) ([]Seed, error) {
-	rows, err := q.db.Query(ctx, seedsOfDomain, domainID)
+type TakeDueSeedsParams struct {
+	Domains []int32
+	Batch   int32
+}
+
+// Returns the seeds that are due, and schedules their next crawl.
+func (q *Queries) TakeDueSeeds(ctx context.Context, arg TakeDueSeedsParams) ([]Seed, error) {
+	rows, err := q.db.Query(ctx, takeDueSeeds, arg.Domains, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
@@ -525,7 +454,7 @@ func (q *Queries) SeedsOfDomain(ctx context.Context, domainID int32) ([]Seed, er
 		var i Seed
 		if err := rows.Scan(
 			&i.ID,
-			&i.No,
+			&i.Number,
 			&i.WorkspaceID,
 			&i.DomainID,
 			&i.UrlID,
@@ -534,19 +463,19 @@ func (q *Queries) SeedsOfDomain(ctx context.Context, domainID int32) ([]Seed, er
 			&i.Title,
 			&i.Status,
 			&i.Priority,
-			&i.MinSeconds,
-			&i.MaxSeconds,
-			&i.EverySeconds,
+			&i.MinIntervalSeconds,
+			&i.MaxIntervalSeconds,
+			&i.IntervalSeconds,
 			&i.Allow,
 			&i.Deny,
-			&i.Depth,
-			&i.Budget,
+			&i.MaxDepth,
+			&i.DailyBudget,
 			&i.BudgetDay,
 			&i.BudgetUsed,
 			&i.NextCrawl,
 			&i.LastCrawl,
 			&i.LastFound,
-			&i.LastProblem,
+			&i.LastError,
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
@@ -562,42 +491,42 @@ func (q *Queries) SeedsOfDomain(ctx context.Context, domainID int32) ([]Seed, er
 }
 
 const updateSeed = `-- name: UpdateSeed :one
-update seeds set kind = $1, title = $2, status = $3, priority = $4, min_seconds = $5, max_seconds = $6,
-    every_seconds = least(greatest(every_seconds, $5), $6), allow = $7, deny = $8, depth = $9, budget = $10,
+update seeds set kind = $1, title = $2, status = $3, priority = $4, min_interval_seconds = $5, max_interval_seconds = $6,
+    interval_seconds = least(greatest(interval_seconds, $5), $6), allow = $7, deny = $8, max_depth = $9, daily_budget = $10,
     next_crawl = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
 where id = $11 and workspace_id = $12 and version = $13
-returning id, no, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_seconds, max_seconds, every_seconds, allow, deny, depth, budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_problem, version, created_at, updated_at
+returning id, number, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_interval_seconds, max_interval_seconds, interval_seconds, allow, deny, max_depth, daily_budget, budget_day, budget_used, next_crawl, last_crawl, last_found, last_error, version, created_at, updated_at
 `
 
 type UpdateSeedParams struct {
-	Kind        UrlKind
-	Title       string
-	Status      SeedStatus
-	Priority    int16
-	MinSeconds  int32
-	MaxSeconds  int32
-	Allow       []string
-	Deny        []string
-	Depth       int16
-	Budget      int32
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-	Version     int64
+	Kind               UrlKind
+	Title              string
+	Status             SeedStatus
+	Priority           int16
+	MinIntervalSeconds int32
+	MaxIntervalSeconds int32
+	Allow              []string
+	Deny               []string
+	MaxDepth           int16
+	DailyBudget        int32
+	ID                 uuid.UUID
+	WorkspaceID        uuid.UUID
+	Version            int64
 }
 
-// An edit makes the seed due: what it finds may be wanted under the new rules.
+// An update makes the seed due, because the new rules may allow more links.
 func (q *Queries) UpdateSeed(ctx context.Context, arg UpdateSeedParams) (Seed, error) {
 	row := q.db.QueryRow(ctx, updateSeed,
 		arg.Kind,
 		arg.Title,
 		arg.Status,
 		arg.Priority,
-		arg.MinSeconds,
-		arg.MaxSeconds,
+		arg.MinIntervalSeconds,
+		arg.MaxIntervalSeconds,
 		arg.Allow,
 		arg.Deny,
-		arg.Depth,
-		arg.Budget,
+		arg.MaxDepth,
+		arg.DailyBudget,
 		arg.ID,
 		arg.WorkspaceID,
 		arg.Version,
@@ -605,7 +534,7 @@ func (q *Queries) UpdateSeed(ctx context.Context, arg UpdateSeedParams) (Seed, e
 	var i Seed
 	err := row.Scan(
 		&i.ID,
-		&i.No,
+		&i.Number,
 		&i.WorkspaceID,
 		&i.DomainID,
 		&i.UrlID,
@@ -614,22 +543,92 @@ func (q *Queries) UpdateSeed(ctx context.Context, arg UpdateSeedParams) (Seed, e
 		&i.Title,
 		&i.Status,
 		&i.Priority,
-		&i.MinSeconds,
-		&i.MaxSeconds,
-		&i.EverySeconds,
+		&i.MinIntervalSeconds,
+		&i.MaxIntervalSeconds,
+		&i.IntervalSeconds,
 		&i.Allow,
 		&i.Deny,
-		&i.Depth,
-		&i.Budget,
+		&i.MaxDepth,
+		&i.DailyBudget,
 		&i.BudgetDay,
 		&i.BudgetUsed,
 		&i.NextCrawl,
 		&i.LastCrawl,
 		&i.LastFound,
-		&i.LastProblem,
+		&i.LastError,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const upsertCrawlDomain = `-- name: UpsertCrawlDomain :one
+insert into crawl_domains (domain) values ($1)
+on conflict (domain) do update set domain = excluded.domain
+returning id, domain, paused_at, pause_reason, epoch, rules, score, response_ms, crawl_delay_ms, not_before, next_due, last_crawl, leased_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, excluded, bytes, created_at, render
+`
+
+// Returns the row of a domain, inserting it if needed.
+func (q *Queries) UpsertCrawlDomain(ctx context.Context, domain string) (CrawlDomain, error) {
+	row := q.db.QueryRow(ctx, upsertCrawlDomain, domain)
+	var i CrawlDomain
+	err := row.Scan(
+		&i.ID,
+		&i.Domain,
+		&i.PausedAt,
+		&i.PauseReason,
+		&i.Epoch,
+		&i.Rules,
+		&i.Score,
+		&i.ResponseMs,
+		&i.CrawlDelayMs,
+		&i.NotBefore,
+		&i.NextDue,
+		&i.LastCrawl,
+		&i.LeasedUntil,
+		&i.BudgetDay,
+		&i.BudgetUsed,
+		&i.Fetched,
+		&i.Stored,
+		&i.Unchanged,
+		&i.Failed,
+		&i.Timeouts,
+		&i.Excluded,
+		&i.Bytes,
+		&i.CreatedAt,
+		&i.Render,
+	)
+	return i, err
+}
+
+const upsertHubs = `-- name: UpsertHubs :exec
+insert into urls (domain_id, id, url, kind, rank, depth, seed_number, interval_seconds, due_at)
+select unnest($1::int[]), unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[])::url_kind, unnest($5::smallint[]), 0,
+    unnest($6::int[]), 0, clock_timestamp()
+on conflict (domain_id, id) do update set seed_number = excluded.seed_number, kind = excluded.kind, rank = excluded.rank,
+    due_at = case when urls.lease is null then least(urls.due_at, clock_timestamp()) else urls.due_at end
+`
+
+type UpsertHubsParams struct {
+	DomainIds   []int32
+	Ids         []uuid.UUID
+	Urls        []string
+	Kinds       []string
+	Ranks       []int16
+	SeedNumbers []int32
+}
+
+// Makes hubs due, and inserts those that are not in the frontier. A hub with
+// seeds in several workspaces is fetched at the shortest of their intervals.
+func (q *Queries) UpsertHubs(ctx context.Context, arg UpsertHubsParams) error {
+	_, err := q.db.Exec(ctx, upsertHubs,
+		arg.DomainIds,
+		arg.Ids,
+		arg.Urls,
+		arg.Kinds,
+		arg.Ranks,
+		arg.SeedNumbers,
+	)
+	return err
 }

@@ -5,16 +5,16 @@ create table crawl_domains (
     id             integer generated always as identity primary key,
     domain         text not null unique check (length(domain) between 1 and 255),
     paused_at      timestamptz,
-    paused_why     text not null default '',
+    pause_reason     text not null default '',
     epoch          integer not null default 1,     -- incremented when the frontier is cleared; older cached state is invalid
     rules          jsonb not null default '{}',    -- significant URL parameters (weburl.Rules)
     score          real not null default 0.5,      -- how often its hubs had something new, 0 to 1
     response_ms    real not null default 0,        -- moving average
-    delay_ms       integer not null default 0,     -- Crawl-delay of robots.txt; 0: none
+    crawl_delay_ms       integer not null default 0,     -- Crawl-delay of robots.txt; 0: none
     not_before     timestamptz,                    -- Retry-After of the server
     next_due       timestamptz,                    -- not later than the first due URL; null: none
     last_crawl     timestamptz,
-    draining_until timestamptz,                    -- lease of the worker that crawls it
+    leased_until timestamptz,                    -- lease of the worker that crawls it
     budget_day     date,
     budget_used    integer not null default 0,
     fetched        bigint not null default 0,
@@ -22,17 +22,17 @@ create table crawl_domains (
     unchanged      bigint not null default 0,
     failed         bigint not null default 0,
     timeouts       bigint not null default 0,
-    refused        bigint not null default 0,      -- by robots.txt
+    excluded       bigint not null default 0,      -- by robots.txt
     bytes          bigint not null default 0,
     created_at     timestamptz not null default now(),
     render         boolean not null default false  -- pages are rendered in a browser before they are stored
 );
 create index crawl_domains_due on crawl_domains (next_due) where paused_at is null and next_due is not null;
 
--- When a domain (d:) or an address (i:, hashed) may be requested next. The gate
--- is closed before a request is sent and set to the delay when the response is
--- there: a request of a worker that died counts until it would have timed out.
-create table crawl_gates (
+-- Request slots: when a domain (d:) or an IP address (i:, hashed) may be requested
+-- next. A slot is taken before a request is sent, until the request would have
+-- timed out, and is free again after the crawl delay once the response arrived.
+create table crawl_slots (
     key     text primary key,
     next_at timestamptz not null,
     holder  uuid
@@ -44,7 +44,7 @@ create type url_kind as enum ('home', 'section', 'feed', 'sitemap', 'article');
 -- Seeds: the sources of a workspace, where its crawl starts.
 create table seeds (
     id            uuid primary key,
-    no            integer not null generated always as identity unique,
+    number        integer not null generated always as identity unique, -- references the seed from urls
     workspace_id  uuid not null references workspaces on delete cascade,
     domain_id     integer not null references crawl_domains,
     url_id        uuid not null,
@@ -53,19 +53,19 @@ create table seeds (
     title         text not null default '' check (length(title) <= 300),
     status        seed_status not null default 'active',
     priority      smallint not null default 50 check (priority between 0 and 100),
-    min_seconds   integer not null check (min_seconds > 0),
-    max_seconds   integer not null check (max_seconds >= min_seconds),
-    every_seconds integer not null check (every_seconds between min_seconds and max_seconds),
+    min_interval_seconds   integer not null check (min_interval_seconds > 0),
+    max_interval_seconds   integer not null check (max_interval_seconds >= min_interval_seconds),
+    interval_seconds integer not null check (interval_seconds between min_interval_seconds and max_interval_seconds),
     allow         text[] not null default '{}',
     deny          text[] not null default '{}',
-    depth         smallint not null check (depth between 0 and 10),
-    budget        integer not null check (budget >= 0), -- pages per day; 0: the domain's limit
+    max_depth     smallint not null check (max_depth between 0 and 10),
+    daily_budget  integer not null check (daily_budget >= 0), -- pages per day; 0: the domain's limit
     budget_day    date,
     budget_used   integer not null default 0,
     next_crawl    timestamptz not null default now(),
     last_crawl    timestamptz,
     last_found    timestamptz,                     -- when something new was last found
-    last_problem  text not null default '',
+    last_error  text not null default '',
     version       bigint not null default 1,
     created_at    timestamptz not null default now(),
     updated_at    timestamptz not null default now(),
@@ -74,7 +74,7 @@ create table seeds (
 create index seeds_due on seeds (next_crawl) where status = 'active';
 create index seeds_url on seeds (domain_id, url_id);
 
-create type url_state as enum ('waiting', 'kept', 'failed', 'dead', 'refused');
+create type url_state as enum ('pending', 'stored', 'failed', 'dead', 'excluded');
 
 -- The frontier, and the authority for which URLs are known. Rows are narrow and
 -- partitioned by domain, because every query names the domain. due_at is when a
@@ -89,21 +89,21 @@ create table urls (
     last_crawl    timestamptz,                -- set when it is leased
     changed_at    timestamptz,
     simhash       bigint,
-    seed_no       integer,
-    every_seconds integer not null default 0, -- of hubs and refreshes
+    seed_number       integer,
+    interval_seconds integer not null default 0, -- of hubs and refreshes
     rank          smallint not null,          -- lower goes first
     depth         smallint not null default 0,
-    tries         smallint not null default 0,
+    attempts         smallint not null default 0,
     last_status   smallint not null default 0,
     kind          url_kind not null,
-    state         url_state not null default 'waiting',
+    state         url_state not null default 'pending',
     url           text not null,
     etag          text not null default '',
     last_modified text not null default '',
     content_hash  text not null default '',   -- of hubs: of their set of links; of articles: of their text
     raw_hash      text not null default '',   -- SHA-256 of the newest version's bytes
     canonical     text not null default '',   -- canonical URL that a page with parameters declares; with the text's hash it shows which parameters are significant
-    problem       text not null default '',   -- why the last fetch failed; empty: it did not
+    last_error    text not null default '',   -- why the last fetch failed; empty: it did not
     primary key (domain_id, id)
 ) partition by hash (domain_id);
 
@@ -132,8 +132,8 @@ begin
 end $$;
 -- +goose StatementEnd
 create index urls_due on urls (domain_id, rank, due_at) where due_at is not null;
-create index urls_parameters on urls (domain_id, found_at) where kind = 'article' and state = 'kept' and position('?' in url) > 0;
-create index urls_problems on urls (domain_id, last_crawl) where problem <> '';
+create index urls_parameters on urls (domain_id, found_at) where kind = 'article' and state = 'stored' and position('?' in url) > 0;
+create index urls_errors on urls (domain_id, last_crawl) where last_error <> '';
 create index page_versions_time on page_versions (domain_id, fetched_at);
 
 -- Stored pages that are not extracted yet, in the order in which they were
@@ -146,13 +146,13 @@ create table crawled_pages (
     url         text not null,
     object_key  text not null,
     found_at    timestamptz not null,
-    first       boolean not null,             -- the page is new
-    tries       smallint not null default 0,
-    taken_until timestamptz not null default '-infinity',
-    gone        boolean not null default false, -- the page was removed
+    is_first_version boolean not null,        -- the page is new
+    attempts       smallint not null default 0,
+    leased_until timestamptz not null default '-infinity',
+    removed     boolean not null default false, -- from its site
     moved_to    uuid                          -- the page of the same site that it redirects to
 );
-create index crawled_pages_open on crawled_pages (taken_until, id);
+create index crawled_pages_queue on crawled_pages (leased_until, id);
 
 -- Requested exports of crawled pages. Their progress is in the object store.
 create table crawl_exports (
@@ -164,5 +164,5 @@ create table crawl_exports (
 create index crawl_exports_workspace on crawl_exports (workspace_id, domain);
 
 -- +goose Down
-drop table crawl_exports, crawled_pages, page_versions, urls, seeds, crawl_gates, crawl_domains;
+drop table crawl_exports, crawled_pages, page_versions, urls, seeds, crawl_slots, crawl_domains;
 drop type url_state, url_kind, seed_status;

@@ -122,20 +122,20 @@ select * from article_revisions where article_id = @article_id and version = @ve
 
 -- name: CountWaitingPages :one
 -- Pages that are not extracted yet, counted up to a limit.
-select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit @max_count) waiting;
+select count(*) from (select 1 from crawled_pages where leased_until <= clock_timestamp() limit @max_count) waiting;
 
 -- name: DeleteCrawledPage :execrows
 -- No row: the page was leased to another worker.
-delete from crawled_pages where id = @id and tries = @tries;
+delete from crawled_pages where id = @id and attempts = @attempts;
 
 -- name: ReleaseCrawledPage :exec
 -- Returns a page to the queue after a temporary failure, which does not count as an
 -- attempt: attempts count workers that died while processing the page.
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8), tries = tries - 1 where id = @id and tries = @tries;
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => @seconds::float8), attempts = attempts - 1 where id = @id and attempts = @attempts;
 
 -- name: RenewPageLeases :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8)
-where id = any(@ids::bigint[]) and taken_until > clock_timestamp();
+update crawled_pages set leased_until = clock_timestamp() + make_interval(secs => @seconds::float8)
+where id = any(@ids::bigint[]) and leased_until > clock_timestamp();
 
 -- name: GetPageHeader :one
 -- The response headers of a page version, if it still exists, and its domain.

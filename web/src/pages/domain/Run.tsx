@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 
-const colors = { kept: 'green', waiting: 'gray', failed: 'red', dead: 'orange', refused: 'grape' } as const
+const colors = { stored: 'green', pending: 'gray', failed: 'red', dead: 'orange', excluded: 'grape' } as const
 
 /** How far the crawl has come with what is known of the site, and what happened since somebody looks. */
 export function Run({ domain: d }: { domain: Schemas['Domain'] }) {
@@ -15,7 +15,7 @@ export function Run({ domain: d }: { domain: Schemas['Domain'] }) {
   const all = queue.reduce((n, q) => n + q.urls, 0)
   const due = queue.reduce((n, q) => n + q.due, 0)
   const leased = queue.reduce((n, q) => n + q.leased, 0)
-  const done = all - queue.filter((q) => q.state === 'waiting').reduce((n, q) => n + q.urls, 0)
+  const done = all - queue.filter((q) => q.state === 'pending').reduce((n, q) => n + q.urls, 0)
   const share = all > 0 ? Math.round((done / all) * 100) : 0
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.run')} data-run={d.status} data-fetched={d.fetched}>
@@ -31,7 +31,7 @@ export function Run({ domain: d }: { domain: Schemas['Domain'] }) {
           <Text size="sm">{t('domain.progress', { done: number.format(done), all: number.format(all), share })}</Text>
           <Progress.Root size="lg" aria-hidden>
             {queue.map((q) => (
-              <Progress.Section key={q.state} value={(q.urls / all) * 100} color={colors[q.state]} striped={q.state === 'waiting' && d.status === 'crawling'} animated={q.state === 'waiting' && d.status === 'crawling'} />
+              <Progress.Section key={q.state} value={(q.urls / all) * 100} color={colors[q.state]} striped={q.state === 'pending' && d.status === 'crawling'} animated={q.state === 'pending' && d.status === 'crawling'} />
             ))}
           </Progress.Root>
           <Group gap="md">

@@ -61,7 +61,7 @@ export function DomainPage() {
           <Stack>
             <Run key={d.domain} domain={d} />
             <Figures domain={d} />
-            <Problems problems={d.problems ?? []} />
+            <Problems problems={d.recent_errors ?? []} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
@@ -75,7 +75,7 @@ export function DomainPage() {
   )
 }
 
-function Problems({ problems }: { problems: Schemas['DomainProblem'][] }) {
+function Problems({ problems }: { problems: Schemas['DomainFetchError'][] }) {
   const { t } = useTranslation()
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.problems')}>
@@ -93,7 +93,7 @@ function Problems({ problems }: { problems: Schemas['DomainProblem'][] }) {
             {p.url}
           </Text>
           <Text size="xs" c="dimmed" className="dl-text">
-            {[p.status, p.why].filter(Boolean).join(' · ')}
+            {[p.status, p.reason].filter(Boolean).join(' · ')}
             {p.at && (
               <>
                 {' · '}
@@ -157,9 +157,9 @@ function Settings({ domain: d }: { domain: Domain }) {
   })
   const empty = useMutation({
     mutationFn: () => unwrap(api.DELETE('/api/v1/domains/{domain}/frontier', { params })),
-    onSuccess: ({ forgotten }) => {
+    onSuccess: ({ deleted }) => {
       ask.close()
-      notifySuccess(t('domain.emptied', { count: forgotten }))
+      notifySuccess(t('domain.emptied', { count: deleted }))
     },
     onError: notifyError,
     onSettled: () => void client.invalidateQueries({ queryKey: ['domain', d.domain] }),

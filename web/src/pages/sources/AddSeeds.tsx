@@ -22,8 +22,8 @@ export function AddSeeds({ close }: { close: () => void }) {
     onSuccess: (result) => {
       void client.invalidateQueries({ queryKey: ['seeds'] })
       void client.invalidateQueries({ queryKey: ['domains'] })
-      if (result && result.refused > 0) return
-      notifySuccess(result ? t('news.imported', { created: result.created, known: result.known }) : t('news.added'))
+      if (result && result.invalid > 0) return
+      notifySuccess(result ? t('news.imported', { created: result.created, existing: result.existing }) : t('news.added'))
       close()
     },
   })
@@ -50,9 +50,9 @@ export function AddSeeds({ close }: { close: () => void }) {
               {errorText(add.error)}
             </Alert>
           )}
-          {add.data && add.data.refused > 0 && (
-            <Alert color="yellow" role="alert" title={t('news.refused', { count: add.data.refused })}>
-              {add.data.lines.filter((l) => l.outcome === 'refused').slice(0, 10).map((l) => (
+          {add.data && add.data.invalid > 0 && (
+            <Alert color="yellow" role="alert" title={t('news.refused', { count: add.data.invalid })}>
+              {add.data.lines.filter((l) => l.outcome === 'invalid').slice(0, 10).map((l) => (
                 <Text key={l.line} size="sm" className="dl-text">
                   {l.line}: {l.url} – {l.reason}
                 </Text>

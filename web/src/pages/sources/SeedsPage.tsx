@@ -88,9 +88,9 @@ function Seeds() {
                       {s.url}
                     </Text>
                   )}
-                  {s.problem && (
+                  {s.last_error && (
                     <Text size="xs" c="var(--mantine-color-error)" className="dl-text">
-                      {s.problem}
+                      {s.last_error}
                     </Text>
                   )}
                 </Table.Td>

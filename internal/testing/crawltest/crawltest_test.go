@@ -1,0 +1,115 @@
+package crawltest
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func get(t *testing.T, w *World, address string, header ...string) (*http.Response, string) {
+	t.Helper()
+	proxy, _ := url.Parse(w.ProxyURL())
+	client := &http.Client{
+		Transport:     &http.Transport{Proxy: http.ProxyURL(proxy)},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	defer client.CloseIdleConnections()
+	r, _ := http.NewRequest(http.MethodGet, address, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(res.Body)
+	return res, string(body)
+}
+
+func start(t *testing.T, o Options) *World {
+	t.Helper()
+	w, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// A new article is at once on the front page, in its section, in the feed and
+// in the news sitemap, and can be read.
+func TestWorld_Publish(t *testing.T) {
+	w := start(t, Options{Sites: 2, Proxied: true})
+	s := w.Site(1)
+	_, before := get(t, w, s.Home())
+	a := s.Publish()
+	path := strings.TrimPrefix(a.URL, s.URL(""))
+	if strings.Contains(before, path) {
+		t.Fatal("the article was there before it was published")
+	}
+	section := strings.Split(path, "/")[1]
+	for _, hub := range []string{s.Home(), s.URL("/" + section), s.FeedURL(), s.URL("/sitemap-news.xml")} {
+		if _, page := get(t, w, hub); !strings.Contains(page, path) {
+			t.Errorf("%s does not show %s", hub, path)
+		}
+	}
+	res, page := get(t, w, a.URL)
+	if res.StatusCode != http.StatusOK || !strings.Contains(page, strings.Split(a.Body, "\n\n")[1]) {
+		t.Errorf("the article answers %d, or lacks its text", res.StatusCode)
+	}
+	again, _ := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag"))
+	if again.StatusCode != http.StatusNotModified {
+		t.Errorf("a conditional request is answered %d", again.StatusCode)
+	}
+	s.Edit(a.Number)
+	if res, page := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != http.StatusOK || !strings.Contains(page, "Cập nhật lần thứ 1") {
+		t.Errorf("an edited article is answered %d", res.StatusCode)
+	}
+	if n := w.Fetches()[a.URL]; n != 3 {
+		t.Errorf("the article was fetched %d times by the log", n)
+	}
+}
+
+// Violations are requests that are too close, disallowed, or during a Retry-After.
+func TestWorld_PolitenessViolations(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	w := start(t, Options{Sites: 2, Proxied: true, Now: func() time.Time { return now }})
+	s := w.Site(0)
+	get(t, w, s.Home())
+	get(t, w, w.Site(1).Home()) // another site
+	now = now.Add(time.Second)
+	get(t, w, s.Home())
+	if found := w.PolitenessViolations(time.Second, 0); len(found) != 0 {
+		t.Errorf("polite requests are called impolite: %q", found)
+	}
+	if found := w.PolitenessViolations(2*time.Second, 0); len(found) != 1 {
+		t.Errorf("two requests within two seconds: %q", found)
+	}
+	now = now.Add(time.Second)
+	s.Throttle(http.StatusTooManyRequests, time.Minute)
+	if res, _ := get(t, w, s.Home()); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "60" {
+		t.Errorf("throttled site: got status %d, header %v", res.StatusCode, res.Header)
+	}
+	now = now.Add(30 * time.Second)
+	get(t, w, s.Home())
+	now = now.Add(31 * time.Second)
+	get(t, w, s.URL("/private/1"))
+	found := strings.Join(w.PolitenessViolations(time.Second, 0), "\n")
+	if strings.Count(found, "\n") != 1 || !strings.Contains(found, "30s before the pause was over") || !strings.Contains(found, "/private/1 is disallowed") {
+		t.Errorf("got violations %s", found)
+	}
+}
+
+// Real hubs are never the same twice; neither are these.
+func TestWorld_TemplateChurn(t *testing.T) {
+	w := start(t, Options{Proxied: true, Traps: true})
+	_, a := get(t, w, w.Site(0).Home())
+	_, b := get(t, w, w.Site(0).Home())
+	if a == b {
+		t.Error("two answers of the front page are the same byte for byte")
+	}
+}
