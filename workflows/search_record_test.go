@@ -48,7 +48,7 @@ func gone() error {
 	return temporal.NewApplicationErrorWithOptions("the search engine does not answer", "unavailable", temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
 }
 
-// FollowArticles is the activity of that name.
+// SyncIndex is a stub of the activity.
 func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
 	looks, away := s.next()
 	if away {
