@@ -1,5 +1,5 @@
-# The dateline binary on an empty file system: nothing else to run, nothing else
-# to patch. The time zones are inside the binary.
+# The dateline binary on an empty file system: there is nothing else to patch. The
+# binary contains the time zones.
 #
 #   docker build --build-arg VERSION=1.2.3 -t dateline:1.2.3 .
 #
@@ -21,7 +21,7 @@ FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build
 ENV CGO_ENABLED=0 GOTOOLCHAIN=local
 WORKDIR /src
 
-# A layer of its own, so that a change of code does not download modules again.
+# A separate layer, so that code changes do not download modules again.
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod \
     go mod download
@@ -38,7 +38,7 @@ RUN --mount=type=cache,target=/go/pkg/mod \
         -ldflags "-s -w -buildid= -X main.version=$VERSION" \
         -o /out/dateline .
 
-# New volumes mounted at these take over their owner.
+# New volumes mounted here inherit the owner.
 RUN mkdir -p /out/keyset /out/tmp
 
 FROM scratch

@@ -23,6 +23,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"dateline/internal/audience/botfilter"
 	"dateline/internal/infra/telemetry"
 )
 
@@ -435,6 +436,28 @@ func TestWebhookTypes_AreDocumented(t *testing.T) {
 	for _, name := range types {
 		if !strings.Contains(page, "| `"+name+"` |") {
 			t.Errorf("docs/how-to/receive-webhooks.md does not list %s", name)
+		}
+	}
+}
+
+func TestFilterReasons_AreDocumented(t *testing.T) {
+	page := read(t, "docs/reference/tracker.md")
+	for _, reason := range botfilter.Reasons() {
+		if !strings.Contains(page, "`"+string(reason)+"`") {
+			t.Errorf("docs/reference/tracker.md does not list the reason %s", reason)
+		}
+	}
+}
+
+func TestCommands_AreDocumented(t *testing.T) {
+	page := read(t, "docs/reference/cli.md")
+	commands := regexp.MustCompile(`(?m)^\t\t\{"([a-z-]+)", "`).FindAllStringSubmatch(read(t, "internal/cli/cli.go"), -1)
+	if len(commands) == 0 {
+		t.Fatal("internal/cli/cli.go lists no commands")
+	}
+	for _, m := range commands {
+		if !strings.Contains(page, "| `dateline "+m[1]) {
+			t.Errorf("docs/reference/cli.md does not list dateline %s", m[1])
 		}
 	}
 }

@@ -32,10 +32,12 @@ type dependency struct {
 	Use           use
 }
 
-// compatible lists the licenses that may be combined with Apache-2.0.
-var compatible = []string{
-	"0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CC-BY-4.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "PostgreSQL",
-	"Python-2.0", "Unlicense", "Zlib", publicDomain, unstated,
+// compatible returns the licenses that may be combined with Apache-2.0.
+func compatible() []string {
+	return []string{
+		"0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CC-BY-4.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "PostgreSQL",
+		"Python-2.0", "Unlicense", "Zlib", publicDomain, unstated,
+	}
 }
 
 const (
@@ -43,14 +45,16 @@ const (
 	unstated     = "NOASSERTION"
 )
 
-// known has the licenses that no license file of the module states.
-var known = map[string]string{
-	// Its sources say MIT; the file is in the root of the repository, another module.
-	"github.com/cactus/go-statsd-client/statsd": "MIT",
-	// Its LICENSE puts it into the public domain.
-	"github.com/xi2/xz": publicDomain,
-	// It has no license file. Temporal's API, which is MIT, imports it.
-	"github.com/nexus-rpc/nexus-proto-annotations": unstated,
+// overrides returns the licenses of modules without a recognizable license file.
+func overrides() map[string]string {
+	return map[string]string{
+		// Its sources say MIT; the file is in the root of the repository, another module.
+		"github.com/cactus/go-statsd-client/statsd": "MIT",
+		// Its LICENSE puts it into the public domain.
+		"github.com/xi2/xz": publicDomain,
+		// It has no license file. Temporal's API, which is MIT, imports it.
+		"github.com/nexus-rpc/nexus-proto-annotations": unstated,
+	}
 }
 
 // goModules lists the modules that the packages in dirs, each a module, and their
@@ -77,7 +81,7 @@ func goModules(dirs []string) ([]dependency, error) {
 					return nil, fmt.Errorf("%s: %w", key, err)
 				}
 				if license == "" {
-					license = known[m.Path]
+					license = overrides()[m.Path]
 				}
 				found[key] = dependency{Name: m.Path, Version: m.Version, License: license, Notice: notice, Use: what}
 			}
@@ -248,7 +252,7 @@ func check(deps []dependency) error {
 // allowed takes one of several alternatives, such as (MIT OR GPL-3.0).
 func allowed(expression string) bool {
 	for name := range strings.SplitSeq(strings.Trim(expression, "()"), " OR ") {
-		if slices.Contains(compatible, name) {
+		if slices.Contains(compatible(), name) {
 			return true
 		}
 	}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes one login role for Dateline and one for Temporal, and the databases that
-# each owns. Neither can make roles or databases, or connect to the other's.
+# Creates one login role for Dateline and one for Temporal, and the databases that
+# each owns. Neither can create roles or databases, or connect to the other's.
 # Safe to run again: it also sets the passwords to those of the environment.
 set -eu
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the bucket with the very key that Dateline uses, which proves the key
-# too. Safe to run again.
+# Creates the bucket with the key that Dateline uses, which also verifies the key.
+# Safe to run again.
 set -eu
 
 : "${S3_ENDPOINT:?set it to the S3 server, such as http://s3:8333}"

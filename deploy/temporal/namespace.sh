@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes Dateline's namespace and its search attributes, and returns only when
+# Creates Dateline's namespace and its search attributes, and returns only when
 # they can be used. Safe to run again. The temporal command reads
 # TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE from the environment.
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Brings Temporal's two databases to the schema of this server version.
-# postgres-roles has made the databases; the role may not make any itself.
+# Migrates Temporal's two databases to the schema of this server version.
+# postgres-roles creates the databases; the role may not.
 # Connection settings come from SQL_HOST, SQL_PORT, SQL_USER, SQL_PASSWORD and
 # SQL_PLUGIN, which temporal-sql-tool reads from the environment.
 set -eu

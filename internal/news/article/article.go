@@ -1,30 +1,30 @@
-// Package article says what an article is: the fields that are read from a page, where each
-// came from and how sure its reading is. Package extract reads any page, package selector
-// reads the pages of a site that was learned.
+// Package article defines an extracted article: its fields, their sources and
+// confidence. Package extract extracts any page; package selector extracts pages of
+// sites with learned selectors.
 package article
 
 import "time"
 
-// Source says where the value of a field came from.
+// Source is where the value of a field comes from.
 type Source string
 
-// Sources, from the most deliberate statement of a publisher to the weakest guess.
+// Sources, from the most explicit to the weakest.
 const (
-	FromSelector  Source = "selector"   // the site's learned or edited configuration
+	FromSelector  Source = "selector"   // learned or edited selectors of the site
 	FromJSONLD    Source = "json-ld"    // schema.org in a script of the page
 	FromOpenGraph Source = "open-graph" // og: and article: properties
 	FromMicrodata Source = "microdata"  // itemprop attributes
 	FromMeta      Source = "meta"       // other meta and link elements
 	FromHTML      Source = "html"       // headings, bylines, time elements, the body itself
-	FromText      Source = "text"       // worked out from the words, such as the language
-	FromURL       Source = "url"        // the address of the page
-	FromLLM       Source = "llm"        // copied from the page by a language model, as the last resort
+	FromText      Source = "text"       // inferred from the text, such as the language
+	FromURL       Source = "url"        // URL of the page
+	FromLLM       Source = "llm"        // extracted by a large language model, as the last resort
 )
 
-// Field names one field of an article, for sources, confidences, selectors and health scores.
+// Field is a field of an article.
 type Field string
 
-// The fields.
+// Fields.
 const (
 	FieldTitle     Field = "title"
 	FieldAuthors   Field = "authors"
@@ -40,22 +40,22 @@ const (
 	FieldSite      Field = "site"
 )
 
-// Origin is where a field came from and how sure that is, from 0 (a guess) to 1 (several
-// statements of the page agree).
+// Origin is the source of a field and its confidence, from 0 (a guess) to 1 (several
+// statements agree).
 type Origin struct {
 	Source     Source  `json:"source"`
 	Confidence float64 `json:"confidence"`
 }
 
-// Article is what was read from one page. Times are in UTC; a time that is not known is zero.
+// Article is an extracted article. Times are in UTC; unknown times are zero.
 type Article struct {
 	Title     string           `json:"title"`
 	Authors   []string         `json:"authors,omitempty"`
 	Published time.Time        `json:"published,omitzero"`
 	Updated   time.Time        `json:"updated,omitzero"`
 	Lead      string           `json:"lead,omitempty"`
-	Text      string           `json:"text"` // paragraphs with an empty line between them
-	HTML      string           `json:"html"` // the same, sanitised, with absolute addresses
+	Text      string           `json:"text"` // paragraphs separated by an empty line
+	HTML      string           `json:"html"` // the same, sanitized, with absolute URLs
 	Image     string           `json:"image,omitempty"`
 	Section   string           `json:"section,omitempty"`
 	Tags      []string         `json:"tags,omitempty"`
@@ -63,14 +63,14 @@ type Article struct {
 	Canonical string           `json:"canonical,omitempty"`
 	Site      string           `json:"site,omitempty"`
 	Origins   map[Field]Origin `json:"origins,omitempty"`
-	// DateOnly says that the page names the day of publication and no time of day.
+	// DateOnly reports that the page states only the day of publication.
 	DateOnly bool `json:"date_only,omitempty"`
-	// IsListing says that the page is rather a list of other articles than one of its own: a
-	// front page, a section, the results of a search.
+	// IsListing reports that the page is mostly a list of other articles, such as a
+	// front page or search results.
 	IsListing bool `json:"listing,omitempty"`
 }
 
-// Has says whether a field was found.
+// Has reports whether a field was found.
 func (a *Article) Has(f Field) bool {
 	switch f {
 	case FieldTitle:
@@ -101,7 +101,7 @@ func (a *Article) Has(f Field) bool {
 	return false
 }
 
-// SetOrigin notes where a field came from.
+// SetOrigin records the source of a field.
 func (a *Article) SetOrigin(f Field, s Source, confidence float64) {
 	if a.Origins == nil {
 		a.Origins = make(map[Field]Origin, 12)

@@ -18,15 +18,15 @@ import (
 const (
 	pathTokens    = 800
 	articleTokens = 4000
-	// maxPathsPerField is how many paths of one field are looked at.
+	// maxPathsPerField limits the suggested paths of a field.
 	maxPathsPerField = 3
-	// minLetters of the page's own words make an article.
+	// minLetters is the length of the shortest article.
 	minLetters = 200
 )
 
-// Fields asks what some fields of a page hold, and for XPath to them. Only
-// values that the page itself shows come back, and only expressions that a person
-// could have saved; whether they hold is for the caller to try.
+// Fields suggests values of fields on a page, and XPath expressions for them. It returns
+// only values that the page contains and only valid expressions; the caller verifies
+// them.
 func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field]selector.Suggestion, error) {
 	doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
 	if err != nil {
@@ -47,23 +47,23 @@ func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Fi
 	if err != nil {
 		return nil, err
 	}
-	var said map[string]struct {
+	var response map[string]struct {
 		Value string   `json:"value"`
 		Paths []string `json:"paths"`
 	}
-	if json.Unmarshal(raw, &said) != nil {
+	if json.Unmarshal(raw, &response) != nil {
 		return nil, ErrInvalidResponse
 	}
 	page := visibleText(doc.Root)
 	out := map[article.Field]selector.Suggestion{}
 	for _, f := range fields {
-		one := selector.Suggestion{Value: cleanText(said[string(f)].Value)}
+		one := selector.Suggestion{Value: cleanText(response[string(f)].Value)}
 		if d := withoutSpaces(one.Value); d == "" || !strings.Contains(page, d) {
 			one.Value = ""
 		}
-		for _, path := range said[string(f)].Paths {
-			try := selector.Config{Variants: []selector.Variant{{Name: "asked", Body: []string{"//body"}, Fields: map[article.Field][]string{f: {path}}}}}
-			if len(one.Paths) < maxPathsPerField && try.Validate() == nil {
+		for _, path := range response[string(f)].Paths {
+			candidate := selector.Config{Variants: []selector.Variant{{Name: "suggested", Body: []string{"//body"}, Fields: map[article.Field][]string{f: {path}}}}}
+			if len(one.Paths) < maxPathsPerField && candidate.Validate() == nil {
 				one.Paths = append(one.Paths, path)
 			}
 		}
@@ -72,13 +72,12 @@ func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Fi
 	return out, nil
 }
 
-// ExtractArticle has the model read an article. Only what the page itself says counts:
-// whatever the model adds, or the page makes it add, is dropped, and with less
-// than a few sentences left there is no article.
+// ExtractArticle extracts the article of a page. Text that the page does not contain is
+// dropped; if less than a few sentences remain, there is no article.
 func (c *Client) ExtractArticle(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, error) {
 	page := visibleText(doc.Root)
 	if utf8.RuneCountInString(page) < minLetters {
-		return nil, extract.ErrNoArticle // nothing to ask about
+		return nil, extract.ErrNoArticle // too short to ask
 	}
 	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	one := map[string]any{"type": "string"}
@@ -90,48 +89,48 @@ func (c *Client) ExtractArticle(ctx context.Context, doc *extract.Document, p ex
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", extract.ErrNoArticle, err)
 	}
-	var said struct {
+	var response struct {
 		Title      string   `json:"title"`
 		Authors    []string `json:"authors"`
 		Published  string   `json:"published"`
 		Paragraphs []string `json:"paragraphs"`
 	}
-	if json.Unmarshal(raw, &said) != nil {
+	if json.Unmarshal(raw, &response) != nil {
 		return nil, fmt.Errorf("%w (%w)", extract.ErrNoArticle, ErrInvalidResponse)
 	}
-	holds := func(s string) bool { d := withoutSpaces(s); return d != "" && strings.Contains(page, d) }
+	onPage := func(s string) bool { d := withoutSpaces(s); return d != "" && strings.Contains(page, d) }
 	a := &article.Article{Canonical: p.URL}
 	found := func(f article.Field) { a.SetOrigin(f, article.FromLLM, 0.5) }
-	if a.Title = cleanText(said.Title); holds(a.Title) {
+	if a.Title = cleanText(response.Title); onPage(a.Title) {
 		found(article.FieldTitle)
 	} else {
 		a.Title = ""
 	}
-	for _, name := range said.Authors {
-		if name = cleanText(name); holds(name) && utf8.RuneCountInString(name) <= 80 {
+	for _, name := range response.Authors {
+		if name = cleanText(name); onPage(name) && utf8.RuneCountInString(name) <= 80 {
 			a.Authors = append(a.Authors, name)
 			found(article.FieldAuthors)
 		}
 	}
-	if d, ok := dates.Parse(said.Published, doc.DateOptions(p)); ok && holds(said.Published) && (p.Now.IsZero() || !d.Time.After(p.Now)) {
+	if d, ok := dates.Parse(response.Published, doc.DateOptions(p)); ok && onPage(response.Published) && (p.Now.IsZero() || !d.Time.After(p.Now)) {
 		a.Published, a.DateOnly = d.Time, !d.HasTime
 		found(article.FieldPublished)
 	}
-	var kept, marked []string
+	var paragraphs, htmlParagraphs []string
 	letters := 0
-	for _, text := range said.Paragraphs {
-		if text = cleanText(text); holds(text) {
-			kept, marked = append(kept, text), append(marked, "<p>"+html.EscapeString(text)+"</p>")
+	for _, text := range response.Paragraphs {
+		if text = cleanText(text); onPage(text) {
+			paragraphs, htmlParagraphs = append(paragraphs, text), append(htmlParagraphs, "<p>"+html.EscapeString(text)+"</p>")
 			letters += utf8.RuneCountInString(text)
 		}
 	}
 	if letters < minLetters {
-		return nil, fmt.Errorf("%w (nor has the language model found one)", extract.ErrNoArticle)
+		return nil, fmt.Errorf("%w (the LLM found none either)", extract.ErrNoArticle)
 	}
-	a.Text, a.HTML = strings.Join(kept, "\n\n"), strings.Join(marked, "\n")
+	a.Text, a.HTML = strings.Join(paragraphs, "\n\n"), strings.Join(htmlParagraphs, "\n")
 	found(article.FieldBody)
 	return a, nil
 }
 
-// cleanText writes what a model copied as text: some copy the page's entities.
+// cleanText decodes the HTML entities that some models copy, and normalizes white space.
 func cleanText(s string) string { return change.NormalizeText(html.UnescapeString(s)) }

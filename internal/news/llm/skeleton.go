@@ -8,13 +8,13 @@ import (
 	"dateline/internal/news/crawl/change"
 )
 
-// Skeleton writes a document in at most so many bytes and keeps its structure:
-// elements with the attributes by which a path can name them, and the beginning
-// of every text. What does not fit has its texts shortened, ever more, before
-// anything is left out; then deep elements go, and last the end of the page.
-func Skeleton(root *html.Node, most int) string {
+// Skeleton renders a document in at most maxBytes and keeps its structure: elements with
+// the attributes that paths can use, and the start of each text. If it does not fit,
+// texts are shortened first, then deep elements are omitted, and finally the end of the
+// page.
+func Skeleton(root *html.Node, maxBytes int) string {
 	for _, l := range []limits{{textRunes: 4000, depth: 200}, {textRunes: 600, depth: 200}, {textRunes: 160, depth: 60}, {textRunes: 60, depth: 40}, {textRunes: 24, depth: 30}, {textRunes: 24, depth: 14}} {
-		w := skeletonWriter{limits: l, maxBytes: most}
+		w := skeletonWriter{limits: l, maxBytes: maxBytes}
 		w.node(root, 0)
 		if !w.full {
 			return w.b.String()
@@ -38,7 +38,7 @@ type skeletonWriter struct {
 	full     bool
 }
 
-// isIgnoredElement are elements that say nothing about an article.
+// isIgnoredElement reports whether an element contains nothing about an article.
 func isIgnoredElement(name string) bool {
 	switch name {
 	case "script", "style", "svg", "noscript", "template", "iframe", "form", "select", "button", "input", "link", "video", "audio", "canvas", "object":
@@ -47,7 +47,8 @@ func isIgnoredElement(name string) bool {
 	return false
 }
 
-// isUsefulAttribute are the attributes that a path may name, and what metadata says.
+// isUsefulAttribute reports whether an attribute is useful for paths or contains
+// metadata.
 func isUsefulAttribute(key string) bool {
 	switch key {
 	case "class", "id", "itemprop", "rel", "role", "datetime", "property", "name", "content", "data-role":
@@ -85,7 +86,7 @@ func (w *skeletonWriter) node(n *html.Node, depth int) {
 		w.write(">")
 	case html.DocumentNode:
 	default:
-		return // comments are not for readers
+		return // comments are not visible
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		w.node(c, depth+1)
@@ -95,23 +96,23 @@ func (w *skeletonWriter) node(n *html.Node, depth int) {
 	}
 }
 
-// escape keeps a page from ending the element that it is handed over in.
+// escape prevents a page from closing the element that encloses it in the prompt.
 func escape(s string) string {
 	return strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }
 
-func shorten(s string, most int) string {
+func shorten(s string, maxRunes int) string {
 	n := 0
 	for i := range s {
-		if n++; n > most {
+		if n++; n > maxRunes {
 			return s[:i] + "…"
 		}
 	}
 	return s
 }
 
-// visibleText is the text of a document without any white space: what it is looked
-// for in, because a model breaks lines as it likes.
+// visibleText returns the text of a document without white space, for comparing: models
+// change line breaks.
 func visibleText(root *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// PageStore hands out stored pages and takes what was read.
+// PageStore is the queue of crawled pages and stores extractions.
 type PageStore interface {
 	LeaseCrawledPages(ctx context.Context, limit int, ttl time.Duration) ([]crawl.CrawledPage, error)
 	RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration) error
@@ -25,19 +25,19 @@ type PageStore interface {
 	OverdueSelectorActions(ctx context.Context, age time.Duration, most int) ([]string, error)
 }
 
-// LearningStarter have the selectors of a site seen to.
+// LearningStarter starts the workflow that learns or rolls back the selectors of a site.
 type LearningStarter interface {
 	StartSelectorLearning(ctx context.Context, domain string) error
 }
 
-// Timing are the pauses of the drainer. A zero field has its default; tests
+// Timing configures the intervals of a consumer. Zero fields have defaults; tests
 // shorten them.
 type Timing struct {
 	Lease        time.Duration // of a page; 90 s
-	PollInterval time.Duration // between looks for new pages; 1 s
-	MaxDuration  time.Duration // how long one drain goes on; 4 min
-	RetryDelay   time.Duration // before a page is tried again that could not be read; 30 s
-	IdleTimeout  time.Duration // how long a drain goes on with nothing to do; all of Run
+	PollInterval time.Duration // between polls of the queue; 1 s
+	MaxDuration  time.Duration // of one Run; 4 min
+	RetryDelay   time.Duration // before a deferred page is retried; 30 s
+	IdleTimeout  time.Duration // Run ends after this time without pages; default MaxDuration
 }
 
 func (p Timing) withDefaults() Timing {
@@ -53,63 +53,64 @@ func (p Timing) withDefaults() Timing {
 }
 
 const (
-	// batchSize is how many pages are taken at once.
+	// batchSize is the number of pages leased at once.
 	batchSize = 32
-	// maxAttempts is how many workers may die with a page in hand before it is given up.
+	// maxAttempts is the number of workers that may die while processing a page before
+	// it counts as failed.
 	maxAttempts = 5
-	// heartbeatInterval is how often Temporal hears that a batch is being read.
+	// heartbeatInterval is the interval of activity heartbeats during a batch.
 	heartbeatInterval = 2 * time.Second
-	// actionRetryAge is how long a wish may wait before Temporal is told once more.
+	// actionRetryAge is the age from which a requested action is started again.
 	actionRetryAge = time.Minute
 )
 
-// Consumer reads what the crawler has stored.
+// Consumer extracts articles from the queue of crawled pages.
 type Consumer struct {
 	Store       PageStore
 	Extractor   *Extractor
 	Learners    LearningStarter
 	Timing      Timing
-	MaxParallel int // pages at a time; 0: as many as there are processors
+	MaxParallel int // concurrent pages; 0: GOMAXPROCS
 	Meter       Meter
 	Log         *slog.Logger
 }
 
-// Stats counts what a drain did.
+// Stats counts the results of a run.
 type Stats struct {
-	Pages       int // that were read
-	Articles    int // that were new or changed
-	NonArticles int // pages that are no articles
-	Failed      int // pages that cannot be read
-	Removed     int // articles whose page is not there any more
-	Deferred    int // pages that could not be read now
+	Pages       int // processed
+	Articles    int // new or changed
+	NonArticles int // pages without an article
+	Failed      int // pages that could not be processed
+	Removed     int // articles whose page was removed
+	Deferred    int // pages released for a later retry
 }
 
-// Run reads pages until its time is over or stop is closed. Pages are leased:
-// those of a drain that dies are handed out again, and what a page brings is
-// stored in the transaction that takes it off the list.
-func (d *Consumer) Run(ctx context.Context, stop <-chan struct{}, beat func(Stats)) (Stats, error) {
+// Run processes pages until MaxDuration has passed or stop is closed. Pages are leased:
+// those of a worker that dies are leased again, and the result of a page is stored in
+// the transaction that removes it from the queue.
+func (d *Consumer) Run(ctx context.Context, stop <-chan struct{}, heartbeat func(Stats)) (Stats, error) {
 	pace := d.Timing.withDefaults()
 	if err := d.startOverdueActions(ctx); err != nil {
 		return Stats{}, err
 	}
 	var total Stats
-	begun, busy := time.Now(), time.Now()
-	for time.Since(begun) < pace.MaxDuration && time.Since(busy) < pace.IdleTimeout && ctx.Err() == nil {
+	started, lastPage := time.Now(), time.Now()
+	for time.Since(started) < pace.MaxDuration && time.Since(lastPage) < pace.IdleTimeout && ctx.Err() == nil {
 		select {
 		case <-stop:
 			return total, nil
 		default:
 		}
-		taken, err := d.Store.LeaseCrawledPages(ctx, batchSize, pace.Lease)
+		leased, err := d.Store.LeaseCrawledPages(ctx, batchSize, pace.Lease)
 		if err != nil {
 			return total, err
 		}
-		if len(taken) > 0 {
-			d.processBatch(ctx, taken, pace, &total, beat)
-			busy = time.Now()
+		if len(leased) > 0 {
+			d.processBatch(ctx, leased, pace, &total, heartbeat)
+			lastPage = time.Now()
 		}
-		beat(total)
-		if len(taken) == batchSize {
+		heartbeat(total)
+		if len(leased) == batchSize {
 			continue
 		}
 		select {
@@ -121,7 +122,7 @@ func (d *Consumer) Run(ctx context.Context, stop <-chan struct{}, beat func(Stat
 	return total, ctx.Err()
 }
 
-// startOverdueActions tells Temporal again of sites whose selectors nobody has seen to.
+// startOverdueActions starts requested actions again whose workflow was not started.
 func (d *Consumer) startOverdueActions(ctx context.Context) error {
 	domains, err := d.Store.OverdueSelectorActions(ctx, actionRetryAge, batchSize)
 	for _, domain := range domains {
@@ -132,15 +133,15 @@ func (d *Consumer) startOverdueActions(ctx context.Context) error {
 
 func (d *Consumer) startLearning(ctx context.Context, domain string) {
 	if err := d.Learners.StartSelectorLearning(ctx, domain); err != nil {
-		d.Log.Warn("Temporal was not told; the next run tells it", "domain", domain, "error", err)
+		d.Log.Warn("could not start the learning workflow; the next run retries", "domain", domain, "error", err)
 	}
 }
 
-// processBatch reads a batch, and keeps the lease of what is not read yet.
-func (d *Consumer) processBatch(ctx context.Context, taken []crawl.CrawledPage, pace Timing, total *Stats, beat func(Stats)) {
+// processBatch processes a batch in parallel and renews the leases of its pages.
+func (d *Consumer) processBatch(ctx context.Context, leased []crawl.CrawledPage, pace Timing, total *Stats, heartbeat func(Stats)) {
 	var mu sync.Mutex
 	open := map[int64]bool{}
-	for _, c := range taken {
+	for _, c := range leased {
 		open[c.ID] = true
 	}
 	working, done := context.WithCancel(ctx)
@@ -159,15 +160,15 @@ func (d *Consumer) processBatch(ctx context.Context, taken []crawl.CrawledPage, 
 			for id := range open {
 				ids = append(ids, id)
 			}
-			so := *total
+			current := *total
 			mu.Unlock()
-			beat(so)
+			heartbeat(current)
 			if time.Since(renewed) < pace.Lease/3 {
 				continue
 			}
 			renewed = time.Now()
 			if err := d.Store.RenewCrawled(working, ids, pace.Lease); err != nil && working.Err() == nil {
-				d.Log.Warn("leases of pages were not renewed; they may be read twice", "error", err)
+				d.Log.Warn("could not renew page leases; pages may be processed twice", "error", err)
 			}
 		}
 	})
@@ -177,7 +178,7 @@ func (d *Consumer) processBatch(ctx context.Context, taken []crawl.CrawledPage, 
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
-	for range min(parallel, len(taken)) {
+	for range min(parallel, len(leased)) {
 		workers.Go(func() {
 			for c := range queue {
 				one := d.process(ctx, c, pace)
@@ -188,7 +189,7 @@ func (d *Consumer) processBatch(ctx context.Context, taken []crawl.CrawledPage, 
 			}
 		})
 	}
-	for _, c := range taken {
+	for _, c := range leased {
 		queue <- c
 	}
 	close(queue)
@@ -206,28 +207,28 @@ func (t *Stats) add(o Stats) {
 	t.Deferred += o.Deferred
 }
 
-// process reads a page. What is wrong with the page is recorded and the page done;
-// what is wrong with an engine has it read later.
+// process extracts and saves one page. Errors of the page are recorded; on errors of a
+// dependency, the page is released for a later retry.
 func (d *Consumer) process(ctx context.Context, c crawl.CrawledPage, pace Timing) Stats {
 	if c.Removed {
 		return d.markRemoved(ctx, c, pace)
 	}
 	r, err := d.extract(ctx, c)
-	var kept SaveResult
+	var saved SaveResult
 	if err == nil {
-		kept, err = d.Store.SaveExtraction(ctx, r)
+		saved, err = d.Store.SaveExtraction(ctx, r)
 	}
 	if err != nil {
 		return d.release(ctx, c, pace, err)
 	}
-	if kept.LeaseLost {
+	if saved.LeaseLost {
 		return Stats{}
 	}
 	d.recordMetrics(ctx, r)
-	if r.SelectorVersion > 0 && r.SelectorVersion == kept.Version {
-		d.Extractor.trust.record(c.DomainID, kept, r.Outcome.Found[article.FieldBody])
+	if r.SelectorVersion > 0 && r.SelectorVersion == saved.Version {
+		d.Extractor.trust.record(c.DomainID, saved, r.Outcome.Found[article.FieldBody])
 	}
-	if kept.ActionRequested {
+	if saved.ActionRequested {
 		d.startLearning(ctx, r.Page.Domain)
 	}
 	out := Stats{Pages: 1}
@@ -236,34 +237,34 @@ func (d *Consumer) process(ctx context.Context, c crawl.CrawledPage, pace Timing
 		out.Failed = 1
 	case r.Article == nil:
 		out.NonArticles = 1
-	case kept.New || len(kept.Changed) > 0:
+	case saved.New || len(saved.Changed) > 0:
 		out.Articles = 1
 	}
 	return out
 }
 
-// release gives a page back that could not be read now.
-func (d *Consumer) release(ctx context.Context, c crawl.CrawledPage, pace Timing, why error) Stats {
-	if ctx.Err() == nil && why != nil {
-		d.Log.Warn("a page is read later", "url_id", c.URLID, "domain_id", c.DomainID, "attempts", c.Attempts, "error", why)
+// release returns a page to the queue.
+func (d *Consumer) release(ctx context.Context, c crawl.CrawledPage, pace Timing, cause error) Stats {
+	if ctx.Err() == nil && cause != nil {
+		d.Log.Warn("page deferred", "url_id", c.URLID, "domain_id", c.DomainID, "attempts", c.Attempts, "error", cause)
 	}
-	// Also while the worker stops: nobody else need wait for the lease to end.
+	// Also when the worker stops, so that nobody waits for the lease to expire.
 	if err := d.Store.ReleaseCrawled(context.WithoutCancel(ctx), c, pace.RetryDelay); err != nil {
-		d.Log.Warn("a page is handed out again when its lease ends", "url_id", c.URLID, "error", err)
+		d.Log.Warn("could not release a page; it is leased again when its lease expires", "url_id", c.URLID, "error", err)
 	}
 	return Stats{Deferred: 1}
 }
 
-// markRemoved marks the articles of a page that is not there any more.
+// markRemoved marks the articles of a removed page.
 func (d *Consumer) markRemoved(ctx context.Context, c crawl.CrawledPage, pace Timing) Stats {
-	kept, err := d.Store.MarkPageRemoved(ctx, c)
-	if err != nil || kept.Deferred {
+	result, err := d.Store.MarkPageRemoved(ctx, c)
+	if err != nil || result.Deferred {
 		return d.release(ctx, c, pace, err)
 	}
-	if kept.LeaseLost {
+	if result.LeaseLost {
 		return Stats{}
 	}
-	return Stats{Pages: 1, Removed: kept.Articles}
+	return Stats{Pages: 1, Removed: result.Articles}
 }
 
 func (d *Consumer) extract(ctx context.Context, c crawl.CrawledPage) (Extraction, error) {
@@ -272,11 +273,11 @@ func (d *Consumer) extract(ctx context.Context, c crawl.CrawledPage) (Extraction
 		return Extraction{}, err
 	}
 	if c.Attempts > maxAttempts {
-		return Extraction{Page: page, Reason: "workers died reading this page; it is given up", Failed: true}, nil
+		return Extraction{Page: page, Reason: "workers died while processing this page", Failed: true}, nil
 	}
 	r, err := d.Extractor.Extract(ctx, page, rules)
 	if errors.Is(err, blob.ErrNotFound) {
-		return Extraction{Page: page, Reason: "the raw page is not stored any more", Failed: true}, nil
+		return Extraction{Page: page, Reason: "the raw page is no longer stored", Failed: true}, nil
 	}
 	return r, err
 }

@@ -21,37 +21,36 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// Pages are the stored pages.
+// Pages reads raw pages from object storage.
 type Pages interface {
 	Get(ctx context.Context, key, hash string) ([]byte, error)
 }
 
-// Fallback reads the article of a page that no rule could read. It may spend
-// money. A page that it cannot help with gives extract.ErrNoArticle.
+// Fallback extracts the article of a page on which extraction found none. It may cost
+// money. It returns extract.ErrNoArticle if it cannot help.
 type Fallback interface {
 	ExtractArticle(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, error)
 }
 
-// Extractor reads one page. It keeps in memory how far the selectors of each site
-// can be trusted, which decides how often they are compared.
+// Extractor extracts the article of one page. It remembers how reliable the selectors of
+// each site are, which determines how often they are verified.
 type Extractor struct {
 	Pages    Pages
 	Sites    *SiteCache
-	Fallback Fallback // nil: there is none
+	Fallback Fallback // optional
 
 	trust trust
 }
 
-// What a page needs to be stored as an article.
+// Thresholds below which a page does not count as an article.
 const (
 	minWords            = 30
-	minConfidence       = 0.55 // below that share of the chosen element, a body is a guess
+	minConfidence       = 0.55 // of the body
 	minWordsWithoutDate = 120
 )
 
-// Extract reads a page. An error means that it cannot be read now: the object
-// store or the database is away, or ctx is over. What is wrong with the page
-// itself is told by Read.Problem.
+// Extract processes a page. It returns an error if a dependency (object storage,
+// database) fails or ctx ends. Errors of the page itself are in Extraction.Reason.
 func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (out Extraction, err error) {
 	out = Extraction{Page: p, CanonicalID: p.URLID, Canonical: p.URL}
 	raw, err := r.Pages.Get(ctx, p.ObjectKey, strings.TrimSuffix(path.Base(p.ObjectKey), ".zst"))
@@ -75,28 +74,28 @@ func (r *Extractor) Extract(ctx context.Context, p Page, rules weburl.Rules) (ou
 		return out, nil
 	case err != nil:
 		out.Reason, out.Failed = err.Error(), true
-		return out, nil //nolint:nilerr // told as what is wrong with the page
+		return out, nil //nolint:nilerr // recorded as an error of the page
 	}
-	if why := notArticleReason(a); why != "" {
-		out.Reason = why
+	if reason := notArticleReason(a); reason != "" {
+		out.Reason = reason
 		return out, nil
 	}
 	sanitize(a)
 	out.Article = a
 	out.ContentHash = change.ArticleDigest(a.Title, a.Text).String()
-	out.SimHash = int64(change.SimHashOf(a.Text)) //nolint:gosec // bits, whatever the sign
+	out.SimHash = int64(change.SimHashOf(a.Text)) //nolint:gosec // only the bits matter
 	out.setCanonical(rules)
 	return out, nil
 }
 
-// extractSafely reads a page and survives what a hostile one does to the parser.
+// extractSafely extracts a page and recovers from panics caused by hostile HTML.
 func (r *Extractor) extractSafely(ctx context.Context, sel *selector.Selector, p extract.Page, check bool) (a *article.Article, o selector.Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			a, err = nil, fmt.Errorf("the page broke the reader: %v at %s", v, firstFrames(debug.Stack()))
+			a, err = nil, fmt.Errorf("extraction panicked: %v at %s", v, firstFrames(debug.Stack()))
 		}
 	}()
-	whole := ctx
+	outer := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, extractTimeout, extract.ErrTooSlow)
 	defer cancel()
 	doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
@@ -109,12 +108,13 @@ func (r *Extractor) extractSafely(ctx context.Context, sel *selector.Selector, p
 		o = selector.VerifyBody(doc, a, o)
 	}
 	if errors.Is(err, extract.ErrNoArticle) && r.Fallback != nil {
-		a, err = r.Fallback.ExtractArticle(whole, doc, p) // which takes its own time
+		a, err = r.Fallback.ExtractArticle(outer, doc, p) // has its own timeout
 	}
 	return a, o, err
 }
 
-// extractTimeout is how long reading one page may take, above the parser's own limit.
+// extractTimeout limits the extraction of a page, in addition to the limit of the
+// parser.
 const extractTimeout = 20 * time.Second
 
 func firstFrames(stack []byte) string {
@@ -124,14 +124,14 @@ func firstFrames(stack []byte) string {
 			return strings.TrimSpace(lines[min(i+1, len(lines)-1)])
 		}
 	}
-	return "an unknown place"
+	return "unknown location"
 }
 
-// notArticleReason says why a page is taken for something else than an article.
+// notArticleReason returns why a page does not count as an article, or an empty string.
 func notArticleReason(a *article.Article) string {
 	words := len(strings.Fields(a.Text))
-	_, said := a.Origins[article.FieldPublished]
-	sure := a.Origins[article.FieldBody].Confidence
+	_, hasDate := a.Origins[article.FieldPublished]
+	confidence := a.Origins[article.FieldBody].Confidence
 	switch {
 	case a.IsListing:
 		return "the page is a list of other articles"
@@ -139,14 +139,15 @@ func notArticleReason(a *article.Article) string {
 		return "the page has no headline"
 	case words < minWords:
 		return fmt.Sprintf("the page has %d words of text", words)
-	case !said && sure < minConfidence && words < minWordsWithoutDate:
-		return "the page has little text, no date, and more beside the text than in it"
+	case !hasDate && confidence < minConfidence && words < minWordsWithoutDate:
+		return "the page has little text, no date, and mostly other content"
 	}
 	return ""
 }
 
-// setCanonical finds the canonical URL. That of another site is a reprint's source, or
-// a mistake: the article is kept where it was found.
+// setCanonical sets the canonical URL if it is on the same registered domain. Other
+// sites are the source of a reprint, or a mistake; the article then keeps the URL of its
+// page.
 func (r *Extraction) setCanonical(rules weburl.Rules) {
 	if r.Article.Canonical == "" {
 		return
@@ -158,8 +159,7 @@ func (r *Extraction) setCanonical(rules weburl.Rules) {
 	r.CanonicalID, r.Canonical = crawl.URLID(u), u.String()
 }
 
-// Bounds of what is stored. Nothing that a reader would call an article reaches
-// them.
+// Limits of stored fields. Real articles stay below them.
 const (
 	maxTitle  = 1000
 	maxLead   = 5000
@@ -171,43 +171,43 @@ const (
 	maxMarkup = 8 << 20
 )
 
-// sanitize takes out what the database refuses, and bounds what a hostile page says.
+// sanitize removes what the database cannot store and truncates long fields.
 func sanitize(a *article.Article) {
-	a.Title, a.Lead = text(a.Title, maxTitle), text(a.Lead, maxLead)
-	a.Section, a.Site, a.Language = text(a.Section, maxName), text(a.Site, maxName), text(a.Language, 16)
-	a.Authors, a.Tags = texts(a.Authors, maxNames), texts(a.Tags, maxTags)
-	if a.Image = text(a.Image, maxURL+1); len(a.Image) > maxURL {
-		a.Image = "" // half an address leads nowhere
+	a.Title, a.Lead = truncate(a.Title, maxTitle), truncate(a.Lead, maxLead)
+	a.Section, a.Site, a.Language = truncate(a.Section, maxName), truncate(a.Site, maxName), truncate(a.Language, 16)
+	a.Authors, a.Tags = truncateAll(a.Authors, maxNames), truncateAll(a.Tags, maxTags)
+	if a.Image = truncate(a.Image, maxURL+1); len(a.Image) > maxURL {
+		a.Image = "" // a truncated URL is useless
 	}
-	a.Text = text(a.Text, maxText)
-	if a.HTML = text(a.HTML, maxMarkup+1); len(a.HTML) > maxMarkup {
+	a.Text = truncate(a.Text, maxText)
+	if a.HTML = truncate(a.HTML, maxMarkup+1); len(a.HTML) > maxMarkup {
 		a.HTML = ""
 	}
 	a.Published, a.Updated = a.Published.UTC().Truncate(time.Microsecond), a.Updated.UTC().Truncate(time.Microsecond)
 }
 
-func text(s string, most int) string {
+func truncate(s string, maxBytes int) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
-	if len(s) <= most {
+	if len(s) <= maxBytes {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for maxBytes > 0 && !utf8.RuneStart(s[maxBytes]) {
+		maxBytes--
 	}
-	return s[:most]
+	return s[:maxBytes]
 }
 
-func texts(all []string, most int) []string {
-	out := make([]string, 0, min(len(all), most))
+func truncateAll(all []string, limit int) []string {
+	out := make([]string, 0, min(len(all), limit))
 	for _, s := range all {
-		if s = text(s, maxName); s != "" && len(out) < most {
+		if s = truncate(s, maxName); s != "" && len(out) < limit {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// loadZone is nil where the site says nothing: then its country decides.
+// loadZone returns nil if the site has no time zone setting; its country decides then.
 func loadZone(name string) *time.Location {
 	if name == "" {
 		return nil
@@ -219,17 +219,16 @@ func loadZone(name string) *time.Location {
 	return zone
 }
 
-// isSampled chooses one page in five, always the same ones.
+// isSampled selects a fixed fifth of all pages.
 func isSampled(page uuid.UUID) bool { return page[15]%5 == 0 }
 
-// probationPages is for how many pages every reading by new selectors is compared
-// with the generic one. After that it is one page in five.
+// probationPages is the number of pages for which every result of new selectors is
+// verified against generic extraction. After that, one in five is verified.
 const probationPages = 20
 
-// trust remembers how far the selectors of each site can be trusted. Selectors
-// that select something else do not come out empty: only comparing tells, and
-// comparing costs as much as reading. A process that knows nothing of a site
-// compares.
+// trust remembers how reliable the selectors of each site are. Selectors that match the
+// wrong element still return text, so only a comparison with generic extraction reveals
+// them, which doubles the cost. Unknown sites are always verified.
 type trust struct {
 	mu    sync.Mutex
 	sites map[int32]siteTrust
@@ -238,7 +237,7 @@ type trust struct {
 type siteTrust struct {
 	version    int
 	pages      int
-	isDoubtful bool // the last comparison went against the selectors
+	isDoubtful bool // the last verification failed
 }
 
 func (t *trust) shouldVerify(domain int32, version int, page uuid.UUID) bool {
@@ -251,12 +250,12 @@ func (t *trust) shouldVerify(domain int32, version int, page uuid.UUID) bool {
 	return !ok || known.version != version || known.pages <= probationPages || known.isDoubtful || isSampled(page)
 }
 
-// record takes what the database says of a site after a page was read.
-func (t *trust) record(domain int32, k SaveResult, found bool) {
+// record updates the state of a site after a page was saved.
+func (t *trust) record(domain int32, k SaveResult, bodyFound bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sites == nil || len(t.sites) >= maxCompiledSites {
 		t.sites = map[int32]siteTrust{}
 	}
-	t.sites[domain] = siteTrust{version: k.Version, pages: k.Pages, isDoubtful: !found}
+	t.sites[domain] = siteTrust{version: k.Version, pages: k.Pages, isDoubtful: !bodyFound}
 }

@@ -17,39 +17,38 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// LearnStore keeps selectors.
+// LearnStore stores learned selectors.
 type LearnStore interface {
 	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
 	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
 	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
-	SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (made Selectors, done bool, err error)
-	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back Selectors, done bool, err error)
-	RecordLearningFailure(ctx context.Context, domain crawl.Domain, why string) error
+	SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (saved Selectors, done bool, err error)
+	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason string, onlyIfRequested bool) (previous Selectors, done bool, err error)
+	RecordLearningFailure(ctx context.Context, domain crawl.Domain, reason string) error
 }
 
-// Learner does about the selectors of a site what is to be done.
+// Learner performs the requested action on the selectors of a site.
 type Learner struct {
 	Store  LearnStore
 	Pages  Pages
 	Sites  *SiteCache
-	Finder FieldFinder // nil: there is none
+	Finder FieldFinder // optional
 	Meter  Meter
 	Log    *slog.Logger
 }
 
-// LearnResult says what was done.
+// LearnResult is the outcome of Learn.
 type LearnResult struct {
-	Action  string // learned, rolled_back, given_up or nothing
-	Version int    `json:",omitempty"` // in use now
+	Action  string // learned, rolled_back, failed or none
+	Version int    `json:",omitempty"` // active version
 	Reason  string `json:",omitempty"`
 }
 
-// maxLearnPages is how many pages are learned from: enough for two templates.
+// maxLearnPages is the number of pages to learn from: enough for two templates.
 const maxLearnPages = 12
 
-// Learn does what the monitor of a site asks for. It may be run again at any
-// time: what was done already is not done twice.
-func (l *Learner) Learn(ctx context.Context, domain string, beat func()) (LearnResult, error) {
+// Learn performs the action that the monitor of a site requested. It is idempotent.
+func (l *Learner) Learn(ctx context.Context, domain string, heartbeat func()) (LearnResult, error) {
 	d, err := l.Store.GetCrawlDomain(ctx, domain)
 	if err != nil {
 		return LearnResult{}, err
@@ -62,40 +61,40 @@ func (l *Learner) Learn(ctx context.Context, domain string, beat func()) (LearnR
 	case selector.ActionRollBack:
 		return l.rollBack(ctx, d, h)
 	case selector.ActionLearn:
-		return l.learn(ctx, d, h, beat)
+		return l.learn(ctx, d, h, heartbeat)
 	}
-	return LearnResult{Action: "nothing"}, nil
+	return LearnResult{Action: "none"}, nil
 }
 
 func (l *Learner) rollBack(ctx context.Context, d crawl.Domain, h Health) (LearnResult, error) {
 	back, done, err := l.Store.RollBackSelectors(ctx, d, uuid.Nil, "", true)
 	if err != nil || !done {
-		return LearnResult{Action: "nothing"}, err
+		return LearnResult{Action: "none"}, err
 	}
 	l.Sites.Invalidate(ctx, d.ID)
 	l.count(ctx, "rolled_back")
-	l.Log.Warn("selectors were rolled back", "domain", d.Name, "to_version", back.Version, "reason", h.ActionReason)
+	l.Log.Warn("selectors rolled back", "domain", d.Name, "to_version", back.Version, "reason", h.ActionReason)
 	return LearnResult{Action: "rolled_back", Version: back.Version, Reason: h.ActionReason}, nil
 }
 
-func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, beat func()) (LearnResult, error) {
+func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, heartbeat func()) (LearnResult, error) {
 	pages, err := l.load(ctx, d.ID, h.Zone, maxLearnPages)
 	if err != nil {
 		return LearnResult{}, err
 	}
-	beat()
-	found, problem, err := l.induce(ctx, d, h, pages, beat)
+	heartbeat()
+	found, problem, err := l.induce(ctx, d, h, pages, heartbeat)
 	if err != nil {
 		return LearnResult{}, err
 	}
 	if problem != "" {
 		l.count(ctx, "failed")
-		l.Log.Info("selectors were not learned", "domain", d.Name, "reason", h.ActionReason, "problem", problem)
-		return LearnResult{Action: "given_up", Version: h.Monitor.Version, Reason: problem}, l.Store.RecordLearningFailure(ctx, d, problem)
+		l.Log.Info("could not learn selectors", "domain", d.Name, "reason", h.ActionReason, "error", problem)
+		return LearnResult{Action: "failed", Version: h.Monitor.Version, Reason: problem}, l.Store.RecordLearningFailure(ctx, d, problem)
 	}
-	made, done, err := l.Store.SaveLearnedSelectors(ctx, d, found)
+	saved, done, err := l.Store.SaveLearnedSelectors(ctx, d, found)
 	if err != nil || !done {
-		return LearnResult{Action: "nothing"}, err
+		return LearnResult{Action: "none"}, err
 	}
 	l.Sites.Invalidate(ctx, d.ID)
 	if h.Monitor.Version > 0 {
@@ -103,8 +102,8 @@ func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, beat func
 	} else {
 		l.count(ctx, "learned")
 	}
-	l.Log.Info("selectors were learned", "domain", d.Name, "version", made.Version, "reason", h.ActionReason)
-	return LearnResult{Action: "learned", Version: made.Version, Reason: h.ActionReason}, nil
+	l.Log.Info("selectors learned", "domain", d.Name, "version", saved.Version, "reason", h.ActionReason)
+	return LearnResult{Action: "learned", Version: saved.Version, Reason: h.ActionReason}, nil
 }
 
 func (l *Learner) count(ctx context.Context, change string) {
@@ -113,16 +112,17 @@ func (l *Learner) count(ctx context.Context, change string) {
 	}
 }
 
-// induce gives selectors that are better than those in use, or a problem.
-func (l *Learner) induce(ctx context.Context, d crawl.Domain, h Health, pages []extract.Page, beat func()) (n Selectors, problem string, err error) {
+// induce returns selectors that are better than the active ones, or a problem that
+// explains why there are none.
+func (l *Learner) induce(ctx context.Context, d crawl.Domain, h Health, pages []extract.Page, heartbeat func()) (n Selectors, problem string, err error) {
 	cfg, err := selector.Induce(ctx, h.Monitor.Version+1, pages)
 	if ctx.Err() != nil {
 		return n, "", ctx.Err()
 	}
 	if err != nil {
-		return n, err.Error(), nil //nolint:nilerr // told as what is wrong with the pages
+		return n, err.Error(), nil //nolint:nilerr // returned as the problem
 	}
-	beat()
+	heartbeat()
 	if h.Monitor.Version > 0 {
 		site, now, err := l.Sites.Get(ctx, d.ID)
 		if err != nil {
@@ -134,31 +134,31 @@ func (l *Learner) induce(ctx context.Context, d crawl.Domain, h Health, pages []
 	}
 	n = Selectors{DomainID: d.ID, Config: cfg, CreatedBy: CreatedByLearner, State: Active, Reason: h.ActionReason, Pages: len(pages)}
 	if l.Finder != nil {
-		if asked, more := l.addLLMPaths(ctx, cfg, pages, beat); more {
-			n.Config, n.CreatedBy = asked, CreatedByLLM
+		if extended, changed := l.addLLMPaths(ctx, cfg, pages, heartbeat); changed {
+			n.Config, n.CreatedBy = extended, CreatedByLLM
 		}
 	}
 	return n, "", ctx.Err()
 }
 
-// compare refuses a candidate that finds no more than what is in use.
+// compare rejects a candidate that finds no more bodies than the active version.
 func (l *Learner) compare(ctx context.Context, version int, now *selector.Selector, cfg selector.Config, pages []extract.Page) (problem string, err error) {
 	if now == nil {
 		return "", nil
 	}
 	fresh, err := selector.Compile(cfg)
 	if err != nil {
-		return err.Error(), nil //nolint:nilerr // told as what is wrong with the candidate
+		return err.Error(), nil //nolint:nilerr // returned as the problem
 	}
-	was, is := countBodies(ctx, now, pages), countBodies(ctx, fresh, pages)
-	if is <= was && was < len(pages) {
-		return fmt.Sprintf("what was learned finds the body on %d of the last %d pages, version %d on %d", is, len(pages), version, was), nil
+	before, after := countBodies(ctx, now, pages), countBodies(ctx, fresh, pages)
+	if after <= before && before < len(pages) {
+		return fmt.Sprintf("the learned selectors find the body on %d of the last %d pages, version %d on %d", after, len(pages), version, before), nil
 	}
 	return "", ctx.Err()
 }
 
-// countBodies counts pages on which selectors find a body that the generic reading
-// agrees with.
+// countBodies counts the pages on which selectors find a body that generic extraction
+// confirms.
 func countBodies(ctx context.Context, s *selector.Selector, pages []extract.Page) (n int) {
 	for _, p := range pages {
 		doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
@@ -173,17 +173,17 @@ func countBodies(ctx context.Context, s *selector.Selector, pages []extract.Page
 	return n
 }
 
-// load reads the newest pages of a site that gave an article.
+// load loads the newest pages of a site that contain an article.
 func (l *Learner) load(ctx context.Context, domain int32, zone string, n int) ([]extract.Page, error) {
-	raws, err := l.Store.RecentArticlePages(ctx, domain, n)
+	refs, err := l.Store.RecentArticlePages(ctx, domain, n)
 	if err != nil {
 		return nil, err
 	}
-	pages := make([]extract.Page, 0, len(raws))
-	for _, r := range raws {
+	pages := make([]extract.Page, 0, len(refs))
+	for _, r := range refs {
 		p, err := loadPage(ctx, l.Pages, r, zone)
 		if errors.Is(err, blob.ErrNotFound) {
-			continue // swept
+			continue // deleted by retention
 		}
 		if err != nil {
 			return nil, err

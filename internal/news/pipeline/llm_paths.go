@@ -10,72 +10,70 @@ import (
 	"dateline/internal/news/crawl/change"
 )
 
-// FieldFinder is shown one page and says of its fields what they hold and how
-// they are selected. The page may make it say anything.
+// FieldFinder suggests values and paths for the fields of one page. The page is
+// untrusted and may influence the suggestions.
 type FieldFinder interface {
 	Fields(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field]selector.Suggestion, error)
 }
 
-// maxLLMPages is how many pages a model is asked about, each by itself: one that
-// suggests a path, and enough others to bear it out against some that lie.
+// maxLLMPages is the number of pages that an LLM is asked about, one at a time: one that
+// suggests a path, and enough others to confirm it.
 const maxLLMPages = 6
 
-// addLLMPaths has fields found that neither induction nor the pages' own statements
-// give. A model that is away, or has used up its day, leaves them empty.
+// addLLMPaths adds paths for fields that neither induction nor the metadata of the pages
+// provides. If the LLM is unavailable or over budget, the fields stay empty.
 //
-// A page may talk the model into anything. So a page's word counts as one vote
-// for its own value, and a path that it suggests is judged by the other pages
-// alone: see selector.Suggest.
-func (l *Learner) addLLMPaths(ctx context.Context, cfg selector.Config, pages []extract.Page, beat func()) (selector.Config, bool) {
+// A page may manipulate the LLM. So a suggested value only counts as evidence for its
+// own page, and a suggested path is confirmed by other pages only: see selector.Suggest.
+func (l *Learner) addLLMPaths(ctx context.Context, cfg selector.Config, pages []extract.Page, heartbeat func()) (selector.Config, bool) {
 	fields := selector.MissingFields(ctx, cfg, pages)
 	if len(fields) == 0 {
 		return cfg, false
 	}
-	said := make([]map[article.Field]selector.Suggestion, len(pages))
-	asked := pickPages(ctx, cfg, pages, maxLLMPages)
-	for _, i := range asked {
+	suggestions := make([]map[article.Field]selector.Suggestion, len(pages))
+	picked := pickPages(ctx, cfg, pages, maxLLMPages)
+	for _, i := range picked {
 		found, err := l.Finder.Fields(ctx, pages[i], fields)
-		beat()
+		heartbeat()
 		if err != nil {
-			l.Log.Warn("the language model was of no help", "error", err)
+			l.Log.Warn("the LLM suggested no fields", "error", err)
 		}
-		said[i] = found
+		suggestions[i] = found
 	}
-	more := false
+	changed := false
 	for _, f := range fields {
-		for _, i := range asked {
-			better, ok := l.confirmedPath(ctx, cfg, f, said, i, pages)
-			if beat(); ok {
-				cfg, more = better, true
+		for _, i := range picked {
+			better, ok := l.confirmedPath(ctx, cfg, f, suggestions, i, pages)
+			if heartbeat(); ok {
+				cfg, changed = better, true
 				break
 			}
 		}
 	}
-	return cfg, more
+	return cfg, changed
 }
 
-// confirmedPath takes the first path of what was said of page i that the other pages
-// bear out.
-func (l *Learner) confirmedPath(ctx context.Context, cfg selector.Config, f article.Field, said []map[article.Field]selector.Suggestion, i int, pages []extract.Page) (selector.Config, bool) {
+// confirmedPath adds the first path suggested for page i that the other pages confirm.
+func (l *Learner) confirmedPath(ctx context.Context, cfg selector.Config, f article.Field, suggestions []map[article.Field]selector.Suggestion, i int, pages []extract.Page) (selector.Config, bool) {
 	var others []selector.Evidence
 	for k, p := range pages {
 		if k != i {
-			others = append(others, selector.Evidence{Page: p, Value: said[k][f].Value})
+			others = append(others, selector.Evidence{Page: p, Value: suggestions[k][f].Value})
 		}
 	}
-	for _, path := range said[i][f].Paths {
+	for _, path := range suggestions[i][f].Paths {
 		better, err := selector.Suggest(ctx, cfg, f, path, others)
 		if err == nil {
 			return better, true
 		}
-		l.Log.Debug("a path of the language model does not hold", "field", f, "error", err)
+		l.Log.Debug("a path suggested by the LLM was not confirmed", "field", f, "error", err)
 	}
 	return cfg, false
 }
 
-// pickPages chooses pages to ask about: of all templates in turn, and no text
-// twice, so that one story at many addresses has one vote.
-func pickPages(ctx context.Context, cfg selector.Config, pages []extract.Page, most int) []int {
+// pickPages selects pages from all templates in turn, without near-duplicates, so that
+// copies of a story count only once.
+func pickPages(ctx context.Context, cfg selector.Config, pages []extract.Page, limit int) []int {
 	s, err := selector.Compile(cfg)
 	if err != nil {
 		return nil
@@ -99,10 +97,10 @@ func pickPages(ctx context.Context, cfg selector.Config, pages []extract.Page, m
 		templates[o.Variant] = append(templates[o.Variant], i)
 	}
 	var out []int
-	for turn := 0; len(out) < most; turn++ {
+	for turn := 0; len(out) < limit; turn++ {
 		before := len(out)
 		for _, name := range order {
-			if turn < len(templates[name]) && len(out) < most {
+			if turn < len(templates[name]) && len(out) < limit {
 				out = append(out, templates[name][turn])
 			}
 		}

@@ -6,18 +6,19 @@ import (
 	"dateline/internal/news/article"
 )
 
-// Meter counts what is read. A nil one counts nothing.
+// Meter counts extraction results. A nil meter is ignored.
 type Meter interface {
-	// PageExtracted notes a page that was read: selectors, generic, nothing or failed.
+	// PageExtracted counts a processed page: selectors, generic, nothing or failed.
 	PageExtracted(ctx context.Context, result string)
-	// FieldExtracted notes how a site's selector for a field did: filled, empty or wrong.
+	// FieldExtracted counts the result of a field with selectors: filled, empty or
+	// wrong.
 	FieldExtracted(ctx context.Context, field, result string)
-	// SelectorsChanged notes a change of a site's selectors: learned, relearned,
-	// rolled_back or failed.
+	// SelectorsChanged counts a change of selectors: learned, relearned, rolled_back or
+	// failed.
 	SelectorsChanged(ctx context.Context, change string)
 }
 
-// recordMetrics tells the meter of a page that was read and kept.
+// recordMetrics counts a page that was saved.
 func (d *Consumer) recordMetrics(ctx context.Context, r Extraction) {
 	if d.Meter == nil {
 		return
@@ -43,8 +44,8 @@ func resultOf(r Extraction) string {
 	return "generic"
 }
 
-// fieldResult tells what was selected and is not believed from what was not
-// selected at all.
+// fieldResult distinguishes values that failed verification (wrong) from paths that
+// matched nothing (empty).
 func fieldResult(r Extraction, f article.Field, found bool) string {
 	switch {
 	case found:

@@ -17,20 +17,20 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Preview is what selectors take from one page.
+// Preview is the result of selectors on one page.
 type Preview struct {
 	Page    PageRef
-	Error   string // the page could not be read
-	Variant string // that fits; empty: none
+	Error   string // why extraction failed
+	Variant string // the matching variant; empty: none
 	Article *article.Article
 	Matches []selector.PathMatch
 }
 
-// defaultPreviewPages is how many pages are shown where none are named.
+// defaultPreviewPages is the number of pages in a preview without articles.
 const defaultPreviewPages = 3
 
-// Preview tries selectors on pages of a domain: those of the articles named, or
-// the newest. Nothing is stored.
+// Preview tries selectors on pages of a domain: those of the given articles, or the
+// newest. Nothing is stored.
 func (s *Service) Preview(ctx context.Context, who workspace.Principal, domain string, c selector.Config, articles []uuid.UUID) ([]Preview, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) previewRefs(ctx context.Context, who workspace.Principal, d cr
 			return nil, err
 		}
 		if a.DomainID != d.ID {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article is of another domain."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article belongs to another domain."})
 		}
 		out = append(out, PageRef{Article: a.ID, URL: a.URL, ObjectKey: a.ObjectKey, FetchedAt: a.FetchedAt})
 	}
@@ -81,7 +81,7 @@ func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw PageR
 	out := Preview{Page: raw}
 	page, err := loadPage(ctx, s.Pages, raw, zone)
 	if errors.Is(err, blob.ErrNotFound) {
-		out.Error = "the raw page is not stored any more"
+		out.Error = "the raw page is no longer stored"
 		return out, nil
 	}
 	if err != nil {

@@ -32,11 +32,11 @@ type ServiceStore interface {
 	ListSelectors(ctx context.Context, domain int32, before, limit int) ([]Selectors, error)
 	SelectorsVersion(ctx context.Context, domain int32, version int) (Selectors, error)
 	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
-	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (made Selectors, replayed bool, err error)
-	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, why string) (Selectors, error)
-	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back Selectors, done bool, err error)
+	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (created Selectors, replayed bool, err error)
+	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, reason string) (Selectors, error)
+	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason string, onlyIfRequested bool) (previous Selectors, done bool, err error)
 	UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error
-	RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why string) error
+	RequestSelectorAction(ctx context.Context, domain int32, action selector.Action, reason string) error
 }
 
 // Service is what members do with articles, and with how they are read. Articles
@@ -62,13 +62,12 @@ func (s *Service) List(ctx context.Context, who workspace.Principal, w ArticleQu
 	return s.Store.Articles(ctx, w)
 }
 
-// Get reads an article.
+// Get returns an article.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (StoredArticle, error) {
 	return s.Store.Article(ctx, who.WorkspaceID, id)
 }
 
-// Raw reads the page that an article was read from, as it was fetched: that of
-// the newest version, or of another.
+// Raw returns the raw page of the newest version of an article, or of the given one.
 func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID, version int64) ([]byte, error) {
 	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
 	if err != nil {
@@ -88,7 +87,7 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 	return page.HTML, err
 }
 
-// AlsoReportedBy lists other articles of the same story.
+// AlsoReportedBy lists near-duplicates of an article.
 func (s *Service) AlsoReportedBy(ctx context.Context, who workspace.Principal, id uuid.UUID, limit int) ([]SimilarArticle, error) {
 	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
 	if err != nil {
@@ -108,8 +107,8 @@ func (s *Service) Revisions(ctx context.Context, who workspace.Principal, id uui
 	return s.Store.Revisions(ctx, id, before, limit)
 }
 
-// Revision reads a version of an article, with what its text had that the
-// version before had not, and the other way round.
+// Revision returns a version of an article, and the paragraphs that were added and
+// removed since the previous version.
 func (s *Service) Revision(ctx context.Context, who workspace.Principal, id uuid.UUID, version int64) (r RevisionContent, added, removed []string, err error) {
 	if _, err = s.Store.Article(ctx, who.WorkspaceID, id); err != nil {
 		return r, nil, nil, err
@@ -124,7 +123,7 @@ func (s *Service) Revision(ctx context.Context, who workspace.Principal, id uuid
 	return r, missing(r.Text, before.Text), missing(before.Text, r.Text), nil
 }
 
-// missing lists paragraphs of one text that another has not.
+// missing lists the paragraphs of text that other does not contain.
 func missing(text, other string) (out []string) {
 	has := map[string]int{}
 	for p := range strings.SplitSeq(other, "\n\n") {
@@ -138,7 +137,7 @@ func missing(text, other string) (out []string) {
 	return out
 }
 
-// Health says how the reading of a domain goes.
+// Health returns the extraction state of a domain.
 func (s *Service) Health(ctx context.Context, who workspace.Principal, domain string) (Health, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
@@ -147,8 +146,8 @@ func (s *Service) Health(ctx context.Context, who workspace.Principal, domain st
 	return s.Store.ExtractionHealth(ctx, d.ID)
 }
 
-// UpdateSettings sets the zone of a domain's dates, and whether selectors may be
-// learned; nil leaves as it is.
+// UpdateSettings sets the time zone of a domain's dates, and whether selectors are
+// learned. Nil leaves a setting unchanged.
 func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, domain string, zone *string, learning *bool) (Health, error) {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *Service) UpdateSettings(ctx context.Context, who workspace.Principal, d
 	}
 	if zone != nil {
 		if _, err := time.LoadLocation(*zone); err != nil || *zone == "Local" {
-			return h, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: "There is no such time zone. Give an IANA name such as Asia/Ho_Chi_Minh, or nothing for that of the site's country."})
+			return h, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: "Unknown time zone. Use an IANA name such as Asia/Ho_Chi_Minh, or an empty string for that of the site's country."})
 		}
 		h.Zone = *zone
 	}
@@ -186,7 +185,7 @@ func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain 
 	return s.Store.ListSelectors(ctx, d.ID, before, limit)
 }
 
-// Version reads one version of a domain's selectors.
+// Version returns one version of a domain's selectors.
 func (s *Service) Version(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
@@ -195,21 +194,21 @@ func (s *Service) Version(ctx context.Context, who workspace.Principal, domain s
 	return s.Store.SelectorsVersion(ctx, d.ID, version)
 }
 
-// SelectorDraft are selectors that a person wrote.
+// SelectorDraft is a version of selectors written by a member.
 type SelectorDraft struct {
 	Config   selector.Config
 	Note     string
 	Activate bool
 }
 
-// AddSelectors stores selectors that a person wrote, as a version of their own.
+// AddSelectors stores a version of selectors written by a member.
 func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, domain string, n SelectorDraft, key idempotency.Key) (Selectors, bool, error) {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, false, err
 	}
 	for i := range n.Config.Variants {
-		n.Config.Variants[i].Scores = nil // validation gives them, not people
+		n.Config.Variants[i].Scores = nil // only validation sets scores
 	}
 	if err := invalid(n.Config.Validate()); err != nil {
 		return Selectors{}, false, err
@@ -229,29 +228,29 @@ func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, dom
 	return made, replayed, err
 }
 
-// Activate takes a version into use.
+// Activate activates a version.
 func (s *Service) Activate(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
-	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version, "chosen by a member")
+	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version, "activated by a member")
 	if err == nil {
 		s.Sites.Invalidate(ctx, d.ID)
 	}
 	return made, err
 }
 
-// RollBack takes the version before the one in use into use again; version 0 of
-// what comes back: there is none, and the site is read without selectors.
+// RollBack activates the previous version. If there is none, it returns version 0 and
+// the site goes back to generic extraction.
 func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain string) (Selectors, error) {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
-	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID, "taken back by a member", false)
+	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID, "rolled back by a member", false)
 	if err == nil && !done {
-		err = &apperr.Error{Kind: apperr.KindConflict, Code: "no_selectors", Message: "The site is read without selectors; there is nothing to take back."}
+		err = &apperr.Error{Kind: apperr.KindConflict, Code: "no_selectors", Message: "The site has no active selectors to roll back."}
 	}
 	if err == nil {
 		s.Sites.Invalidate(ctx, d.ID)
@@ -259,22 +258,22 @@ func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain 
 	return back, err
 }
 
-// Relearn has selectors learned anew.
+// Relearn requests that selectors are learned again.
 func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain string) error {
 	d, err := s.editableDomain(ctx, who, domain)
 	if err != nil {
 		return err
 	}
-	if err := s.Store.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, "a member asked for it"); err != nil {
+	if err := s.Store.RequestSelectorAction(ctx, d.ID, selector.ActionLearn, "requested by a member"); err != nil {
 		return err
 	}
 	if err := s.Learners.StartSelectorLearning(context.WithoutCancel(ctx), d.Name); err != nil {
-		s.Log.Warn("Temporal was not told; the reader tells it within minutes", "domain", d.Name, "error", err)
+		s.Log.Warn("could not start the learning workflow; it is retried within minutes", "domain", d.Name, "error", err)
 	}
 	return nil
 }
 
-// editableDomain reads a domain whose reading the workspace may change.
+// editableDomain returns a domain whose extraction the workspace may change.
 func (s *Service) editableDomain(ctx context.Context, who workspace.Principal, domain string) (crawl.Domain, error) {
 	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
@@ -282,7 +281,7 @@ func (s *Service) editableDomain(ctx context.Context, who workspace.Principal, d
 	}
 	shared, err := s.Store.IsDomainShared(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
-		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too; how it is read is not for one of them to change."}
+		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too, so one workspace cannot change its extraction."}
 	}
 	return d, err
 }

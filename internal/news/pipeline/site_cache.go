@@ -13,13 +13,13 @@ import (
 	"dateline/internal/news/article/selector"
 )
 
-// SiteStore knows how the pages of a site are read.
+// SiteStore loads the extraction configuration of a site.
 type SiteStore interface {
 	SiteSelectors(ctx context.Context, domain int32) (Site, error)
 }
 
-// SiteCache gives the selectors of sites: compiled ones from memory, configurations
-// from Redis, and the truth from Postgres. Redis may be away or empty.
+// SiteCache caches the selectors of sites: compiled in memory, as JSON in Redis, with
+// Postgres as the source of truth. It works without Redis.
 type SiteCache struct {
 	Store SiteStore
 	Redis redis.UniversalClient
@@ -35,19 +35,18 @@ type compiled struct {
 }
 
 const (
-	// siteCacheTTL is how long Redis remembers a site. A change takes it out at once;
-	// this bounds the harm where a reader puts an old one back.
+	// siteCacheTTL is the TTL in Redis. Changes invalidate entries immediately; the TTL
+	// limits the effect of a concurrent write of an old value.
 	siteCacheTTL = time.Minute
-	// maxCompiledSites bounds the memory; what is in use comes back at once.
+	// maxCompiledSites limits the memory cache, which is cleared when full.
 	maxCompiledSites = 2000
 )
 
 func siteKey(domain int32) string {
-	return "dateline:site-reading:" + strconv.Itoa(int(domain))
+	return "dateline:site-selectors:" + strconv.Itoa(int(domain))
 }
 
-// Get says how the pages of a site are read. sel is nil where it has no
-// selectors.
+// Get returns the configuration of a site. sel is nil if it has no valid selectors.
 func (s *SiteCache) Get(ctx context.Context, domain int32) (site Site, sel *selector.Selector, err error) {
 	site, ok := s.cached(ctx, domain)
 	if !ok {
@@ -62,8 +61,8 @@ func (s *SiteCache) Get(ctx context.Context, domain int32) (site Site, sel *sele
 	return site, s.compile(site), nil
 }
 
-// compile gives nil for what does not compile any more: an older build may have
-// written it. The page is read as on any other site then.
+// compile returns nil for selectors that are no longer valid, which makes the site use
+// generic extraction.
 func (s *SiteCache) compile(site Site) *selector.Selector {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +71,7 @@ func (s *SiteCache) compile(site Site) *selector.Selector {
 	}
 	sel, err := selector.Compile(site.Config)
 	if err != nil {
-		s.Log.Warn("selectors of a site are not valid any more", "domain", site.Domain, "version", site.Version, "error", err)
+		s.Log.Warn("selectors of a site are no longer valid", "domain", site.Domain, "version", site.Version, "error", err)
 		sel = nil
 	}
 	if s.compiled == nil || len(s.compiled) >= maxCompiledSites {
@@ -93,13 +92,13 @@ func (s *SiteCache) store(ctx context.Context, site Site) {
 		err = s.Redis.Set(ctx, siteKey(site.DomainID), raw, siteCacheTTL).Err()
 	}
 	if err != nil {
-		s.Log.Debug("selectors are not cached", "domain", site.Domain, "error", err)
+		s.Log.Debug("could not cache selectors", "domain", site.Domain, "error", err)
 	}
 }
 
-// Invalidate has the next reader ask the database.
+// Invalidate removes a site from Redis.
 func (s *SiteCache) Invalidate(ctx context.Context, domain int32) {
 	if err := s.Redis.Del(context.WithoutCancel(ctx), siteKey(domain)).Err(); err != nil {
-		s.Log.Warn("selectors stay cached for a minute", "domain_id", domain, "error", err)
+		s.Log.Warn("could not invalidate cached selectors; they expire within a minute", "domain_id", domain, "error", err)
 	}
 }

@@ -1,7 +1,9 @@
-// Package pipeline makes articles of the pages that the crawler stored: it reads
-// them by the selectors of their site, watches how well those do, has them
-// learned anew, and keeps what was read. How one page is read is the matter of
-// internal/news/article; what is known is the matter of internal/storage/postgres.
+// Package pipeline turns crawled pages into stored articles: it consumes the queue of
+// crawled pages, extracts articles with the selectors of their site, monitors how well
+// these work, relearns or rolls them back, and stores the results.
+//
+// Package internal/news/article extracts a single page; internal/storage/postgres
+// implements the stores.
 package pipeline
 
 import (
@@ -14,12 +16,12 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// ArticleSummary is an article as a list shows it.
+// ArticleSummary is an article in a list.
 type ArticleSummary struct {
 	ID           uuid.UUID
 	DomainID     int32
 	Domain       string
-	URL          string // where it was read
+	URL          string // of the page that it was extracted from
 	CanonicalURL string
 	Title        string
 	Authors      []string
@@ -27,20 +29,20 @@ type ArticleSummary struct {
 	Updated      *time.Time // by the publisher
 	DateOnly     bool
 	FirstSeen    time.Time
-	SortTime     time.Time // published, as far as that is known, else first seen
+	SortTime     time.Time // Published, else FirstSeen
 	Lead         string
 	Image        string
 	Section      string
 	Tags         []string
 	Language     string
 	Site         string
-	Group        uuid.UUID // the same for near-duplicates
+	Group        uuid.UUID // shared by near-duplicates
 	Version      int64
-	ChangedAt    time.Time  // here
-	RemovedAt    *time.Time // since when its page is not there any more; nil: it is
+	ChangedAt    time.Time  // in Dateline
+	RemovedAt    *time.Time // since when its page is removed; nil: it is not
 }
 
-// StoredArticle is an article with all that is known of it.
+// StoredArticle is an article with its content.
 type StoredArticle struct {
 	ArticleSummary
 	Text            string
@@ -53,11 +55,11 @@ type StoredArticle struct {
 	SelectorVersion int
 }
 
-// Revision is a version of an article, in short.
+// Revision is a version of an article, without its content.
 type Revision struct {
 	Version         int64
 	SeenAt          time.Time
-	Changed         []string // fields that differ from the version before; none: the first
+	Changed         []string // fields that differ from the previous version; none: the first
 	Title           string
 	ContentHash     string
 	SelectorVersion int
@@ -78,39 +80,39 @@ type RevisionContent struct {
 	ObjectKey string
 }
 
-// SimilarArticle is another article of the same story.
+// SimilarArticle is a near-duplicate of an article.
 type SimilarArticle struct {
 	ArticleSummary
-	Distance int // bits that their SimHashes differ in
+	Distance int // number of bits in which the SimHashes differ
 }
 
-// ArticleQuery is what a list of articles asks for.
+// ArticleQuery selects a page of a list of articles.
 type ArticleQuery struct {
 	Workspace uuid.UUID
-	Domain    string // empty: all that the workspace sees
-	Removed   bool   // those whose pages are not there any more; else those whose pages are
+	Domain    string // empty: all domains of the workspace
+	Removed   bool   // list removed articles instead of current ones
 	From, To  time.Time
-	Before    time.Time // the cursor: articles before this one
+	Before    time.Time // cursor: articles before this time and id
 	BeforeID  uuid.UUID
 	Limit     int
 }
 
-// Page is a stored page with how it was served.
+// Page is a crawled page with its response metadata.
 type Page struct {
 	crawl.CrawledPage
 	Domain      string
-	FinalURL    string // where redirects led
+	FinalURL    string // after redirects
 	ContentType string
 }
 
-// Extraction is what came of reading a page.
+// Extraction is the result of processing a page.
 type Extraction struct {
 	Page    Page
-	Article *article.Article // nil: the page has none
-	Reason  string           // why it has none
-	Failed  bool             // it could not be read at all
+	Article *article.Article // nil: the page contains none
+	Reason  string           // why there is no article
+	Failed  bool             // the page could not be processed
 
-	CanonicalID uuid.UUID // names the canonical URL
+	CanonicalID uuid.UUID // id of the canonical URL
 	Canonical   string
 	ContentHash string // SHA-256 of title and text
 	SimHash     int64
@@ -119,47 +121,47 @@ type Extraction struct {
 	Outcome         selector.Outcome
 }
 
-// SaveResult says what became of an article in the database.
+// SaveResult is the outcome of saving an extraction.
 type SaveResult struct {
-	LeaseLost       bool // somebody else has read the page meanwhile
+	LeaseLost       bool // another worker has leased the page; nothing was saved
 	Article         uuid.UUID
 	New             bool
 	Changed         []string // content fields
-	Pages           int      // that the version of the selectors in use has read
-	Version         int      // of the selectors in use
-	ActionRequested bool     // something is to be done about the selectors
+	Pages           int      // processed with the active version of the selectors
+	Version         int      // active version of the selectors
+	ActionRequested bool     // selectors must be learned or rolled back
 }
 
-// RemovalResult says what became of the articles of a page that is not there any more.
+// RemovalResult is the outcome of marking the articles of a removed page.
 type RemovalResult struct {
-	LeaseLost bool // somebody else has seen to it meanwhile
-	Deferred  bool // the page waits to be read as it was before
-	Articles  int  // that are marked
+	LeaseLost bool // another worker has leased the page; nothing was saved
+	Deferred  bool // an older version of the page must be processed first
+	Articles  int  // marked as removed
 }
 
-// Site is how the pages of a site are read.
+// Site is the extraction configuration of a site.
 type Site struct {
 	DomainID int32           `json:"domain_id"`
 	Domain   string          `json:"domain"`
 	Zone     string          `json:"zone,omitempty"`
-	Version  int             `json:"version,omitempty"` // 0: it has no selectors
+	Version  int             `json:"version,omitempty"` // 0: generic extraction
 	Config   selector.Config `json:"config,omitzero"`
 }
 
-// Creator says who made a version of selectors.
+// Creator identifies what created a version of selectors.
 type Creator string
 
-// The makers.
+// Creators.
 const (
 	CreatedByLearner Creator = "learner"
 	CreatedByMember  Creator = "member"
-	CreatedByLLM     Creator = "llm" // learned, with fields that a language model found
+	CreatedByLLM     Creator = "llm" // learned, with paths suggested by an LLM
 )
 
-// State is what became of a version of selectors.
+// State is the state of a version of selectors.
 type State string
 
-// The states.
+// States.
 const (
 	Candidate  State = "candidate"
 	Active     State = "active"
@@ -167,16 +169,16 @@ const (
 	RolledBack State = "rolled_back"
 )
 
-// Selectors are a version of a site's selectors.
+// Selectors is a version of the selectors of a site.
 type Selectors struct {
 	DomainID    int32
 	Version     int
 	Config      selector.Config
 	CreatedBy   Creator
-	Actor       string // user:<id> of a person
+	Actor       string // user:<id>
 	State       State
-	Reason      string // why it was made
-	EndReason   string // why it is not in use any more
+	Reason      string // why it was created
+	EndReason   string // why it was deactivated
 	Scores      map[article.Field]float64
 	Pages       int
 	CreatedAt   time.Time
@@ -184,7 +186,8 @@ type Selectors struct {
 	EndedAt     *time.Time
 }
 
-// Health is how the reading of a site goes.
+// Health is the extraction state of a site: settings, counters, monitor and requested
+// action.
 type Health struct {
 	Monitor           selector.Monitor
 	Zone              string
@@ -201,7 +204,7 @@ type Health struct {
 	LastErrorAt       *time.Time
 }
 
-// PageRef names a page to learn from, or to try selectors on.
+// PageRef references a stored page with an article.
 type PageRef struct {
 	Article   uuid.UUID
 	URL       string

@@ -9,24 +9,24 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Token is one word of a text.
+// Token is a word of a text.
 type Token struct {
-	Word     string // in lower case, without diacritics, without the s of an English plural
-	Bare     string // the same with its s; what a prefix is compared with
-	Marked   string // with its diacritics, in one spelling of them; equal to Bare where it has none
-	Start    int    // bytes in the text
+	Word     string // lower case, without diacritics and English plural s
+	Bare     string // the same with plural s; compared with prefixes
+	Marked   string // with normalized diacritics; equal to Bare if it has none
+	Start    int    // byte offsets
 	End      int
-	Attached bool // no white space lies between this and the token before: 30/4, covid-19
+	Attached bool // no white space between this token and the previous one: 30/4, covid-19
 }
 
-// HasMarks says whether the word is written with diacritics.
+// HasMarks reports whether the word is written with diacritics.
 func (t Token) HasMarks() bool { return t.Marked != t.Bare }
 
-// maxWordBytes is how many bytes of a word count: what is longer is no word.
+// maxWordBytes is the length above which a token is ignored.
 const maxWordBytes = 64
 
-// Tokens reads the words of a text: letters and digits, in any script that puts
-// something between words.
+// Tokens splits a text into words of letters and digits, for all scripts that separate
+// words.
 func Tokens(text string) []Token {
 	out := make([]Token, 0, len(text)/6+1)
 	start, joined := -1, false
@@ -72,12 +72,11 @@ func appendToken(out []Token, text string, start, end int, joined bool) []Token 
 	return append(out, Token{Word: stem(bare), Bare: bare, Marked: marked, Start: start, End: end, Attached: joined && len(out) > 0})
 }
 
-// The tones of Vietnamese. Writers put one on either vowel of a pair (hòa, hoà),
-// so a marked word has its tone at the end.
+// Vietnamese tone marks. Writers place them on either vowel of a pair (hòa, hoà), so
+// normalized words have their tone at the end.
 const tones = "\u0300\u0301\u0303\u0309\u0323"
 
-// fold gives a word without case and diacritics, and one with its diacritics in
-// one spelling.
+// fold returns a word without case and diacritics, and with normalized diacritics.
 func fold(word string) (bare, marked string) {
 	if isASCII(word) {
 		bare = strings.ToLower(word)
@@ -89,7 +88,7 @@ func fold(word string) (bare, marked string) {
 	return foldUnicode(word)
 }
 
-// foldUnicode folds what is written in any way.
+// foldUnicode folds any word.
 func foldUnicode(word string) (bare, marked string) {
 	var plain, quality, tone strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(word)) {
@@ -106,10 +105,9 @@ func foldUnicode(word string) (bare, marked string) {
 	return plain.String(), norm.NFC.String(quality.String()) + tone.String()
 }
 
-// latinTable holds what foldAny makes of each letter of the Latin blocks, which is all
-// that most words are written with: a search takes thousands of words apart to
-// show what it found.
-var latinTable = sync.OnceValue(func() *[latinLimit]foldedLetter { //nolint:gochecknoglobals // a table of Unicode's, made once
+// latinTable is a lookup table of folded Latin letters, which most words consist of:
+// highlighting tokenizes thousands of words per search.
+var latinTable = sync.OnceValue(func() *[latinLimit]foldedLetter { //nolint:gochecknoglobals // a constant table, computed once
 	var table [latinLimit]foldedLetter
 	for r := range rune(latinLimit) {
 		if unicode.Is(unicode.Latin, r) || r < utf8.RuneSelf && isWord(r) {
@@ -121,13 +119,12 @@ var latinTable = sync.OnceValue(func() *[latinLimit]foldedLetter { //nolint:goch
 	return &table
 })
 
-const latinLimit = 0x1F00 // behind Latin Extended Additional, which has Vietnamese
+const latinLimit = 0x1F00 // end of Latin Extended Additional, which contains Vietnamese
 
-// foldedLetter is a letter without anything, with its marks but the tone, and the tone.
+// foldedLetter is a letter without marks, with its marks except the tone, and the tone.
 type foldedLetter struct{ plain, quality, tone string }
 
-// foldLatin folds a word of single Latin letters; ok is false where another sign
-// stands among them, such as a mark of its own.
+// foldLatin folds a word of precomposed Latin letters. ok is false for other words.
 func foldLatin(word string) (bare, marked string, ok bool) {
 	table := latinTable()
 	var plain, quality, tone [maxWordBytes]byte
@@ -142,7 +139,7 @@ func foldLatin(word string) (bare, marked string, ok bool) {
 	return string(p), string(append(q, t...)), true
 }
 
-// baseLetters gives the letters for one that Unicode does not take apart.
+// baseLetters returns the base letters of a character that Unicode does not decompose.
 func baseLetters(r rune) string {
 	switch r {
 	case 'đ', 'ð':
@@ -174,8 +171,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// stem takes off the s of English plurals by the three rules of D. Harman, How
-// Effective Is Suffixing? (JASIS 42, 1991). No Vietnamese syllable ends with s.
+// stem removes the s of English plurals with the rules of D. Harman, How Effective Is
+// Suffixing? (JASIS 42, 1991). No Vietnamese syllable ends with s.
 func stem(word string) string {
 	n := len(word)
 	if n < 4 || word[n-1] != 's' || !isASCII(word) {
@@ -196,7 +193,7 @@ func stem(word string) string {
 	return word
 }
 
-// Key is how values of fields are compared: tags, sections, authors.
+// Key folds the value of a field (tag, section, author) for comparison.
 func Key(value string) string {
 	words := Tokens(value)
 	parts := make([]string, len(words))

@@ -5,14 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Highlighter knows which words of a text were looked for.
+// Highlighter marks the matches of a query in texts.
 type Highlighter struct {
 	words    map[string]struct{}
 	prefixes []string
 }
 
-// NewHighlighter marks the words of a query, and others that stand for them.
-func NewHighlighter(q Query, others ...string) Highlighter {
+// NewHighlighter returns a highlighter for the words of a query and extra words such as
+// synonyms.
+func NewHighlighter(q Query, extra ...string) Highlighter {
 	m := Highlighter{words: map[string]struct{}{}}
 	for _, t := range q.Included() {
 		for i, w := range t.Words {
@@ -23,7 +24,7 @@ func NewHighlighter(q Query, others ...string) Highlighter {
 			}
 		}
 	}
-	for _, text := range others {
+	for _, text := range extra {
 		for _, w := range Tokens(text) {
 			m.words[w.Word] = struct{}{}
 		}
@@ -43,28 +44,27 @@ func (m Highlighter) isMatch(t Token) bool {
 	return false
 }
 
-// Highlight gives a whole text with its matches.
+// Highlight returns a whole text with its matches.
 func (m Highlighter) Highlight(text string) []Fragment {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	return m.split(text, Tokens(text))
 }
 
-// snippetWords is how many words are shown of a text.
+// snippetWords is the length of a snippet in words.
 const snippetWords = 40
 
-// Snippet gives the part of the texts in which most of the words are, of the
-// first text that has any; without any, the beginning of the first that is not
-// empty.
+// Snippet returns the window with the most distinct matches from the first text with the
+// most matches, or the start of the first text that is not empty.
 func (m Highlighter) Snippet(texts ...string) []Fragment {
 	var best []Token
 	var of string
-	most := 0
+	maxMatches := 0
 	for _, text := range texts {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		tokens := Tokens(text)
 		from, n := m.densestWindow(tokens)
-		if (of == "" && len(tokens) > 0) || n > most {
-			of, best, most = text, tokens[from:min(from+snippetWords, len(tokens))], n
+		if (of == "" && len(tokens) > 0) || n > maxMatches {
+			of, best, maxMatches = text, tokens[from:min(from+snippetWords, len(tokens))], n
 		}
 	}
 	if len(best) == 0 {
@@ -91,7 +91,8 @@ func (m Highlighter) Snippet(texts ...string) []Fragment {
 	return out
 }
 
-// densestWindow gives the window that has most different words, and how many.
+// densestWindow returns the start of the window with the most distinct matches, and
+// their number.
 func (m Highlighter) densestWindow(tokens []Token) (from, most int) {
 	in := map[string]int{}
 	for i, t := range tokens {
@@ -104,7 +105,7 @@ func (m Highlighter) densestWindow(tokens []Token) (from, most int) {
 			}
 		}
 		if len(in) > most {
-			// A few words before the first match tell what it is about.
+			// Include some context before the first match.
 			most, from = len(in), max(i-snippetWords/2, 0)
 		}
 	}
@@ -117,7 +118,7 @@ func (m Highlighter) split(text string, tokens []Token) (out []Fragment) {
 		if !m.isMatch(t) {
 			continue
 		}
-		// Two matches with only a space between are one: a word of two syllables.
+		// Merge matches separated by a space: Vietnamese words consist of several syllables.
 		if n := len(out); n > 0 && out[n-1].Match && text[at:t.Start] == " " {
 			out[n-1].Text += text[at:t.End]
 			at = t.End

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a document taken apart, to hold many queries against.
+// Text is a tokenized document that queries are matched against.
 type Text struct {
 	doc   Document
-	words map[string][]int // every form of a word to its places, which rise
+	words map[string][]int // forms of words to their positions, in ascending order
 	bare  []string         // sorted, for prefixes
 }
 
-// fieldGap lies between fields, so that no phrase reaches over their border.
+// fieldGap is the distance between fields, so that phrases don't match across them.
 const fieldGap = 10
 
-// NewText takes a document apart.
+// NewText tokenizes a document.
 func NewText(d Document) *Text {
 	t := &Text{doc: d, words: map[string][]int{}}
 	at := 0
@@ -35,7 +35,7 @@ func NewText(d Document) *Text {
 	return t
 }
 
-// Forms are what a word of a text can be found by.
+// Forms returns the forms by which a word can be found.
 func (t Token) Forms() []string {
 	forms := make([]string, 1, 3)
 	forms[0] = t.Word
@@ -48,8 +48,8 @@ func (t Token) Forms() []string {
 	return forms
 }
 
-// Strict is the form that a word of a query asks for where nothing may match
-// badly: with diacritics, if it is written with them.
+// Strict returns the form of a query word for exact matching: with diacritics if it was
+// typed with them.
 func (t Token) Strict() string {
 	if t.HasMarks() {
 		return t.Marked
@@ -57,8 +57,7 @@ func (t Token) Strict() string {
 	return t.Word
 }
 
-// Matches says whether an article is one that is looked for: all words are
-// there, as they are written.
+// Matches reports whether a text matches the query exactly.
 func (q Query) Matches(t *Text) bool {
 	for _, term := range q.Terms {
 		if !term.StopWord && t.hasExact(term) == term.Excluded {
@@ -68,8 +67,8 @@ func (q Query) Matches(t *Text) bool {
 	return true
 }
 
-// HasPrefixes reports whether a text has a word with each prefix that is wanted,
-// and none with a prefix that is excluded.
+// HasPrefixes reports whether a text matches the prefixes of the query, included and
+// excluded.
 func (q Query) HasPrefixes(t *Text) bool {
 	for _, term := range q.Terms {
 		if term.Prefix && t.hasExact(term) == term.Excluded {
@@ -79,8 +78,8 @@ func (q Query) HasPrefixes(t *Text) bool {
 	return true
 }
 
-// Has reports whether a text has a term in any spelling: diacritics may differ,
-// and words without diacritics may differ by a typo.
+// Has reports whether a text contains a term, ignoring diacritics and, in words without
+// diacritics, typos.
 func (t *Text) Has(term Term) bool {
 	if t.hasExact(term) {
 		return true
@@ -130,7 +129,7 @@ func (t *Text) wordsFollow(words []Token, at int) bool {
 	return true
 }
 
-// Matches says whether filters let a document through.
+// Matches reports whether a document passes the filters.
 func (f Filters) Matches(d Document) bool {
 	return (f.VisibleDomains == nil || slices.Contains(f.VisibleDomains, d.Domain)) &&
 		(len(f.Domains) == 0 || slices.Contains(f.Domains, d.Domain)) &&
@@ -142,8 +141,8 @@ func (f Filters) Matches(d Document) bool {
 		(f.To.IsZero() || d.Published.Before(f.To))
 }
 
-// matchesAnyKey reports whether have holds a wanted value. A value without letters or
-// digits has no key, and matches nothing: not everything else without a key.
+// matchesAnyKey reports whether have contains a wanted value. Values without letters or
+// digits have no key and match nothing.
 func matchesAnyKey(wanted []string, have ...string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool {
 		key := Key(w)
@@ -151,13 +150,13 @@ func matchesAnyKey(wanted []string, have ...string) bool {
 	})
 }
 
-// The letters of a word from which one typo is forgiven, and two.
+// Word lengths from which one and two typos are tolerated.
 const (
 	minLengthOneTypo  = 4
 	minLengthTwoTypos = 8
 )
 
-// TyposAllowed is how many typos are forgiven in a word.
+// TyposAllowed returns the number of typos that are tolerated in a word.
 func TyposAllowed(word string) int {
 	switch {
 	case len(word) >= minLengthTwoTypos:
@@ -169,15 +168,14 @@ func TyposAllowed(word string) int {
 	}
 }
 
-// isTypoOf reports whether a word of a text may have been meant.
+// isTypoOf reports whether the token may be a misspelling of word.
 func (t Token) isTypoOf(word string) bool {
 	allowed := TyposAllowed(t.Word)
 	return allowed > 0 && !t.HasMarks() && isASCII(t.Word) && len(word)-len(t.Word) <= allowed && len(t.Word)-len(word) <= allowed && word[0] == t.Word[0] && Distance(t.Word, word) <= allowed
 }
 
-// Distance counts the letters to insert, drop, change or swap with the next
-// (optimal string alignment). Its words are ASCII;
-// others are far from all.
+// Distance returns the optimal string alignment distance of two ASCII words: insertions,
+// deletions, substitutions and transpositions. Other words are always distant.
 func Distance(a, b string) int {
 	if utf8.RuneCountInString(a) != len(a) {
 		return len(a) + len(b)

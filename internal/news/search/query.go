@@ -9,25 +9,24 @@ import (
 
 // Term is a part of a query.
 type Term struct {
-	Words    []Token // more than one: they must stand in this order, next to each other
-	Prefix   bool    // the last word may go on
-	Excluded bool    // articles that have it are not wanted
+	Words    []Token // more than one: adjacent, in this order
+	Prefix   bool    // the last word is a prefix
+	Excluded bool    // matching articles are excluded
 	Quoted   bool
-	// StopWord says that the word is in nearly every text and says nothing.
+	// StopWord reports that the word is too frequent to be significant.
 	StopWord bool
 }
 
-// Query is a text that somebody looks for: words, "a phrase", the beginning of
-// a wor*, and -words that must not be there.
+// Query is a parsed query: words, "phrases", prefixes (wor*) and excluded terms (-word).
 type Query struct {
 	Text  string
 	Terms []Term
 }
 
-// maxTerms bounds a query; the rest of a longer one is ignored.
+// maxTerms limits the terms of a query; further ones are ignored.
 const maxTerms = 24
 
-// Parse reads a query. Every text is one.
+// Parse parses a query. Every text is valid.
 func Parse(text string) Query {
 	q := Query{Text: text}
 	if utf8.RuneCountInString(text) > MaxQueryLength {
@@ -58,7 +57,7 @@ func Parse(text string) Query {
 			continue
 		}
 		last := t.Words[len(t.Words)-1]
-		t.Prefix = t.Prefix && len(last.Bare) > 1 && !t.Quoted // one letter begins half of all words
+		t.Prefix = t.Prefix && len(last.Bare) > 1 && !t.Quoted // a single letter matches too many words
 		t.StopWord = !t.Quoted && !t.Excluded && !t.Prefix && len(t.Words) == 1 && isStopWord(strings.ToLower(chunk[last.Start:last.End]))
 		for i := range t.Words {
 			t.Words[i].Start, t.Words[i].End = t.Words[i].Start+from, t.Words[i].End+from
@@ -69,7 +68,8 @@ func Parse(text string) Query {
 	return q
 }
 
-// keepStopWordsIfAlone lets fillers count where there is nothing else to look for.
+// keepStopWordsIfAlone makes stop words significant if there is nothing else to search
+// for.
 func (q *Query) keepStopWordsIfAlone() {
 	for _, t := range q.Terms {
 		if !t.Excluded && !t.StopWord {
@@ -92,12 +92,12 @@ func splitAt(text string, stop func(rune) bool) (before, from string) {
 	return text, ""
 }
 
-// Included gives the terms that an article should have.
+// Included returns the terms that an article should contain.
 func (q Query) Included() []Term {
 	return q.filter(func(t Term) bool { return !t.Excluded && !t.StopWord })
 }
 
-// Excluded gives those that it must not have.
+// Excluded returns the terms that an article must not contain.
 func (q Query) Excluded() []Term { return q.filter(func(t Term) bool { return t.Excluded }) }
 
 func (q Query) filter(is func(Term) bool) (out []Term) {
@@ -109,7 +109,7 @@ func (q Query) filter(is func(Term) bool) (out []Term) {
 	return out
 }
 
-// IsPlain says that the query has no operator.
+// IsPlain reports whether the query has no operators.
 func (q Query) IsPlain() bool {
 	for _, t := range q.Terms {
 		if t.Excluded || t.Quoted || t.Prefix {
@@ -124,26 +124,25 @@ func (q Query) HasPrefixTerm() bool {
 	return slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Prefix })
 }
 
-// SemanticRatio says how much the meaning counts against the words in a hybrid
-// search. Who uses operators or looks for one name means the words; who asks a
-// question means its sense.
+// SemanticRatio returns the weight of meaning against keywords in a hybrid search.
+// Operators and short queries ask for exact words; questions ask for meaning.
 func (q Query) SemanticRatio() float64 {
-	wanted := len(q.Included())
+	words := len(q.Included())
 	switch {
-	case !q.IsPlain() || wanted == 0:
+	case !q.IsPlain() || words == 0:
 		return 0
 	case strings.ContainsAny(q.Text, "?") || len(q.Terms) >= 8:
 		return 0.7
-	case wanted <= 2:
+	case words <= 2:
 		return 0.2
-	case wanted <= 4:
+	case words <= 4:
 		return 0.4
 	}
 	return 0.5
 }
 
-// isStopWord knows words that are in nearly every text. Vietnamese ones count only
-// with their diacritics: without, many are other words.
+// isStopWord reports whether a word occurs in nearly every text. Vietnamese stop words
+// need their diacritics: without them, many are other words.
 func isStopWord(word string) bool {
 	switch word {
 	case "a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "is", "are", "was", "were", "be", "been", "by", "with", "from", "as",

@@ -1,6 +1,7 @@
-// Package search is how articles are found. It says what an engine takes and
-// gives, and how a query and a text are read; package pgsearch finds with
-// Postgres, package meili with Meilisearch. Both pass the suite in searchtest.
+// Package search defines article search: the interface of search engines, requests and
+// responses, and how queries and texts are parsed. Packages pgsearch and meili implement
+// engines on Postgres and Meilisearch; both pass the suite in
+// internal/testing/searchtest.
 package search
 
 import (
@@ -11,10 +12,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Document is an article as it is searched.
+// Document is an article as it is indexed.
 type Document struct {
 	ID        uuid.UUID
-	Version   int64 // an older one never replaces a newer one
+	Version   int64 // an older version never replaces a newer one
 	URL       string
 	Domain    string
 	Title     string
@@ -23,52 +24,52 @@ type Document struct {
 	Authors   []string
 	Tags      []string
 	Section   string
-	Language  string // ISO 639-1; empty: not known
+	Language  string // ISO 639-1; empty: unknown
 	Image     string
-	Published time.Time // as its page says, else when it was found
-	Group     uuid.UUID // the same for near-duplicates across sites
+	Published time.Time // as stated by its page, else when it was found
+	Group     uuid.UUID // shared by near-duplicates across sites
 }
 
-// Change says that an article changed, or is gone, and the index has to follow.
+// Change is an entry of the outbox: an article that was created, changed or deleted.
 type Change struct {
 	ID        int64
 	ArticleID uuid.UUID
 }
 
-// Mode says by what articles are found.
+// Mode is how articles are matched.
 type Mode string
 
-// The modes. Without an embedder all are Keyword.
+// Modes. Without an embedder all of them are Keyword.
 const (
 	Keyword  Mode = "keyword"
 	Semantic Mode = "semantic"
 	Hybrid   Mode = "hybrid"
 )
 
-// Sort is the order of what is found.
+// Sort is the order of hits.
 type Sort string
 
-// The orders. In the order of time nothing can be put last for matching badly,
-// so every word must be there as it is written: see Query.Strict.
+// Orders. ByTime cannot rank weak matches last, so every word must match exactly: see
+// Token.Strict.
 const (
 	ByRelevance Sort = "relevance"
 	ByTime      Sort = "time" // the newest first
 )
 
-// Filters choose articles. Values of one field are alternatives; all fields
-// that are given must hold.
+// Filters restrict a search. Values of one field are alternatives; all given fields must
+// match.
 type Filters struct {
-	// VisibleDomains bounds what may be seen at all: the domains of a workspace. Nil: everything.
+	// VisibleDomains are the domains of the workspace. Nil: all domains.
 	VisibleDomains []string
 	Domains        []string
 	Languages      []string
 	Sections       []string
 	Tags           []string
 	Authors        []string
-	From, To       time.Time // of publication; To is not included; zero: open
+	From, To       time.Time // of publication; To is exclusive; zero: unbounded
 }
 
-// Request is a search.
+// Request is a search request.
 type Request struct {
 	Text    string
 	Mode    Mode // empty: Keyword
@@ -77,49 +78,49 @@ type Request struct {
 	Offset  int
 	Limit   int
 	Facets  bool
-	Now     time.Time // what is recent is judged from here; zero: the present
+	Now     time.Time // reference time for recency; zero: the current time
 }
 
-// The bounds of a request.
+// Limits of a request.
 const (
 	MaxQueryLength = 500  // characters
 	MaxLimit       = 100  // hits on a page
-	MaxOffset      = 1000 // nobody reads further; narrow the search
+	MaxOffset      = 1000 // deeper pages require narrower filters
 )
 
-// Response is what was found.
+// Response is the result of a search.
 type Response struct {
 	Hits []Hit
-	// Total is how many articles there are. Where Estimated, counting them all
-	// would have taken too long, and facets are of the newest.
+	// Total is the number of matches. If Estimated, it is approximate and facets count
+	// only the newest matches, because counting all would take too long.
 	Total     int
 	Estimated bool
-	// Partial says that looking at all would have taken too long: there are only
-	// hits among the newest.
+	// Partial reports that the search timed out and covers only the newest articles.
 	Partial bool
 	Facets  []Facet
-	// Corrected are words that no article has, and what was looked for instead.
+	// Corrected maps words that no article contains to the similar words that were
+	// searched instead.
 	Corrected map[string][]string
-	// Relaxed says that hardly an article has all words; those that lack some follow.
+	// Relaxed reports that few articles contain all words, so articles that contain only
+	// some of them follow.
 	Relaxed bool
 }
 
-// Hit is an article that was found.
+// Hit is a matching article.
 type Hit struct {
 	Document
-	Score   float64    // falls from hit to hit by relevance; says nothing across searches
+	Score   float64    // decreases by relevance; not comparable between searches
 	Heading []Fragment // the title
-	Snippet []Fragment // of the lead or the body, where the words are
+	Snippet []Fragment // the part of the lead or body with the most matches
 }
 
-// Fragment is a piece of text. It is text, never HTML, and whoever shows it
-// escapes it.
+// Fragment is a piece of plain text, never HTML. Escape it before showing it as HTML.
 type Fragment struct {
 	Text  string
 	Match bool
 }
 
-// The fields that are counted.
+// Facet fields.
 const (
 	FieldDomain   = "domain"
 	FieldLanguage = "language"
@@ -128,7 +129,7 @@ const (
 	FieldAuthor   = "author"
 )
 
-// Facet says how many of the articles found have which value.
+// Facet counts the values of a field among the matches.
 type Facet struct {
 	Field  string
 	Values []FacetValue // the most frequent first
@@ -140,50 +141,51 @@ type FacetValue struct {
 	Count int
 }
 
-// MaxFacetValues bounds the values of a facet.
+// MaxFacetValues limits the values of a facet.
 const MaxFacetValues = 20
 
-// ErrUnavailable says that the engine does not answer.
-var ErrUnavailable = errors.New("the search engine does not answer") //nolint:gochecknoglobals // a sentinel
+// ErrUnavailable reports that the search engine is unavailable.
+var ErrUnavailable = errors.New("the search engine is unavailable") //nolint:gochecknoglobals // a sentinel
 
-// ErrBusy says that too many search at once; later there may be an answer.
-var ErrBusy = errors.New("too many search at once") //nolint:gochecknoglobals // a sentinel
+// ErrBusy reports that there are too many concurrent searches. Retry later.
+var ErrBusy = errors.New("too many concurrent searches") //nolint:gochecknoglobals // a sentinel
 
-// Engine finds articles. It is safe for concurrent use.
+// Engine is a search engine. It is safe for concurrent use.
 type Engine interface {
-	// Prepare brings the engine's settings up to date with this build.
+	// Prepare updates the settings of the engine to those of this build.
 	Prepare(ctx context.Context) error
-	// Index stores documents. They can be found when it returns.
+	// Index stores documents. They are searchable when it returns.
 	Index(ctx context.Context, docs []Document) error
-	// Delete forgets documents; those that are not there too.
+	// Delete removes documents; unknown ids are ignored.
 	Delete(ctx context.Context, ids []uuid.UUID) error
 	Search(ctx context.Context, r Request) (Response, error)
 
-	// StartRebuild opens an index beside the one that answers, and gives its
-	// name. What was open before is dropped.
+	// StartRebuild creates a second index next to the live one and returns its name. An
+	// unfinished earlier rebuild is dropped.
 	StartRebuild(ctx context.Context) (rebuild string, err error)
-	// AddToRebuild stores documents in the index that is being built, Empty forgets some.
+	// AddToRebuild stores documents in the index that is being rebuilt;
+	// DeleteFromRebuild removes documents from it.
 	AddToRebuild(ctx context.Context, rebuild string, docs []Document) error
 	DeleteFromRebuild(ctx context.Context, rebuild string, ids []uuid.UUID) error
-	// FinishRebuild puts the new index in the place of the old one at once.
+	// FinishRebuild replaces the live index with the new one atomically.
 	FinishRebuild(ctx context.Context, rebuild string) error
 }
 
-// Embedder makes vectors of texts, all of one length.
+// Embedder computes vectors of texts, all of one length.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	Dimensions() int
 }
 
-// EmbeddingText is what of a document is embedded: models read a few hundred
-// words, and the beginning of an article says what it is about.
+// EmbeddingText returns the text of a document to embed. Models read a few hundred
+// words, and articles start with the important facts.
 func EmbeddingText(d Document) string {
 	text := d.Title + "\n" + d.Lead + "\n" + d.Body
 	if len(text) <= maxEmbeddingBytes {
 		return text
 	}
 	end := maxEmbeddingBytes
-	for end > 0 && text[end]&0xc0 == 0x80 { // not inside of a character
+	for end > 0 && text[end]&0xc0 == 0x80 { // not within a character
 		end--
 	}
 	return text[:end]
@@ -191,7 +193,7 @@ func EmbeddingText(d Document) string {
 
 const maxEmbeddingBytes = 2000
 
-// WithDefaults gives a request with its defaults and within its bounds.
+// WithDefaults returns the request with defaults and within its limits.
 func (r Request) WithDefaults() Request {
 	r.Offset, r.Limit = min(max(r.Offset, 0), MaxOffset), min(r.Limit, MaxLimit)
 	if r.Limit <= 0 {

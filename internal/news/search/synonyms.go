@@ -2,8 +2,8 @@ package search
 
 import "slices"
 
-// Synonyms are groups of words and phrases that mean the same in the news. A
-// query that has one finds the others too. Both engines have them.
+// Synonyms returns groups of words and phrases with the same meaning in news. Both
+// engines use them.
 func Synonyms() [][]string {
 	return [][]string{
 		{"tp hcm", "tphcm", "thành phố hồ chí minh", "sài gòn", "ho chi minh city", "saigon"},
@@ -23,9 +23,8 @@ func Synonyms() [][]string {
 	}
 }
 
-// SynonymsOf finds a group of synonyms of which the words of the first n terms
-// are a member, the longest first, and gives its other members. Of long names,
-// the words may lack their diacritics.
+// SynonymsOf finds the longest synonym that the first n terms form, and returns the
+// other members of its group. In long names, diacritics may be omitted.
 func SynonymsOf(terms []Term) (others []string, n int) {
 	var line []Token
 	for _, t := range terms {

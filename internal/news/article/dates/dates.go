@@ -1,7 +1,5 @@
-// Package dates reads the dates that news sites write in pages, feeds and sitemaps, in English
-// and Vietnamese: from RFC 3339 in metadata and RFC 822 with all its misspellings to "Thứ bảy,
-// 7/3/2026, 10:00 (GMT+7)" and "1 giờ trước" below a headline. The crawler and the reading of
-// articles use the same.
+// Package dates parses the dates of news pages, feeds and sitemaps in English and
+// VietnamTime returns the time zone of Vietnam, which has no daylight saving time.
 package dates
 
 import (
@@ -11,25 +9,25 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Date is a moment that was read, and how exactly the text named it.
+// Date is a parsed date.
 type Date struct {
 	Time    time.Time // in UTC
-	HasTime bool      // the text names a time of day
-	HasZone bool      // the text names its zone
+	HasTime bool      // the text contains a time of day
+	HasZone bool      // the text contains a time zone
 }
 
-// Options say what a text leaves open.
+// Options provide what a text does not state.
 type Options struct {
-	Zone       *time.Location // of the site; UTC where nil
-	Now        time.Time      // for "1 giờ trước" and "7/3, 10:00"; such texts are not read where it is zero
-	MonthFirst bool           // 3/7/2026 is the seventh of March
+	Zone       *time.Location // of the site; default UTC
+	Now        time.Time      // for relative dates and dates without a year, which are not parsed if it is zero
+	MonthFirst bool           // 3/7/2026 is March 7
 }
 
-// maxTextBytes bounds what is looked at: dates are short.
+// maxTextBytes limits the input; dates are short.
 const maxTextBytes = 200
 
-// Parse reads a date. Forms of ISO 8601 and RFC 3339 come before all others, so that
-// 2026-03-07 is never taken for the third of July.
+// Parse parses a date. ISO 8601 and RFC 3339 are tried first, so that 2026-03-07 is
+// never July 3.
 func Parse(text string, o Options) (Date, bool) {
 	if len(text) > maxTextBytes {
 		return Date{}, false
@@ -56,7 +54,7 @@ func Parse(text string, o Options) (Date, bool) {
 	return p.dayWithoutYear()
 }
 
-// Time is Parse for those who ask for no more; zero: no date.
+// Time returns the parsed time, or zero.
 func (o Options) Time(text string) time.Time {
 	d, _ := Parse(text, o)
 	return d.Time
@@ -65,12 +63,12 @@ func (o Options) Time(text string) time.Time {
 // VietnamTime is the time zone of Vietnam, which has one and no summer time.
 func VietnamTime() *time.Location { return time.FixedZone("GMT+7", 7*60*60) }
 
-// normalize composes letters and takes out what nobody sees.
+// normalize composes letters and removes invisible characters.
 func normalize(text string) string {
 	return strings.NewReplacer("\u200b", "", "\u200e", "", "\u200f", "", "–", "-", "—", "-", "−", "-").Replace(norm.NFC.String(text))
 }
 
-// parseISO reads ISO 8601 and its relatives at the beginning of a text that holds no more.
+// parseISO parses ISO 8601 and similar formats.
 func parseISO(s string, o Options) (Date, bool) {
 	for _, f := range []struct {
 		layout       string
@@ -100,7 +98,7 @@ func parseISO(s string, o Options) (Date, bool) {
 		}
 		layout := f.layout
 		if strings.HasSuffix(layout, " MST") {
-			// Only UTC is certain: what other names mean depends on who reads them.
+			// Only UTC is unambiguous among zone abbreviations.
 			if !strings.HasSuffix(s, " UTC") && !strings.HasSuffix(s, " GMT") {
 				continue
 			}
@@ -114,7 +112,7 @@ func parseISO(s string, o Options) (Date, bool) {
 	return Date{}, false
 }
 
-// parseUnix reads seconds or milliseconds since 1970.
+// parseUnix parses Unix time in seconds or milliseconds.
 func parseUnix(s string) (Date, bool) {
 	if len(s) != 10 && len(s) != 13 {
 		return Date{}, false
@@ -133,5 +131,5 @@ func parseUnix(s string) (Date, bool) {
 	return Date{Time: t.UTC(), HasTime: true, HasZone: true}, plausible(t)
 }
 
-// plausible keeps what can be a date of publication.
+// plausible reports whether a time may be a publication date.
 func plausible(t time.Time) bool { return t.Year() >= 1900 && t.Year() <= 2200 }

@@ -29,7 +29,7 @@ func (p *parser) is(i int, words ...string) bool {
 	return false
 }
 
-// absolute reads a day and, anywhere beside it, a time of day and a zone.
+// absolute parses a day and a time of day and zone next to it.
 func (p *parser) absolute() (Date, bool) {
 	y, m, d, from, to, ok := p.day()
 	if !ok {
@@ -49,7 +49,7 @@ func (p *parser) absolute() (Date, bool) {
 	return Date{Time: t.UTC(), HasTime: clock, HasZone: zoned}, true
 }
 
-// day finds the first day that a text names, and which tokens name it.
+// day finds the first day in the text and the range of its tokens.
 func (p *parser) day() (y, m, d, from, to int, ok bool) {
 	for i := range p.tokens {
 		if y, m, d, to, ok = p.numericDay(i); ok {
@@ -65,7 +65,7 @@ func (p *parser) day() (y, m, d, from, to int, ok bool) {
 	return 0, 0, 0, 0, 0, false
 }
 
-// numericDay reads 7/3/2026, 07-03-2026, 7.3.2026 and 2026/3/7.
+// numericDay parses 7/3/2026, 07-03-2026, 7.3.2026 and 2026/3/7.
 func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	a, b, c := p.num(i), p.num(i+2), p.num(i+4)
 	sep := p.at(i + 1).text
@@ -86,7 +86,7 @@ func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	return y, m, d, i + 5, valid(y, m, d)
 }
 
-// vietnameseDay reads "ngày 7 tháng 3 năm 2026", "7 tháng 3, 2026" and "7/3 năm 2026".
+// vietnameseDay parses "ngày 7 tháng 3 năm 2026", "7 tháng 3, 2026" and "7/3 năm 2026".
 func (p *parser) vietnameseDay(i int) (y, m, d, to int, ok bool) {
 	d = p.num(i)
 	if d < 0 || !p.is(i+1, "tháng", "thg", "-", "/") {
@@ -112,14 +112,15 @@ func (p *parser) vietnameseDay(i int) (y, m, d, to int, ok bool) {
 	return y, m, d, k + 1, named && valid(y, m, d)
 }
 
-// namedDay reads "November 18, 2019", "Nov. 18 2019", "18 Nov 2019" and "18th of November, 2019".
+// namedDay parses "November 18, 2019", "Nov. 18 2019", "18 Nov 2019" and "18th of
+// November, 2019".
 func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 	if m = month(p.at(i).text); m > 0 {
 		k := p.skip(i+1, ".")
 		d = p.num(k)
 		k = p.skip(k+1, "st", "nd", "rd", "th", ",", "'")
 		if y = p.num(k); !valid(y, m, d) || p.is(k+1, ":") {
-			// Mar 7 10:00:00 +0700 2026, as Unix writes it: the day ends before the clock.
+			// Unix format, Mar 7 10:00:00 +0700 2026: the time is before the year.
 			return p.yearAfterClock(k), m, d, k, valid(p.yearAfterClock(k), m, d)
 		}
 		return y, m, d, k + 1, true
@@ -138,7 +139,7 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// yearAfterClock finds the year that follows a time of day and its zone.
+// yearAfterClock finds the year after a time of day and its zone.
 func (p *parser) yearAfterClock(i int) int {
 	_, _, _, end, ok := p.clockAt(i)
 	if !ok {
@@ -152,7 +153,7 @@ func (p *parser) yearAfterClock(i int) int {
 	return -1
 }
 
-// century reads a year of two digits as RFC 5322 §4.3 does.
+// century expands a two-digit year as in RFC 5322 §4.3.
 func century(y int) int {
 	if y < 50 {
 		return 2000 + y
@@ -169,8 +170,9 @@ func (p *parser) skip(i int, words ...string) int {
 
 func valid(y, m, d int) bool { return y >= 1900 && y <= 2200 && m >= 1 && m <= 12 && d >= 1 && d <= 31 }
 
-// clock finds a time of day outside of the tokens of the day. The one behind the day comes
-// first, but not that of an update: "07/03/2026 08:07, updated 09:10" means seven past eight.
+// clock finds a time of day outside the tokens of the day. A time after the day is
+// preferred, unless it is the time of an update: "07/03/2026 08:07, updated 09:10" is
+// 08:07.
 func (p *parser) clock(from, to int) (h, m, s int, ok bool, end int) {
 	for i := to; i < len(p.tokens); i++ {
 		if p.is(i, "updated", "cập", "modified") {
@@ -188,7 +190,7 @@ func (p *parser) clock(from, to int) (h, m, s int, ok bool, end int) {
 	return 0, 0, 0, false, 0
 }
 
-// clockAt reads 10:00, 10:00:30, 10h00, 10 giờ 30, 9 a.m. and 12:05 pm.
+// clockAt parses 10:00, 10:00:30, 10h00, 10 giờ 30, 9 a.m. and 12:05 pm.
 func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 	h = p.num(i)
 	if h < 0 || h > 24 || p.at(i).digits > 2 ||
@@ -223,7 +225,7 @@ func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
 	return h, m, s, end, ok && h < 24
 }
 
-// meridiem reads am and pm, in English and Vietnamese: 1 and 2, or 0 where there is none.
+// meridiem parses am (1) and pm (2) in English and Vietnamese; 0: neither.
 func (p *parser) meridiem(i int) (half, end int) {
 	switch {
 	case p.is(i, "am", "sa", "sáng"):
@@ -270,15 +272,15 @@ func month(w string) int {
 	return 0
 }
 
-// token is a number, a word in small letters, or a sign.
+// token is a number, a lowercase word, or a symbol.
 type token struct {
 	text       string
-	number     int // of a number, else -1
+	number     int // value of a number, else -1
 	digits     int
-	afterSpace bool // white space stands before it
+	afterSpace bool // preceded by white space
 }
 
-// maxTokens bounds the work on one text.
+// maxTokens limits the tokens of a text.
 const maxTokens = 60
 
 func tokenize(s string) []token {

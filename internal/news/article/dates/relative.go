@@ -7,7 +7,8 @@ import (
 
 const day = 24 * time.Hour
 
-// relative reads "1 giờ trước", "1h trước", "2 giờ 10 phút trước", "5 minutes ago", "hôm qua, 22:15" and "vừa xong".
+// relative parses "1 giờ trước", "1h trước", "2 giờ 10 phút trước", "5 minutes ago",
+// "hôm qua, 22:15" and "vừa xong".
 func (p *parser) relative() (Date, bool) {
 	if p.opts.Now.IsZero() {
 		return Date{}, false
@@ -33,7 +34,8 @@ func (p *parser) relative() (Date, bool) {
 	return Date{}, false
 }
 
-// relativeDay reads a day by its name, as so many days before today; -1: it is none.
+// relativeDay parses the name of a day, such as yesterday, as a number of days before
+// today; -1: none.
 func (p *parser) relativeDay(i int) (back, end int) {
 	switch {
 	case p.is(i, "hôm") && p.is(i+1, "nay"):
@@ -50,7 +52,8 @@ func (p *parser) relativeDay(i int) (back, end int) {
 	return -1, 0
 }
 
-// ago reads a span that ends in "trước" or "ago". whole: it counts whole days.
+// ago parses a duration that ends in "trước" or "ago". whole reports that it counts
+// whole days.
 func (p *parser) ago(i int) (span time.Duration, whole, ok bool) {
 	unit := durationOf(p.at(i + 1).text)
 	if unit == 0 {
@@ -100,7 +103,8 @@ func durationOf(w string) time.Duration {
 	return 0
 }
 
-// dayWithoutYear reads "7/3, 10:00", of this year, or of the last one where it would lie ahead.
+// dayWithoutYear parses "7/3, 10:00" as a day of this year, or of the previous one if it
+// would be in the future.
 func (p *parser) dayWithoutYear() (Date, bool) {
 	if p.opts.Now.IsZero() {
 		return Date{}, false
@@ -130,7 +134,8 @@ func (p *parser) dayWithoutYear() (Date, bool) {
 	return Date{}, false
 }
 
-// vietnameseMonth reads the name of a month, which may have two words, and gives its last token.
+// vietnameseMonth parses the name of a month, which may have two words, and returns its
+// last token.
 func (p *parser) vietnameseMonth(i int) (m, last int) {
 	if p.is(i, "mười") && p.is(i+1, "một", "hai") {
 		return map[string]int{"một": 11, "hai": 12}[p.at(i+1).text], i + 1

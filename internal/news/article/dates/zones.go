@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// zone reads a zone that follows the time of day, or the day.
+// zone parses the time zone after the time of day or the day.
 func (p *parser) zone(clockEnd, from, to int) (*time.Location, bool) {
 	for _, i := range []int{clockEnd, to} {
 		if i > from && i < to {
@@ -47,8 +47,8 @@ func (p *parser) zoneAt(i int) (*time.Location, bool) {
 	return zoneName(p.at(i).text)
 }
 
-// zoneName knows the names of zones that news pages use. Those that are ambiguous in the
-// world are taken as American papers mean them.
+// zoneName returns the zone of an abbreviation used by news pages. Ambiguous ones have
+// their American meaning.
 func zoneName(w string) (*time.Location, bool) {
 	var hours int
 	switch w {

@@ -4,5 +4,5 @@ package eval
 
 import "time"
 
-// processCPUTime is the clock's: this system does not tell what a process uses.
+// processCPUTime is wall-clock time: this platform has no CPU time.
 func processCPUTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

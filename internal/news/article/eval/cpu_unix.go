@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processCPUTime is what this process has used of all processors.
+// processCPUTime returns the CPU time of this process on all processors.
 func processCPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -1,6 +1,5 @@
-// Package eval measures how well and how fast articles are read from sets of
-// pages that people have read (package score), beside go-trafilatura in the same
-// run.
+// Package eval measures the quality and speed of article extraction on annotated
+// datasets (package score), compared with go-trafilatura in the same run.
 package eval
 
 import (
@@ -23,11 +22,11 @@ import (
 	"dateline/internal/news/article/score"
 )
 
-// groundTruthFile is what makes a folder a set.
+// groundTruthFile marks a folder as a dataset.
 const groundTruthFile = "ground-truth.json"
 
-// FindDatasets finds the sets of a folder: itself, or the folders in it. others are
-// folders in it that are none.
+// FindDatasets returns the datasets in a folder: the folder itself, or its subfolders.
+// others are subfolders that are not datasets.
 func FindDatasets(dir string) (sets, others []string, err error) {
 	if isDataset(dir) {
 		return []string{dir}, nil, nil
@@ -45,7 +44,7 @@ func FindDatasets(dir string) (sets, others []string, err error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, others, fmt.Errorf("neither %s nor a folder in it has a %s: see docs/how-to/evaluate-extraction.md", dir, groundTruthFile)
+		return nil, others, fmt.Errorf("neither %s nor its subfolders contain a %s: see docs/how-to/evaluate-extraction.md", dir, groundTruthFile)
 	}
 	return sets, others, nil
 }
@@ -55,18 +54,18 @@ func isDataset(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist) && err == nil
 }
 
-// Metrics is how one reader did on a set.
+// Metrics are the results of one extractor on a dataset.
 type Metrics struct {
 	Body    score.Total
-	Empty   int   // pages of which it gives no text
-	Title   Ratio // that it has exactly
-	Author  Ratio // all authors, and nobody else
-	Date    Ratio // the day of publication
-	Minute  Ratio // and its minute, where people wrote that down
+	Empty   int   // pages without extracted text
+	Title   Ratio // exact matches
+	Author  Ratio // exactly the right authors
+	Date    Ratio // day of publication
+	Minute  Ratio // minute of publication, if annotated
 	cpuTime time.Duration
 }
 
-// Ratio is how many of the pages that people wrote something down of are right.
+// Ratio counts correct pages among those with an annotation.
 type Ratio struct{ Right, Total int }
 
 func (s *Ratio) add(right bool) {
@@ -78,7 +77,7 @@ func (s *Ratio) add(right bool) {
 
 func (s *Ratio) merge(o Ratio) { s.Right, s.Total = s.Right+o.Right, s.Total+o.Total }
 
-// Value is the share; nil: nothing was written down.
+// Value returns the ratio, or nil without annotations.
 func (s Ratio) Value() *float64 {
 	if s.Total == 0 {
 		return nil
@@ -87,7 +86,7 @@ func (s Ratio) Value() *float64 {
 	return &v
 }
 
-// PerSecond is how many pages were read in a second of one processor's time.
+// PerSecond is the number of pages per second of CPU time.
 func (r Metrics) PerSecond() float64 {
 	if r.cpuTime <= 0 {
 		return 0
@@ -104,21 +103,21 @@ func (r *Metrics) merge(o Metrics) {
 	r.Minute.merge(o.Minute)
 }
 
-// Result is how both did on a set.
+// Result compares both extractors on a dataset.
 type Result struct {
 	Dataset        string
 	Own, Baseline  Metrics
-	BaselineFilled int // pages that are empty for us and not for the baseline
+	BaselineFilled int // pages without text that the baseline extracts
 }
 
-// Merge adds another set.
+// Merge adds another dataset.
 func (r *Result) Merge(o Result) {
 	r.Own.merge(o.Own)
 	r.Baseline.merge(o.Baseline)
 	r.BaselineFilled += o.BaselineFilled
 }
 
-// extracted is what a reader gives of a page.
+// extracted is what an extractor returns for a page.
 type extracted struct {
 	text, title string
 	authors     []string
@@ -126,13 +125,13 @@ type extracted struct {
 	dateOnly    bool
 }
 
-// batchSize is how many pages one reader reads before the other has its turn.
+// batchSize is the number of pages that one extractor processes before the other.
 const batchSize = 20
 
-// Evaluate measures a set. The two take turns, each from an empty heap, so that none
-// pays for what the other left, and what else the machine does counts for
-// neither. tell is called after each turn.
-func Evaluate(ctx context.Context, dir string, tell func(pages, of int)) (Result, error) {
+// Evaluate measures a dataset. The extractors alternate in batches, each after a garbage
+// collection, so that neither pays for the other and load on the machine affects both
+// equally. progress is called after each batch.
+func Evaluate(ctx context.Context, dir string, progress func(pages, total int)) (Result, error) {
 	r := Result{Dataset: filepath.Base(dir)}
 	pages, err := score.LoadDataset(dir)
 	if err != nil {
@@ -142,7 +141,7 @@ func Evaluate(ctx context.Context, dir string, tell func(pages, of int)) (Result
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		own, theirs := make([]extracted, len(part)), make([]extracted, len(part))
+		own, base := make([]extracted, len(part)), make([]extracted, len(part))
 		r.Own.cpuTime += measureCPU(func() {
 			for i, p := range part {
 				own[i] = extractOwn(ctx, p)
@@ -150,22 +149,22 @@ func Evaluate(ctx context.Context, dir string, tell func(pages, of int)) (Result
 		})
 		r.Baseline.cpuTime += measureCPU(func() {
 			for i, p := range part {
-				theirs[i] = extractBaseline(p)
+				base[i] = extractBaseline(p)
 			}
 		})
 		for i, p := range part {
 			r.Own.addPage(p, own[i])
-			r.Baseline.addPage(p, theirs[i])
-			if own[i].text == "" && theirs[i].text != "" {
+			r.Baseline.addPage(p, base[i])
+			if own[i].text == "" && base[i].text != "" {
 				r.BaselineFilled++
 			}
 		}
-		tell(r.Own.Body.Pages, len(pages))
+		progress(r.Own.Body.Pages, len(pages))
 	}
 	return r, nil
 }
 
-// measureCPU is the processor time of a call, of all threads.
+// measureCPU returns the CPU time of a call, of all threads.
 func measureCPU(f func()) time.Duration {
 	runtime.GC()
 	start := processCPUTime()
@@ -213,17 +212,17 @@ func (r *Metrics) addPage(p score.Page, got extracted) {
 	}
 }
 
-// sameDay says whether a reader names the day of the publication: of the place
-// where it was published, or, where it knows the time of day, of any.
+// sameDay reports whether an extracted time is on the day of publication, at the place
+// of publication.
 func sameDay(truth time.Time, got time.Time) bool {
 	if got.IsZero() {
 		return false
 	}
-	begin := time.Date(truth.Year(), truth.Month(), truth.Day(), 0, 0, 0, 0, truth.Location())
-	return got.Format(time.DateOnly) == truth.Format(time.DateOnly) || !got.Before(begin) && got.Before(begin.AddDate(0, 0, 1))
+	dayStart := time.Date(truth.Year(), truth.Month(), truth.Day(), 0, 0, 0, 0, truth.Location())
+	return got.Format(time.DateOnly) == truth.Format(time.DateOnly) || !got.Before(dayStart) && got.Before(dayStart.AddDate(0, 0, 1))
 }
 
-// parseTruthTime reads a time of the truth: RFC 3339, or a day.
+// parseTruthTime parses an annotated time: RFC 3339, or a day.
 func parseTruthTime(truth string) (at time.Time, clock, ok bool) {
 	if at, err := time.Parse(time.RFC3339, truth); err == nil {
 		return at, true, true

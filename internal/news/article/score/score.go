@@ -1,9 +1,9 @@
-// Package score measures how well articles are extracted: it compares extracted bodies and
-// fields with the truth that people wrote down.
+// Package score measures extraction quality: it compares extracted bodies and fields
+// with a ground truth.
 //
-// The measure of bodies is that of the article extraction benchmark by Scrapinghub
-// (https://github.com/scrapinghub/article-extraction-benchmark): shingles of four words,
-// counted, normalised per page so that long texts weigh no more than short ones.
+// Bodies are compared as in the article extraction benchmark by Scrapinghub
+// (https://github.com/scrapinghub/article-extraction-benchmark): by counted shingles of
+// four words, normalized per page so that all pages have the same weight.
 package score
 
 import (
@@ -11,17 +11,17 @@ import (
 	"unicode"
 )
 
-// shingleWords is how many words are compared at a time.
+// shingleWords is the length of a shingle.
 const shingleWords = 4
 
-// Body is how the extracted text of one page compares with the truth, as shares of one.
+// Body compares the extracted text of a page with the ground truth, as shares of 1.
 type Body struct {
 	Hit    float64 // in both
-	Extra  float64 // extracted, but not in the truth
-	Missed float64 // in the truth, but not extracted
+	Extra  float64 // only in the extracted text
+	Missed float64 // only in the ground truth
 }
 
-// CompareBody compares an extracted text with the truth.
+// CompareBody compares an extracted text with the ground truth.
 func CompareBody(truth, got string) Body {
 	want, have := shingles(truth), shingles(got)
 	var b Body
@@ -39,10 +39,10 @@ func CompareBody(truth, got string) Body {
 	return b
 }
 
-// Precision is how much of what was extracted is right.
+// Precision is the correct share of the extracted text.
 func (b Body) Precision() float64 { return ratio(b.Hit, b.Extra, b.Missed) }
 
-// Recall is how much of the truth was extracted.
+// Recall is the extracted share of the ground truth.
 func (b Body) Recall() float64 { return ratio(b.Hit, b.Missed, b.Extra) }
 
 // F1 is the harmonic mean of precision and recall of one page.
@@ -65,15 +65,15 @@ func harmonic(p, r float64) float64 {
 	return 2 * p * r / (p + r)
 }
 
-// Total adds up pages. Its F1 is the harmonic mean of the mean precision and the mean recall;
-// pages on which one of them is not defined do not count for that one.
+// Total aggregates pages. Its F1 is the harmonic mean of mean precision and mean recall;
+// pages for which one of them is undefined are excluded from its mean.
 type Total struct {
 	Pages         int
 	precision, nP float64
 	recall, nR    float64
 }
 
-// Add counts one page.
+// Add adds a page.
 func (t *Total) Add(b Body) {
 	t.Pages++
 	if b.Hit+b.Extra > 0 {
@@ -99,7 +99,7 @@ func (t *Total) Precision() float64 { return mean(t.precision, t.nP) }
 // Recall is the mean recall of the pages.
 func (t *Total) Recall() float64 { return mean(t.recall, t.nR) }
 
-// F1 is the figure that the benchmark publishes.
+// F1 is the score that the benchmark publishes.
 func (t *Total) F1() float64 { return harmonic(t.Precision(), t.Recall()) }
 
 func mean(sum, n float64) float64 {
@@ -109,8 +109,8 @@ func mean(sum, n float64) float64 {
 	return sum / n
 }
 
-// Words splits a text into runs of letters, digits, marks of numbers and underscores, as \w+
-// of the benchmark's evaluation does.
+// Words splits a text into runs of letters, numbers and underscores, like \w+ in the
+// benchmark.
 func Words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)

@@ -10,17 +10,17 @@ import (
 	"sort"
 )
 
-// maxPageBytes bounds what one page of a set may unpack to.
+// maxPageBytes limits an uncompressed page.
 const maxPageBytes = 32 << 20
 
-// Page is one page of a set with what is true of it.
+// Page is a page of a dataset with its ground truth.
 type Page struct {
 	Key  string
 	HTML []byte
 	GroundTruth
 }
 
-// GroundTruth is what people wrote down of a page; empty fields are not compared.
+// GroundTruth is the annotated content of a page; empty fields are not compared.
 type GroundTruth struct {
 	URL       string   `json:"url"`
 	Body      string   `json:"articleBody"`
@@ -29,16 +29,16 @@ type GroundTruth struct {
 	Published string   `json:"published,omitempty"` // RFC 3339
 }
 
-// LoadDataset reads a set: a folder with ground-truth.json, an object of Truth by key, and
-// html/<key>.html.gz. Pages come in the order of their keys.
+// LoadDataset loads a dataset: a folder with ground-truth.json, an object of GroundTruth
+// by key, and html/<key>.html.gz. Pages are sorted by key.
 func LoadDataset(dir string) ([]Page, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "ground-truth.json"))
 	if err != nil {
-		return nil, fmt.Errorf("read the truth of a set: %w", err)
+		return nil, fmt.Errorf("read ground truth: %w", err)
 	}
 	truths := map[string]GroundTruth{}
 	if err := json.Unmarshal(raw, &truths); err != nil {
-		return nil, fmt.Errorf("read the truth of a set: %w", err)
+		return nil, fmt.Errorf("read ground truth: %w", err)
 	}
 	pages := make([]Page, 0, len(truths))
 	for key, truth := range truths {
@@ -52,11 +52,11 @@ func LoadDataset(dir string) ([]Page, error) {
 	return pages, nil
 }
 
-// ReadPage reads one gzipped page.
+// ReadPage reads a gzipped page.
 func ReadPage(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open a page of a set: %w", err)
+		return nil, fmt.Errorf("open page: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	z, err := gzip.NewReader(f)

@@ -1,6 +1,6 @@
-// Package embed makes vectors of texts at an OpenAI-compatible endpoint
-// (https://platform.openai.com/docs/api-reference/embeddings), which Ollama,
-// vLLM, Mistral and others have too.
+// Package embed computes text embeddings with an OpenAI-compatible endpoint
+// (https://platform.openai.com/docs/api-reference/embeddings), such as Ollama, vLLM or
+// Mistral.
 package embed
 
 import (
@@ -18,9 +18,9 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// Client asks one model.
+// Client uses one embedding model.
 type Client struct {
-	URL          string // of the API, such as https://api.example/v1
+	URL          string // base URL, such as https://api.example/v1
 	Key          secret.Text
 	Model        string
 	VectorLength int // of a vector
@@ -30,7 +30,7 @@ type Client struct {
 const (
 	maxBatchTexts    = 32
 	requestTimeout   = 30 * time.Second
-	maxResponseBytes = 64 << 20 // of an answer
+	maxResponseBytes = 64 << 20 // of a response
 )
 
 // Dimensions is the length of a vector.
@@ -49,7 +49,7 @@ type response struct {
 	} `json:"data"`
 }
 
-// Embed makes a vector of each text.
+// Embed returns a vector for each text.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
 	for batch := range slices.Chunk(texts, maxBatchTexts) {
@@ -69,38 +69,38 @@ func (c *Client) embedBatch(ctx context.Context, texts []string) ([][]float32, e
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/embeddings", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/embeddings", bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("the address of the embeddings cannot be read")
+		return nil, errors.New("the URL of the embeddings endpoint is invalid")
 	}
-	request.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", "application/json")
 	if key := c.Key.Reveal(); key != "" {
-		request.Header.Set("Authorization", "Bearer "+key)
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	answer, err := c.HTTP.Do(request)
+	res, err := c.HTTP.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("the embeddings took too long: %w", ctx.Err())
+			return nil, fmt.Errorf("the embeddings endpoint timed out: %w", ctx.Err())
 		}
-		return nil, errors.New("the embeddings cannot be reached")
+		return nil, errors.New("the embeddings endpoint is unreachable")
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the embeddings answered %d", answer.StatusCode) // the text may repeat what was sent
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the embeddings endpoint returned status %d", res.StatusCode) // the body may repeat the request
 	}
 	var got response
-	if err := json.NewDecoder(io.LimitReader(answer.Body, maxResponseBytes)).Decode(&got); err != nil {
-		return nil, errors.New("the embeddings' answer cannot be read")
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxResponseBytes)).Decode(&got); err != nil {
+		return nil, errors.New("the response of the embeddings endpoint is invalid")
 	}
 	out := make([][]float32, len(texts))
 	for _, d := range got.Data {
 		if d.Index < 0 || d.Index >= len(out) || len(d.Embedding) != c.VectorLength {
-			return nil, fmt.Errorf("the embeddings gave a vector of %d numbers for text %d; %d are set up", len(d.Embedding), d.Index, c.VectorLength)
+			return nil, fmt.Errorf("the embeddings endpoint returned a vector of %d dimensions for text %d; %d are configured", len(d.Embedding), d.Index, c.VectorLength)
 		}
 		out[d.Index] = d.Embedding
 	}
 	if slices.ContainsFunc(out, func(v []float32) bool { return v == nil }) {
-		return nil, errors.New("the embeddings left a text out")
+		return nil, errors.New("the embeddings endpoint returned too few vectors")
 	}
 	return out, nil
 }

@@ -1,6 +1,6 @@
-// Package feed writes what a search has found as a feed: RSS 2.0
+// Package feed renders search hits as RSS 2.0
 // (https://www.rssboard.org/rss-specification) or JSON Feed 1.1
-// (https://www.jsonfeed.org/version/1.1/). All that pages say is text in it.
+// (https://www.jsonfeed.org/version/1.1/). Content of pages is always escaped.
 package feed
 
 import (
@@ -16,7 +16,7 @@ import (
 // Feed is a list of articles, the newest first.
 type Feed struct {
 	Title string
-	Home  string // where people find the search
+	Home  string // URL of the search
 	Hits  []search.Hit
 }
 
@@ -51,7 +51,7 @@ type guid struct {
 	ID        string `xml:",chardata"`
 }
 
-// RSS writes the feed as RSS 2.0.
+// RSS renders the feed as RSS 2.0.
 func (f Feed) RSS() ([]byte, error) {
 	out := rss{Version: "2.0", Creator: "http://purl.org/dc/elements/1.1/", Channel: channel{Title: f.Title, Link: f.Home, Description: "Articles found by the search " + f.Title, Generator: "Dateline", Items: []item{}}}
 	for _, h := range f.Hits {
@@ -65,8 +65,8 @@ func (f Feed) RSS() ([]byte, error) {
 	return append([]byte(xml.Header), raw...), err
 }
 
-// escapeHTML makes HTML of a text: readers take titles and descriptions for HTML,
-// so that a page's words would be markup there.
+// escapeHTML escapes a text, because feed readers interpret titles and descriptions as
+// HTML.
 func escapeHTML(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
@@ -94,7 +94,7 @@ type jsonAuthor struct {
 	Name string `json:"name"`
 }
 
-// JSON writes the feed as JSON Feed 1.1.
+// JSON renders the feed as JSON Feed 1.1.
 func (f Feed) JSON() ([]byte, error) {
 	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, Home: f.Home, Items: []jsonItem{}}
 	for _, h := range f.Hits {
@@ -115,7 +115,7 @@ func categories(h search.Hit) []string {
 	return append(out, h.Tags...)
 }
 
-// webURL lets web addresses pass, and nothing that runs: readers follow links.
+// webURL returns an http or https URL, or an empty string.
 func webURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {

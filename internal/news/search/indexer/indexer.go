@@ -1,6 +1,6 @@
-// Package indexer keeps the index of the search in step with the articles: what
-// changed stands in an outbox, and leaves it when the index has it. A change may
-// be taken in more than once, and by two workers at a time.
+// Package indexer keeps the search index in sync with the articles. Changes are read
+// from an outbox and deleted when the index has them. A change may be processed more
+// than once, and by two workers concurrently.
 package indexer
 
 import (
@@ -16,48 +16,62 @@ import (
 	"dateline/internal/news/search/savedsearch"
 )
 
-// Store is the database as the index follows it.
+// Store is the database of the indexer.
 type Store interface {
-	LeaseArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error)
+	ChangeStore
+	RebuildStore
+	AlertStore
+}
+
+// ChangeStore is the outbox of changes and the articles to index.
+type ChangeStore interface {
+	LeaseArticleChanges(ctx context.Context, limit int, lease time.Duration) ([]search.Change, error)
 	CompleteArticleChanges(ctx context.Context, ids []int64) (ages []time.Duration, err error)
 	SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.Document, error)
-	SearchDocumentsAfter(ctx context.Context, after uuid.UUID, most int) ([]search.Document, error)
+	SearchDocumentsAfter(ctx context.Context, after uuid.UUID, limit int) ([]search.Document, error)
+}
+
+// RebuildStore records the index rebuild in progress.
+type RebuildStore interface {
 	CurrentRebuild(ctx context.Context) (name string, err error)
 	SetRebuild(ctx context.Context, name string) error
 	ClearRebuild(ctx context.Context, name string) error
-	AlertingSearches(ctx context.Context) ([]savedsearch.Search, error)
-	RecordMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error)
 }
 
-// Announcer tells streams and webhooks that there are new events.
+// AlertStore finds saved searches with alerts and records their matches.
+type AlertStore interface {
+	AlertingSearches(ctx context.Context) ([]savedsearch.Search, error)
+	RecordMatches(ctx context.Context, searches, articles []uuid.UUID) (alerts int64, err error)
+}
+
+// Announcer notifies streams and webhooks of new events.
 type Announcer interface {
 	Announce()
 }
 
-// Meter is told how fresh the search is.
+// Meter measures the freshness of search.
 type Meter interface {
-	// Fresh notes how long after its publication an article came to a stage.
+	// Freshness records the time from publication to a stage.
 	Freshness(ctx context.Context, stage string, after time.Duration)
 }
 
-// Indexer brings changes into the index.
+// Indexer indexes changed articles.
 type Indexer struct {
 	Store  Store
 	Engine search.Engine
 	Events Announcer
-	Meter  Meter // nil: nobody is told
+	Meter  Meter // optional
 	Log    *slog.Logger
 }
 
 const (
 	batchSize = 100
-	// leaseDuration is how long a batch may take. What takes longer is given out again.
+	// leaseDuration is how long a batch may take before it is leased again.
 	leaseDuration = 2 * time.Minute
 )
 
-// Sync takes in what has changed, until there is nothing more. It gives how
-// many changes the index has now.
-func (x *Indexer) Sync(ctx context.Context, beat func(done int)) (done int, err error) {
+// Sync indexes changes until none are left, and returns their number.
+func (x *Indexer) Sync(ctx context.Context, heartbeat func(done int)) (done int, err error) {
 	for {
 		changes, err := x.Store.LeaseArticleChanges(ctx, batchSize, leaseDuration)
 		if err != nil || len(changes) == 0 {
@@ -68,12 +82,12 @@ func (x *Indexer) Sync(ctx context.Context, beat func(done int)) (done int, err 
 		if err != nil {
 			return done, err
 		}
-		beat(done)
+		heartbeat(done)
 	}
 }
 
-// indexBatch takes in a batch; when the engine refuses it, one by one, so that an
-// article which it cannot take holds up no other. That one is tried again later.
+// indexBatch indexes a batch. If the engine rejects it, changes are indexed one by one,
+// so that an invalid article does not block others. It is retried later.
 func (x *Indexer) indexBatch(ctx context.Context, changes []search.Change) (done int, err error) {
 	err = x.index(ctx, changes)
 	if err == nil {
@@ -86,7 +100,7 @@ func (x *Indexer) indexBatch(ctx context.Context, changes []search.Change) (done
 		if err := x.index(ctx, []search.Change{c}); err == nil {
 			done++
 		} else {
-			x.Log.Warn("an article is not in the index yet; it is tried again", "article_id", c.ArticleID, "error", err)
+			x.Log.Warn("could not index an article; it is retried", "article_id", c.ArticleID, "error", err)
 		}
 	}
 	if done == 0 {
@@ -103,8 +117,7 @@ func (x *Indexer) index(ctx context.Context, changes []search.Change) error {
 			ids = append(ids, c.ArticleID)
 		}
 	}
-	// Read after the changes were taken: what a change is of, stands in the row or
-	// has been overtaken by something newer.
+	// Read after leasing, so that the rows are at least as new as the changes.
 	docs, err := x.Store.SearchDocuments(ctx, ids)
 	if err != nil {
 		return err
@@ -116,14 +129,14 @@ func (x *Indexer) index(ctx context.Context, changes []search.Change) error {
 	if err := x.write(ctx, rebuild, docs, missingIDs(ids, docs)); err != nil {
 		return err
 	}
-	// An article that was deleted meanwhile may have been taken out by somebody
-	// else before it was put in here.
-	still, err := x.Store.SearchDocuments(ctx, ids)
+	// An article may have been deleted, and removed from the index by another worker,
+	// before it was indexed here.
+	current, err := x.Store.SearchDocuments(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if gone := missingIDs(idsOf(docs), still); len(gone) > 0 {
-		if err := x.write(ctx, rebuild, nil, gone); err != nil {
+	if deleted := missingIDs(idsOf(docs), current); len(deleted) > 0 {
+		if err := x.write(ctx, rebuild, nil, deleted); err != nil {
 			return err
 		}
 	}
@@ -139,18 +152,18 @@ func (x *Indexer) index(ctx context.Context, changes []search.Change) error {
 	return err
 }
 
-// write writes to the index that is being built, and then to the one that answers.
-// Not the other way: when the two change places in between, the old one, which
-// nobody needs any more, would have the change twice, and the new one not at all.
-func (x *Indexer) write(ctx context.Context, rebuild string, docs []search.Document, gone []uuid.UUID) error {
+// write writes to the index being rebuilt first, and then to the live one. In the other
+// order, a swap in between would apply the change twice to the old index and never to
+// the new one.
+func (x *Indexer) write(ctx context.Context, rebuild string, docs []search.Document, deleted []uuid.UUID) error {
 	if rebuild != "" {
 		if len(docs) > 0 {
 			if err := x.Engine.AddToRebuild(ctx, rebuild, docs); err != nil {
 				return err
 			}
 		}
-		if len(gone) > 0 {
-			if err := x.Engine.DeleteFromRebuild(ctx, rebuild, gone); err != nil {
+		if len(deleted) > 0 {
+			if err := x.Engine.DeleteFromRebuild(ctx, rebuild, deleted); err != nil {
 				return err
 			}
 		}
@@ -160,14 +173,14 @@ func (x *Indexer) write(ctx context.Context, rebuild string, docs []search.Docum
 			return err
 		}
 	}
-	if len(gone) == 0 {
+	if len(deleted) == 0 {
 		return nil
 	}
-	return x.Engine.Delete(ctx, gone)
+	return x.Engine.Delete(ctx, deleted)
 }
 
-// raiseAlerts holds new articles against the searches that alert. Which were told
-// already, the database knows.
+// raiseAlerts matches new articles against the searches with alerts. The database
+// ensures that each match alerts once.
 func (x *Indexer) raiseAlerts(ctx context.Context, docs []search.Document) error {
 	if len(docs) == 0 {
 		return nil
@@ -192,23 +205,23 @@ func (x *Indexer) raiseAlerts(ctx context.Context, docs []search.Document) error
 	if len(searches) == 0 {
 		return nil
 	}
-	told, err := x.Store.RecordMatches(ctx, searches, articles)
-	if err == nil && told > 0 {
+	alerts, err := x.Store.RecordMatches(ctx, searches, articles)
+	if err == nil && alerts > 0 {
 		x.Events.Announce()
 	}
 	return err
 }
 
-// Progress is how far a rebuild has come.
+// Progress is the progress of a rebuild.
 type Progress struct {
 	Name     string
 	After    uuid.UUID
 	Articles int
 }
 
-// Reindex builds the index anew while the old one answers, and puts it in its
-// place. at is where an earlier try has come to; it is empty at first.
-func (x *Indexer) Reindex(ctx context.Context, at Progress, beat func(Progress)) (articles int, err error) {
+// Reindex rebuilds the index while the live one serves searches, and replaces it. at is
+// the progress of an earlier attempt, or zero.
+func (x *Indexer) Reindex(ctx context.Context, at Progress, heartbeat func(Progress)) (articles int, err error) {
 	if at.Name == "" {
 		if err := x.Engine.Prepare(ctx); err != nil {
 			return 0, err
@@ -219,7 +232,7 @@ func (x *Indexer) Reindex(ctx context.Context, at Progress, beat func(Progress))
 		if err := x.Store.SetRebuild(ctx, at.Name); err != nil {
 			return 0, err
 		}
-		beat(at)
+		heartbeat(at)
 	}
 	for {
 		docs, err := x.Store.SearchDocumentsAfter(ctx, at.After, batchSize)
@@ -233,17 +246,17 @@ func (x *Indexer) Reindex(ctx context.Context, at Progress, beat func(Progress))
 			return at.Articles, err
 		}
 		ids := idsOf(docs)
-		still, err := x.Store.SearchDocuments(ctx, ids)
+		current, err := x.Store.SearchDocuments(ctx, ids)
 		if err != nil {
 			return at.Articles, err
 		}
-		if gone := missingIDs(ids, still); len(gone) > 0 {
-			if err := x.Engine.DeleteFromRebuild(ctx, at.Name, gone); err != nil {
+		if deleted := missingIDs(ids, current); len(deleted) > 0 {
+			if err := x.Engine.DeleteFromRebuild(ctx, at.Name, deleted); err != nil {
 				return at.Articles, err
 			}
 		}
 		at.After, at.Articles = ids[len(ids)-1], at.Articles+len(docs)
-		beat(at)
+		heartbeat(at)
 	}
 	if err := x.Engine.FinishRebuild(ctx, at.Name); err != nil {
 		return at.Articles, err
@@ -259,7 +272,7 @@ func idsOf(docs []search.Document) []uuid.UUID {
 	return out
 }
 
-// missingIDs gives the ids of which there is no document.
+// missingIDs returns the ids without a document.
 func missingIDs(ids []uuid.UUID, docs []search.Document) []uuid.UUID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
 		return slices.ContainsFunc(docs, func(d search.Document) bool { return d.ID == id })

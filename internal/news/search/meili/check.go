@@ -15,16 +15,14 @@ import (
 	"dateline/internal/news/search"
 )
 
-// MinVersion is the oldest Meilisearch that takes all settings of the index:
-// disableOnNumbers came with it
-// (https://github.com/meilisearch/meilisearch/releases/tag/v1.15.0).
+// MinVersion is the oldest supported version of Meilisearch: it introduced
+// disableOnNumbers (https://github.com/meilisearch/meilisearch/releases/tag/v1.15.0).
 const MinVersion = "1.15.0"
 
-// ErrNoIndex says that the index does not exist yet.
+// ErrNoIndex reports that the index does not exist yet.
 var ErrNoIndex = errors.New("the index does not exist") //nolint:gochecknoglobals // a sentinel
 
-// IsTooOld reports whether a version is older than MinVersion. What is no version
-// is not.
+// IsTooOld reports whether a version is older than MinVersion. Invalid versions are not.
 func IsTooOld(version string) bool {
 	have, want := versionNumbers(version), versionNumbers(MinVersion)
 	return len(have) == len(want) && slices.Compare(have, want) < 0
@@ -42,15 +40,15 @@ func versionNumbers(version string) (out []int) {
 	return out
 }
 
-// Reachable asks whether Meilisearch answers, which needs no key.
+// Reachable checks that Meilisearch responds, which needs no key.
 func (e *Engine) Reachable(ctx context.Context) error {
 	if _, err := e.client.HealthWithContext(ctx); err != nil {
-		return redact("asking for its health", err)
+		return redact("checking the health", err)
 	}
 	return nil
 }
 
-// Version is that of the server.
+// Version returns the version of the server.
 func (e *Engine) Version(ctx context.Context) (string, error) {
 	v, err := e.client.VersionWithContext(ctx)
 	if err != nil {
@@ -59,21 +57,21 @@ func (e *Engine) Version(ctx context.Context) (string, error) {
 	return v.PkgVersion, nil
 }
 
-// Documents is how many articles the index has.
+// Documents returns the number of indexed articles.
 func (e *Engine) Documents(ctx context.Context) (int, error) {
 	stats, err := e.client.Index(e.opts.Index).GetStatsWithContext(ctx, nil)
 	if httpStatus(err) == http.StatusNotFound {
 		return 0, ErrNoIndex
 	}
 	if err != nil {
-		return 0, redact("reading the index's statistics", err)
+		return 0, redact("reading the index statistics", err)
 	}
 	return int(stats.NumberOfDocuments), nil
 }
 
-// keyCheck is a request that needs one action of a key
-// (https://www.meilisearch.com/docs/reference/api/keys#actions). Those that would
-// change something are malformed: the key is checked first.
+// keyCheck is a request that needs one action of an API key
+// (https://www.meilisearch.com/docs/reference/api/keys#actions). Requests that would
+// change something are malformed: Meilisearch checks the key first.
 type keyCheck struct {
 	action, method, path, body string
 }
@@ -87,7 +85,7 @@ func (e *Engine) keyChecks() []keyCheck {
 		{"documents.delete", http.MethodPost, index + "/documents/delete-batch", "0"},
 		{"indexes.create", http.MethodPost, "/indexes", "{}"},
 		{"indexes.get", http.MethodGet, index, ""},
-		{"indexes.delete", http.MethodDelete, index + "%20", ""}, // no name of an index has a space
+		{"indexes.delete", http.MethodDelete, index + "%20", ""}, // index names contain no spaces
 		{"indexes.swap", http.MethodPost, "/swap-indexes", `[{"indexes": ["one"]}]`},
 		{"settings.get", http.MethodGet, index + "/settings", ""},
 		{"settings.update", http.MethodPatch, index + "/settings", `{"rankingRules": 0}`},
@@ -97,8 +95,8 @@ func (e *Engine) keyChecks() []keyCheck {
 	}
 }
 
-// Actions lists the actions that the key must have. The last two are needed by
-// `dateline doctor` only.
+// Actions returns the actions that the key needs. Only `dateline doctor` needs the last
+// two.
 func (e *Engine) Actions() (out []string) {
 	for _, t := range e.keyChecks() {
 		out = append(out, t.action)
@@ -106,7 +104,7 @@ func (e *Engine) Actions() (out []string) {
 	return out
 }
 
-// MissingActions lists the actions that the key does not have.
+// MissingActions returns the actions that the key lacks.
 func (e *Engine) MissingActions(ctx context.Context) (missing []string, err error) {
 	for _, t := range e.keyChecks() {
 		code, err := e.statusOf(ctx, t)
@@ -121,13 +119,13 @@ func (e *Engine) MissingActions(ctx context.Context) (missing []string, err erro
 }
 
 func (e *Engine) statusOf(ctx context.Context, t keyCheck) (code int, err error) {
-	answer, err := e.send(ctx, t)
+	res, err := e.send(ctx, t)
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
-	return answer.StatusCode, nil
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20))
+	return res.StatusCode, nil
 }
 
 func (e *Engine) send(ctx context.Context, t keyCheck) (*http.Response, error) {
@@ -139,28 +137,29 @@ func (e *Engine) send(ctx context.Context, t keyCheck) (*http.Response, error) {
 	if e.opts.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+e.opts.Key)
 	}
-	answer, err := (&http.Client{Timeout: requestTimeout}).Do(request)
+	res, err := (&http.Client{Timeout: requestTimeout}).Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("asking Meilisearch: %w", search.ErrUnavailable)
+		return nil, fmt.Errorf("requesting Meilisearch: %w", search.ErrUnavailable)
 	}
-	return answer, nil
+	return res, nil
 }
 
-// StaleSettings lists the settings of the index that are not those of this build.
+// StaleSettings returns the names of index settings that differ from those of this
+// build.
 func (e *Engine) StaleSettings(ctx context.Context) (stale []string, err error) {
-	answer, err := e.send(ctx, keyCheck{method: http.MethodGet, path: "/indexes/" + url.PathEscape(e.opts.Index) + "/settings"})
+	res, err := e.send(ctx, keyCheck{method: http.MethodGet, path: "/indexes/" + url.PathEscape(e.opts.Index) + "/settings"})
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
+	defer res.Body.Close()
 	switch {
-	case answer.StatusCode == http.StatusNotFound:
+	case res.StatusCode == http.StatusNotFound:
 		return nil, ErrNoIndex
-	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("reading the settings: Meilisearch answered %d", answer.StatusCode)
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("reading the settings: Meilisearch resed %d", res.StatusCode)
 	}
 	var have, want map[string]any
-	if err := json.NewDecoder(io.LimitReader(answer.Body, 10<<20)).Decode(&have); err != nil {
+	if err := json.NewDecoder(io.LimitReader(res.Body, 10<<20)).Decode(&have); err != nil {
 		return nil, fmt.Errorf("reading the settings: %w", err)
 	}
 	raw, err := json.Marshal(e.settings())
@@ -182,7 +181,7 @@ func (e *Engine) StaleSettings(ctx context.Context) (stale []string, err error) 
 	return stale, nil
 }
 
-// addWantedEmbedder adds the embedder to what is wanted. Meilisearch shows no API key.
+// addWantedEmbedder adds the expected embedder. Meilisearch does not return API keys.
 func (e *Engine) addWantedEmbedder(want, have map[string]any) error {
 	wanted := e.embedder()
 	if wanted == nil {
@@ -204,8 +203,8 @@ func (e *Engine) addWantedEmbedder(want, have map[string]any) error {
 	return nil
 }
 
-// settingEquals reports whether a setting has a value: of an object its fields, of a list
-// its members, in any order where ordered is false.
+// settingEquals reports whether a setting has an expected value. Objects may have
+// additional fields; lists may be in any order unless ordered.
 func settingEquals(have, want any, ordered bool) bool {
 	switch want := want.(type) {
 	case map[string]any:

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/news/search"
 )
 
-// document is an article as Meilisearch keeps it.
+// document is an article as stored in Meilisearch.
 type document struct {
 	ID        uuid.UUID `json:"id"`
 	Version   int64     `json:"version"`
@@ -28,17 +28,17 @@ type document struct {
 	Section   string    `json:"section"`
 	Language  string    `json:"language"`
 	Image     string    `json:"image"`
-	Published int64     `json:"published"` // seconds, since Meilisearch compares numbers
+	Published int64     `json:"published"` // Unix seconds, because Meilisearch compares numbers
 	Group     uuid.UUID `json:"group"`
-	// Vectors may be null for one embedder: then the article has no vector, and
-	// is found by words.
+	// Vectors may be null for an embedder: the article then has no vector and is found
+	// by keywords.
 	Vectors map[string][]float32 `json:"_vectors,omitempty"`
 
 	Score   float64                    `json:"_rankingScore,omitempty"`
 	Matches map[string][]matchPosition `json:"_matchesPosition,omitempty"`
 }
 
-// matchPosition counts bytes.
+// matchPosition is a byte range.
 type matchPosition struct {
 	Start  int `json:"start"`
 	Length int `json:"length"`
@@ -62,16 +62,16 @@ func fromArticle(d search.Document) document {
 		Authors: all(d.Authors), Tags: all(d.Tags), Section: valid(d.Section), Language: d.Language, Image: valid(d.Image), Published: d.Published.Unix(), Group: d.Group}
 }
 
-// maxBatchDocuments bounds the documents of one task: Meilisearch takes 100 MB, and merges
-// what waits.
+// maxBatchDocuments limits the documents of a task. Meilisearch accepts 100 MB per
+// request and merges queued tasks.
 const maxBatchDocuments = 500
 
-// Index stores documents. One that is there in a newer version stays.
+// Index stores documents unless the index has a newer version.
 func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
 	return e.AddToRebuild(ctx, e.opts.Index, docs)
 }
 
-// AddToRebuild stores documents in one index.
+// AddToRebuild stores documents in an index.
 func (e *Engine) AddToRebuild(ctx context.Context, index string, docs []search.Document) error {
 	for batch := range slices.Chunk(docs, maxBatchDocuments) {
 		stored, err := e.versions(ctx, index, batch)
@@ -98,7 +98,7 @@ func (e *Engine) AddToRebuild(ctx context.Context, index string, docs []search.D
 	return nil
 }
 
-// versions reads which version of documents the index has.
+// versions returns the indexed versions of documents.
 func (e *Engine) versions(ctx context.Context, index string, docs []search.Document) (map[uuid.UUID]int64, error) {
 	ids := make([]string, len(docs))
 	for i, d := range docs {
@@ -121,8 +121,8 @@ func (e *Engine) versions(ctx context.Context, index string, docs []search.Docum
 	return out, nil
 }
 
-// addVectors embeds documents. While the embedder is away they go without, and
-// are embedded when they change or the index is built anew.
+// addVectors embeds documents. If the embedder fails, they are indexed without vectors
+// until they change or the index is rebuilt.
 func (e *Engine) addVectors(ctx context.Context, docs []search.Document, out []document) {
 	if e.opts.Embedder == nil {
 		return
@@ -133,7 +133,7 @@ func (e *Engine) addVectors(ctx context.Context, docs []search.Document, out []d
 	}
 	vectors, err := e.opts.Embedder.Embed(ctx, texts)
 	if err != nil {
-		e.opts.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
+		e.opts.Log.Warn("articles are indexed without embeddings", "articles", len(docs), "error", err)
 		vectors = make([][]float32, len(docs))
 	}
 	for i := range out {
@@ -141,12 +141,12 @@ func (e *Engine) addVectors(ctx context.Context, docs []search.Document, out []d
 	}
 }
 
-// Delete forgets documents.
+// Delete removes documents.
 func (e *Engine) Delete(ctx context.Context, ids []uuid.UUID) error {
 	return e.DeleteFromRebuild(ctx, e.opts.Index, ids)
 }
 
-// DeleteFromRebuild forgets documents of one index.
+// DeleteFromRebuild removes documents from an index.
 func (e *Engine) DeleteFromRebuild(ctx context.Context, index string, ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
@@ -160,7 +160,7 @@ func (e *Engine) DeleteFromRebuild(ctx context.Context, index string, ids []uuid
 	})
 }
 
-// StartRebuild makes an index beside the one that answers.
+// StartRebuild creates an index next to the live one.
 func (e *Engine) StartRebuild(ctx context.Context) (string, error) {
 	prefix := e.opts.Index + "_rebuild_"
 	all, err := e.client.ListIndexesWithContext(ctx, &meilisearch.IndexesQuery{Limit: 1000})
@@ -174,7 +174,7 @@ func (e *Engine) StartRebuild(ctx context.Context) (string, error) {
 			}
 		}
 	}
-	if err := e.ensureIndex(ctx, e.opts.Index); err != nil { // there is something to swap with
+	if err := e.ensureIndex(ctx, e.opts.Index); err != nil { // the swap needs both indexes
 		return "", err
 	}
 	name := prefix + strconv.FormatInt(time.Now().UnixMilli(), 36)
@@ -185,26 +185,26 @@ func (e *Engine) drop(ctx context.Context, index string) error {
 	return e.await(ctx, "dropping an index", func() (*meilisearch.TaskInfo, error) { return e.client.DeleteIndexWithContext(ctx, index) })
 }
 
-// FinishRebuild swaps the new index with the old one, which no search notices
-// (https://www.meilisearch.com/docs/reference/api/indexes#swap-indexes), and
-// drops the old one. Done again, by whoever takes over, it goes on: the index that
-// was made later is the new one, under whichever name.
+// FinishRebuild atomically swaps the new index with the live one
+// (https://www.meilisearch.com/docs/reference/api/indexes#swap-indexes) and deletes the
+// old one. It is idempotent: the index that was created later is the new one, whatever
+// its name.
 func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 	if err := e.waitForSwaps(ctx); err != nil {
 		return err
 	}
-	beside, err := e.client.GetIndexWithContext(ctx, rebuild)
+	next, err := e.client.GetIndexWithContext(ctx, rebuild)
 	if httpStatus(err) == http.StatusNotFound {
 		return nil
 	}
 	if err != nil {
 		return redact("reading the new index", err)
 	}
-	answers, err := e.client.GetIndexWithContext(ctx, e.opts.Index)
+	live, err := e.client.GetIndexWithContext(ctx, e.opts.Index)
 	if err != nil {
 		return redact("reading the index", err)
 	}
-	if answers.CreatedAt.After(beside.CreatedAt) {
+	if live.CreatedAt.After(next.CreatedAt) {
 		return e.drop(ctx, rebuild)
 	}
 	err = e.await(ctx, "swapping indexes", func() (*meilisearch.TaskInfo, error) {
@@ -216,7 +216,7 @@ func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
 	return e.drop(ctx, rebuild)
 }
 
-// waitForSwaps waits for swaps that somebody began who has died since.
+// waitForSwaps waits for swaps that an earlier attempt enqueued.
 func (e *Engine) waitForSwaps(ctx context.Context) error {
 	open, err := e.client.GetTasksWithContext(ctx, &meilisearch.TasksQuery{Types: []meilisearch.TaskType{meilisearch.TaskTypeIndexSwap},
 		Statuses: []meilisearch.TaskStatus{meilisearch.TaskStatusEnqueued, meilisearch.TaskStatusProcessing}})

@@ -1,5 +1,5 @@
-// Package meili finds articles with Meilisearch
-// (https://www.meilisearch.com/docs/reference/api/overview), through its own Go client.
+// Package meili is the search engine on Meilisearch
+// (https://www.meilisearch.com/docs/reference/api/overview), using its Go client.
 package meili
 
 import (
@@ -18,21 +18,21 @@ import (
 	"dateline/internal/news/search"
 )
 
-// Options say which Meilisearch, and how it embeds.
+// Options configure the engine.
 type Options struct {
 	URL   string
 	Key   string
-	Index string // empty: articles
-	// Embedder makes the vectors that are sent along; nil: see Own.
+	Index string // default: articles
+	// Embedder computes vectors in Dateline; nil: see ServerEmbedder.
 	Embedder search.Embedder
-	// ServerEmbedder are the settings of an embedder that Meilisearch runs itself; nil: by
-	// words only, without an Embedder.
+	// ServerEmbedder is an embedder that runs in Meilisearch. Without any embedder,
+	// search uses keywords only.
 	ServerEmbedder *meilisearch.Embedder
-	PollInterval   time.Duration // between looks at a task; 0: 50 ms
+	PollInterval   time.Duration // between polls of a task; 0: 50 ms
 	Log            *slog.Logger
 }
 
-// Engine searches one index of a Meilisearch.
+// Engine implements search.Engine on one Meilisearch index.
 type Engine struct {
 	client meilisearch.ServiceManager
 	opts   Options
@@ -40,10 +40,10 @@ type Engine struct {
 
 var _ search.Engine = (*Engine)(nil)
 
-// requestTimeout is how long an answer may take. Tasks are waited for apart.
+// requestTimeout limits a request. Waiting for tasks is separate.
 const requestTimeout = 30 * time.Second
 
-// New connects to nothing yet.
+// New returns an engine. It does not connect yet.
 func New(o Options) *Engine {
 	if o.Index == "" {
 		o.Index = "articles"
@@ -51,24 +51,24 @@ func New(o Options) *Engine {
 	if o.PollInterval <= 0 {
 		o.PollInterval = 50 * time.Millisecond
 	}
-	// The client would send again what a gateway has not answered: indexes that are
-	// swapped twice are as they were. Whoever indexes tries again, and looks first.
+	// No retries by the client: repeating an index swap after a gateway timeout would
+	// undo it. The caller retries and checks first.
 	return &Engine{opts: o, client: meilisearch.New(o.URL, meilisearch.WithAPIKey(o.Key), meilisearch.WithCustomClient(&http.Client{Timeout: requestTimeout}), meilisearch.DisableRetries())}
 }
 
-// Prepare makes the index where there is none, and gives it the settings of this build.
+// Prepare creates the index if needed, and updates its settings to those of this build.
 func (e *Engine) Prepare(ctx context.Context) error {
 	return e.ensureIndex(ctx, e.opts.Index)
 }
 
-// ensureIndex makes the index where there is none, and gives it the settings of this build.
+// ensureIndex creates an index if needed, and updates its settings.
 func (e *Engine) ensureIndex(ctx context.Context, index string) error {
 	_, err := e.client.GetIndexWithContext(ctx, index)
 	if httpStatus(err) == http.StatusNotFound {
-		err = e.await(ctx, "making the index", func() (*meilisearch.TaskInfo, error) {
+		err = e.await(ctx, "creating the index", func() (*meilisearch.TaskInfo, error) {
 			return e.client.CreateIndexWithContext(ctx, &meilisearch.IndexConfig{Uid: index, PrimaryKey: "id"})
 		})
-		if taskErrorCode(err) == "index_already_exists" { // somebody else was faster
+		if taskErrorCode(err) == "index_already_exists" { // created concurrently
 			err = nil
 		}
 		if err != nil {
@@ -77,7 +77,7 @@ func (e *Engine) ensureIndex(ctx context.Context, index string) error {
 	} else if err != nil {
 		return redact("reading the index", err)
 	}
-	err = e.await(ctx, "the index's settings", func() (*meilisearch.TaskInfo, error) {
+	err = e.await(ctx, "updating the index settings", func() (*meilisearch.TaskInfo, error) {
 		return e.client.Index(index).UpdateSettingsWithContext(ctx, e.settings())
 	})
 	if err != nil {
@@ -86,9 +86,9 @@ func (e *Engine) ensureIndex(ctx context.Context, index string) error {
 	return e.updateEmbedders(ctx, index)
 }
 
-// updateEmbedders sets what makes the index's vectors, apart from the other settings:
-// Meilisearch refuses an embedder of ours while the index has documents without
-// its vectors, or with vectors of another length (vector_embedding_error).
+// updateEmbedders updates the embedders separately from the other settings, because
+// Meilisearch rejects a user-provided embedder while the index has documents without its
+// vectors, or with vectors of another length (vector_embedding_error).
 func (e *Engine) updateEmbedders(ctx context.Context, index string) error {
 	wanted := e.embedder()
 	if wanted == nil {
@@ -99,22 +99,23 @@ func (e *Engine) updateEmbedders(ctx context.Context, index string) error {
 		if len(have) == 0 {
 			return nil
 		}
-		// It would refuse documents without vectors from now on.
-		return e.await(ctx, "the index's embedders", func() (*meilisearch.TaskInfo, error) {
+		// An embedder that is no longer configured would reject documents without
+		// vectors.
+		return e.await(ctx, "updating the index embedders", func() (*meilisearch.TaskInfo, error) {
 			return e.client.Index(index).ResetEmbeddersWithContext(ctx)
 		})
 	}
-	err := e.await(ctx, "the index's embedders", func() (*meilisearch.TaskInfo, error) {
+	err := e.await(ctx, "updating the index embedders", func() (*meilisearch.TaskInfo, error) {
 		return e.client.Index(index).UpdateEmbeddersWithContext(ctx, map[string]meilisearch.Embedder{embedderName: *wanted})
 	})
 	if code := taskErrorCode(err); code == "vector_embedding_error" || code == "invalid_vector_dimensions" {
-		e.opts.Log.Warn("the index has articles without vectors of this embedder; searches go by words until dateline reindex has built it anew", "index", index, "code", code)
+		e.opts.Log.Warn("the index has articles without vectors of this embedder; search uses keywords until dateline reindex has rebuilt it", "index", index, "code", code)
 		return nil
 	}
 	return err
 }
 
-// embedderName is what the settings and searches call the embedder.
+// embedderName is the name of the embedder in settings and searches.
 const embedderName = "default"
 
 func (e *Engine) embedder() *meilisearch.Embedder {
@@ -127,28 +128,28 @@ func (e *Engine) embedder() *meilisearch.Embedder {
 	return nil
 }
 
-// settings are the configuration of the index but for its embedders
-// (https://www.meilisearch.com/docs/reference/api/settings). Vietnamese needs
-// none of its own: without localizedAttributes, Latin text is split and rid of its
-// diacritics alike in all languages, đ included (charabia's normalizers).
+// settings returns the index settings except embedders
+// (https://www.meilisearch.com/docs/reference/api/settings). Vietnamese needs no
+// setting: without localizedAttributes, Latin text is tokenized and stripped of
+// diacritics in all languages, including đ (charabia's normalizers).
 func (e *Engine) settings() *meilisearch.Settings {
 	return &meilisearch.Settings{
-		// The order is the weight.
+		// In the order of their weight.
 		SearchableAttributes: []string{"title", "lead", "tags", "authors", "section", "body"},
 		FilterableAttributes: []string{"id", "domain", "language", "section", "tags", "authors", "published"},
 		SortableAttributes:   []string{"published"},
-		// A search that asks for an order of its own gets it before all else.
+		// An explicit sort order comes first.
 		RankingRules:  []string{"sort", "words", "typo", "proximity", "attribute", "exactness", "published:desc"},
 		Synonyms:      synonyms(),
 		TypoTolerance: &meilisearch.TypoTolerance{Enabled: true, MinWordSizeForTypos: meilisearch.MinWordSizeForTypos{OneTypo: 4, TwoTypos: 8}, DisableOnWords: []string{}, DisableOnAttributes: []string{}, DisableOnNumbers: true},
 		Pagination:    &meilisearch.Pagination{MaxTotalHits: countLimit},
-		// What is found until then is the answer.
+		// Meilisearch returns what it has found until then.
 		SearchCutoffMs: searchCutoff.Milliseconds(),
 		Faceting:       &meilisearch.Faceting{MaxValuesPerFacet: search.MaxFacetValues, SortFacetValuesBy: map[string]meilisearch.SortFacetType{"*": meilisearch.SortFacetTypeCount}},
 	}
 }
 
-// synonyms says of each member of a group what else it finds.
+// synonyms maps each synonym to the other members of its group.
 func synonyms() map[string][]string {
 	out := map[string][]string{}
 	for _, group := range search.Synonyms() {
@@ -163,10 +164,10 @@ func synonyms() map[string][]string {
 	return out
 }
 
-// searchCutoff is how long Meilisearch ranks.
+// searchCutoff limits how long Meilisearch ranks.
 const searchCutoff = time.Second
 
-// taskError says that a task has failed.
+// taskError reports a failed task.
 type taskError struct {
 	what, status, code string
 	uid                int64
@@ -176,7 +177,7 @@ func (t *taskError) Error() string {
 	return fmt.Sprintf("%s: the task %d of Meilisearch %s: %s", t.what, t.uid, t.status, t.code)
 }
 
-// taskErrorCode gives the code of the task that has failed; empty: none has.
+// taskErrorCode returns the error code of a failed task, or an empty string.
 func taskErrorCode(err error) string {
 	var t *taskError
 	if errors.As(err, &t) {
@@ -185,8 +186,8 @@ func taskErrorCode(err error) string {
 	return ""
 }
 
-// await enqueues a task and waits for its end: what a task does can be found
-// when it has succeeded (https://www.meilisearch.com/docs/learn/async/asynchronous_operations).
+// await enqueues a task and waits until it has finished; its changes are visible then
+// (https://www.meilisearch.com/docs/learn/async/asynchronous_operations).
 func (e *Engine) await(ctx context.Context, what string, enqueue func() (*meilisearch.TaskInfo, error)) error {
 	info, err := enqueue()
 	if err != nil {
@@ -202,20 +203,21 @@ func (e *Engine) await(ctx context.Context, what string, enqueue func() (*meilis
 	return nil
 }
 
-// redact says what went wrong without what was sent: the client's errors quote
-// requests, which hold articles, and answers.
+// redact returns an error without the request and response that the client's errors
+// contain, because these may include articles.
 func redact(what string, err error) error {
 	var e *meilisearch.Error
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", what, err)
 	case errors.As(err, &e) && e.MeilisearchApiError.Code == "too_many_search_requests":
-		return fmt.Errorf("%s: Meilisearch has too much to do: %w", what, search.ErrBusy)
+		return fmt.Errorf("%s: Meilisearch is overloaded: %w", what, search.ErrBusy)
 	case errors.As(err, &e) && (e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusRequestEntityTooLarge):
-		// What was sent is to blame: one article may be, and then the others are not.
-		return fmt.Errorf("%s: Meilisearch answered %d %s", what, e.StatusCode, e.MeilisearchApiError.Code)
+		// The request is invalid, possibly because of a single article: not
+		// ErrUnavailable.
+		return fmt.Errorf("%s: Meilisearch returned %d %s", what, e.StatusCode, e.MeilisearchApiError.Code)
 	case errors.As(err, &e) && e.StatusCode != 0:
-		return fmt.Errorf("%s: Meilisearch answered %d %s: %w", what, e.StatusCode, e.MeilisearchApiError.Code, search.ErrUnavailable)
+		return fmt.Errorf("%s: Meilisearch returned %d %s: %w", what, e.StatusCode, e.MeilisearchApiError.Code, search.ErrUnavailable)
 	default:
 		return fmt.Errorf("%s: %w", what, search.ErrUnavailable)
 	}
@@ -229,7 +231,7 @@ func httpStatus(err error) int {
 	return 0
 }
 
-// errorCode gives the code of an answer that is an error; empty: it is none.
+// errorCode returns the error code of a response, or an empty string.
 func errorCode(err error) string {
 	var e *meilisearch.Error
 	if errors.As(err, &e) {
@@ -238,20 +240,20 @@ func errorCode(err error) string {
 	return ""
 }
 
-// ParseServerEmbedder reads the settings of an embedder that Meilisearch runs itself, as
-// its documentation writes them.
+// ParseServerEmbedder parses the settings of an embedder that runs in Meilisearch, as in
+// its documentation.
 func ParseServerEmbedder(raw string) (*meilisearch.Embedder, error) {
 	if raw == "" {
 		return nil, nil //nolint:nilnil // none
 	}
 	var e meilisearch.Embedder
 	if err := json.Unmarshal([]byte(raw), &e); err != nil || e.Source == "" {
-		return nil, errors.New(`is no JSON like {"source": "huggingFace", "model": "…"}`)
+		return nil, errors.New(`must be JSON such as {"source": "huggingFace", "model": "…"}`)
 	}
 	return &e, nil
 }
 
-// filter writes filters in Meilisearch's language
+// filter returns filters as Meilisearch filter expressions
 // (https://www.meilisearch.com/docs/learn/filtering_and_sorting/filter_expression_reference).
 func filter(f search.Filters) []string {
 	var out []string

@@ -10,21 +10,21 @@ import (
 type queryStyle int
 
 const (
-	// loose forgives typos, and shortens the names of synonyms.
+	// loose tolerates typos, and replaces long synonyms by short ones.
 	loose queryStyle = iota
-	// separate is loose with every word for itself, so that some may lack.
+	// separate is loose with independent words, so that some may be missing.
 	separate
-	// strict makes each word a phrase, for which Meilisearch forgives no typo.
+	// strict writes each word as a phrase, for which Meilisearch tolerates no typos.
 	strict
 )
 
-// maxSynonymWords is how many words of a query Meilisearch compares with its
-// synonyms at most (milli, query_graph.rs: n-grams of up to three words).
+// maxSynonymWords is the length up to which Meilisearch recognizes synonyms in a query
+// (milli, query_graph.rs: n-grams of up to three words).
 const maxSynonymWords = 3
 
-// queryText writes a query as Meilisearch reads it: "phrases" and -words are the same.
-// There the last word is a prefix, and no other: of several prefixes the last is
-// sent, and the hits are verified for all.
+// queryText writes a query in the syntax of Meilisearch, which has the same "phrases"
+// and -words. Only its last word is a prefix: of several prefixes the last is sent, and
+// hits are verified against all.
 func queryText(q search.Query, how queryStyle) string {
 	var parts []string
 	var prefix string
@@ -65,8 +65,8 @@ func queryText(q search.Query, how queryStyle) string {
 	return strings.Join(parts, " ")
 }
 
-// shorterSynonym gives a synonym of the words with which terms begin that Meilisearch
-// knows as such, where they are too many for it, and of how many terms these are.
+// shorterSynonym returns a synonym of the first n terms that is short enough for
+// Meilisearch, if they form a synonym that is too long.
 func shorterSynonym(terms []search.Term) (name string, n int) {
 	others, n := search.SynonymsOf(terms)
 	if n <= maxSynonymWords {

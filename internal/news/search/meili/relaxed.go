@@ -15,14 +15,14 @@ import (
 	"dateline/internal/news/search"
 )
 
-// The words of a long query that are asked for when hardly an article has all:
-// the rarest, since they say most. With lackTwo of them, two may lack.
+// Relaxed queries use the maxRelaxedTerms rarest words. One of them may be missing, or
+// two if there are at least dropTwoFrom.
 const (
 	maxRelaxedTerms = 12
 	dropTwoFrom     = 5
 )
 
-// candidate is an article that has some of the words.
+// candidate is an article that contains some of the words.
 type candidate struct {
 	id        uuid.UUID
 	published int64
@@ -30,11 +30,10 @@ type candidate struct {
 	score     float64
 }
 
-// addRelaxed adds to all, which have all words of a query, the articles that lack
-// some: one or two, and when these are few, half of them. Meilisearch's own
-// strategies do not do that. "last" needs the first word, "frequency" the rarest,
-// and an answer to a question may lack any of them. So each word is searched for
-// itself, and the articles are counted here.
+// addRelaxed appends articles in which one or two words are missing, or half of the
+// words if these are few. Meilisearch's matching strategies don't support that: "last"
+// requires the first word, "frequency" the rarest. So each word is searched separately,
+// and articles are counted here.
 func (e *Engine) addRelaxed(ctx context.Context, q search.Query, r search.Request, all search.Response) (search.Response, error) {
 	perWord, dropped, err := e.searchWords(ctx, q, r)
 	if err != nil {
@@ -81,16 +80,16 @@ func (e *Engine) addRelaxed(ctx context.Context, q search.Query, r search.Reques
 	return all, nil
 }
 
-// searchWords finds the newest articles of each word, the rarest words first.
-// dropped says that there are words that no article has.
+// searchWords returns the newest articles of each word, the rarest words first. dropped
+// reports that some words occur in no article.
 func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Request) (perWord [][]document, dropped bool, err error) {
 	var queries []*meilisearch.SearchRequest
-	asked := map[string]bool{}
+	queried := map[string]bool{}
 	for _, t := range q.Included() {
-		if asked[termText(q, t)] {
+		if queried[termText(q, t)] {
 			continue
 		}
-		asked[termText(q, t)] = true
+		queried[termText(q, t)] = true
 		one := &meilisearch.SearchRequest{IndexUID: e.opts.Index, Limit: search.MaxOffset, AttributesToRetrieve: []string{"id", "published"}, Sort: []string{"published:desc"},
 			Query: termText(q, t), MatchingStrategy: meilisearch.All}
 		if f := filter(r.Filters); len(f) > 0 {
@@ -98,7 +97,7 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 		}
 		queries = append(queries, one)
 	}
-	answer, err := e.client.MultiSearchWithContext(ctx, &meilisearch.MultiSearchRequest{Queries: queries})
+	res, err := e.client.MultiSearchWithContext(ctx, &meilisearch.MultiSearchRequest{Queries: queries})
 	if err != nil {
 		return nil, false, redact("searching", err)
 	}
@@ -107,7 +106,7 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 		count int64
 	}
 	var results []result
-	for _, one := range answer.Results {
+	for _, one := range res.Results {
 		var docs []document
 		if err := one.Hits.DecodeInto(&docs); err != nil {
 			return nil, false, redact("reading what was found", err)
@@ -125,16 +124,14 @@ func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Reque
 	return perWord, dropped, nil
 }
 
-// termText writes one term of a query, with all that is excluded. A word with
-// diacritics is meant as it is; in others a typo is forgiven. The space behind it
-// says that it is no prefix.
+// termText writes one term with all excluded terms. Words with diacritics must match
+// exactly; others tolerate typos. The trailing space prevents prefix matching.
 func termText(q search.Query, t search.Term) string {
 	t.Quoted = t.Quoted || slices.ContainsFunc(t.Words, search.Token.HasMarks)
 	return queryText(search.Query{Text: q.Text, Terms: append(q.Excluded(), t)}, separate) + " "
 }
 
-// candidates scores the articles by their words, each by how rare it is, and
-// gives the best first.
+// candidates scores articles by the rarity of their words and returns the best first.
 func candidates(perWord [][]document) []candidate {
 	byID := map[uuid.UUID]*candidate{}
 	for _, docs := range perWord {
@@ -158,10 +155,10 @@ func candidates(perWord [][]document) []candidate {
 	return out
 }
 
-// requiredWordCounts lists how many of n words an article must have, the most first. fewer
-// says that the query has more words than these n.
-func requiredWordCounts(n int, fewer bool) (out []int) {
-	if fewer {
+// requiredWordCounts returns how many of n words an article must contain in each
+// attempt, the most first. truncated reports that the query has more words.
+func requiredWordCounts(n int, truncated bool) (out []int) {
+	if truncated {
 		out = append(out, n)
 	}
 	switch {
@@ -184,20 +181,19 @@ func byID(ids []uuid.UUID) []string {
 	return []string{"id IN [" + strings.Join(quoted, ", ") + "]"}
 }
 
-// bodyShare is what a word counts that only the body of an article has.
+// bodyShare is the weight of a word that occurs only in the body.
 const bodyShare = 0.4
 
-// rankByCoverage puts those hits first that have the telling words of a query: a
-// word counts as much as it is rare among the hits (inverse document frequency),
-// and less in the body than in the title, lead and tags.
+// rankByCoverage sorts hits by the words they contain, weighted by inverse document
+// frequency among the hits, and less in the body than in the title, lead and tags.
 func rankByCoverage(hits []search.Hit, q search.Query) {
 	wanted := q.Included()
 	has := make([][]float64, len(hits))
 	with := make([]float64, len(wanted))
 	for i, h := range hits {
-		head := h.Document
-		head.Body = ""
-		titles, all := search.NewText(head), search.NewText(h.Document)
+		titleFields := h.Document
+		titleFields.Body = ""
+		titles, all := search.NewText(titleFields), search.NewText(h.Document)
 		has[i] = make([]float64, len(wanted))
 		for j, t := range wanted {
 			switch {
@@ -211,20 +207,20 @@ func rankByCoverage(hits []search.Hit, q search.Query) {
 			}
 		}
 	}
-	most := 0.0
+	maxScore := 0.0
 	for i := range hits {
 		score := 0.0
 		for j, share := range has[i] {
 			score += share * math.Log(1+float64(len(hits))/(1+with[j]))
 		}
 		hits[i].Score = score
-		most = max(most, score)
+		maxScore = max(maxScore, score)
 	}
-	if most == 0 {
+	if maxScore == 0 {
 		return
 	}
 	for i := range hits {
-		hits[i].Score /= most
+		hits[i].Score /= maxScore
 	}
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Score, a.Score) })
 }

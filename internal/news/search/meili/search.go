@@ -12,20 +12,20 @@ import (
 	"dateline/internal/news/search"
 )
 
-// countLimit is what Meilisearch counts to; there may be more.
+// countLimit is the number up to which Meilisearch counts matches.
 const countLimit = search.MaxOffset + search.MaxLimit
 
-// relaxBelow is how many must have all words, lest those follow that lack some.
+// relaxBelow is the number of matches below which words become optional.
 const relaxBelow = 5
 
-// maxQueryWords is how many words of a query Meilisearch reads; it ignores the rest
+// maxQueryWords is the number of query words that Meilisearch uses; it ignores the rest
 // (https://www.meilisearch.com/docs/resources/help/known_limitations).
 const maxQueryWords = 10
 
-// searchTimeout is how long a search may take in all.
+// searchTimeout limits a whole search.
 const searchTimeout = 5 * time.Second
 
-// Search finds articles.
+// Search searches articles.
 func (e *Engine) Search(ctx context.Context, r search.Request) (search.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
@@ -59,7 +59,7 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Response,
 		a, err = e.query(ctx, request, q, queryText(q, loose))
 	}
 	if err == nil && a.Total < relaxBelow && len(q.Included()) > 2 && request.Hybrid == nil {
-		if request.Offset > 0 && !long { // all that have all words come before the others
+		if request.Offset > 0 && !long { // complete matches come first
 			request.Offset, request.Limit = 0, relaxBelow
 			a, err = e.query(ctx, request, q, queryText(q, loose))
 		}
@@ -75,7 +75,7 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Response,
 	return a, err
 }
 
-// addSemantic lets the meaning count, as far as the kind of query wants it.
+// addSemantic adds semantic search to a request, weighted by the kind of query.
 func (e *Engine) addSemantic(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request) error {
 	if r.Mode == search.Keyword || e.opts.Embedder == nil && e.opts.ServerEmbedder == nil {
 		return nil
@@ -85,12 +85,12 @@ func (e *Engine) addSemantic(ctx context.Context, request *meilisearch.SearchReq
 		ratio = q.SemanticRatio()
 	}
 	if ratio == 0 {
-		return nil // 0 is not sent, and Meilisearch would take 0.5
+		return nil // zero is omitted, and Meilisearch would use 0.5
 	}
 	if e.opts.Embedder != nil {
 		vectors, err := e.opts.Embedder.Embed(ctx, []string{q.Text})
 		if err != nil && r.Mode == search.Hybrid {
-			e.opts.Log.Warn("a search went by words only", "error", err)
+			e.opts.Log.Warn("embedder failed; searching by keywords only", "error", err)
 			return nil
 		}
 		if err != nil {
@@ -102,8 +102,8 @@ func (e *Engine) addSemantic(ctx context.Context, request *meilisearch.SearchReq
 	return nil
 }
 
-// searchVerified reads page by page, and drops the hits that keep refuses:
-// Meilisearch does not tell diacritics apart, and forgives typos in prefixes too.
+// searchVerified reads page by page and drops hits that keep rejects: Meilisearch
+// ignores diacritics, and tolerates typos in prefixes.
 func (e *Engine) searchVerified(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request, words string, keep func(*search.Text) bool) (a search.Response, err error) {
 	var hits []search.Hit
 	request.Limit = search.MaxLimit
@@ -131,7 +131,7 @@ func (e *Engine) searchVerified(ctx context.Context, request *meilisearch.Search
 	return a, nil
 }
 
-// exactFirst puts what has the words as they are written before the rest.
+// exactFirst moves exact matches before the others.
 func exactFirst(hits []search.Hit, q search.Query) []search.Hit {
 	slices.SortStableFunc(hits, func(a, b search.Hit) int {
 		x, y := q.Matches(search.NewText(a.Document)), q.Matches(search.NewText(b.Document))
@@ -147,32 +147,32 @@ func exactFirst(hits []search.Hit, q search.Query) []search.Hit {
 }
 
 func (e *Engine) query(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, words string) (a search.Response, err error) {
-	answer, err := e.client.Index(e.opts.Index).SearchWithContext(ctx, words, request)
+	res, err := e.client.Index(e.opts.Index).SearchWithContext(ctx, words, request)
 	if request.Hybrid != nil && request.Hybrid.SemanticRatio < 1 && errorCode(err) == "invalid_search_embedder" {
-		// The index waits to be built anew with its embedder; see Engine.embedders.
+		// The index must be rebuilt with its embedder first; see updateEmbedders.
 		request.Hybrid, request.Vector = nil, nil
-		answer, err = e.client.Index(e.opts.Index).SearchWithContext(ctx, words, request)
+		res, err = e.client.Index(e.opts.Index).SearchWithContext(ctx, words, request)
 	}
 	if err != nil {
 		return a, redact("searching", err)
 	}
 	var found []document
-	if err := answer.Hits.DecodeInto(&found); err != nil {
+	if err := res.Hits.DecodeInto(&found); err != nil {
 		return a, redact("reading what was found", err)
 	}
-	a.Total = int(answer.EstimatedTotalHits)
+	a.Total = int(res.EstimatedTotalHits)
 	a.Estimated = a.Total >= countLimit
 	for _, d := range found {
 		m := search.NewHighlighter(q, d.matched()...)
 		a.Hits = append(a.Hits, search.Hit{Document: d.article(), Score: d.Score, Heading: m.Highlight(d.Title), Snippet: m.Snippet(d.Lead, d.Body)})
 	}
 	if len(request.Facets) > 0 {
-		a.Facets, err = facets(answer.FacetDistribution)
+		a.Facets, err = facets(res.FacetDistribution)
 	}
 	return a, err
 }
 
-// matched gives the words that Meilisearch found, with their typos.
+// matched returns the words that Meilisearch matched, including their typos.
 func (d document) matched() (words []string) {
 	for field, text := range map[string]string{"title": d.Title, "lead": d.Lead, "body": d.Body} {
 		for _, p := range d.Matches[field] {
