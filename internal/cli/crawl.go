@@ -20,10 +20,10 @@ import (
 	"dateline/worker"
 )
 
-// crawlProduct is how robots.txt names the crawler.
+// crawlProduct is the crawler's product token for robots.txt.
 const crawlProduct = "Dateline"
 
-// crawler is what the crawl is made of.
+// crawlParts are the parts of the crawler that the API and the worker share.
 type crawlParts struct {
 	seeds    *seeds.Service
 	archives *warc.Exporter
@@ -33,7 +33,7 @@ type crawlParts struct {
 	model    *llm.Client // nil: there is none
 }
 
-// assembleCrawl prepares the crawl, unless it is switched off.
+// assembleCrawl assembles the crawler, unless it is disabled.
 func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error) {
 	if !p.cfg.Crawl {
 		return nil
@@ -65,7 +65,8 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	return nil
 }
 
-// crawlWorker is what the worker needs for the crawl; nil: it is switched off.
+// crawlWorker returns the activities of the crawler's worker; nil if it is
+// disabled.
 func (p *parts) crawlWorker() *worker.CrawlActivities {
 	if p.crawl == nil {
 		return nil
