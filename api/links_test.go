@@ -37,7 +37,7 @@ func (s *server) link(body object, headers ...string) (l spec.Link) {
 	return l
 }
 
-// click goes where a short link of the test's own host would lead.
+// click requests a short link.
 func (s *server) click(method, code, reader string, headers ...string) answer {
 	s.t.Helper()
 	return s.send(method, "/l/"+code, nil, append([]string{"Authorization", "", "X-Reader", reader, "User-Agent", "Mozilla/5.0"}, headers...)...)
@@ -56,12 +56,12 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 		t.Errorf("link: got %s, want %s", got, want)
 	}
 	for i := range 5 {
-		got := s.click("GET", made.Code, fmt.Sprint("reader ", i%3)) // two come again
+		got := s.click("GET", made.Code, fmt.Sprint("reader ", i%3)) // two repeat
 		if got.StatusCode != http.StatusFound || got.Header.Get("Location") != url || got.Header.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%s %v", got.Status, got.Header)
 		}
 	}
-	// Previews are led on, uncounted.
+	// Previews are redirected without being counted.
 	for _, got := range []answer{s.click("HEAD", made.Code, "a"), s.click("GET", made.Code, "b", "User-Agent", "Twitterbot/1.0")} {
 		if got.StatusCode != http.StatusFound || got.Header.Get("Location") != url {
 			t.Errorf("%s %v", got.Status, got.Header)
@@ -87,7 +87,7 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 		}
 	}
 	if strings.Contains(s.log.String(), "news.example") {
-		t.Error("the log tells where readers go")
+		t.Error("the log contains the target of a link")
 	}
 }
 
@@ -98,7 +98,7 @@ func TestLinks_TargetComesFromRow(t *testing.T) {
 	}
 	l := s.link(object{"url": "https://news.example/a"})
 	s.refused(s.send("POST", linksPath, object{"url": l.ShortUrl}), 422, "invalid_request", "url")
-	// Nothing of a request comes into the answer.
+	// No part of the request is reflected in the response.
 	got := s.click("GET", l.Code+"?url=https://evil.example&next=//evil.example", "a", "X-Forwarded-Host", "evil.example")
 	if got.Header.Get("Location") != "https://news.example/a" || strings.Contains(string(got.body), "evil") {
 		t.Errorf("%v %s", got.Header, got.body)
@@ -215,7 +215,7 @@ func TestTrackedLinks_ExistBeforePublishing(t *testing.T) {
 	}
 	on := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"track_links": true}), 200)
 	if on.TrackLinks == nil {
-		t.Error("it is not tracked again")
+		t.Error("the link was not tracked again")
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *server) flush() {
 	k := &flush.Flusher{Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 	done, err := k.Flush(s.t.Context(), func() {})
 	if s.Must(err); done.Busy {
-		s.t.Error("somebody else flushes")
+		s.t.Error("flush: got busy")
 	}
 }
 

@@ -88,7 +88,7 @@ func TestSites_CRUD(t *testing.T) {
 	} {
 		s.refused(s.send("POST", "/api/v1/sites", c.body), c.status, "invalid_request", c.field)
 	}
-	s.refused(s.send("PATCH", one, object{"unique_method": "set"}), 400, "invalid_request", "unique_method") // for ever
+	s.refused(s.send("PATCH", one, object{"unique_method": "set"}), 400, "invalid_request", "unique_method") // immutable
 	if a := s.send("DELETE", one, nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("%s", a.Status)
 	}
@@ -200,7 +200,7 @@ func TestPostStats_CountsClicks(t *testing.T) {
 	}
 }
 
-// A ranking is read once in half a minute, however often it is asked for.
+// A ranking is read at most once in 30 seconds.
 func TestTrending_IsCached(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.RateHits = 1000 })
@@ -235,7 +235,7 @@ func TestTrending_IsCached(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/trending?site="+uuid.NewString(), nil), 404, "site_not_found")
 	s.StopRedis()
 	if got := strings.Join(ask(bySite), " "); got != "/a /b /c" {
-		t.Errorf("after Redis has gone: %s", got)
+		t.Errorf("without Redis: %s", got)
 	}
 }
 
@@ -313,7 +313,7 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	}
 }
 
-// Where readers are not counted, nothing of it is there.
+// If counting is disabled, its routes don't exist.
 func TestViews_Disabled(t *testing.T) {
 	s := start(t)
 	without := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
@@ -330,6 +330,6 @@ func TestViews_Disabled(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/workspace", http.NoBody)
 	r.Header.Set("Authorization", "Bearer "+s.Token)
 	if got := ask(t, h, r); got != http.StatusOK {
-		t.Errorf("the rest is not there: %d", got)
+		t.Errorf("another route: got %d", got)
 	}
 }

@@ -4,9 +4,14 @@
 package platforms
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 
+	"dateline/internal/identity/secret"
 	"dateline/platforms/bluesky"
 	"dateline/platforms/discord"
 	"dateline/platforms/facebook"
@@ -76,4 +81,75 @@ func (r Registry) Names() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Options configures the networks: hosts, versions, limits, prices. The zero
+// value works: fields that are zero use the network's default.
+type Options struct {
+	Bluesky   bluesky.Options   `json:"bluesky"`
+	Discord   discord.Options   `json:"discord"`
+	Facebook  facebook.Options  `json:"facebook"`
+	Instagram instagram.Options `json:"instagram"`
+	LinkedIn  linkedin.Options  `json:"linkedin"`
+	Mastodon  mastodon.Options  `json:"mastodon"`
+	Telegram  telegram.Options  `json:"telegram"`
+	Threads   threads.Options   `json:"threads"`
+	X         x.Options         `json:"x"`
+}
+
+// maxOptions is the size limit of the settings file in bytes.
+const maxOptions = 1 << 20
+
+// Decode reads an operator's settings: a JSON object with an object for each
+// network to change. Unknown names are an error.
+func (o *Options) Decode(r io.Reader) error {
+	decoder := json.NewDecoder(io.LimitReader(r, maxOptions))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(o); err != nil {
+		return fmt.Errorf("read network settings: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("network settings must be a single JSON object")
+	}
+	return nil
+}
+
+// appSettings are the settings that networks with a single service share: the
+// address of the fake network, and the operator's application if the network
+// needs one.
+type appSettings struct {
+	sandbox      *string
+	clientID     *string
+	clientSecret *secret.Text
+}
+
+func (o *Options) sharedSettings() map[string]appSettings {
+	return map[string]appSettings{
+		bluesky.Name:   {sandbox: &o.Bluesky.Sandbox},
+		discord.Name:   {sandbox: &o.Discord.Sandbox},
+		facebook.Name:  {&o.Facebook.Sandbox, &o.Facebook.ClientID, &o.Facebook.ClientSecret},
+		instagram.Name: {&o.Instagram.Sandbox, &o.Instagram.ClientID, &o.Instagram.ClientSecret},
+		linkedin.Name:  {&o.LinkedIn.Sandbox, &o.LinkedIn.ClientID, &o.LinkedIn.ClientSecret},
+		telegram.Name:  {sandbox: &o.Telegram.Sandbox},
+		threads.Name:   {&o.Threads.Sandbox, &o.Threads.ClientID, &o.Threads.ClientSecret},
+		x.Name:         {&o.X.Sandbox, &o.X.ClientID, &o.X.ClientSecret},
+	}
+}
+
+// SetSandbox sets the addresses of the fake networks.
+func (o *Options) SetSandbox(address func(network string) string) {
+	for name, c := range o.sharedSettings() {
+		*c.sandbox = address(name)
+	}
+}
+
+// SetApp sets the operator's application at a network. It returns false if the
+// network needs none.
+func (o *Options) SetApp(network, clientID string, clientSecret secret.Text) bool {
+	c := o.sharedSettings()[network]
+	if c.clientID == nil {
+		return false
+	}
+	*c.clientID, *c.clientSecret = clientID, clientSecret
+	return true
 }

@@ -33,8 +33,8 @@ type Options struct {
 	// VideoDirect uploads videos unprocessed to the account's own server. The
 	// network then transcodes a video when it is first watched.
 	VideoDirect bool `json:"video_direct"`
-	// NoCards disables the card for the first link of a post.
-	NoCards bool `json:"no_cards"`
+	// DisableLinkCard omits the card for the first link of a post.
+	DisableLinkCard bool `json:"disable_link_card"`
 	// PlainHTTP lists host:port of servers that can be called without TLS, in
 	// addition to loopback addresses.
 	PlainHTTP []string `json:"plain_http"`

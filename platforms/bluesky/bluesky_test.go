@@ -93,9 +93,9 @@ func TestConformance(t *testing.T) {
 	platformtest.Run(t, s)
 }
 
-// home is a proxy for a fake that serves it at the root of its address, like a
+// serveAtRoot is a proxy for a fake that serves it at the root of its address, like a
 // server outside of the sandbox.
-func home(t *testing.T, server *fake.Server) string {
+func serveAtRoot(t *testing.T, server *fake.Server) string {
 	t.Helper()
 	target, err := url.Parse(server.URL() + "/bluesky")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// site serves pages and their images.
-func site(t *testing.T) string {
+// serveSite serves pages and their images.
+func serveSite(t *testing.T) string {
 	t.Helper()
 	image := photo(t, 60, 40, "")
 	mux := http.NewServeMux()
@@ -66,9 +66,9 @@ type external struct {
 // The card of the first link is accepted by the network's own server.
 func testRealCard(t *testing.T, account network.Account, d devenv) {
 	options := d.options()
-	options.NoCards = false
+	options.DisableLinkCard = false
 	b := bluesky.New(newClient(t), options)
-	link := site(t) + "/tin"
+	link := serveSite(t) + "/tin"
 	receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Đọc " + link})
 	wantCard(t, read(t, d.PDS, receipt.RemoteID), link)
 }
@@ -101,11 +101,11 @@ func wantCard(t *testing.T, r record, link string) {
 }
 
 // What cards show, and that a failing page does not fail the post.
-func TestPrepare_Cards(t *testing.T) {
-	pds := home(t, startFake(t, fake.Options{}))
+func TestPrepare_LinkCard(t *testing.T) {
+	pds := serveAtRoot(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)
-	pages := site(t)
+	pages := serveSite(t)
 	receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Đọc " + pages + "/tin và " + pages + "/tieu-de"})
 	wantCard(t, read(t, pds, receipt.RemoteID), pages+"/tin")
 	for path, title := range map[string]string{"/tieu-de": "Café", "/khong-ten": "", "/json": "", "/dai": "", "/404": ""} {
@@ -153,7 +153,7 @@ func TestPrepare_Cards(t *testing.T) {
 
 // An image that the server may have deleted is omitted from the card.
 func TestPublish_ExpiredCardImage(t *testing.T) {
-	pds := home(t, startFake(t, fake.Options{}))
+	pds := serveAtRoot(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)
 	link := "https://example.com/"

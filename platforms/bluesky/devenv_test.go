@@ -116,5 +116,5 @@ func (d devenv) post(t *testing.T, method, token string, in, into any) {
 
 func (d devenv) options() bluesky.Options {
 	// The suite's example addresses are not fetched for cards.
-	return bluesky.Options{Entryway: d.PDS, Directory: d.PLC, VideoDirect: true, NoCards: true}
+	return bluesky.Options{Entryway: d.PDS, Directory: d.PLC, VideoDirect: true, DisableLinkCard: true}
 }

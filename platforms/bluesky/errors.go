@@ -19,7 +19,7 @@ type errorResponse struct {
 // refusal classifies an unsuccessful response.
 func refusal(res *call.Response, method string) *network.Error {
 	var f errorResponse
-	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
+	_ = json.Unmarshal(res.Body, &f) // an error page is not JSON: the status decides
 	if strings.ContainsFunc(f.Error, func(r rune) bool { return !isAlnum(r) && r != '_' }) {
 		f.Message, f.Error = strings.TrimSpace(f.Error+" "+f.Message), "" // not the name of an error
 	}

@@ -74,8 +74,8 @@ func TestConnectForm_Sandbox(t *testing.T) {
 	}
 }
 
-// world serves several hosts by name on one TLS server.
-func world(t *testing.T, hosts map[string]http.HandlerFunc) *http.Client {
+// serveHosts serves several hosts by name on one TLS server.
+func serveHosts(t *testing.T, hosts map[string]http.HandlerFunc) *http.Client {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if serve := hosts[r.Host]; serve != nil {
@@ -143,7 +143,7 @@ func TestConnectForm_ResolvesHandle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			passwords = nil
-			b := bluesky.New(world(t, row.hosts), bluesky.Options{})
+			b := bluesky.New(serveHosts(t, row.hosts), bluesky.Options{})
 			found, err := b.ConnectForm(t.Context(), "", form(row.handle, "aaaa-bbbb", ""))
 			if row.sent == "" {
 				if len(passwords) > 0 || err == nil || network.AsError(err).Code != row.code {
@@ -157,7 +157,7 @@ func TestConnectForm_ResolvesHandle(t *testing.T) {
 		})
 	}
 	t.Run("AnotherAccount", func(t *testing.T) {
-		b := bluesky.New(world(t, map[string]http.HandlerFunc{
+		b := bluesky.New(serveHosts(t, map[string]http.HandlerFunc{
 			"plc.directory": document("at://x.example.com", "https://pds.example.com"),
 			"pds.example.com": func(w http.ResponseWriter, _ *http.Request) {
 				answer(w, map[string]string{"did": "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb", "handle": "x", "accessJwt": "a", "refreshJwt": "r"})

@@ -25,7 +25,7 @@ func (l *lossy) lose(acted bool) {
 	}
 }
 
-func losing(t *testing.T, to string) *lossy {
+func newLossy(t *testing.T, to string) *lossy {
 	t.Helper()
 	target, err := url.Parse(to)
 	if err != nil {

@@ -44,7 +44,7 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 	if h.Mentions, err = b.mentions(ctx, account, submission.Text); err != nil {
 		return network.Prepared{}, err
 	}
-	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.NoCards && !b.isSandbox(account.BaseURL) {
+	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.DisableLinkCard && !b.isSandbox(account.BaseURL) {
 		h.Card = b.card(ctx, account, link)
 	}
 	text, err := json.Marshal(h)

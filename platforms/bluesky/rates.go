@@ -28,14 +28,14 @@ const (
 // https://docs.bsky.app/docs/advanced-guides/rate-limits
 func (b *Bluesky) quotas() []network.Quota {
 	o := b.options
-	uses := func(points int) map[network.CallKind]int {
+	costs := func(points int) map[network.CallKind]int {
 		return map[network.CallKind]int{network.CallPublish: points}
 	}
 	return []network.Quota{
 		{Bucket: bucketCalls, Scope: network.ScopeApp, Requests: o.CallsPer5Min, Per: 5 * time.Minute, Default: true,
 			Costs: map[network.CallKind]int{network.CallPublish: 1, network.CallUpload: 1}},
-		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: uses(pointsPerCreate)},
-		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: uses(pointsPerCreate)},
+		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: costs(pointsPerCreate)},
+		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: costs(pointsPerCreate)},
 		{Bucket: bucketUploadsDay, Scope: network.ScopeApp, Requests: o.UploadsPerDay, Per: 24 * time.Hour, Default: true,
 			Costs: map[network.CallKind]int{network.CallUpload: 1}},
 	}

@@ -162,7 +162,7 @@ func testRealLimits(t *testing.T, b *bluesky.Bluesky, account network.Account) {
 
 // The server acts, and its response is lost.
 func testRealLost(t *testing.T, b *bluesky.Bluesky, account network.Account, d devenv) {
-	lossy := losing(t, d.PDS)
+	lossy := newLossy(t, d.PDS)
 	through := account
 	through.BaseURL = lossy.address
 	for name, keep := range map[string]bool{"Acted": true, "NeverArrived": false} {
@@ -231,7 +231,7 @@ func testRealDelete(t *testing.T, b *bluesky.Bluesky, account network.Account, d
 // Sessions can be refreshed, also after a lost response, and end.
 func testRealRefresh(t *testing.T, b *bluesky.Bluesky, account network.Account, d devenv) {
 	app := network.App{}
-	lossy := losing(t, d.PDS)
+	lossy := newLossy(t, d.PDS)
 	lossy.lose(true)
 	through := account
 	through.BaseURL = lossy.address

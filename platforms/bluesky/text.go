@@ -65,7 +65,7 @@ func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Pre
 		shown.Spans = append(shown.Spans, network.Span{Start: e.start, End: e.end, Kind: e.kind, Target: e.target})
 		mentions = mentions || e.kind == network.SpanMention
 	}
-	if len(content.Media) == 0 && !b.options.NoCards {
+	if len(content.Media) == 0 && !b.options.DisableLinkCard {
 		shown.Card = firstLink(content.Text)
 	}
 	if shown.Card != "" {

@@ -41,7 +41,7 @@ type job struct {
 // the account's server on behalf of the account.
 // https://docs.bsky.app/docs/tutorials/video
 func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media network.Media, u upload) (network.Staged, error) {
-	pass, err := b.serviceToken(ctx, account)
+	serviceAuth, err := b.serviceToken(ctx, account)
 	if err != nil {
 		return network.Staged{}, err
 	}
@@ -54,7 +54,7 @@ func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media
 		name = "video.mp4"
 	}
 	res, err := b.calls.Do(ctx, call.Request{
-		Method: http.MethodPost, Token: pass, Timeout: b.options.UploadTimeout, Secrets: []secret.Text{account.Token},
+		Method: http.MethodPost, Token: serviceAuth, Timeout: b.options.UploadTimeout, Secrets: []secret.Text{account.Token},
 		URL:  b.videoService(account) + "/xrpc/app.bsky.video.uploadVideo?" + url.Values{"did": {account.RemoteID}, "name": {name}}.Encode(),
 		Body: &call.Body{Type: media.MIMEType, Length: lengthOf(media), Reader: data, Closer: data},
 	})

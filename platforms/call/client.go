@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dateline/internal/infra/ssrf"
+	"dateline/platforms/network"
 )
 
 // idlePerHost is the number of idle connections per host. Opening connections at
@@ -34,4 +35,18 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 		TLSHandshakeTimeout: 10 * time.Second,
 	}
 	return &http.Client{Transport: transport}, nil
+}
+
+// Host returns the host to call for an account at baseURL, on a network with a
+// single service: host, or the fake network at sandbox (empty: there is none).
+func Host(networkName, baseURL, sandbox, host string) (string, error) {
+	switch {
+	case baseURL == "":
+		return host, nil
+	case sandbox != "" && baseURL == sandbox:
+		return sandbox, nil
+	default:
+		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
+			Message: networkName + " has a single service: leave the address empty."}
+	}
 }

@@ -13,22 +13,22 @@ import (
 	"dateline/platforms/platformtest"
 )
 
-type room struct {
+type fixture struct {
 	network *discord.Discord
 	fake    *fake.Server
 	made    fake.Account
 	client  *http.Client
 }
 
-func open(t *testing.T) room {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
 	created := platformtest.AddAccount(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
 	client := platformtest.Client(t)
-	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, created, client}
+	return fixture{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, created, client}
 }
 
-func (r room) connect(t *testing.T, values map[string]string) network.Account {
+func (r fixture) connect(t *testing.T, values map[string]string) network.Account {
 	t.Helper()
 	found, err := r.form(t, values)
 	if err != nil || len(found) != 1 {
@@ -37,7 +37,7 @@ func (r room) connect(t *testing.T, values map[string]string) network.Account {
 	return found[0]
 }
 
-func (r room) form(t *testing.T, values map[string]string) ([]network.Account, error) {
+func (r fixture) form(t *testing.T, values map[string]string) ([]network.Account, error) {
 	t.Helper()
 	secrets := map[string]secret.Text{}
 	for name, value := range values {
@@ -46,7 +46,7 @@ func (r room) form(t *testing.T, values map[string]string) ([]network.Account, e
 	return r.network.ConnectForm(t.Context(), r.fake.URL()+"/discord", secrets)
 }
 
-func (r room) subject(t *testing.T, account network.Account) platformtest.Subject {
+func (r fixture) subject(t *testing.T, account network.Account) platformtest.Subject {
 	t.Helper()
 	limits, err := r.network.Limits(t.Context(), account)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r room) subject(t *testing.T, account network.Account) platformtest.Subjec
 }
 
 func TestBotConformance(t *testing.T) {
-	r := open(t)
+	r := newFixture(t)
 	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": "https://discord.com/channels/1000000000000000001/" + r.made.ID})
 	if account.RemoteID != r.made.ID || account.Handle != "#ban-tin" || account.Name != "ban-tin" {
 		t.Errorf("connected as %+v", account)
@@ -79,7 +79,7 @@ func TestBotConformance(t *testing.T) {
 }
 
 func TestWebhookConformance(t *testing.T) {
-	r := open(t)
+	r := newFixture(t)
 	account := r.connect(t, map[string]string{"webhook_url": "https://discord.com/api/webhooks/777/" + r.made.Token})
 	if account.RemoteID != "webhook/777" || account.Name != "ban-tin" || strings.Contains(account.Handle, r.made.Token) {
 		t.Errorf("connected as %+v", account)
@@ -90,7 +90,7 @@ func TestWebhookConformance(t *testing.T) {
 }
 
 func TestPublish_SameKeyCreatesOneMessage(t *testing.T) {
-	r := open(t)
+	r := newFixture(t)
 	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
 	sub := network.Submission{Key: "one operation", Text: "Once"}
 	first, err := r.network.Publish(t.Context(), account, sub)
@@ -104,7 +104,7 @@ func TestPublish_SameKeyCreatesOneMessage(t *testing.T) {
 }
 
 func TestConnectForm_ReportsInvalidFields(t *testing.T) {
-	r := open(t)
+	r := newFixture(t)
 	for name, row := range map[string]struct {
 		values map[string]string
 		field  string
@@ -125,7 +125,7 @@ func TestConnectForm_ReportsInvalidFields(t *testing.T) {
 }
 
 func TestCheck_LimitsTotalSize(t *testing.T) {
-	r := open(t)
+	r := newFixture(t)
 	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
 	limits, err := r.network.Limits(t.Context(), account)
 	if err != nil {
@@ -139,7 +139,7 @@ func TestCheck_LimitsTotalSize(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	r := open(t)
+	r := newFixture(t)
 	p := r.network.Preview(network.Content{Text: "**Nóng** https://báo.vn/a. @everyone"}, network.Limits{})
 	if p.Card != "https://báo.vn/a" || len(p.Spans) != 1 || len(p.Notes) != 2 {
 		t.Errorf("%+v", p)

@@ -33,7 +33,7 @@ const (
 
 func refusal(res *call.Response) *network.Error {
 	var f errorResponse
-	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
+	_ = json.Unmarshal(res.Body, &f) // an error page is not JSON: the status decides
 	code := ""
 	if f.Code != 0 {
 		code = strconv.Itoa(f.Code)

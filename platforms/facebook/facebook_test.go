@@ -17,31 +17,31 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// newsroom is a fake network with one Page.
-type newsroom struct {
+// fixture is a fake network with one Page.
+type fixture struct {
 	server *fake.Server
 	base   string
 	client *http.Client
 	page   network.Account
 }
 
-func startFake(t *testing.T, options fake.Options) newsroom {
+func startFake(t *testing.T, options fake.Options) fixture {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
 	profile := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Name: "editor"})
 	page := platformtest.AddAccount(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: profile.ID, Name: "dateline"})
 	client := platformtest.Client(t)
-	n := newsroom{server: server, base: server.URL() + "/facebook", client: client}
+	n := fixture{server: server, base: server.URL() + "/facebook", client: client}
 	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.KindPage, Token: secret.NewText(page.Token)}
 	return n
 }
 
-func (n newsroom) adapter() *facebook.Facebook {
+func (n fixture) adapter() *facebook.Facebook {
 	return facebook.New(n.client, facebook.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond})
 }
 
 // approve approves the authorize page.
-func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
+func (n fixture) approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *n.client
 	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

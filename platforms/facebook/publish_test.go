@@ -20,7 +20,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func answering(t *testing.T, status int, body string) (*facebook.Facebook, network.Account) {
+func respondWith(t *testing.T, status int, body string) (*facebook.Facebook, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 			if name == "UnreadableReply" {
 				status = 200
 			}
-			f, account := answering(t, status, row.body)
+			f, account := respondWith(t, status, row.body)
 			_, err := f.Publish(t.Context(), account, network.Submission{Text: "t", MediaIDs: []string{"55"}})
 			e := network.AsError(err)
 			if e == nil || e.Class != row.class || e.Code != row.code || e.Message == "" {

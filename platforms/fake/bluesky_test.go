@@ -101,9 +101,9 @@ func TestBluesky_Refusals(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	ref := map[string]string{"uri": "at://" + b.did + "/app.bsky.feed.post/x", "cid": "bafy"}
 	for name, row := range map[string]struct {
-		key    string
-		record map[string]any
-		says   string
+		key     string
+		record  map[string]any
+		message string
 	}{
 		"NoText":      {blueskyKey, map[string]any{}, `property "text"`},
 		"Graphemes":   {blueskyKey, map[string]any{"text": strings.Repeat("ă", 301)}, "300 graphemes"},
@@ -120,7 +120,7 @@ func TestBluesky_Refusals(t *testing.T) {
 		"CardNoTitle": {blueskyKey, map[string]any{"text": "", "embed": map[string]any{"$type": "app.bsky.embed.external", "external": map[string]string{"uri": "https://example.com"}}}, "title"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if status, reported := b.create(t, row.key, row.record); status != 400 || reported.Error != "InvalidRequest" || !strings.Contains(reported.Message, row.says) {
+			if status, reported := b.create(t, row.key, row.record); status != 400 || reported.Error != "InvalidRequest" || !strings.Contains(reported.Message, row.message) {
 				t.Errorf("status %d, %+v", status, reported)
 			}
 		})
@@ -236,12 +236,12 @@ func TestBluesky_Records(t *testing.T) {
 	defer func() { _ = again.Close() }()
 	b.server = again
 	where := "com.atproto.repo.getRecord?repo=desk.test&collection=app.bsky.feed.post&rkey=" + blueskyKey
-	var kept struct {
+	var stored struct {
 		URI, CID string
 		Value    struct{ Text string }
 	}
-	if status := b.call(t, "", where, nil, &kept); status != 200 || kept.URI != posts[0].ID || kept.CID == "" || kept.Value.Text != "Tin" {
-		t.Errorf("status %d, %+v", status, kept)
+	if status := b.call(t, "", where, nil, &stored); status != 200 || stored.URI != posts[0].ID || stored.CID == "" || stored.Value.Text != "Tin" {
+		t.Errorf("status %d, %+v", status, stored)
 	}
 	key := map[string]string{"repo": b.did, "collection": "app.bsky.feed.post", "rkey": blueskyKey}
 	for range 2 {

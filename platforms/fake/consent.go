@@ -20,12 +20,12 @@ func (s *Server) consent(f *fakeNetwork, codeLife time.Duration) http.HandlerFun
 	return func(w http.ResponseWriter, r *http.Request) {
 		form := r.URL.Query()
 		if r.Method == http.MethodPost {
-			answered, err := readForm(w, r)
+			submitted, err := readForm(w, r)
 			if err != nil {
 				refuseConsent(w, r, "The form cannot be read.")
 				return
 			}
-			form = answered
+			form = submitted
 		}
 		if problem := sandboxRequest(form); problem != "" {
 			refuseConsent(w, r, problem)

@@ -182,17 +182,17 @@ func (s *Server) graphPosts(r *http.Request, accountID string, want func(*Post) 
 
 // graphFields selects the requested fields.
 func graphFields(r *http.Request, entity map[string]any) map[string]any {
-	kept := map[string]any{}
+	stored := map[string]any{}
 	if id, ok := entity["id"]; ok {
-		kept["id"] = id
+		stored["id"] = id
 	}
 	for field := range strings.SplitSeq(r.URL.Query().Get("fields"), ",") {
 		name, _, _ := strings.Cut(field, "{")
 		if value, ok := entity[name]; ok && value != nil {
-			kept[name] = value
+			stored[name] = value
 		}
 	}
-	return kept
+	return stored
 }
 
 // graphMediaType returns a post's media type in listings; none is the type of a

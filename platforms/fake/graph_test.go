@@ -19,13 +19,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// meta is an account of one of Meta's networks.
-type meta struct {
+// metaAccount is an account of one of Meta's networks.
+type metaAccount struct {
 	sandbox
 	id string
 }
 
-func startMeta(t *testing.T, name string, options fake.Options) meta {
+func startMeta(t *testing.T, name string, options fake.Options) metaAccount {
 	t.Helper()
 	s := start(t, options)
 	account, err := s.Add(fake.Account{Network: name, Name: "desk"})
@@ -33,11 +33,11 @@ func startMeta(t *testing.T, name string, options fake.Options) meta {
 		t.Fatal(err)
 	}
 	s.token = account.Token
-	return meta{s, account.ID}
+	return metaAccount{s, account.ID}
 }
 
-// ask sends a form and expects an id, or an error such as 36003/2207009.
-func (m meta) ask(method, path, form, wantError string) string {
+// expect sends a form and expects an id, or an error such as 36003/2207009.
+func (m metaAccount) expect(method, path, form, wantError string) string {
 	m.t.Helper()
 	res, body := m.call(method, path, form, "Content-Type", "application/x-www-form-urlencoded")
 	var response struct {
@@ -109,20 +109,20 @@ func TestInstagram_ValidatesFetchedMedia(t *testing.T) {
 		"media_type=CAROUSEL&children=1,2":                                   "100/0",
 		"caption=words":                                                      "100/0",
 	} {
-		m.ask(http.MethodPost, media, form, want)
+		m.expect(http.MethodPost, media, form, want)
 	}
-	m.ask(http.MethodPost, "/instagram/v25.0/17/media", "image_url="+square, "100/33")
-	m.ask(http.MethodPost, media+"_archive", "", "2500/0")
+	m.expect(http.MethodPost, "/instagram/v25.0/17/media", "image_url="+square, "100/33")
+	m.expect(http.MethodPost, media+"_archive", "", "2500/0")
 }
 
 func TestGraph_ContainerPublishesOnce(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	publish := "/instagram/v25.0/" + m.id + "/media_publish"
-	item := m.ask(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "is_carousel_item=true&image_url="+serve(t, "jpeg", 640, 640), "")
-	m.ask(http.MethodPost, publish, "creation_id="+item, "24/2207006")
-	whole := m.ask(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "caption=%3Cb%3E&image_url="+serve(t, "jpeg", 640, 640), "")
-	id := m.ask(http.MethodPost, publish, "creation_id="+whole, "")
-	m.ask(http.MethodPost, publish, "creation_id="+whole, "24/2207006")
+	item := m.expect(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "is_carousel_item=true&image_url="+serve(t, "jpeg", 640, 640), "")
+	m.expect(http.MethodPost, publish, "creation_id="+item, "24/2207006")
+	whole := m.expect(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "caption=%3Cb%3E&image_url="+serve(t, "jpeg", 640, 640), "")
+	id := m.expect(http.MethodPost, publish, "creation_id="+whole, "")
+	m.expect(http.MethodPost, publish, "creation_id="+whole, "24/2207006")
 	if _, body := m.call(http.MethodGet, "/instagram/v25.0/"+whole+"?fields=status_code,status", ""); !strings.Contains(body, `"status_code":"PUBLISHED"`) {
 		t.Error(body)
 	}
@@ -161,7 +161,7 @@ func TestThreads_Validation(t *testing.T) {
 		"media_type=VIDEO&video_url=" + serve(t, "png", 640, 640): "36001/2207005",
 		"media_type=CAROUSEL&children=1,2":                        "100/0",
 	} {
-		m.ask(http.MethodPost, threads, form, want)
+		m.expect(http.MethodPost, threads, form, want)
 	}
 }
 
@@ -169,8 +169,8 @@ func TestGraph_Paging(t *testing.T) {
 	m := startMeta(t, "threads", fake.Options{})
 	var ids []string
 	for i := range 5 {
-		created := m.ask(http.MethodPost, "/threads/v1.0/me/threads", fmt.Sprintf("media_type=TEXT&text=%d", i), "")
-		ids = append([]string{m.ask(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+created, "")}, ids...)
+		created := m.expect(http.MethodPost, "/threads/v1.0/me/threads", fmt.Sprintf("media_type=TEXT&text=%d", i), "")
+		ids = append([]string{m.expect(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+created, "")}, ids...)
 	}
 	var got []string
 	next := "/threads/v1.0/me/threads?fields=text&limit=2"
@@ -198,14 +198,14 @@ func TestGraph_Paging(t *testing.T) {
 	if strings.Join(got, " ") != strings.Join(ids, " ") {
 		t.Errorf("%v, want %v", got, ids)
 	}
-	m.ask(http.MethodGet, "/threads/v1.0/me/threads?after=nonsense", "", "100/0")
+	m.expect(http.MethodGet, "/threads/v1.0/me/threads?after=nonsense", "", "100/0")
 	if _, body := m.call(http.MethodGet, fmt.Sprintf("/threads/v1.0/me/threads?since=%d", time.Now().Add(time.Hour).Unix()), ""); !strings.Contains(body, `"data":[]`) {
 		t.Error(body)
 	}
 }
 
 func TestGraph_Tokens(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	m := startMeta(t, "instagram", fake.Options{Clock: clock.Now, AutoApprove: true})
 	app := network.SandboxApp("", "")
 	get := func(path string, want int) (token string) {
@@ -240,20 +240,20 @@ func TestGraph_Tokens(t *testing.T) {
 	if _, again := m.call(http.MethodPost, "/instagram/oauth/access_token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded"); !strings.Contains(again, `"error_type":"OAuthException"`) {
 		t.Errorf("a code worked twice: %s", again)
 	}
-	clock.pass(30 * time.Minute)
+	clock.advance(30 * time.Minute)
 	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+short.Token, 400)
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret=wrong&access_token="+short.Token, 400)
 	long := get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+short.Token, 200)
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+long, 400)
 	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 400) // too new to refresh
-	clock.pass(24 * time.Hour)
+	clock.advance(24 * time.Hour)
 	get("/instagram/v25.0/me?access_token="+short.Token, 400)
 	renewed := get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 200)
-	clock.pass(59*24*time.Hour + time.Minute)
+	clock.advance(59*24*time.Hour + time.Minute)
 	get("/instagram/v25.0/me?access_token="+long, 400)
 	get("/instagram/v25.0/me?access_token="+renewed, 200)
 	// Scopes and proofs are checked.
 	m.token = renewed
-	m.ask(http.MethodPost, "/instagram/v25.0/me/media", "image_url=x", "10/0")
-	m.ask(http.MethodGet, "/instagram/v25.0/me?appsecret_proof=wrong", "", "100/0")
+	m.expect(http.MethodPost, "/instagram/v25.0/me/media", "image_url=x", "10/0")
+	m.expect(http.MethodGet, "/instagram/v25.0/me?appsecret_proof=wrong", "", "100/0")
 }

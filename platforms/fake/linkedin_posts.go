@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -232,4 +233,36 @@ func (s *Server) linkedinPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.Redirect(w, r, "/#p"+p.ID, http.StatusFound) //nolint:gosec // an id that the sandbox made
+}
+
+// LinkedInText returns the visible text of a commentary in LinkedIn's "little"
+// text format. As on LinkedIn, the text is truncated without an error at the
+// first reserved character that is neither escaped nor begins an element.
+// https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/little-text-format
+func LinkedInText(commentary string) string {
+	const escaped = `(?:\\.|[^\\|{}@\[\]()<>#*_~])`
+	elements := regexp.MustCompile(`(?s)^(?:` +
+		`\{hashtag\|(\\[#＃])\|(` + escaped + `+)\}` + // a hashtag as a template
+		`|@\[(` + escaped + `+)\]\(urn:li:(?:person|organization):[A-Za-z0-9_-]+\)` + // a mention
+		`|(#[\p{L}\p{M}\p{N}]+)` + // a hashtag
+		`|(` + escaped + `))`)
+	unescaped := regexp.MustCompile(`(?s)\\(.)`)
+	var shown strings.Builder
+	for commentary != "" {
+		m := elements.FindStringSubmatch(commentary)
+		if m == nil {
+			break
+		}
+		for _, text := range m[1:] {
+			shown.WriteString(unescaped.ReplaceAllString(text, "$1"))
+		}
+		commentary = commentary[len(m[0]):]
+	}
+	return shown.String()
+}
+
+// parseLittleText returns a text as LinkedIn returns it.
+func parseLittleText(text string) string {
+	text = regexp.MustCompile(`[\\|{}@\[\]()<>#*_~]`).ReplaceAllString(text, `\$0`)
+	return regexp.MustCompile(`(^|\s)\\#(\p{L}[\p{L}\p{N}]*)`).ReplaceAllString(text, `$1{hashtag|\#|$2}`)
 }

@@ -14,22 +14,22 @@ import (
 	"dateline/platforms/fake"
 )
 
-// hands is a clock that a test sets.
-type hands struct {
+// testClock is a clock that a test sets.
+type testClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
 // The network's resolution is milliseconds.
-func newHands() *hands { return &hands{now: time.Now().Truncate(time.Millisecond)} }
+func newTestClock() *testClock { return &testClock{now: time.Now().Truncate(time.Millisecond)} }
 
-func (h *hands) Now() time.Time {
+func (h *testClock) Now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.now
 }
 
-func (h *hands) pass(d time.Duration) {
+func (h *testClock) advance(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = h.now.Add(d)
@@ -62,16 +62,16 @@ func (s sandbox) attach(id string) (int, string) {
 
 func TestFaults_MediaProcessing(t *testing.T) {
 	for kind, want := range map[fake.FaultKind]struct {
-		then   int
-		attach int
-		says   string
+		then    int
+		attach  int
+		message string
 	}{
 		fake.MediaFinished: {200, 200, "with media"},
 		fake.MediaError:    {422, 422, "have not finished processing"},
 		fake.MediaExpired:  {404, 422, "not found or already attached"},
 	} {
 		t.Run(string(kind), func(t *testing.T) {
-			clock := newHands()
+			clock := newTestClock()
 			s := start(t, fake.Options{Clock: clock.Now})
 			if err := s.Inject(fake.Fault{Kind: kind, For: time.Minute, Method: http.MethodPost, Path: "/api/v2/media", Account: "desk"}); err != nil {
 				t.Fatal(err)
@@ -80,28 +80,28 @@ func TestFaults_MediaProcessing(t *testing.T) {
 			if res, _ := s.call(http.MethodGet, "/api/v1/media/"+id, ""); status != http.StatusAccepted || res.StatusCode != http.StatusPartialContent {
 				t.Errorf("at first: %d, then %d", status, res.StatusCode)
 			}
-			if status, says := s.attach(id); status != 422 || !strings.Contains(says, "have not finished processing") {
-				t.Errorf("attached while it is processed: %d %s", status, says)
+			if status, message := s.attach(id); status != 422 || !strings.Contains(message, "have not finished processing") {
+				t.Errorf("attached while it is processed: %d %s", status, message)
 			}
-			clock.pass(time.Minute)
-			if res, says := s.call(http.MethodGet, "/api/v1/media/"+id, ""); res.StatusCode != want.then {
-				t.Errorf("processed: %s %s, want %d", res.Status, says, want.then)
+			clock.advance(time.Minute)
+			if res, message := s.call(http.MethodGet, "/api/v1/media/"+id, ""); res.StatusCode != want.then {
+				t.Errorf("processed: %s %s, want %d", res.Status, message, want.then)
 			}
-			if status, says := s.attach(id); status != want.attach || !strings.Contains(says, want.says) {
-				t.Errorf("attached: %d %s, want %d %s", status, says, want.attach, want.says)
+			if status, message := s.attach(id); status != want.attach || !strings.Contains(message, want.message) {
+				t.Errorf("attached: %d %s, want %d %s", status, message, want.attach, want.message)
 			}
 			// The next upload is not affected.
 			if status, id := s.upload(); status != 200 {
 				t.Errorf("the next one: %d", status)
-			} else if status, says := s.attach(id); status != 200 {
-				t.Errorf("the next one: %d %s", status, says)
+			} else if status, message := s.attach(id); status != 200 {
+				t.Errorf("the next one: %d %s", status, message)
 			}
 		})
 	}
 }
 
 func TestMedia_ExpiresWithoutPost(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	s := start(t, fake.Options{Clock: clock.Now})
 	if err := s.Inject(fake.Fault{Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
 		t.Fatal(err)
@@ -109,14 +109,14 @@ func TestMedia_ExpiresWithoutPost(t *testing.T) {
 	_, short := s.upload()
 	_, long := s.upload()
 	_, taken := s.upload()
-	if status, says := s.attach(taken); status != 200 {
-		t.Fatal(says)
+	if status, message := s.attach(taken); status != 200 {
+		t.Fatal(message)
 	}
-	clock.pass(time.Hour)
-	if status, says := s.attach(short); status != 422 || !strings.Contains(says, "Media "+short+" not found") {
-		t.Errorf("after its hour: %d %s", status, says)
+	clock.advance(time.Hour)
+	if status, message := s.attach(short); status != 422 || !strings.Contains(message, "Media "+short+" not found") {
+		t.Errorf("after its hour: %d %s", status, message)
 	}
-	clock.pass(24 * time.Hour)
+	clock.advance(24 * time.Hour)
 	if status, _ := s.attach(long); status != 422 {
 		t.Errorf("after a day: %d", status)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFaults_TokenExpiresAtTime(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	s := start(t, fake.Options{Clock: clock.Now})
 	other, err := s.AddAccount("evening")
 	if err != nil {
@@ -23,12 +23,12 @@ func TestFaults_TokenExpiresAtTime(t *testing.T) {
 	}
 	who := func(token string, want int) {
 		t.Helper()
-		if res, says := s.call(http.MethodGet, "/api/v1/accounts/verify_credentials", "", "Authorization", "Bearer "+token); res.StatusCode != want {
-			t.Errorf("%s %s, want %d", res.Status, says, want)
+		if res, message := s.call(http.MethodGet, "/api/v1/accounts/verify_credentials", "", "Authorization", "Bearer "+token); res.StatusCode != want {
+			t.Errorf("%s %s, want %d", res.Status, message, want)
 		}
 	}
 	who(s.token, 200)
-	clock.pass(time.Hour)
+	clock.advance(time.Hour)
 	who(s.token, 401)
 	who(s.token, 401) // and stays expired
 	who(other.Token, 200)
@@ -101,7 +101,7 @@ func (c client) works(token string) bool {
 }
 
 func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	journal := filepath.Join(t.TempDir(), "sandbox.jsonl")
 	options := fake.Options{Clock: clock.Now, AutoApprove: true, TokenTTL: time.Hour, Journal: journal}
 	c := start(t, options).app()
@@ -109,7 +109,7 @@ func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
 	if first.Refresh == "" || first.Expires != 3600 || !c.works(first.Access) {
 		t.Fatalf("%+v", first)
 	}
-	clock.pass(time.Hour)
+	clock.advance(time.Hour)
 	if c.works(first.Access) {
 		t.Error("a token outlived its hour")
 	}
@@ -134,10 +134,10 @@ func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
 }
 
 func TestMastodon_TokensWithoutTTLDoNotExpire(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	c := start(t, fake.Options{Clock: clock.Now, AutoApprove: true}).app()
 	got := c.allow()
-	clock.pass(10_000 * time.Hour)
+	clock.advance(10_000 * time.Hour)
 	if got.Refresh != "" || !c.works(got.Access) {
 		t.Errorf("%+v", got)
 	}

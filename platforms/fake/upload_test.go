@@ -16,7 +16,7 @@ import (
 func TestInstagramUpload_LateBytesDoNotUndoTheWholeUpload(t *testing.T) {
 	m := startMeta(t, "instagram", fake.Options{})
 	video := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("v", 1000)
-	id := m.ask(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "media_type=REELS&upload_type=resumable", "")
+	id := m.expect(http.MethodPost, "/instagram/v25.0/"+m.id+"/media", "media_type=REELS&upload_type=resumable", "")
 	upload := "/instagram/ig-api-upload/v25.0/" + id
 
 	// The server requests the body after it has checked the offset.

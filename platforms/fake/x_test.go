@@ -14,9 +14,9 @@ import (
 	"dateline/platforms/fake"
 )
 
-// xDesk returns a fake network with an account of X, whose token its calls
+// newXSandbox returns a fake network with an account of X, whose token its calls
 // contain.
-func xDesk(t *testing.T, options fake.Options) (sandbox, fake.Account) {
+func newXSandbox(t *testing.T, options fake.Options) (sandbox, fake.Account) {
 	t.Helper()
 	s := start(t, options)
 	account, err := s.Add(fake.Account{Network: "x", Name: "desk"})
@@ -41,8 +41,8 @@ func (s sandbox) tweet(body string, want int) (id, response string) {
 }
 
 func TestX_Refusals(t *testing.T) {
-	clock := newHands()
-	s, _ := xDesk(t, fake.Options{Clock: clock.Now})
+	clock := newTestClock()
+	s, _ := newXSandbox(t, fake.Options{Clock: clock.Now})
 	first, response := s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201)
 	if !strings.Contains(response, `"text":"Giá \u0026lt; 5 \u0026amp; https://t.co/`) {
 		t.Errorf("answered %s", response)
@@ -68,12 +68,12 @@ func TestX_Refusals(t *testing.T) {
 			t.Errorf("%s: no problem in %s", body, response)
 		}
 	}
-	clock.pass(25 * time.Hour)
+	clock.advance(25 * time.Hour)
 	s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201) // a day later it is not a duplicate
 }
 
 func TestX_Listings(t *testing.T) {
-	s, account := xDesk(t, fake.Options{})
+	s, account := newXSandbox(t, fake.Options{})
 	var ids []string
 	for n := range 23 {
 		id, _ := s.tweet(fmt.Sprintf(`{"text":"Post %d, a.vn"}`, n), 201)
@@ -129,8 +129,8 @@ func TestX_Listings(t *testing.T) {
 // Codes are valid for 30 seconds and only with PKCE, access tokens for two hours,
 // refresh tokens once.
 func TestX_Tokens(t *testing.T) {
-	clock := newHands()
-	s, _ := xDesk(t, fake.Options{Clock: clock.Now, AutoApprove: true})
+	clock := newTestClock()
+	s, _ := newXSandbox(t, fake.Options{Clock: clock.Now, AutoApprove: true})
 	const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // RFC 7636, appendix B
 	const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 	code := func(challenge string) string {
@@ -172,7 +172,7 @@ func TestX_Tokens(t *testing.T) {
 	exchange(400, code(""), verifier)
 	exchange(400, code(challenge), "another")
 	late := code(challenge)
-	clock.pass(31 * time.Second)
+	clock.advance(31 * time.Second)
 	exchange(400, late, verifier)
 	first := exchange(200, code(challenge), verifier)
 	works := func(access string, want int) {
@@ -185,7 +185,7 @@ func TestX_Tokens(t *testing.T) {
 	if res, _ := s.call(http.MethodPost, "/x/2/tweets", `{"text":"x"}`, "Authorization", "Bearer "+first.Access); res.StatusCode != http.StatusForbidden {
 		t.Errorf("posted without the scope: %s", res.Status)
 	}
-	clock.pass(2 * time.Hour)
+	clock.advance(2 * time.Hour)
 	works(first.Access, 401)
 	refresh := func(want int, value string) tokens {
 		t.Helper()
@@ -205,7 +205,7 @@ func TestX_Tokens(t *testing.T) {
 // An upload continues after a restart, and the pages show the post.
 func TestX_SurvivesRestart(t *testing.T) {
 	options := fake.Options{Journal: filepath.Join(t.TempDir(), "sandbox.jsonl")}
-	s, _ := xDesk(t, options)
+	s, _ := newXSandbox(t, options)
 	_, body := s.call(http.MethodPost, "/x/2/media/upload/initialize", `{"media_type":"image/png","total_bytes":20,"media_category":"tweet_image"}`)
 	var upload struct{ Data struct{ ID string } }
 	if err := json.Unmarshal([]byte(body), &upload); err != nil {
@@ -224,7 +224,7 @@ func TestX_SurvivesRestart(t *testing.T) {
 	if res, _ := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize", ""); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("half an upload is taken: %s", res.Status)
 	}
-	s, _ = xDesk(t, options)
+	s, _ = newXSandbox(t, options)
 	segment(1, strings.Repeat("x", 99), 200)
 	segment(1, strings.Repeat("x", 12), 200) // replaces the earlier segment
 	if res, body := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize", ""); res.StatusCode != http.StatusOK || strings.Contains(body, "processing_info") {

@@ -69,7 +69,7 @@ func parseError(body []byte) ErrorObject {
 			Message   string `json:"message"`
 		} `json:"debug_info"`
 	}
-	_ = json.Unmarshal(body, &response) // a body that is not JSON, such as an error page, leaves the status to go by
+	_ = json.Unmarshal(body, &response) // an error page is not JSON: the status decides
 	f := ErrorObject{Message: response.Message, Type: response.Type}
 	if response.Debug.Message != "" || response.Debug.Type != "" {
 		f = ErrorObject{Message: response.Debug.Message, Type: response.Debug.Type, Transient: response.Debug.Retriable}

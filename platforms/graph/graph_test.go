@@ -15,8 +15,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// answering serves one response to every request.
-func answering(t *testing.T, status int, body string, header ...string) string {
+// respondWith serves one response to every request.
+func respondWith(t *testing.T, status int, body string, header ...string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
@@ -64,7 +64,7 @@ func TestRefusals(t *testing.T) {
 		{"Upload", 400, `{"debug_info":{"retriable":true,"type":"OffsetInvalidError","message":"words"}}`, network.Transient, network.Ambiguous, "http_400"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			address := answering(t, row.status, row.body)
+			address := respondWith(t, row.status, row.body)
 			api := graph.New(http.DefaultClient, graph.Options{})
 			for create, want := range map[bool]network.Class{false: row.read, true: row.create} {
 				_, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: address, Create: create})
@@ -99,7 +99,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestRefusal_PrefersUserMessage(t *testing.T) {
-	address := answering(t, 400, failure(36000, 2207004, `,"error_user_title":"Image size too large","error_user_msg":"The image is too large."`))
+	address := respondWith(t, 400, failure(36000, 2207004, `,"error_user_title":"Image size too large","error_user_msg":"The image is too large."`))
 	_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{Method: http.MethodGet, URL: address})
 	if e := network.AsError(err); e.Message != "Image size too large: The image is too large." {
 		t.Errorf("%q", e.Message)
@@ -119,7 +119,7 @@ func TestRefusal_ThrottledRetryAt(t *testing.T) {
 		"Broken":     {[]string{"X-Business-Use-Case-Usage", `{"17":`}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address := answering(t, 403, failure(4, 0, ""), row.header...)
+			address := respondWith(t, 403, failure(4, 0, ""), row.header...)
 			_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{Method: http.MethodGet, URL: address})
 			e := network.AsError(err)
 			if row.want == 0 {
@@ -136,7 +136,7 @@ func TestRefusal_ThrottledRetryAt(t *testing.T) {
 }
 
 func TestRefine(t *testing.T) {
-	address := answering(t, 400, failure(4, 2207051, ""))
+	address := respondWith(t, 400, failure(4, 2207051, ""))
 	api := graph.New(http.DefaultClient, graph.Options{Refine: func(f graph.ErrorObject, create bool, e *network.Error) {
 		if create && f.Matches(4, 2207051) && f.Matches(0, 2207051) && !f.Matches(4, 1) {
 			e.Class = network.Ambiguous
@@ -260,7 +260,7 @@ func TestDo_ParsesResponses(t *testing.T) {
 	}
 	api := graph.New(http.DefaultClient, graph.Options{})
 	for body, want := range map[string]string{`{"id":"17"}`: "17", `{"id":""}`: "", `{"id":`: ""} {
-		res, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: answering(t, 200, body), Create: true})
+		res, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: respondWith(t, 200, body), Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}

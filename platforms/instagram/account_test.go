@@ -15,7 +15,7 @@ import (
 
 // All segments are comments on the first post, and a lost one is found there.
 func TestPublish_ThreadsAreComments(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("First", pic)))
 	if err != nil {
@@ -68,7 +68,7 @@ func TestPublish_ThreadsAreComments(t *testing.T) {
 }
 
 func TestPublish_WithoutPermalink(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	s := d.prepared(t, graphtest.NewSubmission("Out", pic))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
@@ -92,7 +92,7 @@ func TestPublish_WithoutPermalink(t *testing.T) {
 
 func TestLimits_AccountQuota(t *testing.T) {
 	rates := map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 2, Per: 24 * time.Hour}}}
-	d := newDesk(t, fake.Options{NetworkRates: rates})
+	d := newFixture(t, fake.Options{NetworkRates: rates})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil || len(limits.Quotas) != 1 {
 		t.Fatalf("%+v, %v", limits, err)
@@ -145,7 +145,7 @@ func TestLimits_AccountQuota(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	// The documented quota applies to an account without a reported one.
-	silent := newDesk(t, fake.Options{})
+	silent := newFixture(t, fake.Options{})
 	silent.inject(t, fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodGet, Count: -1})
 	if limits, err := silent.Limits(t.Context(), silent.account); err != nil || limits.Quotas[0].Requests != 100 || !limits.Quotas[0].Default {
 		t.Errorf("%+v, %v", limits, err)
@@ -159,7 +159,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	text := "Tin #HàNội#mưa cùng @desk.vn. Xem https://a.example/#top và me@a.example"
 	p := d.Preview(network.Content{Text: text, Media: []network.MediaInfo{{MIMEType: "image/jpeg", Width: 3000}, {MIMEType: "image/jpeg", Width: 100}}}, network.Limits{})
 	var got []string
@@ -238,7 +238,7 @@ func FuzzPreview(f *testing.F) {
 	for _, s := range []string{"", "#a#b @c.", "@#", "\xff#\xff", "#é̂ @a@b"} {
 		f.Add(s)
 	}
-	d := desk{}
+	d := fixture{}
 	f.Fuzz(func(t *testing.T, text string) {
 		at := 0
 		for _, s := range d.Preview(network.Content{Text: text}, network.Limits{}).Spans {

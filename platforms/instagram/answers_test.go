@@ -19,13 +19,13 @@ import (
 )
 
 func TestPublish_ErrorCodes(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	account := "/instagram/v25.0/" + d.account.RemoteID
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	for _, row := range []struct {
 		code, subcode    int
 		prepare, publish network.Class
-		gone             bool // CodeMediaExpired
+		mediaExpired     bool // CodeMediaExpired
 	}{
 		{-2, 2207003, network.Transient, network.Ambiguous, false},
 		{-2, 2207020, network.Transient, network.Transient, true},
@@ -44,7 +44,7 @@ func TestPublish_ErrorCodes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d_%d", row.code, row.subcode), func(t *testing.T) {
 			code := ""
-			if row.gone {
+			if row.mediaExpired {
 				code = network.CodeMediaExpired
 			}
 			s := graphtest.NewSubmission("Codes "+rand.Text(), pic)
@@ -71,7 +71,7 @@ func TestPublish_ErrorCodes(t *testing.T) {
 // A second call with the same container creates no second post, and its error
 // does not allow a new container.
 func TestPublish_ContainerOnce(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	s := d.prepared(t, graphtest.NewSubmission("Once", pic))
 	from := time.Now().Add(-time.Second)
@@ -93,7 +93,7 @@ func TestPublish_ContainerOnce(t *testing.T) {
 }
 
 func TestCarousel(t *testing.T) {
-	d := newDesk(t, fake.Options{MediaDelay: 50 * time.Millisecond})
+	d := newFixture(t, fake.Options{MediaDelay: 50 * time.Millisecond})
 	one, fetchedOne := graphtest.NewImage(t, 640, 640, "the first")
 	two, fetchedTwo := graphtest.NewVideo(t, 4000)
 	three, _ := graphtest.NewImage(t, 800, 640, "the third")
@@ -136,7 +136,7 @@ func TestCarousel(t *testing.T) {
 
 // The upload continues where a broken upload ended.
 func TestPrepare_UploadsReel(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	reel, fetched := graphtest.NewVideo(t, 300_000)
 	reel.URL = nil
 	whole, opened := reel.Open, 0
@@ -177,7 +177,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestStage_ImagesRequirePublicAddress(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	none := pic
 	none.URL = nil
@@ -208,7 +208,7 @@ func TestStage_ImagesRequirePublicAddress(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	elsewhere := d.account
 	elsewhere.BaseURL = "https://evil.example"
 	pic, _ := graphtest.NewImage(t, 640, 640, "")

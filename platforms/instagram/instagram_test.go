@@ -15,8 +15,8 @@ import (
 	"dateline/platforms/platformtest"
 )
 
-// desk is a connected account of the fake Instagram.
-type desk struct {
+// fixture is a connected account of the fake Instagram.
+type fixture struct {
 	*fake.Server
 	*instagram.Instagram
 	account network.Account
@@ -28,10 +28,10 @@ func sandboxed(client *http.Client, sandbox string) *instagram.Instagram {
 	return instagram.New(client, instagram.Options{Sandbox: sandbox})
 }
 
-func newDesk(t *testing.T, options fake.Options) desk {
+func newFixture(t *testing.T, options fake.Options) fixture {
 	t.Helper()
 	c, adapter := graphtest.Connect(t, instagram.Name, options, sandboxed)
-	return desk{Server: c.Server, Instagram: adapter, account: c.Account, client: c.Client, approve: c.Approve}
+	return fixture{Server: c.Server, Instagram: adapter, account: c.Account, client: c.Client, approve: c.Approve}
 }
 
 func counts(t *testing.T) []platformtest.Count {
@@ -48,7 +48,7 @@ func counts(t *testing.T) []platformtest.Count {
 }
 
 func TestConformance(t *testing.T) {
-	d := newDesk(t, fake.Options{AutoApprove: true,
+	d := newFixture(t, fake.Options{AutoApprove: true,
 		NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 1000, Per: 24 * time.Hour}}}})
 	d.Instagram = instagram.New(d.client, instagram.Options{Sandbox: d.account.BaseURL, CreateTimeout: 700 * time.Millisecond})
 	limits, err := d.Limits(t.Context(), d.account)

@@ -14,8 +14,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// answering serves one response to every request.
-func answering(t *testing.T, handler http.HandlerFunc) (*linkedin.LinkedIn, network.Account) {
+// respondWith serves one response to every request.
+func respondWith(t *testing.T, handler http.HandlerFunc) (*linkedin.LinkedIn, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -49,7 +49,7 @@ func TestRefusals(t *testing.T) {
 		"Unprocessable": {400, `{"status":400,"code":"MEDIA_ASSET_PROCESSING_FAILED","message":"failed"}`, "MEDIA_ASSET_PROCESSING_FAILED", image, network.Rejected},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			l, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("X-Li-Uuid", "call-1")
 				w.WriteHeader(row.status)
 				_, _ = io.WriteString(w, row.body)
@@ -99,7 +99,7 @@ func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 		"Told":   {"Too many requests", "30", network.ScopeAccount, "member_posts", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			l, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 				if row.after != "" {
 					w.Header().Set("Retry-After", row.after)
 				}
@@ -126,7 +126,7 @@ func TestRefusal_ThrottledUntilMidnight(t *testing.T) {
 
 // The response was observed in production.
 func TestRefusal_DuplicateNamesExistingPost(t *testing.T) {
-	l, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+	l, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, `{"errorDetailType":"com.linkedin.common.error.BadRequest","message":"com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of urn:li:share:7141138937766391808","errorDetails":{"inputErrors":[{"description":"Duplicate post is detected","input":{},"code":"DUPLICATE_POST"}]},"status":422}`)
 	})

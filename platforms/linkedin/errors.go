@@ -36,7 +36,7 @@ type errorResponse struct {
 
 func read(res *call.Response) errorResponse {
 	var f errorResponse
-	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
+	_ = json.Unmarshal(res.Body, &f) // an error page is not JSON: the status decides
 	for _, input := range f.Details.Inputs {
 		if f.Code == "" || input.Code == codeDuplicate {
 			f.Code = input.Code

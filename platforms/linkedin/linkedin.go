@@ -143,8 +143,8 @@ func (l *LinkedIn) uploadAddress(baseURL, address string) error {
 		host = strings.ToLower(u.Hostname())
 	}
 	domain := l.options.UploadDomain
-	ours := baseURL == "" && host != "" && u.Scheme == "https" && u.User == nil && (host == domain || strings.HasSuffix(host, "."+domain))
-	if ours || baseURL != "" && strings.HasPrefix(address, baseURL+"/") {
+	isOwnHost := baseURL == "" && host != "" && u.Scheme == "https" && u.User == nil && (host == domain || strings.HasSuffix(host, "."+domain))
+	if isOwnHost || baseURL != "" && strings.HasPrefix(address, baseURL+"/") {
 		return nil
 	}
 	return &network.Error{Class: network.Rejected, Code: "bad_upload_address",

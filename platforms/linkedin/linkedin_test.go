@@ -17,33 +17,33 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// newsroom is a fake network in which a member can post for one organization.
-type newsroom struct {
+// fixture is a fake network in which a member can post for one organization.
+type fixture struct {
 	server               *fake.Server
 	base                 string
 	client               *http.Client
 	member, organization network.Account
 }
 
-func startFake(t *testing.T, options fake.Options) newsroom {
+func startFake(t *testing.T, options fake.Options) fixture {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
 	profile := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Name: "desk"})
 	page := platformtest.AddAccount(t, server, fake.Account{Network: "linkedin", Kind: "organization", OwnerID: profile.ID, Name: "dateline"})
 	client := platformtest.Client(t)
-	n := newsroom{server: server, base: server.URL() + "/linkedin", client: client}
+	n := fixture{server: server, base: server.URL() + "/linkedin", client: client}
 	n.member = network.Account{BaseURL: n.base, RemoteID: "urn:li:person:" + profile.ID, Handle: "Desk", Name: "Desk", Token: secret.NewText(profile.Token)}
 	n.organization = n.member
 	n.organization.RemoteID, n.organization.Kind = "urn:li:organization:"+page.ID, network.KindOrganization
 	return n
 }
 
-func (n newsroom) adapter() *linkedin.LinkedIn {
+func (n fixture) adapter() *linkedin.LinkedIn {
 	return linkedin.New(n.client, linkedin.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond, MediaPollInterval: 10 * time.Millisecond})
 }
 
 // approve approves the consent page.
-func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
+func (n fixture) approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *n.client
 	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -75,7 +75,7 @@ func counts(t *testing.T) []platformtest.Count {
 	return rows
 }
 
-func (n newsroom) subject(t *testing.T, account network.Account) platformtest.Subject {
+func (n fixture) subject(t *testing.T, account network.Account) platformtest.Subject {
 	l := n.adapter()
 	limits, err := l.Limits(t.Context(), account)
 	if err != nil {

@@ -108,7 +108,7 @@ func TestPublish_SeveralImages(t *testing.T) {
 // contains.
 func TestStage_SendsTokenToLinkedInOnly(t *testing.T) {
 	for _, address := range []string{"https://evil.example/x", "http://169.254.169.254/x", "https://linkedin.com.evil.example/x", "https://evillinkedin.com/x", "::", ""} {
-		l, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		l, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {
 				t.Errorf("uploaded to %s", r.URL)
 			}

@@ -17,8 +17,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// answering serves one response to every request.
-func answering(t *testing.T, handler http.HandlerFunc) (*mastodon.Mastodon, network.Account) {
+// respondWith serves one response to every request.
+func respondWith(t *testing.T, handler http.HandlerFunc) (*mastodon.Mastodon, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -43,7 +43,7 @@ func TestRefusals(t *testing.T) {
 		"LongErrorPage": {418, `{"error":"` + strings.Repeat("long ", 1000) + `"}`, "http_418", network.Rejected},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(row.status)
 				_, _ = io.WriteString(w, row.body)
 			})
@@ -68,8 +68,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRefusal_UsesServerClock(t *testing.T) {
-	m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+func TestRefusal_ServerClock(t *testing.T) {
+	m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		server := time.Now().Add(-time.Hour) // its clock is an hour behind
 		w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
 		w.Header().Set("X-RateLimit-Reset", server.Add(2*time.Minute).UTC().Format("2006-01-02T15:04:05.000000Z"))
@@ -85,7 +85,7 @@ func TestRefusal_UsesServerClock(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Run("Asked", func(t *testing.T) {
 		var calls atomic.Int32
-		m, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		m, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "" {
 				t.Error("a public call carries the token")
 			}
@@ -133,7 +133,7 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	t.Run("Version1", func(t *testing.T) {
-		m, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		m, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/api/v1/instance" {
 				http.NotFound(w, r)
 				return
@@ -146,14 +146,14 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	t.Run("Defaults", func(t *testing.T) {
-		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 		got, err := m.Limits(t.Context(), account)
 		if err != nil || got.MaxCharacters != 500 || got.CharactersPerURL != 23 || got.MaxMedia != 4 {
 			t.Errorf("limits %+v, %v", got, err)
 		}
 	})
 	t.Run("Nonsense", func(t *testing.T) {
-		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"configuration":{"statuses":{"max_characters":-1,"characters_reserved_per_url":999999999}}}`)
 		})
 		got, err := m.Limits(t.Context(), account)
@@ -162,7 +162,7 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	t.Run("Down", func(t *testing.T) {
-		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 		_, err := m.Limits(t.Context(), account)
 		if e := network.AsError(err); err == nil || e.Class != network.Transient {
 			t.Errorf("%v, want a transient error", err)

@@ -158,7 +158,7 @@ type errorResponse struct {
 // refusal classifies an unsuccessful response.
 func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	var f errorResponse
-	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
+	_ = json.Unmarshal(res.Body, &f) // an error page is not JSON: the status decides
 	code, message := "", f.Error
 	if f.Description != "" {
 		code, message = f.Error, f.Description

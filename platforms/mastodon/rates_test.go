@@ -60,7 +60,7 @@ func want(t *testing.T, rates []network.RateStatus, bucket string, limit, remain
 
 func TestRates_IgnoreInvalidHeaders(t *testing.T) {
 	for _, headers := range [][3]string{{"", "", ""}, {"300", "", ""}, {"many", "3", ""}, {"0", "0", ""}, {"300", "-1", ""}} {
-		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 			for i, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
 				if headers[i] != "" {
 					w.Header().Set(name, headers[i])
@@ -87,7 +87,7 @@ func TestRates_AreReadInEveryForm(t *testing.T) {
 		"Draft": {map[string]string{"RateLimit-Limit": "300, 300;w=300", "RateLimit-Remaining": "299", "RateLimit-Reset": "300",
 			"RateLimit-Policy": "300;w=300"}, 5 * time.Minute},
 	} {
-		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 			for name, value := range c.headers {
 				w.Header().Set(name, value)
 			}

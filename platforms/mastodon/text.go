@@ -1,12 +1,17 @@
 package mastodon
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/text/unicode/norm"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
 )
 
 func decode(text string) (rune, int)     { return utf8.DecodeRuneInString(text) }
@@ -50,4 +55,87 @@ func normalize(text string) string {
 	}
 	short.WriteString(text[at:])
 	return strings.Join(strings.Fields(norm.NFC.String(short.String())), " ")
+}
+
+// blank contains what Mastodon strips from both ends of a text.
+const blank = "\x00\t\n\v\f\r "
+
+// Count counts the way app/validators/status_length_validator.rb does: grapheme
+// clusters, every link at a fixed length, and only the user name of a mention.
+// Leading and trailing whitespace does not count, because Mastodon strips it
+// first.
+func (m *Mastodon) Count(text string, limits network.Limits) int {
+	text = strings.Trim(text, blank)
+	found := entities(text)
+	if len(found) == 0 {
+		return uniseg.GraphemeClusterCount(text)
+	}
+	var counted strings.Builder
+	at := 0
+	for _, e := range found {
+		counted.WriteString(text[at:e.start])
+		switch {
+		case !e.url:
+			counted.WriteString(text[e.start:e.local])
+		case limits.CharactersPerURL > 0:
+			counted.WriteString(strings.Repeat("x", limits.CharactersPerURL))
+		default:
+			counted.WriteString(text[e.start:e.end])
+		}
+		at = e.end
+	}
+	counted.WriteString(text[at:])
+	return uniseg.GraphemeClusterCount(counted.String())
+}
+
+// Check returns what the instance would refuse.
+func (m *Mastodon) Check(content network.Content, limits network.Limits) []network.Violation {
+	return rules.Check("Mastodon", content, limits, m.Count(content.Text, limits))
+}
+
+// shownURLLength is the number of characters of a link that are shown.
+const shownURLLength = 30
+
+// Preview shows the text the way app/lib/text_formatter.rb formats it: links lose
+// their scheme and everything after 30 characters. A post without files gets the
+// card of its first link (app/services/fetch_link_card_service.rb).
+func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Preview {
+	text := strings.Trim(content.Text, blank)
+	hidden := regexp.MustCompile(`(?i)^https?://(www\.)?`) // URL_PREFIX_REGEX
+	var p network.Preview
+	var shown strings.Builder
+	at := 0
+	plain := func(end int) {
+		for _, s := range rules.Spans(text[at:end]) {
+			if s.Kind == network.SpanTag {
+				p.Spans = append(p.Spans, network.Span{Start: shown.Len() + s.Start, End: shown.Len() + s.End, Kind: s.Kind, Target: s.Target})
+			}
+		}
+		shown.WriteString(text[at:end])
+	}
+	for _, e := range entities(text) {
+		plain(e.start)
+		reported, span := text[e.start:e.end], network.Span{Start: shown.Len(), Kind: network.SpanMention, Target: text[e.start+1 : e.end]}
+		if e.url {
+			span.Kind, span.Target = network.SpanLink, reported
+			if p.Card == "" && len(content.Media) == 0 {
+				p.Card = reported
+			}
+			reported = truncate(hidden.ReplaceAllString(reported, ""))
+		}
+		shown.WriteString(reported)
+		span.End = shown.Len()
+		p.Spans = append(p.Spans, span)
+		at = e.end
+	}
+	plain(len(text))
+	p.Text = shown.String()
+	return p
+}
+
+func truncate(text string) string {
+	if utf8.RuneCountInString(text) <= shownURLLength {
+		return text
+	}
+	return string([]rune(text)[:shownURLLength]) + "…"
 }

@@ -58,13 +58,15 @@
 //
 // # Adding a network
 //
-// Two places change: a new package, and the list in package platforms.
+// Two places change: a new package, and platforms/platforms.go, which lists all
+// networks.
 //
 //  1. Create platforms/<name> with an Options type, whose zero value works, a
 //     constant Name, New(client, options), and compile-time assertions for the
 //     interfaces that it implements. Cite the page of the network's API
 //     documentation at every endpoint, limit and error code.
-//  2. Add the field to platforms.Options and the line to platforms.New.
+//  2. In platforms/platforms.go, add a field to Options, a line to New, and a
+//     line to sharedSettings unless the network is federated.
 //
 // Reuse these packages:
 //
@@ -76,7 +78,8 @@
 //
 // Prove the adapter with two more:
 //
-//	fake             add a fake of the network (the sandbox), which follows its documentation
+//	fake             add a fake of the network (the sandbox) that behaves as documented:
+//	                 a file, and a line in newNetworks
 //	platformtest     call Run from the adapter's TestConformance: it publishes, loses
 //	                 responses, throttles and reconciles against the fake, and fails
 //	                 if a post exists twice

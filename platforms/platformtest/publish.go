@@ -61,7 +61,7 @@ func testPublish(t *testing.T, s Subject) {
 			t.Fatalf("%d posts, want 1", len(posts))
 		}
 		if posts[0].ID != receipt.RemoteID || posts[0].URL != receipt.URL || !s.NoLanguage && posts[0].Language != "vi" || !receipt.CreatedAt.IsZero() && posts[0].CreatedAt.Sub(receipt.CreatedAt).Abs() >= time.Second {
-			t.Errorf("receipt %+v does not tell of %+v", receipt, posts[0])
+			t.Errorf("receipt %+v does not describe %+v", receipt, posts[0])
 		}
 		if receipt.RequestID == "" && !s.NoRequestID {
 			t.Error("receipt without the network's request id")
@@ -92,7 +92,7 @@ func testPublish(t *testing.T, s Subject) {
 func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.RateStatus, atLeast int) {
 	t.Helper()
 	if s.ReportsRates && len(rates) == 0 {
-		t.Error("the answer's word on rate limits is lost")
+		t.Error("the receipt lacks the reported rate limits")
 	}
 	limits, err := s.Network.Limits(t.Context(), s.Account)
 	if err != nil {

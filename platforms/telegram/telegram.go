@@ -111,7 +111,7 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 	}
 	var got apiResponse
 	if !res.OK() {
-		_ = json.Unmarshal(res.Body, &got) // a body that is not JSON, such as an error page, leaves the status to go by
+		_ = json.Unmarshal(res.Body, &got) // an error page is not JSON: the status decides
 		return res, refusal(res, got)
 	}
 	if err := res.Decode(&got); err != nil {

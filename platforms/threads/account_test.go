@@ -14,7 +14,7 @@ import (
 )
 
 func TestPublish_WithoutPermalink(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	s := d.prepared(t, graphtest.NewSubmission("Out"))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
@@ -37,7 +37,7 @@ func TestPublish_WithoutPermalink(t *testing.T) {
 
 func TestLimits_AccountQuotas(t *testing.T) {
 	rates := map[string]map[string]fake.Rate{"threads": {"posts": {Requests: 1, Per: 24 * time.Hour}, "replies": {Requests: 7, Per: 24 * time.Hour}}}
-	d := newDesk(t, fake.Options{NetworkRates: rates})
+	d := newFixture(t, fake.Options{NetworkRates: rates})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil || len(limits.Quotas) != 2 {
 		t.Fatalf("%+v, %v", limits, err)
@@ -91,7 +91,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	limits, err := d.Limits(t.Context(), d.account)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	text := "Tin #mưa #nắng của @desk.vn. (www.a.example/x_(y)) https://b.example/#top, me@c.example"
 	p := d.Preview(network.Content{Text: text}, network.Limits{})
 	var got []string
@@ -145,7 +145,7 @@ func FuzzPreview(f *testing.F) {
 	for _, s := range []string{"", "#a#b @c.", "@#", "\xff#\xff", "https://", "www.a)))", "http://(x"} {
 		f.Add(s)
 	}
-	d := desk{}
+	d := fixture{}
 	f.Fuzz(func(t *testing.T, text string) {
 		at := 0
 		for _, s := range d.Preview(network.Content{Text: text}, network.Limits{}).Spans {
@@ -160,7 +160,7 @@ func FuzzPreview(f *testing.F) {
 // The fake counts with its own code. Each text is extended up to the limit and
 // beyond.
 func TestCount_MatchesFake(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	for _, row := range counts(t) {
 		full := row.Text + " " + strings.Repeat("x", 499-row.Want)
 		if _, err := d.Prepare(t.Context(), d.account, graphtest.NewSubmission(full)); err != nil {

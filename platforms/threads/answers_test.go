@@ -18,7 +18,7 @@ import (
 )
 
 func TestPublish_ErrorCodes(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	account := "/threads/v1.0/" + d.account.RemoteID
 	for _, row := range []struct {
 		code, subcode    int
@@ -65,7 +65,7 @@ func TestPublish_ErrorCodes(t *testing.T) {
 // expired, and each needs a different reaction.
 func TestPublish_ResolvesNotFound(t *testing.T) {
 	var ahead atomic.Int64
-	d := newDesk(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	d := newFixture(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	from := time.Now().Add(-time.Second)
 	s := d.prepared(t, graphtest.NewSubmission("Once"))
 	receipt, err := d.Publish(t.Context(), d.account, s)
@@ -89,7 +89,7 @@ func TestPublish_ResolvesNotFound(t *testing.T) {
 }
 
 func TestPublish_CarouselReply(t *testing.T) {
-	d := newDesk(t, fake.Options{MediaDelay: 30 * time.Millisecond})
+	d := newFixture(t, fake.Options{MediaDelay: 30 * time.Millisecond})
 	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("First")))
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestPublish_CarouselReply(t *testing.T) {
 }
 
 func TestStage_RequiresPublicAddress(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	clip, _ := graphtest.NewVideo(t, 4000)
 	none := clip
 	none.URL = nil
@@ -149,7 +149,7 @@ func TestStage_RequiresPublicAddress(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	elsewhere := d.account
 	elsewhere.BaseURL = "https://evil.example"
 	_, err := d.Prepare(t.Context(), elsewhere, graphtest.NewSubmission("x"))
@@ -169,7 +169,7 @@ func TestAddresses(t *testing.T) {
 
 // The documentation sends the token as a parameter.
 func TestOptions_TokenParameter(t *testing.T) {
-	d := newDesk(t, fake.Options{})
+	d := newFixture(t, fake.Options{})
 	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, TokenParameter: true})
 	receipt, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.NewSubmission("As a parameter")))
 	if err != nil {

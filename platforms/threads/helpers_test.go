@@ -8,12 +8,12 @@ import (
 	"dateline/platforms/network"
 )
 
-func (d desk) prepared(t *testing.T, s network.Submission) network.Submission {
+func (d fixture) prepared(t *testing.T, s network.Submission) network.Submission {
 	t.Helper()
 	return graphtest.Prepare(t, d, d.account, s)
 }
 
-func (d desk) inject(t *testing.T, faults ...fake.Fault) {
+func (d fixture) inject(t *testing.T, faults ...fake.Fault) {
 	t.Helper()
 	graphtest.Inject(t, d.Server, faults...)
 }

@@ -15,8 +15,8 @@ import (
 	"dateline/platforms/threads"
 )
 
-// desk is a connected account of the fake Threads.
-type desk struct {
+// fixture is a connected account of the fake Threads.
+type fixture struct {
 	*fake.Server
 	*threads.Threads
 	account network.Account
@@ -28,10 +28,10 @@ func sandboxed(client *http.Client, sandbox string) *threads.Threads {
 	return threads.New(client, threads.Options{Sandbox: sandbox})
 }
 
-func newDesk(t *testing.T, options fake.Options) desk {
+func newFixture(t *testing.T, options fake.Options) fixture {
 	t.Helper()
 	c, adapter := graphtest.Connect(t, threads.Name, options, sandboxed)
-	return desk{Server: c.Server, Threads: adapter, account: c.Account, client: c.Client, approve: c.Approve}
+	return fixture{Server: c.Server, Threads: adapter, account: c.Account, client: c.Client, approve: c.Approve}
 }
 
 func counts(t *testing.T) []platformtest.Count {
@@ -48,7 +48,7 @@ func counts(t *testing.T) []platformtest.Count {
 }
 
 func TestConformance(t *testing.T) {
-	d := newDesk(t, fake.Options{AutoApprove: true,
+	d := newFixture(t, fake.Options{AutoApprove: true,
 		NetworkRates: map[string]map[string]fake.Rate{"threads": {"posts": {Requests: 1000, Per: 24 * time.Hour}}}})
 	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, CreateTimeout: 700 * time.Millisecond})
 	limits, err := d.Limits(t.Context(), d.account)

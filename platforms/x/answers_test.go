@@ -14,8 +14,8 @@ import (
 	"dateline/platforms/x"
 )
 
-// answering serves one response to every request.
-func answering(t *testing.T, handler http.HandlerFunc) (*x.X, network.Account) {
+// respondWith serves one response to every request.
+func respondWith(t *testing.T, handler http.HandlerFunc) (*x.X, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -28,9 +28,9 @@ func answering(t *testing.T, handler http.HandlerFunc) (*x.X, network.Account) {
 		network.Account{BaseURL: server.URL, RemoteID: "1", Handle: "@desk", Token: secret.NewText("secret-token"), RefreshToken: secret.NewText("secret-refresh")}
 }
 
-func saying(t *testing.T, status int, body string) (*x.X, network.Account) {
+func textIs(t *testing.T, status int, body string) (*x.X, network.Account) {
 	t.Helper()
-	return answering(t, func(w http.ResponseWriter, _ *http.Request) {
+	return respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Transaction-Id", "7a")
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
@@ -67,7 +67,7 @@ func TestRefusals(t *testing.T) {
 		"NoProblemAtAll": {418, "", `<html>`, network.Rejected, "http_418"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, account := saying(t, row.status, row.body)
+			n, account := textIs(t, row.status, row.body)
 			_, err := n.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t", ReplyTo: row.replyTo})
 			e := network.AsError(err)
 			if err == nil {
@@ -113,7 +113,7 @@ func TestRefusal_ThrottledScope(t *testing.T) {
 		"RetryAfter": {map[string]string{"Retry-After": "300"}, network.ScopeApp, soon},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			n, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 				for key, value := range row.header {
 					w.Header().Set(key, value)
 				}
@@ -129,7 +129,7 @@ func TestRefusal_ThrottledScope(t *testing.T) {
 }
 
 func TestRates_UseServerClock(t *testing.T) {
-	n, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+	n, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		server := time.Now().Add(-time.Hour) // its clock is an hour behind
 		w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
 		for prefix, left := range map[string]string{"X-Rate-Limit-": "99", "X-User-Limit-24hour-": "16", "X-App-Limit-24hour-": "9999"} {
@@ -154,7 +154,7 @@ func TestRates_UseServerClock(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("nothing said of %v", want)
 	}
-	// 1800000000000000000 was given out on 10 June 2024.
+	// 1800000000000000000 was issued on 10 June 2024.
 	if at := time.UnixMilli(1288834974657 + 1800000000000000000>>22); !receipt.CreatedAt.Equal(at) || receipt.CreatedAt.Year() != 2024 {
 		t.Errorf("created at %v, want %v", receipt.CreatedAt, at)
 	}
@@ -174,7 +174,7 @@ func TestDelete_Responses(t *testing.T) {
 		"Later":      {503, ``, network.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, account := saying(t, row.status, row.body)
+			n, account := textIs(t, row.status, row.body)
 			err := n.Delete(t.Context(), account, "1")
 			if row.class == "" {
 				if err != nil {

@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/x"
 )
 
-// mixed are texts of ours, weighed by hand: links 23, emoji two, and the rest
-// character by character.
+// mixed contains Dateline's own texts with manually calculated weights: links
+// 23, emoji two, and everything else by character.
 //
 //go:embed testdata/mixed.json
 var mixed []byte

@@ -37,7 +37,7 @@ const (
 	// (emoji-zwj-sequences.txt).
 	genders = "26F9 1F3C3-1F3C4 1F3CA-1F3CC 1F46E-1F471 1F473 1F477 1F481-1F482 1F486-1F487 1F575 1F645-1F647 1F64B 1F64D-1F64E 1F6A3 " +
 		"1F6B4-1F6B6 1F926 1F935 1F937-1F939 1F93C-1F93E 1F9B8-1F9B9 1F9CD-1F9CF 1F9D4 1F9D6-1F9DF"
-	// roles are the characters that make a profession or a hairstyle of a user.
+	// roles are the characters that make a profession or a hairstyle of a person emoji.
 	roles = "2695-2696 2708 1F33E 1F373 1F37C 1F384 1F393 1F3A4 1F3A8 1F3EB 1F3ED 1F4BB-1F4BC 1F527 1F52C 1F680 1F692 1F9AF-1F9B3 1F9BC-1F9BD 1FA70"
 )
 

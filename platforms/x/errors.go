@@ -42,7 +42,7 @@ type problem struct {
 
 func problemOf(body []byte) problem {
 	var p problem
-	_ = json.Unmarshal(body, &p) // a body that is not JSON, such as an error page, leaves the status to go by
+	_ = json.Unmarshal(body, &p) // an error page is not JSON: the status decides
 	return p
 }
 
@@ -103,7 +103,7 @@ func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	case res.Status == http.StatusPaymentRequired:
 		e.Code, e.Message = "no_credits", "The credit for X's API is used up. Add credit in X's developer console."
 	case res.Status == http.StatusForbidden && strings.Contains(text, "duplicate content"):
-		// X does not say which post it is.
+		// X does not name the existing post.
 		e.Class, e.Code = network.Duplicate, "duplicate_content"
 	case res.Status == http.StatusBadRequest && strings.Contains(text, "media IDs are invalid"):
 		// Checked before anything is created.

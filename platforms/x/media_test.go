@@ -16,8 +16,8 @@ import (
 	"dateline/platforms/x"
 )
 
-// film returns a file with the header of an MP4 file, with the requested length.
-func film(length int, mimeType string) network.Media {
+// newVideo returns a file with the header of an MP4 file, with the requested length.
+func newVideo(length int, mimeType string) network.Media {
 	head := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
 	if mimeType == "image/gif" {
 		head = "GIF89a"
@@ -50,7 +50,7 @@ func TestStage_VideoInSegments(t *testing.T) {
 	if err := server.Inject(fake.Fault{Kind: fake.ActThenReset, Path: "/x/2/media/upload/", Method: http.MethodPost, Nth: 4}); err != nil {
 		t.Fatal(err)
 	}
-	staged, err := processed(t, n, account, film(length, "video/mp4"))
+	staged, err := processed(t, n, account, newVideo(length, "video/mp4"))
 	if err != nil || !staged.Ready {
 		t.Fatalf("%+v, %v", staged, err)
 	}
@@ -70,7 +70,7 @@ func TestStage_VideoInSegments(t *testing.T) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	got, err := io.ReadAll(res.Body)
-	data, _ := film(length, "video/mp4").Open(t.Context())
+	data, _ := newVideo(length, "video/mp4").Open(t.Context())
 	want, _ := io.ReadAll(data)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes arrived in another order", len(got))
@@ -81,7 +81,7 @@ func TestStage_VideoInSegments(t *testing.T) {
 func TestStage_BuffersOneSegment(t *testing.T) {
 	const length, segment = 64 << 10, 1 << 10
 	sent, read := int64(0), &counting{}
-	_, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+	_, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/append"):
 			if ahead := read.n - sent; ahead > segment {
@@ -103,7 +103,7 @@ func TestStage_BuffersOneSegment(t *testing.T) {
 		}
 	})
 	n := x.New(http.DefaultClient, x.Options{Sandbox: account.BaseURL, SegmentBytes: segment})
-	media := film(length, "video/mp4")
+	media := newVideo(length, "video/mp4")
 	open := media.Open
 	media.Open = func(ctx context.Context) (io.ReadCloser, error) {
 		data, err := open(ctx)
@@ -131,14 +131,14 @@ func (c *counting) Read(p []byte) (int, error) {
 
 func TestStage_TooManySegments(t *testing.T) {
 	limit := 0
-	_, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+	_, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 		if index, err := strconv.Atoi(r.FormValue("segment_index")); err == nil {
 			limit = max(limit, index)
 		}
 		_, _ = io.WriteString(w, `{"data":{"id":"5"}}`)
 	})
 	n := x.New(http.DefaultClient, x.Options{Sandbox: account.BaseURL, SegmentBytes: 1})
-	if _, err := n.Stage(t.Context(), account, film(2500, "video/mp4")); err != nil {
+	if _, err := n.Stage(t.Context(), account, newVideo(2500, "video/mp4")); err != nil {
 		t.Fatal(err)
 	}
 	if limit != 833 { // 834 segments of three bytes
@@ -148,7 +148,7 @@ func TestStage_TooManySegments(t *testing.T) {
 
 func TestStage_GIFWithDescription(t *testing.T) {
 	server, n, account, _ := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
-	media := film(2<<10, "image/gif")
+	media := newVideo(2<<10, "image/gif")
 	media.AltText = "Trời mưa"
 	staged, err := processed(t, n, account, media)
 	if err != nil {
@@ -170,16 +170,16 @@ func TestStage_FailedUploads(t *testing.T) {
 			t.Errorf("%s: %v, want %s %s", name, err, class, code)
 		}
 	}
-	broken := film(100, "video/mp4")
+	broken := newVideo(100, "video/mp4")
 	broken.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New("storage is away") }
 	_, err := n.Stage(t.Context(), account, broken)
 	wants("storage", err, network.NotSent, "media_unreadable")
 
-	text := film(100, "image/png") // it is not an image
+	text := newVideo(100, "image/png") // it is not an image
 	_, err = n.Stage(t.Context(), account, text)
 	wants("no picture", err, network.Rejected, "invalid-request")
 
-	short := film(100, "video/mp4")
+	short := newVideo(100, "video/mp4")
 	short.Bytes = 200
 	_, err = n.Stage(t.Context(), account, short)
 	wants("shorter than said", err, network.NotSent, "media_unreadable")
@@ -191,13 +191,13 @@ func TestStage_FailedUploads(t *testing.T) {
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 503, Path: "/x/2/media/upload/", Nth: 2, Count: -1}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.Stage(t.Context(), account, film(100, "video/mp4"))
+	_, err = n.Stage(t.Context(), account, newVideo(100, "video/mp4"))
 	wants("segments", err, network.Transient, "http_503")
 	server.ClearFaults()
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 429, For: time.Minute, Path: "/x/2/media/upload/", Nth: 2, Count: -1}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.Stage(t.Context(), account, film(100, "video/mp4"))
+	_, err = n.Stage(t.Context(), account, newVideo(100, "video/mp4"))
 	if e := network.AsError(err); e == nil || e.Class != network.Throttled || time.Until(e.RetryAt) < 50*time.Second {
 		t.Errorf("throttled: %v", err)
 	}
@@ -205,13 +205,13 @@ func TestStage_FailedUploads(t *testing.T) {
 		t.Errorf("published %+v", server.Posts())
 	}
 
-	failed, account := saying(t, 200, `{"data":{"id":"1","processing_info":{"state":"failed","error":{"name":"InvalidMedia","message":"Unsupported codec"}}}}`)
+	failed, account := textIs(t, 200, `{"data":{"id":"1","processing_info":{"state":"failed","error":{"name":"InvalidMedia","message":"Unsupported codec"}}}}`)
 	_, err = failed.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
 	wants("processing", err, network.Rejected, "media_failed")
 	if !strings.Contains(err.Error(), "Unsupported codec") {
 		t.Errorf("no reason was reported: %v", err)
 	}
-	missing, account := saying(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
+	missing, account := textIs(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
 	_, err = missing.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
 	wants("gone", err, network.Transient, network.CodeMediaExpired)
 }

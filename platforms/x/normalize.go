@@ -75,7 +75,7 @@ func normalize(text string) string {
 		at = min(l.end, len(runes))
 	}
 	out.WriteString(string(runes[at:]))
-	// Links that only X detects have been given a scheme too.
+	// Links that only X detects have a scheme too.
 	bare := strings.NewReplacer("https://", "", "http://", "").Replace(out.String())
 	return strings.Join(strings.Fields(bare), " ")
 }

@@ -107,7 +107,7 @@ func TestRefresh_LostResponse(t *testing.T) {
 // absent.
 func TestExchange_PublicClient(t *testing.T) {
 	var header, form string
-	n, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+	n, account := respondWith(t, func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
 		header, form = r.Header.Get("Authorization"), r.PostForm.Encode()
 		w.Header().Set("Content-Type", "application/json")
@@ -124,20 +124,20 @@ func TestExchange_PublicClient(t *testing.T) {
 }
 
 func TestExchange_Refused(t *testing.T) {
-	n, account := saying(t, 401, `{"error":"unauthorized_client","error_description":"Missing valid authorization header"}`)
+	n, account := textIs(t, 401, `{"error":"unauthorized_client","error_description":"Missing valid authorization header"}`)
 	app := network.App{BaseURL: account.BaseURL, ClientID: "id", ClientSecret: secret.NewText("hush")}
 	if _, err := n.Exchange(t.Context(), app, "code", "verifier"); network.AsError(err).Code != "bad_client" || network.AsError(err).Class != network.Rejected {
 		t.Errorf("a wrong client: %v", err)
 	}
-	n, account = saying(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/not-authorized-for-resource","detail":"User has been suspended."}]}`)
+	n, account = textIs(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/not-authorized-for-resource","detail":"User has been suspended."}]}`)
 	if _, err := n.Accounts(t.Context(), account); network.AsError(err).Class != network.Rejected || !strings.Contains(err.Error(), "suspended") {
 		t.Errorf("a suspended user: %v", err)
 	}
-	n, account = saying(t, 200, `{}`)
+	n, account = textIs(t, 200, `{}`)
 	if _, err := n.Exchange(t.Context(), network.App{BaseURL: account.BaseURL}, "code", "verifier"); network.AsError(err).Class != network.Ambiguous {
 		t.Errorf("no token: %v", err)
 	}
-	n, account = saying(t, 400, `{"error":"invalid_request","error_description":"Value passed for the token was invalid."}`)
+	n, account = textIs(t, 400, `{"error":"invalid_request","error_description":"Value passed for the token was invalid."}`)
 	if err := n.Revoke(t.Context(), network.App{BaseURL: account.BaseURL}, account); err != nil {
 		t.Errorf("a token that is no good any more: %v", err)
 	}

@@ -83,7 +83,7 @@ func TestPublish_ThreadNotAllowed(t *testing.T) {
 // in a thread is the account itself.
 func TestReconcile_IgnoresReplyPrefix(t *testing.T) {
 	id := uint64(time.Now().UnixMilli()-1288834974657) << 22
-	n, account := saying(t, 200, fmt.Sprintf(`{"data":[{"id":"%d","text":"@Desk Two of two","referenced_tweets":[{"type":"replied_to","id":"9"}]}],"meta":{"result_count":1}}`, id))
+	n, account := textIs(t, 200, fmt.Sprintf(`{"data":[{"id":"%d","text":"@Desk Two of two","referenced_tweets":[{"type":"replied_to","id":"9"}]}],"meta":{"result_count":1}}`, id))
 	window := network.Window{From: time.Now().Add(-time.Minute)}
 	finding, err := n.Reconcile(t.Context(), account, network.Submission{Text: "Two of two", ReplyTo: "9"}, window)
 	if err != nil || !finding.Found {
@@ -108,7 +108,7 @@ func TestReconcile_ListingWithoutData(t *testing.T) {
 		"OtherShape": {`[]`, network.Transient, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, account := saying(t, 200, row.body)
+			n, account := textIs(t, 200, row.body)
 			finding, err := n.Reconcile(t.Context(), account, network.Submission{Text: "t"}, window)
 			if row.class != "" {
 				if e := network.AsError(err); e == nil || e.Class != row.class {
@@ -121,7 +121,7 @@ func TestReconcile_ListingWithoutData(t *testing.T) {
 			}
 		})
 	}
-	n, account := saying(t, 200, `{}`)
+	n, account := textIs(t, 200, `{}`)
 	account.RemoteID = ""
 	if _, err := n.Reconcile(t.Context(), account, network.Submission{Text: "t"}, window); network.AsError(err).Code != "unknown_account" {
 		t.Errorf("an account without id: %v", err)

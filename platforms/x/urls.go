@@ -206,7 +206,7 @@ func latinDomain(text []rune) int {
 // validDomain checks the length of the labels in ASCII. A domain with the prefix
 // xn-- must be valid Punycode.
 func validDomain(domain []rune) bool {
-	if len(domain) >= 4 && string(domain[:4]) == "xn--" && !holdsLatinDomain(domain) {
+	if len(domain) >= 4 && string(domain[:4]) == "xn--" && !containsLatinDomain(domain) {
 		return false
 	}
 	// Punycode treats these as dots too (RFC 3490 §3.1).
@@ -232,7 +232,7 @@ func asciiLength(label string) int {
 	return len(ascii)
 }
 
-func holdsLatinDomain(domain []rune) bool {
+func containsLatinDomain(domain []rune) bool {
 	for i := range domain {
 		if latinDomain(domain[i:]) > 0 {
 			return true

@@ -83,6 +83,6 @@ func (x *X) do(ctx context.Context, base, path string, request call.Request) (*c
 // (https://docs.x.com/fundamentals/x-ids).
 const snowflakeEpoch = 1288834974657
 
-// timeOf reads when a post was made from its id, which knows it to the
-// millisecond; the API's own times have whole seconds.
+// timeOf derives the creation time of a post from its id, to the millisecond;
+// the API's own times have a resolution of a second.
 func timeOf(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + snowflakeEpoch).UTC() }

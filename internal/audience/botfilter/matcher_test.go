@@ -45,7 +45,7 @@ func known(t testing.TB) (agents []string) {
 	return agents
 }
 
-// browsers gives agents of people that are easily taken for robots.
+// browsers returns user agents of browsers that are easily mistaken for bots.
 func browsers(t testing.TB) (agents []string) {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/browsers.txt")
@@ -90,7 +90,7 @@ func TestMatcher_PassesBrowsers(t *testing.T) {
 	}
 	t.Logf("%d of %d awkward browsers lost", lost, len(agents))
 	if lost > 2 {
-		t.Errorf("%d of %d people's browsers are taken for robots", lost, len(agents))
+		t.Errorf("%d of %d browsers were classified as bots, want 0", lost, len(agents))
 	}
 }
 
@@ -164,7 +164,7 @@ func TestMatchRequest_Headers(t *testing.T) {
 	}
 }
 
-// What has been forgotten is judged again, alike.
+// Evicted user agents are classified again with the same result.
 func TestMatcher_CacheIsBounded(t *testing.T) {
 	m := newMatcher(t)
 	agents := browsers(t)

@@ -240,10 +240,9 @@ func TestErasePage_RemovesKeys(t *testing.T) {
 	}
 }
 
-// TestCount_DedupFieldsSplit: what an hour keeps of visits is divided by how many there
-// were in the hour before, and more finely as soon as they outgrow that. An hour
-// that begins with 512 fields for 40,000 visits goes on with 4,096 after some
-// 25,000 of them.
+// An epoch's visits are divided into fields by the number of visits in the epoch
+// before, and more finely once they outgrow that. An epoch that begins with 512
+// fields for 40,000 visits continues with 4,096 after about 25,000 of them.
 func TestCount_DedupFieldsSplit(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))

@@ -48,7 +48,7 @@ func compare(t *testing.T, c *counter.Counter, m *model, clock *clock, site coun
 	t.Helper()
 	local := clock.Now().In(site.Zone)
 	year, week := local.ISOWeek()
-	errs := 0.0 // of HyperLogLogs, in the mean
+	errs := 0.0 // sum of the HyperLogLogs' relative errors
 	pages := 0
 	for n := range 60 {
 		page := fmt.Sprintf("/bài/%d", n)
@@ -80,7 +80,7 @@ func compare(t *testing.T, c *counter.Counter, m *model, clock *clock, site coun
 		if site.UniqueMethod == counter.HyperLogLog {
 			errs += off(got.Uniques.AllTime, uniques.AllTime) + off(got.Uniques.Week, uniques.Week) + off(got.Uniques.Day, uniques.Day)
 			pages += 3
-			missed := func(got, want int64) bool { // of few visitors, one or two may fall together
+			missed := func(got, want int64) bool { // with few visitors, one or two may collide
 				return math.Abs(float64(got-want)) > 2+2*precision*float64(want)
 			}
 			if missed(got.Uniques.AllTime, uniques.AllTime) || missed(got.Uniques.Week, uniques.Week) || missed(got.Uniques.Day, uniques.Day) {

@@ -33,7 +33,7 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 				for n := range 300 {
 					h := counter.Hit{Site: site, Page: fmt.Sprint("p", n%10), Kind: counter.View, Visitor: counter.Visitor{Hash: uint64(reader*1000 + n)}, At: time.Now()}
 					sent.Add(1)
-					for { // as a beacon that is sent again until it is answered
+					for { // resent until it is acknowledged
 						if _, err := b.Count(t.Context(), h); err == nil {
 							break
 						}
@@ -76,7 +76,7 @@ func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 	}
 }
 
-// readers runs readers and, beside them, what happens to them.
+// readers runs readers concurrently with a fault.
 func readers(t *testing.T, n int, read func(int), happens func()) {
 	t.Helper()
 	var wait sync.WaitGroup
@@ -123,7 +123,7 @@ func TestCount_ReloadsScripts(t *testing.T) {
 		var want int64
 		for range 3 {
 			var hits []counter.Hit
-			for n := range 250 { // several calls, on one Redis too
+			for n := range 250 { // several calls, even without a cluster
 				hits = append(hits, counter.Hit{Site: site, Page: fmt.Sprint(n % 40), Kind: counter.View, Visitor: counter.Visitor{Hash: uint64(want) + uint64(n)}, At: clock.Now()})
 			}
 			want += 250
@@ -158,8 +158,7 @@ func flushScripts(t *testing.T, client redis.UniversalClient) {
 	}
 }
 
-// dropped loses the answer of every call that counts, once, as a connection
-// that breaks does.
+// dropped loses the reply of a call once, like a broken connection.
 type dropped struct{ lose atomic.Bool }
 
 func (d *dropped) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -168,7 +167,7 @@ func (d *dropped) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		if err == nil && d.lose.CompareAndSwap(true, false) {
-			return next(ctx, cmd) // go-redis sends again what got no answer
+			return next(ctx, cmd) // go-redis resends commands without a reply
 		}
 		return err
 	}

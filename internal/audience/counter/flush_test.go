@@ -86,8 +86,7 @@ func TestTakeBatch_ContainsEachHitOnce(t *testing.T) {
 	})
 }
 
-// TestTakeBatch_ConcurrentWithCounting: whatever two aggregations and a flush do at the same time,
-// the batches add up to the totals.
+// With two concurrent aggregations and a flush, the batches add up to the totals.
 func TestTakeBatch_ConcurrentWithCounting(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
@@ -144,7 +143,7 @@ func TestTakeBatch_ConcurrentWithCounting(t *testing.T) {
 	}
 }
 
-// TestAggregate_CompactsDeltas: while Postgres is away, deltas are put together.
+// While Postgres is unavailable, deltas are compacted.
 func TestAggregate_CompactsDeltas(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
@@ -199,7 +198,7 @@ func TestSeed_RestoresTotals(t *testing.T) {
 			if lost := must[[]int](t)(c.LostShards(ctx)); len(lost) != c.Shards() {
 				t.Fatalf("%d shards are lost, want all", len(lost))
 			}
-			// People read on, the first 50 of before among them.
+			// Views continue, including those of 50 earlier visitors.
 			clock.add(time.Hour)
 			for n := range 50 {
 				count(t, c, visitor(n+1, "a"), visitor(n+1, "b"))

@@ -55,7 +55,7 @@ func newSite(t testing.TB, w counter.UniqueMethod) counter.Site {
 	return counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute, UniqueMethod: w, MaxID: 1 << 20}
 }
 
-// engines runs a test on everything that counts can lie in.
+// engines runs a test on Redis, miniredis and a cluster.
 func engines(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	t.Run("Redis", func(t *testing.T) { test(t, enginetest.RedisClient(t, enginetest.Redis(t))) })
 	t.Run("miniredis", func(t *testing.T) {

@@ -154,7 +154,7 @@ func (tr *traffic) filtered(at time.Time) counter.FilteredHit {
 
 // feed counts hits through the batcher, as many callers at once as one second
 // has hits, and in the model; the order within that second is made not to
-// matter: nobody does the same thing twice in it.
+// matter: no visitor does the same thing twice in it.
 func feed(t *testing.T, c *counter.Counter, b *counter.Batcher, m *model, clock *clock, tr *traffic, n int, over time.Duration) {
 	t.Helper()
 	start := clock.Now()

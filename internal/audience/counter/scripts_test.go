@@ -18,8 +18,8 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// scripts calls the scripts of one shard as a process would that has fallen
-// behind, or sends a call twice.
+// scripts calls the scripts of one shard like a process that has fallen behind or
+// resends a call.
 type scripts struct {
 	t      *testing.T
 	client *redis.Client
@@ -329,7 +329,7 @@ func TestAggregateScript_BoundsReferrersAndReasons(t *testing.T) {
 	s.want("a third referrer", s.totals(site, "p")["rf"], "1")
 }
 
-// The rankings take what is of their windows.
+// Rankings only count views within their windows.
 func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
@@ -372,7 +372,7 @@ func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	if score("now", "more 3") == 0 || score("now", "two days") != 0 {
 		t.Error("the ranking dropped the first instead of the last")
 	}
-	// What was filtered alone ranks nothing.
+	// Filtered hits don't affect rankings.
 	other := s.site()
 	s.aggregate(other, aggregateCall{change: 9, now: now, page: "p", way: "", filter: []any{"bot", 1}})
 	if n := s.client.Exists(t.Context(), other+";now", other+";day", other+":p:t").Val(); n != 0 {
@@ -380,8 +380,8 @@ func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	}
 }
 
-// A page rises from three recent views on, and the last hour has what is not
-// swept out of it yet.
+// A page is rising from three recent views on, and the last hour includes what has
+// not been swept yet.
 func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
@@ -399,7 +399,7 @@ func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	aggregate(2, "59 minutes", now-59*60, 1)
 	aggregate(3, "60 minutes", now-60*60, 1)
 	s.want("of the last 60 minutes", []bool{has("hour", "59 minutes"), has("hour", "60 minutes")}, "[true false]")
-	s.client.HSet(t.Context(), site+";meta", "m", now/60-30) // all before it is swept
+	s.client.HSet(t.Context(), site+";meta", "m", now/60-30) // earlier minutes are swept
 	aggregate(4, "30 minutes", now-30*60, 1)
 	aggregate(5, "31 minutes", now-31*60, 1)
 	s.want("since the last sweep", []bool{has("hour", "30 minutes"), has("hour", "31 minutes")}, "[true false]")
@@ -408,8 +408,8 @@ func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	s.want("before a sweep that is late", has("hour", "an hour"), false)
 }
 
-// Weights grow with time; the landmark moves before they are too large, and the
-// order stays.
+// Weights grow with time. The reference time moves before they overflow, and the
+// order stays the same.
 func TestAggregateScript_MovesReferenceTime(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
@@ -451,14 +451,14 @@ func TestAggregateScript_RecountsReturningPage(t *testing.T) {
 	s.client.HSet(t.Context(), site+":p:t", strconv.FormatInt((hours-4*23)*4, 10), 7, strconv.FormatInt((hours-4*24)*4, 10), 50)
 	s.aggregate(site, aggregateCall{now: now, page: "p", way: "S", days: []any{now / 86400}, fields: []any{strconv.FormatInt(hours*4, 10), 3}, minute: []any{now / 60, now, 3}})
 	s.want("its last 24 hours", s.client.ZScore(t.Context(), site+";day", "p").Val(), 10)
-	// Of a page without hours nothing is left in the ranking.
+	// A page without hours is removed from the ranking.
 	s.aggregate(site, aggregateCall{change: 1, now: now, page: "q", way: "S", days: []any{now / 86400}, fields: []any{"x", 3}, minute: []any{now / 60, now, 3}})
 	if _, err := s.client.ZScore(t.Context(), site+";day", "q").Result(); !errors.Is(err, redis.Nil) {
 		t.Errorf("a page without hours is in the ranking of the day (%v)", err)
 	}
 }
 
-// Large numbers stay whole: Redis prints those of Lua with 17 digits at most.
+// Large numbers are exact: Redis formats Lua numbers with at most 17 digits.
 func TestAggregateScript_AddsLargeNumbers(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
@@ -469,7 +469,7 @@ func TestAggregateScript_AddsLargeNumbers(t *testing.T) {
 	s.want("the minute", s.client.HGet(t.Context(), site+";m29916666", "p").Val(), 8_000_000_000)
 }
 
-// A replay that two processes ask for at the same time happens once.
+// Concurrent replays of a record by two processes happen once.
 func TestReplay_HappensOnce(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))

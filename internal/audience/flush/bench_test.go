@@ -13,9 +13,8 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// BenchmarkFlush brings 100,000 posts with a view each to Postgres, after as
-// many have been there before: what a minute of a large site brings. The pause
-// for the append-only file (tally.Settle) is left out.
+// BenchmarkFlush flushes 100,000 existing posts with a view each, as for a minute of
+// a large site, without the wait for the append-only file (AOFSyncDelay).
 func BenchmarkFlush(b *testing.B) {
 	const pages = 100_000
 	r := open(b, enginetest.Redis(b))
@@ -55,8 +54,7 @@ func BenchmarkFlush(b *testing.B) {
 	b.ReportMetric(time.Duration(writing.Load()).Seconds()/float64(b.N), "s-writing/op")
 }
 
-// timedCounter says how long batches take to be read, those of two at a time
-// added up.
+// timedCounter measures how long reading batches takes, summed over concurrent ones.
 type timedCounter struct {
 	*counter.Counter
 	took *atomic.Int64
@@ -68,7 +66,7 @@ func (c timedCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID)
 	return c.Counter.ReadBatch(ctx, shard, batch)
 }
 
-// timedStore says how long they take to be written.
+// timedStore measures how long writing them takes.
 type timedStore struct {
 	*postgres.Store
 	took *atomic.Int64

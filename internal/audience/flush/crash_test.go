@@ -21,15 +21,14 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// What a child process is told: where it is to die, and the engines.
+// Environment of the child process: its crash point and the engines.
 const (
-	crashAt       = "TALLY_TEST_CRASH_AT"
-	crashDatabase = "TALLY_TEST_DATABASE"
-	crashRedis    = "TALLY_TEST_REDIS"
+	crashAt       = "FLUSH_TEST_CRASH_AT"
+	crashDatabase = "FLUSH_TEST_DATABASE"
+	crashRedis    = "FLUSH_TEST_REDIS"
 )
 
-// crash flushes, and dies on the way as kill -9 makes one die: nothing deferred
-// runs, nothing is sent any more.
+// crash flushes and kills its own process at the crash point, as kill -9 does.
 func crash(at string) (code int) {
 	ctx := context.Background()
 	s, err := postgres.Open(ctx, os.Getenv(crashDatabase))
@@ -42,12 +41,12 @@ func crash(at string) (code int) {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	m, client := mortal(at), redis.NewClient(options)
+	m, client := crashPoint(at), redis.NewClient(options)
 	var last int64
 	if _, err := fmt.Sscanf(at, "after round trip %d", &last); err == nil {
-		client.AddHook(&mortalTrips{last: last})
+		client.AddHook(&crashingTrips{last: last})
 	}
-	k := &flush.Flusher{Counter: mortalCounter{counter.New(client, counter.Options{Shards: shards}), m}, Store: mortalStore{s, m}, Log: slog.New(slog.DiscardHandler)}
+	k := &flush.Flusher{Counter: crashingCounter{counter.New(client, counter.Options{Shards: shards}), m}, Store: crashingStore{s, m}, Log: slog.New(slog.DiscardHandler)}
 	if _, err := k.Flush(ctx, func() {}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -55,10 +54,10 @@ func crash(at string) (code int) {
 	return 0
 }
 
-// mortal is where a process dies.
-type mortal string
+// crashPoint is the step at which a process crashes.
+type crashPoint string
 
-func (m mortal) here(at string) {
+func (m crashPoint) reach(at string) {
 	if string(m) == at {
 		die()
 	}
@@ -69,21 +68,21 @@ func die() {
 	time.Sleep(time.Hour)
 }
 
-// mortalTrips dies with the answer to one of its round trips to Redis.
-type mortalTrips struct {
+// crashingTrips crashes at the response to one of its round trips to Redis.
+type crashingTrips struct {
 	last int64
 	made atomic.Int64
 }
 
-func (m *mortalTrips) trip() {
+func (m *crashingTrips) trip() {
 	if m.made.Add(1) == m.last {
 		die()
 	}
 }
 
-func (m *mortalTrips) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (m *crashingTrips) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (m *mortalTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (m *crashingTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		m.trip()
@@ -91,7 +90,7 @@ func (m *mortalTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func (m *mortalTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (m *crashingTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)
 		m.trip()
@@ -99,70 +98,70 @@ func (m *mortalTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.
 	}
 }
 
-type mortalCounter struct {
+type crashingCounter struct {
 	*counter.Counter
-	mortal
+	crashPoint
 }
 
-func (c mortalCounter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bool, error) {
-	c.here("before a batch is taken")
+func (c crashingCounter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bool, error) {
+	c.reach("before a batch is taken")
 	took, err := c.Counter.TakeBatch(ctx, shard, batch)
-	c.here("after a batch was taken")
+	c.reach("after a batch was taken")
 	return took, err
 }
 
-func (c mortalCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (counter.Batch, error) {
+func (c crashingCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (counter.Batch, error) {
 	deltas, err := c.Counter.ReadBatch(ctx, shard, batch)
-	c.here("after a batch was read")
+	c.reach("after a batch was read")
 	return deltas, err
 }
 
-func (c mortalCounter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) error {
-	c.here("before a batch is dropped")
+func (c crashingCounter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) error {
+	c.reach("before a batch is dropped")
 	err := c.Counter.DropBatch(ctx, shard, batch)
-	c.here("after a batch was dropped")
+	c.reach("after a batch was dropped")
 	return err
 }
 
-func (c mortalCounter) Seed(ctx context.Context, totals []counter.PageTotals) error {
-	c.here("before pages are filled in")
+func (c crashingCounter) Seed(ctx context.Context, totals []counter.PageTotals) error {
+	c.reach("before pages are seeded")
 	err := c.Counter.Seed(ctx, totals)
-	c.here("after pages were filled in")
+	c.reach("after pages were seeded")
 	return err
 }
 
-func (c mortalCounter) MarkSeeded(ctx context.Context, shard int) error {
+func (c crashingCounter) MarkSeeded(ctx context.Context, shard int) error {
 	err := c.Counter.MarkSeeded(ctx, shard)
-	c.here("after a shard was filled in")
+	c.reach("after a shard was seeded")
 	return err
 }
 
-type mortalStore struct {
+type crashingStore struct {
 	*postgres.Store
-	mortal
+	crashPoint
 }
 
-func (s mortalStore) ApplyViewBatch(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
+func (s crashingStore) ApplyViewBatch(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
 	applied, err := s.Store.ApplyViewBatch(ctx, shard, batch, deltas)
-	s.here("after a batch was applied")
+	s.reach("after a batch was applied")
 	return applied, err
 }
 
-// child starts a process that flushes and dies.
-func (r *room) child(at string) *exec.Cmd {
+// child starts a process that flushes and crashes.
+func (r *fixture) child(at string) *exec.Cmd {
 	r.t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), crashAt+"="+at, crashDatabase+"="+r.databaseURL, crashRedis+"="+r.redisURL)
 	cmd.Stderr = os.Stderr
 	for r.number("select count(*) from pg_locks where locktype = 'advisory' and granted") > 0 {
-		time.Sleep(10 * time.Millisecond) // somebody who is dead already
+		time.Sleep(10 * time.Millisecond) // the lock of a crashed process
 	}
 	r.must(cmd.Start())
 	return cmd
 }
 
 // died waits for a child to be killed.
-func (r *room) died(cmd *exec.Cmd) {
+func (r *fixture) died(cmd *exec.Cmd) {
 	r.t.Helper()
 	_ = cmd.Wait()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
@@ -177,27 +176,27 @@ func TestFlush_KilledAtEveryStep(t *testing.T) {
 			t.Parallel()
 			r := open(t, enginetest.Redis(t))
 			r.flush() // a new installation
-			r.readAll(5, 10)
-			for range 2 { // one death upon the other
+			r.viewPages(5, 10)
+			for range 2 { // two crashes in a row
 				r.died(r.child(at))
-				r.readAll(7, 3)
+				r.viewPages(7, 3)
 			}
-			r.agree("after two deaths")
-			r.readAll(5, 1)
-			r.agree("after one more flush")
+			r.expectConsistent("after two deaths")
+			r.viewPages(5, 1)
+			r.expectConsistent("after one more flush")
 		})
 	}
 }
 
-// TestFlush_KilledAfterEveryRoundTrip: to Redis, folding included,
-// one death after the other.
+// The process is killed after each of its round trips to Redis in turn, including
+// those of aggregating.
 func TestFlush_KilledAfterEveryRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := open(t, enginetest.Redis(t))
 	r.flush() // a new installation
 	deaths := 0
 	for {
-		r.readAll(5, 2)
+		r.viewPages(5, 2)
 		cmd := r.child(fmt.Sprintf("after round trip %d", deaths+1))
 		if err := cmd.Wait(); err == nil {
 			break // it has no more round trips than that
@@ -205,18 +204,18 @@ func TestFlush_KilledAfterEveryRoundTrip(t *testing.T) {
 		r.died(cmd)
 		deaths++
 	}
-	if deaths < 15 { // two shards, of which each is gathered, folded, taken, read and dropped
+	if deaths < 15 { // each of two shards is summarized, aggregated, taken, read and dropped
 		t.Errorf("a flush makes %d round trips", deaths)
 	}
-	r.agree(fmt.Sprintf("after %d deaths", deaths))
-	r.readAll(5, 1)
-	r.agree("after one more flush")
+	r.expectConsistent(fmt.Sprintf("after %d deaths", deaths))
+	r.viewPages(5, 1)
+	r.expectConsistent("after one more flush")
 }
 
 func TestFlush_KilledDuringTransaction(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
-	r.readAll(5, 10)
+	r.viewPages(5, 10)
 	ctx := t.Context()
 	blocker, err := pgx.Connect(ctx, r.databaseURL)
 	r.must(err)
@@ -233,23 +232,23 @@ func TestFlush_KilledDuringTransaction(t *testing.T) {
 	r.must(cmd.Process.Kill())
 	r.died(cmd)
 	r.must(tx.Rollback(ctx))
-	r.readAll(5, 1)
-	r.agree("after the death")
+	r.viewPages(5, 1)
+	r.expectConsistent("after the death")
 }
 
 func TestFlush_KilledWhileSeeding(t *testing.T) {
-	for _, at := range []string{"before pages are filled in", "after pages were filled in", "after a shard was filled in"} {
+	for _, at := range []string{"before pages are seeded", "after pages were seeded", "after a shard was seeded"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
 			r := open(t, enginetest.Redis(t))
 			r.flush()
-			r.readAll(5, 10)
+			r.viewPages(5, 10)
 			r.flush()
 			r.must(r.redis.FlushAll(t.Context()).Err())
-			r.readAll(5, 2)
+			r.viewPages(5, 2)
 			r.died(r.child(at))
-			r.readAll(5, 1)
-			r.agree("after the death")
+			r.viewPages(5, 1)
+			r.expectConsistent("after the death")
 		})
 	}
 }

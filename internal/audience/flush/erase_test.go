@@ -11,7 +11,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func (r *room) erase(e flush.Erasure) flush.Erasure {
+func (r *fixture) erase(e flush.Erasure) flush.Erasure {
 	r.t.Helper()
 	e.ID, e.RequestedBy = uuid.New(), uuid.New()
 	_, err := r.store.CreateViewErasure(r.t.Context(), e)
@@ -33,12 +33,12 @@ func TestErase_Site(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	workspace := r.workspace()
 	other := r.site
-	r.read("post 0", 3)
+	r.view("post 0", 3)
 	r.site.ID = uuid.New()
 	r.want = map[string]int64{}
-	r.readAll(4, 10)
+	r.viewPages(4, 10)
 	r.flush()
-	r.readAll(4, 1) // not flushed yet
+	r.viewPages(4, 1) // not flushed yet
 	if e := r.erase(flush.Erasure{Workspace: workspace, Site: r.site.ID}); e.Removed == 0 {
 		t.Errorf("%+v", e)
 	}
@@ -58,7 +58,7 @@ func TestErase_Site(t *testing.T) {
 }
 
 // workspace makes a workspace, to which requests belong.
-func (r *room) workspace() uuid.UUID {
+func (r *fixture) workspace() uuid.UUID {
 	r.t.Helper()
 	id := uuid.New()
 	r.number("with made as (insert into workspaces (id, name, time_zone) values ($1, 'Desk', 'UTC') returning 1) select count(*) from made", id)

@@ -141,24 +141,24 @@ func (c failingCounter) PageStats(ctx context.Context, site counter.Site, pages 
 	return c.Counter.PageStats(ctx, site, pages)
 }
 
-// A flush in which one engine fails says so, and the next one brings every
+// A flush in which one engine fails returns its error, and the next one writes every
 // count, once.
 func TestFlush_FailuresLoseNothing(t *testing.T) {
 	for _, call := range []string{"ApplyViews", "ViewSeeds", "NoteViewLoss", "OpenViewErasures", "TakeBatch", "Batches", "ReadBatch", "DropBatch", "Lost", "Seed", "Seeded"} {
 		t.Run(call, func(t *testing.T) {
 			r := open(t, enginetest.Redis(t))
-			r.readAll(6, 2)
+			r.viewPages(6, 2)
 			r.flush()
 			if slices.Contains([]string{"ViewSeeds", "NoteViewLoss", "Seed", "Seeded"}, call) {
 				r.must(r.redis.FlushAll(t.Context()).Err())
 			}
-			r.readAll(4, 3)
-			k := *r.Flusher
-			k.Store, k.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
-			if done, err := k.Flush(t.Context(), func() {}); !errors.Is(err, errAway) || done.Busy {
+			r.viewPages(4, 3)
+			f := *r.Flusher
+			f.Store, f.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
+			if done, err := f.Flush(t.Context(), func() {}); !errors.Is(err, errAway) || done.Busy {
 				t.Fatalf("got %+v, %v, want the error of %s", done, err, call)
 			}
-			r.agree("after the failure")
+			r.expectConsistent("after the failure")
 			if done := r.flush(); done.Batches != 0 || done.AlreadyApplied != 0 || done.Seeded != 0 {
 				t.Errorf("a flush with nothing new: got %+v, want none", done)
 			}
@@ -169,13 +169,13 @@ func TestFlush_FailuresLoseNothing(t *testing.T) {
 // A comparison that could not read everything must not report agreement.
 func TestCheck_FailuresAreReported(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
-	r.readAll(3, 2)
+	r.viewPages(3, 2)
 	r.flush()
 	for _, call := range []string{"ViewPageNames", "StatsOf", "ViewTotalsOf", "TakeBatch"} {
-		k := *r.Flusher
-		k.Store, k.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
-		r.readAll(3, 1)
-		if c, _, err := k.Check(t.Context(), func() {}); !errors.Is(err, errAway) {
+		f := *r.Flusher
+		f.Store, f.Counter = failingStore{r.store, call}, failingCounter{r.counter, call}
+		r.viewPages(3, 1)
+		if c, _, err := f.Check(t.Context(), func() {}); !errors.Is(err, errAway) {
 			t.Errorf("%s fails: got %+v, %v, want its error", call, c, err)
 		}
 	}

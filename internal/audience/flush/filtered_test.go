@@ -15,7 +15,7 @@ import (
 )
 
 // refuse counts hits that the filter refused.
-func (r *room) refuse(page, reason string, n int) {
+func (r *fixture) filter(page, reason string, n int) {
 	r.t.Helper()
 	hits := make([]counter.FilteredHit, n)
 	for i := range hits {
@@ -24,7 +24,7 @@ func (r *room) refuse(page, reason string, n int) {
 	r.must(r.counter.CountFiltered(r.t.Context(), hits))
 }
 
-func (r *room) wantFiltered(when, page string, want map[string]int64) {
+func (r *fixture) wantFiltered(when, page string, want map[string]int64) {
 	r.t.Helper()
 	got, err := flush.FilteredReader{Counter: r.counter, Store: r.store}.FilteredCounts(r.t.Context(), r.site.ID, page)
 	r.must(err)
@@ -33,7 +33,7 @@ func (r *room) wantFiltered(when, page string, want map[string]int64) {
 	}
 }
 
-func (r *room) fold() {
+func (r *fixture) aggregate() {
 	r.t.Helper()
 	r.must(r.counter.Aggregate(r.t.Context()))
 }
@@ -41,40 +41,40 @@ func (r *room) fold() {
 func TestFiltered_SurvivesALossOfRedis(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
-	r.refuse("post", "crawler", 7)
-	r.refuse("post", "rate", 2)
-	r.refuse("another", "crawler", 1)
-	r.wantFiltered("before anything is folded", "post", map[string]int64{})
-	r.fold()
+	r.filter("post", "crawler", 7)
+	r.filter("post", "rate", 2)
+	r.filter("another", "crawler", 1)
+	r.wantFiltered("before anything is aggregated", "post", map[string]int64{})
+	r.aggregate()
 	r.wantFiltered("in Redis alone", "post", map[string]int64{"crawler": 7, "rate": 2})
 	r.flush()
 	r.wantFiltered("in the database alone", "post", map[string]int64{"crawler": 7, "rate": 2})
-	r.refuse("post", "crawler", 3)
-	r.fold()
+	r.filter("post", "crawler", 3)
+	r.aggregate()
 	r.wantFiltered("in both", "post", map[string]int64{"crawler": 10, "rate": 2})
 	r.flush()
 	r.must(r.redis.FlushAll(t.Context()).Err())
 	r.wantFiltered("after the loss", "post", map[string]int64{"crawler": 10, "rate": 2})
 	r.flush() // fills Redis in again
-	r.refuse("post", "opt_out", 1)
-	r.fold()
+	r.filter("post", "opt_out", 1)
+	r.aggregate()
 	r.wantFiltered("after that", "post", map[string]int64{"crawler": 10, "rate": 2, "opt_out": 1})
 	r.wantFiltered("of another page", "another", map[string]int64{"crawler": 1})
 	r.wantFiltered("of a page that nobody knows", "none", map[string]int64{})
 }
 
-// A flush that dies leaves a batch: taken, or applied and not dropped.
+// A crashed flush leaves a batch that is taken, or applied and not dropped.
 func TestFiltered_IsExactWhereverAFlushDies(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
-	r.refuse("post", "crawler", 5)
+	r.filter("post", "crawler", 5)
 	shard, batch := r.counter.Shard(r.site.ID, "post"), uuid.Must(uuid.NewV7())
 	took, err := r.counter.TakeBatch(t.Context(), shard, batch)
 	if r.must(err); !took {
 		t.Fatal("nothing was taken")
 	}
-	r.refuse("post", "crawler", 2)
-	r.fold()
+	r.filter("post", "crawler", 2)
+	r.aggregate()
 	want := map[string]int64{"crawler": 7}
 	r.wantFiltered("after the batch was taken", "post", want)
 	read, err := r.counter.ReadBatch(t.Context(), shard, batch)
@@ -102,7 +102,7 @@ func TestFiltered_NeverFallsWhileFlushesGoOn(t *testing.T) {
 	all.Go(func() {
 		defer close(stop)
 		for range 40 {
-			r.refuse("post", "crawler", 3)
+			r.filter("post", "crawler", 3)
 			counted.Add(3)
 			if err := r.counter.Aggregate(t.Context()); err != nil {
 				t.Error(err)

@@ -16,16 +16,16 @@ import (
 
 func TestFlush_WritesEverythingOnce(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
-	r.readAll(20, 5) // before anybody has flushed
-	r.agree("at first")
+	r.viewPages(20, 5) // before anybody has flushed
+	r.expectConsistent("at first")
 	if done := r.flush(); done.Batches != 0 || done.AlreadyApplied != 0 || done.Seeded != 0 {
 		t.Errorf("nothing was new: %+v", done)
 	}
-	r.readAll(3, 2)
+	r.viewPages(3, 2)
 	if done := r.flush(); done.Pages != 3 {
 		t.Errorf("three pages were read: %+v", done)
 	}
-	r.agree("again")
+	r.expectConsistent("again")
 	if n := r.number("select count(*) from view_losses"); n != 0 {
 		t.Errorf("a new installation has lost something: %d", n)
 	}
@@ -36,7 +36,7 @@ func TestFlush_BatchesOutOfOrder(t *testing.T) {
 	r.flush()
 	var taken []uuid.UUID
 	for range 3 {
-		r.readAll(5, 4)
+		r.viewPages(5, 4)
 		for shard := range shards {
 			batch := uuid.Must(uuid.NewV7())
 			_, err := r.counter.TakeBatch(t.Context(), shard, batch)
@@ -44,7 +44,7 @@ func TestFlush_BatchesOutOfOrder(t *testing.T) {
 			taken = append(taken, batch)
 		}
 	}
-	// The last one is applied first, by somebody who does not live to drop it.
+	// The last one is applied first, and not dropped.
 	last := len(taken) - 1
 	deltas, err := r.counter.ReadBatch(t.Context(), last%shards, taken[last])
 	r.must(err)
@@ -55,14 +55,14 @@ func TestFlush_BatchesOutOfOrder(t *testing.T) {
 	if done := r.flush(); done.AlreadyApplied != 1 || done.Batches < shards {
 		t.Errorf("%+v", done)
 	}
-	r.agree("in the end")
+	r.expectConsistent("in the end")
 }
 
 func TestFlush_ConcurrentFlushes(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
 	for range 10 {
-		r.readAll(10, 1)
+		r.viewPages(10, 1)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -73,14 +73,14 @@ func TestFlush_ConcurrentFlushes(t *testing.T) {
 		}
 		all.Wait()
 	}
-	r.agree("in the end")
+	r.expectConsistent("in the end")
 }
 
 // wiped is a Redis that came back with nothing, after a flush.
-func wiped(t *testing.T) *room {
+func wiped(t *testing.T) *fixture {
 	r := open(t, enginetest.Redis(t))
-	r.readAll(10, 100)
-	r.agree("before")
+	r.viewPages(10, 100)
+	r.expectConsistent("before")
 	_, err := r.Maintain(t.Context(), func() {})
 	r.must(err)
 	r.must(r.redis.FlushAll(t.Context()).Err())
@@ -89,11 +89,11 @@ func wiped(t *testing.T) *room {
 
 func TestFlush_SeedsAfterLoss(t *testing.T) {
 	r := wiped(t)
-	r.readAll(12, 7) // readers come before anybody notices; two pages are new
+	r.viewPages(12, 7) // views before the loss is detected; two pages are new
 	if done := r.flush(); done.Seeded != 10 {
 		t.Errorf("%+v", done)
 	}
-	r.agree("after the loss")
+	r.expectConsistent("after the loss")
 	s := r.shown("post 3")
 	if s.Uniques.AllTime < 103+10-3 || s.Uniques.AllTime > 103+10+3 {
 		t.Errorf("%d different visitors of 113", s.Uniques.AllTime)
@@ -115,23 +115,23 @@ func TestFlush_SeedsAfterLoss(t *testing.T) {
 	if h.Check == nil || h.Check.Differing != 0 {
 		t.Errorf("check: got %+v, want one without differences", h.Check)
 	}
-	r.readAll(12, 1)
-	r.agree("and then")
+	r.viewPages(12, 1)
+	r.expectConsistent("and then")
 }
 
 // What was counted since the last flush is lost with Redis, and nothing else.
 func TestFlush_LossCostsOnlyUnflushedHits(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
-	r.readAll(10, 100)
+	r.viewPages(10, 100)
 	r.flush()
 	kept := map[string]int64{}
 	for page, n := range r.want {
 		kept[page] = n
 	}
-	r.readAll(10, 5)
+	r.viewPages(10, 5)
 	r.must(r.redis.FlushAll(t.Context()).Err())
 	r.want = kept
-	r.agree("after the loss")
+	r.expectConsistent("after the loss")
 }
 
 func TestFlush_KilledRedisLosesNothing(t *testing.T) {
@@ -144,10 +144,10 @@ func TestFlush_KilledRedisLosesNothing(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	r.readAll(10, 10)
+	r.viewPages(10, 10)
 	r.flush()
 	for range 3 {
-		r.readAll(10, 3)
+		r.viewPages(10, 3)
 		batch := uuid.Must(uuid.NewV7())
 		_, err := r.counter.TakeBatch(t.Context(), 0, batch) // one is under way
 		r.must(err)
@@ -157,21 +157,21 @@ func TestFlush_KilledRedisLosesNothing(t *testing.T) {
 		}
 		restart()
 	}
-	r.agree("after three deaths")
+	r.expectConsistent("after three deaths")
 	if n := r.number("select count(*) from view_losses"); n != 0 {
 		t.Errorf("%d losses were noted", n)
 	}
 	server.Kill()
 	server.Wipe()
 	restart()
-	r.readAll(10, 1)
-	r.agree("after its file was lost, too")
+	r.viewPages(10, 1)
+	r.expectConsistent("after its file was lost, too")
 }
 
 func TestCheck_ReportsDifferences(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
-	r.readAll(6, 10)
-	r.agree("at first")
+	r.viewPages(6, 10)
+	r.expectConsistent("at first")
 	// Somebody meddles with both.
 	key := func(page string) string {
 		t.Helper()
@@ -184,7 +184,7 @@ func TestCheck_ReportsDifferences(t *testing.T) {
 	r.must(r.redis.HIncrBy(t.Context(), key("post 2"), "v", 5).Err())
 	r.must(r.redis.HIncrBy(t.Context(), key("post 4"), "v", -3).Err())
 	r.must(r.redis.Del(t.Context(), key("post 5")).Err())
-	r.read("post 1", 4) // is on its way, and no difference
+	r.view("post 1", 4) // pending, which is no difference
 	c, done, err := r.Check(t.Context(), func() {})
 	r.must(err)
 	if got, want := fmt.Sprint(done, c.Compared, c.Differing, c.Surplus, c.Missing, len(c.Examples)), fmt.Sprint(true, 18, 3, 5, 3+15, 3); got != want {
@@ -199,10 +199,10 @@ func TestCheck_ReportsDifferences(t *testing.T) {
 	}
 }
 
-// Readers who come while both are compared are no difference.
+// Views during the comparison are no differences.
 func TestCheck_ConcurrentWithCounting(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
-	r.readAll(6, 10)
+	r.viewPages(6, 10)
 	r.flush()
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -212,7 +212,7 @@ func TestCheck_ConcurrentWithCounting(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				r.readAll(6, 1)
+				r.viewPages(6, 1)
 			}
 		}
 	}()
@@ -223,7 +223,7 @@ func TestCheck_ConcurrentWithCounting(t *testing.T) {
 	}
 	close(stop)
 	<-ended
-	r.agree("in the end")
+	r.expectConsistent("in the end")
 }
 
 func TestFlush_Cluster(t *testing.T) {
@@ -231,9 +231,9 @@ func TestFlush_Cluster(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.counter = counter.New(client, counter.Options{})
 	r.Counter = r.counter
-	r.readAll(40, 5)
-	r.agree("at first")
+	r.viewPages(40, 5)
+	r.expectConsistent("at first")
 	r.must(client.ForEachMaster(t.Context(), func(ctx context.Context, c *redis.Client) error { return c.FlushAll(ctx).Err() }))
-	r.readAll(40, 2)
-	r.agree("after it was wiped")
+	r.viewPages(40, 2)
+	r.expectConsistent("after it was wiped")
 }

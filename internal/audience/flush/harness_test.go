@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 
 const shards = 2
 
-// room is a counter with everything around it, and what should be in it.
-type room struct {
+// fixture is a flusher with its engines, and the expected views.
+type fixture struct {
 	*flush.Flusher
 	t           testing.TB
 	store       *postgres.Store
@@ -43,9 +43,9 @@ type room struct {
 	visitors    *atomic.Uint64
 }
 
-func open(t testing.TB, redisURL string) *room {
+func open(t testing.TB, redisURL string) *fixture {
 	t.Helper()
-	r := &room{t: t, redisURL: redisURL, redis: enginetest.RedisClient(t, redisURL), want: map[string]int64{}, visitors: &atomic.Uint64{},
+	r := &fixture{t: t, redisURL: redisURL, redis: enginetest.RedisClient(t, redisURL), want: map[string]int64{}, visitors: &atomic.Uint64{},
 		site: counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute, UniqueMethod: counter.HyperLogLog}}
 	r.store, r.databaseURL = enginetest.StoreAndURL(t)
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards})
@@ -53,7 +53,7 @@ func open(t testing.TB, redisURL string) *room {
 	return r
 }
 
-func (r *room) must(err error) {
+func (r *fixture) must(err error) {
 	r.t.Helper()
 	if err != nil {
 		r.t.Fatal(err)
@@ -61,7 +61,7 @@ func (r *room) must(err error) {
 }
 
 // read counts views by readers who were never here before.
-func (r *room) read(page string, n int) {
+func (r *fixture) view(page string, n int) {
 	r.t.Helper()
 	hits := make([]counter.Hit, n)
 	for i := range hits {
@@ -73,14 +73,14 @@ func (r *room) read(page string, n int) {
 }
 
 // readAll counts views of some pages.
-func (r *room) readAll(pages, n int) {
+func (r *fixture) viewPages(pages, n int) {
 	r.t.Helper()
 	for i := range pages {
-		r.read(fmt.Sprintf("post %d", i), n+i)
+		r.view(fmt.Sprintf("post %d", i), n+i)
 	}
 }
 
-func (r *room) flush() flush.Result {
+func (r *fixture) flush() flush.Result {
 	r.t.Helper()
 	done, err := r.Flush(r.t.Context(), func() {})
 	r.must(err)
@@ -88,14 +88,14 @@ func (r *room) flush() flush.Result {
 }
 
 // shown is what readers see of a page.
-func (r *room) shown(page string) counter.Stats {
+func (r *fixture) shown(page string) counter.Stats {
 	r.t.Helper()
 	s, err := r.counter.Stats(r.t.Context(), r.site, page)
 	r.must(err)
 	return s
 }
 
-func (r *room) stored(page string) int64 {
+func (r *fixture) stored(page string) int64 {
 	r.t.Helper()
 	all, err := r.store.ViewTotals(r.t.Context(), []counter.PageID{{Site: r.site.ID, Page: page}})
 	r.must(err)
@@ -103,7 +103,7 @@ func (r *room) stored(page string) int64 {
 }
 
 // number gives the one number that a query asks for.
-func (r *room) number(sql string, args ...any) (n int64) {
+func (r *fixture) number(sql string, args ...any) (n int64) {
 	r.t.Helper()
 	c, err := pgx.Connect(r.t.Context(), r.databaseURL)
 	r.must(err)
@@ -114,7 +114,7 @@ func (r *room) number(sql string, args ...any) (n int64) {
 
 // agree flushes and holds everything against what was read: the totals on both
 // sides, the hours, the countries and the comparison itself.
-func (r *room) agree(when string) {
+func (r *fixture) expectConsistent(when string) {
 	r.t.Helper()
 	for r.flush().Busy { // the database has not noticed yet that a process is dead
 		time.Sleep(10 * time.Millisecond)
@@ -134,6 +134,6 @@ func (r *room) agree(when string) {
 	}
 	c, done, err := r.Check(r.t.Context(), func() {})
 	if r.must(err); !done || c.Differing != 0 || c.Compared != int64(3*len(r.want)) {
-		r.t.Errorf("%s: the comparison says %+v", when, c)
+		r.t.Errorf("%s: comparison: got %+v, want no differences", when, c)
 	}
 }

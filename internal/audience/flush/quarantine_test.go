@@ -27,22 +27,22 @@ func (m *meterOf) BatchFailed(context.Context, time.Duration)     {}
 func (m *meterOf) Quarantined(_ context.Context, n int64)         { m.quarantined += n }
 func (m *meterOf) QuarantineDiscarded(_ context.Context, n int64) { m.discarded += n }
 
-// metered lets the room's counter be counted.
-func (r *room) metered() *meterOf {
+// metered lets the fixture's counter be counted.
+func (r *fixture) metered() *meterOf {
 	m := &meterOf{}
 	r.counter = counter.New(r.redis, counter.Options{Shards: shards, Meter: m})
 	r.Counter = r.counter
 	return m
 }
 
-func (r *room) quarantine() []counter.QuarantinedRecord {
+func (r *fixture) quarantine() []counter.QuarantinedRecord {
 	r.t.Helper()
 	all, err := r.Quarantine(r.t.Context())
 	r.must(err)
 	return all
 }
 
-func (r *room) replay(ids ...uuid.UUID) flush.ReplayResult {
+func (r *fixture) replay(ids ...uuid.UUID) flush.ReplayResult {
 	r.t.Helper()
 	done, err := r.Replay(r.t.Context(), ids)
 	r.must(err)
@@ -51,7 +51,7 @@ func (r *room) replay(ids ...uuid.UUID) flush.ReplayResult {
 
 // withoutFormat takes the letter of the format off every entry of a list, as the
 // build before it wrote them.
-func (r *room) withoutFormat(list string, everySecond bool) (changed int) {
+func (r *fixture) withoutFormat(list string, everySecond bool) (changed int) {
 	r.t.Helper()
 	ctx := r.t.Context()
 	lines, err := r.redis.LRange(ctx, list, 0, -1).Result()
@@ -77,26 +77,26 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 	r.flush()
 	old := 0
 	// A batch that was taken, deltas, and a log.
-	r.readAll(6, 5)
+	r.viewPages(6, 5)
 	for shard := range shards {
 		batch := uuid.Must(uuid.NewV7())
 		_, err := r.counter.TakeBatch(t.Context(), shard, batch)
 		r.must(err)
 		old += r.withoutFormat(fmt.Sprintf("{v%02d}flush:%s", shard, batch), false)
 	}
-	r.readAll(6, 3)
+	r.viewPages(6, 3)
 	r.must(r.counter.Aggregate(t.Context()))
 	for shard := range shards {
 		old += r.withoutFormat(fmt.Sprintf("{v%02d}deltas", shard), false)
 	}
-	r.readAll(6, 2)
+	r.viewPages(6, 2)
 	old += r.withoutFormat("{v00}log", true)
 	lost := map[string]int64{}
 	for page, n := range r.want {
 		lost[page] = n
 	}
 	// What the new build counts is flushed all the same, of every shard.
-	r.readAll(6, 1)
+	r.viewPages(6, 1)
 	r.flush()
 	for page := range r.want {
 		if got, want := r.stored(page), r.want[page]-lost[page]; got != want {
@@ -118,46 +118,46 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 	if done := r.replay(); done != (flush.ReplayResult{}) || len(r.quarantine()) != 0 {
 		t.Errorf("the second replay did %+v", done)
 	}
-	r.agree("after the replay")
+	r.expectConsistent("after the replay")
 }
 
-// One record that nobody can read lies in each list of a shard: the shard is
+// Each list of a shard contains one unreadable record: the shard is
 // flushed around it.
 func TestQuarantine_AnUnreadableRecordBlocksNothing(t *testing.T) {
-	for list, put := range map[string]func(r *room){
-		"Log":       func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}log", spoiled, "1").Err()) },
-		"Summaries": func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}summaries", spoiled).Err()) },
-		"Transfers": func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}transfers", spoiled).Err()) },
-		"Deltas":    func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}deltas", spoiled).Err()) },
-		"Batch": func(r *room) {
+	for list, put := range map[string]func(r *fixture){
+		"Log":       func(r *fixture) { r.must(r.redis.LPush(t.Context(), "{v00}log", spoiled, "1").Err()) },
+		"Summaries": func(r *fixture) { r.must(r.redis.LPush(t.Context(), "{v00}summaries", spoiled).Err()) },
+		"Transfers": func(r *fixture) { r.must(r.redis.LPush(t.Context(), "{v00}transfers", spoiled).Err()) },
+		"Deltas":    func(r *fixture) { r.must(r.redis.LPush(t.Context(), "{v00}deltas", spoiled).Err()) },
+		"Batch": func(r *fixture) {
 			batch := uuid.NewString()
 			r.must(r.redis.RPush(t.Context(), "{v00}flush:"+batch, spoiled).Err())
 			r.must(r.redis.RPush(t.Context(), "{v00}batches", batch).Err())
 		},
-		"BatchName": func(r *room) { r.must(r.redis.RPush(t.Context(), "{v00}batches", spoiled).Err()) },
+		"BatchName": func(r *fixture) { r.must(r.redis.RPush(t.Context(), "{v00}batches", spoiled).Err()) },
 	} {
 		t.Run(list, func(t *testing.T) {
 			r := open(t, enginetest.Redis(t))
 			m := r.metered()
 			r.flush()
-			r.readAll(8, 3)
+			r.viewPages(8, 3)
 			put(r)
-			r.agree("around it")
+			r.expectConsistent("around it")
 			if q := r.quarantine(); len(q) != 1 || m.quarantined != 1 || !strings.Contains(string(q[0].Text), "not a record") && list != "Log" {
 				t.Fatalf("the quarantine has %+v; %d were counted", q, m.quarantined)
 			}
 			if done := r.replay(); done.Unknown != 1 || len(r.quarantine()) != 1 {
-				t.Errorf("got %+v, want one that stays because its format is unknown", done)
+				t.Errorf("got %+v, want one retained record of unknown format", done)
 			}
 			if _, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{uuid.New()}); !errors.Is(err, flush.ErrNotQuarantined) {
-				t.Errorf("discarding a record that is not there: %v", err)
+				t.Errorf("discard of an unknown record: got %v, want ErrNotQuarantined", err)
 			}
 			done, err := r.DiscardQuarantined(t.Context(), nil)
 			if r.must(err); done.Discarded != 1 || len(r.quarantine()) != 0 || m.discarded != 1 {
 				t.Errorf("got %+v, %d counted, want one discarded", done, m.discarded)
 			}
-			r.readAll(8, 2)
-			r.agree("afterwards")
+			r.viewPages(8, 2)
+			r.expectConsistent("afterwards")
 		})
 	}
 }
@@ -169,7 +169,7 @@ func TestQuarantine_ACompactionGoesOnWithoutTheUnreadable(t *testing.T) {
 	r.metered()
 	r.flush()
 	for i := range 130 {
-		r.read("post", 1)
+		r.view("post", 1)
 		r.must(r.counter.Aggregate(t.Context()))
 		if i == 50 {
 			for shard := range shards {
@@ -177,7 +177,7 @@ func TestQuarantine_ACompactionGoesOnWithoutTheUnreadable(t *testing.T) {
 			}
 		}
 	}
-	r.agree("after compactions")
+	r.expectConsistent("after compactions")
 	if n := len(r.quarantine()); n != shards {
 		t.Errorf("%d records in the quarantine, want %d", n, shards)
 	}
@@ -191,7 +191,7 @@ func TestQuarantine_ReplayAsksTheLedgerOfTheBatch(t *testing.T) {
 			r := open(t, enginetest.Redis(t))
 			r.metered()
 			r.flush()
-			r.read("post 1", 7)
+			r.view("post 1", 7)
 			shard, batch := r.counter.Shard(r.site.ID, "post 1"), uuid.Must(uuid.NewV7())
 			_, err := r.counter.TakeBatch(t.Context(), shard, batch)
 			r.must(err)
@@ -222,7 +222,7 @@ func TestQuarantine_ReplayAsksTheLedgerOfTheBatch(t *testing.T) {
 			if want := (flush.ReplayResult{Replayed: 1}); !newer && got != want {
 				t.Errorf("got %+v, want %+v: it was left out of its batch", got, want)
 			}
-			r.agree("in the end")
+			r.expectConsistent("in the end")
 		})
 	}
 }
@@ -258,7 +258,7 @@ func TestQuarantine_KeepsTheLedgerOfItsBatches(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.metered()
 	r.flush()
-	r.read("post 1", 2)
+	r.view("post 1", 2)
 	shard, batch := r.counter.Shard(r.site.ID, "post 1"), uuid.Must(uuid.NewV7())
 	_, err := r.counter.TakeBatch(t.Context(), shard, batch)
 	r.must(err)
@@ -274,5 +274,5 @@ func TestQuarantine_KeepsTheLedgerOfItsBatches(t *testing.T) {
 		t.Errorf("got %+v, want one replayed", done)
 	}
 	r.number("with ours as (update view_batches set applied_at = now() returning 1) select count(*) from ours")
-	r.agree("in the end")
+	r.expectConsistent("in the end")
 }

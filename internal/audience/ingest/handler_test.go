@@ -14,7 +14,7 @@ import (
 	"dateline/internal/audience/site"
 )
 
-// A view is seen by everybody as soon as it was answered, however it was sent.
+// A hit is visible as soon as it is acknowledged, for each way of sending it.
 func TestHandler_CountsHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"news.example"} })
@@ -32,9 +32,9 @@ func TestHandler_CountsHits(t *testing.T) {
 			return d.send("GET", "/v1/pixel.gif"+query("site", s.WriteKey), "", "X-Forwarded-For", a, "Referer", "https://news.example/a")
 		},
 	} {
-		for range 2 { // the second is of the same reader within the window
+		for range 2 { // the second is a duplicate within the window
 			if a := send(fmt.Sprintf("203.0.113.%d", i+1)); a.StatusCode != http.StatusAccepted && a.Header.Get("Content-Type") != "image/gif" {
-				t.Errorf("%d is answered with %s %s", i, a.Status, a.body)
+				t.Errorf("hit %d: got %s %s, want 202", i, a.Status, a.body)
 			}
 			if want := fmt.Sprintf(`{"page":"/a","views":%d}`, i+1); strings.TrimSpace(count()) != want {
 				t.Errorf("%d: the count is %s, not %s", i, count(), want)
@@ -67,7 +67,7 @@ func TestHandler_CountsHits(t *testing.T) {
 	}
 }
 
-// What is refused is counted by reason, and not as a view.
+// Filtered hits are counted by reason, and not as views.
 func TestHandler_FiltersHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site()
@@ -96,7 +96,7 @@ func TestHandler_FiltersHits(t *testing.T) {
 	}
 }
 
-// A reader who sends more than the site's rate is a program; others go on.
+// A reader above the site's rate limit is filtered; others are not affected.
 func TestHandler_RateLimit(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.RateHits, s.RateSeconds = 3, 3600 })
@@ -111,7 +111,7 @@ func TestHandler_RateLimit(t *testing.T) {
 		refused += d.filtered(s, page)["rate"]
 	}
 	if views != 4 || refused != 7 {
-		t.Errorf("%d views, %d refused", views, refused)
+		t.Errorf("got %d views and %d filtered", views, refused)
 	}
 }
 
@@ -167,14 +167,14 @@ func TestHandler_ErrorsNameTheField(t *testing.T) {
 		{"wrong method", "GET", view, "", nil, 405, "method_not_allowed", ""},
 		{"nothing there", "GET", "/v1/views", "", nil, 404, "no_such_route", ""},
 	} {
-		d.refused(c.name, d.send(c.method, c.path, c.body, c.headers...), c.status, c.code, c.field)
+		d.expectProblem(c.name, d.send(c.method, c.path, c.body, c.headers...), c.status, c.code, c.field)
 	}
 	if got := d.stats(s, "/a"); got.Views != 0 {
-		t.Errorf("a refused view is counted: %+v", got)
+		t.Errorf("a rejected view was counted: %+v", got)
 	}
 }
 
-// Pages of the site's domains may send, and read the answer.
+// Pages of the site's domains may send hits and read the response.
 func TestHandler_Origins(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"News.Example", "báo.example"} })
@@ -190,8 +190,8 @@ func TestHandler_Origins(t *testing.T) {
 	}
 }
 
-// Whom the site names is one reader on all devices; whom it does not is one by
-// cookie, where cookies count.
+// A logged-in reader is one visitor on all devices; others are identified by cookie
+// if the site uses cookies.
 func TestHandler_PublicCounts(t *testing.T) {
 	d := open(t)
 	cookies, _ := d.Site(func(s *site.Site) { s.Visitors = site.Cookie })
@@ -241,11 +241,11 @@ func TestHandler_Batch(t *testing.T) {
 	}, "\n")
 	a := d.send("POST", "/v1/batch", lines, headers...)
 	want := `{"accepted":5,"counted":4,"filtered":{"library":1,"opt_out":1},"rejected":[` +
-		`{"index":5,"errors":[{"field":"address","code":"required","message":"Send user, visitor or address, or nobody can be told apart."}]},` +
-		`{"index":6,"errors":[{"field":"address","code":"invalid","message":"It is no IP address."}]},` +
-		`{"index":7,"errors":[{"field":"page","code":"required","message":"Name the page: its address, or an id of yours."}]},` +
+		`{"index":5,"errors":[{"field":"address","code":"required","message":"Send user, visitor or address to identify the visitor."}]},` +
+		`{"index":6,"errors":[{"field":"address","code":"invalid","message":"Must be an IP address."}]},` +
+		`{"index":7,"errors":[{"field":"page","code":"required","message":"Send the page's URL or id."}]},` +
 		`{"index":8,"errors":[{"field":"type","code":"not_allowed","message":"One of view, click and conversion."}]},` +
-		`{"index":9,"errors":[{"field":"user","code":"wrong_type","message":"It cannot be a number."}]},` +
+		`{"index":9,"errors":[{"field":"user","code":"wrong_type","message":"Must not be a number."}]},` +
 		`{"index":10,"errors":[{"field":"body","code":"not_json","message":"Send one JSON object."}]}]}`
 	if a.StatusCode != http.StatusAccepted || strings.TrimSpace(a.body) != want {
 		t.Errorf("%s\n%s\nwant\n%s", a.Status, a.body, want)
@@ -253,7 +253,7 @@ func TestHandler_Batch(t *testing.T) {
 	if got := d.stats(s, "/a"); got.Views != 3 || got.Clicks != 1 {
 		t.Errorf("%+v", got)
 	}
-	// The times are clamped: nothing is of the future, nothing of years ago.
+	// Times are clamped to the last 48 hours.
 	v, err := s.CounterSite()
 	d.Must(err)
 	days, err := d.Counter.Series(t.Context(), v, "/a", counter.View, counter.ByDay, 4)
@@ -265,7 +265,7 @@ func TestHandler_Batch(t *testing.T) {
 	if sum != 3 || days[len(days)-1].Count != 2 {
 		t.Errorf("%+v", days)
 	}
-	// A thousand at once, as a list.
+	// A batch of the maximum size, as an array.
 	rows := make([]string, 1000)
 	for i := range rows {
 		rows[i] = fmt.Sprintf(`{"page":"/b","user":"%d"}`, i)
@@ -274,25 +274,25 @@ func TestHandler_Batch(t *testing.T) {
 	if a := d.send("POST", "/v1/batch", "["+strings.Join(rows, ",")+"]", headers...); !strings.HasPrefix(a.body, `{"accepted":1000,"counted":1000,`) {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
-	// The old key ends when there is a new one.
+	// The old key is invalid once there is a new one.
 	_, _, err = d.Sites.RotateSecret(t.Context(), d.Owner, s.ID)
 	d.Must(err)
-	d.refused("an old key", d.send("POST", "/v1/batch", "[]", headers...), 401, "secret_invalid", "")
+	d.expectProblem("an old key", d.send("POST", "/v1/batch", "[]", headers...), 401, "secret_invalid", "")
 }
 
-// Without Redis, nothing is said to be counted.
+// Without Redis, no hit is acknowledged.
 func TestHandler_RedisUnavailable(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site()
 	d.view(s, "/a")
 	d.StopRedis()
-	d.refused("without Redis", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 503, "unavailable", "")
+	d.expectProblem("without Redis", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 503, "unavailable", "")
 	if log := d.log.String(); !strings.Contains(log, "a hit was not counted") || strings.Contains(log, "203.0.113.7") {
-		t.Errorf("the log says %s", log)
+		t.Errorf("unexpected log: %s", log)
 	}
 }
 
-// A change of a site is in force in other processes soon after.
+// A change of a site soon applies in other processes.
 func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	d := open(t)
 	other := &site.Directory{Store: d.Store, Sealer: d.Sealer, Log: d.Ingest.Log}
@@ -314,10 +314,10 @@ func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	await("its new rate", func() bool { a, ok := other.ByKey(s.WriteKey); return ok && a.RateHits == 77 })
 	d.Must(d.Sites.Delete(t.Context(), d.Owner, s.ID))
 	await("its end", func() bool { _, ok := other.ByKey(s.WriteKey); return !ok })
-	d.refused("a site that is gone", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
+	d.expectProblem("a site that is gone", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
 }
 
-// Who follows a short link is told apart as a reader of a page is.
+// Readers of short links are identified like readers of pages.
 func TestClassify_LinkClicks(t *testing.T) {
 	d := open(t)
 	links := site.PostsSite(d.Workspace.ID)
@@ -363,8 +363,8 @@ func TestClassify_LinkClicks(t *testing.T) {
 	}
 }
 
-// Whoever knows a site's write key cannot make up pages without end; those that
-// are known go on by themselves.
+// A client with a site's write key cannot create an unlimited number of pages;
+// known pages are still counted by name.
 func TestPageLimiter_DailyLimit(t *testing.T) {
 	d := open(t)
 	d.Ingest.MaxPages = 3

@@ -21,7 +21,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// TestMain also runs the intake that a test kills: see kill_test.go.
+// TestMain also runs the process that a test kills: see kill_test.go.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(servedRedis); url != "" {
 		fmt.Fprintln(os.Stderr, serve(url))
@@ -49,8 +49,8 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// desk is the intake on loopback, behind a proxy that says where readers are.
-type desk struct {
+// fixture is the handler on loopback, behind a proxy that sends X-Forwarded-For.
+type fixture struct {
 	*newsroomtest.Newsroom
 	*newsroomtest.Audience
 	t   *testing.T
@@ -58,9 +58,9 @@ type desk struct {
 	log *syncBuffer
 }
 
-func open(t *testing.T) *desk {
+func open(t *testing.T) *fixture {
 	t.Helper()
-	d := &desk{Newsroom: newsroomtest.Open(t), t: t, log: &syncBuffer{}}
+	d := &fixture{Newsroom: newsroomtest.Open(t), t: t, log: &syncBuffer{}}
 	d.Audience = d.CountViews(d.log)
 	d.Ingest.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	server := httptest.NewServer(d.Ingest)
@@ -74,8 +74,8 @@ type answer struct {
 	body string
 }
 
-// send makes a request as a reader's browser does; headers change it.
-func (d *desk) send(method, path, body string, headers ...string) answer {
+// send sends a request like a reader's browser, with optional headers.
+func (d *fixture) send(method, path, body string, headers ...string) answer {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))
 	d.Must(err)
@@ -97,14 +97,14 @@ func (d *desk) send(method, path, body string, headers ...string) answer {
 }
 
 // view sends a view of a page.
-func (d *desk) view(s site.Site, page string, headers ...string) {
+func (d *fixture) view(s site.Site, page string, headers ...string) {
 	d.t.Helper()
 	if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"`+page+`"}`, headers...); a.StatusCode != http.StatusAccepted {
-		d.t.Errorf("a view is answered with %s %s", a.Status, a.body)
+		d.t.Errorf("view: got %s %s, want 202", a.Status, a.body)
 	}
 }
 
-func (d *desk) stats(s site.Site, page string) counter.Stats {
+func (d *fixture) stats(s site.Site, page string) counter.Stats {
 	d.t.Helper()
 	v, err := s.CounterSite()
 	d.Must(err)
@@ -114,7 +114,7 @@ func (d *desk) stats(s site.Site, page string) counter.Stats {
 	return got
 }
 
-func (d *desk) filtered(s site.Site, page string) map[string]int64 {
+func (d *fixture) filtered(s site.Site, page string) map[string]int64 {
 	d.t.Helper()
 	d.Must(d.Counter.Aggregate(d.t.Context()))
 	got, err := d.Counts.FilteredCounts(d.t.Context(), s.ID, page)
@@ -122,8 +122,8 @@ func (d *desk) filtered(s site.Site, page string) map[string]int64 {
 	return got
 }
 
-// refused checks an error's status, code and the field that it names.
-func (d *desk) refused(name string, a answer, status int, code, field string) {
+// expectProblem checks the status, code and field of a problem response.
+func (d *fixture) expectProblem(name string, a answer, status int, code, field string) {
 	d.t.Helper()
 	var p struct {
 		Status int

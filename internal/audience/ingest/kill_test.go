@@ -30,9 +30,9 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// servedRedis tells a process of this test that it is an intake, and of which
-// Redis.
-const servedRedis = "INTAKE_TEST_REDIS"
+// servedRedis is the environment variable that makes a process of this test serve
+// the handler, with the address of Redis.
+const servedRedis = "INGEST_TEST_REDIS"
 
 const servedKey = "dlw_killedkilledkille"
 
@@ -47,7 +47,7 @@ func (s servedSite) ByKey(key string) (*site.Active, bool) { return s.Active, ke
 func (s servedSite) BySecret(string) (*site.Active, bool)  { return nil, false }
 func (s servedSite) AnyAllows(string) bool                 { return true }
 
-// serve is an intake that says where it listens, until it is killed.
+// serve runs a handler and prints its address, until it is killed.
 func serve(redisURL string) error {
 	ctx := context.Background()
 	options, err := redis.ParseURL(redisURL)
@@ -77,8 +77,8 @@ func serve(redisURL string) error {
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker})
 }
 
-// startIntake starts a process and gives its address.
-func startIntake(t *testing.T, redisURL string) (*exec.Cmd, string) {
+// startServer starts a process and returns its address.
+func startServer(t *testing.T, redisURL string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), servedRedis+"="+redisURL), os.Stderr
@@ -97,14 +97,13 @@ func startIntake(t *testing.T, redisURL string) (*exec.Cmd, string) {
 	return cmd, "http://" + strings.TrimSpace(address)
 }
 
-// TestIngest_KilledProcessLosesNoAcknowledgedView: readers send their view
-// until it is answered, as a beacon is not; each of them counts once.
+// Readers resend their view until it is acknowledged; each counts once.
 func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 	t.Parallel()
 	const senders, each, pages, deaths = 24, 200, 7, 4
 	redisURL := enginetest.Redis(t)
 	var url atomic.Pointer[string]
-	cmd, first := startIntake(t, redisURL)
+	cmd, first := startServer(t, redisURL)
 	url.Store(&first)
 	var answered, unanswered atomic.Int64
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
@@ -125,7 +124,7 @@ func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 		text, _ := io.ReadAll(a.Body)
 		_ = a.Body.Close()
 		if a.StatusCode != http.StatusAccepted {
-			t.Errorf("answered with %s %s", a.Status, text)
+			t.Errorf("got %s %s, want 202", a.Status, text)
 		}
 		return true
 	}
@@ -150,7 +149,7 @@ func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		var next string
-		cmd, next = startIntake(t, redisURL)
+		cmd, next = startServer(t, redisURL)
 		url.Store(&next)
 	}
 	all.Wait()
@@ -159,7 +158,7 @@ func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	if unanswered.Load() == 0 {
-		t.Error("nobody noticed that the API was killed")
+		t.Error("no request failed although the API was killed")
 	}
 	viewCounter := counter.New(enginetest.RedisClient(t, redisURL), counter.Options{})
 	if err := viewCounter.Aggregate(t.Context()); err != nil {

@@ -17,10 +17,9 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// After traffic of all kinds, neither a reader's address nor the name of their
-// browser, their login or their cookie stands anywhere: not in Redis, not in
-// Postgres, not in the log. Of an address, its bytes and usual spellings are
-// looked for; and the search finds what is known to be there.
+// After hits of all kinds, no reader's address, user agent, login or cookie is in
+// Redis, Postgres or the log. The test searches for the bytes and the usual
+// spellings of addresses, and checks that the search finds a known value.
 func TestIngest_StoresNoPersonalData(t *testing.T) {
 	d := open(t)
 	const secretAgent = "Mozilla/5.0 (Linux; Android 10; UnusualPhone77) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36"
@@ -35,7 +34,7 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 		})
 		for _, address := range []netip.Addr{four, six} {
 			browser := []string{"X-Forwarded-For", address.String(), "User-Agent", secretAgent}
-			for range 6 { // the last are too many
+			for range 6 { // above the rate limit
 				d.view(s, "/known-page", browser...)
 			}
 			d.view(s, "/known-page", "X-Forwarded-For", address.String(), "User-Agent", robot)
@@ -55,10 +54,10 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 				t.Errorf("%s %s", a.Status, a.body)
 			}
 		}
-		d.stats(s, "/known-page") // folds
+		d.stats(s, "/known-page") // aggregates
 	}
 	stored := d.everything()
-	d.StopRedis() // and what cannot be counted is logged
+	d.StopRedis() // uncounted hits are logged
 	s, _ := d.Site()
 	d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/known-page"}`, "X-Forwarded-For", four.String(), "User-Agent", secretAgent)
 	stored["log"] = d.log.String()
@@ -79,8 +78,8 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 	}
 }
 
-// everything gives all that is stored.
-func (d *desk) everything() map[string]string {
+// everything returns all stored data.
+func (d *fixture) everything() map[string]string {
 	d.t.Helper()
 	var redis, postgres strings.Builder
 	client := enginetest.RedisClient(d.t, d.RedisURL)

@@ -18,17 +18,17 @@ import (
 // web is a news site on loopback under the name news.test, and the API under
 // stats.test.
 type web struct {
-	*desk
+	*fixture
 	*enginetest.Browser
 	site   site.Site
 	port   string // of the site
-	script string // where the tracker is
+	script string // URL of the tracker
 }
 
 // openWeb serves pages that load the tracker with attributes.
 func openWeb(t *testing.T, attributes string, change ...func(*site.Site)) *web {
 	t.Helper()
-	w := &web{desk: open(t)}
+	w := &web{fixture: open(t)}
 	w.site, _ = w.Site(append([]func(*site.Site){func(s *site.Site) { s.Domains, s.RateHits = []string{"news.test"}, 1000 }}, change...)...)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(w.url, "http://"))
 	w.Must(err)
@@ -49,8 +49,8 @@ func openWeb(t *testing.T, attributes string, change ...func(*site.Site)) *web {
 
 func (w *web) page(path string) string { return "http://news.test:" + w.port + path }
 
-// awaits waits until pages have so many views; at the end it looks a little
-// longer, so that what is too much is seen, too.
+// awaits waits until pages have the given numbers of views, and then a little
+// longer to detect surplus ones.
 func (w *web) awaits(want map[string]int64) {
 	w.t.Helper()
 	got := map[string]int64{}
@@ -67,8 +67,7 @@ func (w *web) awaits(want map[string]int64) {
 	w.t.Errorf("views are %v, not %v\n%s", got, want, w.log)
 }
 
-// settle waits until the tracker has nothing under way: a hit that is sent after
-// all others has arrived.
+// settle waits until all hits of the tracker have arrived, by sending a last one.
 func (w *web) settle(tab *enginetest.Tab, name string) {
 	w.t.Helper()
 	tab.Eval(`window.dateline(undefined,"` + name + `")`)
@@ -79,7 +78,7 @@ func TestTracker_Size(t *testing.T) {
 	d := open(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+"/v1/d.js", http.NoBody)
 	d.Must(err)
-	r.Header.Set("Accept-Encoding", "gzip") // by hand, so that it is not unpacked
+	r.Header.Set("Accept-Encoding", "gzip") // explicitly, so that the client does not decompress
 	a, err := http.DefaultClient.Do(r)
 	d.Must(err)
 	raw, err := io.ReadAll(a.Body)
@@ -106,7 +105,7 @@ func TestTracker_SendsHits(t *testing.T) {
 	tab.Call("Page.reload", nil)
 	tab.Await("document.readyState=='complete'")
 	w.settle(tab, "reloaded")
-	// A page that changes its address by itself, there and back.
+	// A single-page app that navigates forward and back.
 	tab.Eval(`history.pushState({},"","/second")`)
 	tab.Eval(`history.replaceState({},"","/second#top")`)
 	tab.Eval(`history.pushState({},"","/second#bottom")`)
@@ -126,8 +125,8 @@ func TestTracker_SendsHits(t *testing.T) {
 	}
 }
 
-// The back button brings a page back without loading it; that is a view, too,
-// when the window is over.
+// The back button restores a page without loading it, which is a view once the
+// window has passed.
 func TestTracker_BackForwardCache(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`addEventListener("pageshow",e=>{window.back=e.persisted});
@@ -140,12 +139,12 @@ func TestTracker_BackForwardCache(t *testing.T) {
 	tab.Await("location.pathname=='/a'&&document.readyState=='complete'")
 	tab.Await("window.sent&&(back?sent.length==2:sent.length==1)")
 	if tab.Eval("back") != "true" {
-		t.Error("the page was loaded anew; the cache was not tried")
+		t.Error("the page was reloaded instead of restored from the back-forward cache")
 	}
 	w.awaits(map[string]int64{"/a": 1, "/b": 1})
 }
 
-// A page that is opened where nobody sees it counts when it is looked at.
+// A page that is opened in the background counts when it becomes visible.
 func TestTracker_WaitsForVisibility(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`window.seen="hidden";Object.defineProperty(document,"visibilityState",{get:()=>window.seen})`)
@@ -173,7 +172,7 @@ func TestTracker_RespectsOptOut(t *testing.T) {
 	}
 }
 
-// Without sendBeacon it fetches; what drives the browser is told.
+// Without sendBeacon the tracker uses fetch; it reports webdriver.
 func TestTracker_OtherBrowsers(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`navigator.sendBeacon=undefined`)

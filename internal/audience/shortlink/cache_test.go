@@ -15,7 +15,7 @@ func TestCache_ExpiresEntries(t *testing.T) {
 		t.Errorf("%+v %v %v", l, found, ok)
 	}
 	if _, found, ok := c.get("none", now.Add(missTTL)); !ok || found {
-		t.Errorf("what is not there: %v %v", found, ok)
+		t.Errorf("unknown code: got found=%v, cached=%v", found, ok)
 	}
 	for code, life := range map[string]time.Duration{"a": cacheTTL, "none": missTTL, "never asked": -time.Second} {
 		if _, _, ok := c.get(code, now.Add(life+time.Second)); ok {
@@ -24,7 +24,7 @@ func TestCache_ExpiresEntries(t *testing.T) {
 	}
 }
 
-// Whoever guesses codes fills no memory, and drives nobody out who is asked for.
+// Guessed codes neither fill the memory nor evict codes in use.
 func TestCache_IsBounded(t *testing.T) {
 	var c cache
 	now := time.Now()
@@ -33,7 +33,7 @@ func TestCache_IsBounded(t *testing.T) {
 		c.put(fmt.Sprint(i), Link{}, false, now)
 		if i%1000 == 0 {
 			if _, _, ok := c.get("asked for", now); !ok {
-				t.Fatalf("forgotten after %d guesses", i)
+				t.Fatalf("evicted after %d guessed codes", i)
 			}
 		}
 		if n := len(c.young) + len(c.old); n > maxCacheEntries {

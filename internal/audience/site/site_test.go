@@ -69,7 +69,7 @@ func TestSite_ValidateErrors(t *testing.T) {
 		_, _, _, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
 		var refused *apperr.Error
 		if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Fields, func(p apperr.FieldError) bool { return p.Field == row.field && p.Message != "" }) {
-			t.Errorf("%s: %v, want a refusal of %s", name, err, row.field)
+			t.Errorf("%s: got %v, want an error for %s", name, err, row.field)
 		}
 	}
 	if all, err := n.Sites.List(t.Context(), n.Owner); err != nil || len(all) != 0 {
@@ -84,7 +84,7 @@ func many(n int) (domains []string) {
 	return domains
 }
 
-// What people write is tidied, and what they leave out comes from the workspace.
+// Input is normalized, and the default time zone is the workspace's.
 func TestService_Create(t *testing.T) {
 	n := newsroomtest.Open(t)
 	s := draft()
@@ -121,7 +121,7 @@ func TestService_Update(t *testing.T) {
 	}
 	var refused *apperr.Error
 	if _, err := n.Sites.Update(t.Context(), n.Owner, made.ID, site.Update{MaxID: &fewer}); !errors.As(err, &refused) || refused.Fields[0].Field != "max_id" {
-		t.Errorf("ids that were counted are refused from now on: %v", err)
+		t.Errorf("decrease of max_id: got %v, want an error", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestDirectory_Refresh(t *testing.T) {
 	n.Must(d.Refresh(t.Context()))
 	made, secret := n.Site(func(s *site.Site) { s.Domains = []string{"news.example"} })
 	if _, ok := d.ByKey(made.WriteKey); ok {
-		t.Error("the site is there before anybody looked")
+		t.Error("the site was found before a refresh")
 	}
 	n.Must(d.Refresh(t.Context()))
 	found, ok := d.ByKey(made.WriteKey)
@@ -151,10 +151,10 @@ func TestDirectory_Refresh(t *testing.T) {
 		t.Errorf("key length, cookies and method: got %s, want %s", got, want)
 	}
 	if byID, ok := d.ByID(made.ID); !ok || byID != found {
-		t.Error("it is not found by its id")
+		t.Error("the site was not found by id")
 	}
 	if bySecret, ok := d.BySecret(secret); !ok || bySecret != found {
-		t.Error("it is not found by its secret key")
+		t.Error("the site was not found by secret key")
 	}
 	for _, wrong := range []string{"", made.WriteKey, secret + "x", strings.ToLower(secret)} {
 		if _, ok := d.BySecret(wrong); ok {

@@ -86,7 +86,7 @@ func TestIdentifier_Hash(t *testing.T) {
 	}
 }
 
-// salts gives the keys in Redis and when they are forgotten.
+// salts returns the keys in Redis with their TTLs.
 func salts(t *testing.T, url string) map[string]time.Duration {
 	t.Helper()
 	client := enginetest.RedisClient(t, url)
@@ -132,7 +132,7 @@ func TestIdentifier_WeeklySalt(t *testing.T) {
 	}
 }
 
-// A salt is kept for 48 hours after its day, and no longer.
+// A salt expires 48 hours after its day.
 func TestSalts_Expire(t *testing.T) {
 	url := enginetest.Redis(t)
 	s := visitor.NewSalts(enginetest.RedisClient(t, url))
@@ -143,7 +143,7 @@ func TestSalts_Expire(t *testing.T) {
 	}
 	for key, ttl := range salts(t, url) {
 		if late := time.Until(midnight.Add(48 * time.Hour)); ttl > late+time.Minute || ttl < late-time.Minute {
-			t.Errorf("%s is forgotten in %s, not in %s", key, ttl, late)
+			t.Errorf("TTL of %s: got %s, want %s", key, ttl, late)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestSalts_GeneratedOnce(t *testing.T) {
 	}
 }
 
-// Without Redis there is no salt, and nobody is counted under one that others
+// Without Redis there is no salt, and no visitor is hashed with one that others
 // do not have.
 func TestSalts_RedisUnavailable(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)

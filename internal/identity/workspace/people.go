@@ -98,12 +98,12 @@ type Principal struct {
 // Actor names the principal in timelines.
 func (p Principal) Actor() string { return "user:" + p.UserID.String() }
 
-// TokenStatus says whether a token is good.
+// TokenStatus is the validity of an API token.
 type TokenStatus int
 
-// The standings of tokens. Only who holds a token can learn more than Unknown.
+// The statuses of tokens. Only requests with a valid hash get more than TokenUnknown.
 const (
-	TokenUnknown TokenStatus = iota // no such token, or nobody's any more
+	TokenUnknown TokenStatus = iota // no such token, or its user is no longer a member
 	TokenActive
 	TokenExpired
 	TokenRevoked

@@ -30,15 +30,15 @@ func onlyOwn(who Principal) *uuid.UUID {
 	return &who.UserID
 }
 
-// TokenRequest is what somebody wants an API token to be.
+// TokenRequest contains the properties of an API token to create.
 type TokenRequest struct {
 	Name   string
 	Scopes []Scope
-	Days   int  // until it expires; 0: as DefaultDays, or as long as the maker's
+	Days   int  // until it expires; 0: DefaultDays, or the creator's own expiry
 	Never  bool // it does not expire; owners only
 }
 
-// DefaultDays is how long a token is good that nothing else is said of.
+// DefaultDays is the default lifetime of a token.
 const DefaultDays = 90
 
 // CreateToken makes an API token, whose text is shown this once: a repetition of

@@ -1,8 +1,11 @@
-// Package batch turns many small calls at the same moment into few large ones.
+// Package batch merges many small concurrent calls into few large ones.
 //
-// Calls queue; a flusher takes whatever is queued and runs it as one. A lone call
-// runs at once, unless the batcher lingers, and while it runs the next batch
-// gathers by itself.
+// Calls queue; a flusher takes whatever is queued and runs it as one batch. A
+// single call runs immediately, unless the batcher lingers, and the next batch
+// accumulates while it runs.
+//
+// Package audience/counter has a batcher of its own: counting hits must not be
+// repeated call by call after a failure.
 package batch
 
 import (
@@ -12,13 +15,13 @@ import (
 	"time"
 )
 
-// Batcher collects calls. It is safe for concurrent use.
+// Batcher merges calls. It is safe for concurrent use.
 type Batcher[In, Out any] struct {
-	run   func(ctx context.Context, in []In) ([]Out, error)
-	most  int
-	pause time.Duration // before a batch is taken
-	queue chan call[In, Out]
-	ended <-chan struct{}
+	run      func(ctx context.Context, in []In) ([]Out, error)
+	maxBatch int
+	linger   time.Duration // how long a batch waits for more calls
+	queue    chan call[In, Out]
+	stopped  <-chan struct{}
 }
 
 type call[In, Out any] struct {
@@ -31,29 +34,30 @@ type result[Out any] struct {
 	err error
 }
 
-// ErrStopped is the answer to calls after the batcher's end.
+// ErrStopped is the error of calls after the batcher has stopped.
 var ErrStopped = errors.New("the batcher has stopped")
 
-// New starts a batcher with that many flushers; it ends with ctx. run gets at
-// most most inputs and answers with an output for each, in order. When it
-// fails for several, each is run again alone, so that one bad input spoils
-// nobody else's call: run must do nothing at all when it fails.
-func New[In, Out any](ctx context.Context, most, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	return Lingering(ctx, 0, most, flushers, run)
+// New starts a batcher with the given number of flushers, which stop with ctx.
+// run gets at most maxBatch inputs and returns an output for each, in order. If
+// it fails for several inputs, each is run again alone, so that one bad input
+// doesn't fail the other calls; therefore run must have no effect when it
+// fails.
+func New[In, Out any](ctx context.Context, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	return Lingering(ctx, 0, maxBatch, flushers, run)
 }
 
-// Lingering is New for calls of which none is in a hurry: a batch is taken some
-// time after its first call came.
-func Lingering[In, Out any](ctx context.Context, pause time.Duration, most, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	b := &Batcher[In, Out]{run: run, most: most, pause: pause, queue: make(chan call[In, Out]), ended: ctx.Done()}
+// Lingering is New for calls that are not urgent: a batch runs some time
+// after its first call.
+func Lingering[In, Out any](ctx context.Context, linger time.Duration, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	b := &Batcher[In, Out]{run: run, maxBatch: maxBatch, linger: linger, queue: make(chan call[In, Out]), stopped: ctx.Done()}
 	for range flushers {
-		go b.flush(ctx)
+		go b.runFlusher(ctx)
 	}
 	return b
 }
 
-// Do runs in together with whatever else is queued. When ctx ends first, the
-// call may still be carried out.
+// Do runs in together with other queued calls. The call may still run if ctx
+// ends first.
 func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	c := call[In, Out]{in: in, done: make(chan result[Out], 1)}
 	var none Out
@@ -61,7 +65,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	case b.queue <- c:
 	case <-ctx.Done():
 		return none, ctx.Err()
-	case <-b.ended:
+	case <-b.stopped:
 		return none, ErrStopped
 	}
 	select {
@@ -72,7 +76,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (Out, error) {
 	}
 }
 
-func (b *Batcher[In, Out]) flush(ctx context.Context) {
+func (b *Batcher[In, Out]) runFlusher(ctx context.Context) {
 	for {
 		var calls []call[In, Out]
 		select {
@@ -81,16 +85,16 @@ func (b *Batcher[In, Out]) flush(ctx context.Context) {
 		case c := <-b.queue:
 			calls = append(calls, c)
 		}
-		b.answer(ctx, b.gather(ctx, calls))
+		b.runBatch(ctx, b.collect(ctx, calls))
 	}
 }
 
-// gather adds what is queued, or comes while the batcher lingers.
-func (b *Batcher[In, Out]) gather(ctx context.Context, calls []call[In, Out]) []call[In, Out] {
-	if b.pause > 0 {
-		timer := time.NewTimer(b.pause)
+// collect adds calls that are queued, or arrive while the batcher lingers.
+func (b *Batcher[In, Out]) collect(ctx context.Context, calls []call[In, Out]) []call[In, Out] {
+	if b.linger > 0 {
+		timer := time.NewTimer(b.linger)
 		defer timer.Stop()
-		for len(calls) < b.most {
+		for len(calls) < b.maxBatch {
 			select {
 			case c := <-b.queue:
 				calls = append(calls, c)
@@ -101,7 +105,7 @@ func (b *Batcher[In, Out]) gather(ctx context.Context, calls []call[In, Out]) []
 			break
 		}
 	}
-	for len(calls) < b.most {
+	for len(calls) < b.maxBatch {
 		select {
 		case c := <-b.queue:
 			calls = append(calls, c)
@@ -113,14 +117,14 @@ func (b *Batcher[In, Out]) gather(ctx context.Context, calls []call[In, Out]) []
 	return calls
 }
 
-func (b *Batcher[In, Out]) answer(ctx context.Context, calls []call[In, Out]) {
+func (b *Batcher[In, Out]) runBatch(ctx context.Context, calls []call[In, Out]) {
 	ins := make([]In, len(calls))
 	for i, c := range calls {
 		ins[i] = c.in
 	}
 	outs, err := b.run(ctx, ins)
 	if err == nil && len(outs) != len(ins) {
-		err = fmt.Errorf("a batch of %d was answered with %d results", len(ins), len(outs))
+		err = fmt.Errorf("got %d results for a batch of %d", len(outs), len(ins))
 	}
 	switch {
 	case err == nil:
@@ -131,7 +135,7 @@ func (b *Batcher[In, Out]) answer(ctx context.Context, calls []call[In, Out]) {
 		calls[0].done <- result[Out]{err: err}
 	default:
 		for _, c := range calls {
-			b.answer(ctx, []call[In, Out]{c})
+			b.runBatch(ctx, []call[In, Out]{c})
 		}
 	}
 }

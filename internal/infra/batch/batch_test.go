@@ -19,20 +19,20 @@ func double(_ context.Context, in []int) ([]int, error) {
 	return out, nil
 }
 
-func TestEveryCallGetsItsOwnAnswer(t *testing.T) {
+func TestDo_ReturnsOwnResult(t *testing.T) {
 	b := batch.New(t.Context(), 7, 2, double)
 	var all sync.WaitGroup
 	for i := range 1000 {
 		all.Go(func() {
 			if out, err := b.Do(t.Context(), i); err != nil || out != 2*i {
-				t.Errorf("%d gave %d, %v", i, out, err)
+				t.Errorf("Do(%d): got %d, %v", i, out, err)
 			}
 		})
 	}
 	all.Wait()
 }
 
-func TestWhatQueuesWhileOneRunsIsTheNextBatch(t *testing.T) {
+func TestDo_QueuedCallsFormNextBatch(t *testing.T) {
 	started, goOn := make(chan int, 10), make(chan struct{})
 	b := batch.New(t.Context(), 100, 1, func(ctx context.Context, in []int) ([]int, error) {
 		started <- len(in)
@@ -55,7 +55,7 @@ func TestWhatQueuesWhileOneRunsIsTheNextBatch(t *testing.T) {
 	}
 }
 
-func TestOneBadInputSpoilsNobodyElsesCall(t *testing.T) {
+func TestDo_BadInputFailsAlone(t *testing.T) {
 	bad := errors.New("bad")
 	b := batch.New(t.Context(), 100, 1, func(ctx context.Context, in []int) ([]int, error) {
 		for _, n := range in {
@@ -74,7 +74,7 @@ func TestOneBadInputSpoilsNobodyElsesCall(t *testing.T) {
 				failed.Add(1)
 			}
 			if (i == 13) != errors.Is(err, bad) || (i != 13 && out != 2*i) {
-				t.Errorf("%d gave %d, %v", i, out, err)
+				t.Errorf("Do(%d): got %d, %v", i, out, err)
 			}
 		})
 	}
@@ -84,14 +84,14 @@ func TestOneBadInputSpoilsNobodyElsesCall(t *testing.T) {
 	}
 }
 
-func TestAShortAnswerIsAnError(t *testing.T) {
+func TestDo_MissingResultsAreAnError(t *testing.T) {
 	b := batch.New(t.Context(), 10, 1, func(context.Context, []int) ([]int, error) { return nil, nil })
 	if _, err := b.Do(t.Context(), 1); err == nil {
 		t.Error("a call without a result succeeded")
 	}
 }
 
-func TestNobodyWaitsForAStoppedBatcher(t *testing.T) {
+func TestDo_StoppedBatcher(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	b := batch.New(ctx, 10, 1, double)
 	stop()
@@ -103,7 +103,7 @@ func TestNobodyWaitsForAStoppedBatcher(t *testing.T) {
 	}
 }
 
-func TestACallerMayGiveUp(t *testing.T) {
+func TestDo_ContextEnds(t *testing.T) {
 	forever := make(chan struct{})
 	defer close(forever)
 	b := batch.New(t.Context(), 1, 1, func(context.Context, []int) ([]int, error) {

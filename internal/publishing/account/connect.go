@@ -24,11 +24,12 @@ const authorizationTTL = 10 * time.Minute
 // authorizationName binds a verifier to its row, which holds the state's hash alone.
 func authorizationName(stateHash []byte) string { return "attempt/" + hex.EncodeToString(stateHash) }
 
-// Instance says at which copy of a network an account is.
+// Instance identifies the network of an account, and its instance if the network
+// is federated.
 type Instance struct {
 	Network string
-	BaseURL string // of an instance; empty for central networks
-	Sandbox bool   // the sandbox's copy; BaseURL is empty then
+	BaseURL string // of the instance; empty for networks with a single service
+	Sandbox bool   // the fake network (sandbox); BaseURL is empty
 }
 
 // Connection is what came of a connection: an account, or a choice to make.

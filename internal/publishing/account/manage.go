@@ -163,11 +163,11 @@ func identityMismatch(a Account, came string) error {
 		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came)}
 }
 
-// DisconnectResult is how a disconnection went.
+// DisconnectResult is the result of disconnecting an account.
 type DisconnectResult struct {
 	Account Account
-	Revoked bool   // at the network; else its token is forgotten here only
-	Advice  string // what to do where it is not revoked
+	Revoked bool   // the network revoked the token; otherwise it was only deleted locally
+	Advice  string // what to do if it was not revoked
 }
 
 const revokeTimeout = 15 * time.Second

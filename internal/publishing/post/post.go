@@ -133,8 +133,8 @@ type Event struct {
 	At       time.Time
 }
 
-// EventCursor is where a reader of a whole workspace stands: behind an event, in the
-// order in which transactions began to write.
+// EventCursor is a position in the events of a workspace: after an event, in the
+// order in which transactions started to write.
 type EventCursor struct {
 	Tx uint64
 	ID int64

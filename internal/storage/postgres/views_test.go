@@ -13,7 +13,7 @@ import (
 	"dateline/internal/audience/flush"
 )
 
-// counts are views of a page in an hour, as a batch brings them.
+// counts returns the delta of a page's views in an hour.
 func counts(page counter.PageID, hour time.Time, n int64) counter.Delta {
 	day := counter.Day(hour.Unix() / 86400)
 	return counter.Delta{PageID: page, UniqueMethod: counter.HyperLogLog,
@@ -146,7 +146,7 @@ func TestRollUpViews_AddsHoursOnce(t *testing.T) {
 	n.rollUp()
 	check("rolled up", "[10-31=12/10 11-01=11/10]", "[10=12/10 11=11/10]")
 	n.rollUp()
-	// Late: an earlier batch comes when its hours are rolled up already.
+	// A late batch, whose hours are already rolled up.
 	n.apply(newID(), counts(page, midnight, 100))
 	check("late", "[10-31=112/109 11-01=11/10]", "[10=112/109 11=11/10]")
 	n.rollUp()
@@ -160,7 +160,7 @@ func TestRollUpViews_AddsHoursOnce(t *testing.T) {
 	}
 }
 
-// A flush that is under way when its hour is rolled up is not forgotten.
+// A flush in progress while its hour is rolled up is not lost.
 func TestRollUpViews_ConcurrentWithFlush(t *testing.T) {
 	n := open(t)
 	page := counter.PageID{Site: newID(), Page: "a post"}
@@ -214,7 +214,7 @@ func TestViewPartitions_CreatedAheadAndDropped(t *testing.T) {
 	if got := n.number("select sum(count) from view_days"); got != 12 {
 		t.Errorf("%d views by the day", got)
 	}
-	// What comes so late that its partition is gone makes it anew.
+	// A late batch recreates a dropped partition.
 	if !n.apply(newID(), counts(page, old.Truncate(time.Hour), 1)) || n.total(page).Views != 13 {
 		t.Error("a late batch was not applied")
 	}
@@ -229,7 +229,7 @@ func TestDropExpiredViews_RetainsPendingBatches(t *testing.T) {
 	n.exec("update view_batches set applied_at = now() - interval '8 days'")
 	n.must(n.DropExpiredViews(t.Context(), time.Now(), flush.Retention{}, []uuid.UUID{stuck}))
 	if n.number("select count(*) from view_batches") != 1 || n.apply(stuck, counts(page, hour, 5)) {
-		t.Error("a batch that Redis still has was forgotten")
+		t.Error("the ledger row of a batch that Redis still has was deleted")
 	}
 }
 
