@@ -20,10 +20,10 @@ import (
 	"dateline/worker"
 )
 
-// crawlProduct is the crawler's product token for robots.txt.
+// crawlProduct is the user agent of the crawler in robots.txt.
 const crawlProduct = "Dateline"
 
-// crawlParts are the parts of the crawler that the API and the worker share.
+// crawlParts contains the components of the crawler.
 type crawlParts struct {
 	seeds    *seeds.Service
 	archives *warc.Exporter
@@ -33,7 +33,7 @@ type crawlParts struct {
 	model    *llm.Client // nil if there is no LLM
 }
 
-// assembleCrawl assembles the crawler, unless it is disabled.
+// assembleCrawl creates the crawler, if it is on.
 func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error) {
 	if !p.cfg.Crawl {
 		return nil
@@ -66,8 +66,7 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	return nil
 }
 
-// crawlWorker returns the activities of the crawler's worker; nil if it is
-// disabled.
+// crawlWorker returns the crawl activities, or nil if the crawler is off.
 func (p *parts) crawlWorker() *worker.CrawlActivities {
 	if p.crawl == nil {
 		return nil
