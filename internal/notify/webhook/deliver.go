@@ -114,7 +114,7 @@ func (d *Deliverer) record(ctx context.Context, j Job, r Result) (Step, error) {
 		d.Log.WarnContext(ctx, "webhook endpoint disabled", "webhook_id", j.EndpointID, "gone", r.Gone)
 		d.Live.Announce()
 	}
-	return Step{Done: r.Status != Pending, Wait: r.Again}, nil
+	return Step{Done: r.Status != Pending, Wait: r.RetryIn}, nil
 }
 
 // attempt sends once. An error means that nothing was sent.
@@ -146,11 +146,11 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 	response, err := client.Do(request)
 	if err != nil {
 		d.Log.InfoContext(ctx, "webhook delivery failed", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", reason(err))
-		return d.failed(j, Result{Made: true, Error: reason(err)}, 0), nil
+		return d.failed(j, Result{Sent: true, Error: reason(err)}, 0), nil
 	}
 	defer func() { _ = response.Body.Close() }()
 	head, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // the status decides; an incomplete body does not matter
-	r := Result{Made: true, ResponseStatus: response.StatusCode, ResponseBody: printable(head)}
+	r := Result{Sent: true, ResponseStatus: response.StatusCode, ResponseBody: printable(head)}
 	if response.StatusCode/100 == 2 {
 		r.Status = Delivered
 		return r, nil
@@ -174,13 +174,13 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 // failed schedules the retry of a failed attempt.
 func (d *Deliverer) failed(j Job, r Result, retryAfter time.Duration) Result {
 	delays := d.Timing.orDefaults().Delays
-	if j.Tries >= len(delays) {
+	if j.Retries >= len(delays) {
 		r.Status = Dead
 		return r
 	}
-	delay := delays[j.Tries]
+	delay := delays[j.Retries]
 	r.Status = Pending
-	r.Again = max(retry.Jitter(delay), retryAfter)
+	r.RetryIn = max(retry.Jitter(delay), retryAfter)
 	return r
 }
 
@@ -189,7 +189,7 @@ func (d *Deliverer) failed(j Job, r Result, retryAfter time.Duration) Result {
 func reason(err error) string {
 	var outer *url.Error
 	switch {
-	case ssrf.Prohibited(err):
+	case ssrf.IsBlocked(err):
 		return "Its address is private or its port unusual, which is not allowed."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &outer) && outer.Timeout():
 		return "The endpoint took too long."
