@@ -7,16 +7,16 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// languageModel is nil where none is set up, and where it may use no tokens.
-func (p *parts) languageModel() (*llm.Client, error) {
+// newLLM returns the LLM client, or nil if none is configured or its budget is zero.
+func (p *parts) newLLM() (*llm.Client, error) {
 	if p.cfg.LLMURL == "" || p.cfg.LLMTokensPerDay == 0 {
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil //nolint:nilnil // the LLM is optional
 	}
 	return llm.New(llm.Options{URL: p.cfg.LLMURL, Model: p.cfg.LLMModel, APIKey: secret.NewText(p.cfg.LLMKey), MaxContextTokens: p.cfg.LLMContextTokens,
 		MaxTokensPerDay: int64(p.cfg.LLMTokensPerDay), Timeout: p.cfg.LLMTimeout}, p.store, llm.RedisCache{Redis: p.redis})
 }
 
-// articleWorker reads what the crawler stores.
+// articleWorker returns the activities that extract articles from crawled pages.
 func (p *parts) articleWorker() *activities.Articles {
 	reader := &pipeline.Extractor{Pages: p.crawl.pages, Sites: p.crawl.sites}
 	learner := &pipeline.Learner{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles, Log: p.log}
@@ -27,7 +27,7 @@ func (p *parts) articleWorker() *activities.Articles {
 		Consumer: &pipeline.Consumer{Store: p.store, Extractor: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
 }
 
-// articles is what members do with articles.
+// articles returns the article service of the API.
 func (p *parts) articles() *pipeline.Service {
 	return &pipeline.Service{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.starter, Log: p.log}
 }

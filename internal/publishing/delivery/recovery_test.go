@@ -58,8 +58,8 @@ func TestReconcilePosts(t *testing.T) {
 		}
 		return result
 	}
-	known, unknown, cancelled := b.schedule(inAnHour), b.schedule(inAnHour), b.schedule(inAnHour)
-	if _, err := b.store.Cancel(t.Context(), b.guard(cancelled)); err != nil {
+	known, unknown, canceled := b.schedule(inAnHour), b.schedule(inAnHour), b.schedule(inAnHour)
+	if _, err := b.store.Cancel(t.Context(), b.guard(canceled)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.store.AcknowledgeRevision(t.Context(), known.ID); err != nil {

@@ -89,7 +89,7 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	return doc, nil
 }
 
-// contextReader hands the page to the parser in pieces, so that a cancelled context ends the parsing
+// contextReader hands the page to the parser in pieces, so that a canceled context ends the parsing
 // of a page that takes long.
 type contextReader struct {
 	ctx  context.Context //nolint:containedctx // the parser takes a reader and no context
