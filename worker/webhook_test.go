@@ -114,7 +114,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 	n.Must(err)
 	t.Cleanup(client.CloseIdleConnections)
 	return &outbox{Newsroom: n, t: t, webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: n.Store, Sealer: n.Sealer, Client: client, Live: n.Bus,
-		Log: slog.New(slog.DiscardHandler), Timing: webhook.Timing{Delays: pauses, ResponseTimeout: 10 * time.Second}}}}
+		Log: slog.New(slog.DiscardHandler), Timing: webhook.Timing{RetrySchedule: pauses, Timeout: 10 * time.Second}}}}
 }
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {

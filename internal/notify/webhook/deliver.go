@@ -19,11 +19,11 @@ import (
 	"dateline/internal/infra/ssrf"
 )
 
-// DeliveryStore is the database as deliveries use it.
+// DeliveryStore stores deliveries.
 type DeliveryStore interface {
 	DeliveryJob(ctx context.Context, id uuid.UUID) (Job, error)
 	PostponeDelivery(ctx context.Context, id uuid.UUID, by time.Duration) error
-	RecordAttempt(ctx context.Context, j Job, r Result, disableAfter time.Duration) (disabled bool, err error)
+	RecordAttempt(ctx context.Context, j Job, r Result, failureTimeout time.Duration) (disabled bool, err error)
 	WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]SealedSecret, error)
 }
 
@@ -39,42 +39,42 @@ type Deliverer struct {
 	slots endpointSlots
 }
 
-// Timing are the intervals of deliveries. A zero field has the default that the
-// Standard Webhooks specification recommends; tests shorten them.
+// Timing contains the retry schedule and timeouts of deliveries. Zero fields have
+// the defaults recommended by the Standard Webhooks specification; tests use shorter ones.
 type Timing struct {
-	Delays          []time.Duration // before the second attempt, the third …; after the last the delivery is dead
-	ResponseTimeout time.Duration   // 15 s
-	DisableAfter    time.Duration   // how long an endpoint may fail before it is disabled; 5 days
+	RetrySchedule  []time.Duration // delays before the second, third … attempt; then the delivery is dead
+	Timeout        time.Duration   // of an attempt; default 15 s
+	FailureTimeout time.Duration   // without success, after which an endpoint is disabled; default 5 days
 }
 
-func (t Timing) orDefaults() Timing {
-	if len(t.Delays) == 0 {
-		t.Delays = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+func (t Timing) withDefaults() Timing {
+	if len(t.RetrySchedule) == 0 {
+		t.RetrySchedule = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 			10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 	}
-	if t.ResponseTimeout <= 0 {
-		t.ResponseTimeout = 15 * time.Second
+	if t.Timeout <= 0 {
+		t.Timeout = 15 * time.Second
 	}
-	if t.DisableAfter <= 0 {
-		t.DisableAfter = 5 * 24 * time.Hour
+	if t.FailureTimeout <= 0 {
+		t.FailureTimeout = 5 * 24 * time.Hour
 	}
 	return t
 }
 
 const (
 	maxRetryAfter   = 24 * time.Hour
-	maxResponseBody = 1 << 10 // that is stored
+	maxResponseBody = 1 << 10
 )
 
-// Step is the result of an attempt.
+// Step tells the workflow how to continue.
 type Step struct {
 	Done bool
 	Wait time.Duration // until the next attempt
 }
 
-// Attempt makes one attempt at a delivery, if it is due. Every attempt carries the
-// same webhook-id: an attempt whose outcome could not be recorded is repeated, and
-// the receiver recognizes it by the id.
+// Attempt attempts a delivery, if it is due. All attempts have the same
+// webhook-id, so that a receiver can detect the repetition of an attempt whose result
+// could not be recorded.
 func (d *Deliverer) Attempt(ctx context.Context, id uuid.UUID) (Step, error) {
 	j, err := d.Store.DeliveryJob(ctx, id)
 	var missing *apperr.Error
@@ -105,19 +105,19 @@ func (d *Deliverer) Attempt(ctx context.Context, id uuid.UUID) (Step, error) {
 }
 
 func (d *Deliverer) record(ctx context.Context, j Job, r Result) (Step, error) {
-	// What was sent is recorded also when the worker is stopping.
-	disabled, err := d.Store.RecordAttempt(context.WithoutCancel(ctx), j, r, d.Timing.orDefaults().DisableAfter)
+	// The result is recorded even if the worker is stopping.
+	disabled, err := d.Store.RecordAttempt(context.WithoutCancel(ctx), j, r, d.Timing.withDefaults().FailureTimeout)
 	if err != nil {
 		return Step{}, err
 	}
 	if disabled {
-		d.Log.WarnContext(ctx, "webhook endpoint disabled", "webhook_id", j.EndpointID, "gone", r.Gone)
+		d.Log.WarnContext(ctx, "a webhook endpoint was disabled", "webhook_id", j.EndpointID, "gone", r.Gone)
 		d.Live.Announce()
 	}
 	return Step{Done: r.Status != Pending, Wait: r.RetryIn}, nil
 }
 
-// attempt sends once. An error means that nothing was sent.
+// attempt sends a request. An error means that nothing was sent.
 func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 	sealed, err := d.Store.WebhookSecrets(ctx, j.EndpointID)
 	if err != nil {
@@ -129,7 +129,7 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 			return Result{}, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.Timing.orDefaults().ResponseTimeout)
+	ctx, cancel := context.WithTimeout(ctx, d.Timing.withDefaults().Timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, j.URL, strings.NewReader(j.Body))
 	if err != nil {
@@ -141,22 +141,22 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 		return Result{}, err
 	}
 	client := *d.Client
-	// A redirect could send the event anywhere.
+	// A redirect could leak the event to another host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
-		d.Log.InfoContext(ctx, "webhook delivery failed", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", reason(err))
+		d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", reason(err))
 		return d.failed(j, Result{Sent: true, Error: reason(err)}, 0), nil
 	}
 	defer func() { _ = response.Body.Close() }()
-	head, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // the status decides; an incomplete body does not matter
+	head, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // only the status matters
 	r := Result{Sent: true, ResponseStatus: response.StatusCode, ResponseBody: printable(head)}
 	if response.StatusCode/100 == 2 {
 		r.Status = Delivered
 		return r, nil
 	}
 	r.Error = "The endpoint responded with " + strconv.Itoa(response.StatusCode) + "."
-	d.Log.InfoContext(ctx, "webhook delivery failed", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", response.StatusCode)
+	d.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", response.StatusCode)
 	var retryAfter time.Duration
 	switch response.StatusCode {
 	case http.StatusGone:
@@ -166,39 +166,39 @@ func (d *Deliverer) attempt(ctx context.Context, j Job) (Result, error) {
 		retryAfter = retry.After(response.Header, time.Now(), maxRetryAfter)
 	}
 	if response.StatusCode/100 == 3 {
-		r.Error = "The endpoint responded with " + strconv.Itoa(response.StatusCode) + "; redirects are not followed. Use the address that it redirects to."
+		r.Error = "The endpoint responded with " + strconv.Itoa(response.StatusCode) + "; redirects are not followed. Use the target URL."
 	}
 	return d.failed(j, r, retryAfter), nil
 }
 
-// failed schedules the retry of a failed attempt.
+// failed schedules the next attempt after a failure.
 func (d *Deliverer) failed(j Job, r Result, retryAfter time.Duration) Result {
-	delays := d.Timing.orDefaults().Delays
-	if j.Retries >= len(delays) {
+	schedule := d.Timing.withDefaults().RetrySchedule
+	if j.Retries >= len(schedule) {
 		r.Status = Dead
 		return r
 	}
-	delay := delays[j.Retries]
+	pause := schedule[j.Retries]
 	r.Status = Pending
-	r.RetryIn = max(retry.Jitter(delay), retryAfter)
+	r.RetryIn = max(retry.Jitter(pause), retryAfter)
 	return r
 }
 
-// reason returns why there is no response, without the addresses that a name
-// resolved to: users see it, and those may be in the operator's own network.
+// reason returns why there was no response, without resolved addresses: users see it, and
+// the addresses may be internal.
 func reason(err error) string {
 	var outer *url.Error
 	switch {
 	case ssrf.IsBlocked(err):
-		return "Its address is private or its port unusual, which is not allowed."
+		return "The address is private or the port is not allowed."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &outer) && outer.Timeout():
-		return "The endpoint took too long."
+		return "The request timed out."
 	default:
-		return "The endpoint cannot be reached."
+		return "The endpoint is not reachable."
 	}
 }
 
-// printable makes a response readable for a database and a person.
+// printable replaces invalid UTF-8 and NUL characters.
 func printable(raw []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(raw), "?"), "\x00", "?")
 }

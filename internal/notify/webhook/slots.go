@@ -21,9 +21,9 @@ type endpointLoad struct {
 }
 
 const (
-	maxInFlightPerEndpoint = 16
-	maxEndpointWait        = 15 * time.Minute
-	maxIdleEndpoints       = 1000
+	maxEndpointSlots = 16
+	maxEndpointWait  = 15 * time.Minute
+	maxIdleEndpoints = 1000
 )
 
 // acquire returns a slot's release, or how long to wait: the waits are spread at
@@ -38,11 +38,11 @@ func (s *endpointSlots) acquire(endpoint uuid.UUID) (release func(), wait time.D
 		one = &endpointLoad{took: 100 * time.Millisecond}
 		s.loads[endpoint] = one
 	}
-	if one.inFlight >= maxInFlightPerEndpoint {
+	if one.inFlight >= maxEndpointSlots {
 		if one.next.Before(now) {
 			one.next = now
 		}
-		if turn := one.next.Add(max(one.took/maxInFlightPerEndpoint, time.Millisecond)); turn.Sub(now) < maxEndpointWait {
+		if turn := one.next.Add(max(one.took/maxEndpointSlots, time.Millisecond)); turn.Sub(now) < maxEndpointWait {
 			one.next = turn
 		}
 		return nil, one.next.Sub(now) + 50*time.Millisecond
