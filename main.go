@@ -1,5 +1,5 @@
-// Dateline is a newsroom's back end on Temporal: it publishes scheduled posts
-// to social networks, each on its second and never twice.
+// Dateline is a newsroom back end on Temporal. It publishes scheduled posts to social
+// networks exactly once and on time, and it counts views and crawls news.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 var version = "dev"
 
 func main() {
-	relaxCollector()
-	// A second signal ends the process at once.
+	relaxGC()
+	// A second signal terminates the process immediately.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
@@ -28,10 +28,9 @@ func main() {
 	os.Exit(program.Run(ctx, os.Args[1:]))
 }
 
-// relaxCollector lets the heap grow to four times what lives in it before it is
-// collected: nearly all that is allocated is gone with its request, and the
-// default collects a small heap many times a second.
-func relaxCollector() {
+// relaxGC sets GOGC to 300, unless it is configured. Nearly all allocations are
+// short-lived, and the default would collect a small heap many times a second.
+func relaxGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(300)
 	}

@@ -56,7 +56,7 @@ func TestMaterializeSeries(t *testing.T) {
 	if r := materialize(t, n, &told{}); r != (activities.MaterializeResult{Series: 3}) {
 		t.Errorf("right after creating: %+v", r)
 	}
-	n.Exec("update scheduled_posts set withdrawn = true, status = 'cancelled'")
+	n.Exec("update scheduled_posts set withdrawn = true, status = 'canceled'")
 	n.Exec("update series set rule = $2 where id = $1", broken.ID, "FREQ=SOMETIMES")
 	w := &told{}
 	if r := materialize(t, n, w); r.Series != 3 || r.Failed != 1 || r.Changed != len(w.ids) || r.Changed < 70 {
@@ -72,7 +72,7 @@ func TestMaterializeSeries(t *testing.T) {
 	}
 
 	// Temporal being away keeps no post from being made.
-	n.Exec("update scheduled_posts set withdrawn = true, status = 'cancelled'")
+	n.Exec("update scheduled_posts set withdrawn = true, status = 'canceled'")
 	w = &told{err: errors.New("Temporal is away")}
 	if r := materialize(t, n, w); r.Changed < 70 || len(w.ids) != 1 {
 		t.Errorf("without Temporal: %+v, tried %d times", r, len(w.ids))

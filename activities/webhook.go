@@ -20,15 +20,15 @@ import (
 	"dateline/internal/notify/webhook"
 )
 
-// WebhookStore is the database as deliveries use it.
+// WebhookStore stores deliveries.
 type WebhookStore interface {
 	DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, error)
 	PostponeDelivery(ctx context.Context, id uuid.UUID, by time.Duration) error
-	RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, patience time.Duration) (disabled bool, err error)
+	RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, failureTimeout time.Duration) (disabled bool, err error)
 	WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]webhook.SealedSecret, error)
 }
 
-// Announcer tells streams that there are new events.
+// Announcer notifies event streams of new events.
 type Announcer interface {
 	Announce()
 }
@@ -45,42 +45,42 @@ type Webhooks struct {
 	gates gates
 }
 
-// WebhookTiming are the pauses of deliveries. A zero field has the default that
-// the Standard Webhooks specification recommends; tests shorten them.
+// WebhookTiming contains the retry schedule and timeouts of deliveries. Zero fields have
+// the defaults recommended by the Standard Webhooks specification; tests use shorter ones.
 type WebhookTiming struct {
-	Pauses   []time.Duration // before the second attempt, the third …; after the last the delivery is dead
-	Answer   time.Duration   // how long an endpoint may take; 15 s
-	Patience time.Duration   // how long an endpoint may fail before it is disabled; 5 days
+	RetrySchedule  []time.Duration // delays before the second, third … attempt; then the delivery is dead
+	Timeout        time.Duration   // of an attempt; default 15 s
+	FailureTimeout time.Duration   // without success, after which an endpoint is disabled; default 5 days
 }
 
-func (t WebhookTiming) orDefaults() WebhookTiming {
-	if len(t.Pauses) == 0 {
-		t.Pauses = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+func (t WebhookTiming) withDefaults() WebhookTiming {
+	if len(t.RetrySchedule) == 0 {
+		t.RetrySchedule = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 			10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 	}
-	if t.Answer <= 0 {
-		t.Answer = 15 * time.Second
+	if t.Timeout <= 0 {
+		t.Timeout = 15 * time.Second
 	}
-	if t.Patience <= 0 {
-		t.Patience = 5 * 24 * time.Hour
+	if t.FailureTimeout <= 0 {
+		t.FailureTimeout = 5 * 24 * time.Hour
 	}
 	return t
 }
 
 const (
-	longestAsked  = 24 * time.Hour // that a Retry-After is followed
-	keptOfAnswers = 1 << 10
+	maxRetryAfter   = 24 * time.Hour
+	maxResponseBody = 1 << 10
 )
 
-// DeliveryStep says how a delivery goes on.
+// DeliveryStep tells the workflow how to continue.
 type DeliveryStep struct {
 	Done bool
 	Wait time.Duration // until the next attempt
 }
 
-// AttemptDelivery makes one attempt at a delivery, if it is due. Every attempt
-// carries the same webhook-id: one whose outcome could not be recorded is made
-// again, and the receiver knows it by that.
+// AttemptDelivery attempts a delivery, if it is due. All attempts have the same
+// webhook-id, so that a receiver can detect the repetition of an attempt whose result
+// could not be recorded.
 func (w *Webhooks) AttemptDelivery(ctx context.Context, id uuid.UUID) (DeliveryStep, error) {
 	j, err := w.Store.DeliveryJob(ctx, id)
 	var missing *apperr.Error
@@ -111,8 +111,8 @@ func (w *Webhooks) AttemptDelivery(ctx context.Context, id uuid.UUID) (DeliveryS
 }
 
 func (w *Webhooks) record(ctx context.Context, j webhook.Job, r webhook.Result) (DeliveryStep, error) {
-	// What was sent is recorded also when the worker is stopping.
-	disabled, err := w.Store.RecordAttempt(context.WithoutCancel(ctx), j, r, w.Timing.orDefaults().Patience)
+	// The result is recorded even if the worker is stopping.
+	disabled, err := w.Store.RecordAttempt(context.WithoutCancel(ctx), j, r, w.Timing.withDefaults().FailureTimeout)
 	if err != nil {
 		return DeliveryStep{}, err
 	}
@@ -120,10 +120,10 @@ func (w *Webhooks) record(ctx context.Context, j webhook.Job, r webhook.Result) 
 		w.Log.WarnContext(ctx, "a webhook endpoint was disabled", "webhook_id", j.EndpointID, "gone", r.Gone)
 		w.Live.Announce()
 	}
-	return DeliveryStep{Done: r.Status != webhook.Pending, Wait: r.Again}, nil
+	return DeliveryStep{Done: r.Status != webhook.Pending, Wait: r.RetryIn}, nil
 }
 
-// attempt sends once. An error means that nothing was sent.
+// attempt sends a request. An error means that nothing was sent.
 func (w *Webhooks) attempt(ctx context.Context, j webhook.Job) (webhook.Result, error) {
 	sealed, err := w.Store.WebhookSecrets(ctx, j.EndpointID)
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *Webhooks) attempt(ctx context.Context, j webhook.Job) (webhook.Result, 
 			return webhook.Result{}, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.Timing.orDefaults().Answer)
+	ctx, cancel := context.WithTimeout(ctx, w.Timing.withDefaults().Timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, j.URL, strings.NewReader(j.Body))
 	if err != nil {
@@ -147,64 +147,64 @@ func (w *Webhooks) attempt(ctx context.Context, j webhook.Job) (webhook.Result, 
 		return webhook.Result{}, err
 	}
 	client := *w.Client
-	// Whoever answers with a redirect could send the event to anywhere.
+	// A redirect could leak the event to another host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	answer, err := client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		w.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", reason(err))
-		return w.failed(j, webhook.Result{Made: true, Error: reason(err)}, 0), nil
+		return w.failed(j, webhook.Result{Sent: true, Error: reason(err)}, 0), nil
 	}
-	defer func() { _ = answer.Body.Close() }()
-	head, _ := io.ReadAll(io.LimitReader(answer.Body, keptOfAnswers)) // the status decides; a broken body matters to nobody
-	r := webhook.Result{Made: true, ResponseStatus: answer.StatusCode, ResponseBody: printable(head)}
-	if answer.StatusCode/100 == 2 {
+	defer func() { _ = response.Body.Close() }()
+	head, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // only the status matters
+	r := webhook.Result{Sent: true, ResponseStatus: response.StatusCode, ResponseBody: printable(head)}
+	if response.StatusCode/100 == 2 {
 		r.Status = webhook.Delivered
 		return r, nil
 	}
-	r.Error = "The endpoint answered " + strconv.Itoa(answer.StatusCode) + "."
-	w.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", answer.StatusCode)
-	var asked time.Duration
-	switch answer.StatusCode {
+	r.Error = "The endpoint responded with " + strconv.Itoa(response.StatusCode) + "."
+	w.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", response.StatusCode)
+	var retryAfter time.Duration
+	switch response.StatusCode {
 	case http.StatusGone:
 		r.Gone, r.Status = true, webhook.Dead
 		return r, nil
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		asked = retry.After(answer.Header, time.Now(), longestAsked)
+		retryAfter = retry.After(response.Header, time.Now(), maxRetryAfter)
 	}
-	if answer.StatusCode/100 == 3 {
-		r.Error = "The endpoint answered " + strconv.Itoa(answer.StatusCode) + "; redirects are not followed. Give the address that it leads to."
+	if response.StatusCode/100 == 3 {
+		r.Error = "The endpoint responded with " + strconv.Itoa(response.StatusCode) + "; redirects are not followed. Use the target URL."
 	}
-	return w.failed(j, r, asked), nil
+	return w.failed(j, r, retryAfter), nil
 }
 
-// failed decides when a failed attempt is followed by another.
-func (w *Webhooks) failed(j webhook.Job, r webhook.Result, asked time.Duration) webhook.Result {
-	pauses := w.Timing.orDefaults().Pauses
-	if j.Tries >= len(pauses) {
+// failed schedules the next attempt after a failure.
+func (w *Webhooks) failed(j webhook.Job, r webhook.Result, retryAfter time.Duration) webhook.Result {
+	schedule := w.Timing.withDefaults().RetrySchedule
+	if j.Retries >= len(schedule) {
 		r.Status = webhook.Dead
 		return r
 	}
-	pause := pauses[j.Tries]
+	pause := schedule[j.Retries]
 	r.Status = webhook.Pending
-	r.Again = max(retry.Jitter(pause), asked)
+	r.RetryIn = max(retry.Jitter(pause), retryAfter)
 	return r
 }
 
-// reason says why no answer came, without the addresses that a name resolved
-// to: people see it, and those may be of the operator's own network.
+// reason returns why there was no response, without resolved addresses: users see it, and
+// the addresses may be internal.
 func reason(err error) string {
 	var outer *url.Error
 	switch {
-	case ssrf.Prohibited(err):
-		return "Its address is private or its port unusual, which is not allowed."
+	case ssrf.IsBlocked(err):
+		return "The address is private or the port is not allowed."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &outer) && outer.Timeout():
-		return "The endpoint took too long."
+		return "The request timed out."
 	default:
-		return "The endpoint cannot be reached."
+		return "The endpoint is not reachable."
 	}
 }
 
-// printable makes of an answer what a database and a person can read.
+// printable replaces invalid UTF-8 and NUL characters.
 func printable(raw []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(raw), "?"), "\x00", "?")
 }

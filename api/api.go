@@ -40,51 +40,95 @@ import (
 //go:embed openapi.yaml
 var document []byte
 
-// Store is the database as the API reads it.
+// Store reads the database. Each part serves one group of endpoints.
 type Store interface {
 	archive.Store
+	IdentityStore
+	PostStore
+	EventStore
+	SeriesStore
+}
+
+// IdentityStore reads users, workspaces, members and the audit log.
+type IdentityStore interface {
 	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.TokenStatus, error)
 	User(ctx context.Context, id uuid.UUID) (workspace.User, error)
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
 	Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error)
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
-	NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
+	AuditArchive(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
+}
+
+// PostStore reads posts, dead letters and the accounts that posts name.
+type PostStore interface {
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Posts(ctx context.Context, f post.Filter) ([]post.Post, error)
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadLetterCount, error)
+	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
+}
+
+// EventStore reads the events of a post and of a workspace.
+type EventStore interface {
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
 	LatestEventCursor(ctx context.Context) (post.EventCursor, error)
 	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error)
+}
+
+// SeriesStore reads series and their exceptions.
+type SeriesStore interface {
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
 	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
-	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 }
 
-// Scheduler schedules and changes posts.
+// Scheduler schedules and changes posts and series. Each part serves one group
+// of endpoints.
 type Scheduler interface {
+	PostScheduler
+	PostReviewer
+	DeadLetterHandler
+	PostPreviewer
+	SeriesScheduler
+}
+
+// PostScheduler creates, edits and cancels posts.
+type PostScheduler interface {
 	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key idempotency.Key) (p post.Post, replayed bool, err error)
 	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key idempotency.Key) (scheduling.BulkResult, error)
 	Edit(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
+}
+
+// PostReviewer moves posts through approval.
+type PostReviewer interface {
 	Submit(ctx context.Context, g post.Guard) (post.Post, error)
 	Approve(ctx context.Context, g post.Guard) (post.Post, error)
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
+}
 
+// DeadLetterHandler retries, discards and resolves what was not published.
+type DeadLetterHandler interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (scheduling.DeadLetterResult, error)
+}
+
+// PostPreviewer shows how networks would treat a post, without storing it.
+type PostPreviewer interface {
 	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
+}
 
+// SeriesScheduler creates and changes recurring posts.
+type SeriesScheduler interface {
 	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error)
 	EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series, []uuid.UUID, error)
 	SetSeriesPaused(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
@@ -137,7 +181,7 @@ type Webhooks interface {
 	Create(ctx context.Context, who workspace.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
 	List(ctx context.Context, who workspace.Principal) ([]webhook.Endpoint, error)
 	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, error)
-	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
+	Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
 	Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error
 	Rotate(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, secret.Text, error)
 	Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error)
@@ -238,8 +282,8 @@ func (s *Server) Handler() (http.Handler, error) {
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{
 		RequestErrorHandlerFunc: func(c *gin.Context, err error) {
-			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body cannot be read: "+err.Error()+".",
-				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body cannot be read."}})
+			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body could not be read: "+err.Error()+".",
+				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body could not be read."}})
 		},
 		HandlerErrorFunc:         s.refuse,
 		ResponseErrorHandlerFunc: s.refuse,

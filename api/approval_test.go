@@ -131,7 +131,7 @@ func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
 	gone := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
 	s.post(s.send("DELETE", "/api/v1/posts/"+gone.Id.String(), nil, s.author...), 200)
 	if len(s.waiting()) != 0 {
-		t.Error("a cancelled post waits")
+		t.Error("a canceled post waits")
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *Server) ListAudit(ctx context.Context, r spec.ListAuditRequestObject) (
 	if text := value(r.Params.Cursor); text != "" {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Must be next_cursor of the previous page."})
 		}
 		f.Before = &id
 	}

@@ -57,13 +57,13 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	s.decode(did("media.added", s.send("POST", "/api/v1/media", body.String(), "Content-Type", contentType)), 201, &file)
 	did("media.changed", s.send("PATCH", "/api/v1/media/"+file.Id.String(), object{"alt_text": "private"}))
 	did("media.deleted", s.send("DELETE", "/api/v1/media/"+file.Id.String(), nil))
-	did("post.cancelled", s.send("DELETE", "/api/v1/posts/"+s.Schedule().ID.String(), nil))
+	did("post.canceled", s.send("DELETE", "/api/v1/posts/"+s.Schedule().ID.String(), nil))
 	did("post.discarded", s.send("POST", "/api/v1/posts/"+s.Dead(s.Schedule(), post.TargetFailed).ID.String()+"/discard", nil))
 	doubtful := func() string {
 		p := s.Dead(s.Schedule(), post.TargetUncertain)
 		return "/api/v1/posts/" + p.ID.String() + "/targets/" + p.Targets[0].ID.String()
 	}
-	did("post.sent_again", s.send("POST", doubtful()+"/send-again", nil))
+	did("post.resent", s.send("POST", doubtful()+"/resend", nil))
 	did("post.confirmed", s.send("POST", doubtful()+"/confirm", object{"url": "https://social.example/@desk/1"}))
 
 	page := s.audit("?limit=200&actor=" + s.Owner.UserID.String())
@@ -107,15 +107,15 @@ func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
 	editor := s.Join(s.Workspace, workspace.Editor)
 	token := s.TokenOf(editor)
 	s.Connect("desk")
-	var cancelled []uuid.UUID
+	var canceled []uuid.UUID
 	for range 5 {
 		p := s.Schedule()
 		s.post(s.send("DELETE", "/api/v1/posts/"+p.ID.String(), nil, as(token)...), 200)
-		cancelled = append(cancelled, p.ID)
+		canceled = append(canceled, p.ID)
 	}
 	var seen []uuid.UUID
 	for query := ""; ; {
-		page := s.audit("?limit=2&action=post.cancelled,post.discarded" + query)
+		page := s.audit("?limit=2&action=post.canceled,post.discarded" + query)
 		for _, e := range page.Entries {
 			seen = append(seen, e.Object.Id)
 		}
@@ -125,19 +125,19 @@ func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
 		query = "&cursor=" + *page.NextCursor
 	}
 	slices.Reverse(seen)
-	if !slices.Equal(seen, cancelled) {
-		t.Errorf("the pages hold %v, want %v", seen, cancelled)
+	if !slices.Equal(seen, canceled) {
+		t.Errorf("the pages hold %v, want %v", seen, canceled)
 	}
 	for query, want := range map[string]int{
-		"?actor=" + editor.UserID.String() + "&action=post.cancelled":  5,
-		"?actor=" + s.Owner.UserID.String() + "&action=post.cancelled": 0,
+		"?actor=" + editor.UserID.String() + "&action=post.canceled":  5,
+		"?actor=" + s.Owner.UserID.String() + "&action=post.canceled": 0,
 		"?actor=operator": 0,
 		"?actor=" + strings.ToUpper(editor.UserID.String()) + "&limit=200": 6, // and the login
-		"?object=" + cancelled[2].String():                                 1,
-		"?from=" + begin + "&action=post.cancelled":                        5,
+		"?object=" + canceled[2].String():                                  1,
+		"?from=" + begin + "&action=post.canceled":                         5,
 		"?to=" + begin:              0,
 		"?action=account.connected": 1,
-		"?object=" + cancelled[2].String() + "&action=member.invited":            0,
+		"?object=" + canceled[2].String() + "&action=member.invited":             0,
 		"?action=login.succeeded,member.invited&object=" + uuid.NewString():      0,
 		"?action=member.invited&actor=dateline&object=" + editor.UserID.String(): 1,
 	} {
@@ -145,7 +145,7 @@ func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
 			t.Errorf("%s gives %d entries: %+v", query, len(page.Entries), page.Entries)
 		}
 	}
-	for query, field := range map[string]string{"?actor=me": "actor", "?action=Post%20cancelled": "action", "?object=x": "object", "?from=today": "from",
+	for query, field := range map[string]string{"?actor=me": "actor", "?action=Post%20canceled": "action", "?object=x": "object", "?from=today": "from",
 		"?cursor=abc": "cursor", "?limit=0": "limit"} {
 		s.refused(s.send("GET", "/api/v1/audit"+query, nil), 400, "invalid_request", field)
 	}

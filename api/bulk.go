@@ -28,7 +28,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	raw, err := io.ReadAll(c.Request.Body)
 	if err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); !errors.As(err, &tooLarge) {
-			err = apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."})
+			err = apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "incomplete", Message: "The body is incomplete."})
 		}
 		s.refuse(c, err)
 		return
@@ -68,7 +68,7 @@ func scheduledOf(done scheduling.BulkResult) []uuid.UUID {
 }
 
 func answerBulk(c *gin.Context, done scheduling.BulkResult, o scheduling.BulkOptions) {
-	all := spec.BulkResult{Total: len(done.Rows), Right: done.Valid, Wrong: len(done.Rows) - done.Valid, Rows: make([]spec.BulkRow, len(done.Rows))}
+	all := spec.BulkResult{Total: len(done.Rows), Valid: done.Valid, Invalid: len(done.Rows) - done.Valid, Rows: make([]spec.BulkRow, len(done.Rows))}
 	var wrong []spec.BulkRow
 	var price post.Price
 	for i, r := range done.Rows {
@@ -107,9 +107,9 @@ func answerBulk(c *gin.Context, done scheduling.BulkResult, o scheduling.BulkOpt
 	case o.DryRun || o.SkipInvalid:
 		c.JSON(http.StatusOK, all)
 	default:
-		detail := fmt.Sprintf("%d of %d rows are wrong, so nothing is stored. Correct them, or send mode=valid to store the others.", all.Wrong, all.Total)
+		detail := fmt.Sprintf("%d of %d rows are wrong, so nothing is stored. Correct them, or send mode=valid to store the others.", all.Invalid, all.Total)
 		c.Header("Content-Type", "application/problem+json")
 		c.JSON(http.StatusUnprocessableEntity, spec.BulkProblem{Type: "about:blank", Title: http.StatusText(http.StatusUnprocessableEntity),
-			Status: http.StatusUnprocessableEntity, Code: "rows_invalid", Detail: &detail, Total: all.Total, Right: all.Right, Wrong: all.Wrong, Rows: wrong})
+			Status: http.StatusUnprocessableEntity, Code: "rows_invalid", Detail: &detail, Total: all.Total, Valid: all.Valid, Invalid: all.Invalid, Rows: wrong})
 	}
 }

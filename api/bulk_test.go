@@ -46,7 +46,7 @@ func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
 		"'=1+1 là hai," + day + "T09:00:00+07:00,,mastodon:" + sports.Handle + ",,,,,FALSE\r\n" +
 		"Chưa xong,,,,,,,,TRUE\r\n"
 	r := s.bulkResult(s.csv("", body), 201)
-	if r.Total != 3 || r.Right != 3 || r.Created != 3 || len(r.Rows) != 3 || r.Rows[2].Row != 3 {
+	if r.Total != 3 || r.Valid != 3 || r.Created != 3 || len(r.Rows) != 3 || r.Rows[2].Row != 3 {
 		t.Fatalf("%+v", r)
 	}
 	first := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[0].Id.String(), nil), 200)
@@ -103,14 +103,14 @@ func TestOneWrongRowKeepsAllOut(t *testing.T) {
 		}
 	}
 	want := []string{"2 content too_long", "3 accounts[0] unknown", "4 colour unknown_field", "5 body wrong_type", "6 row not_json"}
-	if !slices.Equal(got, want) || p.Total != 7 || p.Right != 2 || p.Wrong != 5 {
+	if !slices.Equal(got, want) || p.Total != 7 || p.Valid != 2 || p.Invalid != 5 {
 		t.Errorf("refused %v, want %v: %+v", got, want, p)
 	}
 	if n := s.Count("select count(*) from scheduled_posts"); n != 0 {
 		t.Errorf("%d posts", n)
 	}
 	dry := s.bulkResult(s.ndjson("?mode=valid&dry_run=true", body), 200)
-	if dry.Right != 2 || dry.Created != 0 || s.Count("select count(*) from scheduled_posts") != 0 {
+	if dry.Valid != 2 || dry.Created != 0 || s.Count("select count(*) from scheduled_posts") != 0 {
 		t.Errorf("dry run: %+v", dry)
 	}
 	r := s.bulkResult(s.ndjson("?mode=valid", body), 201)
@@ -153,7 +153,7 @@ func TestABodyThatIsNoListIsRefused(t *testing.T) {
 	a := s.csv("", "content,drop_if_late_minutes,draft,thread,thread_1,thread_2\nx,soon,maybe,{,,\nx,,,,,gap\nx\nx,,,[],a,b\n")
 	var p spec.BulkProblem
 	s.decode(a, 422, &p)
-	if p.Wrong != 4 || len(*p.Rows[0].Errors) != 3 || (*p.Rows[1].Errors)[0].Field != "thread_1" || (*p.Rows[2].Errors)[0].Code != "wrong_length" || (*p.Rows[3].Errors)[0].Code != "duplicate" {
+	if p.Invalid != 4 || len(*p.Rows[0].Errors) != 3 || (*p.Rows[1].Errors)[0].Field != "thread_1" || (*p.Rows[2].Errors)[0].Code != "wrong_length" || (*p.Rows[3].Errors)[0].Code != "duplicate" {
 		t.Errorf("%s", a.body)
 	}
 }
@@ -202,7 +202,7 @@ func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {
 		if format == "csv" && (!strings.Contains(string(a.body), "'=HYPERLINK") || !strings.Contains(string(a.body), "''=đã")) {
 			t.Errorf("formulas stand in\n%s", a.body)
 		}
-		s.Exec("update scheduled_posts set status = 'cancelled' where status in ('scheduled', 'draft')")
+		s.Exec("update scheduled_posts set status = 'canceled' where status in ('scheduled', 'draft')")
 		r := s.bulkResult(s.send("POST", bulk, string(a.body), "Content-Type", contentType), 201)
 		if got := content(); r.Created != 4 || !slices.Equal(got, want) {
 			t.Errorf("%s came back as\n%s\nwant\n%s", format, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -76,10 +76,10 @@ func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccount
 	return spec.ConnectAccountByForm201JSONResponse(s.accountJSON(made.Account)), nil
 }
 
-// BeginConnection sends a person to a network's consent page.
-func (s *Server) BeginConnection(ctx context.Context, r spec.BeginConnectionRequestObject) (spec.BeginConnectionResponseObject, error) {
+// StartConnection sends a person to a network's consent page.
+func (s *Server) StartConnection(ctx context.Context, r spec.StartConnectionRequestObject) (spec.StartConnectionResponseObject, error) {
 	link, err := s.Accounts.StartAuthorization(ctx, principal(ctx), account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
-	return spec.BeginConnection200JSONResponse{AuthorizeUrl: link}, err
+	return spec.StartConnection200JSONResponse{AuthorizeUrl: link}, err
 }
 
 // ReconnectAccount sends a person to the consent page for an account that is
@@ -140,7 +140,7 @@ func (s *Server) chooseAgain(ctx context.Context, id uuid.UUID, key string, refu
 	choice, err := s.Accounts.ChoiceWithKey(ctx, id, key)
 	var none *apperr.Error
 	if errors.As(err, &none) {
-		return web.Connection{Look: look, Title: look.Say(notConnected()), Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard}, nil
+		return web.Connection{Look: look, Title: look.Translate(notConnected()), Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard}, nil
 	}
 	code := refused.Code
 	if len(refused.Fields) > 0 {

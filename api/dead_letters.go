@@ -45,12 +45,12 @@ func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestO
 	return spec.ConfirmTarget200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// SendTargetAgain says that an uncertain post is not published.
-func (s *Server) SendTargetAgain(ctx context.Context, r spec.SendTargetAgainRequestObject) (spec.SendTargetAgainResponseObject, error) {
+// ResendTarget says that an uncertain post is not published.
+func (s *Server) ResendTarget(ctx context.Context, r spec.ResendTargetRequestObject) (spec.ResendTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Resend(ctx, g, r.Target)
 	})
-	return spec.SendTargetAgain200JSONResponse{PostJSONResponse: answer}, err
+	return spec.ResendTarget200JSONResponse{PostJSONResponse: answer}, err
 }
 
 // ListDeadLetters lists what waits for a person.
@@ -92,7 +92,7 @@ func onlyText(fields map[string][]string) error {
 	var problems []apperr.FieldError
 	for field, list := range fields {
 		if slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }) {
-			problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: "This holds bytes that are no characters."})
+			problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: "The value must be valid UTF-8 without NUL."})
 		}
 	}
 	if len(problems) > 0 {
@@ -150,7 +150,7 @@ func (s *Server) DiscardDeadLetters(ctx context.Context, r spec.DiscardDeadLette
 
 func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
 	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
-		return spec.BulkAnswer{}, apperr.InvalidFields(apperr.FieldError{Field: "all", Code: "required", Message: "Say which dead letters are meant, or set all to true."})
+		return spec.BulkAnswer{}, apperr.InvalidFields(apperr.FieldError{Field: "all", Code: "required", Message: "Select dead letters with a filter, or set all to true."})
 	}
 	if err := onlyText(map[string][]string{"reasons": value(c.Reasons), "networks": value(c.Networks)}); err != nil {
 		return spec.BulkAnswer{}, err

@@ -93,7 +93,7 @@ func TestRivalsSeeAndReachNoDeadLetter(t *testing.T) {
 	path := "/api/v1/posts/" + p.ID.String()
 	target := path + "/targets/" + p.Targets[0].ID.String()
 	for _, a := range []answer{s.send("POST", path+"/retry", nil, theirs...), s.send("POST", path+"/discard", nil, theirs...), s.send("POST", path+"/schedule", object{}, theirs...),
-		s.send("POST", target+"/send-again", nil, theirs...), s.send("POST", target+"/confirm", object{"url": "https://social.example/1"}, theirs...)} {
+		s.send("POST", target+"/resend", nil, theirs...), s.send("POST", target+"/confirm", object{"url": "https://social.example/1"}, theirs...)} {
 		s.refused(a, 404, "post_not_found")
 	}
 	if now, err := s.Store.Post(t.Context(), p.ID); err != nil || now.Version != p.Version {
@@ -123,7 +123,7 @@ func TestRetryAndDiscardNeedNoBody(t *testing.T) {
 			again, err := s.Store.Post(t.Context(), p.ID)
 			s.Must(err)
 			s.Dead(again, post.TargetFailed)
-			if got := s.post(send(path+"/discard"), 200); got.Status != spec.PostStatusCancelled {
+			if got := s.post(send(path+"/discard"), 200); got.Status != spec.PostStatusCanceled {
 				t.Errorf("discarded: %+v", got)
 			}
 			if n := s.temporal.signals(p.ID); n != 2 {
@@ -141,13 +141,13 @@ func TestTargetsAreChosenByTheirIDs(t *testing.T) {
 	choose := func(i int) object { return object{"targets": []string{p.Targets[i].ID.String()}} }
 	tag := s.send("GET", path, nil).Header.Get("ETag")
 	got := s.post(s.send("POST", path+"/discard", choose(0), "If-Match", tag), 200)
-	if got.Status != spec.PostStatusFailed || got.Targets[0].Status != spec.TargetStatusCancelled || got.Targets[1].Status != spec.TargetStatusFailed {
+	if got.Status != spec.PostStatusFailed || got.Targets[0].Status != spec.TargetStatusCanceled || got.Targets[1].Status != spec.TargetStatusFailed {
 		t.Errorf("discarded one: %+v", got)
 	}
 	s.refused(s.send("POST", path+"/retry", choose(1), "If-Match", tag), 412, "version_mismatch")
 	s.refused(s.send("POST", path+"/retry", choose(0)), 409, "not_a_dead_letter")
 	got = s.post(s.send("POST", path+"/retry", choose(1)), 200)
-	if got.Status != spec.PostStatusScheduled || got.Targets[0].Status != spec.TargetStatusCancelled || got.Targets[1].Status != spec.TargetStatusScheduled {
+	if got.Status != spec.PostStatusScheduled || got.Targets[0].Status != spec.TargetStatusCanceled || got.Targets[1].Status != spec.TargetStatusScheduled {
 		t.Errorf("retried the other: %+v", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestAConfirmedPostEndsItsWorkflow(t *testing.T) {
 		t.Errorf("Temporal was told %d times: the workflow would wait for 30 days", n)
 	}
 	p = s.Dead(s.Schedule(), post.TargetUncertain)
-	got = s.post(s.send("POST", "/api/v1/posts/"+p.ID.String()+"/targets/"+p.Targets[0].ID.String()+"/send-again", nil), 200)
+	got = s.post(s.send("POST", "/api/v1/posts/"+p.ID.String()+"/targets/"+p.Targets[0].ID.String()+"/resend", nil), 200)
 	if got.Targets[0].Status != spec.TargetStatusScheduled || s.temporal.signals(p.ID) != 1 {
 		t.Errorf("got %+v", got)
 	}

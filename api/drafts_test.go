@@ -41,7 +41,7 @@ func TestADraftBecomesAPost(t *testing.T) {
 		t.Errorf("got %+v", now)
 	}
 	gone := s.post(s.send("POST", "/api/v1/posts", object{"content": "Hello", "draft": true}), 201)
-	if p := s.post(s.send("DELETE", "/api/v1/posts/"+gone.Id.String(), nil), 200); p.Status != spec.PostStatusCancelled || p.ScheduledTime != nil {
+	if p := s.post(s.send("DELETE", "/api/v1/posts/"+gone.Id.String(), nil), 200); p.Status != spec.PostStatusCanceled || p.ScheduledTime != nil {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -58,7 +58,7 @@ func TestDraftsAreListedWithPosts(t *testing.T) {
 	for _, body := range []object{hello(object{"draft": true}), hello(), hello(object{"scheduled_time": in(2 * time.Hour)})} {
 		want = append(want, s.post(s.send("POST", "/api/v1/posts", body), 201).Id.String())
 	}
-	s.post(s.send("DELETE", "/api/v1/posts/"+want[1], nil), 200) // cancelled, still without a time
+	s.post(s.send("DELETE", "/api/v1/posts/"+want[1], nil), 200) // canceled, still without a time
 	for _, order := range []string{"asc", "desc"} {
 		var seen []string
 		cursor := ""

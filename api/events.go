@@ -30,7 +30,7 @@ func (s *Server) PostEvents(ctx context.Context, r spec.PostEventsRequestObject)
 	after := int64(0)
 	if r.Params.LastEventID != nil {
 		if after, err = strconv.ParseInt(*r.Params.LastEventID, 10, 64); err != nil {
-			return nil, apperr.InvalidFields(apperr.FieldError{Field: "Last-Event-ID", Code: "invalid", Message: "Send the id of the last event that you received."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "Last-Event-ID", Code: "invalid", Message: "Must be the ID of the last received event."})
 		}
 	}
 	return eventStream{ctx: ctx, server: s, workspace: p.WorkspaceID, post: p.ID, after: after}, nil

@@ -33,7 +33,7 @@ const (
 func (s *Server) landings() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if route := c.FullPath(); route == callbackRoute || route == chooseRoute {
-			c.Set(lookKey, webpage.LookOf(c.Request))
+			c.Set(lookKey, webpage.PreferencesOf(c.Request))
 			if strings.Contains(c.GetHeader("Accept"), "text/html") {
 				c.Set(landingKey, s)
 			}
@@ -41,8 +41,8 @@ func (s *Server) landings() gin.HandlerFunc {
 	}
 }
 
-func lookOf(ctx context.Context) webpage.Look {
-	look, _ := ctx.Value(lookKey).(webpage.Look)
+func lookOf(ctx context.Context) webpage.Preferences {
+	look, _ := ctx.Value(lookKey).(webpage.Preferences)
 	return look
 }
 
@@ -86,7 +86,7 @@ func (s *Server) landsInDashboard(ctx context.Context) bool {
 const accountsPage = "../../../app/accounts"
 
 // connected is the page for a browser that is not in the dashboard.
-func connected(look webpage.Look, dashboard bool, made ...account.Account) web.Connection {
+func connected(look webpage.Preferences, dashboard bool, made ...account.Account) web.Connection {
 	handles := make([]string, len(made))
 	for i, a := range made {
 		handles[i] = a.Handle
@@ -95,18 +95,18 @@ func connected(look webpage.Look, dashboard bool, made ...account.Account) web.C
 	if len(made) > 1 {
 		text.EN = "%s are connected. You can close this page."
 	}
-	return web.Connection{Look: look, Title: look.Say(webpage.Text{EN: "Connected", VI: "Đã kết nối"}), Message: look.Say(text, strings.Join(handles, ", ")), Dashboard: dashboard}
+	return web.Connection{Look: look, Title: look.Translate(webpage.Text{EN: "Connected", VI: "Đã kết nối"}), Message: look.Translate(text, strings.Join(handles, ", ")), Dashboard: dashboard}
 }
 
 func notConnected() webpage.Text { return webpage.Text{EN: "Not connected", VI: "Chưa kết nối"} }
 
-func choicePage(look webpage.Look, c account.Choice, problem string) web.Connection {
-	p := web.Connection{Look: look, Title: look.Say(webpage.Text{EN: "Choose accounts", VI: "Chọn tài khoản"}), Problem: problem, Choice: c.ID.String(), Key: c.Key,
-		Message: look.Say(webpage.Text{EN: "This login may post as several accounts. Choose those that Dateline is to publish to.",
+func choicePage(look webpage.Preferences, c account.Choice, problem string) web.Connection {
+	p := web.Connection{Look: look, Title: look.Translate(webpage.Text{EN: "Choose accounts", VI: "Chọn tài khoản"}), Problem: problem, Choice: c.ID.String(), Key: c.Key,
+		Message: look.Translate(webpage.Text{EN: "This login may post as several accounts. Choose those that Dateline is to publish to.",
 			VI: "Tài khoản đăng nhập này quản lý nhiều tài khoản. Hãy chọn những tài khoản mà Dateline sẽ đăng bài lên."})}
 	for _, one := range c.Accounts {
 		kind := kindOf(string(one.Kind))
-		p.Accounts = append(p.Accounts, web.Candidate{ID: one.RemoteID, Handle: one.Handle, Name: one.Name, Kind: look.Say(kindText(kind))})
+		p.Accounts = append(p.Accounts, web.Candidate{ID: one.RemoteID, Handle: one.Handle, Name: one.Name, Kind: look.Translate(kindText(kind))})
 	}
 	return p
 }
@@ -121,7 +121,7 @@ func kindText(kind string) webpage.Text {
 
 // refusedText says why there is no account, in Vietnamese where that is known; the
 // API's sentences are English.
-func refusedText(look webpage.Look, reason, sentence string) string {
+func refusedText(look webpage.Preferences, reason, sentence string) string {
 	vi := map[string]string{
 		"not_allowed":         "Mạng xã hội chưa cấp quyền truy cập. Hãy kết nối lại và bấm cho phép.",
 		"unknown":             "Lần kết nối này không bắt đầu từ đây hoặc đã quá 10 phút. Hãy kết nối lại.",
@@ -137,7 +137,7 @@ func refusedText(look webpage.Look, reason, sentence string) string {
 	if vi == "" {
 		vi = sentence
 	}
-	return look.Say(webpage.Text{EN: sentence, VI: vi})
+	return look.Translate(webpage.Text{EN: sentence, VI: vi})
 }
 
 // land leads somebody who comes back from a network without an account to the page
@@ -164,7 +164,7 @@ func land(c *gin.Context, status int, code, detail string, problems []apperr.Fie
 		return true
 	}
 	look := lookOf(c)
-	page, err := web.Connection{Look: look, Title: look.Say(notConnected()), Message: refusedText(look, reason, sentence)}.HTML()
+	page, err := web.Connection{Look: look, Title: look.Translate(notConnected()), Message: refusedText(look, reason, sentence)}.HTML()
 	if err != nil {
 		c.Status(http.StatusInternalServerError)
 		return true

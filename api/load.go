@@ -106,7 +106,7 @@ func (g *gate) refuse() {
 	defer g.mu.Unlock()
 	g.refused++
 	if time.Since(g.told) >= tellEvery {
-		g.log.Warn("more comes in than can be done at once: some of it is refused", "what", g.what, "at_once", cap(g.room), "refused", g.refused)
+		g.log.Warn("too many concurrent requests: some are rejected", "what", g.what, "limit", cap(g.room), "rejected", g.refused)
 		g.told, g.refused = time.Now(), 0
 	}
 }
@@ -158,7 +158,7 @@ func (l *load) paced(c *gin.Context, who workspace.Principal) bool {
 // looked up, so that a client that has a good one does not suffer for another
 // one behind the same address.
 func (l *load) anonymous(c *gin.Context) bool {
-	return slower(c, l.addresses, throttle.Client(c.ClientIP()), "Too many requests without a good token come from your address.")
+	return slower(c, l.addresses, throttle.ClientKey(c.ClientIP()), "Too many requests without a good token come from your address.")
 }
 
 // slower answers 429 to who has used up an allowance (RFC 6585, 4).

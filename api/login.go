@@ -167,14 +167,14 @@ func (s *Server) ListSessions(ctx context.Context, _ spec.ListSessionsRequestObj
 	return out, err
 }
 
-// EndSession logs one session out.
-func (s *Server) EndSession(ctx context.Context, r spec.EndSessionRequestObject) (spec.EndSessionResponseObject, error) {
-	return spec.EndSession204Response{}, s.closing(r.Id, s.Login.End(ctx, ownSession(ctx).UserID, r.Id))
+// RevokeSession logs one session out.
+func (s *Server) RevokeSession(ctx context.Context, r spec.RevokeSessionRequestObject) (spec.RevokeSessionResponseObject, error) {
+	return spec.RevokeSession204Response{}, s.closing(r.Id, s.Login.End(ctx, ownSession(ctx).UserID, r.Id))
 }
 
-// EndSessions logs somebody out everywhere.
-func (s *Server) EndSessions(ctx context.Context, _ spec.EndSessionsRequestObject) (spec.EndSessionsResponseObject, error) {
-	return spec.EndSessions204Response{}, s.closing(ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
+// RevokeSessions logs somebody out everywhere.
+func (s *Server) RevokeSessions(ctx context.Context, _ spec.RevokeSessionsRequestObject) (spec.RevokeSessionsResponseObject, error) {
+	return spec.RevokeSessions204Response{}, s.closing(ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
 }
 
 // closing has streams look at once whether their reader still has access, after

@@ -71,7 +71,7 @@ func brokenUpload(err error) error {
 	if errors.As(err, &tooLarge) {
 		return err
 	}
-	return apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: "The form is broken or did not arrive whole."})
+	return apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: "The form is invalid or incomplete."})
 }
 
 // FetchMedia takes a file from an address on the web.

@@ -95,7 +95,7 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 			p := s.pending(s.send("POST", "/api/v1/posts", hello(object{"attachments": []any{f}}), s.author...), 201)
 			s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/reject", object{"note": "Describe the picture"}, s.editor...), 200)
 		},
-		"a cancelled post": func(f uuid.UUID) {
+		"a canceled post": func(f uuid.UUID) {
 			p := s.post(s.send("POST", "/api/v1/posts", hello(object{"attachments": []any{f}}), s.editor...), 201)
 			s.post(s.send("DELETE", "/api/v1/posts/"+p.Id.String(), nil, s.editor...), 200)
 		},

@@ -7,15 +7,15 @@ import (
 	"dateline/internal/publishing/media"
 )
 
-// BeginMediaUpload begins an upload that goes to the bucket directly.
-func (s *Server) BeginMediaUpload(ctx context.Context, r spec.BeginMediaUploadRequestObject) (spec.BeginMediaUploadResponseObject, error) {
+// StartMediaUpload begins an upload that goes to the bucket directly.
+func (s *Server) StartMediaUpload(ctx context.Context, r spec.StartMediaUploadRequestObject) (spec.StartMediaUploadResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
 	if err := checkKey(ctx, key); err != nil {
 		return nil, err
 	}
 	t, err := s.Media.StartUpload(ctx, principal(ctx), media.UploadRequest{FileName: r.Body.FileName, AltText: value(r.Body.AltText),
 		Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256), IdempotencyKey: key})
-	answer := spec.BeginMediaUpload201JSONResponse{Body: ticketJSON(t)}
+	answer := spec.StartMediaUpload201JSONResponse{Body: ticketJSON(t)}
 	if t.Replayed {
 		yes := "true"
 		answer.Headers.IdempotentReplayed = &yes

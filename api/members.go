@@ -46,10 +46,10 @@ func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObj
 	return spec.InviteMember201JSONResponse{Body: memberJSON(m), Headers: spec.InviteMember201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
-// ChangeMember gives a member another role.
-func (s *Server) ChangeMember(ctx context.Context, r spec.ChangeMemberRequestObject) (spec.ChangeMemberResponseObject, error) {
+// UpdateMember gives a member another role.
+func (s *Server) UpdateMember(ctx context.Context, r spec.UpdateMemberRequestObject) (spec.UpdateMemberResponseObject, error) {
 	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, workspace.Role(r.Body.Role))
-	return spec.ChangeMember200JSONResponse(memberJSON(m)), s.closing(r.Id, err)
+	return spec.UpdateMember200JSONResponse(memberJSON(m)), s.closing(r.Id, err)
 }
 
 // RemoveMember takes a member out of the workspace.

@@ -68,7 +68,7 @@ func idempotencyOf(ctx context.Context, key *string, kind string, body any) (ide
 
 func namedRequest(ctx context.Context, key, kind string, request []byte) (idempotency.Key, error) {
 	if !utf8.ValidString(key) {
-		return idempotency.Key{}, apperr.InvalidFields(apperr.FieldError{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
+		return idempotency.Key{}, apperr.InvalidFields(apperr.FieldError{Field: "Idempotency-Key", Code: "invalid", Message: "The key must be valid UTF-8."})
 	}
 	sum := sha256.Sum256(append([]byte(kind+"\n"), request...))
 	return idempotency.Key{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
@@ -150,7 +150,7 @@ func versionOf(ifMatch *string) (int64, error) {
 	}
 	v, err := strconv.ParseInt(strings.Trim(strings.TrimSpace(*ifMatch), `"`), 10, 64)
 	if err != nil || v < 1 {
-		return 0, apperr.InvalidFields(apperr.FieldError{Field: "If-Match", Code: "invalid", Message: "Send the ETag that you read, or leave the header out."})
+		return 0, apperr.InvalidFields(apperr.FieldError{Field: "If-Match", Code: "invalid", Message: "Send the ETag of the version you read, or omit the header."})
 	}
 	return v, nil
 }
@@ -214,7 +214,7 @@ func readCursor(text string) (*time.Time, *uuid.UUID, error) {
 	t, errTime := time.Parse(time.RFC3339Nano, at)
 	u, errID := uuid.Parse(id)
 	if err != nil || errTime != nil || errID != nil {
-		return nil, nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
+		return nil, nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the previous page unchanged."})
 	}
 	return &t, &u, nil
 }

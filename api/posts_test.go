@@ -133,11 +133,11 @@ func TestAnEditGuardedByItsETagIsRefusedOnceThePostChanged(t *testing.T) {
 func TestAChangeThatComesTooLateIsRefusedWithTheReason(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
-	claimed, cancelled, posted := s.Schedule(), s.Schedule(), s.Schedule()
+	claimed, canceled, posted := s.Schedule(), s.Schedule(), s.Schedule()
 	s.Claim(claimed)
-	s.post(s.send("DELETE", "/api/v1/posts/"+cancelled.ID.String(), nil), 200)
+	s.post(s.send("DELETE", "/api/v1/posts/"+canceled.ID.String(), nil), 200)
 	s.Finish(s.Claim(posted), post.TargetPosted)
-	for reason, p := range map[string]post.Post{"being published right now": claimed, "is cancelled": cancelled, "already published": posted} {
+	for reason, p := range map[string]post.Post{"being published right now": claimed, "is canceled": canceled, "already published": posted} {
 		path := "/api/v1/posts/" + p.ID.String()
 		for _, a := range []answer{s.send("PATCH", path, object{"content": "Late"}), s.send("DELETE", path, nil), s.send("POST", path+"/publish-now", nil)} {
 			s.refused(a, 409, "too_late")

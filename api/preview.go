@@ -95,7 +95,7 @@ func priceJSON(p post.Price) *spec.Price {
 }
 
 func fullPrice(p post.Price) spec.Price {
-	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Why: append([]string{}, p.Reasons...)}
+	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Reasons: append([]string{}, p.Reasons...)}
 }
 
 // dollars writes an amount with all its digits, and cents at least.

@@ -126,7 +126,7 @@ func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
 	}
 	s.post(s.send("DELETE", "/api/v1/posts/"+first.Id.String(), nil), 200)
 	if p := s.post(s.send("PATCH", path, object{"language": "vi"}), 200); p.Warnings != nil && len(duplicates(p.Warnings)) != 0 {
-		t.Errorf("a cancelled post counts: %+v", p.Warnings)
+		t.Errorf("a canceled post counts: %+v", p.Warnings)
 	}
 	s.Finish(s.Claim(s.Schedule(func(d *scheduling.Draft) { d.Accounts = both[1:] })), post.TargetPosted)
 	old := hello(object{"accounts": both[1:], "scheduled_time": in(5 * time.Hour)})
@@ -228,8 +228,8 @@ func TestTenThousandRowsAreComparedAtOnce(t *testing.T) {
 	statements := s.Count("select xact_commit from pg_stat_database where datname = current_database()")
 	var done spec.BulkResult
 	s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", text, "Content-Type", "application/x-ndjson"), 200, &done)
-	if n := counted.asked.Load() - before; n != 1 || done.Right != 10_000 {
-		t.Errorf("asked %d times for %d right rows", n, done.Right)
+	if n := counted.asked.Load() - before; n != 1 || done.Valid != 10_000 {
+		t.Errorf("asked %d times for %d right rows", n, done.Valid)
 	}
 	if n := s.Count("select xact_commit from pg_stat_database where datname = current_database()") - statements; n > 100 {
 		t.Errorf("the database was asked %d times", n)
@@ -273,7 +273,7 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	body := hello(object{"content": "Paid", "accounts": []string{first.ID.String(), other.ID.String()}, "thread": []any{object{"content": "More", "attachments": []string{s.upload("a.png", "x").Id.String()}}},
 		"overrides": object{other.ID.String(): object{"thread": []any{}}}})
 	shown := s.preview(body)
-	if shown.Price.MicroUsd != 35_000 || shown.Price.Formatted != "$0.035" || len(shown.Price.Why) != 1 || shown.Targets[0].Price.MicroUsd != 25_000 ||
+	if shown.Price.MicroUsd != 35_000 || shown.Price.Formatted != "$0.035" || len(shown.Price.Reasons) != 1 || shown.Targets[0].Price.MicroUsd != 25_000 ||
 		shown.Targets[0].Segments[1].Price.MicroUsd != 15_000 || shown.Targets[1].Price.Formatted != "$0.01" {
 		t.Errorf("got %+v", shown)
 	}
@@ -288,7 +288,7 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	rows := lines(hello(object{"content": "One"}), hello(object{"content": "Two", "accounts": []string{first.ID.String(), other.ID.String()}}))
 	s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", rows, "Content-Type", "application/x-ndjson"), 200, &many)
 	if many.Price == nil || many.Rows[0].Price == nil || many.Rows[1].Price == nil || many.Rows[1].Price.MicroUsd != 20_000 ||
-		many.Price.MicroUsd != many.Rows[0].Price.MicroUsd+20_000 || len(many.Price.Why) != 1 {
+		many.Price.MicroUsd != many.Rows[0].Price.MicroUsd+20_000 || len(many.Price.Reasons) != 1 {
 		t.Errorf("in bulk: %+v", many)
 	}
 }

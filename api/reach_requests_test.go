@@ -164,8 +164,8 @@ func reachable() map[string]reach {
 		"getSession":      ownSession(none),
 		"switchWorkspace": ownSession(func(x *things) request { return request{body: object{"workspace_id": x.caller.WorkspaceID}} }),
 		"listSessions":    ownSession(none),
-		"endSession":      ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
-		"endSessions":     ownSession(none),
+		"revokeSession":   ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
+		"revokeSessions":  ownSession(none),
 
 		"schedulePost": authors(workspace.PostsWrite, newPost),
 		"createPost":   authors(workspace.PostsWrite, newPost),
@@ -212,7 +212,7 @@ func reachable() map[string]reach {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}, body: object{"url": "https://social.example/@desk/" + someID().String()}}
 		}),
-		"sendTargetAgain": authors(workspace.PostsWrite, func(x *things) request {
+		"resendTarget": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}}
 		}),
@@ -263,7 +263,7 @@ func reachable() map[string]reach {
 		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}
 		}),
-		"beginConnection": editors(workspace.AccountsWrite, func(x *things) request {
+		"startConnection": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL()}}
 		}),
 		"listNetworks": viewers(workspace.AccountsRead, none),
@@ -293,7 +293,7 @@ func reachable() map[string]reach {
 		"fetchMedia": authors(workspace.MediaWrite, func(x *things) request {
 			return request{body: object{"url": x.onTheWeb()}}
 		}),
-		"beginMediaUpload":    authors(workspace.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
+		"startMediaUpload":    authors(workspace.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
 		"getMediaUpload":      authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
 		"completeMediaUpload": authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
 		"uploadMedia": authors(workspace.MediaWrite, func(x *things) request {
@@ -307,7 +307,7 @@ func reachable() map[string]reach {
 			return request{body: object{"url": "https://hooks.example/dateline"}}
 		}),
 		"getWebhook":            editors(workspace.WebhooksRead, onWebhook(nil)),
-		"editWebhook":           editors(workspace.WebhooksWrite, onWebhook(object{"description": "Changed"})),
+		"updateWebhook":         editors(workspace.WebhooksWrite, onWebhook(object{"description": "Changed"})),
 		"deleteWebhook":         editors(workspace.WebhooksWrite, onWebhook(nil)),
 		"rotateWebhookSecret":   editors(workspace.WebhooksWrite, onWebhook(nil)),
 		"testWebhook":           editors(workspace.WebhooksWrite, onWebhook(nil)),
@@ -365,7 +365,7 @@ func reachable() map[string]reach {
 		"getMe":                   viewers("", none),
 		"getWorkspace":            viewers(workspace.WorkspaceRead, none),
 		"listWorkspaces":          viewers(workspace.WorkspaceRead, none),
-		"editWorkspace":           owners(workspace.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
+		"updateWorkspace":         owners(workspace.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
 		"exportWorkspace":         owners(workspace.WorkspaceWrite, none),
 		"listWorkspaceExports":    owners(workspace.WorkspaceRead, none),
 		"getWorkspaceExport":      owners(workspace.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
@@ -380,7 +380,7 @@ func reachable() map[string]reach {
 		"inviteMember": owners(workspace.MembersWrite, func(*things) request {
 			return request{body: object{"email": someID().String() + "@news.example", "role": "editor"}}
 		}),
-		"changeMember": owners(workspace.MembersWrite, func(x *things) request {
+		"updateMember": owners(workspace.MembersWrite, func(x *things) request {
 			return request{args: []any{x.member()}, body: object{"role": "viewer"}}
 		}),
 		"removeMember": owners(workspace.MembersWrite, func(x *things) request { return request{args: []any{x.member()}} }),

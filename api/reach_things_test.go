@@ -103,7 +103,7 @@ func (x *things) change(id uuid.UUID, how func(context.Context, post.Guard) erro
 func (x *things) export() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
 		archives := x.s.archives()
-		job, err := archives.Begin(x.s.t.Context(), x.s.Owner)
+		job, err := archives.Start(x.s.t.Context(), x.s.Owner)
 		x.s.Must(err)
 		_, err = archives.Write(x.s.t.Context(), job.ID)
 		x.s.Must(err)

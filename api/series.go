@@ -190,7 +190,7 @@ const notesShown = 100
 
 func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, error) {
 	out := spec.Series{Id: one.ID, Status: spec.SeriesStatus(one.Status), Rule: one.Rule, Starts: one.Starts, TimeZone: one.TimeZone,
-		LastProblem: optional(one.LastError), LastProblemAt: one.LastErrorAt, Skipped: []string{}, Missed: []spec.MissedOccurrence{},
+		LastError: optional(one.LastError), LastErrorAt: one.LastErrorAt, Skipped: []string{}, Missed: []spec.MissedOccurrence{},
 		Version: one.Version, CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
 	if err := json.Unmarshal(one.Template, &out.Template); err != nil {
 		return out, err

@@ -53,7 +53,7 @@ func TestASeriesStandsInTheCalendar(t *testing.T) {
 	a := s.send("POST", "/api/v1/series", daily(), "Idempotency-Key", "sáng")
 	one := s.series(a, 201)
 	path := a.Header.Get("Location")
-	if one.Status != "active" || one.TimeZone != "Asia/Ho_Chi_Minh" || one.Template.Content != morningNews || one.LastProblem != nil || a.Header.Get("ETag") != `"1"` {
+	if one.Status != "active" || one.TimeZone != "Asia/Ho_Chi_Minh" || one.Template.Content != morningNews || one.LastError != nil || a.Header.Get("ETag") != `"1"` {
 		t.Errorf("made %s", a.body)
 	}
 	posts := s.postsOf(one.Id, "scheduled")
@@ -123,7 +123,7 @@ func TestEditingASeriesLeavesEditedPostsAlone(t *testing.T) {
 	if edited.Version != 2 || edited.Template.Content != "Chào buổi sáng" || edited.Template.Language != nil {
 		t.Errorf("edited to %+v", edited)
 	}
-	now := s.postsOf(one.Id, "scheduled,publishing,cancelled")
+	now := s.postsOf(one.Id, "scheduled,publishing,canceled")
 	if len(now) != 35 {
 		t.Fatalf("%d posts", len(now))
 	}
@@ -174,7 +174,7 @@ func TestSkippingTakesOneOccurrenceOut(t *testing.T) {
 			t.Errorf("skipped are %v", got.Skipped)
 		}
 	}
-	if p := s.post(s.send("GET", "/api/v1/posts/"+posts[4].Id.String(), nil), 200); p.Status != "cancelled" {
+	if p := s.post(s.send("GET", "/api/v1/posts/"+posts[4].Id.String(), nil), 200); p.Status != "canceled" {
 		t.Errorf("the skipped post is %s", p.Status)
 	}
 	_, err := s.Scheduler.Materialize(t.Context(), one.Id)
@@ -214,7 +214,7 @@ func TestPausingAndEnding(t *testing.T) {
 	if left := s.postsOf(one.Id, "scheduled"); len(left) != 1 || left[0].Id != posts[0].Id {
 		t.Errorf("%d posts are left", len(left))
 	}
-	s.Exec("update series set looked_until = now() - interval '5 days'")
+	s.Exec("update series set checked_until = now() - interval '5 days'")
 	if got := s.series(s.send("POST", path+"/resume", nil), 200); got.Status != "active" || len(got.Missed) != 0 {
 		t.Errorf("resumed: %+v", got)
 	}
@@ -236,7 +236,7 @@ func TestWhatPassedWhileNobodyLookedIsMissedAndNotPublishedLate(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily()), 201)
-	s.Exec("update series set looked_until = now() - interval '72 hours'")
+	s.Exec("update series set checked_until = now() - interval '72 hours'")
 	_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 	s.Must(err)
 	got := s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
@@ -253,14 +253,14 @@ func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
 	account := s.Connect("desk")
 	one := s.series(s.send("POST", "/api/v1/series", daily(object{"template": object{"content": morningNews, "accounts": []string{account.ID.String()}}})), 201)
 	s.Exec("update accounts set status = 'needs_reconnect'")
-	s.Exec("update scheduled_posts set status = 'cancelled', withdrawn = true where series_id = $1", one.Id)
+	s.Exec("update scheduled_posts set status = 'canceled', withdrawn = true where series_id = $1", one.Id)
 	look := func() spec.Series {
 		t.Helper()
 		_, err := s.Scheduler.Materialize(t.Context(), one.Id)
 		s.Must(err)
 		return s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
 	}
-	if got := look(); got.LastProblem == nil || !strings.Contains(*got.LastProblem, "must be connected again") || got.LastProblemAt == nil {
+	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "must be connected again") || got.LastErrorAt == nil {
 		t.Errorf("in trouble: %+v", got)
 	}
 	drafts := s.postsOf(one.Id, "draft")
@@ -269,13 +269,13 @@ func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
 	}
 	// One whose time passes is missed.
 	s.Exec("update scheduled_posts set occurrence = to_char(now() at time zone 'Asia/Ho_Chi_Minh' - interval '1 day', 'YYYY-MM-DD') || 'T07:00:00', scheduled_time = now() - interval '1 day' where post_id = $1", drafts[34].Id)
-	s.Exec("update series set looked_until = now() - interval '2 days'")
+	s.Exec("update series set checked_until = now() - interval '2 days'")
 	if got := look(); len(got.Missed) != 2 {
 		t.Errorf("missed: %+v", got.Missed)
 	}
 	s.Exec("update accounts set status = 'connected'")
-	if got := look(); got.LastProblem != nil {
-		t.Errorf("the trouble is over: %+v", *got.LastProblem)
+	if got := look(); got.LastError != nil {
+		t.Errorf("the trouble is over: %+v", *got.LastError)
 	}
 	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 35 {
 		t.Errorf("%d posts are scheduled", len(posts))

@@ -87,7 +87,7 @@ func unstorable(c *gin.Context, raw []byte) []apperr.FieldError {
 	slices.Sort(fields)
 	problems := make([]apperr.FieldError, len(fields))
 	for i, field := range fields {
-		problems[i] = apperr.FieldError{Field: field, Code: "invalid", Message: "Remove the NUL characters and anything that is not UTF-8."}
+		problems[i] = apperr.FieldError{Field: field, Code: "invalid", Message: "Must be valid UTF-8 without NUL characters."}
 	}
 	return problems
 }

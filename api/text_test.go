@@ -65,7 +65,7 @@ func TestIntegers_MayBeWrittenWithAFraction(t *testing.T) {
 		}
 		var bulk spec.BulkResult
 		s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", `{"content":"x","scheduled_time":"`+in(3600e9)+`","drop_if_late_minutes":`+text+`}`, "Content-Type", "application/x-ndjson"), 200, &bulk)
-		if bulk.Right != 1 {
+		if bulk.Valid != 1 {
 			t.Errorf("drop_if_late_minutes %s in a bulk row: got %+v, want no error", text, bulk)
 		}
 	}

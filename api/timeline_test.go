@@ -44,10 +44,10 @@ func TestATimelineTellsTheWholeStory(t *testing.T) {
 		{"created", "Created, to be published on " + due + " (Europe/Berlin), to " + account.Handle + ".", false},
 		{"edited", "Edited: the text.", false},
 		{"sending", "Being sent to " + account.Handle + ", planned for " + planned + ".", true},
-		{"ambiguous", "Sent to " + account.Handle + " at 24 December 2026 12:00:00.412; the connection was reset before an answer came.", true},
+		{"ambiguous", "Sent to " + account.Handle + " at 24 December 2026 12:00:00.412; the connection was reset before a response arrived.", true},
 		{"from_a_newer_version", "Noted: from_a_newer_version.", false},
 		{"posted", "Posted to " + account.Handle + ".", true},
-		{"status", "Done: the post is live on all of its accounts.", false},
+		{"status", "Published on all accounts.", false},
 	} {
 		e := got.Entries[i]
 		// At midnight the plan lies on another day than its event.

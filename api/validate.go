@@ -140,12 +140,12 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		writeTooLarge(c, tooLarge.Limit)
 		return nil, false
 	case err != nil:
-		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body did not arrive whole.",
-			[]apperr.FieldError{{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."}})
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is incomplete.",
+			[]apperr.FieldError{{Field: "body", Code: "incomplete", Message: "The body is incomplete."}})
 		return nil, false
 	case len(raw) > 0 && !wanted:
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request takes no body.",
-			[]apperr.FieldError{{Field: "body", Code: "unexpected", Message: "Leave the body out."}})
+			[]apperr.FieldError{{Field: "body", Code: "unexpected", Message: "This request must not have a body."}})
 		return nil, false
 	case len(raw) == 0 && wanted && !op.RequestBody.Value.Required:
 		// Left out, whatever the headers say of it.
@@ -154,11 +154,11 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		return nil, false
 	case wanted && c.ContentType() == formType && !utf8.Valid(raw):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no form.",
-			[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "Send a form in UTF-8."}})
+			[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body must be a form in UTF-8."}})
 		return nil, false
 	case wanted && c.ContentType() != formType && (!utf8.Valid(raw) || !json.Valid(raw)):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no JSON document.",
-			[]apperr.FieldError{{Field: "body", Code: "not_json", Message: "Send one JSON document, in UTF-8."}})
+			[]apperr.FieldError{{Field: "body", Code: "not_json", Message: "The body must be a single JSON document in UTF-8."}})
 		return nil, false
 	}
 	if wanted && c.ContentType() != formType && len(raw) > 0 {
@@ -199,7 +199,7 @@ func flatten(err error) []apperr.FieldError {
 	case errors.As(err, &schema):
 		return schemaProblems(schema)
 	case errors.As(err, &parse):
-		return []apperr.FieldError{{Field: "body", Code: "not_json", Message: "The body is no JSON."}}
+		return []apperr.FieldError{{Field: "body", Code: "not_json", Message: "The body is not valid JSON."}}
 	default:
 		return []apperr.FieldError{{Field: "body", Code: "invalid", Message: sentence(err.Error())}}
 	}
@@ -241,7 +241,7 @@ func schemaProblems(e *openapi3.SchemaError) []apperr.FieldError {
 	reason := location.ReplaceAllString(e.Reason, "")
 	var problems []apperr.FieldError
 	if code == "required" || code == "unknown_field" {
-		message := map[string]string{"required": "This field is missing.", "unknown_field": "There is no such field here."}[code]
+		message := map[string]string{"required": "This field is missing.", "unknown_field": "This field does not exist."}[code]
 		for _, property := range quoted.FindAllStringSubmatch(reason, -1) {
 			name := property[1] + property[2]
 			path := join(field, name)
@@ -284,5 +284,5 @@ func refuseParameter(c *gin.Context, err error, _ int) {
 		field = m[1]
 	}
 	writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.",
-		[]apperr.FieldError{{Field: field, Code: "wrong_format", Message: "This is no valid value."}})
+		[]apperr.FieldError{{Field: field, Code: "wrong_format", Message: "The value is invalid."}})
 }

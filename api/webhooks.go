@@ -38,8 +38,8 @@ func (s *Server) GetWebhook(ctx context.Context, r spec.GetWebhookRequestObject)
 	return spec.GetWebhook200JSONResponse(webhookJSON(e)), err
 }
 
-// EditWebhook changes, disables or enables a webhook endpoint.
-func (s *Server) EditWebhook(ctx context.Context, r spec.EditWebhookRequestObject) (spec.EditWebhookResponseObject, error) {
+// UpdateWebhook changes, disables or enables a webhook endpoint.
+func (s *Server) UpdateWebhook(ctx context.Context, r spec.UpdateWebhookRequestObject) (spec.UpdateWebhookResponseObject, error) {
 	change := webhook.Change{URL: r.Body.Url, Description: r.Body.Description}
 	if r.Body.Types != nil {
 		types := typeNames(r.Body.Types)
@@ -49,8 +49,8 @@ func (s *Server) EditWebhook(ctx context.Context, r spec.EditWebhookRequestObjec
 		status := webhook.Status(*r.Body.Status)
 		change.Status = &status
 	}
-	e, err := s.Webhooks.Edit(ctx, principal(ctx), r.Id, change)
-	return spec.EditWebhook200JSONResponse(webhookJSON(e)), err
+	e, err := s.Webhooks.Update(ctx, principal(ctx), r.Id, change)
+	return spec.UpdateWebhook200JSONResponse(webhookJSON(e)), err
 }
 
 // DeleteWebhook deletes a webhook endpoint with its deliveries.

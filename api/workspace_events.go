@@ -50,7 +50,7 @@ func parsePlace(text string) (p post.EventCursor, err error) {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
 	}
 	if err != nil {
-		return p, apperr.InvalidFields(apperr.FieldError{Field: "Last-Event-ID", Code: "invalid", Message: "Send the id of the last event that you received."})
+		return p, apperr.InvalidFields(apperr.FieldError{Field: "Last-Event-ID", Code: "invalid", Message: "Must be the ID of the last received event."})
 	}
 	return p, nil
 }
@@ -85,7 +85,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 		before := e.after
 		more, err := e.write(w)
 		if err != nil && e.ctx.Err() == nil {
-			e.server.Log.Warn("a workspace's stream was broken off", "workspace_id", e.filter.WorkspaceID, "error", err)
+			e.server.Log.Warn("an event stream was interrupted", "workspace_id", e.filter.WorkspaceID, "error", err)
 		}
 		if err != nil || flush() != nil {
 			return nil // the status is sent; the reader comes back with Last-Event-ID

@@ -87,7 +87,7 @@ func TestTheWorkspacesStreamShowsEveryPostAndAccountFromNowOn(t *testing.T) {
 func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
-	cancelled := s.begin(t.Context(), allEvents+"?type=cancelled&type=edited", "")
+	canceled := s.begin(t.Context(), allEvents+"?type=canceled&type=edited", "")
 	ofSecond := s.begin(t.Context(), allEvents+"?account="+second.ID.String(), "")
 	on := func(a account.Account) post.Post {
 		return s.Schedule(func(d *scheduling.Draft) { d.Accounts = []string{a.ID.String()} })
@@ -98,7 +98,7 @@ func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
 	s.Refuse(first.ID)
 	s.Refuse(second.ID)
 	s.post(s.send("DELETE", "/api/v1/posts/"+one.ID.String(), nil), 200)
-	if e := next(t, cancelled); e.kind != post.EventCanceled || s.read(e).PostID != one.ID {
+	if e := next(t, canceled); e.kind != post.EventCanceled || s.read(e).PostID != one.ID {
 		t.Errorf("narrowed to types: %+v", e)
 	}
 	for _, want := range []string{post.EventCreated, post.EventSending, post.EventFailed, post.EventStatus, post.EventNeedsReconnect} {
@@ -244,10 +244,10 @@ func TestAStreamGoesOnAfterTheDatabaseWasRestoredElsewhere(t *testing.T) {
 	s := start(t)
 	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), ($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)
 	s.Exec("update webhook_cursor set tx = '9000000000', event_id = 1")
-	if restored, err := s.Store.SettleEvents(t.Context()); !restored || err != nil {
+	if restored, err := s.Store.AlignCursor(t.Context()); !restored || err != nil {
 		t.Fatalf("not noticed: %v", err)
 	}
-	if restored, err := s.Store.SettleEvents(t.Context()); restored || err != nil {
+	if restored, err := s.Store.AlignCursor(t.Context()); restored || err != nil {
 		t.Errorf("noticed twice: %v", err)
 	}
 	events := s.begin(t.Context(), allEvents, "9000000000-1")

@@ -31,11 +31,11 @@ func (s *Server) GetWorkspace(ctx context.Context, _ spec.GetWorkspaceRequestObj
 	return spec.GetWorkspace200JSONResponse(workspaceJSON(w)), err
 }
 
-// EditWorkspace changes the workspace's settings.
-func (s *Server) EditWorkspace(ctx context.Context, r spec.EditWorkspaceRequestObject) (spec.EditWorkspaceResponseObject, error) {
+// UpdateWorkspace changes the workspace's settings.
+func (s *Server) UpdateWorkspace(ctx context.Context, r spec.UpdateWorkspaceRequestObject) (spec.UpdateWorkspaceResponseObject, error) {
 	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), workspace.Change{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
 		AuthorsNeedApproval: r.Body.AuthorsNeedApproval, KeepMediaCredit: r.Body.KeepMediaCredit})
-	return spec.EditWorkspace200JSONResponse(workspaceJSON(w)), err
+	return spec.UpdateWorkspace200JSONResponse(workspaceJSON(w)), err
 }
 
 // ListWorkspaces lists the workspaces of who asks.

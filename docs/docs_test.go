@@ -418,7 +418,18 @@ func TestOperations_Exist(t *testing.T) {
 		}
 	}
 	known["GET /metrics"], known["GET /v1/d.js"] = true, true
+	addresses := map[string]bool{}
+	for operation := range known {
+		_, address, _ := strings.Cut(operation, " ")
+		addresses[address] = true
+	}
+	variable := regexp.MustCompile(`news\.example|\$[A-Z]+`)
 	for file, text := range pages(t) {
+		for _, m := range regexp.MustCompile(`\$API(/api/[\w/$.-]+)`).FindAllStringSubmatch(text, -1) {
+			if name := variable.ReplaceAllString(m[1], "{}"); !addresses[name] && name != "/api/openapi.yaml" {
+				t.Errorf("%s requests %s, which does not exist", file, m[1])
+			}
+		}
 		for _, m := range regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^\\s`?]+)").FindAllStringSubmatch(text, -1) {
 			if name := m[1] + " " + parameter.ReplaceAllString(m[2], "{}"); !known[name] {
 				t.Errorf("%s names the operation %s %s, which does not exist", file, m[1], m[2])
@@ -436,6 +447,16 @@ func TestWebhookTypes_AreDocumented(t *testing.T) {
 	for _, name := range types {
 		if !strings.Contains(page, "| `"+name+"` |") {
 			t.Errorf("docs/how-to/receive-webhooks.md does not list %s", name)
+		}
+	}
+}
+
+func TestScopes_AreDocumented(t *testing.T) {
+	page := read(t, "docs/reference/permissions.md")
+	for _, scope := range openapi(t).Components.Schemas["Scope"].Enum {
+		area, _, _ := strings.Cut(scope, ":")
+		if !strings.Contains(page, "`"+area+"`") {
+			t.Errorf("docs/reference/permissions.md does not list the scope %s", scope)
 		}
 	}
 }

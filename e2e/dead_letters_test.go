@@ -113,7 +113,7 @@ func TestThreadsAndDeadLetters(t *testing.T) {
 		if done.Matched != 2 || len(done.Posts) != 2 {
 			t.Errorf("answered %+v", done)
 		}
-		d.awaitStatus(a.ID, "cancelled", 10*time.Second)
+		d.awaitStatus(a.ID, "canceled", 10*time.Second)
 		var why problem
 		if status := d.call(http.MethodPost, "/api/v1/posts/"+a.ID+"/retry", map[string]any{}, &why); status != http.StatusConflict || why.Code != "not_a_dead_letter" {
 			t.Errorf("retrying a discarded post: %d %+v", status, why)

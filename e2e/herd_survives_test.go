@@ -135,7 +135,7 @@ func (h *herd) wantAllOnce() {
 		Posts []post `json:"posts"`
 	}
 	e2etest.Eventually(h.t, 2*time.Minute, "every post to be known as posted", func() bool {
-		h.call(http.MethodGet, "/api/v1/posts?limit=1&status=draft,scheduled,publishing,partly_posted,failed,cancelled", nil, &page)
+		h.call(http.MethodGet, "/api/v1/posts?limit=1&status=draft,scheduled,publishing,partly_posted,failed,canceled", nil, &page)
 		return len(page.Posts) == 0
 	})
 	clear(copies)

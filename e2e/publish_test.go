@@ -79,14 +79,14 @@ func TestPublishing(t *testing.T) {
 		}
 	})
 
-	t.Run("a cancelled post does not go out", func(t *testing.T) {
+	t.Run("a canceled post does not go out", func(t *testing.T) {
 		d.t = t
 		p := d.schedule("never", 3*time.Second, to)
 		if status := d.call(http.MethodDelete, "/api/v1/posts/"+p.ID, nil, &post{}); status != http.StatusOK {
 			t.Fatalf("cancel: status %d", status)
 		}
 		time.Sleep(time.Until(p.Scheduled) + 2*time.Second)
-		if n.copies("never") != 0 || d.read(p.ID).Status != "cancelled" {
+		if n.copies("never") != 0 || d.read(p.ID).Status != "canceled" {
 			t.Errorf("status %s, the network has %d copies", d.read(p.ID).Status, n.copies("never"))
 		}
 	})
@@ -114,22 +114,22 @@ func TestPublishing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cancelled := d.schedule("cancelled by signal", 4*time.Second, to)
+		canceled := d.schedule("canceled by signal", 4*time.Second, to)
 		edited := d.schedule("before the signal", 4*time.Second, to)
 		hastened := d.schedule("hastened by signal", time.Hour, to)
-		signal(cancelled, workflows.SignalCancel, nil)
+		signal(canceled, workflows.SignalCancel, nil)
 		signal(edited, workflows.SignalEdit, map[string]string{"content": "after the signal"})
 		signal(hastened, workflows.SignalPublishNow, nil)
-		d.awaitStatus(cancelled.ID, "cancelled", 20*time.Second)
+		d.awaitStatus(canceled.ID, "canceled", 20*time.Second)
 		d.awaitStatus(edited.ID, "posted", 20*time.Second)
 		d.awaitStatus(hastened.ID, "posted", 20*time.Second)
-		time.Sleep(time.Until(cancelled.Scheduled) + time.Second)
-		if n.copies("cancelled by signal") != 0 || n.copies("before the signal") != 0 || n.copies("after the signal") != 1 || n.copies("hastened by signal") != 1 {
+		time.Sleep(time.Until(canceled.Scheduled) + time.Second)
+		if n.copies("canceled by signal") != 0 || n.copies("before the signal") != 0 || n.copies("after the signal") != 1 || n.copies("hastened by signal") != 1 {
 			t.Errorf("the network has %+v", n.Posts())
 		}
-		list, err := temporal.CountWorkflow(context.Background(), &workflowservice.CountWorkflowExecutionsRequest{Namespace: "default", Query: "PostStatus = 'cancelled'"})
+		list, err := temporal.CountWorkflow(context.Background(), &workflowservice.CountWorkflowExecutionsRequest{Namespace: "default", Query: "PostStatus = 'canceled'"})
 		if err != nil || list.GetCount() == 0 {
-			t.Errorf("the cancelled post cannot be found by its search attribute: %v %v", list, err)
+			t.Errorf("the canceled post cannot be found by its search attribute: %v %v", list, err)
 		}
 	})
 

@@ -142,7 +142,7 @@ func TestEngineCrash(t *testing.T) {
 			continue
 		}
 		e2etest.Eventually(t, 30*time.Second, "the program to say that "+engine+" died", func() bool {
-			return strings.Count(d.log.String(), "will be started again") > 0
+			return strings.Count(d.log.String(), "will be restarted") > 0
 		})
 	}
 	d.awaitStatus(p.ID, "posted", 90*time.Second)

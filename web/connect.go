@@ -12,7 +12,7 @@ var connect string
 // Connection is the page for somebody who comes back from a network and is not in
 // the dashboard: it says how it went, or lets them choose accounts.
 type Connection struct {
-	Look      webpage.Look
+	Look      webpage.Preferences
 	Title     string
 	Message   string
 	Problem   string // with the choice that was sent
@@ -32,7 +32,7 @@ func (c Connection) HTML() (string, error) {
 	body, err := c.Look.Body(connect, struct {
 		Connection
 		Connect, Leave string
-	}{c, c.Look.Say(webpage.Text{EN: "Connect", VI: "Kết nối"}), c.Look.Say(webpage.Text{EN: "Open the dashboard", VI: "Mở trang quản lý"})})
+	}{c, c.Look.Translate(webpage.Text{EN: "Connect", VI: "Kết nối"}), c.Look.Translate(webpage.Text{EN: "Open the dashboard", VI: "Mở trang quản lý"})})
 	if err != nil {
 		return "", err
 	}

@@ -114,7 +114,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 	n.Must(err)
 	t.Cleanup(client.CloseIdleConnections)
 	return &outbox{Newsroom: n, t: t, webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: client, Live: n.Bus,
-		Log: slog.New(slog.DiscardHandler), Timing: activities.WebhookTiming{Pauses: pauses, Answer: 10 * time.Second}}}
+		Log: slog.New(slog.DiscardHandler), Timing: activities.WebhookTiming{RetrySchedule: pauses, Timeout: 10 * time.Second}}}
 }
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
@@ -125,8 +125,8 @@ func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string
 }
 
 func (o *outbox) dispatcher(s webhook.Starter) *webhook.Dispatcher {
-	return &webhook.Dispatcher{Store: o.Store, Starter: s, Notices: o.Bus, PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
-		Pace: webhook.Pace{Look: 200 * time.Millisecond, Rest: 5 * time.Millisecond, Spacing: time.Millisecond, Again: 300 * time.Millisecond, Overdue: time.Second}}
+	return &webhook.Dispatcher{Store: o.Store, Starter: s, Notifications: o.Bus, PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
+		Pace: webhook.Pace{PollInterval: 200 * time.Millisecond, MinInterval: 5 * time.Millisecond, StartInterval: time.Millisecond, RetryAfter: 300 * time.Millisecond, Overdue: time.Second}}
 }
 
 // work runs the queue of webhooks and so many dispatchers.

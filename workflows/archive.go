@@ -20,7 +20,7 @@ type ExportWorkspaceInput struct {
 }
 
 // ExportWorkspace writes everything that a workspace owns into the object store,
-// and deletes it there when its time is over. Cancelling it while the archive
+// and deletes it there when its time is over. Canceling it while the archive
 // waits to be fetched deletes the archive at once.
 func ExportWorkspace(ctx workflow.Context, in ExportWorkspaceInput) (out activities.ArchiveResult, err error) {
 	var a *activities.Archive

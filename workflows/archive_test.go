@@ -86,7 +86,7 @@ func TestAnExportThatDoesNotWorkSaysSo(t *testing.T) {
 }
 
 // Who cancels the workflow has the archive deleted at once.
-func TestACancelledExportLeavesNothing(t *testing.T) {
+func TestACanceledExportLeavesNothing(t *testing.T) {
 	v := &vault{}
 	env := exporting(v)
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)

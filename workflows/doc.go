@@ -17,7 +17,7 @@
 //	 │       │ yes
 //	 │       ▼
 //	 └──── park: retry, edit, discard, changed
-//	         └─ 30 days, or the workflow is cancelled ─► end
+//	         └─ 30 days, or the workflow is canceled ─► end
 //
 // A post to a single account does not wait for its time itself: it starts to
 // publish at once, and the activity waits at Temporal (activities/defer.go).

@@ -14,15 +14,15 @@ import (
 
 // inbox collects what a Post workflow is told while it does something else.
 type inbox struct {
-	outer     workflow.Context
-	cancelled bool // the cancellation of outer was taken for a command
-	idle      bool // nothing is to be published: a cancellation is not for the post
-	wake      workflow.Channel
-	channels  []workflow.ReceiveChannel
-	names     []string
-	commands  []delivery.Command
-	changed   bool
-	woken     bool // what waits at Temporal should not wait any longer
+	outer    workflow.Context
+	canceled bool // the cancellation of outer was taken for a command
+	idle     bool // nothing is to be published: a cancellation is not for the post
+	wake     workflow.Channel
+	channels []workflow.ReceiveChannel
+	names    []string
+	commands []delivery.Command
+	changed  bool
+	woken    bool // what waits at Temporal should not wait any longer
 }
 
 // newInbox listens to the signals on work, and to the cancellation of outer,
@@ -67,8 +67,8 @@ func (b *inbox) drain() {
 	}
 	// Asked here and not only when woken: a timer that fires with the request
 	// would otherwise be acted on first.
-	if b.outer.Err() != nil && !b.cancelled && !b.idle {
-		b.cancelled = true
+	if b.outer.Err() != nil && !b.canceled && !b.idle {
+		b.canceled = true
 		b.commands = append(b.commands, delivery.Command{Name: SignalCancel})
 	}
 }

@@ -277,7 +277,7 @@ func TestAParkedPostContinuesAsNew(t *testing.T) {
 	next.wantSent(opening.Add(49 * time.Hour))
 }
 
-func TestCancellingAParkedWorkflowEndsItAndTouchesNothing(t *testing.T) {
+func TestCancelingAParkedWorkflowEndsItAndTouchesNothing(t *testing.T) {
 	t.Run("Parked", func(t *testing.T) {
 		r := parkedRun(t, "mastodon")
 		r.at(48*time.Hour, r.CancelWorkflow)

@@ -75,7 +75,7 @@ func TestPostEdited(t *testing.T) {
 	})
 }
 
-func TestPostCancelled(t *testing.T) {
+func TestPostCanceled(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.at(59*time.Minute, func() { r.SignalWorkflow(workflows.SignalCancel, nil) })
 	r.wantEnd(post.Canceled)
@@ -90,7 +90,7 @@ func TestPostCancelRequest(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(30*time.Minute, r.CancelWorkflow)
 		if _, err := r.end(); !temporal.IsCanceledError(err) {
-			t.Fatalf("ended with %v, want a cancelled workflow", err)
+			t.Fatalf("ended with %v, want a canceled workflow", err)
 		}
 		r.wantSent()
 		if r.room.view.Status != post.Canceled || r.room.calls != 0 {
@@ -153,7 +153,7 @@ func TestPostToOneAccountWaitsWithItsActivity(t *testing.T) {
 		sent   []time.Time
 	}{
 		"Unchanged":  {"", nil, post.Posted, []time.Time{due}},
-		"Cancelled":  {workflows.SignalCancel, nil, post.Canceled, nil},
+		"Canceled":   {workflows.SignalCancel, nil, post.Canceled, nil},
 		"Earlier":    {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(earlier.Format(time.RFC3339))}, post.Posted, []time.Time{earlier}},
 		"Later":      {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(later.Format(time.RFC3339))}, post.Posted, []time.Time{later}},
 		"PublishNow": {workflows.SignalPublishNow, nil, post.Posted, []time.Time{opening.Add(30 * time.Minute)}},

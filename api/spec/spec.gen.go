@@ -409,7 +409,7 @@ func (e PageSeriesUnit) Valid() bool {
 
 // Defines values for PostStatus.
 const (
-	PostStatusCancelled    PostStatus = "cancelled"
+	PostStatusCanceled     PostStatus = "canceled"
 	PostStatusDraft        PostStatus = "draft"
 	PostStatusFailed       PostStatus = "failed"
 	PostStatusPartlyPosted PostStatus = "partly_posted"
@@ -421,7 +421,7 @@ const (
 // Valid indicates whether the value is a known member of the PostStatus enum.
 func (e PostStatus) Valid() bool {
 	switch e {
-	case PostStatusCancelled:
+	case PostStatusCanceled:
 		return true
 	case PostStatusDraft:
 		return true
@@ -814,7 +814,7 @@ func (e SystemAlertSeverity) Valid() bool {
 
 // Defines values for TargetStatus.
 const (
-	TargetStatusCancelled  TargetStatus = "cancelled"
+	TargetStatusCanceled   TargetStatus = "canceled"
 	TargetStatusFailed     TargetStatus = "failed"
 	TargetStatusPosted     TargetStatus = "posted"
 	TargetStatusPublishing TargetStatus = "publishing"
@@ -825,7 +825,7 @@ const (
 // Valid indicates whether the value is a known member of the TargetStatus enum.
 func (e TargetStatus) Valid() bool {
 	switch e {
-	case TargetStatusCancelled:
+	case TargetStatusCanceled:
 		return true
 	case TargetStatusFailed:
 		return true
@@ -941,24 +941,6 @@ func (e WebhookStatus) Valid() bool {
 	}
 }
 
-// Defines values for WebhookEditStatus.
-const (
-	WebhookEditStatusDisabled WebhookEditStatus = "disabled"
-	WebhookEditStatusEnabled  WebhookEditStatus = "enabled"
-)
-
-// Valid indicates whether the value is a known member of the WebhookEditStatus enum.
-func (e WebhookEditStatus) Valid() bool {
-	switch e {
-	case WebhookEditStatusDisabled:
-		return true
-	case WebhookEditStatusEnabled:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for WebhookType.
 const (
 	AccountExpiring           WebhookType = "account.expiring"
@@ -1010,13 +992,31 @@ func (e WebhookType) Valid() bool {
 	}
 }
 
+// Defines values for WebhookUpdateStatus.
+const (
+	WebhookUpdateStatusDisabled WebhookUpdateStatus = "disabled"
+	WebhookUpdateStatusEnabled  WebhookUpdateStatus = "enabled"
+)
+
+// Valid indicates whether the value is a known member of the WebhookUpdateStatus enum.
+func (e WebhookUpdateStatus) Valid() bool {
+	switch e {
+	case WebhookUpdateStatusDisabled:
+		return true
+	case WebhookUpdateStatusEnabled:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WorkspaceExportStatus.
 const (
 	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
 	WorkspaceExportStatusExpired WorkspaceExportStatus = "expired"
 	WorkspaceExportStatusFailed  WorkspaceExportStatus = "failed"
-	WorkspaceExportStatusWaiting WorkspaceExportStatus = "waiting"
-	WorkspaceExportStatusWriting WorkspaceExportStatus = "writing"
+	WorkspaceExportStatusPending WorkspaceExportStatus = "pending"
+	WorkspaceExportStatusRunning WorkspaceExportStatus = "running"
 )
 
 // Valid indicates whether the value is a known member of the WorkspaceExportStatus enum.
@@ -1028,9 +1028,9 @@ func (e WorkspaceExportStatus) Valid() bool {
 		return true
 	case WorkspaceExportStatusFailed:
 		return true
-	case WorkspaceExportStatusWaiting:
+	case WorkspaceExportStatusPending:
 		return true
-	case WorkspaceExportStatusWriting:
+	case WorkspaceExportStatusRunning:
 		return true
 	default:
 		return false
@@ -1477,37 +1477,37 @@ type ArticleSummary struct {
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
-	// Name The user's, as it is now.
+	// Name Current name of the user.
 	Name *string `json:"name,omitempty"`
 
-	// SessionId Absent: not in a browser.
+	// SessionId Absent without a browser session.
 	SessionId *openapi_types.UUID `json:"session_id,omitempty"`
 
-	// TokenId Absent: not by an API token.
+	// TokenId Absent without an API token.
 	TokenId   *openapi_types.UUID `json:"token_id,omitempty"`
 	TokenName *string             `json:"token_name,omitempty"`
 
-	// Type operator: at the machine, or by a signal to a workflow.
+	// Type operator: command line or workflow signal.
 	Type   AuditActorType      `json:"type"`
 	UserId *openapi_types.UUID `json:"user_id,omitempty"`
 }
 
-// AuditActorType operator: at the machine, or by a signal to a workflow.
+// AuditActorType operator: command line or workflow signal.
 type AuditActorType string
 
 // AuditEntry defines model for AuditEntry.
 type AuditEntry struct {
-	// Action Stable; made for programs.
+	// Action Stable identifier.
 	Action string                 `json:"action"`
 	Actor  AuditActor             `json:"actor"`
 	At     time.Time              `json:"at"`
 	Data   map[string]interface{} `json:"data"`
 
-	// Id Grows with time.
+	// Id Increases over time.
 	Id     string      `json:"id"`
 	Object AuditObject `json:"object"`
 
-	// RequestId The X-Request-ID of the request that did it.
+	// RequestId X-Request-ID of the request.
 	RequestId *openapi_types.UUID `json:"request_id,omitempty"`
 }
 
@@ -1515,7 +1515,7 @@ type AuditEntry struct {
 type AuditObject struct {
 	Id openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (by the user's id), token, account, webhook, site, post or session.
+	// Type workspace, member (ID of the user), token, account, webhook, site, post or session.
 	Type string `json:"type"`
 }
 
@@ -1549,14 +1549,14 @@ type Backlog struct {
 type BrowserSession struct {
 	CreatedAt time.Time `json:"created_at"`
 
-	// Current The one that asks.
+	// Current Whether it is the session of this request.
 	Current bool               `json:"current"`
 	Id      openapi_types.UUID `json:"id"`
 
 	// LastUsedAt To the minute.
 	LastUsedAt time.Time `json:"last_used_at"`
 
-	// UserAgent In short, such as Firefox on Linux.
+	// UserAgent Short form, such as Firefox on Linux.
 	UserAgent string `json:"user_agent"`
 }
 
@@ -1605,29 +1605,29 @@ type BulkPost struct {
 
 // BulkProblem defines model for BulkProblem.
 type BulkProblem struct {
-	Code   string  `json:"code"`
-	Detail *string `json:"detail,omitempty"`
-	Right  int     `json:"right"`
+	Code    string  `json:"code"`
+	Detail  *string `json:"detail,omitempty"`
+	Invalid int     `json:"invalid"`
 
-	// Rows The wrong rows.
+	// Rows The invalid rows.
 	Rows   []BulkRow `json:"rows"`
 	Status int       `json:"status"`
 	Title  string    `json:"title"`
 	Total  int       `json:"total"`
 	Type   string    `json:"type"`
-	Wrong  int       `json:"wrong"`
+	Valid  int       `json:"valid"`
 }
 
 // BulkResult defines model for BulkResult.
 type BulkResult struct {
 	Created int `json:"created"`
+	Invalid int `json:"invalid"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price *Price    `json:"price,omitempty"`
-	Right int       `json:"right"`
 	Rows  []BulkRow `json:"rows"`
 	Total int       `json:"total"`
-	Wrong int       `json:"wrong"`
+	Valid int       `json:"valid"`
 }
 
 // BulkRow defines model for BulkRow.
@@ -1746,7 +1746,7 @@ type DeadLetterPage struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
-// DeliveryStatus `dead`: every attempt failed, or the endpoint is disabled.
+// DeliveryStatus `dead`: all attempts failed, or the endpoint is disabled.
 type DeliveryStatus string
 
 // Disconnection defines model for Disconnection.
@@ -2047,18 +2047,18 @@ type HitType string
 
 // ImportedWorkspace defines model for ImportedWorkspace.
 type ImportedWorkspace struct {
-	// Added How many of each section came in.
+	// Added Imported objects by section.
 	Added map[string]int64 `json:"added"`
 
-	// LeftOut What was left out, and why.
-	LeftOut []string `json:"left_out"`
+	// Skipped Skipped objects with the reason.
+	Skipped []string `json:"skipped"`
 }
 
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
 
-	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	// Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 	Role Role `json:"role"`
 }
 
@@ -2087,13 +2087,13 @@ type LinkList struct {
 
 // Me defines model for Me.
 type Me struct {
-	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	// Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 	Role Role `json:"role"`
 
 	// Scopes What you may do here; role and token allow it.
 	Scopes []Scope `json:"scopes"`
 
-	// Token Absent in a browser's session.
+	// Token Absent in browser sessions.
 	Token     *MyToken  `json:"token,omitempty"`
 	User      User      `json:"user"`
 	Workspace Workspace `json:"workspace"`
@@ -2216,26 +2216,20 @@ type MediaUploadPart struct {
 
 // Member defines model for Member.
 type Member struct {
-	// CreatedAt Member since.
+	// CreatedAt When the member was added.
 	CreatedAt time.Time `json:"created_at"`
 	Email     *string   `json:"email,omitempty"`
 
-	// Id The user's.
+	// Id ID of the user.
 	Id openapi_types.UUID `json:"id"`
 
-	// JoinedAt First login since. Absent: none yet.
+	// JoinedAt First login; absent before it.
 	JoinedAt *time.Time `json:"joined_at,omitempty"`
 
-	// Name Until the person has logged in, the address.
+	// Name The email address until the first login.
 	Name string `json:"name"`
 
-	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
-	Role Role `json:"role"`
-}
-
-// MemberEdit defines model for MemberEdit.
-type MemberEdit struct {
-	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	// Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 	Role Role `json:"role"`
 }
 
@@ -2247,12 +2241,18 @@ type MemberPage struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
+// MemberUpdate defines model for MemberUpdate.
+type MemberUpdate struct {
+	// Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
+	Role Role `json:"role"`
+}
+
 // MemberWorkspace defines model for MemberWorkspace.
 type MemberWorkspace struct {
 	Id   openapi_types.UUID `json:"id"`
 	Name string             `json:"name"`
 
-	// Role What you are there: owner, editor, author or viewer.
+	// Role Your role: owner, editor, author or viewer.
 	Role string `json:"role"`
 }
 
@@ -2262,20 +2262,20 @@ type MissedOccurrence struct {
 	Reason     string `json:"reason"`
 }
 
-// MyToken Absent in a browser's session.
+// MyToken Absent in browser sessions.
 type MyToken struct {
-	// ExpiresAt Absent: never.
+	// ExpiresAt Absent if it never expires.
 	ExpiresAt *time.Time         `json:"expires_at,omitempty"`
 	Id        openapi_types.UUID `json:"id"`
 	Name      string             `json:"name"`
 
-	// Scopes As they were given.
+	// Scopes As granted.
 	Scopes []Scope `json:"scopes"`
 }
 
 // MyWorkspace defines model for MyWorkspace.
 type MyWorkspace struct {
-	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	// Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 	Role      Role      `json:"role"`
 	Workspace Workspace `json:"workspace"`
 }
@@ -2485,7 +2485,7 @@ type NewSite struct {
 
 // NewToken defines model for NewToken.
 type NewToken struct {
-	// ExpiresInDays Without it 90, or as long as your own token if that is less.
+	// ExpiresInDays Default: 90, limited by the expiry of your own token.
 	ExpiresInDays *int   `json:"expires_in_days,omitempty"`
 	Name          string `json:"name"`
 
@@ -2509,10 +2509,10 @@ type NewViewErasure struct {
 type NewWebhook struct {
 	Description *string `json:"description,omitempty"`
 
-	// Types Without it, or empty: all.
+	// Types All types if absent or empty.
 	Types *[]WebhookType `json:"types,omitempty"`
 
-	// Url https, on port 443; private hosts that the operator allows also by http and on other ports.
+	// Url https on port 443; http and other ports only for private hosts that the operator allows.
 	Url string `json:"url"`
 }
 
@@ -2560,7 +2560,7 @@ type Override struct {
 type OwnSession struct {
 	CreatedAt time.Time `json:"created_at"`
 
-	// ExpiresAt When it ends at the latest; without use it ends 12 hours after the last.
+	// ExpiresAt Latest expiry; without requests, the session expires after 12 hours.
 	ExpiresAt time.Time          `json:"expires_at"`
 	Id        openapi_types.UUID `json:"id"`
 	User      struct {
@@ -2570,7 +2570,7 @@ type OwnSession struct {
 	} `json:"user"`
 	Workspace MemberWorkspace `json:"workspace"`
 
-	// Workspaces All that the session can be switched to.
+	// Workspaces Workspaces that the session can switch to.
 	Workspaces []MemberWorkspace `json:"workspaces"`
 }
 
@@ -2813,20 +2813,20 @@ type Price struct {
 
 	// MicroUsd Millionths of a US dollar.
 	MicroUsd int64    `json:"micro_usd"`
-	Why      []string `json:"why"`
+	Reasons  []string `json:"reasons"`
 }
 
 // Problem defines model for Problem.
 type Problem struct {
-	// Code Stable; made for programs.
+	// Code Stable identifier.
 	Code string `json:"code"`
 
-	// Detail What to do.
+	// Detail What is wrong and what to do.
 	Detail *string `json:"detail,omitempty"`
 	Errors *[]struct {
 		Code string `json:"code"`
 
-		// Field Path in the body, or the name of a parameter or header.
+		// Field Path in the body, or name of a parameter or header.
 		Field   string `json:"field"`
 		Message string `json:"message"`
 	} `json:"errors,omitempty"`
@@ -2892,7 +2892,7 @@ type RateLimitSource string
 
 // Readiness defines model for Readiness.
 type Readiness struct {
-	// Checks What was looked at; "ok", or what is wrong.
+	// Checks Result by check; "ok", or the error.
 	Checks map[string]string `json:"checks"`
 
 	// Clock Offset of this host's clock from the database clock, by which posts are due.
@@ -2919,7 +2919,7 @@ type ResourceUsage struct {
 	Volume *string `json:"volume,omitempty"`
 }
 
-// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+// Role From most to least permissions: owner, editor, author, viewer. Each includes the permissions of the next.
 type Role string
 
 // SavedSearch defines model for SavedSearch.
@@ -2991,7 +2991,7 @@ type SavedSearchUpdate struct {
 	Tags     *[]string   `json:"tags,omitempty"`
 }
 
-// Scope `*`: all that the role allows, also what is added later. To write does not include to read.
+// Scope `*`: all permissions of the role, including future ones. Write scopes do not include read.
 type Scope string
 
 // SearchFacet defines model for SearchFacet.
@@ -3290,9 +3290,9 @@ type Series struct {
 	CreatedAt time.Time          `json:"created_at"`
 	Id        openapi_types.UUID `json:"id"`
 
-	// LastProblem What keeps occurrences from being published; absent when all is well.
-	LastProblem   *string    `json:"last_problem,omitempty"`
-	LastProblemAt *time.Time `json:"last_problem_at,omitempty"`
+	// LastError What keeps occurrences from being published; absent when all is well.
+	LastError   *string    `json:"last_error,omitempty"`
+	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
 	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
 	Missed []MissedOccurrence `json:"missed"`
@@ -3654,14 +3654,14 @@ type Token struct {
 	CreatedAt time.Time `json:"created_at"`
 	Expired   bool      `json:"expired"`
 
-	// ExpiresAt Absent: never.
+	// ExpiresAt Absent if it never expires.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Hint Its first characters.
+	// Hint First characters of the token.
 	Hint string             `json:"hint"`
 	Id   openapi_types.UUID `json:"id"`
 
-	// LastUsedAt To the minute. Absent: never.
+	// LastUsedAt To the minute; absent if never used.
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 	Name       string     `json:"name"`
 	Scopes     []Scope    `json:"scopes"`
@@ -3684,7 +3684,7 @@ type TokenPage struct {
 
 // TokenWithSecret defines model for TokenWithSecret.
 type TokenWithSecret struct {
-	// Secret What goes into `Authorization: Bearer`. Keep it; it is not shown again, not even to a repetition of the request.
+	// Secret Value for `Authorization: Bearer`. Store it; it cannot be retrieved again, not even by repeating the request.
 	Secret *string `json:"secret,omitempty"`
 	Token  Token   `json:"token"`
 }
@@ -3849,21 +3849,21 @@ type Webhook struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
 
-	// DisabledReason gone: it answered 410; failing: it did not answer with 2xx for five days.
+	// DisabledReason gone: it responded with 410; failing: no 2xx response for five days.
 	DisabledReason *WebhookDisabledReason `json:"disabled_reason,omitempty"`
 
-	// FailingSince The first failure since the last success.
+	// FailingSince Time of the first failure since the last success.
 	FailingSince *time.Time         `json:"failing_since,omitempty"`
 	Id           openapi_types.UUID `json:"id"`
 	Status       WebhookStatus      `json:"status"`
 
-	// Types Empty: all.
+	// Types Empty for all types.
 	Types     []WebhookType `json:"types"`
 	UpdatedAt time.Time     `json:"updated_at"`
 	Url       string        `json:"url"`
 }
 
-// WebhookDisabledReason gone: it answered 410; failing: it did not answer with 2xx for five days.
+// WebhookDisabledReason gone: it responded with 410; failing: no 2xx response for five days.
 type WebhookDisabledReason string
 
 // WebhookStatus defines model for Webhook.Status.
@@ -3881,14 +3881,14 @@ type WebhookDelivery struct {
 	LastError     *string            `json:"last_error,omitempty"`
 	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
 
-	// Payload What is sent. Of an account that must be connected anew there is no post.
+	// Payload The payload of an event. Events of accounts have no post.
 	Payload WebhookPayload `json:"payload"`
 
 	// ResponseBody The first kilobyte.
 	ResponseBody   *string `json:"response_body,omitempty"`
 	ResponseStatus *int    `json:"response_status,omitempty"`
 
-	// Status `dead`: every attempt failed, or the endpoint is disabled.
+	// Status `dead`: all attempts failed, or the endpoint is disabled.
 	Status DeliveryStatus `json:"status"`
 	Type   string         `json:"type"`
 
@@ -3904,23 +3904,12 @@ type WebhookDeliveryPage struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
-// WebhookEdit defines model for WebhookEdit.
-type WebhookEdit struct {
-	Description *string            `json:"description,omitempty"`
-	Status      *WebhookEditStatus `json:"status,omitempty"`
-	Types       *[]WebhookType     `json:"types,omitempty"`
-	Url         *string            `json:"url,omitempty"`
-}
-
-// WebhookEditStatus defines model for WebhookEdit.Status.
-type WebhookEditStatus string
-
 // WebhookList defines model for WebhookList.
 type WebhookList struct {
 	Webhooks []Webhook `json:"webhooks"`
 }
 
-// WebhookPayload What is sent. Of an account that must be connected anew there is no post.
+// WebhookPayload The payload of an event. Events of accounts have no post.
 type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
@@ -3979,24 +3968,35 @@ type WebhookPayload struct {
 // WebhookType defines model for WebhookType.
 type WebhookType string
 
+// WebhookUpdate defines model for WebhookUpdate.
+type WebhookUpdate struct {
+	Description *string              `json:"description,omitempty"`
+	Status      *WebhookUpdateStatus `json:"status,omitempty"`
+	Types       *[]WebhookType       `json:"types,omitempty"`
+	Url         *string              `json:"url,omitempty"`
+}
+
+// WebhookUpdateStatus defines model for WebhookUpdate.Status.
+type WebhookUpdateStatus string
+
 // WebhookWithSecret defines model for WebhookWithSecret.
 type WebhookWithSecret struct {
-	// Secret `whsec_` and the key in base64. Keep it; it is not shown again.
+	// Secret `whsec_` and the key in base64. Store it; it cannot be retrieved again.
 	Secret  string  `json:"secret"`
 	Webhook Webhook `json:"webhook"`
 }
 
 // Workspace defines model for Workspace.
 type Workspace struct {
-	// AuthorsNeedApproval Posts of authors wait for an editor.
+	// AuthorsNeedApproval Posts of authors require approval by an editor.
 	AuthorsNeedApproval bool               `json:"authors_need_approval"`
 	Id                  openapi_types.UUID `json:"id"`
 
-	// KeepMediaCredit Creator, credit line and copyright notice stay in images that are uploaded from now on. All other metadata is removed.
+	// KeepMediaCredit Preserve creator, credit line and copyright notice in newly uploaded images. All other metadata is removed.
 	KeepMediaCredit bool   `json:"keep_media_credit"`
 	Name            string `json:"name"`
 
-	// TimeZone IANA name. Times without an offset are read on its clocks.
+	// TimeZone IANA name. Times without an offset are in this time zone.
 	TimeZone string `json:"time_zone"`
 }
 
@@ -4005,39 +4005,31 @@ type WorkspaceChoice struct {
 	WorkspaceId openapi_types.UUID `json:"workspace_id"`
 }
 
-// WorkspaceEdit defines model for WorkspaceEdit.
-type WorkspaceEdit struct {
-	AuthorsNeedApproval *bool   `json:"authors_need_approval,omitempty"`
-	KeepMediaCredit     *bool   `json:"keep_media_credit,omitempty"`
-	Name                *string `json:"name,omitempty"`
-	TimeZone            *string `json:"time_zone,omitempty"`
-}
-
 // WorkspaceExport defines model for WorkspaceExport.
 type WorkspaceExport struct {
 	// Bytes Size of the archive.
 	Bytes *int64 `json:"bytes,omitempty"`
 
+	// Error Why the export failed.
+	Error *string `json:"error,omitempty"`
+
 	// ExpiresAt When the archive is deleted.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Files How many files are written.
+	// Files Written files.
 	Files int `json:"files"`
 
-	// FilesTotal Of so many, which is known once the rows are written.
-	FilesTotal *int               `json:"files_total,omitempty"`
-	FinishedAt *time.Time         `json:"finished_at,omitempty"`
-	Id         openapi_types.UUID `json:"id"`
+	// FilesTotal Total files; known after the rows are written.
+	FilesTotal  *int               `json:"files_total,omitempty"`
+	FinishedAt  *time.Time         `json:"finished_at,omitempty"`
+	Id          openapi_types.UUID `json:"id"`
+	RequestedAt time.Time          `json:"requested_at"`
 
-	// Problem Why there is none.
-	Problem     *string   `json:"problem,omitempty"`
-	RequestedAt time.Time `json:"requested_at"`
-
-	// Rows How many of each section are written.
+	// Rows Written rows by section.
 	Rows   map[string]int64      `json:"rows"`
 	Status WorkspaceExportStatus `json:"status"`
 
-	// Url Where the archive can be downloaded, without a token, within the hour.
+	// Url Download URL of the archive, valid for one hour without a token.
 	Url *string `json:"url,omitempty"`
 }
 
@@ -4052,6 +4044,14 @@ type WorkspaceExportList struct {
 // WorkspaceList defines model for WorkspaceList.
 type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
+}
+
+// WorkspaceUpdate defines model for WorkspaceUpdate.
+type WorkspaceUpdate struct {
+	AuthorsNeedApproval *bool   `json:"authors_need_approval,omitempty"`
+	KeepMediaCredit     *bool   `json:"keep_media_credit,omitempty"`
+	Name                *string `json:"name,omitempty"`
+	TimeZone            *string `json:"time_zone,omitempty"`
 }
 
 // XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
@@ -4134,9 +4134,8 @@ type Targets = TargetChoice
 
 // SchedulePostParams defines parameters for SchedulePost.
 type SchedulePostParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4155,7 +4154,7 @@ type ListArticlesParams struct {
 	To    *time.Time `form:"to,omitempty" json:"to,omitempty"`
 	Limit *int       `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4169,7 +4168,7 @@ type GetArticleRawParams struct {
 type ListArticleRevisionsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *int64 `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4184,7 +4183,7 @@ type ListAuditParams struct {
 	Actor  *string   `form:"actor,omitempty" json:"actor,omitempty"`
 	Action *[]string `form:"action,omitempty" json:"action,omitempty"`
 
-	// Object Id of what it was done to.
+	// Object ID of the object.
 	Object *openapi_types.UUID `form:"object,omitempty" json:"object,omitempty"`
 
 	// From At or after.
@@ -4194,7 +4193,7 @@ type ListAuditParams struct {
 	To    *time.Time `form:"to,omitempty" json:"to,omitempty"`
 	Limit *int       `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4208,7 +4207,7 @@ type ListDeadLettersParams struct {
 	Account *openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
 	Limit   *int                `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4216,7 +4215,7 @@ type ListDeadLettersParams struct {
 type ListDomainsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4224,15 +4223,14 @@ type ListDomainsParams struct {
 type ListSelectorsParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *int `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // AddSelectorsParams defines parameters for AddSelectors.
 type AddSelectorsParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4276,9 +4274,8 @@ type ListLinksParams struct {
 
 // CreateLinkParams defines parameters for CreateLink.
 type CreateLinkParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4290,7 +4287,7 @@ type ListMediaParams struct {
 	Q     *string `form:"q,omitempty" json:"q,omitempty"`
 	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4303,25 +4300,22 @@ type UploadMediaMultipartBody struct {
 
 // UploadMediaParams defines parameters for UploadMedia.
 type UploadMediaParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // FetchMediaParams defines parameters for FetchMedia.
 type FetchMediaParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// BeginMediaUploadParams defines parameters for BeginMediaUpload.
-type BeginMediaUploadParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+// StartMediaUploadParams defines parameters for StartMediaUpload.
+type StartMediaUploadParams struct {
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4335,15 +4329,14 @@ type GetMediaFitnessParams struct {
 type ListMembersParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // InviteMemberParams defines parameters for InviteMember.
 type InviteMemberParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4367,7 +4360,7 @@ type ListPostsParams struct {
 	// Status Only posts in one of these states.
 	Status *[]PostStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Approval Only posts of which this is true: `pending` waits for somebody.
+	// Approval Only posts in one of these approval states.
 	Approval *[]ApprovalState `form:"approval,omitempty" json:"approval,omitempty"`
 
 	// Account Only posts to this account.
@@ -4386,7 +4379,7 @@ type ListPostsParams struct {
 	Order *ListPostsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
 	Limit *int                  `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4395,9 +4388,8 @@ type ListPostsParamsOrder string
 
 // CreatePostParams defines parameters for CreatePost.
 type CreatePostParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4482,8 +4474,8 @@ type ConfirmTargetParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
-// SendTargetAgainParams defines parameters for SendTargetAgain.
-type SendTargetAgainParams struct {
+// ResendTargetParams defines parameters for ResendTarget.
+type ResendTargetParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -4499,9 +4491,8 @@ type PostTimelineParamsFormat string
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4515,7 +4506,7 @@ type UpdateSavedSearchParams struct {
 type ListSavedSearchMatchesParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4555,7 +4546,7 @@ type SearchArticlesParams struct {
 	Facets *bool `form:"facets,omitempty" json:"facets,omitempty"`
 	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -4571,15 +4562,14 @@ type ListSeedsParams struct {
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
 	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateSeedParams defines parameters for CreateSeed.
 type CreateSeedParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4594,15 +4584,14 @@ type ListSeriesParams struct {
 	Status *[]SeriesStatus `form:"status,omitempty" json:"status,omitempty"`
 	Limit  *int            `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateSeriesParams defines parameters for CreateSeries.
 type CreateSeriesParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4652,9 +4641,8 @@ type UnskipOccurrenceJSONBody struct {
 
 // CreateSiteParams defines parameters for CreateSite.
 type CreateSiteParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4706,15 +4694,14 @@ type PageStatsParams struct {
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4736,9 +4723,8 @@ type TrendingParamsWindow string
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4747,15 +4733,14 @@ type ListWebhookDeliveriesParams struct {
 	Status *DeliveryStatus `form:"status,omitempty" json:"status,omitempty"`
 	Limit  *int            `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `next_cursor` of the page before.
+	// Cursor `next_cursor` of the previous page.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateWorkspaceParams defines parameters for CreateWorkspace.
 type CreateWorkspaceParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	// Keys belong to the user who sends them.
+	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
+	// result of the first one. Keys are scoped to the user.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4768,8 +4753,8 @@ type MakeAccountChoiceJSONRequestBody = ChosenAccounts
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 
-// BeginConnectionJSONRequestBody defines body for BeginConnection for application/json ContentType.
-type BeginConnectionJSONRequestBody = Connection
+// StartConnectionJSONRequestBody defines body for StartConnection for application/json ContentType.
+type StartConnectionJSONRequestBody = Connection
 
 // ConnectAccountByFormJSONRequestBody defines body for ConnectAccountByForm for application/json ContentType.
 type ConnectAccountByFormJSONRequestBody = FormConnection
@@ -4807,8 +4792,8 @@ type UploadMediaMultipartRequestBody UploadMediaMultipartBody
 // FetchMediaJSONRequestBody defines body for FetchMedia for application/json ContentType.
 type FetchMediaJSONRequestBody = MediaFetch
 
-// BeginMediaUploadJSONRequestBody defines body for BeginMediaUpload for application/json ContentType.
-type BeginMediaUploadJSONRequestBody = NewMediaUpload
+// StartMediaUploadJSONRequestBody defines body for StartMediaUpload for application/json ContentType.
+type StartMediaUploadJSONRequestBody = NewMediaUpload
 
 // EditMediaJSONRequestBody defines body for EditMedia for application/json ContentType.
 type EditMediaJSONRequestBody = MediaEdit
@@ -4816,8 +4801,8 @@ type EditMediaJSONRequestBody = MediaEdit
 // InviteMemberJSONRequestBody defines body for InviteMember for application/json ContentType.
 type InviteMemberJSONRequestBody = Invitation
 
-// ChangeMemberJSONRequestBody defines body for ChangeMember for application/json ContentType.
-type ChangeMemberJSONRequestBody = MemberEdit
+// UpdateMemberJSONRequestBody defines body for UpdateMember for application/json ContentType.
+type UpdateMemberJSONRequestBody = MemberUpdate
 
 // ChooseInBrowserFormdataRequestBody defines body for ChooseInBrowser for application/x-www-form-urlencoded ContentType.
 type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
@@ -4891,11 +4876,11 @@ type EraseViewsJSONRequestBody = NewViewErasure
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
 
-// EditWebhookJSONRequestBody defines body for EditWebhook for application/json ContentType.
-type EditWebhookJSONRequestBody = WebhookEdit
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookUpdate
 
-// EditWorkspaceJSONRequestBody defines body for EditWorkspace for application/json ContentType.
-type EditWorkspaceJSONRequestBody = WorkspaceEdit
+// UpdateWorkspaceJSONRequestBody defines body for UpdateWorkspace for application/json ContentType.
+type UpdateWorkspaceJSONRequestBody = WorkspaceUpdate
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = NewWorkspace
@@ -4917,9 +4902,9 @@ type ServerInterface interface {
 	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(c *gin.Context)
-	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
-	BeginConnection(c *gin.Context)
+	StartConnection(c *gin.Context)
 	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
 	// (POST /api/v1/accounts/form)
 	ConnectAccountByForm(c *gin.Context)
@@ -4959,7 +4944,7 @@ type ServerInterface interface {
 	// SimilarArticles Lists near-duplicates of an article on all sites that the workspace crawls, the oldest first.
 	// (GET /api/v1/articles/{id}/similar)
 	SimilarArticles(c *gin.Context, id ArticleID, params SimilarArticlesParams)
-	// ListAudit Lists who did what in the workspace, the newest first.
+	// ListAudit Lists the audit log of the workspace, newest first.
 	// (GET /api/v1/audit)
 	ListAudit(c *gin.Context, params ListAuditParams)
 	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
@@ -5031,7 +5016,7 @@ type ServerInterface interface {
 	// ExportWARC Writes the stored pages of a domain as a WARC file into the object store.
 	// (POST /api/v1/domains/{domain}/warc)
 	ExportWARC(c *gin.Context, domain CrawlDomain)
-	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
+	// WorkspaceEvents Streams the events of the workspace as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
@@ -5052,7 +5037,7 @@ type ServerInterface interface {
 	// EnableLink Enables a disabled short link.
 	// (POST /api/v1/links/{code}/enable)
 	EnableLink(c *gin.Context, code LinkCode)
-	// GetMe Says who you are, where, and what you may do.
+	// GetMe Returns your user, workspace and permissions.
 	// (GET /api/v1/me)
 	GetMe(c *gin.Context)
 	// ListMedia Lists files, newest first.
@@ -5064,9 +5049,9 @@ type ServerInterface interface {
 	// FetchMedia Takes a file from an address on the web.
 	// (POST /api/v1/media/fetch)
 	FetchMedia(c *gin.Context, params FetchMediaParams)
-	// BeginMediaUpload Begins an upload that goes to the bucket directly.
+	// StartMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(c *gin.Context, params BeginMediaUploadParams)
+	StartMediaUpload(c *gin.Context, params StartMediaUploadParams)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
@@ -5085,18 +5070,18 @@ type ServerInterface interface {
 	// GetMediaFitness Says of each account whether it takes a file, as it is or converted.
 	// (GET /api/v1/media/{id}/fitness)
 	GetMediaFitness(c *gin.Context, id openapi_types.UUID, params GetMediaFitnessParams)
-	// ListMembers Lists the members, the oldest first.
+	// ListMembers Lists the members, oldest first.
 	// (GET /api/v1/members)
 	ListMembers(c *gin.Context, params ListMembersParams)
-	// InviteMember Makes the person of an e-mail address a member.
+	// InviteMember Adds a member by email address.
 	// (POST /api/v1/members)
 	InviteMember(c *gin.Context, params InviteMemberParams)
-	// RemoveMember Takes a member out of the workspace and revokes the member's tokens for it.
+	// RemoveMember Removes a member from the workspace and revokes the member's tokens.
 	// (DELETE /api/v1/members/{id})
 	RemoveMember(c *gin.Context, id openapi_types.UUID)
-	// ChangeMember Gives a member another role, at once also for the member's tokens.
+	// UpdateMember Changes the role of a member, including that of the member's tokens.
 	// (PATCH /api/v1/members/{id})
-	ChangeMember(c *gin.Context, id openapi_types.UUID)
+	UpdateMember(c *gin.Context, id openapi_types.UUID)
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(c *gin.Context)
@@ -5112,10 +5097,10 @@ type ServerInterface interface {
 	// CreatePost Schedules a post.
 	// (POST /api/v1/posts)
 	CreatePost(c *gin.Context, params CreatePostParams)
-	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
+	// ExportPosts Streams posts by scheduled time, in a form that the bulk request accepts.
 	// (GET /api/v1/posts/export)
 	ExportPosts(c *gin.Context, params ExportPostsParams)
-	// PreviewPost Shows what would come of a post, and stores nothing.
+	// PreviewPost Previews a post without storing it.
 	// (POST /api/v1/posts/preview)
 	PreviewPost(c *gin.Context)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
@@ -5157,9 +5142,9 @@ type ServerInterface interface {
 	// ConfirmTarget Says that an uncertain post is published, and where.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(c *gin.Context, id PostID, target TargetID, params ConfirmTargetParams)
-	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
-	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
-	SendTargetAgain(c *gin.Context, id PostID, target TargetID, params SendTargetAgainParams)
+	// ResendTarget Says that an uncertain post is not published, and sends it once more.
+	// (POST /api/v1/posts/{id}/targets/{target}/resend)
+	ResendTarget(c *gin.Context, id PostID, target TargetID, params ResendTargetParams)
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
@@ -5211,7 +5196,7 @@ type ServerInterface interface {
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(c *gin.Context, params ListSeriesParams)
-	// CreateSeries Makes a post recur.
+	// CreateSeries Creates a recurring post.
 	// (POST /api/v1/series)
 	CreateSeries(c *gin.Context, params CreateSeriesParams)
 	// EndSeries Ends a series. It stays readable.
@@ -5232,27 +5217,27 @@ type ServerInterface interface {
 	// ResumeSeries Lets a series go on with what is still ahead.
 	// (POST /api/v1/series/{id}/resume)
 	ResumeSeries(c *gin.Context, id SeriesID, params ResumeSeriesParams)
-	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is cancelled.
+	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is canceled.
 	// (POST /api/v1/series/{id}/skip)
 	SkipOccurrence(c *gin.Context, id SeriesID)
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
 	// (POST /api/v1/series/{id}/unskip)
 	UnskipOccurrence(c *gin.Context, id SeriesID)
-	// GetSession Says who is logged in with this browser, and where.
+	// GetSession Returns the session of this browser.
 	// (GET /api/v1/session)
 	GetSession(c *gin.Context)
-	// SwitchWorkspace Makes this session look at another workspace of its user's.
+	// SwitchWorkspace Switches this session to another workspace.
 	// (PATCH /api/v1/session)
 	SwitchWorkspace(c *gin.Context)
-	// EndSessions Logs you out everywhere, here too.
+	// RevokeSessions Revokes all your sessions, including this one.
 	// (DELETE /api/v1/sessions)
-	EndSessions(c *gin.Context)
-	// ListSessions Lists where you are logged in, the last used first.
+	RevokeSessions(c *gin.Context)
+	// ListSessions Lists your sessions, most recently used first.
 	// (GET /api/v1/sessions)
 	ListSessions(c *gin.Context)
-	// EndSession Logs one of your sessions out.
+	// RevokeSession Revokes one of your sessions.
 	// (DELETE /api/v1/sessions/{id})
-	EndSession(c *gin.Context, id openapi_types.UUID)
+	RevokeSession(c *gin.Context, id openapi_types.UUID)
 	// ListSites Lists the sites whose pages are counted.
 	// (GET /api/v1/sites)
 	ListSites(c *gin.Context)
@@ -5292,13 +5277,13 @@ type ServerInterface interface {
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(c *gin.Context)
-	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
+	// ListTokens Lists the active API tokens, newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
-	// CreateToken Makes an API token of yours for this workspace.
+	// CreateToken Creates an API token for this workspace.
 	// (POST /api/v1/tokens)
 	CreateToken(c *gin.Context, params CreateTokenParams)
-	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
+	// RevokeToken Revokes an API token permanently - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(c *gin.Context, id openapi_types.UUID)
 	// Trending Lists the most viewed pages; the list is at most 30 s old.
@@ -5316,58 +5301,58 @@ type ServerInterface interface {
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(c *gin.Context)
-	// CreateWebhook Has events sent to a server of yours.
+	// CreateWebhook Creates a webhook endpoint.
 	// (POST /api/v1/webhooks)
 	CreateWebhook(c *gin.Context, params CreateWebhookParams)
 	// DeleteWebhook Deletes a webhook endpoint with its deliveries.
 	// (DELETE /api/v1/webhooks/{id})
 	DeleteWebhook(c *gin.Context, id WebhookID)
-	// GetWebhook Reads a webhook endpoint.
+	// GetWebhook Returns a webhook endpoint.
 	// (GET /api/v1/webhooks/{id})
 	GetWebhook(c *gin.Context, id WebhookID)
-	// EditWebhook Changes, disables or enables a webhook endpoint.
+	// UpdateWebhook Updates, disables or enables a webhook endpoint.
 	// (PATCH /api/v1/webhooks/{id})
-	EditWebhook(c *gin.Context, id WebhookID)
-	// ListWebhookDeliveries Lists what was and is to be sent to an endpoint, the newest first.
+	UpdateWebhook(c *gin.Context, id WebhookID)
+	// ListWebhookDeliveries Lists the deliveries of an endpoint, newest first.
 	// (GET /api/v1/webhooks/{id}/deliveries)
 	ListWebhookDeliveries(c *gin.Context, id WebhookID, params ListWebhookDeliveriesParams)
-	// RedeliverWebhook Makes a delivery due at once, whatever became of it.
+	// RedeliverWebhook Redelivers a delivery immediately, regardless of its status.
 	// (POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver)
 	RedeliverWebhook(c *gin.Context, id WebhookID, delivery openapi_types.UUID)
-	// RedeliverDeadWebhooks Sends all dead deliveries of an endpoint again.
+	// RedeliverDeadWebhooks Redelivers all dead deliveries of an endpoint.
 	// (POST /api/v1/webhooks/{id}/redeliver-dead)
 	RedeliverDeadWebhooks(c *gin.Context, id WebhookID)
-	// RotateWebhookSecret Makes a new signing secret, shown this once. For 24 h deliveries carry a signature by the old one too.
+	// RotateWebhookSecret Rotates the signing secret, which only this response contains. For 24 h, deliveries are signed with the old secret, too.
 	// (POST /api/v1/webhooks/{id}/rotate-secret)
 	RotateWebhookSecret(c *gin.Context, id WebhookID)
-	// TestWebhook Sends an event of the type `webhook.test`, whatever types the endpoint asks for.
+	// TestWebhook Sends an event of the type `webhook.test`, regardless of the subscribed types.
 	// (POST /api/v1/webhooks/{id}/test)
 	TestWebhook(c *gin.Context, id WebhookID)
-	// GetWorkspace Reads the workspace that the token belongs to.
+	// GetWorkspace Returns the workspace of the token.
 	// (GET /api/v1/workspace)
 	GetWorkspace(c *gin.Context)
-	// EditWorkspace Changes the workspace's settings.
+	// UpdateWorkspace Updates the workspace.
 	// (PATCH /api/v1/workspace)
-	EditWorkspace(c *gin.Context)
-	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
+	UpdateWorkspace(c *gin.Context)
+	// ListWorkspaceExports Lists the latest fifty exports, newest first.
 	// (GET /api/v1/workspace/exports)
 	ListWorkspaceExports(c *gin.Context)
-	// ExportWorkspace Has everything that the workspace owns written into one archive.
+	// ExportWorkspace Exports the workspace to an archive.
 	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(c *gin.Context)
-	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
+	// GetWorkspaceExport Returns the progress of an export and the URL of its archive.
 	// (GET /api/v1/workspace/exports/{id})
 	GetWorkspaceExport(c *gin.Context, id openapi_types.UUID)
-	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
+	// DownloadWorkspaceExport Downloads the archive of an export through the API, if the bucket is not reachable.
 	// (GET /api/v1/workspace/exports/{id}/archive)
 	DownloadWorkspaceExport(c *gin.Context, id openapi_types.UUID)
-	// ImportWorkspace Takes an exported archive into the workspace.
+	// ImportWorkspace Imports an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(c *gin.Context)
 	// ListWorkspaces Lists the workspaces that you are a member of.
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(c *gin.Context)
-	// CreateWorkspace Makes another workspace, whose owner you are.
+	// CreateWorkspace Creates a workspace and makes you its owner.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(c *gin.Context, params CreateWorkspaceParams)
 	// Live Liveness check.
@@ -5503,8 +5488,8 @@ func (siw *ServerInterfaceWrapper) ConnectAccountWithToken(c *gin.Context) {
 	siw.Handler.ConnectAccountWithToken(c)
 }
 
-// BeginConnection operation middleware
-func (siw *ServerInterfaceWrapper) BeginConnection(c *gin.Context) {
+// StartConnection operation middleware
+func (siw *ServerInterfaceWrapper) StartConnection(c *gin.Context) {
 
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
@@ -5513,7 +5498,7 @@ func (siw *ServerInterfaceWrapper) BeginConnection(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginConnection(c)
+	siw.Handler.StartConnection(c)
 }
 
 // ConnectAccountByForm operation middleware
@@ -7092,14 +7077,14 @@ func (siw *ServerInterfaceWrapper) FetchMedia(c *gin.Context) {
 	siw.Handler.FetchMedia(c, params)
 }
 
-// BeginMediaUpload operation middleware
-func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
+// StartMediaUpload operation middleware
+func (siw *ServerInterfaceWrapper) StartMediaUpload(c *gin.Context) {
 
 	var err error
 	_ = err
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params BeginMediaUploadParams
+	var params StartMediaUploadParams
 
 	headers := c.Request.Header
 
@@ -7129,7 +7114,7 @@ func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginMediaUpload(c, params)
+	siw.Handler.StartMediaUpload(c, params)
 }
 
 // GetMediaUpload operation middleware
@@ -7393,8 +7378,8 @@ func (siw *ServerInterfaceWrapper) RemoveMember(c *gin.Context) {
 	siw.Handler.RemoveMember(c, id)
 }
 
-// ChangeMember operation middleware
-func (siw *ServerInterfaceWrapper) ChangeMember(c *gin.Context) {
+// UpdateMember operation middleware
+func (siw *ServerInterfaceWrapper) UpdateMember(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -7415,7 +7400,7 @@ func (siw *ServerInterfaceWrapper) ChangeMember(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.ChangeMember(c, id)
+	siw.Handler.UpdateMember(c, id)
 }
 
 // ListNetworks operation middleware
@@ -8296,8 +8281,8 @@ func (siw *ServerInterfaceWrapper) ConfirmTarget(c *gin.Context) {
 	siw.Handler.ConfirmTarget(c, id, target, params)
 }
 
-// SendTargetAgain operation middleware
-func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
+// ResendTarget operation middleware
+func (siw *ServerInterfaceWrapper) ResendTarget(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8321,7 +8306,7 @@ func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params SendTargetAgainParams
+	var params ResendTargetParams
 
 	headers := c.Request.Header
 
@@ -8351,7 +8336,7 @@ func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.SendTargetAgain(c, id, target, params)
+	siw.Handler.ResendTarget(c, id, target, params)
 }
 
 // PostTimeline operation middleware
@@ -9378,8 +9363,8 @@ func (siw *ServerInterfaceWrapper) SwitchWorkspace(c *gin.Context) {
 	siw.Handler.SwitchWorkspace(c)
 }
 
-// EndSessions operation middleware
-func (siw *ServerInterfaceWrapper) EndSessions(c *gin.Context) {
+// RevokeSessions operation middleware
+func (siw *ServerInterfaceWrapper) RevokeSessions(c *gin.Context) {
 
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
@@ -9388,7 +9373,7 @@ func (siw *ServerInterfaceWrapper) EndSessions(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EndSessions(c)
+	siw.Handler.RevokeSessions(c)
 }
 
 // ListSessions operation middleware
@@ -9404,8 +9389,8 @@ func (siw *ServerInterfaceWrapper) ListSessions(c *gin.Context) {
 	siw.Handler.ListSessions(c)
 }
 
-// EndSession operation middleware
-func (siw *ServerInterfaceWrapper) EndSession(c *gin.Context) {
+// RevokeSession operation middleware
+func (siw *ServerInterfaceWrapper) RevokeSession(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -9426,7 +9411,7 @@ func (siw *ServerInterfaceWrapper) EndSession(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EndSession(c, id)
+	siw.Handler.RevokeSession(c, id)
 }
 
 // ListSites operation middleware
@@ -10140,8 +10125,8 @@ func (siw *ServerInterfaceWrapper) GetWebhook(c *gin.Context) {
 	siw.Handler.GetWebhook(c, id)
 }
 
-// EditWebhook operation middleware
-func (siw *ServerInterfaceWrapper) EditWebhook(c *gin.Context) {
+// UpdateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) UpdateWebhook(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -10162,7 +10147,7 @@ func (siw *ServerInterfaceWrapper) EditWebhook(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EditWebhook(c, id)
+	siw.Handler.UpdateWebhook(c, id)
 }
 
 // ListWebhookDeliveries operation middleware
@@ -10339,8 +10324,8 @@ func (siw *ServerInterfaceWrapper) GetWorkspace(c *gin.Context) {
 	siw.Handler.GetWorkspace(c)
 }
 
-// EditWorkspace operation middleware
-func (siw *ServerInterfaceWrapper) EditWorkspace(c *gin.Context) {
+// UpdateWorkspace operation middleware
+func (siw *ServerInterfaceWrapper) UpdateWorkspace(c *gin.Context) {
 
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
@@ -10349,7 +10334,7 @@ func (siw *ServerInterfaceWrapper) EditWorkspace(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EditWorkspace(c)
+	siw.Handler.UpdateWorkspace(c)
 }
 
 // ListWorkspaceExports operation middleware
@@ -10576,7 +10561,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/posts/:id/retry", wrapper.RetryPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/discard", wrapper.DiscardPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/confirm", wrapper.ConfirmTarget)
-	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/send-again", wrapper.SendTargetAgain)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/resend", wrapper.ResendTarget)
 	router.GET(options.BaseURL+"/api/v1/dead-letters", wrapper.ListDeadLetters)
 	router.GET(options.BaseURL+"/api/v1/dead-letters/counts", wrapper.CountDeadLetters)
 	router.POST(options.BaseURL+"/api/v1/dead-letters/retry", wrapper.RetryDeadLetters)
@@ -10586,7 +10571,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/events", wrapper.WorkspaceEvents)
 	router.GET(options.BaseURL+"/api/v1/accounts", wrapper.ListAccounts)
 	router.POST(options.BaseURL+"/api/v1/accounts", wrapper.ConnectAccountWithToken)
-	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.BeginConnection)
+	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.StartConnection)
 	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
 	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
@@ -10602,7 +10587,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/media", wrapper.ListMedia)
 	router.POST(options.BaseURL+"/api/v1/media", wrapper.UploadMedia)
 	router.POST(options.BaseURL+"/api/v1/media/fetch", wrapper.FetchMedia)
-	router.POST(options.BaseURL+"/api/v1/media/uploads", wrapper.BeginMediaUpload)
+	router.POST(options.BaseURL+"/api/v1/media/uploads", wrapper.StartMediaUpload)
 	router.GET(options.BaseURL+"/api/v1/media/uploads/:id", wrapper.GetMediaUpload)
 	router.POST(options.BaseURL+"/api/v1/media/uploads/:id/complete", wrapper.CompleteMediaUpload)
 	router.DELETE(options.BaseURL+"/api/v1/media/:id", wrapper.DeleteMedia)
@@ -10621,7 +10606,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
 	router.DELETE(options.BaseURL+"/api/v1/webhooks/:id", wrapper.DeleteWebhook)
 	router.GET(options.BaseURL+"/api/v1/webhooks/:id", wrapper.GetWebhook)
-	router.PATCH(options.BaseURL+"/api/v1/webhooks/:id", wrapper.EditWebhook)
+	router.PATCH(options.BaseURL+"/api/v1/webhooks/:id", wrapper.UpdateWebhook)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/rotate-secret", wrapper.RotateWebhookSecret)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/test", wrapper.TestWebhook)
 	router.GET(options.BaseURL+"/api/v1/webhooks/:id/deliveries", wrapper.ListWebhookDeliveries)
@@ -10629,7 +10614,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/deliveries/:delivery/redeliver", wrapper.RedeliverWebhook)
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
-	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.EditWorkspace)
+	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.UpdateWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspace/exports", wrapper.ListWorkspaceExports)
 	router.POST(options.BaseURL+"/api/v1/workspace/exports", wrapper.ExportWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id", wrapper.GetWorkspaceExport)
@@ -10671,16 +10656,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/members", wrapper.ListMembers)
 	router.POST(options.BaseURL+"/api/v1/members", wrapper.InviteMember)
 	router.DELETE(options.BaseURL+"/api/v1/members/:id", wrapper.RemoveMember)
-	router.PATCH(options.BaseURL+"/api/v1/members/:id", wrapper.ChangeMember)
+	router.PATCH(options.BaseURL+"/api/v1/members/:id", wrapper.UpdateMember)
 	router.GET(options.BaseURL+"/api/v1/tokens", wrapper.ListTokens)
 	router.POST(options.BaseURL+"/api/v1/tokens", wrapper.CreateToken)
 	router.DELETE(options.BaseURL+"/api/v1/tokens/:id", wrapper.RevokeToken)
 	router.GET(options.BaseURL+"/api/v1/audit", wrapper.ListAudit)
 	router.GET(options.BaseURL+"/api/v1/session", wrapper.GetSession)
 	router.PATCH(options.BaseURL+"/api/v1/session", wrapper.SwitchWorkspace)
-	router.DELETE(options.BaseURL+"/api/v1/sessions", wrapper.EndSessions)
+	router.DELETE(options.BaseURL+"/api/v1/sessions", wrapper.RevokeSessions)
 	router.GET(options.BaseURL+"/api/v1/sessions", wrapper.ListSessions)
-	router.DELETE(options.BaseURL+"/api/v1/sessions/:id", wrapper.EndSession)
+	router.DELETE(options.BaseURL+"/api/v1/sessions/:id", wrapper.RevokeSession)
 	router.GET(options.BaseURL+"/api/v1/search", wrapper.SearchArticles)
 	router.GET(options.BaseURL+"/api/v1/saved-searches", wrapper.ListSavedSearches)
 	router.POST(options.BaseURL+"/api/v1/saved-searches", wrapper.CreateSavedSearch)
@@ -10982,19 +10967,19 @@ func (response ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse)
 	return err
 }
 
-type BeginConnectionRequestObject struct {
-	Body *BeginConnectionJSONRequestBody
+type StartConnectionRequestObject struct {
+	Body *StartConnectionJSONRequestBody
 }
 
-type BeginConnectionResponseObject interface {
-	VisitBeginConnectionResponse(w http.ResponseWriter) error
+type StartConnectionResponseObject interface {
+	VisitStartConnectionResponse(w http.ResponseWriter) error
 }
 
-type BeginConnection200JSONResponse struct {
+type StartConnection200JSONResponse struct {
 	AuthorizeUrl string `json:"authorize_url"`
 }
 
-func (response BeginConnection200JSONResponse) VisitBeginConnectionResponse(w http.ResponseWriter) error {
+func (response StartConnection200JSONResponse) VisitStartConnectionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -11006,13 +10991,13 @@ func (response BeginConnection200JSONResponse) VisitBeginConnectionResponse(w ht
 	return err
 }
 
-type BeginConnectiondefaultApplicationProblemPlusJSONResponse struct {
+type StartConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBeginConnectionResponse(w http.ResponseWriter) error {
+func (response StartConnectiondefaultApplicationProblemPlusJSONResponse) VisitStartConnectionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13267,25 +13252,25 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 	return err
 }
 
-type BeginMediaUploadRequestObject struct {
-	Params BeginMediaUploadParams
-	Body   *BeginMediaUploadJSONRequestBody
+type StartMediaUploadRequestObject struct {
+	Params StartMediaUploadParams
+	Body   *StartMediaUploadJSONRequestBody
 }
 
-type BeginMediaUploadResponseObject interface {
-	VisitBeginMediaUploadResponse(w http.ResponseWriter) error
+type StartMediaUploadResponseObject interface {
+	VisitStartMediaUploadResponse(w http.ResponseWriter) error
 }
 
-type BeginMediaUpload201ResponseHeaders struct {
+type StartMediaUpload201ResponseHeaders struct {
 	IdempotentReplayed *string
 }
 
-type BeginMediaUpload201JSONResponse struct {
+type StartMediaUpload201JSONResponse struct {
 	Body    MediaUpload
-	Headers BeginMediaUpload201ResponseHeaders
+	Headers StartMediaUpload201ResponseHeaders
 }
 
-func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
+func (response StartMediaUpload201JSONResponse) VisitStartMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13300,13 +13285,13 @@ func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w 
 	return err
 }
 
-type BeginMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
+type StartMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response BeginMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
+func (response StartMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitStartMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13715,18 +13700,18 @@ func (response RemoveMemberdefaultApplicationProblemPlusJSONResponse) VisitRemov
 	return err
 }
 
-type ChangeMemberRequestObject struct {
+type UpdateMemberRequestObject struct {
 	Id   openapi_types.UUID `json:"id"`
-	Body *ChangeMemberJSONRequestBody
+	Body *UpdateMemberJSONRequestBody
 }
 
-type ChangeMemberResponseObject interface {
-	VisitChangeMemberResponse(w http.ResponseWriter) error
+type UpdateMemberResponseObject interface {
+	VisitUpdateMemberResponse(w http.ResponseWriter) error
 }
 
-type ChangeMember200JSONResponse Member
+type UpdateMember200JSONResponse Member
 
-func (response ChangeMember200JSONResponse) VisitChangeMemberResponse(w http.ResponseWriter) error {
+func (response UpdateMember200JSONResponse) VisitUpdateMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -13738,13 +13723,13 @@ func (response ChangeMember200JSONResponse) VisitChangeMemberResponse(w http.Res
 	return err
 }
 
-type ChangeMemberdefaultApplicationProblemPlusJSONResponse struct {
+type UpdateMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response ChangeMemberdefaultApplicationProblemPlusJSONResponse) VisitChangeMemberResponse(w http.ResponseWriter) error {
+func (response UpdateMemberdefaultApplicationProblemPlusJSONResponse) VisitUpdateMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14813,19 +14798,19 @@ func (response ConfirmTargetdefaultApplicationProblemPlusJSONResponse) VisitConf
 	return err
 }
 
-type SendTargetAgainRequestObject struct {
+type ResendTargetRequestObject struct {
 	Id     PostID   `json:"id"`
 	Target TargetID `json:"target"`
-	Params SendTargetAgainParams
+	Params ResendTargetParams
 }
 
-type SendTargetAgainResponseObject interface {
-	VisitSendTargetAgainResponse(w http.ResponseWriter) error
+type ResendTargetResponseObject interface {
+	VisitResendTargetResponse(w http.ResponseWriter) error
 }
 
-type SendTargetAgain200JSONResponse struct{ PostJSONResponse }
+type ResendTarget200JSONResponse struct{ PostJSONResponse }
 
-func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w http.ResponseWriter) error {
+func (response ResendTarget200JSONResponse) VisitResendTargetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14840,13 +14825,13 @@ func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w ht
 	return err
 }
 
-type SendTargetAgaindefaultApplicationProblemPlusJSONResponse struct {
+type ResendTargetdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response SendTargetAgaindefaultApplicationProblemPlusJSONResponse) VisitSendTargetAgainResponse(w http.ResponseWriter) error {
+func (response ResendTargetdefaultApplicationProblemPlusJSONResponse) VisitResendTargetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -16188,28 +16173,28 @@ func (response SwitchWorkspacedefaultApplicationProblemPlusJSONResponse) VisitSw
 	return err
 }
 
-type EndSessionsRequestObject struct {
+type RevokeSessionsRequestObject struct {
 }
 
-type EndSessionsResponseObject interface {
-	VisitEndSessionsResponse(w http.ResponseWriter) error
+type RevokeSessionsResponseObject interface {
+	VisitRevokeSessionsResponse(w http.ResponseWriter) error
 }
 
-type EndSessions204Response struct {
+type RevokeSessions204Response struct {
 }
 
-func (response EndSessions204Response) VisitEndSessionsResponse(w http.ResponseWriter) error {
+func (response RevokeSessions204Response) VisitRevokeSessionsResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
 }
 
-type EndSessionsdefaultApplicationProblemPlusJSONResponse struct {
+type RevokeSessionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EndSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndSessionsResponse(w http.ResponseWriter) error {
+func (response RevokeSessionsdefaultApplicationProblemPlusJSONResponse) VisitRevokeSessionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -16266,29 +16251,29 @@ func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListS
 	return err
 }
 
-type EndSessionRequestObject struct {
+type RevokeSessionRequestObject struct {
 	Id openapi_types.UUID `json:"id"`
 }
 
-type EndSessionResponseObject interface {
-	VisitEndSessionResponse(w http.ResponseWriter) error
+type RevokeSessionResponseObject interface {
+	VisitRevokeSessionResponse(w http.ResponseWriter) error
 }
 
-type EndSession204Response struct {
+type RevokeSession204Response struct {
 }
 
-func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWriter) error {
+func (response RevokeSession204Response) VisitRevokeSessionResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
 }
 
-type EndSessiondefaultApplicationProblemPlusJSONResponse struct {
+type RevokeSessiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+func (response RevokeSessiondefaultApplicationProblemPlusJSONResponse) VisitRevokeSessionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -17390,18 +17375,18 @@ func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebh
 	return err
 }
 
-type EditWebhookRequestObject struct {
+type UpdateWebhookRequestObject struct {
 	Id   WebhookID `json:"id"`
-	Body *EditWebhookJSONRequestBody
+	Body *UpdateWebhookJSONRequestBody
 }
 
-type EditWebhookResponseObject interface {
-	VisitEditWebhookResponse(w http.ResponseWriter) error
+type UpdateWebhookResponseObject interface {
+	VisitUpdateWebhookResponse(w http.ResponseWriter) error
 }
 
-type EditWebhook200JSONResponse Webhook
+type UpdateWebhook200JSONResponse Webhook
 
-func (response EditWebhook200JSONResponse) VisitEditWebhookResponse(w http.ResponseWriter) error {
+func (response UpdateWebhook200JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -17413,13 +17398,13 @@ func (response EditWebhook200JSONResponse) VisitEditWebhookResponse(w http.Respo
 	return err
 }
 
-type EditWebhookdefaultApplicationProblemPlusJSONResponse struct {
+type UpdateWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EditWebhookdefaultApplicationProblemPlusJSONResponse) VisitEditWebhookResponse(w http.ResponseWriter) error {
+func (response UpdateWebhookdefaultApplicationProblemPlusJSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -17695,17 +17680,17 @@ func (response GetWorkspacedefaultApplicationProblemPlusJSONResponse) VisitGetWo
 	return err
 }
 
-type EditWorkspaceRequestObject struct {
-	Body *EditWorkspaceJSONRequestBody
+type UpdateWorkspaceRequestObject struct {
+	Body *UpdateWorkspaceJSONRequestBody
 }
 
-type EditWorkspaceResponseObject interface {
-	VisitEditWorkspaceResponse(w http.ResponseWriter) error
+type UpdateWorkspaceResponseObject interface {
+	VisitUpdateWorkspaceResponse(w http.ResponseWriter) error
 }
 
-type EditWorkspace200JSONResponse Workspace
+type UpdateWorkspace200JSONResponse Workspace
 
-func (response EditWorkspace200JSONResponse) VisitEditWorkspaceResponse(w http.ResponseWriter) error {
+func (response UpdateWorkspace200JSONResponse) VisitUpdateWorkspaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -17717,13 +17702,13 @@ func (response EditWorkspace200JSONResponse) VisitEditWorkspaceResponse(w http.R
 	return err
 }
 
-type EditWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+type UpdateWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EditWorkspacedefaultApplicationProblemPlusJSONResponse) VisitEditWorkspaceResponse(w http.ResponseWriter) error {
+func (response UpdateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitUpdateWorkspaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18131,9 +18116,9 @@ type StrictServerInterface interface {
 	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(ctx context.Context, request ConnectAccountWithTokenRequestObject) (ConnectAccountWithTokenResponseObject, error)
-	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
+	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
-	BeginConnection(ctx context.Context, request BeginConnectionRequestObject) (BeginConnectionResponseObject, error)
+	StartConnection(ctx context.Context, request StartConnectionRequestObject) (StartConnectionResponseObject, error)
 	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
 	// (POST /api/v1/accounts/form)
 	ConnectAccountByForm(ctx context.Context, request ConnectAccountByFormRequestObject) (ConnectAccountByFormResponseObject, error)
@@ -18173,7 +18158,7 @@ type StrictServerInterface interface {
 	// SimilarArticles Lists near-duplicates of an article on all sites that the workspace crawls, the oldest first.
 	// (GET /api/v1/articles/{id}/similar)
 	SimilarArticles(ctx context.Context, request SimilarArticlesRequestObject) (SimilarArticlesResponseObject, error)
-	// ListAudit Lists who did what in the workspace, the newest first.
+	// ListAudit Lists the audit log of the workspace, newest first.
 	// (GET /api/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
 	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
@@ -18245,7 +18230,7 @@ type StrictServerInterface interface {
 	// ExportWARC Writes the stored pages of a domain as a WARC file into the object store.
 	// (POST /api/v1/domains/{domain}/warc)
 	ExportWARC(ctx context.Context, request ExportWARCRequestObject) (ExportWARCResponseObject, error)
-	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
+	// WorkspaceEvents Streams the events of the workspace as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
@@ -18266,7 +18251,7 @@ type StrictServerInterface interface {
 	// EnableLink Enables a disabled short link.
 	// (POST /api/v1/links/{code}/enable)
 	EnableLink(ctx context.Context, request EnableLinkRequestObject) (EnableLinkResponseObject, error)
-	// GetMe Says who you are, where, and what you may do.
+	// GetMe Returns your user, workspace and permissions.
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
 	// ListMedia Lists files, newest first.
@@ -18278,9 +18263,9 @@ type StrictServerInterface interface {
 	// FetchMedia Takes a file from an address on the web.
 	// (POST /api/v1/media/fetch)
 	FetchMedia(ctx context.Context, request FetchMediaRequestObject) (FetchMediaResponseObject, error)
-	// BeginMediaUpload Begins an upload that goes to the bucket directly.
+	// StartMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(ctx context.Context, request BeginMediaUploadRequestObject) (BeginMediaUploadResponseObject, error)
+	StartMediaUpload(ctx context.Context, request StartMediaUploadRequestObject) (StartMediaUploadResponseObject, error)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(ctx context.Context, request GetMediaUploadRequestObject) (GetMediaUploadResponseObject, error)
@@ -18299,18 +18284,18 @@ type StrictServerInterface interface {
 	// GetMediaFitness Says of each account whether it takes a file, as it is or converted.
 	// (GET /api/v1/media/{id}/fitness)
 	GetMediaFitness(ctx context.Context, request GetMediaFitnessRequestObject) (GetMediaFitnessResponseObject, error)
-	// ListMembers Lists the members, the oldest first.
+	// ListMembers Lists the members, oldest first.
 	// (GET /api/v1/members)
 	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
-	// InviteMember Makes the person of an e-mail address a member.
+	// InviteMember Adds a member by email address.
 	// (POST /api/v1/members)
 	InviteMember(ctx context.Context, request InviteMemberRequestObject) (InviteMemberResponseObject, error)
-	// RemoveMember Takes a member out of the workspace and revokes the member's tokens for it.
+	// RemoveMember Removes a member from the workspace and revokes the member's tokens.
 	// (DELETE /api/v1/members/{id})
 	RemoveMember(ctx context.Context, request RemoveMemberRequestObject) (RemoveMemberResponseObject, error)
-	// ChangeMember Gives a member another role, at once also for the member's tokens.
+	// UpdateMember Changes the role of a member, including that of the member's tokens.
 	// (PATCH /api/v1/members/{id})
-	ChangeMember(ctx context.Context, request ChangeMemberRequestObject) (ChangeMemberResponseObject, error)
+	UpdateMember(ctx context.Context, request UpdateMemberRequestObject) (UpdateMemberResponseObject, error)
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(ctx context.Context, request ListNetworksRequestObject) (ListNetworksResponseObject, error)
@@ -18326,10 +18311,10 @@ type StrictServerInterface interface {
 	// CreatePost Schedules a post.
 	// (POST /api/v1/posts)
 	CreatePost(ctx context.Context, request CreatePostRequestObject) (CreatePostResponseObject, error)
-	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
+	// ExportPosts Streams posts by scheduled time, in a form that the bulk request accepts.
 	// (GET /api/v1/posts/export)
 	ExportPosts(ctx context.Context, request ExportPostsRequestObject) (ExportPostsResponseObject, error)
-	// PreviewPost Shows what would come of a post, and stores nothing.
+	// PreviewPost Previews a post without storing it.
 	// (POST /api/v1/posts/preview)
 	PreviewPost(ctx context.Context, request PreviewPostRequestObject) (PreviewPostResponseObject, error)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
@@ -18371,9 +18356,9 @@ type StrictServerInterface interface {
 	// ConfirmTarget Says that an uncertain post is published, and where.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(ctx context.Context, request ConfirmTargetRequestObject) (ConfirmTargetResponseObject, error)
-	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
-	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
-	SendTargetAgain(ctx context.Context, request SendTargetAgainRequestObject) (SendTargetAgainResponseObject, error)
+	// ResendTarget Says that an uncertain post is not published, and sends it once more.
+	// (POST /api/v1/posts/{id}/targets/{target}/resend)
+	ResendTarget(ctx context.Context, request ResendTargetRequestObject) (ResendTargetResponseObject, error)
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
@@ -18425,7 +18410,7 @@ type StrictServerInterface interface {
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(ctx context.Context, request ListSeriesRequestObject) (ListSeriesResponseObject, error)
-	// CreateSeries Makes a post recur.
+	// CreateSeries Creates a recurring post.
 	// (POST /api/v1/series)
 	CreateSeries(ctx context.Context, request CreateSeriesRequestObject) (CreateSeriesResponseObject, error)
 	// EndSeries Ends a series. It stays readable.
@@ -18446,27 +18431,27 @@ type StrictServerInterface interface {
 	// ResumeSeries Lets a series go on with what is still ahead.
 	// (POST /api/v1/series/{id}/resume)
 	ResumeSeries(ctx context.Context, request ResumeSeriesRequestObject) (ResumeSeriesResponseObject, error)
-	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is cancelled.
+	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is canceled.
 	// (POST /api/v1/series/{id}/skip)
 	SkipOccurrence(ctx context.Context, request SkipOccurrenceRequestObject) (SkipOccurrenceResponseObject, error)
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
 	// (POST /api/v1/series/{id}/unskip)
 	UnskipOccurrence(ctx context.Context, request UnskipOccurrenceRequestObject) (UnskipOccurrenceResponseObject, error)
-	// GetSession Says who is logged in with this browser, and where.
+	// GetSession Returns the session of this browser.
 	// (GET /api/v1/session)
 	GetSession(ctx context.Context, request GetSessionRequestObject) (GetSessionResponseObject, error)
-	// SwitchWorkspace Makes this session look at another workspace of its user's.
+	// SwitchWorkspace Switches this session to another workspace.
 	// (PATCH /api/v1/session)
 	SwitchWorkspace(ctx context.Context, request SwitchWorkspaceRequestObject) (SwitchWorkspaceResponseObject, error)
-	// EndSessions Logs you out everywhere, here too.
+	// RevokeSessions Revokes all your sessions, including this one.
 	// (DELETE /api/v1/sessions)
-	EndSessions(ctx context.Context, request EndSessionsRequestObject) (EndSessionsResponseObject, error)
-	// ListSessions Lists where you are logged in, the last used first.
+	RevokeSessions(ctx context.Context, request RevokeSessionsRequestObject) (RevokeSessionsResponseObject, error)
+	// ListSessions Lists your sessions, most recently used first.
 	// (GET /api/v1/sessions)
 	ListSessions(ctx context.Context, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
-	// EndSession Logs one of your sessions out.
+	// RevokeSession Revokes one of your sessions.
 	// (DELETE /api/v1/sessions/{id})
-	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
+	RevokeSession(ctx context.Context, request RevokeSessionRequestObject) (RevokeSessionResponseObject, error)
 	// ListSites Lists the sites whose pages are counted.
 	// (GET /api/v1/sites)
 	ListSites(ctx context.Context, request ListSitesRequestObject) (ListSitesResponseObject, error)
@@ -18506,13 +18491,13 @@ type StrictServerInterface interface {
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
-	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
+	// ListTokens Lists the active API tokens, newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
-	// CreateToken Makes an API token of yours for this workspace.
+	// CreateToken Creates an API token for this workspace.
 	// (POST /api/v1/tokens)
 	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
-	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
+	// RevokeToken Revokes an API token permanently - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
 	// Trending Lists the most viewed pages; the list is at most 30 s old.
@@ -18530,58 +18515,58 @@ type StrictServerInterface interface {
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
-	// CreateWebhook Has events sent to a server of yours.
+	// CreateWebhook Creates a webhook endpoint.
 	// (POST /api/v1/webhooks)
 	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
 	// DeleteWebhook Deletes a webhook endpoint with its deliveries.
 	// (DELETE /api/v1/webhooks/{id})
 	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
-	// GetWebhook Reads a webhook endpoint.
+	// GetWebhook Returns a webhook endpoint.
 	// (GET /api/v1/webhooks/{id})
 	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
-	// EditWebhook Changes, disables or enables a webhook endpoint.
+	// UpdateWebhook Updates, disables or enables a webhook endpoint.
 	// (PATCH /api/v1/webhooks/{id})
-	EditWebhook(ctx context.Context, request EditWebhookRequestObject) (EditWebhookResponseObject, error)
-	// ListWebhookDeliveries Lists what was and is to be sent to an endpoint, the newest first.
+	UpdateWebhook(ctx context.Context, request UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error)
+	// ListWebhookDeliveries Lists the deliveries of an endpoint, newest first.
 	// (GET /api/v1/webhooks/{id}/deliveries)
 	ListWebhookDeliveries(ctx context.Context, request ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error)
-	// RedeliverWebhook Makes a delivery due at once, whatever became of it.
+	// RedeliverWebhook Redelivers a delivery immediately, regardless of its status.
 	// (POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver)
 	RedeliverWebhook(ctx context.Context, request RedeliverWebhookRequestObject) (RedeliverWebhookResponseObject, error)
-	// RedeliverDeadWebhooks Sends all dead deliveries of an endpoint again.
+	// RedeliverDeadWebhooks Redelivers all dead deliveries of an endpoint.
 	// (POST /api/v1/webhooks/{id}/redeliver-dead)
 	RedeliverDeadWebhooks(ctx context.Context, request RedeliverDeadWebhooksRequestObject) (RedeliverDeadWebhooksResponseObject, error)
-	// RotateWebhookSecret Makes a new signing secret, shown this once. For 24 h deliveries carry a signature by the old one too.
+	// RotateWebhookSecret Rotates the signing secret, which only this response contains. For 24 h, deliveries are signed with the old secret, too.
 	// (POST /api/v1/webhooks/{id}/rotate-secret)
 	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
-	// TestWebhook Sends an event of the type `webhook.test`, whatever types the endpoint asks for.
+	// TestWebhook Sends an event of the type `webhook.test`, regardless of the subscribed types.
 	// (POST /api/v1/webhooks/{id}/test)
 	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
-	// GetWorkspace Reads the workspace that the token belongs to.
+	// GetWorkspace Returns the workspace of the token.
 	// (GET /api/v1/workspace)
 	GetWorkspace(ctx context.Context, request GetWorkspaceRequestObject) (GetWorkspaceResponseObject, error)
-	// EditWorkspace Changes the workspace's settings.
+	// UpdateWorkspace Updates the workspace.
 	// (PATCH /api/v1/workspace)
-	EditWorkspace(ctx context.Context, request EditWorkspaceRequestObject) (EditWorkspaceResponseObject, error)
-	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
+	UpdateWorkspace(ctx context.Context, request UpdateWorkspaceRequestObject) (UpdateWorkspaceResponseObject, error)
+	// ListWorkspaceExports Lists the latest fifty exports, newest first.
 	// (GET /api/v1/workspace/exports)
 	ListWorkspaceExports(ctx context.Context, request ListWorkspaceExportsRequestObject) (ListWorkspaceExportsResponseObject, error)
-	// ExportWorkspace Has everything that the workspace owns written into one archive.
+	// ExportWorkspace Exports the workspace to an archive.
 	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(ctx context.Context, request ExportWorkspaceRequestObject) (ExportWorkspaceResponseObject, error)
-	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
+	// GetWorkspaceExport Returns the progress of an export and the URL of its archive.
 	// (GET /api/v1/workspace/exports/{id})
 	GetWorkspaceExport(ctx context.Context, request GetWorkspaceExportRequestObject) (GetWorkspaceExportResponseObject, error)
-	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
+	// DownloadWorkspaceExport Downloads the archive of an export through the API, if the bucket is not reachable.
 	// (GET /api/v1/workspace/exports/{id}/archive)
 	DownloadWorkspaceExport(ctx context.Context, request DownloadWorkspaceExportRequestObject) (DownloadWorkspaceExportResponseObject, error)
-	// ImportWorkspace Takes an exported archive into the workspace.
+	// ImportWorkspace Imports an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(ctx context.Context, request ImportWorkspaceRequestObject) (ImportWorkspaceResponseObject, error)
 	// ListWorkspaces Lists the workspaces that you are a member of.
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(ctx context.Context, request ListWorkspacesRequestObject) (ListWorkspacesResponseObject, error)
-	// CreateWorkspace Makes another workspace, whose owner you are.
+	// CreateWorkspace Creates a workspace and makes you its owner.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(ctx context.Context, request CreateWorkspaceRequestObject) (CreateWorkspaceResponseObject, error)
 	// Live Liveness check.
@@ -18829,11 +18814,11 @@ func (sh *strictHandler) ConnectAccountWithToken(ctx *gin.Context) {
 	}
 }
 
-// BeginConnection operation middleware
-func (sh *strictHandler) BeginConnection(ctx *gin.Context) {
-	var request BeginConnectionRequestObject
+// StartConnection operation middleware
+func (sh *strictHandler) StartConnection(ctx *gin.Context) {
+	var request StartConnectionRequestObject
 
-	var body BeginConnectionJSONRequestBody
+	var body StartConnectionJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -18852,18 +18837,18 @@ func (sh *strictHandler) BeginConnection(ctx *gin.Context) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.BeginConnection(ctx, request.(BeginConnectionRequestObject))
+		return sh.ssi.StartConnection(ctx, request.(StartConnectionRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "BeginConnection")
+		handler = middleware(handler, "StartConnection")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(BeginConnectionResponseObject); ok {
-		if err := validResponse.VisitBeginConnectionResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(StartConnectionResponseObject); ok {
+		if err := validResponse.VisitStartConnectionResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -20326,13 +20311,13 @@ func (sh *strictHandler) FetchMedia(ctx *gin.Context, params FetchMediaParams) {
 	}
 }
 
-// BeginMediaUpload operation middleware
-func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUploadParams) {
-	var request BeginMediaUploadRequestObject
+// StartMediaUpload operation middleware
+func (sh *strictHandler) StartMediaUpload(ctx *gin.Context, params StartMediaUploadParams) {
+	var request StartMediaUploadRequestObject
 
 	request.Params = params
 
-	var body BeginMediaUploadJSONRequestBody
+	var body StartMediaUploadJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -20351,18 +20336,18 @@ func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUpl
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.BeginMediaUpload(ctx, request.(BeginMediaUploadRequestObject))
+		return sh.ssi.StartMediaUpload(ctx, request.(StartMediaUploadRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "BeginMediaUpload")
+		handler = middleware(handler, "StartMediaUpload")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(BeginMediaUploadResponseObject); ok {
-		if err := validResponse.VisitBeginMediaUploadResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(StartMediaUploadResponseObject); ok {
+		if err := validResponse.VisitStartMediaUploadResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -20641,13 +20626,13 @@ func (sh *strictHandler) RemoveMember(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
-// ChangeMember operation middleware
-func (sh *strictHandler) ChangeMember(ctx *gin.Context, id openapi_types.UUID) {
-	var request ChangeMemberRequestObject
+// UpdateMember operation middleware
+func (sh *strictHandler) UpdateMember(ctx *gin.Context, id openapi_types.UUID) {
+	var request UpdateMemberRequestObject
 
 	request.Id = id
 
-	var body ChangeMemberJSONRequestBody
+	var body UpdateMemberJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -20666,18 +20651,18 @@ func (sh *strictHandler) ChangeMember(ctx *gin.Context, id openapi_types.UUID) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ChangeMember(ctx, request.(ChangeMemberRequestObject))
+		return sh.ssi.UpdateMember(ctx, request.(UpdateMemberRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ChangeMember")
+		handler = middleware(handler, "UpdateMember")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ChangeMemberResponseObject); ok {
-		if err := validResponse.VisitChangeMemberResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateMemberResponseObject); ok {
+		if err := validResponse.VisitUpdateMemberResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21372,27 +21357,27 @@ func (sh *strictHandler) ConfirmTarget(ctx *gin.Context, id PostID, target Targe
 	}
 }
 
-// SendTargetAgain operation middleware
-func (sh *strictHandler) SendTargetAgain(ctx *gin.Context, id PostID, target TargetID, params SendTargetAgainParams) {
-	var request SendTargetAgainRequestObject
+// ResendTarget operation middleware
+func (sh *strictHandler) ResendTarget(ctx *gin.Context, id PostID, target TargetID, params ResendTargetParams) {
+	var request ResendTargetRequestObject
 
 	request.Id = id
 	request.Target = target
 	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.SendTargetAgain(ctx, request.(SendTargetAgainRequestObject))
+		return sh.ssi.ResendTarget(ctx, request.(ResendTargetRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "SendTargetAgain")
+		handler = middleware(handler, "ResendTarget")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(SendTargetAgainResponseObject); ok {
-		if err := validResponse.VisitSendTargetAgainResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(ResendTargetResponseObject); ok {
+		if err := validResponse.VisitResendTargetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -22309,23 +22294,23 @@ func (sh *strictHandler) SwitchWorkspace(ctx *gin.Context) {
 	}
 }
 
-// EndSessions operation middleware
-func (sh *strictHandler) EndSessions(ctx *gin.Context) {
-	var request EndSessionsRequestObject
+// RevokeSessions operation middleware
+func (sh *strictHandler) RevokeSessions(ctx *gin.Context) {
+	var request RevokeSessionsRequestObject
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EndSessions(ctx, request.(EndSessionsRequestObject))
+		return sh.ssi.RevokeSessions(ctx, request.(RevokeSessionsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EndSessions")
+		handler = middleware(handler, "RevokeSessions")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EndSessionsResponseObject); ok {
-		if err := validResponse.VisitEndSessionsResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(RevokeSessionsResponseObject); ok {
+		if err := validResponse.VisitRevokeSessionsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -22357,25 +22342,25 @@ func (sh *strictHandler) ListSessions(ctx *gin.Context) {
 	}
 }
 
-// EndSession operation middleware
-func (sh *strictHandler) EndSession(ctx *gin.Context, id openapi_types.UUID) {
-	var request EndSessionRequestObject
+// RevokeSession operation middleware
+func (sh *strictHandler) RevokeSession(ctx *gin.Context, id openapi_types.UUID) {
+	var request RevokeSessionRequestObject
 
 	request.Id = id
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EndSession(ctx, request.(EndSessionRequestObject))
+		return sh.ssi.RevokeSession(ctx, request.(RevokeSessionRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EndSession")
+		handler = middleware(handler, "RevokeSession")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EndSessionResponseObject); ok {
-		if err := validResponse.VisitEndSessionResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(RevokeSessionResponseObject); ok {
+		if err := validResponse.VisitRevokeSessionResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -23093,13 +23078,13 @@ func (sh *strictHandler) GetWebhook(ctx *gin.Context, id WebhookID) {
 	}
 }
 
-// EditWebhook operation middleware
-func (sh *strictHandler) EditWebhook(ctx *gin.Context, id WebhookID) {
-	var request EditWebhookRequestObject
+// UpdateWebhook operation middleware
+func (sh *strictHandler) UpdateWebhook(ctx *gin.Context, id WebhookID) {
+	var request UpdateWebhookRequestObject
 
 	request.Id = id
 
-	var body EditWebhookJSONRequestBody
+	var body UpdateWebhookJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -23118,18 +23103,18 @@ func (sh *strictHandler) EditWebhook(ctx *gin.Context, id WebhookID) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditWebhook(ctx, request.(EditWebhookRequestObject))
+		return sh.ssi.UpdateWebhook(ctx, request.(UpdateWebhookRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditWebhook")
+		handler = middleware(handler, "UpdateWebhook")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditWebhookResponseObject); ok {
-		if err := validResponse.VisitEditWebhookResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateWebhookResponseObject); ok {
+		if err := validResponse.VisitUpdateWebhookResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -23293,11 +23278,11 @@ func (sh *strictHandler) GetWorkspace(ctx *gin.Context) {
 	}
 }
 
-// EditWorkspace operation middleware
-func (sh *strictHandler) EditWorkspace(ctx *gin.Context) {
-	var request EditWorkspaceRequestObject
+// UpdateWorkspace operation middleware
+func (sh *strictHandler) UpdateWorkspace(ctx *gin.Context) {
+	var request UpdateWorkspaceRequestObject
 
-	var body EditWorkspaceJSONRequestBody
+	var body UpdateWorkspaceJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -23316,18 +23301,18 @@ func (sh *strictHandler) EditWorkspace(ctx *gin.Context) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditWorkspace(ctx, request.(EditWorkspaceRequestObject))
+		return sh.ssi.UpdateWorkspace(ctx, request.(UpdateWorkspaceRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditWorkspace")
+		handler = middleware(handler, "UpdateWorkspace")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditWorkspaceResponseObject); ok {
-		if err := validResponse.VisitEditWorkspaceResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateWorkspaceResponseObject); ok {
+		if err := validResponse.VisitUpdateWorkspaceResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -267,7 +267,7 @@ func (s *Stack) WantAllPosted() {
 	var status int
 	var err error
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		status, err = s.Call(0, http.MethodGet, "/api/v1/posts?limit=20&status=draft,scheduled,publishing,partly_posted,failed,cancelled", nil, &page)
+		status, err = s.Call(0, http.MethodGet, "/api/v1/posts?limit=20&status=draft,scheduled,publishing,partly_posted,failed,canceled", nil, &page)
 		if err == nil && status == http.StatusOK && len(page.Posts) == 0 {
 			return
 		}

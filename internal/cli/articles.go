@@ -7,17 +7,16 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// languageModel returns the LLM client, or nil if none is configured or its budget is
-// zero.
-func (p *parts) languageModel() (*llm.Client, error) {
+// newLLM returns the LLM client, or nil if none is configured or its budget is zero.
+func (p *parts) newLLM() (*llm.Client, error) {
 	if p.cfg.LLMURL == "" || p.cfg.LLMTokensPerDay == 0 {
-		return nil, nil //nolint:nilnil // not configured
+		return nil, nil //nolint:nilnil // the LLM is optional
 	}
 	return llm.New(llm.Options{URL: p.cfg.LLMURL, Model: p.cfg.LLMModel, APIKey: secret.NewText(p.cfg.LLMKey), MaxContextTokens: p.cfg.LLMContextTokens,
 		MaxTokensPerDay: int64(p.cfg.LLMTokensPerDay), Timeout: p.cfg.LLMTimeout}, p.store, llm.RedisCache{Redis: p.redis})
 }
 
-// articleWorker builds the activities of article extraction.
+// articleWorker returns the activities that extract articles from crawled pages.
 func (p *parts) articleWorker() *activities.Articles {
 	reader := &pipeline.Extractor{Pages: p.crawl.pages, Sites: p.crawl.sites}
 	learner := &pipeline.Learner{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles, Log: p.log}
@@ -28,7 +27,7 @@ func (p *parts) articleWorker() *activities.Articles {
 		Consumer: &pipeline.Consumer{Store: p.store, Extractor: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
 }
 
-// articles builds the article service of the API.
+// articles returns the article service of the API.
 func (p *parts) articles() *pipeline.Service {
 	return &pipeline.Service{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.starter, Log: p.log}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,7 +45,7 @@ import (
 	"dateline/workflows/starter"
 )
 
-// parts are what api and worker are made of.
+// parts contains the components of a process.
 type parts struct {
 	cfg       *config.Config
 	of        process
@@ -61,34 +62,36 @@ type parts struct {
 	clock     *dbclock.Clock
 	webhooks  *webhook.Service
 	sealer    *secret.Sealer
-	hooks     *http.Client // for webhooks: connections of their own
-	web       *http.Client // for media that is fetched by its address: likewise
+	hooks     *http.Client // for webhooks, with its own connections
+	web       *http.Client // for media URLs, with its own connections
 	media     *media.Service
 	limits    *ratelimit.Limiter
 	login     *login.Service
-	counter   *counter.Counter // nil, as batcher: readers are not counted
+	counter   *counter.Counter // nil, like batcher, if view counting is off
 	batcher   *counter.Batcher
 	running   *delivery.InFlight
 	archives  *archive.Archives
-	audience  *audience   // nil: readers are not counted
-	crawl     *crawlParts // nil: switched off
-	search    *searching  // nil: the crawl is switched off
+	audience  *audience   // nil if view counting is off
+	crawl     *crawlParts // nil if the crawler is off
+	search    *searching  // nil if the crawler is off
 
 	telemetry    *telemetry.Telemetry
-	bucketOrigin string // where pages send files
+	bucketOrigin string // origin of direct uploads
 
-	stopClock                        context.CancelFunc
-	stopCrowd, stopLimits, stopCrawl func()
-	stopFolding                      context.CancelFunc
+	// closers are the opened resources, which close releases.
+	closers closer
+	// startAggregation starts the aggregation of counted views, once.
+	startAggregation func()
 }
 
-// process is what the parts are assembled for.
+// process describes the process that is assembled.
 type process struct {
 	service, version string
-	sites            *demoWeb // nil: there is no demo
+	sites            *demoWeb // nil unless the demo runs
 }
 
-// assemble connects to the engines. box plays the networks, or is nil.
+// assemble connects to the engines and creates the components. box is the sandbox; it
+// can be nil. The caller must close the parts.
 func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
 	p := &parts{cfg: cfg, of: of, log: log, running: &delivery.InFlight{}}
 	defer func() {
@@ -99,9 +102,10 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if p.telemetry, err = telemetry.Start(ctx, telemetry.Options{Service: of.service, Version: of.version, OTLP: cfg.OTLPEndpoint, Sampling: cfg.TraceSampling, Logs: cfg.LogsEndpoint()}); err != nil {
 		return nil, err
 	}
+	p.closers.push("telemetry", p.stopTelemetry)
 	log = p.telemetry.Logger(log)
 	p.log = log
-	if p.sealer, err = secret.Open(ctx, keysetOf(cfg)); err != nil {
+	if p.sealer, err = secret.Open(ctx, keysetSource(cfg)); err != nil {
 		return nil, err
 	}
 	allowed := box.allowed()
@@ -137,20 +141,23 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if p.store, err = postgres.Open(ctx, cfg.DatabaseURL); err != nil {
 		return nil, err
 	}
+	p.closers.pushFunc("database", p.store.Close)
 	p.clock = dbclock.New(dbclock.Options{Database: p.store.Time, Log: log})
 	if err := p.clock.Measure(ctx); err != nil {
 		return nil, err
 	}
-	ticking, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.stopClock = stop
-	go p.clock.Run(ticking)
+	clockCtx, stopClock := context.WithCancel(context.WithoutCancel(ctx))
+	p.closers.pushFunc("clock", stopClock)
+	go p.clock.Run(clockCtx)
 	if p.redis, err = openRedis(cfg.RedisURL); err != nil {
 		return nil, err
 	}
+	p.closers.push("Redis client", p.redis.Close)
 	p.bus = pubsub.NewBus(p.redis, log)
-	// Beyond ctx: what a call brought is noted also while the worker stops.
-	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.limits, p.stopLimits = ratelimit.New(lasting, p.redis, ratelimit.DefaultTimeout, log), stop
+	// The results of calls are recorded until the worker has stopped, so not only until ctx ends.
+	limitsCtx, stopLimits := context.WithCancel(context.WithoutCancel(ctx))
+	p.closers.pushFunc("rate limiter", stopLimits)
+	p.limits = ratelimit.New(limitsCtx, p.redis, ratelimit.DefaultTimeout, log)
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
@@ -167,6 +174,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS, Metrics: p.telemetry.TemporalMetrics(), Tracing: tracing}, log); err != nil {
 		return nil, err
 	}
+	p.closers.pushFunc("Temporal client", p.temporal.Close)
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
 	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
@@ -176,10 +184,17 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	}
 	if cfg.Views {
 		p.counter = counter.New(p.redis, counter.Options{Now: p.clock.Now, Meter: p.telemetry.Views})
+		aggregationCtx, stopAggregation := context.WithCancel(context.Background())
+		p.closers.pushFunc("view aggregation", stopAggregation)
+		p.startAggregation = sync.OnceFunc(func() {
+			go p.counter.Run(aggregationCtx, func(err error) { p.log.Warn("counted views are not aggregated yet", "error", err) })
+		})
 		p.batcher = counter.NewBatcher(p.counter)
+		p.closers.pushFunc("view batcher", p.batcher.Close)
 		if p.audience, err = p.openAudience(ctx); err != nil {
 			return nil, err
 		}
+		p.closers.push("view counting", p.audience.close)
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard}
 	if err := p.assembleCrawl(append(allowed, of.sites.allowed()...), of.sites.resolver()); err != nil {
@@ -192,76 +207,41 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	return p, p.registerMetrics(of.version)
 }
 
-// openRedis takes one URL, or the comma-separated hosts of a cluster.
+// openRedis creates a client for a URL, or for the comma-separated hosts of a cluster.
 func openRedis(address string) (redis.UniversalClient, error) {
 	if strings.Contains(address, "://") {
 		o, err := redis.ParseURL(address)
 		if err != nil {
-			return nil, errors.New("REDIS_URL cannot be read")
+			return nil, errors.New("REDIS_URL is not a valid Redis URL")
 		}
 		return redis.NewClient(o), nil
 	}
 	return redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(address, ","), IsClusterMode: true}), nil
 }
 
+// close releases all resources and logs errors.
 func (p *parts) close() {
-	if p.stopCrowd != nil {
-		p.stopCrowd()
-	}
-	if p.stopCrawl != nil {
-		p.stopCrawl()
-	}
-	if p.crawl != nil {
-		p.crawl.fetcher.Close()
-	}
-	if p.stopClock != nil {
-		p.stopClock()
-	}
-	if p.stopLimits != nil {
-		p.stopLimits()
-	}
-	p.audience.close()
-	if p.batcher != nil {
-		p.batcher.Close()
-	}
-	if p.stopFolding != nil {
-		p.stopFolding()
-	}
-	if p.temporal != nil {
-		p.temporal.Close()
-	}
-	if p.redis != nil {
-		_ = p.redis.Close()
-	}
-	if p.store != nil {
-		p.store.Close()
-	}
-	if p.telemetry != nil {
-		// What is traced last, leaves last.
-		ctx, cancel := context.WithTimeout(context.Background(), telemetryPatience)
-		defer cancel()
-		_ = p.telemetry.Stop(ctx)
+	if err := p.closers.close(); err != nil {
+		p.log.Warn("not all resources were closed cleanly", "error", err)
 	}
 }
 
-// telemetryPatience is how long a stop waits for a collector of traces.
-const telemetryPatience = 3 * time.Second
+// telemetryTimeout limits the time for the export of the last traces.
+const telemetryTimeout = 3 * time.Second
 
-// startFolding adds up what is counted, for as long as the process serves or
-// works. Commands that are done in a moment leave it to others.
-func (p *parts) startFolding() {
-	if p.stopFolding != nil || p.counter == nil {
-		return
-	}
-	folding, stop := context.WithCancel(context.Background())
-	p.stopFolding = stop
-	go p.counter.Run(folding, func(err error) { p.log.Warn("counted views wait to be folded", "error", err) })
+func (p *parts) stopTelemetry() error {
+	ctx, cancel := context.WithTimeout(context.Background(), telemetryTimeout)
+	defer cancel()
+	return p.telemetry.Stop(ctx)
 }
 
-// server makes the API.
+// server returns the API and starts the aggregation of counted views, which commands
+// leave to long-running processes.
 func (p *parts) server(page web.Page) *api.Server {
-	p.startFolding()
-	page.Bucket, page.Base = p.bucketOrigin, pathOf(p.cfg.PublicURL)
+	if p.startAggregation != nil {
+		p.startAggregation()
+	}
+	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.starter, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:      p.media,
 		Exports:    p.archives,
@@ -269,7 +249,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
 		Redirect:   p.redirect(),
 		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(),
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: maxStreamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
@@ -282,11 +262,11 @@ func (p *parts) server(page web.Page) *api.Server {
 	return s
 }
 
-// streamsPerCaller is how many event streams one token or session may hold open.
-const streamsPerCaller = 50
+// maxStreamsPerCaller limits the open event streams of a token or session.
+const maxStreamsPerCaller = 50
 
-// pathOf is the path that an address publishes us under; empty: none.
-func pathOf(address string) string {
+// basePath returns the path of a URL without a trailing slash.
+func basePath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -294,8 +274,8 @@ func pathOf(address string) string {
 	return strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// redirect follows short links. Where readers are counted, it tells robots from
-// them by the same rules.
+// redirect returns the handler of short links. If view counting is on, clicks are
+// filtered like views.
 func (p *parts) redirect() *shortlink.Redirector {
 	r := &shortlink.Redirector{Finder: p.store, Log: p.log, Now: p.clock.Now}
 	if p.audience != nil {
@@ -314,18 +294,18 @@ func (p *parts) checks() map[string]api.Check {
 		"worker": func(ctx context.Context) error {
 			polled, err := p.starter.HasPostWorkers(ctx)
 			if err == nil && !polled {
-				return errors.New("no worker polls the queue of posts")
+				return errors.New("no worker polls the task queue of posts")
 			}
 			return err
 		},
 	}
 }
 
-// viewsStore is the store, which also tells whose counts are whose.
+// viewsStore adds the sites of a workspace to the store.
 type viewsStore struct{ *postgres.Store }
 
-// CountedSites lists the sites of a workspace, first that of its posts and links,
-// which bears the workspace's id.
+// CountedSites returns the sites of a workspace. The first is the site of its posts and
+// short links, which has the ID of the workspace.
 func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
 	ids := []uuid.UUID{site.PostsSite(workspace).ID}
 	own, err := t.Sites(ctx, workspace)
@@ -335,10 +315,10 @@ func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uu
 	return ids, err
 }
 
-// worker makes the worker.
+// worker returns the worker.
 func (p *parts) worker() *worker.Worker {
 	crowd, stop := delivery.Batched(p.store)
-	p.stopCrowd = stop
+	p.closers.pushFunc("delivery batches", stop)
 	return worker.New(p.temporal, worker.Activities{
 		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
 			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
@@ -354,6 +334,6 @@ func (p *parts) worker() *worker.Worker {
 		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 		Views:    p.viewsActivities(),
 	}, worker.Deps{
-		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
+		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
 }

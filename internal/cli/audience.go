@@ -16,7 +16,7 @@ import (
 	"dateline/internal/notify/pubsub"
 )
 
-// audience holds the parts of view counting in a process.
+// audience contains the components of view counting.
 type audience struct {
 	directory *site.Directory
 	countries *dimensions.Countries
@@ -27,7 +27,7 @@ type audience struct {
 	background sync.WaitGroup
 }
 
-// openAudience creates the parts of view counting without starting them.
+// openAudience creates the components of view counting; startAudience starts them.
 func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	c := &audience{signals: pubsub.NewSiteSignals(p.redis, p.log),
 		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
@@ -46,17 +46,17 @@ func (p *parts) openAudience(ctx context.Context) (_ *audience, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("DATELINE_TRUSTED_PROXIES: %w", err)
 	}
-	// Outlives ctx, so that hits in flight are counted while the process stops.
-	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	// Hits in flight are counted while the process stops, so not only until ctx ends.
+	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
 	c.ingest = &ingest.Handler{Sites: c.directory, Counter: p.batcher, Bulk: p.counter, Notifier: c.signals,
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(lasting, p.redis),
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Bots: robots, RateLimiter: botfilter.NewRateLimiter(runCtx, p.redis),
 		Referrers: dimensions.NewReferrers(), Countries: c.countries, TrustedProxies: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
 	return c, nil
 }
 
-// startAudience loads the sites and starts refreshing them. The database must
-// have been migrated.
+// startAudience loads the sites and refreshes them in the background. The database
+// must be migrated.
 func (p *parts) startAudience(ctx context.Context) error {
 	c := p.audience
 	if c == nil {
@@ -65,25 +65,22 @@ func (p *parts) startAudience(ctx context.Context) error {
 	if err := c.directory.Refresh(ctx); err != nil {
 		return err
 	}
-	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
-	earlier := c.stop
-	c.stop = func() { stop(); earlier() }
-	c.background.Go(func() { c.directory.Run(lasting) })
+	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	stopIngest := c.stop
+	c.stop = func() { stop(); stopIngest() }
+	c.background.Go(func() { c.directory.Run(runCtx) })
 	return nil
 }
 
-func (c *audience) close() {
-	if c == nil {
-		return
-	}
+func (c *audience) close() error {
 	if c.stop != nil {
 		c.stop()
 	}
 	c.background.Wait()
-	_ = c.countries.Close()
+	return c.countries.Close()
 }
 
-// views returns the audience part of the API; nil if counting is disabled.
+// views returns the API of view counting, or nil if it is off.
 func (p *parts) views() *api.Views {
 	c := p.audience
 	if c == nil {
@@ -91,14 +88,13 @@ func (p *parts) views() *api.Views {
 	}
 	refresh := func(ctx context.Context) {
 		if err := c.directory.Refresh(ctx); err != nil {
-			p.log.Warn("failed to refresh sites after a change", "error", err)
+			p.log.Warn("a site was changed, but could not be reloaded yet", "error", err)
 		}
 	}
 	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}}, Signals: c.signals, Ingest: c.ingest}
 }
 
-// viewsActivities returns the activities of view counting; nil if it is
-// disabled.
+// viewsActivities returns the activities of view counting, or nil if it is off.
 func (p *parts) viewsActivities() *activities.Views {
 	if p.counter == nil {
 		return nil

@@ -18,19 +18,18 @@ import (
 	"dateline/internal/storage/objects"
 )
 
-// backup writes an archive of everything that is kept in the database, while
-// all goes on.
+// backup writes a backup of the database and, optionally, of the bucket and the keyset.
 func (p *Program) backup(ctx context.Context, args []string) error {
 	set, file := p.flags("backup")
-	out := set.String("o", "", "`file` to write; - for standard output (default dateline-<time>.backup)")
-	which := set.String("objects", backup.NoObjects, "`files` of the bucket to put in: none, media, or all with crawled pages")
-	passphrase := set.String("passphrase-file", "", "`file` with a passphrase that the keyset is sealed with; without it, the keyset is not in the backup")
+	out := set.String("o", "", "output `file`; - for standard output (default: dateline-<time>.backup)")
+	which := set.String("objects", backup.NoObjects, "`objects` to include: none, media, or all (with crawled pages)")
+	passphrase := set.String("passphrase-file", "", "`file` with a passphrase; includes the keyset, encrypted with it")
 	cfg, _, err := p.settingsWith(set, file, args)
 	if err != nil {
 		return err
 	}
 	if *which != backup.NoObjects && *which != backup.MediaObjects && *which != backup.AllObjects {
-		return fmt.Errorf("--objects %s: none, media or all", *which)
+		return fmt.Errorf("--objects %s: must be none, media or all", *which)
 	}
 	source := backup.Source{Database: cfg.DatabaseURL, Version: p.Version, Objects: *which}
 	if source.Database == "" {
@@ -38,7 +37,7 @@ func (p *Program) backup(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	raw, ids, err := secret.Export(ctx, keysetOf(cfg))
+	raw, ids, err := secret.Export(ctx, keysetSource(cfg))
 	if err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (p *Program) backup(ctx context.Context, args []string) error {
 	if *out == "-" {
 		m, end, err := backup.Write(ctx, p.Stdout, source)
 		if err == nil {
-			p.tellBackup("standard output", m, end, cfg)
+			p.printBackup("standard output", m, end, cfg)
 		}
 		return err
 	}
@@ -69,15 +68,14 @@ func (p *Program) backup(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.tellBackup(path, m, end, cfg)
+	p.printBackup(path, m, end, cfg)
 	return nil
 }
 
-// writeBackup writes the archive beside its place, reads it back, and only then
-// gives it its name.
+// writeBackup writes the backup to a temporary file, verifies it, and then renames it.
 func writeBackup(ctx context.Context, path string, source backup.Source) (m backup.Manifest, end backup.End, err error) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return m, end, fmt.Errorf("%s is there already", path)
+		return m, end, fmt.Errorf("%s already exists", path)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // 0600, see os.CreateTemp
 	if err != nil {
@@ -104,32 +102,32 @@ func writeBackup(ctx context.Context, path string, source backup.Source) (m back
 	return m, end, os.Link(f.Name(), path)
 }
 
-func (p *Program) tellBackup(where string, m backup.Manifest, end backup.End, cfg *config.Config) {
+func (p *Program) printBackup(where string, m backup.Manifest, end backup.End, cfg *config.Config) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(p.Stderr, format+"\n", args...) }
 	var rows int64
 	for _, c := range end.Tables {
 		rows += c.Rows
 	}
-	say("Backed up to %s: %d rows of %d tables, as of %s.", where, rows, len(m.Tables), m.TakenAt.Format(time.RFC3339))
+	say("Backup written to %s: %d rows of %d tables, as of %s.", where, rows, len(m.Tables), m.TakenAt.Format(time.RFC3339))
 	switch {
 	case m.Objects == backup.NoObjects:
-		say("Files are not in it, only where they lie (bucket %s); copy the bucket by its own means, or use --objects.", cfg.S3Bucket)
+		say("It contains no objects. Back up the bucket %s separately, or use --objects.", cfg.S3Bucket)
 	case end.Missing > 0:
-		say("%d files are in it; %d that rows name are not in the bucket.", end.Objects, end.Missing)
+		say("It contains %d objects; %d referenced objects are missing in the bucket.", end.Objects, end.Missing)
 	default:
-		say("%d files are in it.", end.Objects)
+		say("It contains %d objects.", end.Objects)
 	}
 	switch {
 	case m.Keyset:
-		say("The keyset is in it, sealed with the passphrase. Keep the passphrase elsewhere.")
+		say("It contains the keyset, encrypted with the passphrase. Store the passphrase elsewhere.")
 	case cfg.KeysetJSON != "":
-		say("The keyset is NOT in it: keep a copy of DATELINE_KEYSET_JSON elsewhere. Without it every account has to be connected again.")
+		say("It does NOT contain the keyset: back up DATELINE_KEYSET_JSON separately. Without the keyset, all accounts must be reconnected.")
 	default:
-		say("The keyset is NOT in it: keep a copy of %s elsewhere. Without it every account has to be connected again.", cfg.Keyset)
+		say("It does NOT contain the keyset: back up %s separately. Without the keyset, all accounts must be reconnected.", cfg.Keyset)
 	}
 }
 
-// readPassphrase takes the first line of a file.
+// readPassphrase returns the first line of a file.
 func readPassphrase(path string) (secret.Text, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -139,8 +137,7 @@ func readPassphrase(path string) (secret.Text, error) {
 	return secret.NewText(string(bytes.TrimRight(line, "\r"))), nil
 }
 
-// runningBucket opens the object store that the settings name, or that of a
-// `dateline up` beside.
+// runningBucket opens the configured bucket, or that of a running `dateline up`.
 func runningBucket(ctx context.Context, cfg *config.Config) (*objects.Bucket, error) {
 	if cfg.S3Endpoint == "" {
 		at, err := embedded.RunningEngines(cfg.DataDir)

@@ -66,8 +66,8 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	r.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", due.ID)
 	file, passphrase := filepath.Join(r.dir, "a.backup"), filepath.Join(r.dir, "passphrase")
 	r.Must(os.WriteFile(passphrase, []byte("correct horse battery\nsecond line\n"), 0o600))
-	r.says(r.run(0, nil, "backup", "-o", file), "rows of", "The keyset is NOT in it", r.Keyset.Path)
-	r.says(r.run(1, nil, "backup", "-o", file), "is there already")
+	r.says(r.run(0, nil, "backup", "-o", file), "rows of", "It does NOT contain the keyset", r.Keyset.Path)
+	r.says(r.run(1, nil, "backup", "-o", file), "already exists")
 	sealed := filepath.Join(r.dir, "b.backup")
 	r.says(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "files are in it", "sealed with the passphrase")
 	r.says(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")
@@ -77,7 +77,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	empty := []string{"DATABASE_URL=" + enginetest.Postgres(t), "DATELINE_KEYSET=" + filepath.Join(r.dir, "other", "keyset.json")}
 	r.Must(r.redis.Set("a count", "of before"))
 	r.says(r.run(1, empty, "restore", "--from", file), "1 keys", "--flush-redis")
-	r.says(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 are held", "The keyset cannot be read")
+	r.says(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 posts are held", "The keyset cannot be read")
 	if len(r.redis.Keys()) != 0 {
 		t.Error("Redis still counts from before")
 	}
@@ -86,7 +86,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	wrong := filepath.Join(r.dir, "wrong")
 	r.Must(os.WriteFile(wrong, []byte("incorrect horse battery"), 0o600))
 	r.says(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong), "does not open")
-	r.says(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "look"), "Wrote the keyset", "is looked for at its network")
+	r.says(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "reconcile"), "Keyset written to", "searches for each at its network")
 	before, err := os.ReadFile(r.Keyset.Path)
 	r.Must(err)
 	after, err := os.ReadFile(strings.TrimPrefix(empty[1], "DATELINE_KEYSET="))
@@ -122,7 +122,7 @@ func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
 	r.says(r.run(1, nil, "export", "-o", file), "exists")
 	other, _, _ := r.Found("Elsewhere")
 	r.says(r.run(1, nil, "import", "--from", file), "several workspaces")
-	r.says(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "Nothing goes out by itself")
+	r.says(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "No posts are published automatically")
 	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", other.ID); n != 1 {
 		t.Errorf("%d drafts came in", n)
 	}

@@ -1,5 +1,5 @@
-// Package cli is the command line: it reads settings, assembles the parts and
-// runs them. Each subcommand has its file.
+// Package cli implements the command line: it loads the settings, assembles the
+// components of the process, and runs them. Each subcommand has a file.
 package cli
 
 import (
@@ -13,7 +13,7 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// Program is one run of the command line.
+// Program is one invocation of the command line.
 type Program struct {
 	Version string
 	Stdout  io.Writer
@@ -28,23 +28,23 @@ type command struct {
 
 func (p *Program) commands() []command {
 	return []command{
-		{"up", "start everything on this machine: missing engines, API, worker, sandbox", p.up},
-		{"api", "serve the API (engines by URL)", p.api},
-		{"worker", "run workflows and activities (engines by URL)", p.worker},
-		{"migrate", "bring the database schema up to date", p.migrate},
-		{"token", "make a new API token for the first owner", p.token},
-		{"login", "print a link that logs the first owner in once, with a browser", p.login},
-		{"keyset", "keyset new FILE: make the keys that seal account tokens", p.keyset},
-		{"keys", "list, rotate, reseal and retire the keys that seal account tokens", p.keys},
-		{"backup", "write everything that is kept in the database to one file, while all goes on", p.backup},
-		{"restore", "load a backup into an empty database; what may be published already waits for a person", p.restore},
-		{"export", "write everything that a workspace owns to one file, without secrets", p.export},
-		{"import", "take such a file into a workspace; nothing of it goes out by itself", p.importing},
-		{"quarantine", "list, replay or discard records of readers' counts that could not be read", p.quarantine},
-		{"doctor", "look at settings, engines, clocks, permissions and keys, and say what to do (--json)", p.doctor},
-		{"reindex", "build the index of the search anew, while the old one answers", p.reindex},
-		{"eval", "eval articles --data DIR: how well and how fast articles are read, beside go-trafilatura", p.eval},
-		{"healthcheck", "ask a local api (or, with the argument worker, worker) whether it is ready", p.healthcheck},
+		{"up", "start everything on this machine: engines without a URL, API, worker and sandbox", p.up},
+		{"api", "serve the API", p.api},
+		{"worker", "run the worker for workflows and activities", p.worker},
+		{"migrate", "migrate the database schema", p.migrate},
+		{"token", "create a new API token for the first owner", p.token},
+		{"login", "print a one-time login link for the first owner", p.login},
+		{"keyset", "keyset new FILE: create the keyset that encrypts access tokens", p.keyset},
+		{"keys", "list, rotate and retire the keys that encrypt access tokens", p.keys},
+		{"backup", "back up the database to a file, without downtime", p.backup},
+		{"restore", "restore a backup into an empty database; posts that may already be published are held", p.restore},
+		{"export", "export a workspace to a file, without secrets", p.export},
+		{"import", "import an exported file into a workspace; no posts are published automatically", p.importWorkspace},
+		{"quarantine", "list, replay or discard unreadable view count records", p.quarantine},
+		{"doctor", "check settings, engines, clocks, permissions and keys (--json)", p.doctor},
+		{"reindex", "rebuild the search index without downtime", p.reindex},
+		{"eval", "eval articles --data DIR: measure extraction quality and speed, compared with go-trafilatura", p.eval},
+		{"healthcheck", "check that the local api (or worker, as argument) is ready", p.healthcheck},
 		{"build-temporald", "build the embedded Temporal server", p.buildTemporald},
 		{"version", "print the version", func(context.Context, []string) error {
 			_, err := fmt.Fprintln(p.Stdout, "dateline", p.Version)
@@ -53,11 +53,10 @@ func (p *Program) commands() []command {
 	}
 }
 
-// errUsage says that the arguments made no sense; what is wrong is printed
-// already.
+// errUsage is returned for invalid arguments, after the message was printed.
 var errUsage = errors.New("usage")
 
-// Run carries out a command line and gives the exit status.
+// Run executes a command and returns the exit status.
 func (p *Program) Run(ctx context.Context, args []string) int {
 	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
 		p.usage()
@@ -78,35 +77,35 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 			return 1
 		}
 	}
-	_, _ = fmt.Fprintf(p.Stderr, "dateline: there is no command %q\n\n", args[0])
+	_, _ = fmt.Fprintf(p.Stderr, "dateline: unknown command %q\n\n", args[0])
 	p.usage()
 	return 2
 }
 
 func (p *Program) usage() {
-	_, _ = fmt.Fprint(p.Stderr, "Dateline publishes scheduled posts to social networks, each on its second and never twice.\n\nUsage: dateline <command> [flags]\n\n")
+	_, _ = fmt.Fprint(p.Stderr, "Dateline publishes scheduled posts to social networks, exactly once and on time.\n\nUsage: dateline <command> [flags]\n\n")
 	for _, c := range p.commands() {
 		_, _ = fmt.Fprintf(p.Stderr, "  %-16s %s\n", c.name, c.summary)
 	}
-	_, _ = fmt.Fprint(p.Stderr, "\n`dateline up --help` lists every setting.\n")
+	_, _ = fmt.Fprint(p.Stderr, "\nRun `dateline up --help` for a list of all settings.\n")
 }
 
-// flags makes a flag set whose help also lists every setting.
+// flags returns a flag set whose help also lists all settings.
 func (p *Program) flags(name string) (set *flag.FlagSet, configFile *string) {
 	set = flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(p.Stderr)
-	configFile = set.String("config", "", "file of KEY=value `settings` (default ./dateline.env if it exists)")
+	configFile = set.String("config", "", "file of KEY=value `settings` (default: ./dateline.env if it exists)")
 	set.Usage = func() {
 		set.SetOutput(p.Stdout)
 		_, _ = fmt.Fprintf(p.Stdout, "Usage: dateline %s [flags]\n\nFlags:\n", name)
 		set.PrintDefaults()
-		_, _ = fmt.Fprint(p.Stdout, "\nSettings, from the environment or the file:\n\n")
+		_, _ = fmt.Fprint(p.Stdout, "\nSettings:\n\n")
 		_ = config.Help(p.Stdout)
 	}
 	return set, configFile
 }
 
-// parse reads flags that take no further arguments.
+// parse parses flags and rejects positional arguments.
 func (p *Program) parse(set *flag.FlagSet, args []string) error {
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -121,7 +120,7 @@ func (p *Program) parse(set *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// settings loads the configuration for commands that need every engine's URL.
+// settings parses the flags and loads the settings.
 func (p *Program) settings(name string, args []string) (*config.Config, *slog.Logger, error) {
 	set, file := p.flags(name)
 	return p.settingsWith(set, file, args)

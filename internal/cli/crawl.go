@@ -20,20 +20,20 @@ import (
 	"dateline/worker"
 )
 
-// crawlProduct is how robots.txt names the crawler.
+// crawlProduct is the user agent of the crawler in robots.txt.
 const crawlProduct = "Dateline"
 
-// crawler is what the crawl is made of.
+// crawlParts contains the components of the crawler.
 type crawlParts struct {
 	seeds    *seeds.Service
 	archives *warc.Exporter
 	fetcher  *fetch.Fetcher
 	pages    *pagestore.Store
 	sites    *pipeline.SiteCache
-	model    *llm.Client // nil: there is none
+	model    *llm.Client // nil if there is no LLM
 }
 
-// assembleCrawl prepares the crawl, unless it is switched off.
+// assembleCrawl creates the crawler, if it is on.
 func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error) {
 	if !p.cfg.Crawl {
 		return nil
@@ -55,17 +55,18 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	if c.fetcher, err = fetch.New(o); err != nil {
 		return err
 	}
+	p.closers.pushFunc("crawl fetcher", c.fetcher.Close)
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
 	c.seeds = &seeds.Service{Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil, Log: p.log}
 	c.sites = &pipeline.SiteCache{Store: p.store, Redis: p.redis, Log: p.log}
-	if c.model, err = p.languageModel(); err != nil {
+	if c.model, err = p.newLLM(); err != nil {
 		return err
 	}
 	p.crawl = c
 	return nil
 }
 
-// crawlWorker is what the worker needs for the crawl; nil: it is switched off.
+// crawlWorker returns the crawl activities, or nil if the crawler is off.
 func (p *parts) crawlWorker() *worker.CrawlActivities {
 	if p.crawl == nil {
 		return nil
@@ -73,10 +74,10 @@ func (p *parts) crawlWorker() *worker.CrawlActivities {
 	limits := crawler.DefaultLimits()
 	limits.RequestDelay, limits.MaxRobotsDelay, limits.IPDelay, limits.DailyBudget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
 	limits.MaxRobotsDelay = max(limits.MaxRobotsDelay, limits.RequestDelay)
-	lasting, stop := context.WithCancel(context.Background())
-	p.stopCrawl = stop
+	recordCtx, stop := context.WithCancel(context.Background())
+	p.closers.pushFunc("crawl recorder", stop)
 	filter := &seen.Filter{Redis: p.redis}
-	record := crawler.NewRecorder(lasting, p.store.RecordFetches)
+	record := crawler.NewRecorder(recordCtx, p.store.RecordFetches)
 	d := &crawler.Crawler{Domains: p.store, URLs: p.store, Seeds: p.store, Rules: p.store, Slots: p.store, Fetcher: p.crawl.fetcher, Parser: crawler.PageParser{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
 		URLIndex: &seen.Index{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
 		Policy: crawl.DefaultRevisitPolicy(), Limits: limits, Log: p.log}

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// demoPosts are due so soon that a newcomer sees the first within seconds.
+// demoPosts returns the posts of --demo, of which the first is due within seconds.
 func demoPosts() []struct {
 	in   time.Duration
 	text string
@@ -36,15 +36,15 @@ func scheduleDemo(ctx context.Context, p *parts, owner workspace.Principal, out 
 		if i == len(demoPosts())-1 {
 			draft.ThreadParentID = parent
 		}
-		made, _, err := p.scheduler.Schedule(ctx, owner, draft, idempotency.Key{})
+		created, _, err := p.scheduler.Schedule(ctx, owner, draft, idempotency.Key{})
 		if err != nil {
-			return fmt.Errorf("scheduling the demo's posts: %w", err)
+			return fmt.Errorf("scheduling the demo posts: %w", err)
 		}
 		if i == 0 {
-			parent = made.ID.String()
+			parent = created.ID.String()
 		}
-		if err := p.starter.Start(ctx, made); err != nil {
-			p.log.Warn("Temporal was not told; the reconciler will do it", "post_id", made.ID, "error", err)
+		if err := p.starter.Start(ctx, created); err != nil {
+			p.log.Warn("the workflow was not started; the reconciler will start it", "post_id", created.ID, "error", err)
 		}
 		_, _ = fmt.Fprintf(out, "Demo: due at %s: %s\n", at.Format("15:04:05"), d.text)
 	}

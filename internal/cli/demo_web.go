@@ -18,29 +18,29 @@ import (
 	"dateline/internal/testing/crawltest"
 )
 
-// demoWeb is the small web of --demo: news sites on this machine that publish
-// while somebody watches. nil is one that is off.
+// demoWeb runs the local news sites of --demo, which publish articles continuously. It
+// is nil if it is off.
 type demoWeb struct{ world *crawltest.World }
 
 const (
 	demoSites = 3
-	// demoNames is the end of their names, which no real site has (RFC 6761 §6.2).
+	// demoNames is the reserved top-level domain of the sites (RFC 6761 section 6.2).
 	demoNames = ".test"
-	// demoNews is between two articles, on one site after the other.
+	// demoNews is the interval between two articles, on alternating sites.
 	demoNews = 20 * time.Second
-	// demoInterval is the shortest that a seed may have.
+	// demoInterval is the crawl interval of the seeds, which is the allowed minimum.
 	demoInterval = time.Minute
 )
 
-// startDemoWeb starts the sites, unless nothing is crawled, or through a proxy,
-// which would not know their names.
+// startDemoWeb starts the sites, unless the crawler is off or uses a proxy, which
+// cannot resolve their names.
 func startDemoWeb(cfg *config.Config) (*demoWeb, error) {
 	if !cfg.Crawl || cfg.CrawlProxyURL != "" {
 		return nil, nil //nolint:nilnil // off
 	}
 	world, err := crawltest.New(crawltest.Options{Sites: demoSites, Articles: 6, Sections: 2, ArticlesPerHub: 10})
 	if err != nil {
-		return nil, fmt.Errorf("starting the demo's sites: %w", err)
+		return nil, fmt.Errorf("starting the demo sites: %w", err)
 	}
 	return &demoWeb{world}, nil
 }
@@ -51,7 +51,7 @@ func (w *demoWeb) close() {
 	}
 }
 
-// allowed are the addresses of the sites: they are private, and may be reached.
+// allowed returns the private addresses of the sites, which must be reachable.
 func (w *demoWeb) allowed() []string {
 	if w == nil {
 		return nil
@@ -59,7 +59,7 @@ func (w *demoWeb) allowed() []string {
 	return w.world.AllowPrivate()
 }
 
-// resolver finds the sites, and all others as the machine does.
+// resolver resolves the demo sites locally and all other names with the system resolver.
 func (w *demoWeb) resolver() fetch.Resolver {
 	if w == nil {
 		return fetch.SystemResolver{}
@@ -77,8 +77,7 @@ func (r demoResolver) Lookup(ctx context.Context, host string) ([]netip.Addr, ti
 	return fetch.SystemResolver{}.Lookup(ctx, host)
 }
 
-// seed has the sites crawled, and forgets those of an earlier demo, which are
-// gone.
+// seed creates seeds for the sites, and deletes those of previous runs.
 func (w *demoWeb) seed(ctx context.Context, p *parts, owner workspace.Principal) error {
 	if p.crawl == nil {
 		return nil
@@ -106,18 +105,18 @@ func (w *demoWeb) seed(ctx context.Context, p *parts, owner workspace.Principal)
 	interval := demoInterval
 	for address := range now {
 		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, MinInterval: &interval, MaxInterval: &interval}, idempotency.Key{}); err != nil {
-			return fmt.Errorf("seeding the demo's sites: %w", err)
+			return fmt.Errorf("creating the seeds of the demo sites: %w", err)
 		}
 	}
 	return nil
 }
 
-// publish brings out articles until ctx ends.
+// publish publishes articles until ctx ends.
 func (w *demoWeb) publish(ctx context.Context, out io.Writer) {
 	if w == nil {
 		return
 	}
-	_, _ = fmt.Fprintf(out, "Demo: %d news sites publish all the while; what is crawled of them is under News in the dashboard.\n", demoSites)
+	_, _ = fmt.Fprintf(out, "Demo: %d news sites publish continuously; their articles appear under News in the dashboard.\n", demoSites)
 	next := time.NewTicker(demoNews)
 	defer next.Stop()
 	for number := 0; ; number++ {

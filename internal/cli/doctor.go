@@ -9,14 +9,14 @@ import (
 	"dateline/workflows"
 )
 
-// errUnwell says that a check failed; what failed is printed already.
-var errUnwell = errors.New("something does not work; see above")
+// errChecksFailed is returned after failed checks were printed.
+var errChecksFailed = errors.New("some checks failed; see above")
 
-// doctor looks at everything that this installation stands on: the engines of
-// the settings, or those of a `dateline up` beside.
+// doctor checks the settings, the host and the configured engines, or those of a
+// running `dateline up`.
 func (p *Program) doctor(ctx context.Context, args []string) error {
 	set, file := p.flags("doctor")
-	asJSON := set.Bool("json", false, "write the findings as JSON")
+	asJSON := set.Bool("json", false, "print the findings as JSON")
 	cfg, _, err := p.settingsWith(set, file, args)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (p *Program) doctor(ctx context.Context, args []string) error {
 			cfg = running.Apply(cfg)
 		}
 	}
-	found := doctor.Examine(ctx, doctor.Options{Config: cfg, Keyset: keysetOf(cfg), SearchAttributes: workflows.SearchAttributes(), TaskQueue: workflows.PostQueue})
+	found := doctor.Run(ctx, doctor.Options{Config: cfg, Keyset: keysetSource(cfg), SearchAttributes: workflows.SearchAttributes(), TaskQueue: workflows.PostQueue})
 	write := doctor.Print
 	if *asJSON {
 		write = doctor.PrintJSON
@@ -35,7 +35,7 @@ func (p *Program) doctor(ctx context.Context, args []string) error {
 		return err
 	}
 	if doctor.Failed(found) {
-		return errUnwell
+		return errChecksFailed
 	}
 	return nil
 }

@@ -10,14 +10,14 @@ import (
 	"dateline/internal/news/article/eval"
 )
 
-// eval measures article extraction on annotated datasets.
+// eval measures the extraction on datasets with ground truth.
 func (p *Program) eval(ctx context.Context, args []string) error {
 	if len(args) == 0 || args[0] != "articles" {
 		_, _ = fmt.Fprintln(p.Stderr, "Usage: dateline eval articles --data DIR")
 		return errUsage
 	}
 	set, _ := p.flags("eval articles")
-	dir := set.String("data", "", "`folder` of a dataset, or of several datasets (docs/how-to/evaluate-extraction.md)")
+	dir := set.String("data", "", "`folder` with one or more datasets (docs/how-to/evaluate-extraction.md)")
 	if err := p.parse(set, args[1:]); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, o := range others {
-		_, _ = fmt.Fprintf(p.Stdout, "%s has no ground-truth.json; skipped\n", o)
+		_, _ = fmt.Fprintf(p.Stdout, "%s: skipped, because it has no ground-truth.json\n", o)
 	}
 	all := eval.Result{Dataset: "all"}
 	for _, s := range sets {
@@ -39,22 +39,22 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		p.show(r)
+		p.printTable(r)
 		all.Merge(r)
 		if len(sets) == 1 {
 			all.Dataset = r.Dataset
-		} else if err := p.line(r); err != nil {
+		} else if err := p.printJSON(r); err != nil {
 			return err
 		}
 	}
 	if len(sets) > 1 {
-		p.show(all)
+		p.printTable(all)
 	}
-	return p.line(all)
+	return p.printJSON(all)
 }
 
-// show prints the results as a table.
-func (p *Program) show(r eval.Result) {
+// printTable prints a result as a table.
+func (p *Program) printTable(r eval.Result) {
 	_, _ = fmt.Fprintf(p.Stdout, "\n%s, %d pages%26s%17s\n", r.Dataset, r.Own.Body.Pages, "Dateline", "go-trafilatura")
 	row := func(name, own, baseline string) {
 		_, _ = fmt.Fprintf(p.Stdout, "  %-28s%10s%17s\n", name, own, baseline)
@@ -72,18 +72,18 @@ func (p *Program) show(r eval.Result) {
 	row("recall", number(own.Body.Recall()), number(base.Body.Recall()))
 	row("exact title", share(own.Title), share(base.Title))
 	row("exact authors", share(own.Author), share(base.Author))
-	row("day of publication", share(own.Date), share(base.Date))
-	row("minute of publication", share(own.Minute), "-")
+	row("publication date", share(own.Date), share(base.Date))
+	row("publication minute", share(own.Minute), "-")
 	row("pages without text", strconv.Itoa(own.Empty), strconv.Itoa(base.Empty))
 	row("pages per second and core", strconv.FormatFloat(own.PerSecond(), 'f', 1, 64), strconv.FormatFloat(base.PerSecond(), 'f', 1, 64))
 	if r.BaselineFilled > 0 {
-		_, _ = fmt.Fprintf(p.Stdout, "  %d pages are empty here but not with go-trafilatura\n", r.BaselineFilled)
+		_, _ = fmt.Fprintf(p.Stdout, "  %d pages are empty, but not with go-trafilatura\n", r.BaselineFilled)
 	}
 	_, _ = fmt.Fprintln(p.Stdout)
 }
 
-// line prints the results as JSON; null: no annotations.
-func (p *Program) line(r eval.Result) error {
+// printJSON prints a result as JSON. Values without ground truth are null.
+func (p *Program) printJSON(r eval.Result) error {
 	round := func(f float64) float64 { return math.Round(f*1e4) / 1e4 }
 	rounded := func(s eval.Ratio) *float64 {
 		v := s.Value()

@@ -76,8 +76,8 @@ func TestEvaluatingArticles(t *testing.T) {
 				t.Errorf("%s is %v", name, got[name])
 			}
 		}
-		if path == "" && !strings.Contains(out.String(), "three has no ground-truth.json") {
-			t.Errorf("nothing is said of what is no set: %s", out.String())
+		if path == "" && !strings.Contains(out.String(), "skipped, because it has no ground-truth.json") {
+			t.Errorf("got no message about the folder without ground truth: %s", out.String())
 		}
 	}
 	for _, args := range [][]string{{"eval"}, {"eval", "posts"}, {"eval", "articles"}, {"eval", "articles", "--data", filepath.Join(dir, "three")}, {"eval", "articles", "--data", filepath.Join(dir, "none")}} {

@@ -13,70 +13,71 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// keysetOf says where the keyset is.
-func keysetOf(cfg *config.Config) secret.Source {
+// keysetSource returns the source of the keyset.
+func keysetSource(cfg *config.Config) secret.Source {
 	return secret.Source{Path: cfg.Keyset, JSON: secret.NewText(cfg.KeysetJSON), KMS: cfg.KeysetKMS}
 }
 
 const keysUsage = `Usage: dateline keys <command> [flags]
 
-  list          the keys, and how much is sealed with each
-  rotate        add a new key that seals from now on
-  reseal        seal anew what is sealed with older keys, while the service runs
-  retire        make the older keys open nothing any more, when nothing is sealed with them
-  enable ID     take that back
-  add           add a key that does not seal yet, for all processes to learn first
-  promote ID    make a key the one that seals
+  list          list the keys and the number of values encrypted with each
+  rotate        add a new key and make it the primary key
+  reencrypt     re-encrypt all values with the primary key, without downtime
+  retire        disable the older keys, if no values are encrypted with them
+  enable ID     re-enable a retired key
+  add           add a key that is not primary yet, so that all processes can load it first
+  promote ID    make a key the primary key
 
-Flags: --config FILE of settings; --out FILE for the new keyset where it is given as text
-(DATELINE_KEYSET_JSON).
+Flags:
+  --config FILE  settings file
+  --out FILE     output file for the new keyset, if it is given as DATELINE_KEYSET_JSON
 `
 
-// keys changes the keyset and what it has sealed.
+// keys manages the keyset and re-encrypts values.
 func (p *Program) keys(ctx context.Context, args []string) error {
 	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
 		_, err := io.WriteString(p.Stderr, keysUsage)
 		return err
 	}
-	what, args := args[0], args[1:]
+	command, args := args[0], args[1:]
 	var id uint32
-	if what == "enable" || what == "promote" {
+	if command == "enable" || command == "promote" {
 		if len(args) == 0 {
 			_, _ = io.WriteString(p.Stderr, keysUsage)
 			return errUsage
 		}
 		number, err := strconv.ParseUint(args[0], 10, 32)
 		if err != nil {
-			return fmt.Errorf("%q is no id of a key, see `dateline keys list`", args[0])
+			return fmt.Errorf("key ID must be a number: %q; see `dateline keys list`", args[0])
 		}
 		id, args = uint32(number), args[1:]
 	}
-	set, file := p.flags("keys " + what)
-	out := set.String("out", "", "`file` for the new keyset where it is given as text")
+	set, file := p.flags("keys " + command)
+	out := set.String("out", "", "output `file` for the new keyset, if it is given as DATELINE_KEYSET_JSON")
 	cfg, _, err := p.settingsWith(set, file, args)
 	if err != nil {
 		return err
 	}
-	source := keysetOf(cfg)
-	switch what {
+	source := keysetSource(cfg)
+	switch command {
 	case "add":
 		id, err = secret.Add(ctx, source, *out)
-		return p.told(err, "added key %d; when every process knows it, promote it", id)
+		return p.printResult(err, "added key %d; restart all processes, then promote it", id)
 	case "rotate":
 		id, err = secret.Rotate(ctx, source, *out)
-		return p.told(err, "key %d seals from now on; run `dateline keys reseal` next", id)
+		return p.printResult(err, "key %d is now the primary key; run `dateline keys reencrypt` next", id)
 	case "promote":
-		return p.told(secret.Promote(ctx, source, *out, id), "key %d seals from now on; run `dateline keys reseal` next", id)
+		return p.printResult(secret.Promote(ctx, source, *out, id), "key %d is now the primary key; run `dateline keys reencrypt` next", id)
 	case "enable":
-		return p.told(secret.Enable(ctx, source, *out, []uint32{id}), "key %d opens again what it sealed", id)
-	case "list", "reseal", "retire":
-		return p.withKeeper(ctx, cfg, func(k *keyring.Keeper) error { return p.keep(ctx, k, what, *out) })
+		return p.printResult(secret.Enable(ctx, source, *out, []uint32{id}), "key %d is enabled again", id)
+	case "list", "reencrypt", "retire":
+		return p.withKeyManager(ctx, cfg, func(k *keyring.Manager) error { return p.manageKeys(ctx, k, command, *out) })
 	}
 	_, _ = io.WriteString(p.Stderr, keysUsage)
 	return errUsage
 }
 
-func (p *Program) told(err error, format string, args ...any) error {
+func (p *Program) printResult(err error, format string, args ...any) error {
 	if err != nil {
 		return err
 	}
@@ -84,12 +85,12 @@ func (p *Program) told(err error, format string, args ...any) error {
 	return err
 }
 
-// withKeeper connects to the database alone.
-func (p *Program) withKeeper(ctx context.Context, cfg *config.Config, do func(*keyring.Keeper) error) error {
+// withKeyManager connects to the database only.
+func (p *Program) withKeyManager(ctx context.Context, cfg *config.Config, do func(*keyring.Manager) error) error {
 	if cfg.DatabaseURL == "" {
-		return errors.New("DATABASE_URL is not set; `dateline up` reseals at its start, and retires keys with --retire-keys")
+		return errors.New("DATABASE_URL is not set; `dateline up` re-encrypts when it starts, and retires keys with --retire-keys")
 	}
-	source := keysetOf(cfg)
+	source := keysetSource(cfg)
 	sealer, err := secret.Open(ctx, source)
 	if err != nil {
 		return err
@@ -99,23 +100,23 @@ func (p *Program) withKeeper(ctx context.Context, cfg *config.Config, do func(*k
 		return err
 	}
 	defer s.Close()
-	return do(&keyring.Keeper{Store: s, Columns: postgres.SealedColumns(), Sealer: sealer, Source: source})
+	return do(&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Sealer: sealer, Source: source})
 }
 
-func (p *Program) keep(ctx context.Context, k *keyring.Keeper, what, out string) error {
-	switch what {
-	case "reseal":
-		report, err := k.Reseal(ctx)
+func (p *Program) manageKeys(ctx context.Context, k *keyring.Manager, command, out string) error {
+	switch command {
+	case "reencrypt":
+		report, err := k.Reencrypt(ctx)
 		if err != nil {
 			return err
 		}
-		for table, n := range report.Stuck {
-			_, _ = fmt.Fprintf(p.Stdout, "%d values of %s open with no key of this keyset\n", n, table)
+		for table, n := range report.Undecryptable {
+			_, _ = fmt.Fprintf(p.Stdout, "%d values of %s cannot be decrypted with this keyset\n", n, table)
 		}
-		return p.told(nil, "sealed %d values anew", report.Resealed)
+		return p.printResult(nil, "re-encrypted %d values", report.Reencrypted)
 	case "retire":
 		old, err := k.Retire(ctx, out)
-		return p.told(err, "retired %d keys", len(old))
+		return p.printResult(err, "retired %d keys", len(old))
 	}
 	all, err := secret.Keys(ctx, k.Source)
 	if err != nil {
@@ -126,10 +127,10 @@ func (p *Program) keep(ctx context.Context, k *keyring.Keeper, what, out string)
 		return err
 	}
 	for _, key := range all {
-		role := "opens"
+		role := "enabled"
 		switch {
 		case key.Primary:
-			role = "seals"
+			role = "primary"
 		case !key.Enabled:
 			role = "retired"
 		}
@@ -137,23 +138,23 @@ func (p *Program) keep(ctx context.Context, k *keyring.Keeper, what, out string)
 		delete(counts, string(key.Mark))
 	}
 	for _, n := range counts {
-		_, _ = fmt.Fprintf(p.Stdout, "%-12s %-8s %d values\n", "unknown", "lost", n)
+		_, _ = fmt.Fprintf(p.Stdout, "%-12s %-8s %d values\n", "unknown", "missing", n)
 	}
 	return nil
 }
 
-// tidyKeys seals anew what older keys sealed, and retires them when that was
-// asked for: `up` alone knows its database.
-func (r *running) tidyKeys(ctx context.Context, parts *parts) error {
-	k := &keyring.Keeper{Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer, Source: keysetOf(r.cfg)}
-	report, err := k.Reseal(ctx)
+// rotateKeys re-encrypts values with the primary key, and retires the older keys if
+// requested.
+func (r *running) rotateKeys(ctx context.Context, parts *parts) error {
+	k := &keyring.Manager{Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer, Source: keysetSource(r.cfg)}
+	report, err := k.Reencrypt(ctx)
 	if err != nil {
-		// Nothing stops working for it.
-		r.log.Warn("what older keys sealed stays as it is", "error", err)
+		// The values are still readable.
+		r.log.Warn("values could not be re-encrypted with the primary key", "error", err)
 		return nil
 	}
-	if report.Resealed > 0 || len(report.Stuck) > 0 {
-		r.log.Info("sealed with the newest key", "values", report.Resealed, "lost", report.Stuck)
+	if report.Reencrypted > 0 || len(report.Undecryptable) > 0 {
+		r.log.Info("re-encrypted with the primary key", "values", report.Reencrypted, "undecryptable", report.Undecryptable)
 	}
 	if !r.retire {
 		return nil

@@ -33,12 +33,12 @@ func openTended(t *testing.T) tended {
 // run carries out a command and gives what it says.
 func (d tended) run(status int, args ...string) string {
 	d.t.Helper()
-	var said bytes.Buffer
-	p := Program{Stdout: &said, Stderr: &said, Environ: d.environ}
+	var output bytes.Buffer
+	p := Program{Stdout: &output, Stderr: &output, Environ: d.environ}
 	if got := p.Run(d.t.Context(), append([]string{"keys"}, args...)); got != status {
-		d.t.Fatalf("keys %s gives %d: %s", strings.Join(args, " "), got, said.String())
+		d.t.Fatalf("keys %s gives %d: %s", strings.Join(args, " "), got, output.String())
 	}
-	return said.String()
+	return output.String()
 }
 
 // roles are what the keys do, in the order in which they are listed.
@@ -73,23 +73,23 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 	d := openTended(t)
 	before := d.token()
 	d.wantRoles("seals")
-	if said := d.run(0, "rotate"); !strings.Contains(said, "seals from now on") {
-		t.Errorf("rotating says %q", said)
+	if output := d.run(0, "rotate"); !strings.Contains(output, "is now the primary key") {
+		t.Errorf("rotating says %q", output)
 	}
 	d.wantRoles("opens", "seals")
 	// Retiring the old one now would lose what it has sealed.
-	if said := d.run(1, "retire"); !strings.Contains(said, "keys reseal") {
-		t.Errorf("retiring too early says %q", said)
+	if output := d.run(1, "retire"); !strings.Contains(output, "keys reencrypt") {
+		t.Errorf("retiring too early says %q", output)
 	}
 	d.wantRoles("opens", "seals")
-	if said := d.run(0, "reseal"); strings.Contains(said, "sealed 0 values") {
-		t.Errorf("resealing says %q", said)
+	if output := d.run(0, "reencrypt"); strings.Contains(output, "re-encrypted 0 values") {
+		t.Errorf("reencrypt: got %q", output)
 	}
-	if said := d.run(0, "reseal"); !strings.Contains(said, "sealed 0 values") {
-		t.Errorf("resealing again says %q", said)
+	if output := d.run(0, "reencrypt"); !strings.Contains(output, "re-encrypted 0 values") {
+		t.Errorf("second reencrypt: got %q", output)
 	}
-	if said := d.run(0, "retire"); !strings.Contains(said, "retired 1 keys") {
-		t.Errorf("retiring says %q", said)
+	if output := d.run(0, "retire"); !strings.Contains(output, "retired 1 keys") {
+		t.Errorf("retiring says %q", output)
 	}
 	d.wantRoles("retired", "seals")
 
@@ -111,8 +111,8 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 		d.run(wrong.status, wrong.args...)
 	}
 	d.environ = d.environ[1:]
-	if said := d.run(1, "list"); !strings.Contains(said, "DATABASE_URL") {
-		t.Errorf("without a database it says %q", said)
+	if output := d.run(1, "list"); !strings.Contains(output, "DATABASE_URL") {
+		t.Errorf("without a database it says %q", output)
 	}
 }
 
@@ -126,20 +126,20 @@ func TestUpRetiresKeys(t *testing.T) {
 		t.Helper()
 		sealer, err := secret.OpenKeyset(d.Keyset.Path)
 		d.Must(err)
-		var said bytes.Buffer
-		r := &running{program: &Program{Stderr: &said}, cfg: &config.Config{Keyset: d.Keyset.Path}, log: slog.New(slog.DiscardHandler), retire: retire}
-		d.Must(r.tidyKeys(t.Context(), &parts{store: d.Store, sealer: sealer}))
-		return said.String()
+		var output bytes.Buffer
+		r := &running{program: &Program{Stderr: &output}, cfg: &config.Config{Keyset: d.Keyset.Path}, log: slog.New(slog.DiscardHandler), retire: retire}
+		d.Must(r.rotateKeys(t.Context(), &parts{store: d.Store, sealer: sealer}))
+		return output.String()
 	}
-	if said := start(false); said != "" {
-		t.Errorf("it says %q", said)
+	if output := start(false); output != "" {
+		t.Errorf("it says %q", output)
 	}
 	d.wantRoles("opens", "seals")
-	if said := d.run(0, "reseal"); !strings.Contains(said, "sealed 0 values") {
-		t.Errorf("after a start there was left: %q", said)
+	if output := d.run(0, "reencrypt"); !strings.Contains(output, "re-encrypted 0 values") {
+		t.Errorf("after a start there was left: %q", output)
 	}
-	if said := start(true); said != "Retired 1 keys.\n" {
-		t.Errorf("it says %q", said)
+	if output := start(true); output != "Retired 1 keys.\n" {
+		t.Errorf("it says %q", output)
 	}
 	d.wantRoles("retired", "seals")
 	if d.token() != before {

@@ -18,7 +18,7 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// newLogin makes what lets people in.
+// newLogin creates the login service.
 func newLogin(cfg *config.Config, s *postgres.Store, now func() time.Time, log *slog.Logger) (*login.Service, error) {
 	o := login.Options{Store: s, PublicURL: cfg.PublicURL, Log: log, Now: now,
 		Join: login.Joining{Domains: cfg.OIDCAutoJoin, Role: workspace.Role(cfg.OIDCAutoJoinRole)}}
@@ -26,14 +26,14 @@ func newLogin(cfg *config.Config, s *postgres.Store, now func() time.Time, log *
 		o.Provider = &login.Provider{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClientID, ClientSecret: secret.NewText(cfg.OIDCClientSecret),
 			Scopes: cfg.OIDCScopes, Label: cfg.OIDCName}
 		if u, err := url.Parse(cfg.OIDCIssuer); err == nil && u.Scheme != "https" && !login.Loopback(u.Hostname()) {
-			log.Warn("the OpenID provider is asked over plain http; whoever stands between can log in as anybody", "setting", "OIDC_ISSUER")
+			log.Warn("the OpenID provider uses plain http: an attacker in the network can log in as anyone", "setting", "OIDC_ISSUER")
 		}
 	}
 	return login.New(o)
 }
 
-// loginLink makes a login link for the first owner and keeps where it leads,
-// because only the process that listens knows which port it got.
+// loginLink creates a login link for the first owner. It stores the public URL, because
+// only the listening process knows its port.
 func (p *parts) loginLink(ctx context.Context, owner uuid.UUID) (string, error) {
 	if err := p.store.NotePublicURL(ctx, p.cfg.PublicURL); err != nil {
 		return "", err
@@ -63,7 +63,7 @@ func (p *Program) login(ctx context.Context, args []string) error {
 		return err
 	}
 	if !found {
-		return errors.New("there is no workspace yet; `dateline token` makes one")
+		return errors.New("there is no workspace yet; create one with `dateline token`")
 	}
 	base, err := s.PublicURL(ctx)
 	if err != nil {

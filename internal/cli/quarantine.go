@@ -19,24 +19,25 @@ import (
 
 const quarantineUsage = `Usage: dateline quarantine <command> [flags] [ID…]
 
-Records of readers' counts that could not be read are moved to a quarantine in
-Redis, which keeps the newest 10,000 of each shard for 30 days.
+Unreadable view count records are moved to a quarantine in Redis, which stores the
+newest 10,000 of each shard for 30 days.
 
-  list              the records, and whether this version can read them
-  replay [ID…]      count records that this version can read, each once; without ids, all
-  discard ID…       delete records; --all deletes all
+  list              list the records and whether this version can read them
+  replay [ID…]      count the records that this version can read, each once; all without IDs
+  discard ID…       delete the records; --all deletes all
 
-Flags: --config FILE of settings.
+Flags:
+  --config FILE  settings file
 `
 
-// quarantine lists, replays or discards records that could not be read.
+// quarantine lists, replays or discards unreadable records.
 func (p *Program) quarantine(ctx context.Context, args []string) error {
 	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
 		_, err := io.WriteString(p.Stderr, quarantineUsage)
 		return err
 	}
-	what := args[0]
-	set, file := p.flags("quarantine " + what)
+	command := args[0]
+	set, file := p.flags("quarantine " + command)
 	all := set.Bool("all", false, "discard all records")
 	if err := set.Parse(args[1:]); err != nil {
 		return errUsage
@@ -50,14 +51,14 @@ func (p *Program) quarantine(ctx context.Context, args []string) error {
 	}
 	var run func(*flush.Flusher) error
 	switch {
-	case what == "list" && len(ids) == 0:
+	case command == "list" && len(ids) == 0:
 		run = func(k *flush.Flusher) error { return p.listQuarantine(ctx, k) }
-	case what == "replay":
+	case command == "replay":
 		run = func(k *flush.Flusher) error { return p.replayQuarantine(ctx, k, ids) }
-	case what == "discard" && *all != (len(ids) > 0):
+	case command == "discard" && *all != (len(ids) > 0):
 		run = func(k *flush.Flusher) error {
 			done, err := k.DiscardQuarantined(ctx, ids)
-			return p.told(err, "discarded %d records", done.Discarded)
+			return p.printResult(err, "discarded %d records", done.Discarded)
 		}
 	default:
 		_, _ = io.WriteString(p.Stderr, quarantineUsage)
@@ -70,8 +71,8 @@ func (p *Program) quarantine(ctx context.Context, args []string) error {
 	return p.withQuarantine(ctx, cfg, run)
 }
 
-// withQuarantine connects to the engines that are set, or those of a `dateline
-// up` beside.
+// withQuarantine connects to the configured engines, or to those of a running
+// `dateline up`.
 func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run func(*flush.Flusher) error) (err error) {
 	database, address := cfg.DatabaseURL, cfg.RedisURL
 	if database == "" {
@@ -103,7 +104,7 @@ func (p *Program) listQuarantine(ctx context.Context, k *flush.Flusher) error {
 		return err
 	}
 	if len(records) == 0 {
-		return p.told(nil, "The quarantine is empty.")
+		return p.printResult(nil, "The quarantine is empty.")
 	}
 	table := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "ID\tSINCE\tSHARD\tLIST\tBYTES\tREPLAY\tREASON")
@@ -122,19 +123,19 @@ func (p *Program) replayQuarantine(ctx context.Context, k *flush.Flusher, ids []
 	if err != nil {
 		return err
 	}
-	if err := p.told(nil, "replayed %d records; they are counted with the next flush", done.Replayed); err != nil {
+	if err := p.printResult(nil, "replayed %d records; the next flush counts them", done.Replayed); err != nil {
 		return err
 	}
 	for _, line := range []struct {
-		n    int
-		says string
+		n       int
+		message string
 	}{
-		{done.AlreadyCounted, "%d had been counted with their batch and were removed"},
-		{done.Pending, "%d wait for their batch to be flushed; replay them again in a minute"},
-		{done.Unknown, "%d cannot be read by this version either and stay"},
+		{done.AlreadyCounted, "%d were already counted and removed"},
+		{done.Pending, "%d belong to a batch that is not flushed yet; replay them again in a minute"},
+		{done.Unknown, "%d are unreadable for this version and stay in the quarantine"},
 	} {
 		if line.n > 0 {
-			if err := p.told(nil, line.says, line.n); err != nil {
+			if err := p.printResult(nil, line.message, line.n); err != nil {
 				return err
 			}
 		}

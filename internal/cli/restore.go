@@ -18,8 +18,8 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// restoring is one run of `dateline restore`.
-type restoring struct {
+// restoreCommand is an execution of `dateline restore`.
+type restoreCommand struct {
 	program    *Program
 	cfg        *config.Config
 	log        *slog.Logger
@@ -30,28 +30,28 @@ type restoring struct {
 	passphrase secret.Text
 }
 
-// restore loads an archive into an empty database.
+// restore loads a backup into an empty database.
 func (p *Program) restore(ctx context.Context, args []string) error {
 	set, file := p.flags("restore")
-	from := set.String("from", "", "`file` that `dateline backup` wrote; - for standard input")
-	hold := set.String("hold", string(backup.HoldDue), "which waiting posts wait for a person, because they may be out: `due` before now, all, or look: those due are looked for at their network first")
-	replace := set.Bool("replace", false, "give up what the database has")
-	flush := set.Bool("flush-redis", false, "empty the database of REDIS_URL, which is filled in again from what is restored")
+	from := set.String("from", "", "`file` written by `dateline backup`; - for standard input")
+	hold := set.String("hold", string(backup.HoldDue), "which scheduled posts are held for a manual decision, because they may already be published: `due` (those due before now), all, or reconcile (search for the due ones at their network first)")
+	replace := set.Bool("replace", false, "replace the existing data in the database")
+	flush := set.Bool("flush-redis", false, "flush the Redis database of REDIS_URL, which is rebuilt from the restored data")
 	passphrase := set.String("passphrase-file", "", "`file` with the passphrase of the keyset in the backup")
 	cfg, log, err := p.settingsWith(set, file, args)
 	if err != nil {
 		return err
 	}
 	if *from == "" {
-		return errors.New("name the backup: dateline restore --from FILE")
+		return errors.New("--from is required: dateline restore --from FILE")
 	}
-	r := &restoring{program: p, cfg: cfg, log: log, hold: backup.Hold(*hold), replace: *replace, flushRedis: *flush}
+	r := &restoreCommand{program: p, cfg: cfg, log: log, hold: backup.Hold(*hold), replace: *replace, flushRedis: *flush}
 	if *passphrase != "" {
 		if r.passphrase, err = readPassphrase(*passphrase); err != nil {
 			return err
 		}
 	}
-	// Opened before root is given up: it may lie where nobody else reads.
+	// Opened before root privileges are dropped, because it may be readable by root only.
 	input := os.Stdin
 	if *from != "-" {
 		if input, err = os.Open(*from); err != nil {
@@ -66,15 +66,15 @@ func (p *Program) restore(ctx context.Context, args []string) error {
 	if cfg.DatabaseURL != "" {
 		return r.run(ctx)
 	}
-	return r.onThisMachine(ctx)
+	return r.restoreLocally(ctx)
 }
 
-// onThisMachine starts the engines that hold what is restored, and leaves out
-// what is made anew from them. It fails while a `dateline up` runs.
-func (r *restoring) onThisMachine(ctx context.Context) (err error) {
-	alone := *r.cfg
-	alone.TemporalAddress, alone.RedisURL = "not needed", "not needed"
-	host, err := embedded.Prepare(ctx, &alone, r.program.Stderr)
+// restoreLocally starts the local Postgres and S3 server and restores into them. It
+// fails while `dateline up` is running.
+func (r *restoreCommand) restoreLocally(ctx context.Context) (err error) {
+	local := *r.cfg
+	local.TemporalAddress, local.RedisURL = "not needed", "not needed"
+	host, err := embedded.Prepare(ctx, &local, r.program.Stderr)
 	if err != nil {
 		return err
 	}
@@ -84,24 +84,24 @@ func (r *restoring) onThisMachine(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopEngines(engines)) }()
-	r.cfg = engines.Apply(&alone)
+	r.cfg = engines.Apply(&local)
 	r.cfg.TemporalAddress, r.cfg.RedisURL = "", ""
 	if err := r.run(ctx); err != nil {
 		return err
 	}
-	return host.ForgetRebuilt()
+	return host.RemoveRebuildable()
 }
 
-func (r *restoring) run(ctx context.Context) error {
-	cache, err := r.cache(ctx)
+func (r *restoreCommand) run(ctx context.Context) error {
+	cache, err := r.openCache(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.keyset(ctx); err != nil {
+	if err := r.restoreKeyset(ctx); err != nil {
 		return err
 	}
 	target := backup.Target{Database: r.cfg.DatabaseURL, Hold: r.hold, Replace: r.replace, Log: r.log}
-	bucket, err := r.bucket(ctx)
+	bucket, err := r.openBucket(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,19 +113,19 @@ func (r *restoring) run(ctx context.Context) error {
 		return err
 	}
 	if cache != nil {
-		if err := empty(ctx, cache); err != nil {
-			return fmt.Errorf("all is restored, but Redis could not be emptied; do it before anything starts: %w", err)
+		if err := flushRedis(ctx, cache); err != nil {
+			return fmt.Errorf("the data is restored, but Redis could not be flushed; flush it before you start Dateline: %w", err)
 		}
 	}
-	r.tell(done)
-	return r.look(ctx, bucket)
+	r.printResult(done)
+	return r.printProblems(ctx, bucket)
 }
 
-// cache opens a Redis that is to be emptied: what it counted belongs to another
-// state of the database. nil: there is none.
-func (r *restoring) cache(ctx context.Context) (redis.UniversalClient, error) {
+// openCache opens the Redis that must be flushed, because its counts belong to another
+// state of the database. It returns nil if none is configured.
+func (r *restoreCommand) openCache(ctx context.Context) (redis.UniversalClient, error) {
 	if r.cfg.RedisURL == "" {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // Redis is optional here
 	}
 	client, err := openRedis(r.cfg.RedisURL)
 	if err != nil {
@@ -133,46 +133,46 @@ func (r *restoring) cache(ctx context.Context) (redis.UniversalClient, error) {
 	}
 	keys, err := client.DBSize(ctx).Result()
 	if err != nil {
-		return nil, fmt.Errorf("the Redis of REDIS_URL does not answer: %w", err)
+		return nil, fmt.Errorf("connecting to REDIS_URL: %w", err)
 	}
 	if keys > 0 && !r.flushRedis {
-		return nil, fmt.Errorf("the database of REDIS_URL holds %d keys; its counts belong to another state. Name an empty one, or empty it with --flush-redis", keys)
+		return nil, fmt.Errorf("the Redis database of REDIS_URL has %d keys that do not match the backup; use an empty one, or flush it with --flush-redis", keys)
 	}
 	return client, nil
 }
 
-func empty(ctx context.Context, client redis.UniversalClient) error {
+func flushRedis(ctx context.Context, client redis.UniversalClient) error {
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, one *redis.Client) error { return one.FlushDB(ctx).Err() })
 	}
 	return client.FlushDB(ctx).Err()
 }
 
-// keyset puts the backup's keyset into its place, where it holds one.
-func (r *restoring) keyset(ctx context.Context) error {
+// restoreKeyset restores the keyset of the backup, if it contains one.
+func (r *restoreCommand) restoreKeyset(ctx context.Context) error {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(r.program.Stderr, format+"\n", args...) }
 	switch {
 	case r.archive.Sealed == nil:
 		return nil
 	case r.passphrase.Empty():
-		say("The backup holds its keyset, which needs --passphrase-file; the one in place is used.")
+		say("The backup contains a keyset; use --passphrase-file to restore it. The existing keyset is used.")
 		return nil
 	}
 	raw, err := r.archive.OpenKeyset(r.passphrase)
 	if err != nil {
 		return err
 	}
-	written, err := secret.Import(ctx, keysetOf(r.cfg), raw)
+	written, err := secret.Import(ctx, keysetSource(r.cfg), raw)
 	if err == nil && written {
-		say("Wrote the keyset to %s.", r.cfg.Keyset)
+		say("Keyset written to %s.", r.cfg.Keyset)
 	}
 	return err
 }
 
-// bucket opens the object store, where there is one.
-func (r *restoring) bucket(ctx context.Context) (backup.Bucket, error) {
+// openBucket opens the bucket, if one is configured.
+func (r *restoreCommand) openBucket(ctx context.Context) (backup.Bucket, error) {
 	if r.cfg.S3Endpoint == "" {
-		return nil, nil //nolint:nilnil // files stay where they are
+		return nil, nil //nolint:nilnil // the bucket is optional here
 	}
 	b, err := openBucket(ctx, r.cfg)
 	if err != nil {
@@ -181,22 +181,22 @@ func (r *restoring) bucket(ctx context.Context) (backup.Bucket, error) {
 	return b, b.EnsureBucket(ctx)
 }
 
-func (r *restoring) tell(done backup.Restored) {
+func (r *restoreCommand) printResult(done backup.Restored) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(r.program.Stdout, format+"\n", args...) }
 	m := r.archive.Manifest
-	say("Restored %d rows and %d files, as of %s. What happened since then is lost.", done.Rows, done.Objects, m.TakenAt.Format(time.RFC3339))
-	say("%d posts wait for their time and go out by themselves. What was cancelled, changed or published ahead of time since the backup is not known: look through them before you start.", done.Waiting)
+	say("Restored %d rows and %d objects, as of %s. Later changes are lost.", done.Rows, done.Objects, m.TakenAt.Format(time.RFC3339))
+	say("%d posts are scheduled and will be published automatically. Review them before you start Dateline: posts that were canceled, changed or published early since the backup are scheduled again.", done.Scheduled)
 	if done.Held > 0 {
-		say("%d are held, because they were due before now and may be out: a person confirms each, or sends it again (dead letters, uncertain).", done.Held)
+		say("%d posts are held, because they were due before now and may already be published. Confirm or resend each of them (dead letters with the reason uncertain).", done.Held)
 	}
-	if done.Looked > 0 {
-		say("%d were due before now: each is looked for at its network before anything is sent.", done.Looked)
+	if done.Reconciled > 0 {
+		say("%d posts were due before now. Dateline searches for each at its network before it sends it.", done.Reconciled)
 	}
-	say("%d API tokens are in force as they were then; everybody logs in to the dashboard anew.", done.Tokens)
+	say("%d API tokens are valid again. All dashboard sessions were revoked.", done.Tokens)
 }
 
-// look says what else the operator has to see to.
-func (r *restoring) look(ctx context.Context, bucket backup.Bucket) error {
+// printProblems prints what the operator must fix.
+func (r *restoreCommand) printProblems(ctx context.Context, bucket backup.Bucket) error {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(r.program.Stdout, format+"\n", args...) }
 	if bucket != nil {
 		n, some, err := backup.Missing(ctx, r.cfg.DatabaseURL, bucket)
@@ -204,7 +204,7 @@ func (r *restoring) look(ctx context.Context, bucket backup.Bucket) error {
 			return err
 		}
 		if n > 0 {
-			say("%d media files are not in the bucket, such as %v: copy them back before their posts are due.", n, some)
+			say("%d media files are missing in the bucket, such as %v. Restore them before their posts are due.", n, some)
 		}
 	}
 	s, err := postgres.Open(ctx, r.cfg.DatabaseURL)
@@ -212,13 +212,13 @@ func (r *restoring) look(ctx context.Context, bucket backup.Bucket) error {
 		return err
 	}
 	defer s.Close()
-	lost, err := (&keyring.Keeper{Store: s, Columns: postgres.SealedColumns(), Source: keysetOf(r.cfg)}).Unopenable(ctx)
+	lost, err := (&keyring.Manager{Store: s, Columns: postgres.SealedColumns(), Source: keysetSource(r.cfg)}).CountUndecryptable(ctx)
 	if err != nil {
-		say("The keyset cannot be read (%s): put that of the backup into place before you start. Its keys are %v.", err, r.archive.Manifest.KeyIDs)
+		say("The keyset cannot be read (%s). Restore the keyset with the keys %v before you start Dateline.", err, r.archive.Manifest.KeyIDs)
 		return nil
 	}
 	if lost > 0 {
-		say("%d secrets open with no key of this keyset: put that of the backup into place (keys %v), or connect their accounts again.", lost, r.archive.Manifest.KeyIDs)
+		say("%d secrets cannot be decrypted with this keyset. Restore the keyset with the keys %v, or reconnect the accounts.", lost, r.archive.Manifest.KeyIDs)
 	}
 	return nil
 }

@@ -24,11 +24,10 @@ import (
 	"dateline/platforms/x"
 )
 
-// sandboxAccount is the account at the pretend network that posts go to until
-// real ones are connected.
+// sandboxAccount is the account that is connected in the sandbox by default.
 const sandboxAccount = "desk"
 
-// sandbox is the pretend network of `dateline up`. nil is one that is off.
+// sandbox runs the fake networks of `dateline up`. It is nil if it is off.
 type sandbox struct{ server *fake.Server }
 
 func startSandbox(cfg *config.Config) (*sandbox, error) {
@@ -45,7 +44,7 @@ func startSandbox(cfg *config.Config) (*sandbox, error) {
 	}
 	err = server.Start(cfg.SandboxAddr)
 	if err != nil {
-		// Whatever stands in the way of the usual port, a free one will do.
+		// The configured port is not available; use a free one.
 		host, _, _ := net.SplitHostPort(cfg.SandboxAddr)
 		err = server.Start(net.JoinHostPort(host, "0"))
 	}
@@ -56,22 +55,21 @@ func startSandbox(cfg *config.Config) (*sandbox, error) {
 	return &sandbox{server}, nil
 }
 
-// openSandbox starts the sandbox. A place to try things out must not keep the
-// program from starting: a failure is a warning, and gives a sandbox that is
-// off.
+// openSandbox starts the sandbox. A failure is logged and does not prevent the start of
+// the program.
 func openSandbox(cfg *config.Config, log *slog.Logger) *sandbox {
 	box, err := startSandbox(cfg)
 	if err != nil {
-		log.Warn("the sandbox could not be started; everything else works without it", "error", err)
+		log.Warn("the sandbox could not be started; everything else works", "error", err)
 		return nil
 	}
 	return box
 }
 
-// connectAccount is connect whose failure is a warning, too.
+// connectAccount is like connect, but logs a failure.
 func (b *sandbox) connectAccount(ctx context.Context, p *parts, owner workspace.Principal, log *slog.Logger) {
 	if err := b.connect(ctx, p, owner); err != nil {
-		log.Warn("the sandbox's account could not be connected; connect it under Accounts, or start again", "error", err)
+		log.Warn("the sandbox account could not be connected; connect it under Accounts, or restart", "error", err)
 	}
 }
 
@@ -88,7 +86,8 @@ func (b *sandbox) url() string {
 	return b.server.URL()
 }
 
-// network is the address of a network's copy in the sandbox; empty: it has none.
+// network returns the URL of a fake network, or an empty string if the sandbox does not
+// have it.
 func (b *sandbox) network(name string) string {
 	if b == nil {
 		return ""
@@ -96,7 +95,7 @@ func (b *sandbox) network(name string) string {
 	return b.server.NetworkURL(name)
 }
 
-// allowed is the sandbox's address: it is private, and may be reached.
+// allowed returns the private address of the sandbox, which must be reachable.
 func (b *sandbox) allowed() []string {
 	if b == nil {
 		return nil
@@ -104,8 +103,8 @@ func (b *sandbox) allowed() []string {
 	return []string{b.server.URL()[len("http://"):]}
 }
 
-// populate gives every network somebody to connect: a person, whose page or
-// organisation it is where the network has such, or a channel with its bot.
+// populate creates an account at every fake network: a user, with a page or an
+// organization if the network has these, or a channel with its bot.
 func (b *sandbox) populate() error {
 	for _, a := range []fake.Account{
 		{Network: bluesky.Name}, {Network: discord.Name}, {Network: instagram.Name}, {Network: threads.Name}, {Network: x.Name},
@@ -128,8 +127,8 @@ func (b *sandbox) populate() error {
 	return nil
 }
 
-// networkOptions are the operator's settings of the networks, and where the
-// sandbox plays them.
+// networkOptions returns the options of the networks from the settings, and the URLs of
+// the fake networks.
 func networkOptions(cfg *config.Config, box *sandbox) (o platforms.Options, err error) {
 	if cfg.NetworksFile != "" {
 		file, err := os.Open(cfg.NetworksFile)
@@ -148,8 +147,8 @@ func networkOptions(cfg *config.Config, box *sandbox) (o platforms.Options, err 
 	return o, nil
 }
 
-// connect makes sure that the sandbox's account is connected, wherever the
-// sandbox listens this time.
+// connect ensures that the sandbox account is connected at the current address of the
+// sandbox.
 func (b *sandbox) connect(ctx context.Context, p *parts, owner workspace.Principal) error {
 	if b == nil {
 		return nil

@@ -16,14 +16,14 @@ import (
 	"dateline/internal/news/search/savedsearch"
 )
 
-// searching contains the components of search.
+// searching contains the components of the article search.
 type searching struct {
 	engine  search.Engine
 	service *savedsearch.Service
 	missing func(ctx context.Context, limit int) (int, error)
 }
 
-// assembleSearch builds the search, unless the crawler is disabled.
+// assembleSearch creates the article search, if the crawler is on.
 func (p *parts) assembleSearch() error {
 	if p.crawl == nil {
 		return nil
@@ -34,11 +34,11 @@ func (p *parts) assembleSearch() error {
 	}
 	s := &searching{}
 	if p.cfg.Search == config.SearchMeilisearch {
-		own, err := meili.ParseServerEmbedder(p.cfg.MeilisearchEmbedder)
+		serverEmbedder, err := meili.ParseServerEmbedder(p.cfg.MeilisearchEmbedder)
 		if err != nil {
 			return err
 		}
-		s.engine = meili.New(meili.Options{URL: p.cfg.MeilisearchURL, Key: p.cfg.MeilisearchKey, Index: p.cfg.MeilisearchIndex, Embedder: embedder, ServerEmbedder: own, Log: p.log})
+		s.engine = meili.New(meili.Options{URL: p.cfg.MeilisearchURL, Key: p.cfg.MeilisearchKey, Index: p.cfg.MeilisearchIndex, Embedder: embedder, ServerEmbedder: serverEmbedder, Log: p.log})
 	} else {
 		e := pgsearch.New(p.store.Pool(), pgsearch.Options{Embedder: embedder, Model: p.cfg.EmbeddingsModel, Log: p.log})
 		s.engine = e
@@ -51,7 +51,7 @@ func (p *parts) assembleSearch() error {
 	return nil
 }
 
-// searchWorker builds the activities of search indexing, or nil.
+// searchWorker returns the search activities, or nil if the search is off.
 func (p *parts) searchWorker() *activities.Search {
 	if p.search == nil {
 		return nil
@@ -60,18 +60,18 @@ func (p *parts) searchWorker() *activities.Search {
 		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Events: p.bus, Meter: p.telemetry.Crawl, Log: p.log}}
 }
 
-// reindex makes a worker rebuild the search index, using the configured engines or those
-// of a running `dateline up`.
+// reindex starts a workflow that rebuilds the search index, on the configured engines
+// or on those of a running `dateline up`.
 func (p *Program) reindex(ctx context.Context, args []string) error {
 	set, file := p.flags("reindex")
-	parts, err := p.beside(ctx, set.Name(), func(args []string) error { return p.parse(set, args) }, args, file)
+	parts, err := p.assembleRunning(ctx, set.Name(), func(args []string) error { return p.parse(set, args) }, args, file)
 	if err != nil {
 		return err
 	}
 	defer parts.close()
 	id, err := parts.starter.StartReindex(ctx)
 	if err == nil {
-		_, err = fmt.Fprintln(p.Stdout, "A worker is rebuilding the search index. The workflow "+id+" shows the progress.")
+		_, err = fmt.Fprintln(p.Stdout, "Rebuilding the search index. The progress is shown by the workflow "+id+".")
 	}
 	return err
 }

@@ -15,10 +15,10 @@ import (
 	"dateline/web"
 )
 
-// drainPatience is how long a stop waits for requests that are under way.
-const drainPatience = 10 * time.Second
+// drainTimeout is the grace period for requests in flight.
+const drainTimeout = 10 * time.Second
 
-// serve answers requests on l until ctx ends, then lets requests finish.
+// serve handles requests until ctx ends, and then waits for requests in flight.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	base, endStreams := context.WithCancel(context.Background())
 	defer endStreams()
@@ -32,7 +32,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	case <-ctx.Done():
 	}
 	endStreams()
-	drain, cancel := context.WithTimeout(context.Background(), drainPatience)
+	drain, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	if err := s.Shutdown(drain); err != nil {
 		return s.Close()
@@ -40,13 +40,13 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// connect assembles the parts of a process whose engines are all elsewhere.
+// connect assembles the parts of a process with external engines.
 func (p *Program) connect(ctx context.Context, name string, args []string) (*parts, error) {
 	set, file := p.flags(name)
 	return p.connectWith(ctx, set, file, args)
 }
 
-// connectWith is connect for a command that has flags of its own.
+// connectWith is like connect, for a command with its own flags.
 func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *string, args []string) (*parts, error) {
 	cfg, log, err := p.settingsWith(set, file, args)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *stri
 	}
 	schema, err := parts.store.Schema(ctx)
 	if err == nil {
-		err = schema.Usable(log) // else it would fail later
+		err = schema.Usable(log)
 	}
 	if err != nil {
 		parts.close()
@@ -134,7 +134,7 @@ func (p *Program) migrate(ctx context.Context, args []string) error {
 		return err
 	}
 	if cfg.DatabaseURL == "" {
-		return errors.New("DATABASE_URL is not set (`dateline up` migrates its own database)")
+		return errors.New("DATABASE_URL is not set (`dateline up` migrates its database when it starts)")
 	}
 	s, err := postgres.Open(ctx, cfg.DatabaseURL)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *Program) healthcheck(ctx context.Context, args []string) error {
 	return ready(ctx, config.LocalURL(address))
 }
 
-// ready asks a process of ours whether it is ready.
+// ready returns an error unless the process at base is ready.
 func ready(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -168,13 +168,13 @@ func ready(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s is not ready (%s)", base, answer.Status)
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s is not ready (%s)", base, response.Status)
 	}
 	return nil
 }

@@ -23,9 +23,9 @@ import (
 // fails.
 func (p *Program) up(ctx context.Context, args []string) (err error) {
 	set, file := p.flags("up")
-	demo := set.Bool("demo", false, "schedule a few posts to the sandbox in the next minute, and crawl three small news sites on this machine")
-	renew := set.Bool("new-token", false, "make a new API token for the first owner; the old one is revoked")
-	retire := set.Bool("retire-keys", false, "retire the older keys of the keyset, when nothing is sealed with them any more")
+	demo := set.Bool("demo", false, "schedule a few posts to the sandbox within the next minute, and crawl three local demo news sites")
+	renew := set.Bool("new-token", false, "create a new API token for the first owner and revoke the old one")
+	retire := set.Bool("retire-keys", false, "retire the older keys of the keyset after re-encrypting all values")
 	profiler := profilerFlag(set)
 	if err := p.parse(set, args); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *Program) up(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if *demo && !cfg.Sandbox {
-		return errors.New("--demo needs the sandbox: set DATELINE_SANDBOX=true")
+		return errors.New("--demo requires DATELINE_SANDBOX=true")
 	}
 	log := p.logger(cfg)
 	if err := profiler.serve(ctx, log); err != nil {
@@ -72,16 +72,16 @@ func (p *Program) up(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// stopPatience is how long engines get to stop by themselves.
-const stopPatience = 30 * time.Second
+// stopTimeout is the grace period for the engines to stop.
+const stopTimeout = 30 * time.Second
 
 func stopEngines(e *embedded.Engines) error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	return e.Stop(ctx)
 }
 
-// running is `up` after the engines have started.
+// running is a `dateline up` whose engines are started.
 type running struct {
 	program  *Program
 	cfg      *config.Config
@@ -93,8 +93,8 @@ type running struct {
 }
 
 func (r *running) run(ctx context.Context) error {
-	if _, err := secret.Create(ctx, keysetOf(r.cfg)); err != nil {
-		return fmt.Errorf("making the keyset: %w", err)
+	if _, err := secret.Create(ctx, keysetSource(r.cfg)); err != nil {
+		return fmt.Errorf("creating the keyset: %w", err)
 	}
 	l, err := listen(ctx, r.cfg.APIAddr)
 	if err != nil {
@@ -120,14 +120,14 @@ func (r *running) run(ctx context.Context) error {
 	if err := parts.store.Migrate(ctx, r.log); err != nil {
 		return err
 	}
-	if err := r.tidyKeys(ctx, parts); err != nil {
+	if err := r.rotateKeys(ctx, parts); err != nil {
 		return err
 	}
 	if err := parts.objects.EnsureBucket(ctx); err != nil {
 		return err
 	}
 	parts.accounts.Sandbox = box.network
-	owner, token, err := found(ctx, parts.store, r.cfg.TimeZone.String(), r.renew)
+	owner, token, err := ensureWorkspace(ctx, parts.store, r.cfg.TimeZone.String(), r.renew)
 	if err != nil {
 		return err
 	}
@@ -157,14 +157,14 @@ func (r *running) run(ctx context.Context) error {
 			return nil
 		}
 		if err := scheduleDemo(ctx, parts, owner, r.program.Stdout); err != nil {
-			r.log.Warn("the demo's posts were not scheduled", "error", err)
+			r.log.Warn("the demo posts were not scheduled", "error", err)
 		}
 		sites.publish(ctx, r.program.Stdout)
 		return nil
 	})
 }
 
-// work serves and publishes until ctx ends or either fails.
+// work runs the API and the worker until ctx ends or one of them fails.
 func (r *running) work(ctx context.Context, parts *parts, l listeners, h http.Handler, once func(context.Context) error) error {
 	return runConcurrently(ctx,
 		func(ctx context.Context) error { return serve(ctx, l.api, h) },
@@ -179,10 +179,11 @@ func (r *running) work(ctx context.Context, parts *parts, l listeners, h http.Ha
 		})
 }
 
-// listeners are what a process answers on. metrics is nil when they are off.
+// listeners are the listeners of a process. metrics is nil if metrics are off.
 type listeners struct{ api, metrics net.Listener }
 
-// listenMetrics takes a free port where the preferred one is taken.
+// listenMetrics opens the metrics listener, on a free port if the configured one is
+// taken.
 func (r *running) listenMetrics(ctx context.Context) (net.Listener, error) {
 	if r.cfg.MetricsAddr == "" {
 		return nil, nil //nolint:nilnil // off
@@ -195,8 +196,7 @@ func (r *running) listenMetrics(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// listen takes the address, or a free port beside it when another program has
-// it already.
+// listen opens a listener, on a free port if that of the address is taken.
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
@@ -210,7 +210,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return l, err
 }
 
-// moveAPI makes links follow the API to the port that it got.
+// moveAPI updates the public URL if the API listens on another port.
 func (r *running) moveAPI(got net.Addr) {
 	_, want, _ := net.SplitHostPort(r.cfg.APIAddr)
 	host, _, _ := net.SplitHostPort(r.cfg.APIAddr)
@@ -221,11 +221,11 @@ func (r *running) moveAPI(got net.Addr) {
 	if r.cfg.PublicURL == config.LocalURL(r.cfg.APIAddr) {
 		r.cfg.PublicURL = config.LocalURL(net.JoinHostPort(host, port))
 	}
-	r.warnings = append(r.warnings, fmt.Sprintf("Port %s is taken by another program; the API is on %s instead.", want, port))
+	r.warnings = append(r.warnings, fmt.Sprintf("Port %s is taken by another program; the API uses port %s instead.", want, port))
 	r.cfg.APIAddr = net.JoinHostPort(host, port)
 }
 
-// announce says where everything is.
+// announce prints the addresses.
 func (r *running) announce(box *sandbox, token, link string) {
 	out := r.program.Stdout
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
@@ -233,26 +233,26 @@ func (r *running) announce(box *sandbox, token, link string) {
 		say("Note: %s", w)
 	}
 	api := config.LocalURL(r.cfg.APIAddr)
-	say("\nDateline %s is up.\n", r.program.Version)
-	say("  API            %s/api/v1  (described at %s/api/openapi.yaml)", api, api)
+	say("\nDateline %s is running.\n", r.program.Version)
+	say("  API            %s/api/v1  (OpenAPI: %s/api/openapi.yaml)", api, api)
 	say("  Dashboard      %s/", api)
-	say("  Login          %s  (once, within %d minutes; `dateline login` makes a new one)", link, login.LinkLimit/time.Minute)
+	say("  Login          %s  (valid once, for %d minutes; `dateline login` prints a new one)", link, login.LinkLimit/time.Minute)
 	if r.cfg.TemporalUIURL != "" {
 		say("  Temporal UI    %s", r.cfg.TemporalUIURL)
 	}
 	if box != nil {
-		say("  Sandbox        %s/  (plays the networks; posts to %s appear there)", box.url(), sandboxAccount)
+		say("  Sandbox        %s/  (fake networks; posts to %s appear there)", box.url(), sandboxAccount)
 	}
 	if r.cfg.MetricsAddr != "" {
 		say("  Metrics        %s/metrics", config.LocalURL(r.cfg.MetricsAddr))
 	}
 	say("  Data           %s", r.cfg.DataDir)
 	if token != "" {
-		say("  API token      %s  (shown only this once)", token)
+		say("  API token      %s  (shown only once)", token)
 	} else {
-		say("  API token      as before (`--new-token` makes a new one)")
+		say("  API token      unchanged (`--new-token` creates a new one)")
 	}
-	say("\nStop with Ctrl-C. Everything is kept.\n")
+	say("\nStop with Ctrl-C. All data is preserved.\n")
 	if f, ok := out.(*os.File); ok {
 		_ = f.Sync()
 	}

@@ -18,23 +18,22 @@ import (
 	"syscall"
 )
 
-// BuildTemporald builds the nested module in srcDir into outPath, unless the program there is of that very source
-// already. Two builds at the same time wait for each other. Progress is written to progress: one changing line on a
-// terminal, a line every tenth elsewhere.
+// BuildTemporald builds the module in srcDir to outPath, unless the program is up to date. Concurrent builds wait for
+// each other. Progress is one updating line on a terminal, and otherwise a line per 10 %.
 func BuildTemporald(ctx context.Context, srcDir, outPath string, progress io.Writer) error {
 	stamp, err := sourceStamp(srcDir)
 	if err != nil {
-		return fmt.Errorf("read temporald's source in %s: %w", srcDir, err)
+		return fmt.Errorf("reading the source of temporald in %s: %w", srcDir, err)
 	}
 	if outPath, err = filepath.Abs(outPath); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(outPath), 0o755); err != nil {
-		return fmt.Errorf("build temporald: %w", err)
+		return fmt.Errorf("building temporald: %w", err)
 	}
 	unlock, err := lockBuild(outPath+".lock", progress)
 	if err != nil {
-		return fmt.Errorf("build temporald: %w", err)
+		return fmt.Errorf("building temporald: %w", err)
 	}
 	defer unlock()
 	if isProgram(outPath) && readStamp(outPath) == stamp {
@@ -42,21 +41,21 @@ func BuildTemporald(ctx context.Context, srcDir, outPath string, progress io.Wri
 	}
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		return errors.New("no Temporal server is installed, and building one needs Go, which was not found: install Go (https://go.dev/dl)," +
+		return errors.New("no Temporal server is installed, and Go is required to build one: install Go (https://go.dev/dl)," +
 			" or install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a running server")
 	}
 	b := build{goTool: goTool, dir: srcDir, meter: newMeter(progress)}
-	fmt.Fprintln(progress, "Building the Temporal server; this happens once and takes a few minutes.")
+	fmt.Fprintln(progress, "Building the Temporal server (once, takes a few minutes).")
 	total, err := b.listPackages(ctx)
 	if err != nil {
 		return err
 	}
 	temporary := outPath + ".new"
-	defer os.Remove(temporary) // Gone already when all went well.
+	defer os.Remove(temporary) // Already renamed on success.
 	if err := b.compile(ctx, temporary, total); err != nil {
 		return err
 	}
-	// The old stamp goes first: a stamp must never stand beside a program that it does not belong to.
+	// Remove the old stamp first, so that a stamp always matches its program.
 	if err := os.Remove(stampPath(outPath)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -74,13 +73,13 @@ type build struct {
 func (b build) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.goTool, args...)
 	cmd.Dir = b.dir
-	// An ordinary, self-contained build: no workspace above, no C compiler, and no
-	// look at a checkout that may belong to another user.
+	// A self-contained build: no workspace, no C compiler, and no VCS stamping, because the checkout may belong to
+	// another user.
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	return cmd
 }
 
-// listPackages counts what has to be compiled, downloading modules on the way.
+// listPackages counts the packages to compile and downloads their modules.
 func (b build) listPackages(ctx context.Context) (int, error) {
 	var list bytes.Buffer
 	downloads := 0
@@ -93,13 +92,12 @@ func (b build) listPackages(ctx context.Context) (int, error) {
 		return true
 	})
 	if err != nil {
-		return 0, fmt.Errorf("list temporald's packages (is the Go module proxy reachable?): %w", err)
+		return 0, fmt.Errorf("listing the packages of temporald (is the Go module proxy reachable?): %w", err)
 	}
 	return bytes.Count(list.Bytes(), []byte("\n")), nil
 }
 
-// compile counts the package names that `go build -v` prints as it compiles them. What is in the build cache already is
-// not printed, so the count may end early.
+// compile counts the packages that `go build -v` prints. Cached packages are not printed, so the count may end early.
 func (b build) compile(ctx context.Context, out string, total int) error {
 	compiled, tenth := 0, 0
 	err := b.run(b.command(ctx, "build", "-v", "-trimpath", "-ldflags=-s -w", "-buildvcs=false", "-o", out, "."), io.Discard, func(line string) bool {
@@ -113,13 +111,13 @@ func (b build) compile(ctx context.Context, out string, total int) error {
 		return true
 	})
 	if err != nil {
-		return fmt.Errorf("build temporald: %w", err)
+		return fmt.Errorf("building temporald: %w", err)
 	}
 	b.meter.end("the Temporal server is built")
 	return nil
 }
 
-// run calls expected for every line on stderr; lines that it does not know become part of the error.
+// run calls expected for every line on stderr; unexpected lines become part of the error.
 func (b build) run(cmd *exec.Cmd, stdout io.Writer, expected func(line string) bool) error {
 	cmd.Stdout = stdout
 	stderr, err := cmd.StderrPipe()
@@ -137,7 +135,7 @@ func (b build) run(cmd *exec.Cmd, stdout io.Writer, expected func(line string) b
 			rest = append(rest, lines.Text())
 		}
 	}
-	_, _ = io.Copy(io.Discard, stderr) // After an overlong line, so that the program is not held up.
+	_, _ = io.Copy(io.Discard, stderr) // After an overlong line, so that the program does not block.
 	if err := cmd.Wait(); err != nil {
 		b.meter.end("")
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args[:2], " "), err, strings.Join(rest[max(0, len(rest)-30):], "\n"))
@@ -145,14 +143,14 @@ func (b build) run(cmd *exec.Cmd, stdout io.Writer, expected func(line string) b
 	return nil
 }
 
-// lockBuild waits for another build into the same place.
+// lockBuild waits for another build with the same output.
 func lockBuild(path string, progress io.Writer) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		fmt.Fprintln(progress, "Another process builds the Temporal server; waiting for it.")
+		fmt.Fprintln(progress, "Waiting for another process that builds the Temporal server.")
 		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
 			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 		}
@@ -176,7 +174,7 @@ func sourceStamp(dir string) (string, error) {
 		if d.IsDir() || (name != "go.mod" && name != "go.sum" && (!strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"))) {
 			return nil
 		}
-		text, err := os.ReadFile(path) //nolint:gosec // our own source
+		text, err := os.ReadFile(path) //nolint:gosec // own source
 		if err != nil {
 			return err
 		}

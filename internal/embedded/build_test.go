@@ -98,7 +98,7 @@ func TestFindTemporal(t *testing.T) {
 	host := func(t *testing.T, dirs ...string) *Host {
 		h := testHost(t)
 		h.cfg = &config.Config{}
-		h.look = lookup{program: nothing, sourceDirs: func() []string { return dirs }}
+		h.lookup = lookup{program: nothing, sourceDirs: func() []string { return dirs }}
 		return h
 	}
 	script := "#!/bin/sh\necho found\n"
@@ -115,7 +115,7 @@ func TestFindTemporal(t *testing.T) {
 	t.Run("the official CLI first", func(t *testing.T) {
 		h := host(t)
 		path := program(t, filepath.Join(publicDir(t), "temporal"))
-		h.look.program = func(name string) (string, error) {
+		h.lookup.program = func(name string) (string, error) {
 			if name == "temporal" {
 				return path, nil
 			}

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// maxLog is the size at which a log is put aside on the next start; one old log is kept.
-const maxLog = 10 << 20
+// maxLogSize is the size at which a log is rotated on the next start; one old log is kept.
+const maxLogSize = 10 << 20
 
-// childSpec says how to run and how to stop a child.
+// childSpec describes how to run and stop a child process.
 type childSpec struct {
 	name       string // names the log and the process id file
 	path       string
@@ -26,23 +26,23 @@ type childSpec struct {
 	stopSignal syscall.Signal
 	grace      time.Duration // from stopSignal to SIGKILL
 
-	// ready succeeds when the engine can be used.
+	// ready succeeds when the engine is usable.
 	ready func(context.Context) error
-	// cleanup ends what the process, killed, may leave running; nil where nothing is left. It runs before every start
+	// cleanup stops processes that the child leaves running when it is killed; can be nil. It runs before every start
 	// and after the stop.
 	cleanup func()
 }
 
-// readyLimit leaves room for what can take a while after a crash: PostgreSQL's recovery, reading a large append-only
-// file of Redis, Temporal's schema.
-const readyLimit = 2 * time.Minute
+// readyTimeout allows for slow starts after a crash, such as the recovery of PostgreSQL or a large append-only file of
+// Redis.
+const readyTimeout = 2 * time.Minute
 
-// child is a running process that Dateline started and watches.
+// child is a supervised child process.
 type child struct {
 	spec     childSpec
 	cmd      *exec.Cmd
 	logPath  string
-	logStart int64 // where this run begins in the log
+	logStart int64 // offset of this run in the log
 	pidFile  string
 	done     chan struct{} // closed when the process has ended
 	exit     error         // valid after done
@@ -66,8 +66,8 @@ func (h *Host) startChild(spec childSpec) (*child, error) {
 
 	started := make(chan error)
 	go func() {
-		// The signal of a parent's death (Linux) is tied to the thread that made the child, so that thread stays
-		// for as long as the child lives. prctl(2), PR_SET_PDEATHSIG.
+		// PR_SET_PDEATHSIG (prctl(2)) is tied to the thread that created the child, so the thread must exist as long
+		// as the child.
 		runtime.LockOSThread()
 		err := c.cmd.Start()
 		started <- err
@@ -78,11 +78,11 @@ func (h *Host) startChild(spec childSpec) (*child, error) {
 		close(c.done)
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start %s: %w", spec.name, err)
+		return nil, fmt.Errorf("starting %s: %w", spec.name, err)
 	}
 	if err := os.WriteFile(c.pidFile, fmt.Appendf(nil, "%d\n", c.cmd.Process.Pid), 0o600); err != nil {
 		c.stop(context.Background())
-		return nil, fmt.Errorf("start %s: %w", spec.name, err)
+		return nil, fmt.Errorf("starting %s: %w", spec.name, err)
 	}
 	return c, nil
 }
@@ -95,20 +95,20 @@ func (s childSpec) clean() {
 
 func (c *child) openLog(dir string) (*os.File, error) {
 	c.logPath = filepath.Join(dir, c.spec.name+".log")
-	if info, err := os.Stat(c.logPath); err == nil && info.Size() > maxLog {
+	if info, err := os.Stat(c.logPath); err == nil && info.Size() > maxLogSize {
 		if err := os.Rename(c.logPath, c.logPath+".old"); err != nil {
 			return nil, err
 		}
 	}
 	log, err := os.OpenFile(c.logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the log of %s: %w", c.spec.name, err)
+		return nil, fmt.Errorf("opening the log of %s: %w", c.spec.name, err)
 	}
 	c.logStart, err = log.Seek(0, io.SeekEnd)
 	return log, err
 }
 
-// childEnv is small on purpose: secrets of ours and settings such as PGDATA must not reach the engines.
+// childEnv returns a minimal environment, without secrets and settings such as PGDATA.
 func childEnv(dataDir string) []string {
 	env := []string{"HOME=" + dataDir, "TMPDIR=" + filepath.Join(dataDir, "tmp"), "LC_ALL=C"}
 	for _, name := range []string{"PATH", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
@@ -128,7 +128,7 @@ func (c *child) alive() bool {
 	}
 }
 
-// stop asks the child to end, and kills its process group when the grace is over or ctx ends.
+// stop signals the child, and kills its process group after the grace period or when ctx ends.
 func (c *child) stop(ctx context.Context) {
 	_ = c.cmd.Process.Signal(c.spec.stopSignal)
 	grace := time.NewTimer(c.spec.grace)
@@ -146,7 +146,7 @@ func (c *child) stop(ctx context.Context) {
 	_ = os.Remove(c.pidFile)
 }
 
-// status is how the child ended. It is valid after done.
+// status returns the exit status. It is valid after done.
 func (c *child) status() string {
 	var exit *exec.ExitError
 	if c.exit != nil && !errors.As(c.exit, &exit) {
@@ -155,11 +155,11 @@ func (c *child) status() string {
 	return c.cmd.ProcessState.String()
 }
 
-// failure describes an end that nobody asked for. It is valid after done.
+// failure returns an error for an unexpected exit. It is valid after done.
 func (c *child) failure() error {
-	message := fmt.Sprintf("%s ended unexpectedly (%s); its log is %s", c.spec.name, c.status(), c.logPath)
+	message := fmt.Sprintf("%s exited unexpectedly (%s); log: %s", c.spec.name, c.status(), c.logPath)
 	if tail := c.logTail(); tail != "" {
-		message += " and ends:\n  " + strings.ReplaceAll(tail, "\n", "\n  ")
+		message += ", last lines:\n  " + strings.ReplaceAll(tail, "\n", "\n  ")
 	}
 	return errors.New(message)
 }
@@ -184,12 +184,12 @@ func (c *child) logTail() string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// permanent marks an error of a readiness check that waiting does not mend.
+// permanent is an error of a readiness check that retrying does not resolve.
 type permanent struct{ error }
 
-// waitReady checks until the child is ready or fails for good, the child ends, or readyLimit passes.
+// waitReady waits until the child is ready, fails permanently or exits, or until readyTimeout.
 func (c *child) waitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	for {
 		err := c.spec.ready(ctx)
@@ -204,7 +204,7 @@ func (c *child) waitReady(ctx context.Context) error {
 		case <-c.done:
 			return c.failure()
 		case <-ctx.Done():
-			return fmt.Errorf("%s did not become ready within %s (%w); its log is %s", c.spec.name, readyLimit, err, c.logPath)
+			return fmt.Errorf("%s did not become ready within %s (%w); log: %s", c.spec.name, readyTimeout, err, c.logPath)
 		case <-time.After(40 * time.Millisecond):
 		}
 	}

@@ -22,7 +22,7 @@ func ownerOf(t *testing.T, path string) uint32 {
 
 func testHost(t *testing.T) *Host {
 	t.Helper()
-	h := &Host{dataDir: t.TempDir(), ports: &ports{}, look: testLookup()}
+	h := &Host{dataDir: t.TempDir(), ports: &ports{}, lookup: testLookup()}
 	for _, dir := range []string{"logs", "run", "secrets", "tmp"} {
 		if err := os.Mkdir(h.path(dir), 0o700); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestChildFailureShowsThisRunsLog(t *testing.T) {
 		c := shell(t, h, "talker", "echo "+word+" run; exit 7")
 		<-c.done
 		message := c.failure().Error()
-		if !strings.Contains(message, "talker ended unexpectedly (exit status 7); its log is "+h.path("logs", "talker.log")) || !strings.HasSuffix(message, "\n  "+word+" run") {
+		if !strings.Contains(message, "talker exited unexpectedly (exit status 7); log: "+h.path("logs", "talker.log")) || !strings.HasSuffix(message, "\n  "+word+" run") {
 			t.Errorf("failure: %s", message)
 		}
 	}
@@ -91,7 +91,7 @@ func TestChildFailureShowsThisRunsLog(t *testing.T) {
 
 func TestLogIsPutAside(t *testing.T) {
 	h := testHost(t)
-	if err := os.WriteFile(h.path("logs", "talker.log"), make([]byte, maxLog+1), 0o600); err != nil {
+	if err := os.WriteFile(h.path("logs", "talker.log"), make([]byte, maxLogSize+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	<-shell(t, h, "talker", "echo new").done

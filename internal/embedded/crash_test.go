@@ -138,7 +138,7 @@ func (p *process) loseTemporal(t *testing.T) {
 		return err
 	})
 	eventually(t, time.Minute, func() error {
-		if strings.Contains(p.stderr.String(), `msg="the engine is back" engine=temporal`) {
+		if strings.Contains(p.stderr.String(), `msg="the engine was restarted" engine=temporal`) {
 			return nil
 		}
 		return errors.New(p.stderr.String())
@@ -173,11 +173,11 @@ func TestRedisKeepsDying(t *testing.T) {
 	p.kill(t, "redis")
 	_ = p.cmd.Wait()
 	said := p.stderr.String()
-	if code := p.cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(said, "redis ended 6 times in a short while and is not started again: redis ended unexpectedly"+
-		" (exit status 1); its log is "+filepath.Join(data, "logs", "redis.log")+" and ends:\n") || !strings.Contains(said, "'no-such-setting yes'") {
+	if code := p.cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(said, "redis exited 6 times within a minute and is not restarted: redis exited unexpectedly"+
+		" (exit status 1); log: "+filepath.Join(data, "logs", "redis.log")+", last lines:\n") || !strings.Contains(said, "'no-such-setting yes'") {
 		t.Errorf("exit %d, said:\n%s", code, said)
 	}
-	if waits := strings.Count(said, "will be started again"); waits != maxDeaths || !strings.Contains(said, "wait=8s") {
+	if waits := strings.Count(said, "will be restarted"); waits != maxExits || !strings.Contains(said, "wait=8s") {
 		t.Errorf("%d warnings:\n%s", waits, said)
 	}
 	noneLeft(t, data)

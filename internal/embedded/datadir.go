@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// lockName is the file that is locked while a process uses the data directory. It also marks the directory as ours.
+// lockName is the file that is locked while a process uses the data directory. It also marks the directory as that of Dateline.
 const lockName = "dateline.lock"
 
-// claimDataDir creates the directory, or makes sure that an existing one is Dateline's. The check matters most for
-// root, who is about to hand the whole directory to an unprivileged user.
+// claimDataDir creates the directory, or checks that an existing one belongs to Dateline. The check is important for
+// root, because the ownership of the whole directory is changed.
 func claimDataDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("the data directory %s cannot be created (choose another with DATELINE_DATA_DIR): %w", dir, err)
@@ -42,13 +42,13 @@ func claimDataDir(dir string) error {
 		}
 	}
 	if foreign != "" {
-		return fmt.Errorf("the directory %s is not empty and was not made by Dateline (it holds %q); nothing in it was touched."+
-			" Set DATELINE_DATA_DIR to an empty or absent directory", dir, foreign)
+		return fmt.Errorf("the directory %s is not empty and was not created by Dateline (it contains %q); it was not modified."+
+			" Set DATELINE_DATA_DIR to an empty or new directory", dir, foreign)
 	}
 	return nil
 }
 
-// lockDataDir makes sure that only one process uses the directory. The lock ends with the process, however it ends.
+// lockDataDir locks the directory for this process. The lock is released when the process ends.
 func lockDataDir(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	// No symbolic links: root opens this file in a directory that an unprivileged user may own.
@@ -65,14 +65,14 @@ func lockDataDir(dir string) (*os.File, error) {
 			return nil, fmt.Errorf("another `dateline up` (process %s) is using the data directory %s; stop it, or set DATELINE_DATA_DIR to another directory",
 				strings.TrimSpace(string(holder[:n])), dir)
 		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
 	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("write %s: %w", path, err)
+		return nil, fmt.Errorf("writing %s: %w", path, err)
 	}
 	return f, nil
 }

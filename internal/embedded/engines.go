@@ -11,7 +11,7 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// Endpoints says where every engine is: those started here, and those that the settings named.
+// Endpoints contains the addresses of all engines, local and configured ones.
 type Endpoints struct {
 	DatabaseURL     string
 	RedisURL        string
@@ -22,41 +22,41 @@ type Endpoints struct {
 	S3SecretKey     string
 }
 
-// Engines is what Start started.
+// Engines are the started engines.
 type Engines struct {
 	Endpoints
 
-	// Warnings are sentences that the person who started Dateline should read.
+	// Warnings are messages for the operator.
 	Warnings []string
 
-	host        *Host
-	running     []engine // in the order of start
-	failed      chan error
-	stopKeeping context.CancelFunc // ends the supervision of the children
-	stopOnce    sync.Once
+	host            *Host
+	running         []engine // in start order
+	failed          chan error
+	stopSupervision context.CancelFunc
+	stopOnce        sync.Once
 }
 
-// engine is one that was started here.
+// engine is a started engine.
 type engine struct {
 	name  string
 	fill  func(*Engines)
-	child *child // nil for one inside this process, which has instead:
+	child *child // nil for an engine within this process, which has:
 	stop  func(context.Context) error
-	ended <-chan error // delivers an error if it fails, and is closed at its end; nil for one that does not tell
+	ended <-chan error // delivers an error if it fails, and is closed at its end; can be nil
 }
 
-// Start starts, side by side, every engine that the settings do not name, and returns when all are ready.
-// searchAttributes are custom search attributes by name, with types as the Temporal CLI writes them ("Keyword").
+// Start concurrently starts all engines that are not configured, and returns when they are ready. searchAttributes are
+// custom search attributes by name, with types as in the Temporal CLI ("Keyword").
 func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map[string]string) (*Engines, error) {
 	cfg := h.cfg
-	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx)) // Until Stop.
+	supervision, stopSupervision := context.WithCancel(context.WithoutCancel(ctx)) // Until Stop.
 	e := &Engines{
 		Endpoints: Endpoints{
 			DatabaseURL: cfg.DatabaseURL, RedisURL: cfg.RedisURL,
 			TemporalAddress: cfg.TemporalAddress, TemporalUIURL: cfg.TemporalUIURL,
 			S3Endpoint: cfg.S3Endpoint, S3AccessKey: cfg.S3AccessKey, S3SecretKey: cfg.S3SecretKey,
 		},
-		host: h, failed: make(chan error, 8), stopKeeping: stopKeeping,
+		host: h, failed: make(chan error, 8), stopSupervision: stopSupervision,
 	}
 	var starters []func(context.Context) (engine, error)
 	if cfg.DatabaseURL == "" {
@@ -66,7 +66,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 		starters = append(starters, h.startRedis)
 	}
 	if cfg.S3Endpoint == "" {
-		starters = append(starters, func(context.Context) (engine, error) { return h.startS3(log) })
+		starters = append(starters, func(context.Context) (engine, error) { return h.startS3() })
 	}
 	if cfg.TemporalAddress == "" {
 		starters = append(starters, func(ctx context.Context) (engine, error) { return h.startTemporal(ctx, searchAttributes) })
@@ -81,7 +81,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 		wg.Go(func() {
 			began := time.Now()
 			if started[i], errs[i] = start(ctx); errs[i] != nil {
-				cancel() // The others need not go on.
+				cancel() // Cancel the other starts.
 				return
 			}
 			log.Debug("engine ready", "engine", started[i].name, "took", time.Since(began).Round(time.Millisecond))
@@ -91,17 +91,17 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 	for i := range started {
 		if errs[i] == nil {
 			started[i].fill(e)
-			e.watch(keeping, started[i], log)
+			e.watch(supervision, started[i], log)
 		}
 	}
-	if err := errors.Join(firstCause(errs), e.note()); err != nil {
-		// The caller's context may be over already; the children must go all the same.
+	if err := errors.Join(firstCause(errs), e.writeEndpoints()); err != nil {
+		// Stop the children even if the context of the caller has ended.
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
 	}
 	return e, nil
 }
 
-// firstCause leaves out the errors of starts that were only called off because another failed.
+// firstCause omits the errors of starts that were canceled because another one failed.
 func firstCause(errs []error) error {
 	var causes []error
 	for _, err := range errs {
@@ -115,10 +115,10 @@ func firstCause(errs []error) error {
 	return errors.Join(causes...)
 }
 
-// watch has an engine started again when it ends, or its failure reported where that is not possible.
+// watch restarts an engine that exits, or reports its failure if that is not possible.
 func (e *Engines) watch(ctx context.Context, started engine, log *slog.Logger) {
 	if started.child != nil {
-		last := e.host.keep(ctx, started.child, log, firstPause, e.failed)
+		last := e.host.superviseInBackground(ctx, started.child, log, firstDelay, e.failed)
 		started.stop = func(ctx context.Context) error { (<-last).stop(ctx); return nil }
 	} else if started.ended != nil {
 		go func() {
@@ -130,17 +130,16 @@ func (e *Engines) watch(ctx context.Context, started engine, log *slog.Logger) {
 	e.running = append(e.running, started)
 }
 
-// Failed delivers an error when an engine keeps dying, cannot be started again after it died, or is part of this
-// process and failed: its name, its exit status, where its log is and how the log ends. Dateline should say so and stop.
-// A child that died and was started again is only in the log, as a warning.
+// Failed delivers an error if an engine exits repeatedly or cannot be restarted: its name, exit status, log file and
+// last log lines. Dateline should then stop. A restart is only logged as a warning.
 func (e *Engines) Failed() <-chan error { return e.failed }
 
-// Stop stops the engines, last started first, and gives the data directory free. When it returns no child is left:
-// one that does not stop in its time, or before ctx ends, is killed.
+// Stop stops the engines in reverse start order and releases the data directory. Children that do not stop within their
+// grace period, or before ctx ends, are killed.
 func (e *Engines) Stop(ctx context.Context) error {
 	var errs []error
 	e.stopOnce.Do(func() {
-		e.stopKeeping() // Of all first, so that none is started again while others stop.
+		e.stopSupervision() // First, so that no engine is restarted.
 		for i := len(e.running) - 1; i >= 0; i-- {
 			errs = append(errs, e.running[i].stop(ctx))
 		}
@@ -150,23 +149,23 @@ func (e *Engines) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Apply writes the engines' addresses into a copy of cfg, which then suits the API and the worker.
+// Apply returns a copy of cfg with the addresses of the engines.
 func (e Endpoints) Apply(cfg *config.Config) *config.Config {
 	c := *cfg
 	c.DatabaseURL, c.RedisURL = e.DatabaseURL, e.RedisURL
 	c.TemporalAddress, c.TemporalUIURL = e.TemporalAddress, e.TemporalUIURL
 	c.S3Endpoint, c.S3AccessKey, c.S3SecretKey = e.S3Endpoint, e.S3AccessKey, e.S3SecretKey
 	if cfg.TemporalAddress == "" {
-		c.TemporalTLS, c.TemporalAPIKey = false, "" // The server here speaks neither.
+		c.TemporalTLS, c.TemporalAPIKey = false, "" // Not supported by the local server.
 	}
 	if cfg.S3Endpoint == "" {
-		c.S3PathStyle = true // The server here knows no host names of buckets.
+		c.S3PathStyle = true // The local server has no host names of buckets.
 	}
 	return &c
 }
 
-// startOnPort starts a child and waits for it, and tries again on another port when it ends at once: another process
-// may have taken the port since it was picked.
+// startOnPort starts a child and waits until it is ready. If it exits immediately, it retries with another port, because
+// another process may have taken the port.
 func (h *Host) startOnPort(ctx context.Context, preferred int, describe func(port int) (childSpec, error)) (*child, int, error) {
 	var last error
 	for range 3 {
@@ -187,7 +186,7 @@ func (h *Host) startOnPort(ctx context.Context, preferred int, describe func(por
 			return c, port, nil
 		}
 		ended := !c.alive()
-		c.stop(context.WithoutCancel(ctx)) // Called off or not, it gets its time to stop.
+		c.stop(context.WithoutCancel(ctx)) // With its grace period, even if canceled.
 		if !ended || ctx.Err() != nil {
 			break
 		}

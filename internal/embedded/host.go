@@ -1,10 +1,10 @@
 // Package embedded runs the engines that Dateline needs on one machine: PostgreSQL, Redis, Temporal and an S3 server,
-// each only where the settings name none.
+// unless they are configured.
 //
-// A start has two steps. Prepare claims the data directory, gets hold of a Temporal server (building it once if need
-// be) and, for root, gives up root. Host.Start then starts the engines side by side. All children are direct ones in
-// process groups of their own, so that their end is noticed and Ctrl-C reaches only Dateline, which stops them in order.
-// A child that dies is started again on its port and its data, until it dies too often (supervise.go).
+// A start has two steps. Prepare locks the data directory, finds or builds a Temporal server and drops root privileges.
+// Host.Start then starts the engines concurrently. Every engine is a child process in its own process group, so that
+// Ctrl-C reaches only Dateline, which stops the engines in order. An engine that exits is restarted with the same port
+// and data, up to a limit (supervise.go).
 package embedded
 
 import (
@@ -17,37 +17,37 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// Host is a data directory that this process holds, ready to start engines in.
+// Host is a locked data directory in which engines can be started.
 type Host struct {
 	cfg      *config.Config
-	dataDir  string // cfg.DataDir without symbolic links, as the children's command lines show it
+	dataDir  string // cfg.DataDir without symbolic links, as in the command lines of children
 	lock     *os.File
-	look     lookup
+	lookup   lookup
 	ports    *ports
 	temporal program
 }
 
-// Prepare claims cfg.DataDir, makes sure that a Temporal server can be started where cfg names none, and then, if it
-// runs as root, turns the whole process into an unprivileged one. Progress of long steps is written to progress.
+// Prepare locks cfg.DataDir, finds or builds a Temporal server if cfg has no address, and drops root privileges.
+// Progress of long steps is written to progress.
 //
-// Afterwards the process may be unable to read the checkout, /root and the like: open what is needed from there before.
+// Open files that only root can read before calling Prepare.
 func Prepare(ctx context.Context, cfg *config.Config, progress io.Writer) (*Host, error) {
 	return prepare(ctx, cfg, progress, systemLookup())
 }
 
-func prepare(ctx context.Context, cfg *config.Config, progress io.Writer, look lookup) (_ *Host, err error) {
+func prepare(ctx context.Context, cfg *config.Config, progress io.Writer, lookups lookup) (_ *Host, err error) {
 	if err := claimDataDir(cfg.DataDir); err != nil {
 		return nil, err
 	}
 	dataDir, err := filepath.EvalSymlinks(cfg.DataDir)
 	if err != nil {
-		return nil, fmt.Errorf("the data directory cannot be used: %w", err)
+		return nil, fmt.Errorf("the data directory is not usable: %w", err)
 	}
 	lock, err := lockDataDir(dataDir)
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{cfg: cfg, dataDir: dataDir, lock: lock, look: look, ports: &ports{}}
+	h := &Host{cfg: cfg, dataDir: dataDir, lock: lock, lookup: lookups, ports: &ports{}}
 	defer func() {
 		if err != nil {
 			h.Close()
@@ -61,18 +61,18 @@ func prepare(ctx context.Context, cfg *config.Config, progress io.Writer, look l
 	if err := DropPrivileges(dataDir); err != nil {
 		return nil, err
 	}
-	if err := os.RemoveAll(h.path("tmp")); err != nil { // What an earlier, killed process left.
-		return nil, fmt.Errorf("the data directory cannot be used: %w", err)
+	if err := os.RemoveAll(h.path("tmp")); err != nil { // Left over from a killed process.
+		return nil, fmt.Errorf("the data directory is not usable: %w", err)
 	}
 	for _, dir := range []string{"logs", "run", "secrets", "tmp"} {
 		if err := os.MkdirAll(h.path(dir), 0o700); err != nil {
-			return nil, fmt.Errorf("the data directory cannot be used: %w", err)
+			return nil, fmt.Errorf("the data directory is not usable: %w", err)
 		}
 	}
 	return h, nil
 }
 
-// Close gives the data directory free. Engines.Stop does it too.
+// Close releases the data directory. Engines.Stop does this, too.
 func (h *Host) Close() { _ = h.lock.Close() }
 
 func (h *Host) path(elem ...string) string {

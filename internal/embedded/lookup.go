@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// lookup says where programs are looked for; tests replace it.
+// lookup finds programs and directories; tests replace it.
 type lookup struct {
 	program     func(name string) (string, error) // like exec.LookPath
 	postgresDir func() []string                   // further directories that may hold PostgreSQL's programs
@@ -17,7 +17,7 @@ func systemLookup() lookup {
 	return lookup{program: exec.LookPath, postgresDir: postgresDirs, sourceDirs: sourceDirs}
 }
 
-// sourceDirs is the working directory, the program's directory and the one above it.
+// sourceDirs returns the working directory, the program's directory and the one above it.
 func sourceDirs() []string {
 	var dirs []string
 	if dir, err := os.Getwd(); err == nil {
@@ -32,7 +32,7 @@ func sourceDirs() []string {
 	return dirs
 }
 
-// othersCanRun tells whether an unprivileged user can run the program: root may have found it below /root.
+// othersCanRun reports whether an unprivileged user can run a program, which may be below /root.
 func othersCanRun(path string) bool {
 	for p := path; ; p = filepath.Dir(p) {
 		info, err := os.Stat(p)

@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// meter shows progress: on a terminal one line that changes, elsewhere a line now and then.
+// meter prints progress: one updating line on a terminal, otherwise a line per milestone.
 type meter struct {
 	w        io.Writer
 	terminal bool
-	dirty    bool // the changing line is on the screen
+	dirty    bool // the updating line is visible
 }
 
 func newMeter(w io.Writer) *meter {
@@ -22,7 +22,7 @@ func newMeter(w io.Writer) *meter {
 	return m
 }
 
-// show shows a state. Off a terminal it appears only at a milestone.
+// show prints the progress; without a terminal only at milestones.
 func (m *meter) show(text string, milestone bool) {
 	if m.terminal {
 		fmt.Fprintf(m.w, "\r\x1b[K  %s", text) // Back to the start of the line, and clear it.
@@ -32,7 +32,7 @@ func (m *meter) show(text string, milestone bool) {
 	}
 }
 
-// end leaves the changing line and prints a last one, if it is not empty.
+// end clears the updating line and prints a last line, if text is not empty.
 func (m *meter) end(text string) {
 	if m.dirty {
 		fmt.Fprint(m.w, "\r\x1b[K")

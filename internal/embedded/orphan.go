@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// stopOrphan ends a child that outlived an earlier, killed Dateline. pidFile's first line is its process id. The
-// process is only touched when its command line holds mark, a path inside our data directory: the id may have been
-// given to a stranger since.
+// stopOrphan stops a child of a killed Dateline process. The first line of pidFile is its process ID. The process is
+// only signaled if its command line contains mark, a path in the data directory, because the ID may have been reused.
 func stopOrphan(pidFile, mark string, signal syscall.Signal, grace time.Duration) error {
 	text, err := os.ReadFile(pidFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -27,21 +26,21 @@ func stopOrphan(pidFile, mark string, signal syscall.Signal, grace time.Duration
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
 	if err == nil && pid > 1 && strings.Contains(commandLine(pid), mark) {
 		_ = syscall.Kill(pid, signal)
-		if !waitGone(pid, mark, grace) {
+		if !waitForExit(pid, mark, grace) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-			if !waitGone(pid, mark, 5*time.Second) {
-				return fmt.Errorf("process %d of an earlier start still runs and cannot be stopped; stop it by hand", pid)
+			if !waitForExit(pid, mark, 5*time.Second) {
+				return fmt.Errorf("process %d of a previous start is still running and cannot be stopped; stop it manually", pid)
 			}
 		}
 	}
-	// Whatever is left of the file is stale now, also when a stranger has the id.
+	// The file is stale now, even if the ID was reused.
 	if err := os.Remove(pidFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func waitGone(pid int, mark string, limit time.Duration) bool {
+func waitForExit(pid int, mark string, limit time.Duration) bool {
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if !strings.Contains(commandLine(pid), mark) {
 			return true

@@ -83,16 +83,16 @@ func clusterMajor(dir string) (int, error) {
 		return 0, fmt.Errorf("PostgreSQL's directory %s cannot be read: %w", dir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, postgresMarker)); err != nil {
-		return 0, fmt.Errorf("the directory %s is not empty and was not made by Dateline; nothing in it was touched."+
+		return 0, fmt.Errorf("the directory %s is not empty and was not created by Dateline; it was not modified."+
 			" Move it away, set DATELINE_DATA_DIR to another directory, or run that PostgreSQL yourself and set DATABASE_URL", dir)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "PG_VERSION"))
 	if err != nil {
-		return 0, fmt.Errorf("the PostgreSQL data in %s is damaged (no PG_VERSION); nothing was touched, restore it from a backup: %w", dir, err)
+		return 0, fmt.Errorf("the PostgreSQL data in %s is damaged (no PG_VERSION); it was not modified, restore it from a backup: %w", dir, err)
 	}
 	major, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || major < oldestPostgres {
-		return 0, fmt.Errorf("the data in %s belongs to PostgreSQL %s, and Dateline needs %d or newer; nothing was touched."+
+		return 0, fmt.Errorf("the data in %s belongs to PostgreSQL %s, and Dateline needs %d or newer; it was not modified."+
 			" Move it over with pg_upgrade or pg_dump, or set DATELINE_DATA_DIR to another directory", dir, strings.TrimSpace(string(text)), oldestPostgres)
 	}
 	return major, nil

@@ -45,9 +45,9 @@ func postgresDirs() []string {
 
 // installedPostgres finds every usable installation, newest first.
 func (h *Host) installedPostgres(ctx context.Context) []postgresBin {
-	dirs := h.look.postgresDir()
+	dirs := h.lookup.postgresDir()
 	for _, name := range []string{"postgres", "initdb", "pg_ctl"} {
-		if path, err := h.look.program(name); err == nil {
+		if path, err := h.lookup.program(name); err == nil {
 			if real, err := filepath.EvalSymlinks(path); err == nil {
 				path = real
 			}
@@ -93,7 +93,7 @@ func (h *Host) postgresBinaries(ctx context.Context, major int, log *slog.Logger
 	}
 	version, ok := downloadable(major)
 	if !ok {
-		return postgresBin{}, fmt.Errorf("the data in %s belongs to PostgreSQL %d, which is not installed (found: %s); nothing was touched."+
+		return postgresBin{}, fmt.Errorf("the data in %s belongs to PostgreSQL %d, which is not installed (found: %s); it was not modified."+
 			" Install PostgreSQL %d, or set DATELINE_DATA_DIR to another directory", h.path("postgres"), major, describe(installed), major)
 	}
 	b, err := h.downloadPostgres(ctx, version, log)
@@ -103,7 +103,7 @@ func (h *Host) postgresBinaries(ctx context.Context, major int, log *slog.Logger
 	if major == 0 {
 		return b, fmt.Errorf("PostgreSQL is not installed, and downloading it failed; install PostgreSQL %d or newer, or set DATABASE_URL: %w", oldestPostgres, err)
 	}
-	return b, fmt.Errorf("the data in %s belongs to PostgreSQL %d, which is not installed (found: %s), and downloading it failed; nothing was touched."+
+	return b, fmt.Errorf("the data in %s belongs to PostgreSQL %d, which is not installed (found: %s), and downloading it failed; it was not modified."+
 		" Install PostgreSQL %d, or set DATELINE_DATA_DIR to another directory: %w", h.path("postgres"), major, describe(installed), major, err)
 }
 

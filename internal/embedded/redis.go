@@ -60,7 +60,7 @@ func (h *Host) startRedis(ctx context.Context) (engine, error) {
 func (h *Host) findRedis(ctx context.Context) (path, why string) {
 	why = "neither redis-server nor valkey-server is installed"
 	for _, name := range []string{"redis-server", "valkey-server"} {
-		path, err := h.look.program(name)
+		path, err := h.lookup.program(name)
 		if err != nil {
 			continue
 		}

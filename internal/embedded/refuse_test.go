@@ -60,7 +60,7 @@ func TestForeignDirectoryIsRefused(t *testing.T) {
 			fill(t, dir, files)
 			before := snapshot(t, dir)
 			_, err := startUp(t, os.Getuid(), append(external, "DATELINE_DATA_DIR="+dir)...)
-			if err == nil || !strings.Contains(err.Error(), "is not empty and was not made by Dateline") || !strings.Contains(err.Error(), "DATELINE_DATA_DIR") {
+			if err == nil || !strings.Contains(err.Error(), "is not empty and was not created by Dateline") || !strings.Contains(err.Error(), "DATELINE_DATA_DIR") {
 				t.Errorf("got %v", err)
 			}
 			if snapshot(t, dir) != before {
@@ -75,8 +75,8 @@ func TestPostgresDirectoryIsRefused(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"not ours":       {map[string]string{"PG_VERSION": "15\n", "base/1/1": "x"}, "was not made by Dateline"},
-		"no cluster":     {map[string]string{"thesis.txt": "years of work"}, "was not made by Dateline"},
+		"not ours":       {map[string]string{"PG_VERSION": "15\n", "base/1/1": "x"}, "was not created by Dateline"},
+		"no cluster":     {map[string]string{"thesis.txt": "years of work"}, "was not created by Dateline"},
 		"too old":        {map[string]string{"PG_VERSION": "13\n", postgresMarker: "x"}, "belongs to PostgreSQL 13, and Dateline needs 14 or newer"},
 		"unknown major":  {map[string]string{"PG_VERSION": "99\n", postgresMarker: "x"}, "belongs to PostgreSQL 99, which is not installed"},
 		"damaged":        {map[string]string{"base/1/1": "x", postgresMarker: "x"}, "is damaged"},
@@ -89,7 +89,7 @@ func TestPostgresDirectoryIsRefused(t *testing.T) {
 			fill(t, cluster, c.files)
 			before := snapshot(t, cluster)
 			_, err := startUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+dir)...)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "nothing") {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "not modified") {
 				t.Errorf("got %v", err)
 			}
 			if snapshot(t, cluster) != before {

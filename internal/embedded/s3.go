@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -12,9 +11,9 @@ import (
 	"dateline/internal/embedded/s3server"
 )
 
-// startS3 serves S3 from a directory, in this process (package s3server). Credentials are random, and kept for their
-// owner only.
-func (h *Host) startS3(log *slog.Logger) (engine, error) {
+// startS3 starts the S3 server (package s3server) in this process, with random credentials that only the owner can
+// read.
+func (h *Host) startS3() (engine, error) {
 	accessKey, err := h.secret("s3-access-key")
 	if err != nil {
 		return engine{}, err
@@ -23,13 +22,13 @@ func (h *Host) startS3(log *slog.Logger) (engine, error) {
 	if err != nil {
 		return engine{}, err
 	}
-	handler, err := s3server.New(s3server.Options{Dir: h.path("s3"), Bucket: h.cfg.S3Bucket, AccessKey: accessKey, SecretKey: secretKey, Log: log})
+	handler, err := s3server.New(s3server.Options{Dir: h.path("s3"), Bucket: h.cfg.S3Bucket, AccessKey: accessKey, SecretKey: secretKey})
 	if err != nil {
 		return engine{}, err
 	}
 	listener, err := h.ports.listen(h.cfg.S3Port)
 	if err != nil {
-		return engine{}, fmt.Errorf("start the S3 server: %w", err)
+		return engine{}, fmt.Errorf("starting the S3 server: %w", err)
 	}
 	started := serveS3(listener, handler)
 	started.fill = func(e *Engines) {

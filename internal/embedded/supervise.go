@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// firstPause goes before the first new start; every further death within deathWindow doubles it.
-	firstPause = 500 * time.Millisecond
-	// A child that dies more than maxDeaths times within deathWindow is given up.
-	maxDeaths   = 5
-	deathWindow = time.Minute
+	// firstDelay is the delay before the first restart. It doubles with every exit within exitWindow.
+	firstDelay = 500 * time.Millisecond
+	// A child that exits more than maxExits times within exitWindow is not restarted.
+	maxExits   = 5
+	exitWindow = time.Minute
 )
 
-// keep supervises the child in the background until ctx ends. The channel then delivers the last child, for its stop.
-func (h *Host) keep(ctx context.Context, c *child, log *slog.Logger, pause time.Duration, failed chan<- error) <-chan *child {
+// superviseInBackground supervises a child until ctx ends. The channel then delivers the last child, to stop it.
+func (h *Host) superviseInBackground(ctx context.Context, c *child, log *slog.Logger, delay time.Duration, failed chan<- error) <-chan *child {
 	last := make(chan *child, 1)
 	go func() {
-		c, err := h.supervise(ctx, c, log, pause)
+		c, err := h.supervise(ctx, c, log, delay)
 		if err != nil {
 			failed <- err
 		}
@@ -31,11 +31,11 @@ func (h *Host) keep(ctx context.Context, c *child, log *slog.Logger, pause time.
 	return last
 }
 
-// supervise starts the child again whenever it ends: same arguments, same port, same data. It returns when ctx ends,
-// or with an error when the child keeps dying or cannot be started again. The child that it returns may still run.
-func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, pause time.Duration) (*child, error) {
+// supervise restarts a child when it exits, with the same arguments, port and data. It returns when ctx ends, or with an
+// error if the child exits repeatedly or cannot be restarted. The returned child may still be running.
+func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, delay time.Duration) (*child, error) {
 	log = log.With("engine", c.spec.name)
-	var deaths []time.Time
+	var exits []time.Time
 	ready := true
 	for {
 		select {
@@ -43,33 +43,33 @@ func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, pause 
 			return c, nil
 		case <-c.done:
 		}
-		// Without the condition, a child that takes long to fail would be started again for ever.
+		// Only if it was ready, or a child that fails slowly would be restarted forever.
 		if ready {
-			deaths = slices.DeleteFunc(deaths, func(t time.Time) bool { return time.Since(t) > deathWindow })
+			exits = slices.DeleteFunc(exits, func(t time.Time) bool { return time.Since(t) > exitWindow })
 		}
-		deaths = append(deaths, time.Now())
-		if len(deaths) > maxDeaths {
-			return c, fmt.Errorf("%s ended %d times in a short while and is not started again: %w", c.spec.name, len(deaths), c.failure())
+		exits = append(exits, time.Now())
+		if len(exits) > maxExits {
+			return c, fmt.Errorf("%s exited %d times within a minute and is not restarted: %w", c.spec.name, len(exits), c.failure())
 		}
-		wait := pause << (len(deaths) - 1)
-		log.Warn("an engine ended unexpectedly and will be started again", "status", c.status(), "log_file", c.logPath, "wait", wait)
+		wait := delay << (len(exits) - 1)
+		log.Warn("an engine exited unexpectedly and will be restarted", "status", c.status(), "log_file", c.logPath, "wait", wait)
 		if retry.Sleep(ctx, wait) != nil {
 			return c, nil
 		}
 		next, err := h.startChild(c.spec)
 		if err != nil {
-			return c, fmt.Errorf("%w\nIt cannot be started again: %w", c.failure(), err)
+			return c, fmt.Errorf("%w\nIt cannot be restarted: %w", c.failure(), err)
 		}
 		c = next
 		err = c.waitReady(ctx)
 		ready = err == nil
 		switch {
 		case ctx.Err() != nil:
-			return c, nil //nolint:nilerr // it was told to stop
+			return c, nil //nolint:nilerr // stopping was requested
 		case ready:
-			log.Info("the engine is back", "deaths", len(deaths))
+			log.Info("the engine was restarted", "exits", len(exits))
 		case c.alive():
-			return c, fmt.Errorf("after an unexpected end, %w", err)
+			return c, fmt.Errorf("after an unexpected exit, %w", err)
 		}
 	}
 }

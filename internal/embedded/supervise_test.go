@@ -26,7 +26,7 @@ func kept(t *testing.T, h *Host, script string, pause time.Duration, ready func(
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	log, failed = &text{}, make(chan error, 1)
-	last := h.keep(ctx, c, slog.New(slog.NewTextHandler(log, nil)), pause, failed)
+	last := h.superviseInBackground(ctx, c, slog.New(slog.NewTextHandler(log, nil)), pause, failed)
 	return log, failed, func() {
 		cancel()
 		(<-last).stop(context.Background())
@@ -63,11 +63,11 @@ func TestSuperviseGivesUp(t *testing.T) {
 			h := testHost(t)
 			log, failed, stop := kept(t, h, "sleep 0.1; echo out of luck; exit 7", 5*time.Millisecond, ready)
 			message := fails(t, failed)
-			if !strings.Contains(message, "kept ended 6 times in a short while and is not started again: kept ended unexpectedly (exit status 7)") ||
+			if !strings.Contains(message, "kept exited 6 times within a minute and is not restarted: kept exited unexpectedly (exit status 7)") ||
 				!strings.HasSuffix(message, "\n  out of luck") {
 				t.Errorf("failure: %s", message)
 			}
-			if n := starts(t, h); n != 1+maxDeaths {
+			if n := starts(t, h); n != 1+maxExits {
 				t.Errorf("%d starts", n)
 			}
 			for _, wait := range []string{"5ms", "10ms", "20ms", "40ms", "80ms"} {
@@ -84,8 +84,8 @@ func TestSuperviseCannotStart(t *testing.T) {
 	h := testHost(t)
 	_, failed, stop := kept(t, h, "echo the last words; rm "+h.path("script"), 5*time.Millisecond, isReady)
 	message := fails(t, failed)
-	if !strings.Contains(message, "kept ended unexpectedly (exit status 0)") || !strings.Contains(message, "the last words") ||
-		!strings.Contains(message, "It cannot be started again: start kept: fork/exec") {
+	if !strings.Contains(message, "kept exited unexpectedly (exit status 0)") || !strings.Contains(message, "the last words") ||
+		!strings.Contains(message, "It cannot be restarted: starting kept: fork/exec") {
 		t.Errorf("failure: %s", message)
 	}
 	stop()
@@ -143,7 +143,7 @@ func TestS3ListenerDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engines{failed: make(chan error, 1), host: testHost(t), stopKeeping: func() {}}
+	e := &Engines{failed: make(chan error, 1), host: testHost(t), stopSupervision: func() {}}
 	e.watch(t.Context(), serveS3(listener, http.NotFoundHandler()), slog.New(slog.DiscardHandler))
 	_ = listener.Close()
 	if message := fails(t, e.failed); !strings.HasPrefix(message, "the S3 server failed: ") {

@@ -31,11 +31,11 @@ type program struct {
 // findTemporal finds a server, or builds temporald. It runs before root is given up, while the checkout can be read.
 func (h *Host) findTemporal(ctx context.Context, progress io.Writer) (program, error) {
 	for _, name := range []string{"temporal", "temporald"} {
-		if path, err := h.look.program(name); err == nil {
+		if path, err := h.lookup.program(name); err == nil {
 			return h.reachable(program{path: path, cli: name == "temporal"}, "")
 		}
 	}
-	dirs := h.look.sourceDirs()
+	dirs := h.lookup.sourceDirs()
 	own := h.path("bin", "temporald")
 	source := findSource(h.cfg.TemporaldDir, dirs)
 	if source == "" {

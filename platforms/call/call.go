@@ -265,7 +265,7 @@ func describeCause(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
-	case ssrf.Prohibited(err):
+	case ssrf.IsBlocked(err):
 		return "its address or port is not allowed"
 	case errors.As(err, &dns):
 		return "its name cannot be resolved"

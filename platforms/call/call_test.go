@@ -179,7 +179,7 @@ func TestDo_LostResponses(t *testing.T) {
 			t.Errorf("code %s", e.Code)
 		}
 	})
-	t.Run("CancelledWhileSending", func(t *testing.T) {
+	t.Run("CanceledWhileSending", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		_, err := caller.Do(ctx, create(address+"/hang"))

@@ -85,8 +85,8 @@ func (s *Server) owned(owner string) []Account {
 }
 
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Values, app string, accounts []Account, action string) {
-	look := webpage.LookOf(r)
-	say := func(en, vi string, args ...any) string { return look.Say(webpage.Text{EN: en, VI: vi}, args...) }
+	look := webpage.PreferencesOf(r)
+	say := func(en, vi string, args ...any) string { return look.Translate(webpage.Text{EN: en, VI: vi}, args...) }
 	page := webpage.Page{Title: say("Allow %s to use a sandbox account?", "Cho phép %s dùng một tài khoản của mạng thử?", app)}
 	if len(accounts) == 0 {
 		page.Texts = []string{say("The sandbox has no accounts yet. Add one first.", "Mạng thử chưa có tài khoản nào: hãy thêm tài khoản trước.")}
@@ -107,11 +107,11 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Va
 
 // refuseConsent shows why access cannot be granted.
 func refuseConsent(w http.ResponseWriter, r *http.Request, problem string) {
-	look := webpage.LookOf(r)
-	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Say(webpage.Text{EN: "This request cannot be approved", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
+	look := webpage.PreferencesOf(r)
+	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Translate(webpage.Text{EN: "This request cannot be approved", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
 }
 
-func showPage(w http.ResponseWriter, look webpage.Look, status int, formAction string, page webpage.Page) {
+func showPage(w http.ResponseWriter, look webpage.Preferences, status int, formAction string, page webpage.Page) {
 	page.Brand = "Dateline Sandbox"
 	text, err := look.HTML(page)
 	if err != nil {

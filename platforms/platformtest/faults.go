@@ -66,10 +66,10 @@ func testFaults(t *testing.T, s Subject) {
 		t.Run("Media", func(t *testing.T) { testMediaFaults(t, s) })
 	}
 	t.Run("Throttled", func(t *testing.T) { testThrottled(t, s) })
-	t.Run("Cancelled", func(t *testing.T) {
+	t.Run("Canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		sub := prepare(t, s, submission(t, s, "Cancelled"))
+		sub := prepare(t, s, submission(t, s, "Canceled"))
 		_, err := s.Network.Publish(ctx, s.Account, sub)
 		wantError(t, err, network.NotSent, s.Account.Token)
 		if posts := published(s, sub); len(posts) != 0 {

@@ -68,7 +68,7 @@ test('a post is made to recur, one occurrence is left out, and the series rests 
   const second = page.locator('[data-occurrence]').nth(1)
   await second.getByRole('button', { name: 'Skip' }).click()
   await page.locator('[data-occurrence][data-state=skipped]').waitFor()
-  await until('the post to be cancelled', async () => (await posts('status=scheduled&limit=200')).length === made.length - 1)
+  await until('the post to be canceled', async () => (await posts('status=scheduled&limit=200')).length === made.length - 1)
   await dashboard.accessible('series')
   await shoot(dashboard, 'series')
   await second.getByRole('button', { name: 'Restore' }).click()

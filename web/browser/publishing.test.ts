@@ -194,7 +194,7 @@ test('what is shown stays live through a restart of the program', async () => {
   await d.start()
   await dashboard.live()
   await api('DELETE', `/posts/${post.id}`)
-  await page.locator('main [data-status=cancelled]').first().waitFor()
+  await page.locator('main [data-status=canceled]').first().waitFor()
   dashboard.fine()
 }, 180_000)
 
@@ -319,12 +319,12 @@ test.each(looks)('every page is accessible, in %s at %i px', async (...look) => 
 test('a list of 100,000 posts scrolls and filters without a stall', async () => {
   const { page } = dashboard
   d.sql(`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone, status)
-    select gen_random_uuid(), m.workspace_id, m.user_id, 'Many ' || n, timestamptz '2001-01-01' + n * interval '1 hour', 'UTC', 'cancelled'
+    select gen_random_uuid(), m.workspace_id, m.user_id, 'Many ' || n, timestamptz '2001-01-01' + n * interval '1 hour', 'UTC', 'canceled'
     from (select workspace_id, user_id from members limit 1) m, generate_series(1, 100000) n`)
   await dashboard.go('/calendar?view=list')
   await scrollsFar(page, '[data-post]')
   await page.getByLabel('Status').first().click()
   await page.getByRole('option', { name: 'Canceled' }).click()
-  await page.locator('[data-post] [data-status=cancelled]').first().waitFor()
+  await page.locator('[data-post] [data-status=canceled]').first().waitFor()
   dashboard.fine()
 }, 240_000)

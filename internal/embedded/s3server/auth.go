@@ -16,32 +16,32 @@ const (
 	unsigned  = "UNSIGNED-PAYLOAD"
 )
 
-// requireSignature lets a request pass if it carries our signature, version 4, in its header or, presigned, in its query.
+// requireSignature rejects requests without a valid AWS signature, version 4, in the header or in the query (presigned).
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
 func requireSignature(accessKey, secretKey string, next http.Handler) http.Handler {
 	v := &verifier{accessKey: accessKey, secretKey: secretKey}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !v.signed(r, time.Now()) {
-			writeError(w, http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with this server's credentials")
+		if !v.isSigned(r, time.Now()) {
+			writeError(w, http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with the credentials of this server")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// claim is how a request says that it is signed.
-type claim struct {
+// signatureFields are the fields of the signature of a request.
+type signatureFields struct {
 	at        string // X-Amz-Date
 	scope     string // date/region/service/aws4_request
-	headers   string // those that are signed, in small letters, with ; between them
-	payload   string // hash of the body, or a word in its place
+	headers   string // signed headers, in lower case, separated by ;
+	payload   string // hash of the body, or a keyword
 	query     string // of the canonical request
 	signature string
 }
 
-// signed says whether a request is signed with our key, and still valid.
-func (v *verifier) signed(r *http.Request, now time.Time) bool {
-	var c claim
+// isSigned reports whether a request has a valid, unexpired signature.
+func (v *verifier) isSigned(r *http.Request, now time.Time) bool {
+	var c signatureFields
 	var credential string
 	if r.URL.RawQuery != "" && strings.Contains(r.URL.RawQuery, "X-Amz-Signature=") {
 		query := r.URL.Query()
@@ -51,7 +51,7 @@ func (v *verifier) signed(r *http.Request, now time.Time) bool {
 			return false
 		}
 		credential = query.Get("X-Amz-Credential")
-		c = claim{at: query.Get("X-Amz-Date"), headers: query.Get("X-Amz-SignedHeaders"), payload: unsigned, signature: query.Get("X-Amz-Signature")}
+		c = signatureFields{at: query.Get("X-Amz-Date"), headers: query.Get("X-Amz-SignedHeaders"), payload: unsigned, signature: query.Get("X-Amz-Signature")}
 		if hash := r.Header.Get("X-Amz-Content-Sha256"); hash != "" {
 			c.payload = hash
 		}
@@ -62,7 +62,7 @@ func (v *verifier) signed(r *http.Request, now time.Time) bool {
 		if !ok {
 			return false
 		}
-		c = claim{at: r.Header.Get("X-Amz-Date"), payload: r.Header.Get("X-Amz-Content-Sha256")}
+		c = signatureFields{at: r.Header.Get("X-Amz-Date"), payload: r.Header.Get("X-Amz-Content-Sha256")}
 		for field := range strings.SplitSeq(fields, ",") {
 			switch name, value, _ := strings.Cut(strings.TrimSpace(field), "="); name {
 			case "Credential":
@@ -83,8 +83,8 @@ func (v *verifier) signed(r *http.Request, now time.Time) bool {
 	return ok && key == v.accessKey && subtle.ConstantTimeCompare([]byte(c.signature), []byte(want)) == 1
 }
 
-// canonicalQuery orders parameters by their names (url.Values does), then by
-// their values, and leaves no plus signs.
+// canonicalQuery encodes parameters ordered by name (as url.Values does) and value,
+// with spaces as %20.
 func canonicalQuery(query url.Values) string {
 	for _, values := range query {
 		slices.Sort(values)
@@ -92,7 +92,7 @@ func canonicalQuery(query url.Values) string {
 	return strings.ReplaceAll(query.Encode(), "+", "%20")
 }
 
-// writeError answers in S3's error format.
+// writeError writes an error response in the format of S3.
 func writeError(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)

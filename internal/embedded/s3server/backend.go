@@ -13,27 +13,27 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// backend is gofakes3's view of the directory:
+// backend implements gofakes3.Backend in a directory:
 //
 //	objects/<bucket>/<2 digits>/<hash of the key>   an object, see file.go
-//	uploads/<id>/…                                  an upload in parts, see parts.go
-//	incoming/…                                      what is being written
+//	uploads/<id>/…                                  a multipart upload, see parts.go
+//	incoming/…                                      files that are being written
 //
-// No lock is held while something is read or written: a file is complete when
-// its name appears, and who has it open keeps what it had. Only writers of the
-// same key wait for one another.
+// Reads and writes hold no lock: a file is complete when its name appears, and open
+// files stay readable after they are replaced. Only writers of the same key are
+// serialized.
 type backend struct {
-	dir     string
-	turns   [1024]sync.Mutex // by the hash of the key
-	buckets sync.Map         // names that are known to exist
-	buffers sync.Pool        // *[]byte, see writer
+	dir      string
+	keyLocks [1024]sync.Mutex // by the hash of the key
+	buckets  sync.Map         // names of existing buckets
+	buffers  sync.Pool        // *[]byte, see writer
 
 	uploads *os.Root
-	mu      sync.Mutex // what there is of uploads
+	mu      sync.Mutex // guards uploads
 }
 
-// shards is how many directories a bucket's files are spread over.
-const shards = 256
+// shardCount is the number of directories of a bucket.
+const shardCount = 256
 
 func newBackend(dir string) (*backend, error) {
 	for _, sub := range []string{"objects", "uploads"} {
@@ -67,10 +67,10 @@ func (b *backend) BucketExists(name string) (bool, error) {
 		return true, nil
 	}
 	if gofakes3.ValidateBucketName(name) != nil {
-		return false, nil //nolint:nilerr // it has no bucket of a name that none can have
+		return false, nil //nolint:nilerr // an invalid name cannot exist
 	}
-	// The last directory that is made says that the others are there.
-	_, err := os.Stat(filepath.Join(b.bucket(name), shard(shards-1)))
+	// The last shard is created last, so all shards exist.
+	_, err := os.Stat(filepath.Join(b.bucket(name), shard(shardCount-1)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -87,7 +87,7 @@ func (b *backend) CreateBucket(name string) error {
 	if exists, err := b.BucketExists(name); err != nil || exists {
 		return errors.Join(err, gofakes3.ResourceError(gofakes3.ErrBucketAlreadyExists, name))
 	}
-	for i := range shards {
+	for i := range shardCount {
 		if err := os.MkdirAll(filepath.Join(b.bucket(name), shard(i)), 0o700); err != nil {
 			return err
 		}
@@ -119,13 +119,12 @@ func (b *backend) ForceDeleteBucket(name string) error {
 	return os.RemoveAll(b.bucket(name))
 }
 
-// records reads what is known of all objects of a bucket, in the order of their
-// keys.
+// records returns the records of all objects of a bucket, ordered by key.
 func (b *backend) records(bucket string) (all []record, err error) {
 	if exists, err := b.BucketExists(bucket); err != nil || !exists {
 		return nil, errors.Join(err, gofakes3.BucketNotFound(bucket))
 	}
-	for i := range shards {
+	for i := range shardCount {
 		dir := filepath.Join(b.bucket(bucket), shard(i))
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -134,7 +133,7 @@ func (b *backend) records(bucket string) (all []record, err error) {
 		for _, entry := range entries {
 			o, err := openFile(filepath.Join(dir, entry.Name()))
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // deleted meanwhile
+				continue // deleted concurrently
 			}
 			if err != nil {
 				return nil, err
@@ -149,8 +148,8 @@ func (b *backend) records(bucket string) (all []record, err error) {
 	return all, nil
 }
 
-// ListBucket implements gofakes3.Backend. It reads what is known of every object
-// of the bucket, whatever is asked for.
+// ListBucket implements gofakes3.Backend. It reads the records of all objects of the
+// bucket.
 func (b *backend) ListBucket(bucket string, prefix *gofakes3.Prefix, page gofakes3.ListBucketPage) (*gofakes3.ObjectList, error) {
 	all, err := b.records(bucket)
 	if err != nil {
@@ -167,7 +166,7 @@ func (b *backend) ListBucket(bucket string, prefix *gofakes3.Prefix, page gofake
 			continue
 		}
 		if match.CommonPrefix && match.MatchedPart == last {
-			lastKey = r.Key // the next page begins behind all of them
+			lastKey = r.Key // the next page starts after the whole prefix
 			continue
 		}
 		if page.MaxKeys > 0 && count == page.MaxKeys {

@@ -14,15 +14,14 @@ import (
 	"time"
 )
 
-// An object is one file: its content, then its record as JSON, then the record's
-// length and a mark. So content and record come and go together, and one
-// flush to disk keeps both.
+// An object is one file: content, record (JSON), length of the record, magic bytes. A
+// single fsync stores both content and record.
 const (
-	mark       = "\x00s3object1\n"
-	footerSize = 4 + len(mark)
+	magic      = "\x00s3object1\n"
+	footerSize = 4 + len(magic)
 )
 
-// record is what is known of an object besides its content.
+// record contains the metadata of an object.
 type record struct {
 	Key  string
 	Meta map[string]string
@@ -31,17 +30,17 @@ type record struct {
 	At   time.Time
 }
 
-// object is a file that is open for reading.
+// object is an object file that is open for reading.
 type object struct {
 	*os.File
 	record
 }
 
-// errDamaged says that a file is not what this server writes.
-var errDamaged = errors.New("not an object of this server")
+// errDamaged is returned for files that are not valid object files.
+var errDamaged = errors.New("not a valid object file")
 
 func openFile(path string) (o *object, err error) {
-	f, err := os.Open(path) //nolint:gosec // its name is made of digits
+	f, err := os.Open(path) //nolint:gosec // the name is a hash
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +53,12 @@ func openFile(path string) (o *object, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Nearly always the record is within the last block.
+	// The record is nearly always within the last 2 KB.
 	tail := make([]byte, min(info.Size(), 2048))
 	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
 		return nil, err
 	}
-	body, ok := bytes.CutSuffix(tail, []byte(mark))
+	body, ok := bytes.CutSuffix(tail, []byte(magic))
 	if !ok || len(body) < 4 {
 		return nil, errDamaged
 	}
@@ -79,11 +78,11 @@ func openFile(path string) (o *object, err error) {
 	return o, nil
 }
 
-// writer writes an object aside. Small ones are written in one go.
+// writer writes an object to a temporary file. Small objects need a single write.
 type writer struct {
 	file *os.File
-	buf  *[]byte   // what is not written yet; one of buffers
-	sum  hash.Hash // nil: somebody else makes it
+	buf  *[]byte   // unwritten bytes; from buffers
+	sum  hash.Hash // nil if the hash is computed elsewhere
 	size int64
 
 	buffers *sync.Pool
@@ -104,7 +103,7 @@ func newWriter(dir string, sum hash.Hash, buffers *sync.Pool) (*writer, error) {
 	return &writer{file: f, buf: buf, sum: sum, buffers: buffers}, nil
 }
 
-// ReadFrom takes all of an object's content.
+// ReadFrom writes the content of the object.
 func (w *writer) ReadFrom(r io.Reader) (n int64, err error) {
 	for {
 		if len(*w.buf) == cap(*w.buf) {
@@ -135,11 +134,9 @@ func (w *writer) flush() error {
 	return err
 }
 
-// keep gives the object its name once it is on the disk, and returns once that
-// is so of the name as well: what was answered survives a power cut. Many may do
-// so at the same time; the file system writes their changes to its journal
-// together.
-func (w *writer) keep(r record, path string) error {
+// commit syncs the file to disk, renames it to path, and syncs the directory, so that
+// the object survives a power failure.
+func (w *writer) commit(r record, path string) error {
 	if r.Size = w.size; w.sum != nil {
 		r.MD5 = w.sum.Sum(nil)
 	}
@@ -148,7 +145,7 @@ func (w *writer) keep(r record, path string) error {
 		return err
 	}
 	footer := binary.BigEndian.AppendUint32(raw, uint32(len(raw))) //nolint:gosec // S3 allows 2 KB of metadata and 1 KB of key
-	*w.buf = append(*w.buf, append(footer, mark...)...)
+	*w.buf = append(*w.buf, append(footer, magic...)...)
 	if err := errors.Join(w.flush(), w.file.Sync(), w.file.Close()); err != nil {
 		return err
 	}
@@ -158,8 +155,8 @@ func (w *writer) keep(r record, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// drop forgets what was written, unless it was kept.
-func (w *writer) drop() {
+// discard removes the temporary file, unless it was committed.
+func (w *writer) discard() {
 	*w.buf = (*w.buf)[:0]
 	w.buffers.Put(w.buf)
 	if err := w.file.Close(); err == nil {
@@ -167,9 +164,9 @@ func (w *writer) drop() {
 	}
 }
 
-// syncDir has the names of a directory written to disk.
+// syncDir syncs the entries of a directory to disk.
 func syncDir(path string) error {
-	d, err := os.Open(path) //nolint:gosec // this server's own
+	d, err := os.Open(path) //nolint:gosec // within the directory of the server
 	if err != nil {
 		return err
 	}

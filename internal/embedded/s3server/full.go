@@ -9,29 +9,29 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// codeFull says that the disk is full. S3 itself has no code for it; other
-// servers answer with the status 507, too, which clients do not retry.
-const codeFull gofakes3.ErrorCode = "InsufficientStorage"
+// codeDiskFull is the error code for a full disk. S3 has none; like other servers, this
+// one uses it with status 507, which clients do not retry.
+const codeDiskFull gofakes3.ErrorCode = "InsufficientStorage"
 
-// isFull says whether an error of the disk is that it is full.
-func isFull(err error) bool {
+// isDiskFull reports whether an error means that the disk or quota is full.
+func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// orFull names the reason to the client if the disk is full.
-func orFull(err error) error {
-	if isFull(err) {
-		return codeFull
+// diskError returns codeDiskFull if the disk is full, and err otherwise.
+func diskError(err error) error {
+	if isDiskFull(err) {
+		return codeDiskFull
 	}
 	return err
 }
 
-// fullStatus answers with the status 507 where the disk is full: gofakes3
-// answers with 500 to every code that it does not know.
-func fullStatus(next http.Handler) http.Handler {
+// insufficientStorage changes the status of codeDiskFull to 507. gofakes3 uses 500 for
+// all codes that it does not know.
+func insufficientStorage(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut || r.Method == http.MethodPost {
-			f := &fullWriter{ResponseWriter: w}
+			f := &statusWriter{ResponseWriter: w}
 			defer f.flush()
 			w = f
 		}
@@ -39,34 +39,34 @@ func fullStatus(next http.Handler) http.Handler {
 	})
 }
 
-// fullWriter holds an answer with the status 500 back until its body says why.
-type fullWriter struct {
+// statusWriter buffers responses with status 500 until their error code is known.
+type statusWriter struct {
 	http.ResponseWriter
 	failed bool
 	body   bytes.Buffer
 }
 
-func (w *fullWriter) WriteHeader(status int) {
+func (w *statusWriter) WriteHeader(status int) {
 	if w.failed = status == http.StatusInternalServerError; !w.failed {
 		w.ResponseWriter.WriteHeader(status)
 	}
 }
 
-func (w *fullWriter) Write(p []byte) (int, error) {
+func (w *statusWriter) Write(p []byte) (int, error) {
 	if w.failed {
 		return w.body.Write(p)
 	}
 	return w.ResponseWriter.Write(p)
 }
 
-func (w *fullWriter) flush() {
+func (w *statusWriter) flush() {
 	if !w.failed {
 		return
 	}
 	status := http.StatusInternalServerError
-	if bytes.Contains(w.body.Bytes(), []byte("<Code>"+codeFull+"</Code>")) {
+	if bytes.Contains(w.body.Bytes(), []byte("<Code>"+codeDiskFull+"</Code>")) {
 		status = http.StatusInsufficientStorage
 	}
 	w.ResponseWriter.WriteHeader(status)
-	_, _ = w.ResponseWriter.Write(w.body.Bytes()) // the reader may be gone
+	_, _ = w.ResponseWriter.Write(w.body.Bytes()) // the client may have disconnected
 }

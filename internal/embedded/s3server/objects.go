@@ -1,7 +1,7 @@
 package s3server
 
 import (
-	"crypto/md5" //nolint:gosec // an ETag, as S3 makes it
+	"crypto/md5" //nolint:gosec // the ETag of S3
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -18,21 +18,20 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// place is where the file of a key lies, and whose turn it is to write there.
-// The name is a hash: keys may be of any length, have any characters, and be
-// the beginning of other keys.
-func (b *backend) place(bucket, key string) (path string, turn *sync.Mutex) {
+// locate returns the path of the file of a key and the lock for writing it. The name is
+// a hash, because keys can be long, contain any characters and be prefixes of others.
+func (b *backend) locate(bucket, key string) (path string, lock *sync.Mutex) {
 	sum := sha256.Sum256([]byte(key))
-	turn = &b.turns[(int(sum[30])<<8|int(sum[31]))%len(b.turns)]
-	return filepath.Join(b.bucket(bucket), hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[:20])), turn
+	lock = &b.keyLocks[(int(sum[30])<<8|int(sum[31]))%len(b.keyLocks)]
+	return filepath.Join(b.bucket(bucket), hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[:20])), lock
 }
 
-// open finds an object.
+// open opens an object for reading.
 func (b *backend) open(bucket, key string) (*object, error) {
 	if exists, err := b.BucketExists(bucket); err != nil || !exists {
 		return nil, errors.Join(err, gofakes3.BucketNotFound(bucket))
 	}
-	path, _ := b.place(bucket, key)
+	path, _ := b.locate(bucket, key)
 	o, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, gofakes3.KeyNotFound(key)
@@ -46,20 +45,20 @@ func (b *backend) HeadObject(bucket, key string) (*gofakes3.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.as(http.NoBody, nil), o.Close()
+	return o.toS3(http.NoBody, nil), o.Close()
 }
 
-func (o *object) as(contents io.ReadCloser, within *gofakes3.ObjectRange) *gofakes3.Object {
+func (o *object) toS3(contents io.ReadCloser, within *gofakes3.ObjectRange) *gofakes3.Object {
 	return &gofakes3.Object{Name: o.Key, Metadata: o.Meta, Size: o.Size, Hash: o.MD5, Range: within, Contents: contents}
 }
 
 // GetObject implements gofakes3.Backend.
-func (b *backend) GetObject(bucket, key string, asked *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
+func (b *backend) GetObject(bucket, key string, requested *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
 	o, err := b.open(bucket, key)
 	if err != nil {
 		return nil, err
 	}
-	within, err := asked.Range(o.Size)
+	within, err := requested.Range(o.Size)
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
@@ -67,7 +66,7 @@ func (b *backend) GetObject(bucket, key string, asked *gofakes3.ObjectRangeReque
 	if within != nil {
 		part = io.NewSectionReader(o, within.Start, within.Length)
 	}
-	return o.as(struct {
+	return o.toS3(struct {
 		io.Reader
 		io.Closer
 	}{part, o}, within), nil
@@ -78,55 +77,55 @@ func (b *backend) PutObject(bucket, key string, meta map[string]string, input io
 	if exists, err := b.BucketExists(bucket); err != nil || !exists {
 		return out, errors.Join(err, gofakes3.BucketNotFound(bucket))
 	}
-	// gofakes3 makes the hash while this reads, but not of copies and of parts.
+	// gofakes3 computes the hash while reading, except for copies and parts.
 	hashed, isHashed := input.(interface{ Sum(into []byte) []byte })
 	var sum hash.Hash
 	if !isHashed {
-		sum = md5.New() //nolint:gosec // an ETag, as S3 makes it
+		sum = md5.New() //nolint:gosec // the ETag of S3
 	}
 	w, err := b.writer(sum)
 	if err != nil {
-		return out, orFull(err)
+		return out, diskError(err)
 	}
-	defer w.drop()
+	defer w.discard()
 	if _, err := w.ReadFrom(input); err != nil {
-		return out, orFull(err)
+		return out, diskError(err)
 	}
 	r := record{Key: key, Meta: maps.Clone(meta), At: time.Now().UTC()}
 	if isHashed {
 		r.MD5 = hashed.Sum(nil)
 	}
-	path, turn := b.place(bucket, key)
-	turn.Lock()
-	defer turn.Unlock()
+	path, lock := b.locate(bucket, key)
+	lock.Lock()
+	defer lock.Unlock()
 	if err := check(conditions, path); err != nil {
 		return out, err
 	}
-	return out, orFull(w.keep(r, path))
+	return out, diskError(w.commit(r, path))
 }
 
-// writer makes a place for an object that comes.
+// writer creates the temporary file of a new object.
 func (b *backend) writer(sum hash.Hash) (*writer, error) {
 	return newWriter(filepath.Join(b.dir, "incoming"), sum, &b.buffers)
 }
 
-// check refuses what is not to be written over what is there.
+// check verifies the conditions of a write against the existing object.
 func check(conditions *gofakes3.PutConditions, path string) error {
 	if conditions == nil {
 		return nil
 	}
-	there := &gofakes3.ConditionalObjectInfo{}
+	existing := &gofakes3.ConditionalObjectInfo{}
 	o, err := openFile(path)
 	switch {
 	case err == nil:
-		there.Exists, there.Hash = true, o.MD5
+		existing.Exists, existing.Hash = true, o.MD5
 		if err := o.Close(); err != nil {
 			return err
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return gofakes3.CheckPutConditions(conditions, there)
+	return gofakes3.CheckPutConditions(conditions, existing)
 }
 
 // CopyObject implements gofakes3.Backend.
@@ -139,11 +138,11 @@ func (b *backend) DeleteObject(bucket, key string) (out gofakes3.ObjectDeleteRes
 	if exists, err := b.BucketExists(bucket); err != nil || !exists {
 		return out, errors.Join(err, gofakes3.BucketNotFound(bucket))
 	}
-	path, turn := b.place(bucket, key)
-	turn.Lock()
-	defer turn.Unlock()
+	path, lock := b.locate(bucket, key)
+	lock.Lock()
+	defer lock.Unlock()
 	if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-		return out, nil // as S3 answers
+		return out, nil // like S3
 	} else if err != nil {
 		return out, err
 	}

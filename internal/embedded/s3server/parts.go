@@ -1,7 +1,7 @@
 package s3server
 
 import (
-	"crypto/md5" //nolint:gosec // an ETag, as S3 makes it
+	"crypto/md5" //nolint:gosec // the ETag of S3
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -18,8 +18,8 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// An upload in parts is a directory named by its id. It holds what the upload is
-// for, and a file for each part, whose name tells number and MD5.
+// A multipart upload is a directory named by its ID. It contains the record of the
+// upload and one file per part, named by number and MD5.
 const (
 	uploadFile = "upload.json"
 	partName   = "part-%05d-%s"
@@ -39,7 +39,7 @@ type storedPart struct {
 	at     time.Time
 }
 
-// CreateMultipartUpload begins an upload in parts.
+// CreateMultipartUpload implements gofakes3.MultipartBackend.
 func (b *backend) CreateMultipartUpload(bucket, object string, meta map[string]string) (gofakes3.UploadID, error) {
 	raw, err := json.Marshal(uploadRecord{bucket, object, meta, time.Now()})
 	if err != nil {
@@ -49,12 +49,12 @@ func (b *backend) CreateMultipartUpload(bucket, object string, meta map[string]s
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.uploads.Mkdir(id, 0o700); err != nil {
-		return "", orFull(err)
+		return "", diskError(err)
 	}
-	return gofakes3.UploadID(id), orFull(b.uploads.WriteFile(path.Join(id, uploadFile), raw, 0o600))
+	return gofakes3.UploadID(id), diskError(b.uploads.WriteFile(path.Join(id, uploadFile), raw, 0o600))
 }
 
-// record reads what an upload is for.
+// record reads the record of an upload.
 func (b *backend) record(bucket, object string, id gofakes3.UploadID) (uploadRecord, error) {
 	var r uploadRecord
 	if strings.ContainsAny(string(id), `/\.`) {
@@ -73,8 +73,8 @@ func (b *backend) record(bucket, object string, id gofakes3.UploadID) (uploadRec
 	return r, err
 }
 
-// UploadPart keeps a part; one of the same number is replaced once the new one
-// is whole.
+// UploadPart stores a part. A part with the same number is replaced when the new one is
+// complete.
 func (b *backend) UploadPart(bucket, object string, id gofakes3.UploadID, number int, length int64, input io.Reader) (string, error) {
 	if _, err := b.record(bucket, object, id); err != nil {
 		return "", err
@@ -82,13 +82,13 @@ func (b *backend) UploadPart(bucket, object string, id gofakes3.UploadID, number
 	incoming := path.Join(string(id), "incoming-"+rand.Text())
 	f, err := b.uploads.OpenFile(incoming, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return "", orFull(err)
+		return "", diskError(err)
 	}
-	defer func() { _ = b.uploads.Remove(incoming) }() // gone already when all went well
+	defer func() { _ = b.uploads.Remove(incoming) }() // already renamed on success
 	sum := md5.New()                                  //nolint:gosec // see above
 	n, err := io.Copy(io.MultiWriter(f, sum), input)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return "", orFull(err)
+		return "", diskError(err)
 	}
 	if n != length {
 		return "", gofakes3.ErrIncompleteBody
@@ -97,7 +97,7 @@ func (b *backend) UploadPart(bucket, object string, id gofakes3.UploadID, number
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	before, err := b.parts(id)
+	existing, err := b.parts(id)
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +105,7 @@ func (b *backend) UploadPart(bucket, object string, id gofakes3.UploadID, number
 	if err := b.uploads.Rename(incoming, name); err != nil {
 		return "", err
 	}
-	for _, p := range before {
+	for _, p := range existing {
 		if p.number == number && p.name != name {
 			if err := b.uploads.Remove(p.name); err != nil {
 				return "", err
@@ -115,7 +115,7 @@ func (b *backend) UploadPart(bucket, object string, id gofakes3.UploadID, number
 	return `"` + etag + `"`, nil
 }
 
-// parts lists what is there of an upload, by number.
+// parts returns the stored parts of an upload, by number.
 func (b *backend) parts(id gofakes3.UploadID) ([]storedPart, error) {
 	entries, err := fs.ReadDir(b.uploads.FS(), string(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +141,7 @@ func (b *backend) parts(id gofakes3.UploadID) ([]storedPart, error) {
 	return parts, nil
 }
 
-// ListParts lists the parts behind the marker.
+// ListParts returns the parts after the marker.
 func (b *backend) ListParts(bucket, object string, id gofakes3.UploadID, marker int, limit int64) (*gofakes3.ListMultipartUploadPartsResult, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +169,7 @@ func (b *backend) ListParts(bucket, object string, id gofakes3.UploadID, marker 
 	return result, nil
 }
 
-// ListMultipartUploads lists what was begun and not ended, in one page.
+// ListMultipartUploads returns all unfinished uploads in one page.
 func (b *backend) ListMultipartUploads(bucket string, _ *gofakes3.UploadListMarker, prefix gofakes3.Prefix, limit int64) (*gofakes3.ListMultipartUploadsResult, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -190,7 +190,7 @@ func (b *backend) ListMultipartUploads(bucket string, _ *gofakes3.UploadListMark
 	return result, nil
 }
 
-// AbortMultipartUpload forgets an upload with its parts.
+// AbortMultipartUpload deletes an upload with its parts.
 func (b *backend) AbortMultipartUpload(bucket, object string, id gofakes3.UploadID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,21 +200,20 @@ func (b *backend) AbortMultipartUpload(bucket, object string, id gofakes3.Upload
 	return b.uploads.RemoveAll(string(id))
 }
 
-// CompleteMultipartUpload makes the object of the parts named, read one after
-// the other. Two calls at once make the same object; one of them then finds the
-// upload gone.
+// CompleteMultipartUpload concatenates the named parts to the object. Of two concurrent
+// calls, both write the same object and one fails to find the upload afterwards.
 func (b *backend) CompleteMultipartUpload(bucket, object string, id gofakes3.UploadID, input *gofakes3.CompleteMultipartUploadRequest) (gofakes3.VersionID, string, error) {
 	b.mu.Lock()
 	record, err := b.record(bucket, object, id)
-	var have []storedPart
+	var stored []storedPart
 	if err == nil {
-		have, err = b.parts(id)
+		stored, err = b.parts(id)
 	}
 	b.mu.Unlock()
 	if err != nil {
 		return "", "", err
 	}
-	all := &chain{root: b.uploads}
+	all := &fileSequence{root: b.uploads}
 	defer all.close()
 	sum := md5.New() //nolint:gosec // see above
 	var size int64
@@ -222,19 +221,19 @@ func (b *backend) CompleteMultipartUpload(bucket, object string, id gofakes3.Upl
 		if i > 0 && want.PartNumber <= input.Parts[i-1].PartNumber {
 			return "", "", gofakes3.ErrInvalidPartOrder
 		}
-		at := slices.IndexFunc(have, func(p storedPart) bool {
+		at := slices.IndexFunc(stored, func(p storedPart) bool {
 			return p.number == want.PartNumber && p.md5 == strings.Trim(want.ETag, `"`)
 		})
 		if at < 0 {
 			return "", "", gofakes3.ErrInvalidPart
 		}
-		raw, err := hex.DecodeString(have[at].md5)
+		raw, err := hex.DecodeString(stored[at].md5)
 		if err != nil {
 			return "", "", err
 		}
 		sum.Write(raw)
-		size += have[at].size
-		all.names = append(all.names, have[at].name)
+		size += stored[at].size
+		all.names = append(all.names, stored[at].name)
 	}
 	if len(all.names) == 0 {
 		return "", "", gofakes3.ErrMalformedXML
@@ -249,15 +248,15 @@ func (b *backend) CompleteMultipartUpload(bucket, object string, id gofakes3.Upl
 	return result.VersionID, etag, b.uploads.RemoveAll(string(id))
 }
 
-// chain reads files one after the other, one open at a time.
-type chain struct {
+// fileSequence reads files one after the other and has at most one open.
+type fileSequence struct {
 	root  *os.Root
 	names []string
 	next  int
 	open  *os.File
 }
 
-func (c *chain) Read(p []byte) (int, error) {
+func (c *fileSequence) Read(p []byte) (int, error) {
 	for {
 		if c.open == nil {
 			if c.next == len(c.names) {
@@ -280,7 +279,7 @@ func (c *chain) Read(p []byte) (int, error) {
 	}
 }
 
-func (c *chain) close() {
+func (c *fileSequence) close() {
 	if c.open != nil {
 		_ = c.open.Close()
 		c.open = nil

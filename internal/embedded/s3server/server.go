@@ -1,15 +1,15 @@
-// Package s3server serves S3 from a directory, in this process, over gofakes3.
-// It suits one machine and tests: listings read the whole bucket.
+// Package s3server is an S3 server that stores objects in a local directory, based on
+// gofakes3. It is made for a single machine and for tests: listings read the whole
+// bucket.
 //
-// An object that was answered for is on the disk, name and content: it survives
-// the end of the process and a power cut. A crash in the middle of an upload
-// leaves the old object or none, never a part of one.
+// Writes are durable: when a request succeeds, the object has been synced to disk and
+// survives a crash or a power failure. A crash during an upload leaves the previous
+// object or none, never a partial one.
 package s3server
 
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,51 +17,37 @@ import (
 	"github.com/johannesboyne/gofakes3"
 )
 
-// Options say what is served.
+// Options configure the server.
 type Options struct {
-	Dir       string // exists, and is this server's alone
-	Bucket    string // created where it is missing
+	Dir       string // must exist and not be used by anything else
+	Bucket    string // created if it does not exist
 	AccessKey string
 	SecretKey string
-	Log       *slog.Logger // told of what takes long at the start; nil: nobody is
 }
 
-// New makes the handler. Requests must carry a signature, which gofakes3 itself
-// does not check; uploads in parts are kept on disk, where gofakes3 itself would
-// keep them in memory and lose them with the process.
+// New returns the handler of the server. Unlike plain gofakes3, it verifies signatures
+// and stores multipart uploads on disk instead of in memory.
 func New(o Options) (http.Handler, error) {
 	incoming := filepath.Join(o.Dir, "incoming")
 	if err := errors.Join(os.RemoveAll(incoming), os.MkdirAll(incoming, 0o700)); err != nil {
-		return nil, fmt.Errorf("prepare the S3 directory: %w", err)
+		return nil, fmt.Errorf("preparing the S3 directory: %w", err)
 	}
 	store, err := newBackend(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the S3 directory: %w", err)
-	}
-	log := o.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	moved, err := store.adopt(log)
-	if err != nil {
-		return nil, fmt.Errorf("move what an earlier version stored: %w", err)
-	}
-	if moved > 0 {
-		log.Info("objects that an earlier version stored were moved", "objects", moved)
+		return nil, fmt.Errorf("opening the S3 directory: %w", err)
 	}
 	exists, err := store.BucketExists(o.Bucket)
 	if err == nil && !exists {
 		err = store.CreateBucket(o.Bucket)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create the S3 bucket %s: %w", o.Bucket, err)
+		return nil, fmt.Errorf("creating the S3 bucket %s: %w", o.Bucket, err)
 	}
-	return crossOrigin(requireSignature(o.AccessKey, o.SecretKey, spool(incoming, fullStatus(gofakes3.New(store).Server())))), nil
+	return crossOrigin(requireSignature(o.AccessKey, o.SecretKey, spool(incoming, insufficientStorage(gofakes3.New(store).Server())))), nil
 }
 
-// crossOrigin lets pages of any origin use presigned addresses: who has one may
-// use it, and nothing else is let in. A preflight carries no signature, so it is
-// answered before signatures are checked.
+// crossOrigin allows all origins, because every request needs a signature. Preflight
+// requests have no signature, so they are handled before the verification.
 // https://fetch.spec.whatwg.org/#http-cors-protocol
 func crossOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,26 +10,26 @@ import (
 	"sync"
 )
 
-// verifier makes signatures as a client with our keys would. Clients sign every
-// request, so this is written to be quick: the signing key of a day is kept.
+// verifier computes the expected signatures of requests. It caches the signing key of
+// the current day, because every request is signed.
 type verifier struct {
 	accessKey, secretKey string
 
 	mu    sync.Mutex
-	scope string // that key is for
+	scope string // of the cached key
 	key   []byte
 }
 
-// signature is that of a request as it claims to be signed; ok is false where
-// that makes no sense.
-func (v *verifier) signature(r *http.Request, c claim) (signature string, ok bool) {
+// signature returns the expected signature of a request; ok is false if the signature
+// fields are invalid.
+func (v *verifier) signature(r *http.Request, c signatureFields) (signature string, ok bool) {
 	parts := strings.Split(c.scope, "/")
 	if len(parts) != 4 || parts[3] != "aws4_request" || len(c.at) != len(amzTime) || c.at[:8] != parts[0] || c.headers == "" {
 		return "", false
 	}
 	var b strings.Builder
 	b.Grow(1024)
-	path := r.URL.EscapedPath() // as it was sent: S3 escapes nothing a second time
+	path := r.URL.EscapedPath() // as sent: S3 does not escape it again
 	if path == "" {
 		path = "/"
 	}
@@ -48,7 +48,7 @@ func (v *verifier) signature(r *http.Request, c claim) (signature string, ok boo
 	return hex.EncodeToString(sum), host
 }
 
-// writeHeader writes the values of a header with single spaces.
+// writeHeader writes the values of a header with repeated spaces collapsed.
 func writeHeader(b *strings.Builder, r *http.Request, name string) {
 	switch name {
 	case "host":
@@ -85,6 +85,6 @@ func (v *verifier) signingKey(scope string, parts []string) []byte {
 
 func mac(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
-	_, _ = h.Write([]byte(text)) // a hash takes everything
+	_, _ = h.Write([]byte(text)) // hash.Hash never returns an error
 	return h.Sum(nil)
 }

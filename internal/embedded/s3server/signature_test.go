@@ -36,7 +36,7 @@ func TestSignatureOfAWSExamples(t *testing.T) {
 		"a listing":   byHeader("/?max-keys=2&prefix=J", dated, "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
 		"presigned":   presigned("aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"),
 	} {
-		if !v.signed(r, now) {
+		if !v.isSigned(r, now) {
 			t.Errorf("%s is refused", name)
 		}
 	}
@@ -58,14 +58,14 @@ func TestSignatureOfAWSExamples(t *testing.T) {
 		"no header":    func(r *http.Request) { r.Header.Del("Authorization") },
 	} {
 		r := object.Clone(t.Context())
-		if change(r); v.signed(r, now) {
+		if change(r); v.isSigned(r, now) {
 			t.Errorf("with %s it is let in", name)
 		}
 	}
-	if v.signed(presigned("aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d405"), now) {
+	if v.isSigned(presigned("aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d405"), now) {
 		t.Error("a forged address is let in")
 	}
-	if v.signed(presigned("aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"), now.Add(24*time.Hour+time.Second)) {
+	if v.isSigned(presigned("aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"), now.Add(24*time.Hour+time.Second)) {
 		t.Error("an old address is let in")
 	}
 }

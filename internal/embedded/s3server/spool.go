@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// inMemory is how long an upload may be that is checked in memory. Longer ones go
-// through a file.
-const inMemory = 256 << 10
+// maxMemoryBody is the size up to which a body is verified in memory; larger ones are
+// tempFile to a file.
+const maxMemoryBody = 256 << 10
 
-// spool receives an upload and checks its length and hash before gofakes3 sees it, which would write what arrives at
-// the pace of the client, and not check the hash.
+// spool receives the whole body of an upload and verifies its length and hash before it calls next. gofakes3 does not
+// verify the hash.
 func spool(dir string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPut || r.ContentLength <= 0 {
@@ -23,22 +23,22 @@ func spool(dir string, next http.Handler) http.Handler {
 			return
 		}
 		if streaming := r.Header.Get("X-Amz-Content-Sha256"); strings.HasPrefix(streaming, "STREAMING-") && streaming != "STREAMING-AWS4-HMAC-SHA256-PAYLOAD" {
-			// gofakes3 would store the framing of these as if it were content.
-			writeError(w, http.StatusNotImplemented, "NotImplemented", "this server does not understand "+streaming)
+			// gofakes3 would store the chunk framing as content.
+			writeError(w, http.StatusNotImplemented, "NotImplemented", "unsupported payload encoding "+streaming)
 			return
 		}
 		receive := toFile
-		if r.ContentLength <= inMemory {
+		if r.ContentLength <= maxMemoryBody {
 			receive = toMemory
 		}
-		body, sum, refusal := receive(dir, r)
-		if refusal != nil {
-			refusal.write(w)
+		body, sum, failure := receive(dir, r)
+		if failure != nil {
+			failure.write(w)
 			return
 		}
 		defer func() { _ = body.Close() }()
-		// The header is part of what is signed. It holds a word in place of a hash for streams, and for unsigned bodies.
-		if hashes(r) && r.Header.Get("X-Amz-Content-Sha256") != hex.EncodeToString(sum) {
+		// The signature covers the header. For streams and unsigned bodies it contains a keyword instead of a hash.
+		if hasBodyHash(r) && r.Header.Get("X-Amz-Content-Sha256") != hex.EncodeToString(sum) {
 			writeError(w, http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one that was signed")
 			return
 		}
@@ -47,67 +47,69 @@ func spool(dir string, next http.Handler) http.Handler {
 	})
 }
 
-// hashes says whether a request tells the hash of its body.
-func hashes(r *http.Request) bool { return len(r.Header.Get("X-Amz-Content-Sha256")) == 2*sha256.Size }
+// hasBodyHash reports whether a request contains the hash of its body.
+func hasBodyHash(r *http.Request) bool {
+	return len(r.Header.Get("X-Amz-Content-Sha256")) == 2*sha256.Size
+}
 
-// refusal is an answer to an upload that cannot be received.
-type refusal struct {
+// uploadError is the response to an upload that cannot be received.
+type uploadError struct {
 	status        int
 	code, message string
 }
 
-func (r *refusal) write(w http.ResponseWriter) { writeError(w, r.status, r.code, r.message) }
+func (e *uploadError) write(w http.ResponseWriter) { writeError(w, e.status, e.code, e.message) }
 
-func broken() *refusal {
-	return &refusal{http.StatusBadRequest, "IncompleteBody", "the upload ended early"}
+func incompleteBody() *uploadError {
+	return &uploadError{http.StatusBadRequest, "IncompleteBody", "the upload ended early"}
 }
 
-func ours(err error) *refusal {
-	if isFull(err) {
-		return &refusal{http.StatusInsufficientStorage, string(codeFull), "the disk of this server is full"}
+func internalError(err error) *uploadError {
+	if isDiskFull(err) {
+		return &uploadError{http.StatusInsufficientStorage, string(codeDiskFull), "the disk of the server is full"}
 	}
-	return &refusal{http.StatusInternalServerError, "InternalError", "the upload cannot be kept: " + err.Error()}
+	return &uploadError{http.StatusInternalServerError, "InternalError", "the upload cannot be stored: " + err.Error()}
 }
 
-func toMemory(_ string, r *http.Request) (io.ReadCloser, []byte, *refusal) {
+func toMemory(_ string, r *http.Request) (io.ReadCloser, []byte, *uploadError) {
 	content := make([]byte, r.ContentLength)
 	if _, err := io.ReadFull(r.Body, content); err != nil {
-		return nil, nil, broken()
+		return nil, nil, incompleteBody()
 	}
-	if !hashes(r) {
+	if !hasBodyHash(r) {
 		return io.NopCloser(bytes.NewReader(content)), nil, nil
 	}
 	sum := sha256.Sum256(content)
 	return io.NopCloser(bytes.NewReader(content)), sum[:], nil
 }
 
-// spooled is a file that goes when it is closed.
-type spooled struct{ *os.File }
+// tempFile is a file that is removed when it is closed.
+type tempFile struct{ *os.File }
 
-func (f spooled) Close() error {
+func (f tempFile) Close() error {
 	_ = os.Remove(f.Name())
 	return f.File.Close()
 }
 
-func toFile(dir string, r *http.Request) (body io.ReadCloser, sum []byte, problem *refusal) {
+func toFile(dir string, r *http.Request) (body io.ReadCloser, sum []byte, failure *uploadError) {
 	file, err := os.CreateTemp(dir, "put-")
 	if err != nil {
-		return nil, nil, ours(err)
+		return nil, nil, internalError(err)
 	}
-	f := spooled{file}
+	f := tempFile{file}
 	defer func() {
-		if problem != nil {
+		if failure != nil {
 			_ = f.Close()
 		}
 	}()
 	hash := sha256.New()
-	if n, err := io.Copy(io.MultiWriter(f, hash), r.Body); isFull(err) {
-		return nil, nil, ours(err)
+	if n, err := io.Copy(io.MultiWriter(f, hash), r.Body); isDiskFull(err) {
+		return nil, nil, internalError(err)
 	} else if err != nil || n != r.ContentLength {
-		return nil, nil, broken()
+		return nil, nil, incompleteBody()
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, nil, ours(err)
+		return nil, nil, internalError(err)
 	}
 	return f, hash.Sum(nil), nil
 }

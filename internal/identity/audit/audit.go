@@ -1,6 +1,6 @@
-// Package audit says who did what: the actions that are recorded, and how a
-// request's origin reaches the transaction that records them. No entry holds
-// an address, a secret or the text of a post.
+// Package audit defines the entries of the audit log and carries the origin of a request
+// to the transaction that records them. Entries contain no addresses, secrets or post
+// content.
 package audit
 
 import (
@@ -11,16 +11,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Action is what was done. The names are stable.
+// Action is the type of an entry. The names are stable.
 type Action string
 
-// The actions. What else happens to a post is told by its timeline.
+// The actions. Other events of a post are in its timeline.
 const (
 	LoggedIn            Action = "login.succeeded"
 	WorkspaceCreated    Action = "workspace.created"
 	WorkspaceChanged    Action = "workspace.changed"
-	WorkspaceExported   Action = "workspace.exported" // asked for, or begun by an operator
-	WorkspaceImporting  Action = "workspace.import_began"
+	WorkspaceExported   Action = "workspace.exported" // requested by a member or started by an operator
+	WorkspaceImporting  Action = "workspace.import_started"
 	WorkspaceImported   Action = "workspace.imported"
 	MemberInvited       Action = "member.invited"
 	MemberRoleChanged   Action = "member.role_changed"
@@ -37,9 +37,9 @@ const (
 	SiteChanged         Action = "site.changed"
 	SiteDeleted         Action = "site.deleted"
 	SiteRotated         Action = "site.secret_rotated"
-	PostCancelled       Action = "post.cancelled"
+	PostCanceled        Action = "post.canceled"
 	PostDiscarded       Action = "post.discarded"
-	PostSentAgain       Action = "post.sent_again"
+	PostResent          Action = "post.resent"
 	PostConfirmed       Action = "post.confirmed"
 	PostApproved        Action = "post.approved"
 	PostRejected        Action = "post.rejected"
@@ -57,19 +57,19 @@ const (
 	DomainReading       Action = "domain.reading_changed"
 )
 
-// Actor is what kind of actor did it.
+// Actor is the type of the actor.
 type Actor string
 
-// The kinds of actors.
+// The types of actors.
 const (
 	User     Actor = "user"
-	Operator Actor = "operator" // at the machine, or by a signal to a workflow
-	Dateline Actor = "dateline" // by itself
+	Operator Actor = "operator" // command line, or signal to a workflow
+	Dateline Actor = "dateline" // the system
 )
 
-// Origin is where a change comes from. Nil ids: not known, or not so.
+// Origin is the origin of a change. Unknown IDs are nil.
 type Origin struct {
-	Actor     Actor // empty: Dateline
+	Actor     Actor // default: Dateline
 	UserID    uuid.UUID
 	TokenID   uuid.UUID
 	SessionID uuid.UUID
@@ -78,13 +78,13 @@ type Origin struct {
 
 type originKey struct{}
 
-// With gives the context of a change that comes from o.
+// With returns a context with an origin.
 func With(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// ByUser gives the context of a change that a user made, where the request
-// itself does not say who that is. What no request asks for is not theirs.
+// ByUser returns a context for a change by a user, for requests without authentication.
+// The context is unchanged outside of requests.
 func ByUser(ctx context.Context, user uuid.UUID) context.Context {
 	o := OriginOf(ctx)
 	if o.UserID == user || o.RequestID == uuid.Nil {
@@ -93,7 +93,7 @@ func ByUser(ctx context.Context, user uuid.UUID) context.Context {
 	return With(ctx, Origin{Actor: User, UserID: user, RequestID: o.RequestID})
 }
 
-// OriginOf says where a change comes from.
+// OriginOf returns the origin of a context.
 func OriginOf(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	if o.Actor == "" {
@@ -102,26 +102,26 @@ func OriginOf(ctx context.Context) Origin {
 	return o
 }
 
-// Object is what an entry is about: a workspace, member (by the user's id),
+// Object is the object of an entry: a workspace, member (by user ID),
 // token, account, webhook, post, file of the media library or session.
 type Object struct {
 	Type string
 	ID   uuid.UUID
 }
 
-// Entry is one line of a workspace's audit log.
+// Entry is an entry of the audit log.
 type Entry struct {
-	ID        int64 // grows
+	ID        int64 // increases over time
 	At        time.Time
 	Origin    Origin
-	UserName  string // as it is now; empty: no user, or gone
+	UserName  string // current name; empty without a user, or after deletion
 	TokenName string
 	Action    Action
 	Object    Object
-	Data      json.RawMessage // an object
+	Data      json.RawMessage // JSON object
 }
 
-// Filter chooses entries of one workspace. Zero values choose all.
+// Filter selects entries of a workspace. Zero values select all.
 type Filter struct {
 	WorkspaceID uuid.UUID
 	Actor       Actor
@@ -129,6 +129,6 @@ type Filter struct {
 	Actions     []string
 	ObjectID    *uuid.UUID
 	From, To    *time.Time
-	Before      *int64 // the cursor
+	Before      *int64 // cursor
 	Limit       int
 }

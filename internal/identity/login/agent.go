@@ -2,10 +2,9 @@ package login
 
 import "strings"
 
-// shortAgent tells a browser and its system in a few words, enough to know
-// one's own sessions apart and too little to follow anybody by. The names of
-// others stand in most User-Agent headers, so the order matters: "Edg/" comes
-// with "Chrome/", which comes with "Safari/".
+// shortAgent returns the browser and operating system of a User-Agent header, to
+// distinguish sessions without identifying a user. The order matters, because the headers
+// of Edge contain "Chrome/", and those of Chrome "Safari/".
 func shortAgent(header string) string {
 	browser, system := "", ""
 	for _, known := range [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"},

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// cookies names and shapes our cookies. The prefix __Host- makes browsers
-// refuse them unless they are secure and set by this very host, so that no
-// neighbouring subdomain can plant one (RFC 6265bis, section 4.1.3.2). Browsers
-// keep no secure cookie of plain http, which is what one machine speaks to
-// itself.
+// cookies defines the names and attributes of cookies. With the prefix __Host-, browsers
+// only accept secure cookies of this host, so that subdomains cannot set one
+// (RFC 6265bis, section 4.1.3.2). The prefix is not used with plain http on a loopback
+// address.
 type cookies struct{ secure bool }
 
 func (c cookies) name(short string) string {
@@ -27,14 +26,14 @@ func (c cookies) setSession(w http.ResponseWriter, secret string) {
 }
 
 func (c cookies) setAttempt(w http.ResponseWriter, secret string) {
-	c.set(w, "dateline-login", secret, attemptLimit)
+	c.set(w, "dateline-login", secret, attemptTimeout)
 }
 
 func (c cookies) clearSession(w http.ResponseWriter) { c.set(w, "dateline", "", -time.Second) }
 func (c cookies) clearAttempt(w http.ResponseWriter) { c.set(w, "dateline-login", "", -time.Second) }
 
-// get gives the value of the one cookie of that name. Of two it gives none:
-// one was planted, and there is no telling which.
+// get returns the value of a cookie. If there are two, one was injected, and it returns
+// none.
 func (c cookies) get(r *http.Request, short string) string {
 	found := r.CookiesNamed(c.name(short))
 	if len(found) != 1 {
@@ -43,8 +42,8 @@ func (c cookies) get(r *http.Request, short string) string {
 	return found[0].Value
 }
 
-// set: Lax rather than Strict, because the provider's answer comes from another
-// site, and because a link to the dashboard should find its reader logged in.
+// set sets a cookie. SameSite is Lax, because the response of the provider comes from
+// another site, and because users who follow a link to the dashboard should be logged in.
 func (c cookies) set(w http.ResponseWriter, short, value string, lasts time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: only plain http on loopback goes without Secure
 		Name: c.name(short), Value: value, Path: "/", MaxAge: int(lasts / time.Second), Secure: c.secure,

@@ -7,9 +7,9 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// plainEmail gives an address in lower case, and nothing for one with letters
-// beyond ASCII: folding the case of those makes different addresses equal, such
-// as K (the Kelvin sign) and k, and who owns one would get the other's account.
+// plainEmail returns an address in lower case, or nothing if it has non-ASCII letters: case
+// folding could make different addresses equal, such as K (the Kelvin sign) and k, and
+// give access to the account of another user.
 func plainEmail(address string) string {
 	at := strings.LastIndexByte(address, '@')
 	if at < 1 || at == len(address)-1 || len(address) > 254 {
@@ -23,13 +23,13 @@ func plainEmail(address string) string {
 	return strings.ToLower(address)
 }
 
-// Joining says which strangers become members by logging in.
+// Joining configures which unknown users become members when they log in.
 type Joining struct {
 	Domains []string // of their verified e-mail addresses, in lower case
 	Role    workspace.Role
 }
 
-// role gives what a person may join as; nothing for most.
+// role returns the role with which a person can join, or nothing.
 func (j Joining) role(p Person) workspace.Role {
 	_, domain, _ := strings.Cut(p.Email, "@")
 	if p.Email == "" || strings.Contains(domain, "@") || !slices.Contains(j.Domains, domain) {

@@ -9,15 +9,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// LinkLimit is how long a login link is good.
+// LinkLimit is the validity of a login link.
 const LinkLimit = 10 * time.Minute
 
-// LinkStore keeps login links.
+// LinkStore stores login links.
 type LinkStore interface {
 	PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, expires time.Time) error
 }
 
-// NewLink makes a link that logs a user in once. One made before ends.
+// NewLink creates a one-time login link and invalidates the previous one.
 func NewLink(ctx context.Context, s LinkStore, publicURL string, user uuid.UUID, now time.Time) (string, error) {
 	secret := newSecret()
 	if err := s.PutLoginLink(ctx, user, hash(secret), now.Add(LinkLimit)); err != nil {
@@ -26,7 +26,7 @@ func NewLink(ctx context.Context, s LinkStore, publicURL string, user uuid.UUID,
 	return strings.TrimSuffix(publicURL, "/") + "/login/once/" + secret, nil
 }
 
-// useLink gives the user of a link that nobody has used yet.
+// useLink invalidates a link and returns its user.
 func (s *Service) useLink(r *http.Request, secret string) (user uuid.UUID, ok bool, err error) {
 	user, expires, found, err := s.store.UseLoginLink(r.Context(), hash(secret))
 	return user, found && s.now().Before(expires), err

@@ -1,13 +1,10 @@
-// Package login lets people in with a browser: sessions in a cookie, login at
-// an OpenID provider, and links that log in once for installations that have
-// none.
+// Package login implements browser login: sessions in a cookie, single sign-on with an
+// OpenID provider, and one-time login links for installations without one.
 //
-// A session is worth what its owner's memberships are worth at the moment of
-// each request. Cookies travel by themselves, so a request that a cookie speaks
-// for and that changes something must come from a page of our own
-// (CheckOrigin); nothing that a GET does can be seen by anybody but the browser
-// that asked, with the one exception that OpenID Connect prescribes, the
-// callback, which only answers to the browser that began the login.
+// The permissions of a session are checked at each request. To prevent cross-site request
+// forgery, a request with a cookie that changes data must come from a page of the same
+// origin (CheckOrigin). GET requests change nothing, except for the callback of OpenID
+// Connect, which is bound to the browser that started the login.
 package login
 
 import (
@@ -26,7 +23,7 @@ import (
 	"dateline/internal/infra/throttle"
 )
 
-// Session is a browser that is logged in.
+// Session is a session of a logged-in browser.
 type Session struct {
 	ID          uuid.UUID // names it in lists; the cookie does not follow from it
 	UserID      uuid.UUID
@@ -37,26 +34,26 @@ type Session struct {
 	UserAgent   string    // shortened
 }
 
-// Principal is whom the requests of a session come from.
+// Principal returns the principal of the requests of a session.
 func (s Session) Principal() workspace.Principal {
 	return workspace.Principal{WorkspaceID: s.WorkspaceID, UserID: s.UserID, SessionID: s.ID, Role: s.Role, Scopes: []workspace.Scope{workspace.Everything}}
 }
 
-// User is somebody who can log in.
+// User is a user who can log in.
 type User struct {
 	ID    uuid.UUID
 	Name  string
 	Email string // empty: none
 }
 
-// Membership is a workspace that a user belongs to.
+// Membership is a workspace of a user.
 type Membership struct {
 	WorkspaceID   uuid.UUID
 	WorkspaceName string
 	Role          workspace.Role
 }
 
-// Person is somebody as an OpenID provider describes them.
+// Person contains the claims of an OpenID provider about a user.
 type Person struct {
 	Issuer  string
 	Subject string
@@ -64,11 +61,10 @@ type Person struct {
 	Email   string // in lower case; empty unless the provider has verified it
 }
 
-// Limits say since when sessions count that are neither too old nor too long
-// unused.
+// Limits are the earliest creation and last use of valid sessions.
 type Limits struct{ Created, Used time.Time }
 
-// Store keeps sessions and who they belong to.
+// Store stores sessions and users.
 type Store interface {
 	InsertSession(ctx context.Context, s Session, hash []byte, l Limits) error // also forgets sessions beyond the limits
 	RecordLogin(ctx context.Context, user, session uuid.UUID) error            // for the audit log
@@ -81,9 +77,9 @@ type Store interface {
 	EndSessionsOf(ctx context.Context, user uuid.UUID) error
 
 	WhoIs(ctx context.Context, user uuid.UUID) (User, []Membership, error) // the oldest membership first
-	// Admit finds the user that a person is: by issuer and subject, else by
-	// e-mail address among users whom that issuer has not named yet. With join,
-	// a stranger becomes a user with that role in the first workspace.
+	// Admit returns the user of a person: by issuer and subject, or by email address
+	// among users without an identity of that issuer. With join, an unknown person
+	// becomes a user with that role in the first workspace.
 	Admit(ctx context.Context, p Person, join workspace.Role) (user uuid.UUID, found bool, err error)
 
 	PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, expires time.Time) error
@@ -91,7 +87,7 @@ type Store interface {
 	UseLoginAnswer(ctx context.Context, hash []byte, now, forget time.Time) (first bool, err error)
 }
 
-// Options are what a Service is made of.
+// Options configure a Service.
 type Options struct {
 	Store     Store
 	PublicURL string // where browsers find us
@@ -101,7 +97,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 }
 
-// Service lets people in. It is safe for concurrent use.
+// Service handles logins and sessions. It is safe for concurrent use.
 type Service struct {
 	store    Store
 	base     *url.URL
@@ -114,7 +110,7 @@ type Service struct {
 	now      func() time.Time
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(o Options) (*Service, error) {
 	base, err := url.Parse(o.PublicURL)
 	if err != nil || base.Host == "" {
@@ -133,31 +129,29 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// A client may try to log in so many times at once, and then again so often.
-// Nothing can be guessed here (all secrets have 256 bits); the limit keeps one
-// client from keeping the provider and the database busy.
+// Rate limit of login attempts per client. Secrets have 256 bits and cannot be guessed; the
+// limit protects the provider and the database.
 const (
 	attemptsAtOnce = 60 // an office may have one address for all; a login is two requests
 	attemptEvery   = 5 * time.Second
 )
 
-// Possible says whether cookies can be kept from being read on their way:
-// DATELINE_PUBLIC_URL is https, or does not leave this machine.
+// Possible reports whether cookies are safe in transit: DATELINE_PUBLIC_URL is https or a
+// loopback address.
 func (s *Service) Possible() bool { return s.base.Scheme == "https" || Loopback(s.base.Hostname()) }
 
-// Loopback says of a host that it is this machine.
+// Loopback reports whether a host is a loopback address.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// CheckOrigin refuses a request that may change something and that a browser
-// sends for another site. Requests of other programs than browsers pass: they
-// carry no cookie that is not theirs.
+// CheckOrigin rejects browser requests from other origins that can change data. Requests of
+// other clients pass, because they only have their own cookies.
 func (s *Service) CheckOrigin(r *http.Request) error { return s.origins.Check(r) }
 
-// Allow says whether a client at that address may try to log in now.
+// Allow reports whether a client may attempt to log in now.
 func (s *Service) Allow(address string) bool {
-	_, ok := s.attempts.Allow(throttle.Client(address), s.now())
+	_, ok := s.attempts.Allow(throttle.ClientKey(address), s.now())
 	return ok
 }

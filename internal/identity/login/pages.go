@@ -12,8 +12,7 @@ import (
 //go:embed page.html
 var pageText string
 
-// view is what a page shows, in the reader's language. Of what is below the texts,
-// the empty is left out.
+// view is the content of a page. Empty fields below the texts are omitted.
 type view struct {
 	Title string
 	Texts []string
@@ -28,19 +27,19 @@ type view struct {
 	Prefix     string // the path that we are published under
 }
 
-// headers of every page here. The address of a page may hold a secret and is
-// never told to others; the form's own origin is, or CheckOrigin would refuse
-// the forms of browsers that only send that (Fetch, "append a request Origin header").
+// headers sets the headers of all pages. The URL of a page can contain a secret and is not
+// sent to other origins. The origin of forms is sent, because CheckOrigin requires it for
+// browsers that send nothing else (Fetch, "append a request Origin header").
 func headers(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "same-origin")
 }
 
-// show answers with a page that is made for the reader's language.
-func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill func(say sayer, t texts) view) {
-	look := webpage.LookOf(r)
-	v := fill(look.Say, allTexts())
+// show renders a page in the language of the user.
+func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill func(say translator, t texts) view) {
+	look := webpage.PreferencesOf(r)
+	v := fill(look.Translate, allTexts())
 	v.Prefix = s.prefix()
 	body, err := look.Body(pageText, v)
 	var page string
@@ -48,7 +47,7 @@ func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill 
 		page, err = look.HTML(webpage.Page{Title: v.Title, Texts: v.Texts, Body: body})
 	}
 	if err != nil {
-		http.Error(w, "The page is broken.", http.StatusInternalServerError)
+		http.Error(w, "Internal server error", http.StatusInternalServerError)
 		return
 	}
 	headers(w)
@@ -57,38 +56,37 @@ func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill 
 	_, _ = io.WriteString(w, page) //nolint:gosec // html/template escaped it; the reader may be gone
 }
 
-// sayer writes a text in the reader's language.
-type sayer func(t webpage.Text, args ...any) string
+// translator translates a text.
+type translator func(t webpage.Text, args ...any) string
 
-// ToLogin leads a browser that is not logged in to the login page.
+// ToLogin redirects a browser without a session to the login page.
 func (s *Service) ToLogin(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	s.to(w, r, "/login")
 }
 
-// The answers to all that goes wrong. Each is one page, whatever exactly went
-// wrong: who has no business here learns nothing from them.
+// Error pages. They do not distinguish causes, to reveal nothing to attackers.
 
 func (s *Service) impossible(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusForbidden, func(say translator, t texts) view {
 		return view{Title: say(t.noPlainHTTP), Texts: []string{say(t.useHTTPS)}}
 	})
 }
 
 func (s *Service) startAgain(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, http.StatusBadRequest, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusBadRequest, func(say translator, t texts) view {
 		return view{Title: say(t.startAgain), Again: say(t.toLogin), Texts: []string{say(t.startAgainWhy)}}
 	})
 }
 
 func (s *Service) refused(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusForbidden, func(say translator, t texts) view {
 		return view{Title: say(t.refused), Again: say(t.toLogin), Texts: []string{say(t.refusedAt, s.provider.Label)}}
 	})
 }
 
 func (s *Service) noMember(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusForbidden, func(say translator, t texts) view {
 		v := view{Title: say(t.noMember), Again: say(t.toLogin), Texts: []string{say(t.noMemberWhy)}}
 		if s.provider != nil {
 			v.Texts = append(v.Texts, say(t.invitation, s.provider.Label))
@@ -98,33 +96,33 @@ func (s *Service) noMember(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Service) usedLink(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusForbidden, func(say translator, t texts) view {
 		return view{Title: say(t.usedLink), Again: say(t.toLogin), Texts: []string{say(t.usedLinkWhy)}}
 	})
 }
 
 func (s *Service) foreign(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusForbidden, func(say translator, t texts) view {
 		return view{Title: say(t.foreign), Texts: []string{say(t.foreignWhy)}}
 	})
 }
 
-// TooMany answers a client that tries too often.
+// TooMany responds to a client that exceeded the rate limit.
 func (s *Service) TooMany(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "60")
-	s.show(w, r, http.StatusTooManyRequests, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusTooManyRequests, func(say translator, t texts) view {
 		return view{Title: say(t.tooMany), Texts: []string{say(t.waitAMinute)}}
 	})
 }
 
 func (s *Service) unavailable(w http.ResponseWriter, r *http.Request, what string, err error) {
 	s.log.ErrorContext(r.Context(), "login failed", "at", what, "error", brief(err))
-	s.show(w, r, http.StatusServiceUnavailable, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusServiceUnavailable, func(say translator, t texts) view {
 		return view{Title: say(t.unavailable), Again: say(t.toLogin), Texts: []string{say(t.unavailableWhy)}}
 	})
 }
 
-// brief is an error for the log: some hold all that a provider answered.
+// brief shortens an error for the log, because some contain the whole response.
 func brief(err error) string {
 	const most = 300
 	text := err.Error()

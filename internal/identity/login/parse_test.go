@@ -90,7 +90,7 @@ func FuzzState(f *testing.F) {
 		at, _, _ := strings.Cut(state, ".")
 		seconds, _ := strconv.ParseInt(at, 10, 64)
 		own := state == a.state(time.Unix(seconds, 0)) // nobody finds one by chance
-		if got := a.answers(state, now); got != (own && seconds <= now.Unix() && now.Unix()-seconds < int64(attemptLimit/time.Second)) {
+		if got := a.answers(state, now); got != (own && seconds <= now.Unix() && now.Unix()-seconds < int64(attemptTimeout/time.Second)) {
 			t.Errorf("%q: %v", state, got)
 		}
 		if (attempt{}).answers(state, now) {

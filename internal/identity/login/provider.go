@@ -22,15 +22,14 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// How patient we are with the provider.
+// Timeouts of requests to the provider.
 const (
 	providerPatience = 10 * time.Second
 	providerMaxBytes = 1 << 20
 )
 
-// Provider is an OpenID provider. It is asked who it is when somebody first
-// logs in, and again until it answers, so that one that is down keeps nothing
-// from starting.
+// Provider is an OpenID provider. Discovery takes place at the first login and is retried
+// until it succeeds, so that an unavailable provider does not prevent the start.
 type Provider struct {
 	Issuer       string
 	ClientID     string
@@ -42,15 +41,15 @@ type Provider struct {
 	known  atomic.Pointer[discovered]
 }
 
-// discovered is what the provider says of itself.
+// discovered is the discovery document of the provider.
 type discovered struct {
 	*oidc.Provider
 	style       oauth2.AuthStyle
 	namesItself bool
 }
 
-// client makes calls to the provider. Its address is the operator's choice, so
-// private ones are fine; where it sends us is not, so redirects are refused.
+// client sends requests to the provider. The issuer is configured by the operator and can
+// be private; redirects are rejected.
 func (p *Provider) client() *http.Client {
 	return &http.Client{Timeout: providerPatience, Transport: limited{http.DefaultTransport},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
@@ -58,10 +57,10 @@ func (p *Provider) client() *http.Client {
 		}}
 }
 
-// limited refuses to read on in answers that have no end.
+// limited limits the size of responses.
 type limited struct{ http.RoundTripper }
 
-// RoundTrip makes one call.
+// RoundTrip implements http.RoundTripper.
 func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := l.RoundTripper.RoundTrip(r)
 	if err == nil {
@@ -73,9 +72,8 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// discover asks the provider for its addresses; once it has answered, never
-// again (its keys are fetched anew as they change). Those who ask at the same
-// time share one answer.
+// discover fetches the discovery document once; keys are fetched again when they change.
+// Concurrent calls share a request.
 func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	if d := p.known.Load(); d != nil {
 		return d, nil
@@ -100,7 +98,7 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 		return nil, fmt.Errorf("reading what the provider says of itself: %w", err)
 	}
 	d := &discovered{Provider: found, style: oauth2.AuthStyleInHeader, namesItself: more.NamesItself}
-	// client_secret_basic where nothing is said: OpenID Connect Discovery 1.0, section 3.
+	// The default is client_secret_basic: OpenID Connect Discovery 1.0, section 3.
 	if p.ClientSecret.Empty() || (len(more.Methods) > 0 && !slices.Contains(more.Methods, "client_secret_basic")) {
 		d.style = oauth2.AuthStyleInParams
 	}
@@ -114,7 +112,7 @@ func (p *Provider) oauth(d *discovered, redirect string) *oauth2.Config {
 	return &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Endpoint: endpoint, RedirectURL: redirect, Scopes: p.Scopes}
 }
 
-// begin gives the address at the provider where the login goes on.
+// begin returns the authorization URL of the provider.
 func (p *Provider) begin(ctx context.Context, a attempt, now time.Time, redirect string) (string, error) {
 	d, err := p.discover(ctx)
 	if err != nil {
@@ -123,14 +121,13 @@ func (p *Provider) begin(ctx context.Context, a attempt, now time.Time, redirect
 	return p.oauth(d, redirect).AuthCodeURL(a.state(now), oidc.Nonce(a.nonce()), oauth2.S256ChallengeOption(a.verifier())), nil
 }
 
-// named says whether an answer may come from this provider. One that says who
-// it is must say the right thing, so that another provider's answer is never
-// taken for its (RFC 9207, section 2.4).
+// named checks the issuer of a response, if it has one, to prevent mix-up attacks
+// (RFC 9207, section 2.4).
 func (d *discovered) named(iss string, want string) bool {
 	return iss == want || (iss == "" && !d.namesItself)
 }
 
-// finish turns the provider's answer into a person.
+// finish exchanges the code of a response for the claims of the user.
 func (p *Provider) finish(ctx context.Context, a attempt, iss, code, redirect string) (Person, error) {
 	d, err := p.discover(ctx)
 	if err != nil {
@@ -173,7 +170,7 @@ func (p *Provider) finish(ctx context.Context, a attempt, iss, code, redirect st
 	return c.person(p.Issuer, token.Subject), nil
 }
 
-// about asks the provider for what it left out of the ID token.
+// about requests claims that are missing in the ID token.
 func (d *discovered) about(ctx context.Context, tokens *oauth2.Token, subject string) (claims, error) {
 	var c claims
 	info, err := d.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
@@ -192,21 +189,21 @@ func (d *discovered) about(ctx context.Context, tokens *oauth2.Token, subject st
 	return c, nil
 }
 
-// withoutBody leaves what the provider wrote out of an error, because codes and
-// tokens may stand in it.
+// withoutBody removes the response body from an error, because it can contain codes and
+// tokens.
 func withoutBody(err error) error {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) {
 		return err
 	}
 	if refused.Response == nil {
-		return errors.New("the provider refused the code")
+		return errors.New("the provider rejected the code")
 	}
-	return fmt.Errorf("the provider refused the code: status %d, error %q", refused.Response.StatusCode, errorCode(refused.ErrorCode))
+	return fmt.Errorf("the provider rejected the code: status %d, error %q", refused.Response.StatusCode, errorCode(refused.ErrorCode))
 }
 
-// errorCode gives a code of RFC 6749, section 5.2, or its like, for the log, and
-// nothing that a stranger could have written there.
+// errorCode returns a code in the form of RFC 6749, section 5.2, and replaces other text,
+// which could be forged.
 func errorCode(s string) string {
 	if !regexp.MustCompile(`^[a-z_]{1,40}$`).MatchString(s) {
 		return "other"
@@ -214,7 +211,7 @@ func errorCode(s string) string {
 	return s
 }
 
-// claims are what we read of an ID token or of the user's own page.
+// claims are the used claims of an ID token or the userinfo endpoint.
 type claims struct {
 	Party    string     `json:"azp"`
 	Name     string     `json:"name"`
@@ -222,10 +219,10 @@ type claims struct {
 	Verified looseTruth `json:"email_verified"`
 }
 
-// looseTruth is a boolean that some providers write as a string.
+// looseTruth is a boolean that some providers encode as a string.
 type looseTruth bool
 
-// UnmarshalJSON reads true and "true" as true, and all else as false.
+// UnmarshalJSON decodes true and "true" as true, and everything else as false.
 func (t *looseTruth) UnmarshalJSON(raw []byte) error {
 	var b bool
 	var s string
@@ -240,7 +237,7 @@ func (t *looseTruth) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// plainName keeps of a name what can be shown and stored.
+// plainName removes characters of a name that cannot be shown or stored.
 func plainName(name string) string {
 	const most = 200
 	name = strings.Map(func(r rune) rune {

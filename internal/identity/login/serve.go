@@ -35,7 +35,7 @@ func (s *Service) ServeLogin(w http.ResponseWriter, r *http.Request) {
 		s.loggedIn(w, r, session)
 		return
 	}
-	s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusOK, func(say translator, t texts) view {
 		v := view{Title: say(t.login), Local: say(t.machine)}
 		if s.provider != nil {
 			v.Provider = say(t.loginAt, s.provider.Label)
@@ -52,7 +52,7 @@ func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Sessi
 		s.unavailable(w, r, "login page", err)
 		return
 	}
-	s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+	s.show(w, r, http.StatusOK, func(say translator, t texts) view {
 		v := view{Title: say(t.loggedIn), Continue: say(t.proceed), Logout: say(t.logout), Everywhere: say(t.logoutEverywhere)}
 		for _, m := range memberships {
 			if m.WorkspaceID == session.WorkspaceID {
@@ -96,7 +96,7 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.cookies.clearAttempt(w)
-	first, err := s.store.UseLoginAnswer(r.Context(), a.used(), s.now(), s.now().Add(-2*attemptLimit))
+	first, err := s.store.UseLoginAnswer(r.Context(), a.used(), s.now(), s.now().Add(-2*attemptTimeout))
 	switch {
 	case err != nil:
 		s.unavailable(w, r, "callback", err)
@@ -105,13 +105,13 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		s.startAgain(w, r)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		s.log.WarnContext(r.Context(), "the provider refused a login", "error", errorCode(q.Get("error")))
+		s.log.WarnContext(r.Context(), "the OpenID provider rejected a login", "error", errorCode(q.Get("error")))
 		s.refused(w, r)
 		return
 	}
 	person, err := s.provider.finish(r.Context(), a, q.Get("iss"), q.Get("code"), s.redirectURI())
 	if err != nil {
-		s.log.WarnContext(r.Context(), "a login at the provider did not succeed", "error", brief(err))
+		s.log.WarnContext(r.Context(), "a login with the OpenID provider failed", "error", brief(err))
 		s.refused(w, r)
 		return
 	}
@@ -138,7 +138,7 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 		s.impossible(w, r)
 		return
 	case r.Method != http.MethodPost:
-		s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+		s.show(w, r, http.StatusOK, func(say translator, t texts) view {
 			return view{Title: say(t.login), Once: say(t.loginOnce), Texts: []string{say(t.oneUse)}}
 		})
 		return
@@ -188,7 +188,7 @@ func (s *Service) ServeLogout(w http.ResponseWriter, r *http.Request) {
 	}
 	s.cookies.clearSession(w)
 	if ok {
-		s.log.InfoContext(r.Context(), "somebody logged out", "user_id", session.UserID, "session_id", session.ID)
+		s.log.InfoContext(r.Context(), "user logged out", "user_id", session.UserID, "session_id", session.ID)
 	}
 	s.to(w, r, "/login")
 }

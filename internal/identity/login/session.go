@@ -13,22 +13,22 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// How long a session lasts.
+// Lifetimes of sessions.
 const (
 	IdleLimit     = 12 * time.Hour
 	AbsoluteLimit = 30 * 24 * time.Hour
 	touchEvery    = time.Minute
 )
 
-// newSecret gives 256 random bits as text.
+// newSecret returns 256 random bits as text.
 func newSecret() string {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails, see crypto/rand
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// hash is what is stored and looked up for a secret, so that neither a copy of
-// the database nor the time that a comparison takes gives one away.
+// hash returns the stored form of a secret, so that neither a copy of the database nor the
+// timing of a comparison reveals it.
 func hash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
@@ -39,10 +39,10 @@ func (s *Service) limits() Limits {
 	return Limits{Created: now.Add(-AbsoluteLimit), Used: now.Add(-IdleLimit)}
 }
 
-// HasCookie says whether a request carries a session, valid or not.
+// HasCookie reports whether a request has a session cookie, valid or not.
 func (s *Service) HasCookie(r *http.Request) bool { return s.cookies.session(r) != "" }
 
-// Peek finds the session of a request's cookie.
+// Peek returns the session of a request without recording its use.
 func (s *Service) Peek(r *http.Request) (Session, bool, error) {
 	secret := s.cookies.session(r)
 	if secret == "" {
@@ -51,7 +51,7 @@ func (s *Service) Peek(r *http.Request) (Session, bool, error) {
 	return s.store.SessionByHash(r.Context(), hash(secret), s.limits())
 }
 
-// Session finds the session of a request's cookie and notes its use.
+// Session returns the session of a request and records its use.
 func (s *Service) Session(r *http.Request) (Session, bool, error) {
 	found, ok, err := s.Peek(r)
 	if err != nil || !ok {
@@ -66,8 +66,8 @@ func (s *Service) Session(r *http.Request) (Session, bool, error) {
 	return found, true, nil
 }
 
-// start logs a user in, always under a new id: one that was there before the
-// login may be known to others. It says false for a user without a workspace.
+// start creates a session, always with a new ID to prevent session fixation. It returns
+// false for a user without a workspace.
 func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, way string) (bool, error) {
 	_, memberships, err := s.store.WhoIs(r.Context(), user)
 	if err != nil || len(memberships) == 0 {
@@ -88,39 +88,39 @@ func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, 
 		return false, err
 	}
 	s.cookies.setSession(w, secret)
-	s.log.Info("somebody logged in", "user_id", user, "session_id", made.ID, "by", way)
+	s.log.Info("user logged in", "user_id", user, "session_id", made.ID, "by", way)
 	return true, nil
 }
 
-// Sessions lists where a user is logged in, the last used first.
+// Sessions returns the sessions of a user, most recently used first.
 func (s *Service) Sessions(ctx context.Context, user uuid.UUID) ([]Session, error) {
 	return s.store.Sessions(ctx, user, s.limits())
 }
 
-// End logs one of the user's sessions out.
+// End revokes a session of a user.
 func (s *Service) End(ctx context.Context, user, id uuid.UUID) error {
 	found, err := s.store.EndSession(ctx, user, id)
 	if err == nil && !found {
-		return &apperr.Error{Kind: apperr.KindNotFound, Code: "session_not_found", Message: "There is no such session of yours."}
+		return &apperr.Error{Kind: apperr.KindNotFound, Code: "session_not_found", Message: "You have no such session."}
 	}
 	return err
 }
 
-// EndAll logs the user out everywhere.
+// EndAll revokes all sessions of a user.
 func (s *Service) EndAll(ctx context.Context, user uuid.UUID) error {
 	return s.store.EndSessionsOf(ctx, user)
 }
 
-// Switch makes a session look at another workspace of its user's.
+// Switch changes the workspace of a session.
 func (s *Service) Switch(ctx context.Context, session Session, workspace uuid.UUID) error {
 	moved, err := s.store.MoveSession(ctx, session.UserID, session.ID, workspace)
 	if err == nil && !moved {
-		return &apperr.Error{Kind: apperr.KindNotFound, Code: "workspace_not_found", Message: "There is no such workspace of yours."}
+		return &apperr.Error{Kind: apperr.KindNotFound, Code: "workspace_not_found", Message: "You are not a member of this workspace."}
 	}
 	return err
 }
 
-// Account tells who a user is and where they belong.
+// Account returns a user and the memberships.
 func (s *Service) Account(ctx context.Context, user uuid.UUID) (User, []Membership, error) {
 	return s.store.WhoIs(ctx, user)
 }

@@ -14,12 +14,12 @@ import (
 	tinkpb "github.com/tink-crypto/tink-go/v2/proto/tink_go_proto"
 )
 
-// Key is one key of a keyset, as operators see it.
+// Key describes a key of a keyset.
 type Key struct {
 	ID      uint32
-	Primary bool // seals; the others only open
+	Primary bool // encrypts; the other keys only decrypt
 	Enabled bool
-	Mark    []byte // what it seals begins with; nil: nothing
+	Mark    []byte // prefix of its ciphertexts; nil if it has none
 }
 
 // Keys lists the keys of a source, oldest first.
@@ -37,24 +37,24 @@ func Keys(ctx context.Context, s Source) ([]Key, error) {
 	return list, nil
 }
 
-// Add adds a new key, which opens and does not seal yet: where processes have
-// the keyset from somewhere else than one file, all must know a key before any
-// seals with it. out is where the keyset goes that was given as text.
+// Add adds a key that is not primary yet: unless all processes share the keyset file,
+// they must know a key before it is used. out is the output file for a keyset that is
+// given as text.
 func Add(ctx context.Context, s Source, out string) (id uint32, err error) {
-	return id, s.change(ctx, out, func(m *keyset.Manager) error {
+	return id, s.update(ctx, out, func(m *keyset.Manager) error {
 		id, err = m.Add(aead.AES256GCMKeyTemplate())
 		return err
 	})
 }
 
-// Promote makes a key the one that seals.
+// Promote makes a key the primary key.
 func Promote(ctx context.Context, s Source, out string, id uint32) error {
-	return s.change(ctx, out, func(m *keyset.Manager) error { return m.SetPrimary(id) })
+	return s.update(ctx, out, func(m *keyset.Manager) error { return m.SetPrimary(id) })
 }
 
-// Rotate adds a new key that seals from now on.
+// Rotate adds a new primary key.
 func Rotate(ctx context.Context, s Source, out string) (id uint32, err error) {
-	return id, s.change(ctx, out, func(m *keyset.Manager) error {
+	return id, s.update(ctx, out, func(m *keyset.Manager) error {
 		if id, err = m.Add(aead.AES256GCMKeyTemplate()); err != nil {
 			return err
 		}
@@ -62,14 +62,14 @@ func Rotate(ctx context.Context, s Source, out string) (id uint32, err error) {
 	})
 }
 
-// Disable makes keys open nothing any more; Enable takes that back.
+// Disable disables keys; they no longer decrypt.
 func Disable(ctx context.Context, s Source, out string, ids []uint32) error {
-	return s.change(ctx, out, func(m *keyset.Manager) error { return each(ids, m.Disable) })
+	return s.update(ctx, out, func(m *keyset.Manager) error { return each(ids, m.Disable) })
 }
 
-// Enable makes keys open again what they sealed.
+// Enable enables disabled keys.
 func Enable(ctx context.Context, s Source, out string, ids []uint32) error {
-	return s.change(ctx, out, func(m *keyset.Manager) error { return each(ids, m.Enable) })
+	return s.update(ctx, out, func(m *keyset.Manager) error { return each(ids, m.Enable) })
 }
 
 func each(ids []uint32, do func(uint32) error) error {
@@ -81,16 +81,15 @@ func each(ids []uint32, do func(uint32) error) error {
 	return nil
 }
 
-// change reads the keyset, changes it and writes it back in one piece: to its
-// file, or to out where it was given as text.
-func (s Source) change(ctx context.Context, out string, do func(*keyset.Manager) error) error {
+// update changes the keyset atomically: in its file, or in out if it is given as text.
+func (s Source) update(ctx context.Context, out string, do func(*keyset.Manager) error) error {
 	target := s.Path
-	if !s.lives() {
+	if !s.isFile() {
 		if target = out; out == "" {
-			return errors.New("the keyset is given as text (DATELINE_KEYSET_JSON), so name a file for the new one")
+			return errors.New("the keyset is given as DATELINE_KEYSET_JSON: name an output file with --out")
 		}
 		if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is there already", out)
+			return fmt.Errorf("%s already exists", out)
 		}
 	}
 	unlock, err := lock(target + ".lock")
@@ -113,22 +112,22 @@ func (s Source) change(ctx context.Context, out string, do func(*keyset.Manager)
 	if err != nil {
 		return err
 	}
-	tmp, err := writeAside(target, raw)
+	tmp, err := writeTemp(target, raw)
 	if err != nil {
 		return err
 	}
-	if err := keepOwner(target, tmp); err != nil {
+	if err := copyOwner(target, tmp); err != nil {
 		return errors.Join(err, os.Remove(tmp))
 	}
 	return os.Rename(tmp, target)
 }
 
-// keepOwner gives a new file the owner of the one that it replaces: root may
-// rotate the keys of a service that runs as somebody else.
-func keepOwner(old, fresh string) error {
+// copyOwner gives a file the owner of the file that it replaces, because root can rotate
+// the keys of a service that runs as another user.
+func copyOwner(old, fresh string) error {
 	info, err := os.Stat(old)
 	if err != nil {
-		return nil //nolint:nilerr // there is none: it is ours
+		return nil //nolint:nilerr // no file to replace
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() {
 		return os.Chown(fresh, int(owner.Uid), int(owner.Gid))
@@ -136,8 +135,8 @@ func keepOwner(old, fresh string) error {
 	return nil
 }
 
-// lock keeps two changes of one keyset apart, which would lose the key of one
-// of them and with it all that it sealed. It goes with its process.
+// lock serializes changes of a keyset, which could otherwise lose a key. The lock is
+// released when the process ends.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -149,7 +148,7 @@ func lock(path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// Older lists the enabled keys that do not seal any more.
+// Older returns the enabled keys that are not primary.
 func Older(all []Key) []uint32 {
 	var ids []uint32
 	for _, k := range all {

@@ -15,13 +15,11 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Sealer encrypts secrets for the database with Tink's AEAD. What is sealed
-// for one row cannot be opened as another's, because the row's name is
-// authenticated along with it.
+// Sealer encrypts secrets for the database with Tink AEAD. The name of the row is the
+// associated data, so that a ciphertext cannot be used in another row.
 //
-// A keyset in a file may change while it is in use: a sealer looks at the file
-// before it seals, and when it meets a key that it does not know. It is safe for
-// concurrent use.
+// A keyset file can change while it is in use: a sealer checks the file before it
+// encrypts, and when it encounters an unknown key. It is safe for concurrent use.
 type Sealer struct {
 	source Source
 
@@ -29,82 +27,81 @@ type Sealer struct {
 	keys keys
 }
 
-// keys are a keyset as it was read.
+// keys is a loaded keyset.
 type keys struct {
 	aead    tink.AEAD
-	primary []byte          // what is sealed begins with this; nil: with nothing
-	known   map[uint32]bool // keys that open
-	stamp   stamp
+	primary []byte          // prefix of new ciphertexts; nil if there is none
+	known   map[uint32]bool // enabled keys by ID
+	version fileVersion
 }
 
-// stamp tells one state of a file from the next.
-type stamp struct {
+// fileVersion identifies a version of a file.
+type fileVersion struct {
 	modified time.Time
 	size     int64
 	file     os.FileInfo
 }
 
-func (s stamp) same(o stamp) bool {
-	return s.modified.Equal(o.modified) && s.size == o.size && (s.file == nil || o.file == nil || os.SameFile(s.file, o.file))
+func (v fileVersion) equal(o fileVersion) bool {
+	return v.modified.Equal(o.modified) && v.size == o.size && (v.file == nil || o.file == nil || os.SameFile(v.file, o.file))
 }
 
-// OpenKeyset reads the keyset at path.
+// OpenKeyset returns a sealer for the keyset file at path.
 func OpenKeyset(path string) (*Sealer, error) {
 	return Open(context.Background(), Source{Path: path})
 }
 
-// Open reads the keyset of a source.
+// Open returns a sealer for the keyset of a source.
 func Open(ctx context.Context, source Source) (*Sealer, error) {
 	s := &Sealer{source: source}
 	return s, s.reload(ctx)
 }
 
-// Seal encrypts t for the row that name identifies.
+// Seal encrypts a secret for the row with a name.
 func (s *Sealer) Seal(t Text, name string) ([]byte, error) {
 	return s.current().aead.Encrypt([]byte(t.Reveal()), []byte(name))
 }
 
-// Open decrypts what Seal made for the same name.
+// Open decrypts a ciphertext of Seal with the same name.
 func (s *Sealer) Open(sealed []byte, name string) (Text, error) {
-	k := s.held()
+	k := s.loaded()
 	if id, ok := keyID(sealed); ok && !k.known[id] {
-		k = s.current() // a key that was added since
+		k = s.current() // the key may have been added since
 	}
 	plain, err := k.aead.Decrypt(sealed, []byte(name))
 	if err != nil {
-		return Text{}, fmt.Errorf("the secret of %s cannot be opened with this keyset; is DATELINE_KEYSET the one that sealed it?", name)
+		return Text{}, fmt.Errorf("the secret %s cannot be decrypted with this keyset; check DATELINE_KEYSET", name)
 	}
 	return NewText(string(plain)), nil
 }
 
-// Primary is what everything begins with that is sealed now; other beginnings
-// are of older keys. nil: the key that seals leaves no mark.
+// Primary returns the prefix of ciphertexts of the primary key, or nil if it has none.
 func (s *Sealer) Primary() []byte { return bytes.Clone(s.current().primary) }
 
-func (s *Sealer) held() keys {
+func (s *Sealer) loaded() keys {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.keys
 }
 
-// current is held after a look at the file. One that cannot be read right now
-// leaves what is held: it was good a moment ago.
+// current returns the keyset, reloaded if its file has changed. If the file cannot be
+// read, the loaded keyset stays in use.
 func (s *Sealer) current() keys {
-	k := s.held()
-	if !s.source.lives() {
+	k := s.loaded()
+	if !s.source.isFile() {
 		return k
 	}
-	if now, err := stampOf(s.source.Path); err != nil || now.same(k.stamp) {
+	if version, err := versionOf(s.source.Path); err != nil || version.equal(k.version) {
 		return k
 	}
 	_ = s.reload(context.Background())
-	return s.held()
+	return s.loaded()
 }
 
 func (s *Sealer) reload(ctx context.Context) error {
-	var at stamp
-	if s.source.lives() {
-		at, _ = stampOf(s.source.Path) // before it is read: a change in between is seen later
+	var version fileVersion
+	if s.source.isFile() {
+		version, _ = versionOf(s.source.Path) // before reading, so that a concurrent change is detected
 	}
 	handle, err := s.source.read(ctx)
 	if err != nil {
@@ -114,7 +111,7 @@ func (s *Sealer) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.stamp = at
+	k.version = version
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keys = k
@@ -124,7 +121,7 @@ func (s *Sealer) reload(ctx context.Context) error {
 func newKeys(handle *keyset.Handle, name string) (keys, error) {
 	primitive, err := aead.New(handle)
 	if err != nil {
-		return keys{}, fmt.Errorf("%s holds no AEAD key: %w", name, err)
+		return keys{}, fmt.Errorf("%s has no AEAD key: %w", name, err)
 	}
 	info := handle.KeysetInfo()
 	k := keys{aead: primitive, known: map[uint32]bool{}}
@@ -140,8 +137,8 @@ func newKeys(handle *keyset.Handle, name string) (keys, error) {
 	return k, nil
 }
 
-// The first byte of what Tink seals (Tink's wire format, "Output prefix"):
-// 1 for its own keys, 0 for those of older formats, then the key's id.
+// The prefix of ciphertexts (Tink wire format, "Output prefix"): 1 for the Tink format, 0
+// for legacy formats, then the key ID.
 const (
 	markTink   = 1
 	markLegacy = 0
@@ -168,10 +165,10 @@ func keyID(sealed []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(sealed[1:markLength]), true
 }
 
-func stampOf(path string) (stamp, error) {
+func versionOf(path string) (fileVersion, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return stamp{}, err
+		return fileVersion{}, err
 	}
-	return stamp{modified: info.ModTime(), size: info.Size(), file: info}, nil
+	return fileVersion{modified: info.ModTime(), size: info.Size(), file: info}, nil
 }

@@ -18,20 +18,20 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Source says where the keyset is: in a file or given as text, in the clear or
-// encrypted by a key management service.
+// Source is the location of the keyset: a file or text, in cleartext or encrypted with a
+// KMS key.
 type Source struct {
-	Path string // DATELINE_KEYSET; not used when JSON is given
+	Path string // DATELINE_KEYSET; ignored if JSON is set
 	JSON Text   // DATELINE_KEYSET_JSON
-	KMS  string // DATELINE_KEYSET_KMS: the key that encrypts the keyset; empty: it is in the clear
+	KMS  string // DATELINE_KEYSET_KMS: key that encrypts the keyset; empty for cleartext
 }
 
 const awsPrefix = "aws-kms://"
 
-// kmsPatience is how long a key management service may take.
-const kmsPatience = 30 * time.Second
+// kmsTimeout is the time limit for the key management service.
+const kmsTimeout = 30 * time.Second
 
-// name is where the keyset comes from, for messages.
+// name returns the name of the source for messages.
 func (s Source) name() string {
 	if !s.JSON.Empty() {
 		return "DATELINE_KEYSET_JSON"
@@ -39,33 +39,33 @@ func (s Source) name() string {
 	return s.Path
 }
 
-// lives says that the keyset may change while it is in use.
-func (s Source) lives() bool { return s.JSON.Empty() }
+// isFile reports whether the keyset is a file, which can change while it is in use.
+func (s Source) isFile() bool { return s.JSON.Empty() }
 
-// wrapper encrypts the keyset itself; nil: nothing does.
+// wrapper returns the cipher of the keyset, or nil if it is in cleartext.
 func (s Source) wrapper(ctx context.Context) (tink.AEADWithContext, error) {
 	if s.KMS == "" {
 		return nil, nil
 	}
 	if !strings.HasPrefix(s.KMS, awsPrefix) {
-		return nil, errors.New("DATELINE_KEYSET_KMS names no key that can be used here")
+		return nil, errors.New("DATELINE_KEYSET_KMS is not an AWS KMS key")
 	}
 	w, err := awskms.NewAEADWithContext(ctx, strings.TrimPrefix(s.KMS, awsPrefix))
 	if err != nil {
-		return nil, fmt.Errorf("the key management service cannot be used (DATELINE_KEYSET_KMS): %w", err)
+		return nil, fmt.Errorf("connecting to the key management service (DATELINE_KEYSET_KMS): %w", err)
 	}
 	return w, nil
 }
 
 func (s Source) read(ctx context.Context) (*keyset.Handle, error) {
 	raw := []byte(s.JSON.Reveal())
-	if s.lives() {
+	if s.isFile() {
 		var err error
 		if raw, err = os.ReadFile(s.Path); err != nil {
-			return nil, fmt.Errorf("the keyset that opens account tokens cannot be read (DATELINE_KEYSET): %w", err)
+			return nil, fmt.Errorf("the keyset cannot be read (DATELINE_KEYSET): %w", err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, kmsPatience)
+	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	w, err := s.wrapper(ctx)
 	if err != nil {
@@ -75,20 +75,20 @@ func (s Source) read(ctx context.Context) (*keyset.Handle, error) {
 	if w != nil {
 		handle, err := keyset.ReadWithContext(ctx, reader, w, nil)
 		if err != nil {
-			return nil, fmt.Errorf("%s is no Tink keyset that the key of DATELINE_KEYSET_KMS opens: %w", s.name(), err)
+			return nil, fmt.Errorf("%s is not a Tink keyset encrypted with DATELINE_KEYSET_KMS: %w", s.name(), err)
 		}
 		return handle, nil
 	}
 	handle, err := insecurecleartextkeyset.Read(reader)
 	if err != nil {
-		// The reader may quote what it could not read.
-		return nil, fmt.Errorf("%s is no Tink keyset in the clear", s.name())
+		// The error of the reader can contain parts of the keyset.
+		return nil, fmt.Errorf("%s is not a cleartext Tink keyset", s.name())
 	}
 	return handle, nil
 }
 
 func (s Source) encode(ctx context.Context, handle *keyset.Handle) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, kmsPatience)
+	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	w, err := s.wrapper(ctx)
 	if err != nil {
@@ -104,15 +104,15 @@ func (s Source) encode(ctx context.Context, handle *keyset.Handle) ([]byte, erro
 	return buf.Bytes(), err
 }
 
-// CreateKeyset writes a new keyset to path, readable by its owner only. It
-// reports false and leaves the file alone when there is one already.
+// CreateKeyset writes a new keyset to path, readable by its owner only. It returns false
+// if the file already exists.
 func CreateKeyset(path string) (created bool, err error) {
 	return Create(context.Background(), Source{Path: path})
 }
 
-// Create makes the keyset of a source that is a file, where there is none.
+// Create creates the keyset file of a source, if it does not exist.
 func Create(ctx context.Context, s Source) (created bool, err error) {
-	if !s.lives() {
+	if !s.isFile() {
 		return false, nil
 	}
 	if _, err := os.Stat(s.Path); err == nil {
@@ -129,12 +129,12 @@ func Create(ctx context.Context, s Source) (created bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
 		return false, err
 	}
-	tmp, err := writeAside(s.Path, raw)
+	tmp, err := writeTemp(s.Path, raw)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = os.Remove(tmp) }()
-	// Linked into place, so that two starts at once agree on one.
+	// Link fails if the file exists, so that concurrent starts use the same keyset.
 	if err := os.Link(tmp, s.Path); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return false, nil
@@ -144,9 +144,8 @@ func Create(ctx context.Context, s Source) (created bool, err error) {
 	return true, nil
 }
 
-// writeAside writes a file beside path, which a crash leaves no half of. The
-// caller puts it into place, or removes it.
-func writeAside(path string, raw []byte) (name string, err error) {
+// writeTemp writes a temporary file next to path. The caller renames or removes it.
+func writeTemp(path string, raw []byte) (name string, err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".keyset-*") // 0600, see os.CreateTemp
 	if err != nil {
 		return "", err

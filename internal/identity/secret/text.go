@@ -1,4 +1,4 @@
-// Package secret keeps tokens out of logs and seals them for the database.
+// Package secret keeps secrets out of logs and encrypts them for the database.
 package secret
 
 import (
@@ -7,11 +7,11 @@ import (
 	"log/slog"
 )
 
-// Text is a secret string. It prints, logs and marshals as [redacted]; only
-// Reveal gives the value.
+// Text is a secret string. It prints, logs and marshals as [redacted]; only Reveal
+// returns the value.
 type Text struct {
-	// A pointer, because fmt reads the unexported fields of what it prints past
-	// all methods; of a pointer in there it shows the address only.
+	// A pointer, because fmt prints unexported fields without calling their methods; for
+	// a nested pointer it only prints the address.
 	value *string
 }
 
@@ -20,7 +20,7 @@ const redacted = "[redacted]"
 // NewText wraps a secret.
 func NewText(value string) Text { return Text{&value} }
 
-// Reveal gives the secret itself, for the one call that needs it.
+// Reveal returns the value.
 func (t Text) Reveal() string {
 	if t.value == nil {
 		return ""
@@ -28,17 +28,17 @@ func (t Text) Reveal() string {
 	return *t.value
 }
 
-// Empty says whether there is no secret.
+// Empty reports whether the secret is empty.
 func (t Text) Empty() bool { return t.Reveal() == "" }
 
-// String hides the value from what asks for a string.
+// String implements fmt.Stringer without the value.
 func (Text) String() string { return redacted }
 
-// Format hides the value from every verb of fmt.
+// Format implements fmt.Formatter without the value.
 func (Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue hides the value from slog.
+// LogValue implements slog.LogValuer without the value.
 func (Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText hides the value from JSON and other encoders.
+// MarshalText implements encoding.TextMarshaler without the value.
 func (Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -59,7 +59,7 @@ func checkWorkspace(name, zone *string) error {
 	}
 	if zone != nil {
 		if _, err := timezone.Load(*zone); err != nil {
-			problems = append(problems, apperr.FieldError{Field: "time_zone", Code: "unknown", Message: "This is not an IANA time zone; use one like Asia/Ho_Chi_Minh."})
+			problems = append(problems, apperr.FieldError{Field: "time_zone", Code: "unknown", Message: "Must be an IANA time zone, such as Asia/Ho_Chi_Minh."})
 		}
 	}
 	return orRefuse(problems)
@@ -71,11 +71,11 @@ func checkName(name *string) []apperr.FieldError {
 	*name = strings.TrimSpace(*name)
 	switch {
 	case *name == "":
-		return []apperr.FieldError{{Field: "name", Code: "required", Message: "Give it a name."}}
+		return []apperr.FieldError{{Field: "name", Code: "required", Message: "The name is required."}}
 	case !utf8.ValidString(*name) || strings.ContainsRune(*name, 0):
-		return []apperr.FieldError{{Field: "name", Code: "invalid", Message: "The name holds bytes that are no characters."}}
+		return []apperr.FieldError{{Field: "name", Code: "invalid", Message: "The name must be valid UTF-8 without NUL characters."}}
 	case utf8.RuneCountInString(*name) > longestName:
-		return []apperr.FieldError{{Field: "name", Code: "too_long", Message: "The name is longer than 200 characters."}}
+		return []apperr.FieldError{{Field: "name", Code: "too_long", Message: "The name must have at most 200 characters."}}
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func cleanEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || len(text) > longestEmail || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", apperr.InvalidFields(apperr.FieldError{Field: "email", Code: "invalid", Message: "This is no e-mail address; write one like person@news.example."})
+		return "", apperr.InvalidFields(apperr.FieldError{Field: "email", Code: "invalid", Message: "Must be an email address, such as person@news.example."})
 	}
 	return strings.ToLower(text), nil
 }

@@ -48,11 +48,11 @@ func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenRequ
 	problems := checkName(&wish.Name)
 	for i, scope := range wish.Scopes {
 		if !who.Role.AtLeast(scope.MinRole()) {
-			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not allow this; it takes the role %s.", who.Role, scope.MinRole())})
+			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not include this scope; it requires the role %s.", who.Role, scope.MinRole())})
 			continue
 		}
 		if !who.Has(scope) {
-			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "You cannot give away what your own token may not do."})
+			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "Your own token does not have this scope."})
 		}
 	}
 	expires, wrong := expiryOf(who, wish, time.Now())
@@ -72,11 +72,11 @@ func expiryOf(who Principal, wish TokenRequest, now time.Time) (*time.Time, []ap
 	if wish.Never {
 		switch {
 		case who.Role != Owner:
-			return nil, []apperr.FieldError{{Field: "never_expires", Code: "owners_only", Message: "Only an owner can make tokens that never expire."}}
+			return nil, []apperr.FieldError{{Field: "never_expires", Code: "owners_only", Message: "Only owners can create tokens that never expire."}}
 		case who.ExpiresAt != nil:
-			return nil, []apperr.FieldError{{Field: "never_expires", Code: "not_yours", Message: "Your own token expires, so it cannot make one that does not."}}
+			return nil, []apperr.FieldError{{Field: "never_expires", Code: "not_yours", Message: "Your own token expires, so it cannot create a token that never expires."}}
 		case wish.Days != 0:
-			return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "contradiction", Message: "Leave it out of a token that never expires."}}
+			return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "contradiction", Message: "Must be absent for a token that never expires."}}
 		}
 		return nil, nil
 	}
@@ -91,5 +91,5 @@ func expiryOf(who Principal, wish TokenRequest, now time.Time) (*time.Time, []ap
 	if wish.Days == 0 {
 		return who.ExpiresAt, nil
 	}
-	return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "not_yours", Message: "Your own token expires earlier than that."}}
+	return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "not_yours", Message: "Must not exceed the expiry of your own token."}}
 }

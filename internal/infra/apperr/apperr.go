@@ -1,6 +1,5 @@
-// Package apperr is the error type that every domain returns to the people
-// who use Dateline: a kind for the program, a stable code for scripts, and a
-// sentence for people.
+// Package apperr defines the error type for failed requests of users: a kind for the
+// program, a stable code for clients, and a message for users.
 package apperr
 
 import (
@@ -14,22 +13,22 @@ type Kind int
 // The kinds of errors.
 const (
 	KindInvalid              Kind = iota + 1 // the request is malformed or names something impossible
-	KindNotFound                             // the workspace has no such resource
-	KindConflict                             // the resource's state forbids the request
+	KindNotFound                             // the resource does not exist in the workspace
+	KindConflict                             // the state of the resource does not allow the request
 	KindPreconditionFailed                   // the resource changed since it was read
 	KindTooLarge                             // larger than the configured limit
-	KindPreconditionRequired                 // the request has to name the version that it is about
-	KindInsufficientStorage                  // there is no room to store the upload
+	KindPreconditionRequired                 // the request must contain the version of the resource
+	KindInsufficientStorage                  // not enough storage for the upload
 )
 
 // FieldError is one invalid field of a request.
 type FieldError struct {
 	Field   string // path in the request body, e.g. attachments[0]
 	Code    string // stable
-	Message string // a sentence for people
+	Message string // for users
 }
 
-// Error is a failed request with a stable code and a sentence for people.
+// Error is a failed request.
 type Error struct {
 	Kind    Kind
 	Code    string
@@ -37,7 +36,7 @@ type Error struct {
 	Fields  []FieldError
 }
 
-// Error returns the sentence and every field's message.
+// Error returns the message and those of the fields.
 func (e *Error) Error() string {
 	if len(e.Fields) == 0 {
 		return e.Message
@@ -51,10 +50,10 @@ func (e *Error) Error() string {
 
 // InvalidFields returns a KindInvalid error about the given fields.
 func InvalidFields(fields ...FieldError) *Error {
-	return &Error{Kind: KindInvalid, Code: "invalid_request", Message: "The request cannot be carried out as it is.", Fields: fields}
+	return &Error{Kind: KindInvalid, Code: "invalid_request", Message: "The request is invalid.", Fields: fields}
 }
 
 // NotFound returns a KindNotFound error with the code "<resource>_not_found".
 func NotFound(resource string) *Error {
-	return &Error{Kind: KindNotFound, Code: resource + "_not_found", Message: fmt.Sprintf("There is no such %s in this workspace.", resource)}
+	return &Error{Kind: KindNotFound, Code: resource + "_not_found", Message: fmt.Sprintf("The %s does not exist in this workspace.", resource)}
 }

@@ -43,12 +43,12 @@ var ErrStopped = errors.New("the batcher has stopped")
 // doesn't fail the other calls; therefore run must have no effect when it
 // fails.
 func New[In, Out any](ctx context.Context, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	return Lingering(ctx, 0, maxBatch, flushers, run)
+	return NewWithDelay(ctx, 0, maxBatch, flushers, run)
 }
 
-// Lingering is New for calls that are not urgent: a batch runs some time
+// NewWithDelay is New for calls that are not urgent: a batch runs some time
 // after its first call.
-func Lingering[In, Out any](ctx context.Context, linger time.Duration, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+func NewWithDelay[In, Out any](ctx context.Context, linger time.Duration, maxBatch, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
 	b := &Batcher[In, Out]{run: run, maxBatch: maxBatch, linger: linger, queue: make(chan call[In, Out]), stopped: ctx.Done()}
 	for range flushers {
 		go b.runFlusher(ctx)

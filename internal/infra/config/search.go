@@ -1,9 +1,8 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
-
-	"dateline/internal/news/search/meili"
 )
 
 // The search engines that DATELINE_SEARCH accepts.
@@ -21,11 +20,11 @@ func searchSettings() []Setting {
 				}
 				return SearchPostgres
 			}},
-		{Name: "MEILISEARCH_URL", Accepts: "http://host:7700", Help: "URL of Meilisearch " + meili.MinVersion + " or later.", set: toWebURL(func(c *Config) *string { return &c.MeilisearchURL })},
+		{Name: "MEILISEARCH_URL", Accepts: "http://host:7700", Help: "URL of Meilisearch 1.15 or later.", set: toWebURL(func(c *Config) *string { return &c.MeilisearchURL })},
 		{Name: "MEILISEARCH_KEY", Secret: true, Accepts: "a master or API key", Help: "API key of Meilisearch; `dateline doctor` lists the actions it needs.", set: toString(func(c *Config) *string { return &c.MeilisearchKey })},
 		{Name: "MEILISEARCH_INDEX", Default: "articles", Accepts: "a name", Help: "Name of the article index; rebuilt indexes use it as a prefix.", set: toString(func(c *Config) *string { return &c.MeilisearchIndex })},
 		{Name: "MEILISEARCH_EMBEDDER", Secret: true, Accepts: `JSON such as {"source": "huggingFace", "model": "BAAI/bge-m3"}`,
-			Help: "Configuration of an embedder that runs inside Meilisearch, instead of EMBEDDINGS_URL.", set: setOwnEmbedder},
+			Help: "Configuration of an embedder that runs inside Meilisearch, instead of EMBEDDINGS_URL.", set: setMeilisearchEmbedder},
 		{Name: "EMBEDDINGS_URL", Accepts: "https://host/v1", Help: "Base URL of an OpenAI-compatible embeddings API; empty disables semantic search.",
 			set: toWebURL(func(c *Config) *string { return &c.EmbeddingsURL })},
 		{Name: "EMBEDDINGS_KEY", Secret: true, Accepts: "an API key", Help: "API key for EMBEDDINGS_URL.", set: toString(func(c *Config) *string { return &c.EmbeddingsKey })},
@@ -42,10 +41,15 @@ func setSearch(c *Config, v string) error {
 	return nil
 }
 
-func setOwnEmbedder(c *Config, v string) error {
-	_, err := meili.ParseServerEmbedder(v)
+func setMeilisearchEmbedder(c *Config, v string) error {
+	var embedder struct {
+		Source string `json:"source"`
+	}
+	if err := json.Unmarshal([]byte(v), &embedder); err != nil || embedder.Source == "" {
+		return errors.New("is not a JSON object with a source")
+	}
 	c.MeilisearchEmbedder = v
-	return err
+	return nil
 }
 
 // searchConflicts returns search settings that contradict each other.

@@ -1,4 +1,4 @@
-// Package csp writes parts of Content-Security-Policies.
+// Package csp builds Content-Security-Policy sources.
 package csp
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// StyleHash is the source that allows the first style element of a page, and no
-// other (Content Security Policy Level 3, 2.3.1, hash-source). Empty: it has none.
+// StyleHash returns the source that allows only the first style element of a page
+// (Content Security Policy Level 3, 2.3.1, hash-source). It is empty without one.
 func StyleHash(page string) string {
 	_, rest, found := strings.Cut(page, "<style>")
 	style, _, closed := strings.Cut(rest, "</style>")

@@ -1,7 +1,6 @@
-// Package dbclock tells the time of the database as this host knows it. Posts are
-// due, and their lateness is counted, by one clock: the database's. Hosts whose
-// own clocks differ from it and from one another publish at the same moment all
-// the same.
+// Package dbclock provides the time of the database clock without querying it each time.
+// All hosts publish by the database clock, so that posts are on time even if the clock of
+// a host is wrong.
 package dbclock
 
 import (
@@ -13,41 +12,40 @@ import (
 	"time"
 )
 
-// Bounds of the offset between a host and its database.
+// Thresholds for the offset between a host and its database.
 const (
-	Warning = time.Second      // more is a warning
-	Limit   = 10 * time.Second // with more, the host is not ready
+	Warning = time.Second      // above it, a warning is logged
+	Limit   = 10 * time.Second // above it, the host is not ready
 )
 
 const (
-	probes   = 5
-	patience = 5 * time.Second
-	// leastUncertainty is what a measurement is never better than: processes
-	// are scheduled in steps of milliseconds.
-	leastUncertainty = 2 * time.Millisecond
-	// drift is how much two quartz clocks may move apart per second.
+	probes         = 5
+	measureTimeout = 5 * time.Second
+	// minUncertainty is the lower limit of the uncertainty, because of scheduling delays.
+	minUncertainty = 2 * time.Millisecond
+	// drift is the maximum drift of two clocks per second.
 	drift = 100 * time.Microsecond
 )
 
-// Every is how often Run measures.
-const Every = 30 * time.Second
+// MeasureInterval is the interval of the measurements of Run.
+const MeasureInterval = 30 * time.Second
 
 // Options for a Clock.
 type Options struct {
-	Database func(ctx context.Context) (time.Time, error) // its time; required
-	Host     func() time.Time                             // nil: time.Now
+	Database func(ctx context.Context) (time.Time, error) // returns the database time; required
+	Host     func() time.Time                             // if nil, time.Now
 	Log      *slog.Logger                                 // required
 }
 
-// Reading is one measurement.
+// Reading is a measurement of the offset.
 type Reading struct {
-	Offset      time.Duration // how far this host is ahead of the database; negative: behind
-	Uncertainty time.Duration // the offset is right to this
-	At          time.Time     // by this host; zero: never measured
+	Offset      time.Duration // positive if this host is ahead of the database
+	Uncertainty time.Duration // of the offset
+	At          time.Time     // by the host clock; zero before the first measurement
 }
 
-// Clock is safe for concurrent use. Before the first measurement it shows the
-// host's time.
+// Clock converts host times to database times. Before the first measurement it returns
+// host times. It is safe for concurrent use.
 type Clock struct {
 	options Options
 
@@ -57,15 +55,14 @@ type Clock struct {
 	state   state
 }
 
-// anchor is a moment of which the time is known by both clocks. From there on
-// only the host's monotonic clock counts: setting the host's clock moves
-// nothing.
+// anchor is an instant whose time is known on both clocks. Later times are computed with
+// the monotonic clock of the host, so setting the host clock has no effect.
 type anchor struct {
 	host, database time.Time
 	uncertainty    time.Duration
 }
 
-// New makes a clock that has not measured yet.
+// New returns a clock without a measurement.
 func New(o Options) *Clock {
 	if o.Host == nil {
 		o.Host = time.Now
@@ -73,10 +70,10 @@ func New(o Options) *Clock {
 	return &Clock{options: o}
 }
 
-// Now is the database's time.
+// Now returns the database time.
 func (c *Clock) Now() time.Time { return c.FromHost(c.options.Host()) }
 
-// FromHost turns a time that this host's clock showed into the database's.
+// FromHost converts a time of the host clock to the database clock.
 func (c *Clock) FromHost(t time.Time) time.Time {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -88,45 +85,45 @@ func (c *Clock) FromHost(t time.Time) time.Time {
 
 func (a anchor) at(host time.Time) time.Time { return a.database.Add(host.Sub(a.host)).Round(0) }
 
-// Reading is the newest measurement.
+// Reading returns the latest measurement.
 func (c *Clock) Reading() Reading {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.reading
 }
 
-// Measure asks the database for its time, several times, and believes the
-// answer that came fastest: its time was taken, on average, half way.
+// Measure queries the database time several times and uses the fastest response, which
+// has the lowest uncertainty.
 func (c *Clock) Measure(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, measureTimeout)
 	defer cancel()
 	var middle, database time.Time
 	shortest := time.Duration(math.MaxInt64)
 	for range probes {
-		asked := c.options.Host()
+		start := c.options.Host()
 		t, err := c.options.Database(ctx)
-		took := c.options.Host().Sub(asked)
+		took := c.options.Host().Sub(start)
 		if err != nil {
-			return fmt.Errorf("asking the database for its time: %w", err)
+			return fmt.Errorf("querying the database time: %w", err)
 		}
 		if took < shortest {
-			shortest, middle, database = took, asked.Add(took/2), t
+			shortest, middle, database = took, start.Add(took/2), t
 		}
 	}
-	c.learn(middle, database.Round(0), max(shortest/2, leastUncertainty))
+	c.update(middle, database.Round(0), max(shortest/2, minUncertainty))
 	return nil
 }
 
-func (c *Clock) learn(host, database time.Time, uncertainty time.Duration) {
+func (c *Clock) update(host, database time.Time, uncertainty time.Duration) {
 	c.mu.Lock()
 	offset := host.Round(0).Sub(database)
 	c.reading = Reading{Offset: offset, Uncertainty: uncertainty, At: host}
-	// A vague answer that does not contradict a better one teaches nothing.
+	// Ignore a less precise measurement that is consistent with the anchor.
 	known := c.anchor.uncertainty + time.Duration(host.Sub(c.anchor.host).Seconds()*float64(drift))
-	vaguer := !c.anchor.host.IsZero() && uncertainty > known && c.anchor.at(host).Sub(database).Abs() <= uncertainty
+	isLessPrecise := !c.anchor.host.IsZero() && uncertainty > known && c.anchor.at(host).Sub(database).Abs() <= uncertainty
 	switch {
-	case vaguer:
-	case offset.Abs() <= uncertainty: // so that a healthy host is left alone
+	case isLessPrecise:
+	case offset.Abs() <= uncertainty: // the clocks agree: use the host time
 		c.anchor = anchor{host, host.Round(0), uncertainty}
 	default:
 		c.anchor = anchor{host, database, uncertainty}
@@ -136,14 +133,14 @@ func (c *Clock) learn(host, database time.Time, uncertainty time.Duration) {
 	after := c.state
 	c.mu.Unlock()
 	if before != after {
-		c.tell(after, offset)
+		c.logState(after, offset)
 	}
 }
 
-// Run measures from time to time until ctx ends. A database that does not
-// answer is told of by others; the last measurement holds on.
+// Run measures periodically until ctx ends. If the database is down, the latest
+// measurement stays valid.
 func (c *Clock) Run(ctx context.Context) {
-	tick := time.NewTicker(Every)
+	tick := time.NewTicker(MeasureInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -151,7 +148,7 @@ func (c *Clock) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := c.Measure(ctx); err != nil && ctx.Err() == nil {
-				c.options.Log.Debug("the clock was not checked", "error", err)
+				c.options.Log.Debug("measuring the database clock failed", "error", err)
 			}
 		}
 	}

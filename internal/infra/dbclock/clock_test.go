@@ -115,7 +115,7 @@ func TestAnOffsetIsToldOfWhenItsStateChanges(t *testing.T) {
 		if (err == nil) != step.ready {
 			t.Errorf("ahead by %s: %v", step.ahead, err)
 		}
-		var problem *dbclock.Problem
+		var problem *dbclock.OffsetError
 		if !step.ready && (!errors.As(err, &problem) || !strings.Contains(problem.Advice(), "s behind the database's. Set it by NTP")) {
 			t.Errorf("ahead by %s: %v", step.ahead, err)
 		}

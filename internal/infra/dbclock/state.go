@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// state is how well the two clocks agree.
+// state classifies the offset.
 type state int
 
 const (
@@ -26,39 +26,39 @@ func stateOf(offset time.Duration) state {
 	}
 }
 
-// tell logs a change of state, once.
-func (c *Clock) tell(s state, offset time.Duration) {
+// logState logs a change of state.
+func (c *Clock) logState(s state, offset time.Duration) {
 	log := c.options.Log
 	switch s {
 	case agreeing:
-		log.Info("this host's clock agrees with the database's again", "offset", offset)
+		log.Info("the host clock agrees with the database clock again", "offset", offset)
 	case drifting:
-		log.Warn("this host's clock differs from the database's by more than a second; check its time synchronisation (NTP)", "offset", offset)
+		log.Warn("the host clock is more than one second off the database clock; check NTP", "offset", offset)
 	case unusable:
-		log.Error("this host's clock differs from the database's by more than ten seconds: not ready; set it by NTP", "offset", offset)
+		log.Error("the host clock is more than ten seconds off the database clock: not ready; synchronize it with NTP", "offset", offset)
 	}
 }
 
-// Problem says that a host's clock is too wrong to work by. Its text is for
+// OffsetError says that a host's clock is too wrong to work by. Its text is for
 // operators and tells no secret.
-type Problem struct{ Offset time.Duration }
+type OffsetError struct{ Offset time.Duration }
 
-func (p *Problem) Error() string {
+func (p *OffsetError) Error() string {
 	where := "ahead of"
 	if p.Offset < 0 {
 		where = "behind"
 	}
-	return fmt.Sprintf("This host's clock is %.1f s %s the database's. Set it by NTP (timedatectl set-ntp true, or chronyc makestep), on both hosts.",
+	return fmt.Sprintf("The clock of this host is %.1f s %s the database clock. Synchronize both hosts with NTP (timedatectl set-ntp true, or chronyc makestep).",
 		p.Offset.Abs().Seconds(), where)
 }
 
-// Advice is the text that readiness may show.
-func (p *Problem) Advice() string { return p.Error() }
+// Advice returns the message that the readiness check may show.
+func (p *OffsetError) Advice() string { return p.Error() }
 
-// Check is a *Problem while the offset is above Limit.
+// Check returns an *OffsetError if the offset is above Limit.
 func (c *Clock) Check(context.Context) error {
 	if r := c.Reading(); r.Offset.Abs() > Limit {
-		return &Problem{r.Offset}
+		return &OffsetError{r.Offset}
 	}
 	return nil
 }

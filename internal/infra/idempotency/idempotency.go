@@ -1,12 +1,12 @@
-// Package idempotency names requests, so that repeating one is harmless.
+// Package idempotency defines the key that makes repeated requests harmless.
 package idempotency
 
 import "github.com/google/uuid"
 
-// Key makes the repetition of a creating request harmless: the first one to
-// commit its Key decides, later ones get its resource back.
+// Key identifies a request that creates a resource. The first request to commit the key
+// creates it; repetitions return the same resource.
 type Key struct {
-	UserID      uuid.UUID // who sent it: keys of different users never meet
-	Key         string    // empty: none given
-	RequestHash []byte    // of everything that makes two requests the same
+	UserID      uuid.UUID // sender; keys are scoped to users
+	Key         string    // empty if the request has none
+	RequestHash []byte    // of the parts that must be equal in a repetition
 }

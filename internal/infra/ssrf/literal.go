@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// CheckHost says what can be known of a URL's host before its name is resolved.
-// It refuses addresses that are not public, names of this machine, and IPv4
-// addresses that are not written as four decimal numbers (127.1, 0x7f.1,
-// 2130706433), which resolvers and browsers read in different ways
-// (https://url.spec.whatwg.org/#ipv4-number-parser). Every other name has to be
-// checked again when it is dialed.
+// CheckHost checks the host of a URL before name resolution. It rejects addresses that
+// are not public, local names, and IPv4
+// addresses that are not four decimal numbers (127.1, 0x7f.1,
+// 2130706433), which resolvers and browsers interpret differently
+// (https://url.spec.whatwg.org/#ipv4-number-parser). All other names must be
+// checked again when they are dialed.
 func (g *Guard) CheckHost(host string) error {
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -26,7 +26,7 @@ func (g *Guard) CheckHost(host string) error {
 	return nil
 }
 
-// isNumber says whether the last label of a host makes it an IPv4 address.
+// isNumber reports whether the last label of a host makes it an IPv4 address.
 func isNumber(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok && strings.Trim(hex, "0123456789abcdef") == "" {
 		return true

@@ -1,4 +1,4 @@
-// Package timezone loads IANA time zones by the names that users give.
+// Package timezone loads IANA time zones by name.
 package timezone
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Load finds an IANA zone by name. Unlike time.LoadLocation it rejects the
+// Load returns an IANA time zone by name. Unlike time.LoadLocation it rejects the
 // empty name and "Local", which depend on the machine.
 func Load(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {

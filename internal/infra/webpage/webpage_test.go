@@ -10,30 +10,30 @@ import (
 	"dateline/internal/infra/webpage"
 )
 
-func TestLookOf_ChoiceOfTheDashboardBeforeTheBrowser(t *testing.T) {
+func TestPreferencesOf_DashboardBeforeBrowser(t *testing.T) {
 	for _, c := range []struct {
 		name, accept, cookies string
-		want                  webpage.Look
+		want                  webpage.Preferences
 	}{
-		{"nothing", "", "", webpage.Look{Language: webpage.English}},
-		{"browser", "vi-VN,vi;q=0.9,en;q=0.8", "", webpage.Look{Language: webpage.Vietnamese}},
-		{"weights", "en;q=0.3, vi;q=0.7", "", webpage.Look{Language: webpage.Vietnamese}},
-		{"unwanted", "vi;q=0, en;q=0.1", "", webpage.Look{Language: webpage.English}},
-		{"other language", "fr-FR,fr;q=0.9", "", webpage.Look{Language: webpage.English}},
-		{"dashboard", "en", "dateline-language=vi; dateline-scheme=dark", webpage.Look{Language: webpage.Vietnamese, Scheme: "dark"}},
-		{"nonsense", "vi", `dateline-language=xx; dateline-scheme="><script>`, webpage.Look{Language: webpage.Vietnamese}},
+		{"nothing", "", "", webpage.Preferences{Language: webpage.English}},
+		{"browser", "vi-VN,vi;q=0.9,en;q=0.8", "", webpage.Preferences{Language: webpage.Vietnamese}},
+		{"weights", "en;q=0.3, vi;q=0.7", "", webpage.Preferences{Language: webpage.Vietnamese}},
+		{"unwanted", "vi;q=0, en;q=0.1", "", webpage.Preferences{Language: webpage.English}},
+		{"other language", "fr-FR,fr;q=0.9", "", webpage.Preferences{Language: webpage.English}},
+		{"dashboard", "en", "dateline-language=vi; dateline-scheme=dark", webpage.Preferences{Language: webpage.Vietnamese, Scheme: "dark"}},
+		{"nonsense", "vi", `dateline-language=xx; dateline-scheme="><script>`, webpage.Preferences{Language: webpage.Vietnamese}},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Accept-Language", c.accept)
 		r.Header.Set("Cookie", c.cookies)
-		if got := webpage.LookOf(r); got != c.want {
+		if got := webpage.PreferencesOf(r); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
 
 func TestPage_IsEscapedAndAllowedByItsPolicy(t *testing.T) {
-	look := webpage.Look{Language: webpage.Vietnamese, Scheme: "dark"}
+	look := webpage.Preferences{Language: webpage.Vietnamese, Scheme: "dark"}
 	body, err := look.Body(`<b>{{.}}</b>`, "<i>")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestPage_IsEscapedAndAllowedByItsPolicy(t *testing.T) {
 func TestText_HasBothLanguages(t *testing.T) {
 	text := webpage.Text{EN: "Log in with %s", VI: "Đăng nhập bằng %s"}
 	for language, want := range map[webpage.Language]string{webpage.English: "Log in with A", webpage.Vietnamese: "Đăng nhập bằng A"} {
-		if got := (webpage.Look{Language: language}).Say(text, "A"); got != want {
+		if got := (webpage.Preferences{Language: language}).Translate(text, "A"); got != want {
 			t.Errorf("%s: got %q, want %q", language, got, want)
 		}
 	}

@@ -6,25 +6,25 @@ import (
 	"github.com/google/uuid"
 )
 
-// accessChannel carries the ids of tokens, sessions, users and workspaces whose
-// access may have ended.
+// accessChannel carries the IDs of tokens, sessions, users and workspaces whose access
+// may have ended.
 const accessChannel = "dateline:access"
 
-// AccessChanged tells all processes that somebody may do less than before, by the
-// id of a token, session, user or workspace. It neither waits nor fails: streams
-// are also checked from time to time.
+// AccessChanged notifies all processes that permissions were reduced, by the ID of a
+// token, session, user or workspace. It neither blocks nor fails, because streams also
+// check access periodically.
 func (b *Bus) AccessChanged(id uuid.UUID) {
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), sendPatience)
+		ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 		defer cancel()
 		if err := b.redis.Publish(ctx, accessChannel, id.String()).Err(); err != nil {
-			b.log.Warn("a change of access was not announced; open streams see it at their next check", "error", err)
+			b.log.Warn("an access change was not published; open streams notice it at their next check", "error", err)
 		}
 	}()
 }
 
-// ListenAccess gives a channel of the ids that AccessChanged was called with, by
-// any process, until ctx ends. Some may be missed.
+// ListenAccess returns a channel with the IDs of AccessChanged from all processes, until
+// ctx ends. Notifications can be lost.
 func (b *Bus) ListenAccess(ctx context.Context) <-chan uuid.UUID {
 	out := make(chan uuid.UUID, 64)
 	b.subscribe(ctx, accessChannel, func(message string) {

@@ -10,57 +10,57 @@ import (
 	"dateline/internal/infra/retry"
 )
 
-// DispatchStore is the database as the dispatcher uses it.
+// DispatchStore is the outbox of the dispatcher.
 type DispatchStore interface {
-	SettleEvents(ctx context.Context) (restored bool, err error)
-	WebhookWork(ctx context.Context, overdue time.Duration) (events, deliveries bool, err error)
-	DispatchWebhooks(ctx context.Context, limit int, body func(Event) (string, error)) (looked int, err error)
-	DeliveriesToStart(ctx context.Context, most int, l Limits) ([]uuid.UUID, error)
+	AlignCursor(ctx context.Context) (restored bool, err error)
+	PendingWebhookWork(ctx context.Context, overdue time.Duration) (events, deliveries bool, err error)
+	DispatchWebhooks(ctx context.Context, limit int, body func(Event) (string, error)) (dispatched int, err error)
+	DeliveriesToStart(ctx context.Context, limit int, l Limits) ([]uuid.UUID, error)
 	DeliveryStarted(ctx context.Context, id uuid.UUID) error
-	PruneDeliveries(ctx context.Context, keepDays, most int) (int64, error)
+	PruneDeliveries(ctx context.Context, retentionDays, limit int) (int64, error)
 }
 
-// Limits say which deliveries may be started.
+// Limits select the deliveries to start.
 type Limits struct {
-	PerEndpoint int           // attempts of one endpoint that may be under way
-	Again       time.Duration // after a start that did not succeed
-	Overdue     time.Duration // after which a workflow that was started is not believed in
+	PerEndpoint int           // maximum attempts in flight per endpoint
+	RetryAfter  time.Duration // after a failed start
+	Overdue     time.Duration // after which the workflow of a delivery is started again
 }
 
-// Starter starts a delivery's workflow, or wakes the one that runs.
+// Starter starts the workflow of a delivery, or signals the running one.
 type Starter interface {
 	StartDelivery(ctx context.Context, id uuid.UUID) error
 }
 
-// Notices tell that there are new events.
-type Notices interface {
+// Notifications signal new events.
+type Notifications interface {
 	ListenAll(ctx context.Context) <-chan struct{}
 }
 
-// Dispatcher turns events into deliveries, each once, and starts a workflow for
-// each. Several may run: one at a time moves the cursor, and all start.
+// Dispatcher creates deliveries from events, exactly once, and starts a workflow for
+// each. Several dispatchers can run: one at a time moves the cursor, all start workflows.
 type Dispatcher struct {
-	Store     DispatchStore
-	Starter   Starter
-	Notices   Notices
-	PublicURL string
-	Log       *slog.Logger
-	Pace      Pace
+	Store         DispatchStore
+	Starter       Starter
+	Notifications Notifications
+	PublicURL     string
+	Log           *slog.Logger
+	Pace          Pace
 }
 
-// Pace are the dispatcher's pauses. A zero field has the default that suits a
-// real installation; tests shorten them.
+// Pace contains the intervals of the dispatcher. Zero fields have defaults; tests use
+// shorter intervals.
 type Pace struct {
-	Look    time.Duration // between looks when no notice comes; 2 s
-	Rest    time.Duration // between looks at least; 100 ms
-	Spacing time.Duration // between starts: a crowd of posts that goes out needs the machine more; 20 ms
-	Overdue time.Duration // see Limits; 2 min
-	Again   time.Duration // see Limits; 10 s
+	PollInterval  time.Duration // without notifications; default 2 s
+	MinInterval   time.Duration // minimum between polls; default 100 ms
+	StartInterval time.Duration // between workflow starts, so that publishing has priority; default 20 ms
+	Overdue       time.Duration // see Limits; default 2 min
+	RetryAfter    time.Duration // see Limits; default 10 s
 }
 
-func (p Pace) orDefaults() Pace {
-	for field, fallback := range map[*time.Duration]time.Duration{&p.Look: 2 * time.Second, &p.Rest: 100 * time.Millisecond,
-		&p.Spacing: 20 * time.Millisecond, &p.Overdue: 2 * time.Minute, &p.Again: 10 * time.Second} {
+func (p Pace) withDefaults() Pace {
+	for field, fallback := range map[*time.Duration]time.Duration{&p.PollInterval: 2 * time.Second, &p.MinInterval: 100 * time.Millisecond,
+		&p.StartInterval: 20 * time.Millisecond, &p.Overdue: 2 * time.Minute, &p.RetryAfter: 10 * time.Second} {
 		if *field <= 0 {
 			*field = fallback
 		}
@@ -69,88 +69,88 @@ func (p Pace) orDefaults() Pace {
 }
 
 const (
-	eventsAtOnce = 500
-	startsAtOnce = 50
-	perEndpoint  = 64
-	pruneEvery   = time.Hour
-	pruneAtOnce  = 1000
-	keepDays     = 30
+	eventBatchSize = 500
+	startBatchSize = 50
+	maxPerEndpoint = 64
+	pruneInterval  = time.Hour
+	pruneBatchSize = 1000
+	retentionDays  = 30
 )
 
 // Run dispatches until ctx ends.
 func (d *Dispatcher) Run(ctx context.Context) {
-	pace := d.Pace.orDefaults()
-	wake := d.Notices.ListenAll(ctx)
-	var settled bool
-	var pruned time.Time
-	for rest := pace.Rest; ctx.Err() == nil; {
-		err := d.settle(ctx, &settled)
-		var did, waits bool
+	pace := d.Pace.withDefaults()
+	wake := d.Notifications.ListenAll(ctx)
+	var aligned bool
+	var prunedAt time.Time
+	for interval := pace.MinInterval; ctx.Err() == nil; {
+		err := d.alignCursor(ctx, &aligned)
+		var progressed, pending bool
 		if err == nil {
-			did, waits, err = d.look(ctx, pace)
+			progressed, pending, err = d.poll(ctx, pace)
 		}
-		if err == nil && time.Since(pruned) > pruneEvery {
-			pruned, err = time.Now(), d.prune(ctx)
+		if err == nil && time.Since(prunedAt) > pruneInterval {
+			prunedAt, err = time.Now(), d.prune(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			d.Log.Warn("webhooks wait", "error", err)
+			d.Log.Warn("webhooks were not dispatched", "error", err)
 		}
-		if retry.Sleep(ctx, rest) != nil {
+		if retry.Sleep(ctx, interval) != nil {
 			return
 		}
 		switch {
-		case did && err == nil:
-			rest = pace.Rest
-		case waits && err == nil:
-			// For a transaction that takes long; or another dispatcher is at it.
-			rest = min(rest*3/2, pace.Look)
+		case progressed && err == nil:
+			interval = pace.MinInterval
+		case pending && err == nil:
+			// Events wait for a long transaction, or another dispatcher holds the lock.
+			interval = min(interval*3/2, pace.PollInterval)
 		default:
-			rest = pace.Rest
-			if !sleepOrWake(ctx, pace.Look, wake) {
+			interval = pace.MinInterval
+			if !sleepOrWake(ctx, pace.PollInterval, wake) {
 				return
 			}
 		}
 	}
 }
 
-func (d *Dispatcher) settle(ctx context.Context, settled *bool) error {
-	if *settled {
+func (d *Dispatcher) alignCursor(ctx context.Context, aligned *bool) error {
+	if *aligned {
 		return nil
 	}
-	restored, err := d.Store.SettleEvents(ctx)
+	restored, err := d.Store.AlignCursor(ctx)
 	if err != nil {
 		return err
 	}
-	if *settled = true; restored {
-		d.Log.Warn("the database was restored from a dump; webhooks go on behind the last event that was dispatched")
+	if *aligned = true; restored {
+		d.Log.Warn("the database was restored from a dump; webhooks continue after the last dispatched event")
 	}
 	return nil
 }
 
-// look does what there is to do. waits says that there are events whose turn
-// has not come.
-func (d *Dispatcher) look(ctx context.Context, pace Pace) (did, waits bool, err error) {
-	events, deliveries, err := d.Store.WebhookWork(ctx, pace.Overdue)
+// poll dispatches events and starts deliveries. pending reports whether events remain
+// that cannot be dispatched yet.
+func (d *Dispatcher) poll(ctx context.Context, pace Pace) (progressed, pending bool, err error) {
+	events, deliveries, err := d.Store.PendingWebhookWork(ctx, pace.Overdue)
 	if err != nil || (!events && !deliveries) {
 		return false, false, err
 	}
-	looked := 0
+	dispatched := 0
 	for more := events; more; {
-		n, err := d.Store.DispatchWebhooks(ctx, eventsAtOnce, func(e Event) (string, error) { return e.Body(d.PublicURL) })
+		n, err := d.Store.DispatchWebhooks(ctx, eventBatchSize, func(e Event) (string, error) { return e.Body(d.PublicURL) })
 		if err != nil {
 			return false, false, err
 		}
-		looked += n
-		more = n == eventsAtOnce
+		dispatched += n
+		more = n == eventBatchSize
 	}
 	started, err := d.start(ctx, pace)
-	return looked+started > 0, events, err
+	return dispatched+started > 0, events, err
 }
 
-// start starts the workflows of deliveries that have none. A failure leaves the
-// rest for later: Temporal is away.
+// start starts the workflows of deliveries without one. After a failure, the remaining
+// ones are started later.
 func (d *Dispatcher) start(ctx context.Context, pace Pace) (started int, err error) {
-	ids, err := d.Store.DeliveriesToStart(ctx, startsAtOnce, Limits{PerEndpoint: perEndpoint, Again: pace.Again, Overdue: pace.Overdue})
+	ids, err := d.Store.DeliveriesToStart(ctx, startBatchSize, Limits{PerEndpoint: maxPerEndpoint, RetryAfter: pace.RetryAfter, Overdue: pace.Overdue})
 	if err != nil {
 		return 0, err
 	}
@@ -161,7 +161,7 @@ func (d *Dispatcher) start(ctx context.Context, pace Pace) (started int, err err
 		if err := d.Store.DeliveryStarted(ctx, id); err != nil {
 			return started, err
 		}
-		if started++; started < len(ids) && retry.Sleep(ctx, pace.Spacing) != nil {
+		if started++; started < len(ids) && retry.Sleep(ctx, pace.StartInterval) != nil {
 			return started, ctx.Err()
 		}
 	}
@@ -170,8 +170,8 @@ func (d *Dispatcher) start(ctx context.Context, pace Pace) (started int, err err
 
 func (d *Dispatcher) prune(ctx context.Context) error {
 	for {
-		n, err := d.Store.PruneDeliveries(ctx, keepDays, pruneAtOnce)
-		if err != nil || n < pruneAtOnce {
+		n, err := d.Store.PruneDeliveries(ctx, retentionDays, pruneBatchSize)
+		if err != nil || n < pruneBatchSize {
 			return err
 		}
 	}

@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"dateline/internal/publishing/post"
 )
 
-// payload is what is sent. It names things and says nothing of their content.
+// payload is the body of a delivery. It contains IDs and no content.
 type payload struct {
 	Type      string `json:"type"`
 	Timestamp millis `json:"timestamp"`
@@ -30,16 +28,16 @@ type postData struct {
 	LateMS        *int64     `json:"late_ms,omitempty"`
 	Error         *errorData `json:"error,omitempty"`
 	By            string     `json:"by,omitempty"`      // who submitted or decided: user:<id>, operator or dateline
-	Note          string     `json:"note,omitempty"`    // why a post is rejected
-	EndsAt        *millis    `json:"ends_at,omitempty"` // access to the account
-	Days          int        `json:"days,omitempty"`    // at most so many until then
+	Note          string     `json:"note,omitempty"`    // reason of a rejection
+	EndsAt        *millis    `json:"ends_at,omitempty"` // expiry of the account access
+	Days          int        `json:"days,omitempty"`    // days until then, rounded up
 	Domain        string     `json:"domain,omitempty"`
-	Version       *int       `json:"version,omitempty"`  // of the selectors in use; 0: none
-	Previous      int        `json:"previous,omitempty"` // that were in use until now
-	Field         string     `json:"field,omitempty"`    // that the selectors did not find any more
+	Version       *int       `json:"version,omitempty"`  // of the active selectors; 0 for none
+	Previous      int        `json:"previous,omitempty"` // previously active version
+	Field         string     `json:"field,omitempty"`    // field that could no longer be extracted
 	Reason        string     `json:"reason,omitempty"`
-	LearnError    string     `json:"learn_error,omitempty"` // why no better selectors were learned
-	Link          string     `json:"link,omitempty"`        // in the API
+	LearnError    string     `json:"learn_error,omitempty"` // why relearning failed
+	Link          string     `json:"link,omitempty"`        // API URL
 	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
 	ArticleID     *uuid.UUID `json:"article_id,omitempty"`
 }
@@ -50,14 +48,14 @@ type errorData struct {
 	Message string `json:"message,omitempty"`
 }
 
-// millis is a time to the millisecond.
+// millis is a time with millisecond precision.
 type millis time.Time
 
 func (m millis) MarshalText() ([]byte, error) {
 	return []byte(time.Time(m).UTC().Format("2006-01-02T15:04:05.000Z07:00")), nil
 }
 
-func orNone(t *time.Time) *millis {
+func optionalMillis(t *time.Time) *millis {
 	if t == nil {
 		return nil
 	}
@@ -65,12 +63,12 @@ func orNone(t *time.Time) *millis {
 	return &m
 }
 
-// recorded is what the timeline says of an outcome, as far as it is passed on.
-type recorded struct {
+// eventData is the part of the data of an event that is sent.
+type eventData struct {
 	URL     string     `json:"url"`
 	Sent    *time.Time `json:"sent"`
 	LateMS  *int64     `json:"late_ms"`
-	Seconds *int64     `json:"seconds"` // that a late post was late when it was noticed
+	Seconds *int64     `json:"seconds"` // lateness when it was detected
 	Class   string     `json:"class"`
 	Code    string     `json:"code"`
 	Message string     `json:"message"`
@@ -88,26 +86,26 @@ type recorded struct {
 	ArticleID     *uuid.UUID `json:"article_id"`
 }
 
-// Body builds what is sent for an event. publicURL is where people find the API.
+// Body returns the body for an event. publicURL is the public URL of the API.
 func (e Event) Body(publicURL string) (string, error) {
-	var r recorded
+	var r eventData
 	if len(e.Data) > 0 {
 		if err := json.Unmarshal(e.Data, &r); err != nil {
 			return "", err
 		}
 	}
 	base := strings.TrimSuffix(publicURL, "/") + "/api/v1/"
-	d := postData{PostID: e.PostID, TargetID: e.TargetID, Network: e.Network, Handle: e.Handle, ScheduledTime: orNone(e.Scheduled)}
+	d := postData{PostID: e.PostID, TargetID: e.TargetID, Network: e.Network, Handle: e.Handle, ScheduledTime: optionalMillis(e.Scheduled)}
 	if e.AccountID != uuid.Nil {
 		d.AccountID = &e.AccountID
 	}
 	switch e.Type {
-	case post.EventNeedsReconnect, post.EventExpiring:
-		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), orNone(r.EndsAt), r.Days
-	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
+	case eventNeedsReconnect, eventExpiring:
+		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), optionalMillis(r.EndsAt), r.Days
+	case eventSelectorsLearned, eventSelectorsRolledBack, eventSelectorsFailed:
 		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.LearnError = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.LearnError
 		d.Link = base + "domains/" + url.PathEscape(r.Domain) + "/selectors"
-	case post.EventArticleMatched:
+	case eventArticleMatched:
 		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL
 		if r.ArticleID != nil {
 			d.Link = base + "articles/" + r.ArticleID.String()
@@ -118,20 +116,20 @@ func (e Event) Body(publicURL string) (string, error) {
 		}
 		d.LateMS = r.LateMS
 		switch e.Type {
-		case post.EventSubmitted, post.EventApproved, post.EventRejected:
+		case eventSubmitted, eventApproved, eventRejected:
 			d.By, d.Note = e.Actor, r.Note
 		}
-		if e.Type == post.EventLate && r.Seconds != nil {
+		if e.Type == eventLate && r.Seconds != nil {
 			late := *r.Seconds * 1000
 			d.LateMS = &late
 		}
-		if e.Type == post.EventPosted {
-			d.URL, d.SentAt = e.RemoteURL, orNone(e.SentAt)
+		if e.Type == eventPosted {
+			d.URL, d.SentAt = e.RemoteURL, optionalMillis(e.SentAt)
 			if r.URL != "" {
 				d.URL = r.URL
 			}
 			if r.Sent != nil {
-				d.SentAt = orNone(r.Sent)
+				d.SentAt = optionalMillis(r.Sent)
 			}
 		} else if r.Class != "" || r.Code != "" || r.Message != "" {
 			d.Error = &errorData{Class: r.Class, Code: r.Code, Message: r.Message}

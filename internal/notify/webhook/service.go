@@ -20,13 +20,13 @@ import (
 	"dateline/internal/infra/ssrf"
 )
 
-// Store keeps endpoints and deliveries.
+// Store stores endpoints and deliveries.
 type Store interface {
-	CreateWebhook(ctx context.Context, e Endpoint, s SealedSecret, most int, key idempotency.Key) (created Endpoint, replayed bool, err error)
+	CreateWebhook(ctx context.Context, e Endpoint, s SealedSecret, limit int, key idempotency.Key) (created Endpoint, replayed bool, err error)
 	WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]SealedSecret, error)
 	Webhooks(ctx context.Context, workspace uuid.UUID) ([]Endpoint, error)
 	Webhook(ctx context.Context, workspace, id uuid.UUID) (Endpoint, error)
-	ChangeWebhook(ctx context.Context, workspace, id uuid.UUID, change func(*Endpoint)) (Endpoint, error)
+	UpdateWebhook(ctx context.Context, workspace, id uuid.UUID, change func(*Endpoint)) (Endpoint, error)
 	DeleteWebhook(ctx context.Context, workspace, id uuid.UUID) error
 	RotateWebhookSecret(ctx context.Context, workspace, id uuid.UUID, s SealedSecret, overlap time.Duration) (Endpoint, error)
 	AddTestDelivery(ctx context.Context, workspace uuid.UUID, d Delivery) (Delivery, error)
@@ -35,12 +35,12 @@ type Store interface {
 	RedeliverDead(ctx context.Context, workspace, endpoint uuid.UUID) (int64, error)
 }
 
-// DeliveryFilter chooses deliveries of one endpoint, the newest first.
+// DeliveryFilter selects deliveries of an endpoint, newest first.
 type DeliveryFilter struct {
 	WorkspaceID uuid.UUID
 	EndpointID  uuid.UUID
-	Status      DeliveryStatus // empty: any
-	Before      *uuid.UUID     // the cursor: continue behind this delivery
+	Status      DeliveryStatus // empty for all
+	Before      *uuid.UUID     // cursor: only older deliveries
 	Limit       int
 }
 
@@ -49,23 +49,25 @@ type Announcer interface {
 	Announce()
 }
 
-// Service is what a workspace's owner does with endpoints.
+// Service manages the endpoints of workspaces.
 type Service struct {
 	Store  Store
 	Sealer *secret.Sealer
 	Live   Announcer
-	// Guard knows which hosts may be called. It checks again at dialing.
+	// Guard rejects private hosts, when an endpoint is saved and again when it is dialed.
 	Guard *ssrf.Guard
 }
 
 const (
-	// mostEndpoints of one workspace: every event is copied for each.
-	mostEndpoints = 20
-	// Overlap is how long an old secret still signs after a new one was made.
+	// maxEndpoints limits the endpoints of a workspace, because every event is copied
+	// for each of them.
+	maxEndpoints = 20
+	// Overlap is the time for which deliveries are also signed with the previous secret
+	// after a rotation.
 	Overlap = 24 * time.Hour
 )
 
-// Change is an edit: nil leaves a field as it is.
+// Change is an update of an endpoint; nil fields are not changed.
 type Change struct {
 	URL         *string
 	Description *string
@@ -73,10 +75,9 @@ type Change struct {
 	Status      *Status
 }
 
-// Create makes an endpoint. The secret is shown this once, and to who repeats
-// the request.
+// Create creates an endpoint and returns its secret, also when the request is repeated.
 func (s *Service) Create(ctx context.Context, who workspace.Principal, address, description string, types []string, key idempotency.Key) (e Endpoint, plain secret.Text, replayed bool, err error) {
-	if address, err = s.address(address); err == nil {
+	if address, err = s.checkURL(address); err == nil {
 		err = checkDescription(description)
 	}
 	if err != nil {
@@ -87,13 +88,13 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, address, 
 		return Endpoint{}, secret.Text{}, false, err
 	}
 	e, replayed, err = s.Store.CreateWebhook(ctx, Endpoint{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: address,
-		Description: description, Types: distinct(types)}, sealed, mostEndpoints, key)
+		Description: description, Types: distinct(types)}, sealed, maxEndpoints, key)
 	if err != nil || !replayed {
 		return e, plain, replayed, err
 	}
 	stored, err := s.Store.WebhookSecrets(ctx, e.ID)
 	if err == nil && len(stored) == 0 {
-		err = apperr.NotFound("webhook") // deleted meanwhile
+		err = apperr.NotFound("webhook") // deleted concurrently
 	}
 	if err != nil {
 		return Endpoint{}, secret.Text{}, true, err
@@ -102,21 +103,20 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, address, 
 	return e, plain, true, err
 }
 
-// List gives a workspace's endpoints, oldest first.
+// List returns the endpoints of a workspace, oldest first.
 func (s *Service) List(ctx context.Context, who workspace.Principal) ([]Endpoint, error) {
 	return s.Store.Webhooks(ctx, who.WorkspaceID)
 }
 
-// Get reads an endpoint.
+// Get returns an endpoint.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Endpoint, error) {
 	return s.Store.Webhook(ctx, who.WorkspaceID, id)
 }
 
-// Edit changes an endpoint. Another address and being enabled are a new
-// beginning for one that was failing.
-func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c Change) (Endpoint, error) {
+// Update updates an endpoint. A new URL and enabling reset the failure state.
+func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, c Change) (Endpoint, error) {
 	if c.URL != nil {
-		address, err := s.address(*c.URL)
+		address, err := s.checkURL(*c.URL)
 		if err != nil {
 			return Endpoint{}, err
 		}
@@ -127,7 +127,7 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 			return Endpoint{}, err
 		}
 	}
-	return s.Store.ChangeWebhook(ctx, who.WorkspaceID, id, func(e *Endpoint) {
+	return s.Store.UpdateWebhook(ctx, who.WorkspaceID, id, func(e *Endpoint) {
 		if c.URL != nil && *c.URL != e.URL {
 			e.URL, e.FailingSince = *c.URL, nil
 		}
@@ -147,21 +147,21 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 	})
 }
 
-// checkDescription refuses what the database cannot keep.
+// checkDescription rejects text that the database cannot store.
 func checkDescription(text string) error {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return apperr.InvalidFields(apperr.FieldError{Field: "description", Code: "invalid", Message: "The description holds bytes that are no characters."})
+		return apperr.InvalidFields(apperr.FieldError{Field: "description", Code: "invalid", Message: "The description must be valid UTF-8 without NUL characters."})
 	}
 	return nil
 }
 
-// Delete forgets an endpoint with its deliveries.
+// Delete deletes an endpoint with its deliveries.
 func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
 	return s.Store.DeleteWebhook(ctx, who.WorkspaceID, id)
 }
 
-// Rotate makes a new secret, shown this once. Deliveries are signed with the
-// old one too for Overlap.
+// Rotate creates and returns a new secret. For Overlap, deliveries are also signed with
+// the previous one.
 func (s *Service) Rotate(ctx context.Context, who workspace.Principal, id uuid.UUID) (Endpoint, secret.Text, error) {
 	sealed, plain, err := s.secret()
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Service) Rotate(ctx context.Context, who workspace.Principal, id uuid.U
 	return e, plain, err
 }
 
-// Test sends an event that says nothing but that it came.
+// Test sends a test event.
 func (s *Service) Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (Delivery, error) {
 	body, err := encode(testType, time.Now(), map[string]any{"webhook_id": id})
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Service) Test(ctx context.Context, who workspace.Principal, id uuid.UUI
 	return d, err
 }
 
-// Deliveries lists what was and is to be sent to an endpoint.
+// Deliveries returns the deliveries of an endpoint.
 func (s *Service) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, error) {
 	if _, err := s.Store.Webhook(ctx, f.WorkspaceID, f.EndpointID); err != nil {
 		return nil, err
@@ -192,8 +192,8 @@ func (s *Service) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery,
 	return s.Store.Deliveries(ctx, f)
 }
 
-// Redeliver makes a delivery due at once, with all its tries, whatever became
-// of it.
+// Redeliver makes a delivery due immediately, with all retries, regardless of its
+// status.
 func (s *Service) Redeliver(ctx context.Context, who workspace.Principal, endpoint, id uuid.UUID) (Delivery, error) {
 	d, err := s.Store.Redeliver(ctx, who.WorkspaceID, endpoint, id)
 	if err == nil {
@@ -202,7 +202,7 @@ func (s *Service) Redeliver(ctx context.Context, who workspace.Principal, endpoi
 	return d, err
 }
 
-// RedeliverDead does so with every dead delivery of an endpoint.
+// RedeliverDead redelivers all dead deliveries of an endpoint.
 func (s *Service) RedeliverDead(ctx context.Context, who workspace.Principal, endpoint uuid.UUID) (int64, error) {
 	n, err := s.Store.RedeliverDead(ctx, who.WorkspaceID, endpoint)
 	if err == nil {
@@ -217,12 +217,12 @@ func (s *Service) secret() (sealed SealedSecret, plain secret.Text, err error) {
 	return sealed, plain, err
 }
 
-// address checks what can be known of an address before it is dialled: the
-// dialler refuses private ones, whatever name they hide behind.
-func (s *Service) address(text string) (string, error) {
+// checkURL validates and normalizes the URL of an endpoint. Private addresses behind a
+// host name are rejected by the dialer.
+func (s *Service) checkURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Host == "" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" {
-		return "", refuse("invalid", "Give the address of your server, like https://hooks.example/dateline, without user or fragment.")
+		return "", invalidURL("invalid", "Use a URL like https://hooks.example/dateline, without user or fragment.")
 	}
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	port := u.Port()
@@ -234,18 +234,18 @@ func (s *Service) address(text string) (string, error) {
 	switch {
 	case trusted && (u.Scheme == "https" || u.Scheme == "http"):
 	case u.Scheme != "https":
-		return "", refuse("not_https", "Events are sent over https only, except to private hosts that the operator allows (DATELINE_ALLOW_PRIVATE_HOSTS).")
+		return "", invalidURL("not_https", "The URL must be https, except for private hosts that the operator allows (DATELINE_ALLOW_PRIVATE_HOSTS).")
 	case errors.Is(refused, ssrf.ErrIPv4Form):
-		return "", refuse("invalid", "Write the IPv4 address as four decimal numbers, like 192.0.2.1.")
+		return "", invalidURL("invalid", "Write the IPv4 address as four decimal numbers, like 192.0.2.1.")
 	case refused != nil:
-		return "", refuse("private", "This address is private; the operator can allow it (DATELINE_ALLOW_PRIVATE_HOSTS).")
+		return "", invalidURL("private", "The address is private; the operator can allow it (DATELINE_ALLOW_PRIVATE_HOSTS).")
 	case port != "443":
-		return "", refuse("port", fmt.Sprintf("Port %s is not allowed; use 443.", port))
+		return "", invalidURL("port", fmt.Sprintf("Port %s is not allowed; use 443.", port))
 	}
 	return u.String(), nil
 }
 
-func refuse(code, message string) error {
+func invalidURL(code, message string) error {
 	return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: code, Message: message})
 }
 

@@ -1,8 +1,7 @@
-// Package webhook tells other people's servers what happened, by the Standard
+// Package webhook delivers events to the servers of users, according to the Standard
 // Webhooks specification, version 1.0.0
-// (https://github.com/standard-webhooks/standard-webhooks): which endpoints
-// there are, what is sent to them, how it is signed, and the outbox's
-// dispatcher.
+// (https://github.com/standard-webhooks/standard-webhooks). It manages endpoints, builds
+// and signs payloads, and dispatches the outbox.
 package webhook
 
 import (
@@ -10,33 +9,46 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"dateline/internal/publishing/post"
 )
 
-// Status says whether an endpoint gets deliveries.
+// The types of delivered events, as stored in post_events.
+const (
+	eventPosted              = "posted"
+	eventLate                = "late"
+	eventSubmitted           = "submitted"
+	eventApproved            = "approved"
+	eventRejected            = "rejected"
+	eventNeedsReconnect      = "needs_reconnect"
+	eventExpiring            = "expiring"
+	eventSelectorsLearned    = "selectors_learned"
+	eventSelectorsRolledBack = "selectors_rolled_back"
+	eventSelectorsFailed     = "selectors_failed"
+	eventArticleMatched      = "article_matched"
+)
+
+// Status is the status of an endpoint.
 type Status string
 
-// The states of an endpoint.
+// The statuses of endpoints.
 const (
 	Enabled  Status = "enabled"
 	Disabled Status = "disabled"
 )
 
-// Why an endpoint is disabled.
+// The reasons for disabling an endpoint.
 const (
 	ByOwner = "owner"
-	Gone    = "gone"    // it answered 410
-	Failing = "failing" // for days
+	Gone    = "gone"    // it responded with 410
+	Failing = "failing" // no success for days
 )
 
-// Endpoint is an address that events are sent to.
+// Endpoint is a URL that receives events.
 type Endpoint struct {
 	ID             uuid.UUID
 	WorkspaceID    uuid.UUID
 	URL            string
 	Description    string
-	Types          []string // empty: all
+	Types          []string // empty for all
 	Status         Status
 	DisabledReason string
 	FailingSince   *time.Time
@@ -44,43 +56,43 @@ type Endpoint struct {
 	UpdatedAt      time.Time
 }
 
-// Wants says whether the endpoint is to be sent an event.
+// Wants reports whether the endpoint is subscribed to an event.
 func (e Endpoint) Wants(workspace uuid.UUID, kind string, at time.Time) bool {
 	return e.WorkspaceID == workspace && e.Status == Enabled && !at.Before(e.CreatedAt) &&
 		(len(e.Types) == 0 || slices.Contains(e.Types, kind))
 }
 
-// SealedSecret is what an endpoint's deliveries are signed with.
+// SealedSecret is the encrypted signing secret of an endpoint.
 type SealedSecret struct {
 	ID     uuid.UUID
 	Sealed []byte
 }
 
-// Name binds a sealed secret to its row.
+// Name returns the associated data that binds the secret to its row.
 func (s SealedSecret) Name() string { return "webhook-secret/" + s.ID.String() }
 
-// DeliveryStatus is the state of a delivery.
+// DeliveryStatus is the status of a delivery.
 type DeliveryStatus string
 
-// The states of a delivery. A dead one is tried no more until somebody asks.
+// The statuses of deliveries. Dead ones are only redelivered on request.
 const (
 	Pending   DeliveryStatus = "pending"
 	Delivered DeliveryStatus = "delivered"
 	Dead      DeliveryStatus = "dead"
 )
 
-// Delivery is one event on its way to one endpoint. Its id is the webhook-id,
-// the same for every attempt.
+// Delivery is the delivery of an event to an endpoint. Its ID is the webhook-id of all
+// attempts.
 type Delivery struct {
 	ID             uuid.UUID
 	EndpointID     uuid.UUID
 	Type           string
 	Body           string
 	Status         DeliveryStatus
-	Attempts       int // in all
-	Tries          int // since it was last asked for
+	Attempts       int // total
+	Retries        int // since the last redelivery request
 	DueAt          time.Time
-	ResponseStatus int // 0: none came
+	ResponseStatus int // 0 without a response
 	ResponseBody   string
 	LastError      string
 	AttemptedAt    *time.Time
@@ -88,32 +100,31 @@ type Delivery struct {
 	CreatedAt      time.Time
 }
 
-// Job is a delivery as an attempt needs it.
+// Job is a delivery that is to be attempted.
 type Job struct {
 	Delivery
 	URL     string
 	Enabled bool
-	Wait    time.Duration // until it is due; by the database's clock
+	Wait    time.Duration // until it is due, by the database clock
 }
 
-// Result is what became of an attempt.
+// Result is the result of an attempt.
 type Result struct {
 	Status         DeliveryStatus
-	Made           bool          // false: nothing was sent
-	Again          time.Duration // until the next attempt, of a pending one
-	Gone           bool          // the endpoint wants nothing more
+	Sent           bool          // whether a request was sent
+	RetryIn        time.Duration // until the next attempt of a pending delivery
+	Gone           bool          // the endpoint responded with 410
 	ResponseStatus int
 	ResponseBody   string
 	Error          string
 }
 
-// Event is what happened, as the dispatcher reads it.
+// Event is an event to dispatch.
 type Event struct {
-	Place       post.EventCursor
 	WorkspaceID uuid.UUID
 	PostID      *uuid.UUID
 	TargetID    *uuid.UUID
-	AccountID   uuid.UUID // nil id: of no account
+	AccountID   uuid.UUID // uuid.Nil without an account
 	Type        string    // as in post_events
 	Actor       string
 	Data        []byte
@@ -125,23 +136,23 @@ type Event struct {
 	Scheduled   *time.Time
 }
 
-// testType is the type of the event that somebody sends to try an endpoint.
+// testType is the type of test events.
 const testType = "webhook.test"
 
-// Types lists the types of events that an endpoint may ask for.
+// Types returns the types that an endpoint can subscribe to.
 func Types() []string {
 	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
 		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched"}
 }
 
-// TypeOf gives the type under which an event is sent.
+// TypeOf returns the public type of an event.
 func TypeOf(event string) string {
 	switch event {
-	case post.EventNeedsReconnect, post.EventExpiring:
+	case eventNeedsReconnect, eventExpiring:
 		return "account." + event
-	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
+	case eventSelectorsLearned, eventSelectorsRolledBack, eventSelectorsFailed:
 		return "domain." + event
-	case post.EventArticleMatched:
+	case eventArticleMatched:
 		return "article.matched"
 	}
 	return "post." + event

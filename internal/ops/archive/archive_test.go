@@ -112,6 +112,6 @@ func FuzzImport(f *testing.F) {
 		_ = w.WriteHeader(&tar.Header{Name: name, Size: int64(len(body))})
 		_, _ = w.Write(body)
 		_, _ = w.Close(), z.Close()
-		_, _ = archive.Import(t.Context(), bytes.NewReader(out.Bytes()), archive.Into{Store: nothing{}, Audit: nothing{}.NoteMoved})
+		_, _ = archive.Import(t.Context(), bytes.NewReader(out.Bytes()), archive.Target{Store: nothing{}, Audit: nothing{}.AuditArchive})
 	})
 }

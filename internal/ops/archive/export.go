@@ -18,11 +18,11 @@ import (
 	"dateline/internal/publishing/media/metadata"
 )
 
-// pieceSize is how much of a section is in one entry: a tar wants to know sizes
-// ahead.
-const pieceSize = 1 << 20
+// chunkSize is the approximate size of the entries of a section: the size of a tar entry
+// must be known in advance.
+const chunkSize = 1 << 20
 
-// Exported counts what an archive holds.
+// Exported counts the objects in an archive by section.
 type Exported map[Section]int
 
 // writer writes an archive.
@@ -34,18 +34,18 @@ type writer struct {
 	lines   bytes.Buffer
 }
 
-// From is what is exported.
-type From struct {
-	Source    Source
-	Objects   Objects
-	Workspace uuid.UUID
-	Version   string               // of the program that does it
-	Note      func(Progress) error // told again and again how far it is, and at the end; nil: nobody
+// ExportOptions describe what is exported.
+type ExportOptions struct {
+	Source     Source
+	Objects    Objects
+	Workspace  uuid.UUID
+	Version    string               // of the program
+	OnProgress func(Progress) error // called repeatedly; can be nil
 }
 
-// Export writes everything that a workspace owns. Files that the object store
-// does not have are left out.
-func Export(ctx context.Context, w io.Writer, from From) (Exported, error) {
+// Export writes the archive of a workspace. Files that are missing in the object store
+// are skipped.
+func Export(ctx context.Context, w io.Writer, from ExportOptions) (Exported, error) {
 	z, err := zstd.NewWriter(w)
 	if err != nil {
 		return nil, err
@@ -60,15 +60,15 @@ func Export(ctx context.Context, w io.Writer, from From) (Exported, error) {
 	}
 	counts, files := Exported{}, []mediaRow{}
 	at := Progress{Rows: counts}
-	note := func() error {
-		if from.Note == nil {
+	reportProgress := func() error {
+		if from.OnProgress == nil {
 			return nil
 		}
-		return from.Note(at)
+		return from.OnProgress(at)
 	}
 	err = from.Source.ExportWorkspace(ctx, from.Workspace, func(s Section, row json.RawMessage) error {
 		counts[s]++
-		if err := note(); err != nil {
+		if err := reportProgress(); err != nil {
 			return err
 		}
 		if s == Media {
@@ -93,14 +93,14 @@ func Export(ctx context.Context, w io.Writer, from From) (Exported, error) {
 			}
 		}
 		at.Files++
-		if err := note(); err != nil {
+		if err := reportProgress(); err != nil {
 			return counts, err
 		}
 	}
-	return counts, errors.Join(out.tar.Close(), z.Close(), note())
+	return counts, errors.Join(out.tar.Close(), z.Close(), reportProgress())
 }
 
-// mediaRow is what an archive says of a file.
+// mediaRow is the row of a media file.
 type mediaRow struct {
 	ID        uuid.UUID `json:"id"`
 	ObjectKey string    `json:"object_key"`
@@ -111,7 +111,7 @@ type mediaRow struct {
 	Removed   []string  `json:"metadata_removed"`
 }
 
-// removed are the categories that are known.
+// removed returns the known categories of removed metadata.
 func (m mediaRow) removed() (known []metadata.Category) {
 	for _, c := range metadata.Categories() {
 		if slices.Contains(m.Removed, string(c)) {
@@ -130,7 +130,7 @@ func (w *writer) entry(name string, raw []byte) error {
 }
 
 func (w *writer) line(s Section, row json.RawMessage) error {
-	if s != w.section || w.lines.Len() >= pieceSize {
+	if s != w.section || w.lines.Len() >= chunkSize {
 		if err := w.flush(); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (w *writer) flush() error {
 func (w *writer) file(ctx context.Context, from Objects, m mediaRow) error {
 	body, err := from.Get(ctx, m.ObjectKey)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil // lost already; the row tells of it
+		return nil // missing; the archive still contains its row
 	}
 	if err != nil {
 		return err
@@ -170,5 +170,5 @@ func (w *writer) file(ctx context.Context, from Objects, m mediaRow) error {
 	return nil
 }
 
-// filePrefix begins the names of the media themselves.
+// filePrefix is the prefix of the entries of media files.
 const filePrefix = "files/"

@@ -20,40 +20,40 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// Into is where an archive is taken in.
-type Into struct {
+// Target describes the target of an import.
+type Target struct {
 	Store   Store
 	Objects Objects
 	Media   Library
-	Sites   SiteMaker // nil: sites are left out
-	Seeds   SeedMaker // nil: seeds are left out
+	Sites   SiteCreator // if nil, sites are skipped
+	Seeds   SeedCreator // if nil, seeds are skipped
 	Audit   Audit
 	Who     workspace.Principal
 }
 
-// Audit notes that an import began, and what came of it.
-type Audit func(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
+// Audit records the start and the result of an import in the audit log.
+type Audit func(ctx context.Context, workspace uuid.UUID, action audit.Action, data map[string]any) error
 
-// Imported says what came in, and what did not.
+// Imported is the result of an import.
 type Imported struct {
-	Added map[Section]int64
-	Left  []string // what was left out, and why
+	Added   map[Section]int64
+	Skipped []string // skipped objects with the reason
 }
 
-// ErrNoArchive says that something is no export of a workspace.
-var ErrNoArchive = errors.New("this is no export of a workspace")
+// ErrInvalid is returned for files that are not a valid archive.
+var ErrInvalid = errors.New("not a valid workspace archive")
 
-// mostLine is how long a row may be.
-const mostLine = 16 << 20
+// maxLineSize is the maximum size of a row.
+const maxLineSize = 16 << 20
 
-// Import takes an archive in. Everything gets ids of its own, always the same in
-// one workspace, so that doing it twice adds nothing twice.
+// Import imports an archive. Objects get new IDs, which are deterministic per workspace,
+// so that a repeated import creates no duplicates.
 //
-// What would publish by itself does not: the installation that the archive comes
-// from may still run. Waiting posts become drafts with their time, series are
-// paused, and accounts have to be connected. A post that was being sent, and a
-// dead letter that would come back by itself, is cancelled.
-func Import(ctx context.Context, r io.Reader, into Into) (done Imported, err error) {
+// Nothing is published automatically, because the original installation may still be
+// running: scheduled posts become drafts with their time, series are paused, and accounts
+// must be connected. Posts in flight, and dead letters that would be retried
+// automatically, are canceled.
+func Import(ctx context.Context, r io.Reader, target Target) (done Imported, err error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return done, err
@@ -64,16 +64,16 @@ func Import(ctx context.Context, r io.Reader, into Into) (done Imported, err err
 		return done, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	in := &importer{Into: into, dir: dir, done: Imported{Added: map[Section]int64{}}, known: map[uuid.UUID]uuid.UUID{}, keys: map[uuid.UUID]string{}}
+	in := &importer{Target: target, dir: dir, done: Imported{Added: map[Section]int64{}}, known: map[uuid.UUID]uuid.UUID{}, keys: map[uuid.UUID]string{}}
 	if err := in.unpack(tar.NewReader(z)); err != nil {
-		return done, fmt.Errorf("%w: %w", ErrNoArchive, err)
+		return done, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	// Before anything comes in: should the process die half way, it is known whose doing that was.
-	if err := into.Audit(ctx, into.Who.WorkspaceID, audit.WorkspaceImporting, nil); err != nil {
+	// Recorded first, so that a crash during the import can be attributed.
+	if err := target.Audit(ctx, target.Who.WorkspaceID, audit.WorkspaceImporting, nil); err != nil {
 		return done, err
 	}
 	defer func() {
-		err = errors.Join(err, into.Audit(context.WithoutCancel(ctx), into.Who.WorkspaceID, audit.WorkspaceImported, map[string]any{"added": in.done.Added, "left_out": len(in.done.Left), "whole": err == nil}))
+		err = errors.Join(err, target.Audit(context.WithoutCancel(ctx), target.Who.WorkspaceID, audit.WorkspaceImported, map[string]any{"added": in.done.Added, "skipped": len(in.done.Skipped), "complete": err == nil}))
 	}()
 	for _, load := range []func(context.Context) error{in.accounts, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
 		if err := load(ctx); err != nil {
@@ -84,18 +84,18 @@ func Import(ctx context.Context, r io.Reader, into Into) (done Imported, err err
 }
 
 type importer struct {
-	Into
-	dir   string
-	done  Imported
-	known map[uuid.UUID]uuid.UUID // ids of the archive and their new ones
-	keys  map[uuid.UUID]string    // where new files lie
-	first []map[string]any        // replies, until the posts that they answer are there
+	Target
+	dir     string
+	done    Imported
+	known   map[uuid.UUID]uuid.UUID // new IDs by those of the archive
+	keys    map[uuid.UUID]string    // object keys of imported files
+	replies []map[string]any        // replies, which are imported after the posts
 }
 
-// names are those that an archive's entries may have.
-var names = regexp.MustCompile(`^(manifest\.json|[a-z]+/[0-9]{6}\.jsonl|files/[0-9a-f]{64})$`) //nolint:gochecknoglobals // a constant in all but name
+// validEntry matches the allowed names of entries.
+var validEntry = regexp.MustCompile(`^(manifest\.json|[a-z]+/[0-9]{6}\.jsonl|files/[0-9a-f]{64})$`) //nolint:gochecknoglobals // constant
 
-// unpack writes the entries to disk: files come last and are needed early.
+// unpack writes the entries to disk, because files come last but are needed first.
 func (i *importer) unpack(t *tar.Reader) error {
 	for n := 0; ; n++ {
 		h, err := t.Next()
@@ -105,13 +105,13 @@ func (i *importer) unpack(t *tar.Reader) error {
 		if err != nil {
 			return err
 		}
-		if !names.MatchString(h.Name) {
-			return fmt.Errorf("it holds %q", h.Name)
+		if !validEntry.MatchString(h.Name) {
+			return fmt.Errorf("unexpected entry %q", h.Name)
 		}
 		if n == 0 {
 			var m Manifest
-			if err := json.NewDecoder(io.LimitReader(t, mostLine)).Decode(&m); err != nil || h.Name != "manifest.json" || m.Format != Format {
-				return errors.Join(errors.New("its manifest cannot be read, or is of another version"), err)
+			if err := json.NewDecoder(io.LimitReader(t, maxLineSize)).Decode(&m); err != nil || h.Name != "manifest.json" || m.Format != Format {
+				return errors.Join(errors.New("the manifest is invalid or of an unsupported version"), err)
 			}
 			continue
 		}
@@ -123,7 +123,7 @@ func (i *importer) unpack(t *tar.Reader) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(f, t) //nolint:gosec // who may import may fill the disk of the import, and no more
+		_, err = io.Copy(f, t) //nolint:gosec // the size is limited by the temporary disk
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
@@ -142,13 +142,13 @@ func (i *importer) each(s Section, do func(row map[string]any) error) error {
 			return err
 		}
 		lines := bufio.NewScanner(bytes.NewReader(raw))
-		lines.Buffer(nil, mostLine)
+		lines.Buffer(nil, maxLineSize)
 		for lines.Scan() {
 			var row map[string]any
 			decoder := json.NewDecoder(bytes.NewReader(lines.Bytes()))
 			decoder.UseNumber()
 			if err := decoder.Decode(&row); err != nil {
-				return fmt.Errorf("%w: %s: %w", ErrNoArchive, s, err)
+				return fmt.Errorf("%w: %s: %w", ErrInvalid, s, err)
 			}
 			if err := do(row); err != nil {
 				return fmt.Errorf("%s: %w", s, err)
@@ -161,12 +161,12 @@ func (i *importer) each(s Section, do func(row map[string]any) error) error {
 	return nil
 }
 
-// fresh gives an id of the archive its new one.
-func (i *importer) fresh(row map[string]any, field string) (uuid.UUID, error) {
+// newID returns the new ID of an object of the archive.
+func (i *importer) newID(row map[string]any, field string) (uuid.UUID, error) {
 	text, _ := row[field].(string)
 	old, err := uuid.Parse(text)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("a row has no %s", field)
+		return uuid.Nil, fmt.Errorf("a row has no valid %s", field)
 	}
 	if id, ok := i.known[old]; ok {
 		return id, nil
@@ -176,8 +176,8 @@ func (i *importer) fresh(row map[string]any, field string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// renamed replaces the ids of what came in, wherever they stand.
-func (i *importer) renamed(v any) any {
+// replaceIDs replaces all IDs of imported objects in a JSON value.
+func (i *importer) replaceIDs(v any) any {
 	switch v := v.(type) {
 	case string:
 		if len(v) != 36 {
@@ -191,12 +191,12 @@ func (i *importer) renamed(v any) any {
 		return v
 	case []any:
 		for n := range v {
-			v[n] = i.renamed(v[n])
+			v[n] = i.replaceIDs(v[n])
 		}
 		return v
 	case map[string]any:
 		for k := range v {
-			v[k] = i.renamed(v[k])
+			v[k] = i.replaceIDs(v[k])
 		}
 		return v
 	default:
@@ -204,8 +204,8 @@ func (i *importer) renamed(v any) any {
 	}
 }
 
-// own makes a row the workspace's.
-func (i *importer) own(row map[string]any) {
+// setOwner assigns a row to the workspace and the importing user.
+func (i *importer) setOwner(row map[string]any) {
 	row["workspace_id"], row["user_id"] = i.Who.WorkspaceID, i.Who.UserID
 }
 
@@ -217,23 +217,23 @@ func (i *importer) add(ctx context.Context, s Section, table Table, row map[stri
 	return n > 0, err
 }
 
-func (i *importer) left(format string, args ...any) {
-	i.done.Left = append(i.done.Left, fmt.Sprintf(format, args...))
+func (i *importer) skip(format string, args ...any) {
+	i.done.Skipped = append(i.done.Skipped, fmt.Sprintf(format, args...))
 }
 
 func (i *importer) series(ctx context.Context) error {
 	return i.each(Series, func(row map[string]any) error {
-		id, err := i.fresh(row, "id")
+		id, err := i.newID(row, "id")
 		if err != nil {
 			return err
 		}
 		notes, _ := row["notes"].([]any)
 		row["id"] = id
-		row["template"] = i.renamed(row["template"])
+		row["template"] = i.replaceIDs(row["template"])
 		if row["status"] == "active" {
 			row["status"] = "paused"
 		}
-		i.own(row)
+		i.setOwner(row)
 		if _, err := i.add(ctx, Series, SeriesRows, row); err != nil {
 			return err
 		}
@@ -251,9 +251,9 @@ func (i *importer) series(ctx context.Context) error {
 	})
 }
 
-// ours is the new id of something that came in, and nothing for anything else:
-// an archive must not reach what is not its own.
-func (i *importer) ours(v any) any {
+// importedID returns the new ID of an imported object, and nil for all other IDs: an
+// archive must not reference existing objects.
+func (i *importer) importedID(v any) any {
 	text, _ := v.(string)
 	old, err := uuid.Parse(text)
 	if err != nil {

@@ -15,113 +15,113 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Keep is how long an archive that a workflow wrote is kept.
-const Keep = 7 * 24 * time.Hour
+// Retention is how long the archive of an export is stored.
+const Retention = 7 * 24 * time.Hour
 
-// linkLife is how long an address of an archive is good for.
-const linkLife = time.Hour
+// linkTTL is the validity of the download URL of an archive.
+const linkTTL = time.Hour
 
-// ContentType is how archives are labelled.
+// ContentType is the media type of archives.
 const ContentType = "application/zstd"
 
-// JobStatus is how far an export is.
+// JobStatus is the status of an export.
 type JobStatus string
 
 // The statuses.
 const (
-	JobWaiting JobStatus = "waiting"
-	JobWriting JobStatus = "writing"
+	JobPending JobStatus = "pending"
+	JobRunning JobStatus = "running"
 	JobDone    JobStatus = "done"
 	JobFailed  JobStatus = "failed"
-	JobExpired JobStatus = "expired" // the archive is there no more
+	JobExpired JobStatus = "expired" // the archive was deleted
 )
 
-// Progress says how much of a workspace is in an archive.
+// Progress is the progress of an export.
 type Progress struct {
 	Rows       Exported `json:"rows"`
 	Files      int      `json:"files"`
-	FilesTotal int      `json:"files_total"` // known once all rows are written
+	FilesTotal int      `json:"files_total"` // known after all rows are written
 }
 
-// Job is an export that a workflow carries out.
+// Job is an export that a workflow executes.
 type Job struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 	Status      JobStatus
 	Progress    Progress
-	Bytes       int64 // of the archive, once it is there
-	Problem     string
+	Bytes       int64 // size of the archive
+	Error       string
 	RequestedAt time.Time
 	FinishedAt  *time.Time
 	ExpiresAt   *time.Time
-	URL         string // where it can be downloaded for an hour; of one that is asked for by its id
+	URL         string // download URL, valid for one hour; set by Get
 }
 
-// JobStore is the database as it keeps exports.
+// JobStore stores exports.
 type JobStore interface {
 	Source
-	BeginExport(ctx context.Context, id, workspace, user uuid.UUID) (Job, error)
+	CreateExport(ctx context.Context, id, workspace, user uuid.UUID) (Job, error)
 	ExportJob(ctx context.Context, id uuid.UUID) (Job, error)
 	ExportJobs(ctx context.Context, workspace uuid.UUID) ([]Job, error)
-	NoteExportProgress(ctx context.Context, id uuid.UUID, p Progress) (underWay bool, err error)
-	FinishExport(ctx context.Context, id uuid.UUID, p Progress, bytes int64, keep time.Duration) (underWay bool, err error)
-	FailExport(ctx context.Context, id uuid.UUID, problem string) error
+	UpdateExportProgress(ctx context.Context, id uuid.UUID, p Progress) (active bool, err error)
+	FinishExport(ctx context.Context, id uuid.UUID, p Progress, bytes int64, retention time.Duration) (active bool, err error)
+	FailExport(ctx context.Context, id uuid.UUID, reason string) error
 	ExpireExport(ctx context.Context, id uuid.UUID) error
 }
 
-// JobObjects is where archives lie.
+// JobObjects stores archives in the object store.
 type JobObjects interface {
 	Objects
 	Stream(ctx context.Context, key, contentType string, from io.Reader) (int64, error)
 	Size(ctx context.Context, key string) (int64, error)
-	PresignGet(ctx context.Context, key string, life time.Duration) (string, error)
+	PresignGet(ctx context.Context, key string, ttl time.Duration) (string, error)
 	Delete(ctx context.Context, key string) error
 }
 
-// Workflows tells Temporal of exports.
+// Workflows starts export workflows.
 type Workflows interface {
 	StartWorkspaceExport(ctx context.Context, id uuid.UUID) error
 }
 
-// Archives has workspaces exported into the object store.
+// Archives exports workspaces to the object store.
 type Archives struct {
 	Store     JobStore
 	Objects   JobObjects
-	Workflows Workflows // only to begin
+	Workflows Workflows // only required by Start
 	Version   string    // of the program
 }
 
-// key is where an export's archive lies.
+// key returns the object key of the archive.
 func key(j Job) string {
 	return "exports/workspaces/" + j.WorkspaceID.String() + "/" + j.ID.String() + ".tar.zst"
 }
 
-// Begin has a workspace exported. When that is under way, it is that export.
-func (a *Archives) Begin(ctx context.Context, who workspace.Principal) (Job, error) {
+// Start starts an export of a workspace, or returns the active one.
+func (a *Archives) Start(ctx context.Context, who workspace.Principal) (Job, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return Job{}, err
 	}
-	job, err := a.Store.BeginExport(ctx, id, who.WorkspaceID, who.UserID)
+	job, err := a.Store.CreateExport(ctx, id, who.WorkspaceID, who.UserID)
 	if err != nil {
 		return job, err
 	}
-	// Also one that is under way: Temporal may have lost its store since.
+	// Also for an active export: Temporal may have lost its data.
 	if err := a.Workflows.StartWorkspaceExport(ctx, job.ID); err != nil {
 		if job.ID == id {
-			err = errors.Join(err, a.Store.FailExport(context.WithoutCancel(ctx), id, "Temporal did not answer."))
+			err = errors.Join(err, a.Store.FailExport(context.WithoutCancel(ctx), id, "Temporal is not available."))
 		}
 		return job, err
 	}
 	return job, nil
 }
 
-// List gives the latest exports of a workspace, the newest first.
+// List returns the latest exports of a workspace, newest first.
 func (a *Archives) List(ctx context.Context, who workspace.Principal) ([]Job, error) {
 	return a.Store.ExportJobs(ctx, who.WorkspaceID)
 }
 
-// Get finds an export. One that is done has an address.
+// Get returns an export, with its download URL if it is done.
 func (a *Archives) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Job, error) {
 	job, err := a.Store.ExportJob(ctx, id)
 	if err == nil && job.WorkspaceID != who.WorkspaceID {
@@ -130,7 +130,7 @@ func (a *Archives) Get(ctx context.Context, who workspace.Principal, id uuid.UUI
 	if err != nil || job.Status != JobDone {
 		return job, err
 	}
-	// After a restore the row may be there and the archive not.
+	// After a restore, the archive can be missing.
 	switch _, err := a.Objects.Size(ctx, key(job)); {
 	case errors.Is(err, blob.ErrNotFound):
 		job.Status = JobExpired
@@ -138,51 +138,51 @@ func (a *Archives) Get(ctx context.Context, who workspace.Principal, id uuid.UUI
 	case err != nil:
 		return job, err
 	}
-	job.URL, err = a.Objects.PresignGet(ctx, key(job), linkLife)
+	job.URL, err = a.Objects.PresignGet(ctx, key(job), linkTTL)
 	return job, err
 }
 
-// Open reads an archive that is done.
+// Open opens the archive of an export.
 func (a *Archives) Open(ctx context.Context, who workspace.Principal, id uuid.UUID) (Job, io.ReadCloser, error) {
 	job, err := a.Get(ctx, who, id)
 	if err != nil {
 		return job, nil, err
 	}
 	if job.Status != JobDone {
-		return job, nil, &apperr.Error{Kind: apperr.KindConflict, Code: "export_" + string(job.Status), Message: "There is no archive of this export: it is " + string(job.Status) + "."}
+		return job, nil, &apperr.Error{Kind: apperr.KindConflict, Code: "export_" + string(job.Status), Message: "This export has no archive, because it is " + string(job.Status) + "."}
 	}
 	body, err := a.Objects.Get(ctx, key(job))
 	return job, body, err
 }
 
-// progressEvery is how often progress is noted.
-const progressEvery = 2 * time.Second
+// progressInterval is the minimum interval of progress updates.
+const progressInterval = 2 * time.Second
 
-// Write carries an export out. One that is not under way any more is left alone.
+// Write executes an export, unless it is no longer active.
 func (a *Archives) Write(ctx context.Context, id uuid.UUID) (job Job, err error) {
 	if job, err = a.Store.ExportJob(ctx, id); err != nil {
 		return job, err
 	}
-	underWay, err := a.Store.NoteExportProgress(ctx, id, Progress{})
-	if err != nil || !underWay {
+	active, err := a.Store.UpdateExportProgress(ctx, id, Progress{})
+	if err != nil || !active {
 		return job, err
 	}
 	var done Progress
-	noted := time.Now()
-	note := func(p Progress) error {
+	updatedAt := time.Now()
+	update := func(p Progress) error {
 		done = p
-		if time.Since(noted) < progressEvery {
+		if time.Since(updatedAt) < progressInterval {
 			return nil
 		}
-		noted = time.Now()
-		_, err := a.Store.NoteExportProgress(ctx, id, p)
+		updatedAt = time.Now()
+		_, err := a.Store.UpdateExportProgress(ctx, id, p)
 		return err
 	}
 	out, in := io.Pipe()
 	written := make(chan error, 1)
 	go func() {
-		_, err := Export(ctx, in, From{Source: a.Store, Objects: a.Objects, Workspace: job.WorkspaceID, Version: a.Version, Note: note})
-		_ = in.CloseWithError(err) // nil ends the archive
+		_, err := Export(ctx, in, ExportOptions{Source: a.Store, Objects: a.Objects, Workspace: job.WorkspaceID, Version: a.Version, OnProgress: update})
+		_ = in.CloseWithError(err) // nil means end of file
 		written <- err
 	}()
 	bytes, err := a.Objects.Stream(ctx, key(job), ContentType, out)
@@ -193,15 +193,15 @@ func (a *Archives) Write(ctx context.Context, id uuid.UUID) (job Job, err error)
 	if err != nil {
 		return job, fmt.Errorf("exporting workspace %s: %w", job.WorkspaceID, err)
 	}
-	if underWay, err = a.Store.FinishExport(ctx, id, done, bytes, Keep); err == nil && underWay {
+	if active, err = a.Store.FinishExport(ctx, id, done, bytes, Retention); err == nil && active {
 		job.Status, job.Progress, job.Bytes = JobDone, done, bytes
 	}
 	return job, err
 }
 
-// Fail notes that an export was given up.
+// Fail marks an export as failed.
 func (a *Archives) Fail(ctx context.Context, id uuid.UUID) error {
-	return a.Store.FailExport(ctx, id, "It could not be written; the log of the worker says why.")
+	return a.Store.FailExport(ctx, id, "The archive could not be written; see the log of the worker.")
 }
 
 // Expire deletes an archive.
@@ -209,7 +209,7 @@ func (a *Archives) Expire(ctx context.Context, id uuid.UUID) error {
 	job, err := a.Store.ExportJob(ctx, id)
 	var refused *apperr.Error
 	if errors.As(err, &refused) {
-		return nil // its workspace is gone, and what it owned with it
+		return nil // the workspace was deleted
 	}
 	if err != nil {
 		return err

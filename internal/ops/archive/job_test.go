@@ -30,9 +30,9 @@ func TestAnExportByAWorkflow(t *testing.T) {
 	from.Must(err)
 	temporal := &told{}
 	archives := &archive.Archives{Store: from.Store, Objects: from.Objects, Workflows: temporal, Version: "test"}
-	job, err := archives.Begin(t.Context(), from.Owner)
+	job, err := archives.Start(t.Context(), from.Owner)
 	from.Must(err)
-	again, err := archives.Begin(t.Context(), from.Owner)
+	again, err := archives.Start(t.Context(), from.Owner)
 	from.Must(err)
 	// Told twice: it may have been lost the first time.
 	if again.ID != job.ID || len(temporal.ids) != 2 || temporal.ids[1] != job.ID {
@@ -44,7 +44,7 @@ func TestAnExportByAWorkflow(t *testing.T) {
 	if _, err := away.Write(t.Context(), job.ID); err == nil {
 		t.Error("it was written to a store that is away")
 	}
-	if job, err = archives.Get(t.Context(), from.Owner, job.ID); err != nil || job.Status != archive.JobWriting {
+	if job, err = archives.Get(t.Context(), from.Owner, job.ID); err != nil || job.Status != archive.JobRunning {
 		t.Fatalf("%+v %v", job, err)
 	}
 	job, err = archives.Write(t.Context(), job.ID)

@@ -20,8 +20,8 @@ func TestImport_RemovesMetadata(t *testing.T) {
 	from.Must(from.Objects.Put(t.Context(), item.ObjectKey, "image/jpeg", int64(len(tagged)), bytes.NewReader(tagged)))
 	from.Exec("update media set bytes = $1, file_name = 'tagged.jpg' where id = $2", len(tagged), item.ID)
 
-	if done := to.take(from.export(), to.Owner); len(done.Left) != 0 {
-		t.Fatalf("left out: %v", done.Left)
+	if done := to.take(from.export(), to.Owner); len(done.Skipped) != 0 {
+		t.Fatalf("left out: %v", done.Skipped)
 	}
 	items, err := to.Media.List(t.Context(), media.Filter{WorkspaceID: to.Workspace.ID, Limit: 10})
 	to.Must(err)

@@ -16,7 +16,9 @@ func (nothing) ImportRows(context.Context, archive.Table, []map[string]any) (int
 	return 0, nil
 }
 
-func (nothing) NoteMoved(context.Context, uuid.UUID, audit.Action, map[string]any) error { return nil }
+func (nothing) AuditArchive(context.Context, uuid.UUID, audit.Action, map[string]any) error {
+	return nil
+}
 
 func (nothing) AccountsByRemote(context.Context, uuid.UUID) (map[archive.RemoteAccount]uuid.UUID, error) {
 	return nil, nil

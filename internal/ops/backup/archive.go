@@ -1,18 +1,17 @@
-// Package backup writes what Dateline keeps in Postgres into one archive, and
-// reads it back into an empty database.
+// Package backup backs up the database to an archive, and restores the archive into an
+// empty database.
 //
-// The archive is a tar, compressed with zstd:
+// The archive is a tar file, compressed with zstd:
 //
-//	manifest.json              what is in it, and since when nothing is
-//	keyset.sealed              the keyset, sealed with a passphrase; may be missing
-//	tables/<table>/<n>         the table's rows in COPY's text format, in pieces
-//	objects/<key>              files of the bucket; may be missing
-//	end.json                   how many rows and bytes there were; without it, the archive is cut off
+//	manifest.json              contents and time of the backup
+//	keyset.sealed              keyset, encrypted with a passphrase (optional)
+//	tables/<table>/<n>         rows of a table in the text format of COPY, in chunks
+//	objects/<key>              objects of the bucket (optional)
+//	end.json                   row and byte counts; if missing, the archive is truncated
 //
-// All tables are read in one snapshot. The schema is not in the archive: a
-// restore builds it from the migrations, up to the version that the archive was
-// made at, so an archive can be read by every later version, and by any major
-// version of Postgres.
+// All tables are read in one snapshot. The archive does not contain the schema: a
+// restore first applies the migrations up to the version of the backup. So a backup can
+// be restored by all later versions, and into any major version of Postgres.
 package backup
 
 import (
@@ -29,7 +28,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Format is the version of the archive's form.
+// Format is the version of the archive format.
 const Format = 1
 
 const (
@@ -40,67 +39,67 @@ const (
 	objectPrefix = "objects/"
 )
 
-// mostJSON bounds the documents of an archive that are read into memory.
-const mostJSON = 64 << 20
+// maxJSONSize limits the JSON documents that are read into memory.
+const maxJSONSize = 64 << 20
 
-// Manifest says what is in an archive.
+// Manifest describes the contents of an archive.
 type Manifest struct {
 	Format     int         `json:"format"`
-	Version    string      `json:"dateline"`          // that made it
+	Version    string      `json:"dateline"`          // of the program that wrote it
 	Schema     int64       `json:"schema"`            // number of the last migration
-	TakenAt    time.Time   `json:"taken_at"`          // by the database: nothing later is in it
-	Keyset     bool        `json:"keyset"`            // sealed in the archive
-	KeyIDs     []uint32    `json:"keys"`              // of the keyset when it was taken
+	TakenAt    time.Time   `json:"taken_at"`          // snapshot time, by the database clock
+	Keyset     bool        `json:"keyset"`            // whether the archive contains the keyset
+	KeyIDs     []uint32    `json:"keys"`              // of the keyset at that time
 	Objects    string      `json:"objects"`           // none, media or all
-	Tables     []Table     `json:"tables"`            // in the order in which they can be loaded
-	Partitions []Partition `json:"partitions"`        // of tables that are divided as time goes by
-	LeftOut    []string    `json:"left_out"`          // tables whose rows are of no use later
-	Sequences  []Sequence  `json:"sequences"`         // the next ids
-	Server     string      `json:"postgres,omitzero"` // version of the server it was read from
+	Tables     []Table     `json:"tables"`            // in load order
+	Partitions []Partition `json:"partitions"`        // of partitioned tables
+	Excluded   []string    `json:"excluded"`          // tables whose rows are not backed up
+	Sequences  []Sequence  `json:"sequences"`         // current values
+	Server     string      `json:"postgres,omitzero"` // version of the server
 }
 
-// Table is one table of an archive.
+// Table is a table in an archive.
 type Table struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 }
 
-// Partition is a part of a table.
+// Partition is a partition of a table.
 type Partition struct {
 	Of    string `json:"of"`
 	Name  string `json:"name"`
-	Bound string `json:"bound"` // as Postgres writes it: FOR VALUES FROM (…) TO (…)
+	Bound string `json:"bound"` // in SQL syntax: FOR VALUES FROM (…) TO (…)
 }
 
-// Sequence is how far a table's ids have been given out.
+// Sequence is the state of a sequence.
 type Sequence struct {
 	Name   string `json:"name"`
 	Last   int64  `json:"last"`
 	Called bool   `json:"called"`
 }
 
-// Count is what an archive holds of a table.
+// Count is the number of rows and bytes of a table in an archive.
 type Count struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// End closes an archive.
+// End is the last document of an archive.
 type End struct {
 	Tables  map[string]Count `json:"tables"`
 	Objects int64            `json:"objects"`
-	Missing int64            `json:"missing"` // objects that rows name and the bucket does not have
+	Missing int64            `json:"missing"` // referenced objects that are missing in the bucket
 }
 
-// ErrDamaged says that an archive is cut off or was changed.
-var ErrDamaged = errors.New("the backup is damaged or cut off; nothing was restored")
+// ErrDamaged is returned for archives that are truncated or modified.
+var ErrDamaged = errors.New("the backup is damaged or truncated; nothing was restored")
 
-func damaged(why string, args ...any) error {
-	return fmt.Errorf("%w (%s)", ErrDamaged, fmt.Sprintf(why, args...))
+func damaged(reason string, args ...any) error {
+	return fmt.Errorf("%w (%s)", ErrDamaged, fmt.Sprintf(reason, args...))
 }
 
-// archive writes the entries.
+// archive writes the entries of an archive.
 type archive struct {
 	tar  *tar.Writer
 	zstd *zstd.Encoder
@@ -119,7 +118,7 @@ func (a *archive) entry(name string, size int64) error {
 	return a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: size, ModTime: a.now, Format: tar.FormatPAX})
 }
 
-func (a *archive) object(f file, size int64) error {
+func (a *archive) object(f object, size int64) error {
 	return a.tar.WriteHeader(&tar.Header{Name: objectPrefix + f.Key, Mode: 0o600, Size: size, ModTime: a.now, Format: tar.FormatPAX,
 		PAXRecords: map[string]string{contentTypeRecord: f.ContentType}})
 }
@@ -142,12 +141,12 @@ func (a *archive) document(name string, v any) error {
 
 func (a *archive) close() error { return errors.Join(a.tar.Close(), a.zstd.Close()) }
 
-// pieceSize is how much of a table is in one entry: a tar wants to know sizes
-// ahead.
-const pieceSize = 4 << 20
+// chunkSize is the maximum size of a table entry: the size of a tar entry must be known
+// in advance.
+const chunkSize = 4 << 20
 
-// pieces writes what COPY gives as entries of a table.
-type pieces struct {
+// tableWriter writes the output of COPY as entries of a table.
+type tableWriter struct {
 	to    *archive
 	table string
 	buf   []byte
@@ -156,17 +155,17 @@ type pieces struct {
 	hash  hash.Hash
 }
 
-func newPieces(to *archive, table string) *pieces {
-	return &pieces{to: to, table: table, buf: make([]byte, 0, pieceSize), hash: sha256.New()}
+func newTableWriter(to *archive, table string) *tableWriter {
+	return &tableWriter{to: to, table: table, buf: make([]byte, 0, chunkSize), hash: sha256.New()}
 }
 
-// Write takes rows.
-func (p *pieces) Write(raw []byte) (int, error) {
+// Write implements io.Writer.
+func (p *tableWriter) Write(raw []byte) (int, error) {
 	for rest := raw; len(rest) > 0; {
-		n := min(len(rest), pieceSize-len(p.buf))
+		n := min(len(rest), chunkSize-len(p.buf))
 		p.buf = append(p.buf, rest[:n]...)
 		rest = rest[n:]
-		if len(p.buf) == pieceSize {
+		if len(p.buf) == chunkSize {
 			if err := p.flush(); err != nil {
 				return 0, err
 			}
@@ -175,7 +174,7 @@ func (p *pieces) Write(raw []byte) (int, error) {
 	return len(raw), nil
 }
 
-func (p *pieces) flush() error {
+func (p *tableWriter) flush() error {
 	if len(p.buf) == 0 {
 		return nil
 	}
@@ -187,56 +186,56 @@ func (p *pieces) flush() error {
 	return err
 }
 
-func (p *pieces) count(rows int64) (Count, error) {
+func (p *tableWriter) count(rows int64) (Count, error) {
 	if err := p.flush(); err != nil {
 		return Count{}, err
 	}
 	return Count{Rows: rows, Bytes: p.bytes, SHA256: hex.EncodeToString(p.hash.Sum(nil))}, nil
 }
 
-// Archive is one that is being read, from its beginning to its end.
+// Archive reads an archive sequentially.
 type Archive struct {
 	Manifest Manifest
-	Sealed   []byte // the keyset; nil: it is not in the archive
+	Sealed   []byte // encrypted keyset; nil if the archive does not contain it
 
 	tar  *tar.Reader
 	zstd *zstd.Decoder
-	next *tar.Header // read, and not used yet; nil: the end
+	next *tar.Header // current entry; nil at the end
 }
 
-// Open reads an archive's beginning. The caller closes it.
+// Open reads the manifest and the keyset of an archive. The caller must close it.
 func Open(r io.Reader) (*Archive, error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return nil, err
 	}
 	a := &Archive{tar: tar.NewReader(z), zstd: z}
-	if err := a.begin(); err != nil {
+	if err := a.readManifest(); err != nil {
 		a.Close()
 		return nil, err
 	}
 	return a, nil
 }
 
-func (a *Archive) begin() error {
+func (a *Archive) readManifest() error {
 	if err := a.advance(); err != nil {
-		return fmt.Errorf("this is no backup of Dateline: %w", err)
+		return fmt.Errorf("not a backup of Dateline: %w", err)
 	}
 	if a.next == nil || a.next.Name != manifestName {
-		return errors.New("this is no backup of Dateline: it has no manifest")
+		return errors.New("not a backup of Dateline: no manifest")
 	}
 	if err := a.read(&a.Manifest); err != nil {
 		return err
 	}
 	if a.Manifest.Format != Format {
-		return fmt.Errorf("the backup has the form %d, and this version reads %d; use the version that made it (%s)", a.Manifest.Format, Format, a.Manifest.Version)
+		return fmt.Errorf("the backup has format %d, but this version reads %d; use the version that wrote it (%s)", a.Manifest.Format, Format, a.Manifest.Version)
 	}
 	if a.Manifest.Keyset {
 		if a.next == nil || a.next.Name != keysetName {
 			return damaged("the keyset is missing")
 		}
 		var err error
-		if a.Sealed, err = io.ReadAll(io.LimitReader(a.tar, mostJSON)); err != nil {
+		if a.Sealed, err = io.ReadAll(io.LimitReader(a.tar, maxJSONSize)); err != nil {
 			return damaged("%s", err)
 		}
 		return a.advance()
@@ -244,7 +243,7 @@ func (a *Archive) begin() error {
 	return nil
 }
 
-// Close ends the reading.
+// Close releases the resources of the archive.
 func (a *Archive) Close() { a.zstd.Close() }
 
 func (a *Archive) advance() (err error) {
@@ -257,9 +256,9 @@ func (a *Archive) advance() (err error) {
 	return nil
 }
 
-// read decodes the current entry and goes on to the next.
+// read decodes the current entry and advances to the next.
 func (a *Archive) read(v any) error {
-	if err := json.NewDecoder(io.LimitReader(a.tar, mostJSON)).Decode(v); err != nil {
+	if err := json.NewDecoder(io.LimitReader(a.tar, maxJSONSize)).Decode(v); err != nil {
 		return damaged("%s: %s", a.next.Name, err)
 	}
 	return a.advance()

@@ -106,7 +106,7 @@ func TestEveryRowComesBack(t *testing.T) {
 	before := r.rows(r.DatabaseURL)
 	url, done := r.restore(r.backup(), backup.HoldDue)
 	after := r.rows(url)
-	if done.Rows == 0 || done.Waiting != 1 || done.Held != 0 {
+	if done.Rows == 0 || done.Scheduled != 1 || done.Held != 0 {
 		t.Errorf("%+v", done)
 	}
 	// These are of one time and place, or are changed by the restore.
@@ -154,7 +154,7 @@ func TestWhatMayBeOutIsHeld(t *testing.T) {
 		return r.one(url, "select p.status || ' ' || t.status || ' ' || coalesce(t.error_code, '') from scheduled_posts p join post_targets t using (post_id) where p.post_id = $1", p.ID)
 	}
 	url, done := r.restore(rawDue, backup.HoldDue)
-	if done.Held != 3 || done.Waiting != 1 {
+	if done.Held != 3 || done.Scheduled != 1 {
 		t.Errorf("%+v", done)
 	}
 	for p, want := range map[*post.Post]string{&soon: "publishing uncertain restored", &later: "scheduled scheduled ", {ID: sending.PostID}: "publishing uncertain restored",
@@ -164,11 +164,11 @@ func TestWhatMayBeOutIsHeld(t *testing.T) {
 		}
 	}
 	url, done = r.restore(raw, backup.HoldAll)
-	if done.Held != 4 || done.Waiting != 0 || state(url, later) != "publishing uncertain restored" {
+	if done.Held != 4 || done.Scheduled != 0 || state(url, later) != "publishing uncertain restored" {
 		t.Errorf("all held: %+v, %s", done, state(url, later))
 	}
-	url, done = r.restore(rawDue, backup.HoldLook)
-	if done.Held != 0 || done.Looked != 3 || state(url, soon) != "publishing publishing restored" {
+	url, done = r.restore(rawDue, backup.HoldReconcile)
+	if done.Held != 0 || done.Reconciled != 3 || state(url, soon) != "publishing publishing restored" {
 		t.Errorf("to be looked for: %+v, %s", done, state(url, soon))
 	}
 	if n := r.one(url, "select count(*)::text from operations where state = 'ambiguous'"); n != "3" {

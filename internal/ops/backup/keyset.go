@@ -13,7 +13,7 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// sealedKeyset is a keyset under a passphrase.
+// sealedKeyset is a keyset encrypted with a passphrase.
 type sealedKeyset struct {
 	KDF    string `json:"kdf"`
 	Time   uint32 `json:"time"`
@@ -24,7 +24,7 @@ type sealedKeyset struct {
 	Sealed []byte `json:"sealed"`
 }
 
-// The second choice of RFC 9106, section 4, for where 2 GiB are too much to ask.
+// The second recommended option of RFC 9106, section 4, which needs less memory.
 const (
 	kdfTime   = 3
 	kdfMemory = 64 << 10 // KiB
@@ -32,55 +32,54 @@ const (
 	kdfName   = "argon2id"
 )
 
-// leastPassphrase is how short a passphrase may be.
-const leastPassphrase = 12
+// minPassphraseLength is the minimum length of a passphrase.
+const minPassphraseLength = 12
 
-// sealKeyset encrypts a keyset with AES-256-GCM, under a key that follows from
-// the passphrase.
+// sealKeyset encrypts a keyset with AES-256-GCM and a key derived from the passphrase.
 func sealKeyset(raw, passphrase secret.Text) ([]byte, error) {
-	if len(passphrase.Reveal()) < leastPassphrase {
-		return nil, fmt.Errorf("the passphrase needs at least %d characters", leastPassphrase)
+	if len(passphrase.Reveal()) < minPassphraseLength {
+		return nil, fmt.Errorf("the passphrase must have at least %d characters", minPassphraseLength)
 	}
 	s := sealedKeyset{KDF: kdfName, Time: kdfTime, Memory: kdfMemory, Lanes: kdfLanes, Salt: make([]byte, 16)}
 	if _, err := rand.Read(s.Salt); err != nil {
 		return nil, err
 	}
-	box, err := s.box(passphrase)
+	aead, err := s.aead(passphrase)
 	if err != nil {
 		return nil, err
 	}
-	s.Nonce = make([]byte, box.NonceSize())
+	s.Nonce = make([]byte, aead.NonceSize())
 	if _, err := rand.Read(s.Nonce); err != nil {
 		return nil, err
 	}
-	s.Sealed = box.Seal(nil, s.Nonce, []byte(raw.Reveal()), []byte(keysetName))
+	s.Sealed = aead.Seal(nil, s.Nonce, []byte(raw.Reveal()), []byte(keysetName))
 	return json.Marshal(s)
 }
 
 // OpenKeyset decrypts the keyset of an archive.
 func (a *Archive) OpenKeyset(passphrase secret.Text) (secret.Text, error) {
 	if a.Sealed == nil {
-		return secret.Text{}, errors.New("the backup holds no keyset")
+		return secret.Text{}, errors.New("the backup does not contain a keyset")
 	}
 	var s sealedKeyset
 	if err := json.Unmarshal(a.Sealed, &s); err != nil || s.KDF != kdfName || s.Time == 0 || s.Time > 100 || s.Lanes == 0 || s.Memory > 4<<20 {
 		return secret.Text{}, damaged("the keyset")
 	}
-	box, err := s.box(passphrase)
+	aead, err := s.aead(passphrase)
 	if err != nil {
 		return secret.Text{}, err
 	}
-	if len(s.Nonce) != box.NonceSize() {
+	if len(s.Nonce) != aead.NonceSize() {
 		return secret.Text{}, damaged("the keyset")
 	}
-	raw, err := box.Open(nil, s.Nonce, s.Sealed, []byte(keysetName))
+	raw, err := aead.Open(nil, s.Nonce, s.Sealed, []byte(keysetName))
 	if err != nil {
-		return secret.Text{}, errors.New("the passphrase does not open the keyset of this backup")
+		return secret.Text{}, errors.New("the passphrase does not decrypt the keyset of the backup")
 	}
 	return secret.NewText(string(raw)), nil
 }
 
-func (s sealedKeyset) box(passphrase secret.Text) (cipher.AEAD, error) {
+func (s sealedKeyset) aead(passphrase secret.Text) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(argon2.IDKey([]byte(passphrase.Reveal()), s.Salt, s.Time, s.Memory, s.Lanes, 32))
 	if err != nil {
 		return nil, err

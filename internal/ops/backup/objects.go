@@ -14,11 +14,11 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// file is one object that rows refer to.
-type file struct{ Key, ContentType string }
+// object is an object that rows refer to.
+type object struct{ Key, ContentType string }
 
-// fileLists are the statements that list the files which rows refer to.
-func fileLists(which string) []string {
+// objectQueries returns the queries for the objects that rows refer to.
+func objectQueries(which string) []string {
 	media := []string{`select o.object_key, coalesce(
 			(select m.mime_type from media m where m.held_key = o.object_key limit 1),
 			(select r.mime_type from media_renditions r where r.object_key = o.object_key limit 1), 'application/octet-stream')
@@ -30,10 +30,9 @@ func fileLists(which string) []string {
 	return media
 }
 
-// eachFile lists the files in portions, so that millions of names need no
-// memory.
-func eachFile(ctx context.Context, tx pgx.Tx, which string, do func(file) error) error {
-	for _, query := range fileLists(which) {
+// eachObject calls do for all objects. It reads them in batches to limit the memory.
+func eachObject(ctx context.Context, tx pgx.Tx, which string, do func(object) error) error {
+	for _, query := range objectQueries(which) {
 		if _, err := tx.Exec(ctx, "declare files no scroll cursor for "+query); err != nil {
 			return err
 		}
@@ -42,7 +41,7 @@ func eachFile(ctx context.Context, tx pgx.Tx, which string, do func(file) error)
 			if err != nil {
 				return err
 			}
-			some, err := pgx.CollectRows(rows, pgx.RowToStructByPos[file])
+			some, err := pgx.CollectRows(rows, pgx.RowToStructByPos[object])
 			if err != nil {
 				return err
 			}
@@ -62,15 +61,15 @@ func eachFile(ctx context.Context, tx pgx.Tx, which string, do func(file) error)
 	return nil
 }
 
-// contentTypeRecord keeps an object's type with its entry (PAX, POSIX.1-2001:
-// vendors write their keywords in capitals).
+// contentTypeRecord is the PAX record with the content type of an object (POSIX.1-2001:
+// vendor keywords are in upper case).
 const contentTypeRecord = "DATELINE.content-type"
 
 func (s Source) writeObjects(ctx context.Context, to *archive, tx pgx.Tx, which string, end *End) error {
 	if s.Bucket == nil {
 		return errors.New("the files need the object store: set S3_ENDPOINT and what belongs to it")
 	}
-	return eachFile(ctx, tx, which, func(f file) error {
+	return eachObject(ctx, tx, which, func(f object) error {
 		size, err := s.Bucket.Size(ctx, f.Key)
 		if errors.Is(err, blob.ErrNotFound) { // claimed and never stored, or lost
 			end.Missing++
@@ -139,7 +138,7 @@ func Missing(ctx context.Context, database string, bucket Bucket) (n int64, some
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		return eachFile(ctx, tx, MediaObjects, func(f file) error {
+		return eachObject(ctx, tx, MediaObjects, func(f object) error {
 			_, err := bucket.Size(ctx, f.Key)
 			if errors.Is(err, blob.ErrNotFound) {
 				if n++; len(some) < 5 {

@@ -18,55 +18,55 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// Hold says which waiting posts a restore keeps from going out by themselves.
-// A backup does not know what was published after it was taken, and a post must
-// never be published twice.
+// Hold selects the scheduled posts that a restore holds. The backup does not contain
+// what was published after it was written, and a post must never be published twice.
 type Hold string
 
-// The choices.
+// The supported values.
 const (
-	// HoldDue holds the posts that were due before the restore: they may be out.
+	// HoldDue holds posts that were due before the restore, because they may already be
+	// published.
 	HoldDue Hold = "due"
-	// HoldAll holds every post that waits: also those of later, which somebody may
-	// have published ahead of time since the backup.
+	// HoldAll holds all scheduled posts, because later ones may have been published early
+	// since the backup.
 	HoldAll Hold = "all"
-	// HoldLook has posts that were due looked for at their network. What is found
-	// is posted; what the network provably lacks goes out; all else is held.
-	HoldLook Hold = "look"
+	// HoldReconcile searches for posts that were due at their network. Found posts are
+	// marked as posted, provably missing ones are published, and all others are held.
+	HoldReconcile Hold = "reconcile"
 )
 
-// Target is where an archive is restored to.
+// Target describes the target of a restore.
 type Target struct {
-	Database string // URL; it has to be empty
-	Bucket   Bucket // nil: files of the archive are left out
-	Hold     Hold   // empty: due
-	Replace  bool   // a database that is not empty loses what it has
+	Database string // URL of an empty database
+	Bucket   Bucket // if nil, objects are skipped
+	Hold     Hold   // default: due
+	Replace  bool   // replace existing data
 	Log      *slog.Logger
 }
 
-// Restored says what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
-	At      time.Time // by the database
-	Rows    int64
-	Objects int64
-	Held    int64 // accounts of posts that wait for a person
-	Looked  int64 // accounts of posts that are looked for first
-	Waiting int64 // posts that go out at their time
-	Tokens  int64 // API tokens that are in force again
+	At         time.Time // by the database clock
+	Rows       int64
+	Objects    int64
+	Held       int64 // held targets
+	Reconciled int64 // targets that are reconciled first
+	Scheduled  int64 // posts that will be published at their time
+	Tokens     int64 // valid API tokens
 }
 
-// ErrNotEmpty says that the database has rows of its own.
-var ErrNotEmpty = errors.New("the database is not empty; restore into an empty one, or give up what it has with --replace")
+// ErrNotEmpty is returned if the target database has data.
+var ErrNotEmpty = errors.New("the database is not empty; restore into an empty one, or replace its data with --replace")
 
-// Restore loads the rest of an archive. Nothing else may use the database
-// meanwhile, and the installation that the backup is of must not run any more.
-// It is done or not done: when it fails, the database has its tables and no row.
+// Restore loads the tables and objects of an archive. Nothing else may use the database
+// during the restore, and the original installation must be stopped. If the restore
+// fails, the tables are empty.
 func (a *Archive) Restore(ctx context.Context, t Target) (r Restored, err error) {
 	if t.Hold == "" {
 		t.Hold = HoldDue
 	}
-	if !slices.Contains([]Hold{HoldDue, HoldAll, HoldLook}, t.Hold) {
-		return r, fmt.Errorf("%q is no way to hold posts: due, all or look", t.Hold)
+	if !slices.Contains([]Hold{HoldDue, HoldAll, HoldReconcile}, t.Hold) {
+		return r, fmt.Errorf("hold must be due, all or reconcile: %q", t.Hold)
 	}
 	if err := a.prepare(ctx, t); err != nil {
 		return r, err
@@ -95,7 +95,7 @@ func (a *Archive) Restore(ctx context.Context, t Target) (r Restored, err error)
 				return err
 			}
 		}
-		return settle(ctx, tx, a.Manifest, t.Hold, &r)
+		return postRestore(ctx, tx, a.Manifest, t.Hold, &r)
 	})
 	if err != nil {
 		return r, err
@@ -103,7 +103,7 @@ func (a *Archive) Restore(ctx context.Context, t Target) (r Restored, err error)
 	return r, t.migrate(ctx, func(s *postgres.Store) error { return s.Migrate(ctx, t.Log) })
 }
 
-// prepare builds the schema that the archive was made of.
+// prepare migrates the database to the schema version of the archive.
 func (a *Archive) prepare(ctx context.Context, t Target) error {
 	return t.migrate(ctx, func(s *postgres.Store) error {
 		newest, err := postgres.NewestMigration()
@@ -154,7 +154,7 @@ func (a *Archive) alone(ctx context.Context, tx pgx.Tx, replace bool) error {
 
 func (a *Archive) loadTables(ctx context.Context, tx pgx.Tx, counts map[string]Count, r *Restored) error {
 	for _, p := range a.Manifest.Partitions {
-		if !bound.MatchString(p.Bound) {
+		if !validBound.MatchString(p.Bound) {
 			return damaged("the partition %s", p.Name)
 		}
 		if _, err := tx.Exec(ctx, "create table if not exists "+quoted(p.Name)+" partition of "+quoted(p.Of)+" "+p.Bound); err != nil {

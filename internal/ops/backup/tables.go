@@ -10,28 +10,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// schemaTable is where the migrations note themselves; the archive has its
-// newest number.
+// schemaTable contains the applied migrations.
 const schemaTable = "goose_db_version"
 
-// leftOut are tables whose rows mean nothing in another place or at a later
-// time, and some of which would let people in who have been shown out since.
-func leftOut() []string {
+// excludedTables returns the tables whose rows are short-lived, or which would restore
+// revoked access.
+func excludedTables() []string {
 	return []string{
-		"account_choices",  // logins at networks that wait for a choice: minutes
-		"connect_attempts", // people who are away at a consent page: minutes
-		"crawl_slots",      // when a host may be asked next: seconds
-		"login_links",      // links that log in once: minutes
-		"sessions",         // browsers that are logged in: they log in again
-		"workers",          // processes that run
+		"account_choices",  // OAuth connections with a pending account choice: minutes
+		"connect_attempts", // pending OAuth authorizations: minutes
+		"crawl_slots",      // rate limits per host: seconds
+		"login_links",      // one-time login links: minutes
+		"sessions",         // users log in again
+		"workers",          // running processes
 	}
 }
 
-// selected are columns that are not copied as they are. Transaction numbers of
-// one server mean nothing in another: what webhooks have been told of comes
-// before the cursor, all else behind it, and everything is older than what a
-// new server writes.
-func selected(table, column string) (expression string, ok bool) {
+// columnExpression returns the expression of columns that are not copied unchanged.
+// Transaction IDs are specific to a server: events that were dispatched to webhooks get
+// an ID before the cursor, others one after it, and all of them are lower than those of
+// a new server.
+func columnExpression(table, column string) (expression string, ok bool) {
 	switch table + "." + column {
 	case "post_events.tx":
 		return "case when (post_events.tx, post_events.id) > (select c.tx, c.event_id from webhook_cursor c) then '1' else '0' end::xid8", true
@@ -43,8 +42,8 @@ func selected(table, column string) (expression string, ok bool) {
 	return "", false
 }
 
-// describe reads what there is to copy, in an order in which every table comes
-// after those that it refers to.
+// describe reads the tables in load order: every table comes after those that it
+// references.
 func describe(ctx context.Context, tx pgx.Tx, m *Manifest) error {
 	names, err := collect[string](ctx, tx, `select c.relname::text from pg_class c
 		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $1
@@ -60,21 +59,21 @@ func describe(ctx context.Context, tx pgx.Tx, m *Manifest) error {
 	needs := map[string][]string{}
 	var from, to string
 	if _, err := pgx.ForEachRow(rows, []any{&from, &to}, func() error {
-		if from != to { // one statement loads a table whole
+		if from != to { // a table is loaded with one statement
 			needs[from] = append(needs[from], to)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	m.LeftOut = nil
-	for _, name := range leftOut() {
+	m.Excluded = nil
+	for _, name := range excludedTables() {
 		if slices.Contains(names, name) {
-			m.LeftOut = append(m.LeftOut, name)
+			m.Excluded = append(m.Excluded, name)
 		}
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(m.LeftOut, n) })
-	ordered, err := order(names, needs)
+	names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(m.Excluded, n) })
+	ordered, err := sortByDependency(names, needs)
 	if err != nil {
 		return err
 	}
@@ -86,11 +85,11 @@ func describe(ctx context.Context, tx pgx.Tx, m *Manifest) error {
 		}
 		m.Tables = append(m.Tables, Table{Name: name, Columns: columns})
 	}
-	return divided(ctx, tx, m)
+	return describePartitions(ctx, tx, m)
 }
 
-// divided reads the partitions and sequences.
-func divided(ctx context.Context, tx pgx.Tx, m *Manifest) (err error) {
+// describePartitions reads the partitions and sequences.
+func describePartitions(ctx context.Context, tx pgx.Tx, m *Manifest) (err error) {
 	rows, err := tx.Query(ctx, `select i.inhparent::regclass::text, c.relname::text, pg_get_expr(c.relpartbound, c.oid)
 		from pg_inherits i join pg_class c on c.oid = i.inhrelid
 		where c.relispartition and c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace order by 1, 2`)
@@ -115,8 +114,8 @@ func divided(ctx context.Context, tx pgx.Tx, m *Manifest) (err error) {
 	return nil
 }
 
-// order sorts tables behind those that they need.
-func order(names []string, needs map[string][]string) (ordered []string, err error) {
+// sortByDependency sorts tables after those that they reference.
+func sortByDependency(names []string, needs map[string][]string) (ordered []string, err error) {
 	const (
 		entered = 1
 		done    = 2
@@ -128,7 +127,7 @@ func order(names []string, needs map[string][]string) (ordered []string, err err
 		case done:
 			return nil
 		case entered:
-			return fmt.Errorf("the tables refer to one another in a circle at %s", name)
+			return fmt.Errorf("the foreign keys of the tables are circular at %s", name)
 		}
 		state[name] = entered
 		for _, n := range needs[name] {
@@ -150,15 +149,15 @@ func order(names []string, needs map[string][]string) (ordered []string, err err
 	return ordered, nil
 }
 
-// bound is what a partition's bound may look like: an archive comes from
-// outside, and its words become part of a statement.
-var bound = regexp.MustCompile(`^(DEFAULT|FOR VALUES (FROM \('[0-9A-Za-z :+.-]+'\) TO \('[0-9A-Za-z :+.-]+'\)|WITH \(modulus [0-9]+, remainder [0-9]+\)))$`) //nolint:gochecknoglobals // a constant in all but name
+// validBound matches allowed partition bounds, because the bound of an untrusted archive
+// becomes part of a statement.
+var validBound = regexp.MustCompile(`^(DEFAULT|FOR VALUES (FROM \('[0-9A-Za-z :+.-]+'\) TO \('[0-9A-Za-z :+.-]+'\)|WITH \(modulus [0-9]+, remainder [0-9]+\)))$`) //nolint:gochecknoglobals // constant
 
-// copyOut is the statement that reads a table.
+// copyOut returns the statement that reads the table.
 func (t Table) copyOut() string {
 	expressions := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		if e, ok := selected(t.Name, c); ok {
+		if e, ok := columnExpression(t.Name, c); ok {
 			expressions[i] = e
 		} else {
 			expressions[i] = quoted(c)
@@ -167,7 +166,7 @@ func (t Table) copyOut() string {
 	return fmt.Sprintf("copy (select %s from %s) to stdout", strings.Join(expressions, ", "), quoted(t.Name))
 }
 
-// copyIn is the statement that loads it.
+// copyIn returns the statement that loads the table.
 func (t Table) copyIn() string {
 	columns := make([]string, len(t.Columns))
 	for i, c := range t.Columns {

@@ -12,32 +12,32 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// Bucket is where files lie.
+// Bucket is the object store.
 type Bucket interface {
 	Size(ctx context.Context, key string) (int64, error)
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
 }
 
-// Which files of the bucket an archive holds.
+// The objects that an archive can contain.
 const (
 	NoObjects    = "none"
-	MediaObjects = "media" // what people uploaded, and what was made of it
-	AllObjects   = "all"   // crawled pages, too
+	MediaObjects = "media" // uploads and their renditions
+	AllObjects   = "all"   // media and crawled pages
 )
 
-// Source is what is backed up.
+// Source describes what is backed up.
 type Source struct {
 	Database   string      // URL
 	Version    string      // of the program
-	Keyset     secret.Text // empty: it is not to be in the archive
-	KeyIDs     []uint32    // secret.Export
-	Passphrase secret.Text // that seals the keyset
-	Bucket     Bucket      // needed unless Objects is none
-	Objects    string      // none, media or all; empty: none
+	Keyset     secret.Text // if empty, it is not included
+	KeyIDs     []uint32    // see secret.Export
+	Passphrase secret.Text // encrypts the keyset
+	Bucket     Bucket      // required unless Objects is none
+	Objects    string      // none (default), media or all
 }
 
-// Write writes an archive. Everybody may go on working meanwhile.
+// Write writes a backup. It does not block other users of the database.
 func Write(ctx context.Context, w io.Writer, s Source) (Manifest, End, error) {
 	m := Manifest{Format: Format, Version: s.Version, Keyset: !s.Keyset.Empty(), KeyIDs: s.KeyIDs, Objects: s.Objects}
 	end := End{Tables: map[string]Count{}}
@@ -54,10 +54,10 @@ func Write(ctx context.Context, w io.Writer, s Source) (Manifest, End, error) {
 		return m, end, err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	// The transaction's time is not later than its snapshot.
+	// The transaction timestamp is not later than the snapshot.
 	if err := tx.QueryRow(ctx, "select transaction_timestamp(), current_setting('server_version'), coalesce((select max(version_id) from "+schemaTable+" where is_applied), 0)").
 		Scan(&m.TakenAt, &m.Server, &m.Schema); err != nil {
-		return m, end, fmt.Errorf("this is no database of Dateline: %w", err)
+		return m, end, fmt.Errorf("not a database of Dateline: %w", err)
 	}
 	m.TakenAt = m.TakenAt.UTC()
 	if err := describe(ctx, tx, &m); err != nil {
@@ -87,7 +87,7 @@ func (s Source) write(ctx context.Context, to *archive, tx pgx.Tx, m Manifest, e
 		}
 	}
 	for _, t := range m.Tables {
-		p := newPieces(to, t.Name)
+		p := newTableWriter(to, t.Name)
 		tag, err := tx.Conn().PgConn().CopyTo(ctx, p, t.copyOut())
 		if err != nil {
 			return fmt.Errorf("reading the table %s: %w", t.Name, err)
@@ -104,12 +104,11 @@ func (s Source) write(ctx context.Context, to *archive, tx pgx.Tx, m Manifest, e
 	return to.document(endName, end)
 }
 
-// connect opens a connection that writes and reads times and bounds in the same
-// way everywhere.
+// connect opens a connection with a fixed text format for times, numbers and bounds.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("DATABASE_URL cannot be read")
+		return nil, errors.New("DATABASE_URL is not valid")
 	}
 	for name, value := range map[string]string{"timezone": "UTC", "datestyle": "ISO, MDY", "intervalstyle": "postgres", "application_name": "dateline backup",
 		"extra_float_digits": "3", "bytea_output": "hex", "statement_timeout": "0", "lock_timeout": "30s", "idle_in_transaction_session_timeout": "0"} {
@@ -117,7 +116,7 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("the database does not answer: %w", err)
+		return nil, fmt.Errorf("connecting to the database: %w", err)
 	}
 	return conn, nil
 }

@@ -14,47 +14,47 @@ import (
 	"dateline/internal/ops/hoststats"
 )
 
-// renewBefore is how long before its end a certificate should have been renewed;
-// the alert CertificateExpiring has the same bound.
+// renewBefore is the remaining validity below which a certificate should have been
+// renewed. The alert CertificateExpiring has the same threshold.
 const renewBefore = 14 * 24 * time.Hour
 
-// certificates looks when those end that the settings lead to. A place that does
-// not answer is somebody else's finding.
+// certificates checks the expiry of the TLS certificates of the configured endpoints.
+// Other checks report endpoints that are down.
 func certificates(ctx context.Context, o Options) []Finding {
 	var l list
-	ends := (&hoststats.Certificates{Endpoints: hoststats.TLSEndpoints(Addresses(o.Config))}).Expiries(ctx)
-	const advice = "See docs/how-to/runbooks/engines.md#certificateexpiring: something did not renew it."
-	for _, place := range slices.Sorted(maps.Keys(ends)) {
-		day := ends[place].UTC().Format(time.DateOnly)
-		switch left := ends[place].Sub(o.Now()); {
+	expiries := (&hoststats.Certificates{Endpoints: hoststats.TLSEndpoints(Addresses(o.Config))}).Expiries(ctx)
+	const advice = "See docs/how-to/runbooks/engines.md#certificateexpiring: it was not renewed automatically."
+	for _, endpoint := range slices.Sorted(maps.Keys(expiries)) {
+		day := expiries[endpoint].UTC().Format(time.DateOnly)
+		switch left := expiries[endpoint].Sub(o.Now()); {
 		case left <= 0:
-			l.fail("certificate", advice, "That of the place %s has ended on %s.", place, day)
+			l.fail("certificate", advice, "The certificate of the %s endpoint expired on %s.", endpoint, day)
 		case left < renewBefore:
-			l.warn("certificate", advice, "That of the place %s ends on %s.", place, day)
+			l.warn("certificate", advice, "The certificate of the %s endpoint expires on %s.", endpoint, day)
 		default:
-			l.ok("certificate", "that of the place %s is good until %s", place, day)
+			l.ok("certificate", "the certificate of the %s endpoint is valid until %s", endpoint, day)
 		}
 	}
 	return l
 }
 
-// encryption looks whether what goes to the database can be read on the way.
+// encryption checks whether the connection to the database is encrypted and verified.
 func encryption(conn *pgx.Conn, l *list) {
 	const check = "database encryption"
 	host := conn.Config().Host
-	// A socket, this machine, or a name of a container network, such as Compose's.
-	here := loopback(host) || strings.HasPrefix(host, "/") || !strings.ContainsAny(host, ".:")
+	// A socket, this machine, or a name of a container network, such as that of Compose.
+	isLocal := loopback(host) || strings.HasPrefix(host, "/") || !strings.ContainsAny(host, ".:")
 	_, secured := conn.PgConn().Conn().(*tls.Conn)
 	settings := conn.Config().TLSConfig
 	switch {
-	case !secured && here:
+	case !secured && isLocal:
 	case !secured:
-		l.warn(check, "Let Postgres have a certificate (ssl = on), and add sslmode=verify-full to DATABASE_URL, with sslrootcert=FILE for an authority of your own.",
+		l.warn(check, "Enable TLS in Postgres (ssl = on) and add sslmode=verify-full to DATABASE_URL, with sslrootcert=FILE for a private CA.",
 			"Connections to %s are not encrypted.", host)
 	case settings != nil && settings.InsecureSkipVerify && settings.VerifyPeerCertificate == nil:
-		l.warn(check, "Set sslmode=verify-full in DATABASE_URL, with sslrootcert=FILE for an authority of your own.", "Connections are encrypted, but whoever answers at %s is believed to be the database.", host)
+		l.warn(check, "Set sslmode=verify-full in DATABASE_URL, with sslrootcert=FILE for a private CA.", "Connections are encrypted, but the certificate of %s is not verified.", host)
 	default:
-		l.ok(check, "connections are encrypted, and it is checked who answers")
+		l.ok(check, "connections are encrypted, and the certificate is verified")
 	}
 }
 

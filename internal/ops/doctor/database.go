@@ -13,19 +13,18 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// oldestPostgres is the oldest version that Dateline works with, as
-// server_version_num says it.
-const oldestPostgres = 140000
+// minPostgresVersion is the oldest supported version, as server_version_num.
+const minPostgresVersion = 140000
 
 func database(ctx context.Context, o Options) []Finding {
 	var l list
 	if o.Config.DatabaseURL == "" {
-		l.fail("database", "Set DATABASE_URL, or start `dateline up`.", "There is no database to look at.")
+		l.fail("database", "Set DATABASE_URL, or start `dateline up`.", "There is no database configured.")
 		return l
 	}
 	conn, err := pgx.Connect(ctx, o.Config.DatabaseURL)
 	if err != nil {
-		l.fail("database", connectAdvice(err), "It does not let us in: %s", said(err))
+		l.fail("database", connectAdvice(err), "Connecting failed: %s", reason(err))
 		return l
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
@@ -36,8 +35,8 @@ func database(ctx context.Context, o Options) []Finding {
 	return l
 }
 
-// said leaves out what pgx writes around an error: the URL's parts.
-func said(err error) string {
+// reason returns an error without the parts of the URL that pgx adds.
+func reason(err error) string {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		return refused.Message + " (" + refused.Code + ")"
@@ -52,50 +51,50 @@ func said(err error) string {
 func connectAdvice(err error) string {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
-		return "Look whether Postgres runs and its host, port and TLS are those of DATABASE_URL."
+		return "Check that Postgres is running, and the host, port and TLS mode in DATABASE_URL."
 	}
 	switch refused.Code {
 	case "28P01", "28000": // invalid_password, invalid_authorization_specification
-		return "Set the role and password in DATABASE_URL that Postgres has; with Compose, .env must be the one that the volume was made with."
+		return "Correct the role and password in DATABASE_URL. With Compose, use the .env with which the volume was created."
 	case "3D000": // invalid_catalog_name
-		return "Make the database: createdb --owner dateline dateline"
+		return "Create the database: createdb --owner dateline dateline"
 	case "53300": // too_many_connections
 		return "Raise max_connections, or run fewer processes."
 	default:
-		return "See the log of Postgres."
+		return "Check the Postgres log."
 	}
 }
 
 func server(ctx context.Context, conn *pgx.Conn, l *list) {
 	var version, encoding, fsync string
-	var number, connections, most int
+	var number, connections, maximum int
 	var standby, readOnly bool
 	err := conn.QueryRow(ctx, `select current_setting('server_version'), current_setting('server_version_num')::int, current_setting('server_encoding'),
 		current_setting('fsync'), pg_is_in_recovery(), current_setting('default_transaction_read_only')::bool,
 		(select count(*) from pg_stat_activity where backend_type = 'client backend'), current_setting('max_connections')::int`).
-		Scan(&version, &number, &encoding, &fsync, &standby, &readOnly, &connections, &most)
+		Scan(&version, &number, &encoding, &fsync, &standby, &readOnly, &connections, &maximum)
 	if err != nil {
-		l.fail("database", "See the log of Postgres.", "It does not answer: %s", said(err))
+		l.fail("database", "Check the Postgres log.", "The query failed: %s", reason(err))
 		return
 	}
-	if number < oldestPostgres {
-		l.fail("database version", "Move the data to PostgreSQL 14 or newer with pg_upgrade.", "PostgreSQL %s is too old.", version)
+	if number < minPostgresVersion {
+		l.fail("database version", "Upgrade to PostgreSQL 14 or newer with pg_upgrade.", "PostgreSQL %s is too old.", version)
 	} else {
 		l.ok("database version", "PostgreSQL %s", version)
 	}
 	if standby || readOnly {
-		l.fail("database writable", "Point DATABASE_URL at the primary.", "It takes no writes: it is a standby, or set to read only.")
+		l.fail("database writable", "Point DATABASE_URL at the primary.", "It is read-only: a standby, or configured as read-only.")
 	}
 	if encoding != "UTF8" {
-		l.fail("database encoding", "Make a database with: createdb --encoding UTF8 --template template0 dateline", "It is %s; texts need UTF8.", encoding)
+		l.fail("database encoding", "Create a database with: createdb --encoding UTF8 --template template0 dateline", "It is %s, but must be UTF8.", encoding)
 	}
 	if fsync != "on" {
-		l.warn("database durability", "Set fsync = on.", "fsync is off: a power cut may lose posts, or damage everything.")
+		l.warn("database durability", "Set fsync = on.", "fsync is off: a power failure can lose posts or corrupt the database.")
 	}
-	if left := most - connections; left*10 < most*2 {
-		l.warn("database connections", "Raise max_connections, or put a pooler in session mode between.", "%d of %d are in use.", connections, most)
+	if free := maximum - connections; free*10 < maximum*2 {
+		l.warn("database connections", "Raise max_connections, or use a connection pooler in session mode.", "%d of %d are in use.", connections, maximum)
 	} else {
-		l.ok("database connections", "%d of %d are in use", connections, most)
+		l.ok("database connections", "%d of %d are in use", connections, maximum)
 	}
 }
 
@@ -105,25 +104,25 @@ func permissions(ctx context.Context, conn *pgx.Conn, l *list) {
 	if err := conn.QueryRow(ctx, `select coalesce(current_schema(), ''), current_database(), current_user,
 		coalesce(has_schema_privilege(current_schema(), 'CREATE'), false), has_database_privilege(current_database(), 'TEMPORARY')`).
 		Scan(&schema, &database, &role, &create, &temporary); err != nil {
-		l.fail("database permissions", "See the log of Postgres.", "They cannot be read: %s", said(err))
+		l.fail("database permissions", "Check the Postgres log.", "They cannot be read: %s", reason(err))
 		return
 	}
 	switch {
 	case !create:
 		l.fail("database permissions", "As a superuser: alter database "+database+" owner to "+role+"; grant create, usage on schema public to "+role,
-			"%s may not make tables.", role)
+			"%s cannot create tables.", role)
 	case !temporary:
-		l.warn("database permissions", "As a superuser: grant temporary on database "+database+" to "+role, "%s may not make temporary tables, which restores need.", role)
+		l.warn("database permissions", "As a superuser: grant temporary on database "+database+" to "+role, "%s cannot create temporary tables, which are required for restores.", role)
 	default:
-		l.ok("database permissions", "%s may make tables", role)
+		l.ok("database permissions", "%s can create tables", role)
 	}
 	for _, name := range postgres.Extensions() {
-		var there, available bool
-		if err := conn.QueryRow(ctx, "select exists (select 1 from pg_extension where extname = $1), exists (select 1 from pg_available_extensions where name = $1)", name).Scan(&there, &available); err != nil || there {
+		var exists, available bool
+		if err := conn.QueryRow(ctx, "select exists (select 1 from pg_extension where extname = $1), exists (select 1 from pg_available_extensions where name = $1)", name).Scan(&exists, &available); err != nil || exists {
 			continue
 		}
 		if !available {
-			l.fail("database extension", "Install the package that holds it, such as postgresql-contrib.", "%s is not installed on the server.", name)
+			l.fail("database extension", "Install its package, such as postgresql-contrib.", "%s is not installed on the server.", name)
 		}
 	}
 }
@@ -131,7 +130,7 @@ func permissions(ctx context.Context, conn *pgx.Conn, l *list) {
 func schema(ctx context.Context, conn *pgx.Conn, o Options, l *list) {
 	newest, err := postgres.NewestMigration()
 	if err != nil {
-		l.fail("database schema", "This program is damaged; install it anew.", "Its migrations cannot be read: %s", err)
+		l.fail("database schema", "The program is damaged; reinstall it.", "Its migrations cannot be read: %s", err)
 		return
 	}
 	var version int64
@@ -142,22 +141,22 @@ func schema(ctx context.Context, conn *pgx.Conn, o Options, l *list) {
 		l.fail("database schema", "Run: dateline migrate", "There are no tables yet.")
 		return
 	case err != nil:
-		l.fail("database schema", "Is this Dateline's database? Its role must be able to read every table.", "It cannot be read: %s", said(err))
+		l.fail("database schema", "Check that this is the database of Dateline, and that the role can read all tables.", "It cannot be read: %s", reason(err))
 		return
 	case version < newest:
-		l.fail("database schema", "Run: dateline migrate", "It is at %d, and this version works with %d.", version, newest)
+		l.fail("database schema", "Run: dateline migrate", "It is at version %d, but this program requires %d.", version, newest)
 	case version > newest:
-		l.warn("database schema", "Finish the rollout: processes of the older version work on, and should go soon.", "It is at %d, and this version knows %d.", version, newest)
+		l.warn("database schema", "Finish the rollout: processes of the older version still work, but should be replaced soon.", "It is at version %d, and this program at %d.", version, newest)
 	default:
-		l.ok("database schema", "at %d", version)
+		l.ok("database schema", "version %d", version)
 	}
-	owned(ctx, conn, l)
+	ownership(ctx, conn, l)
 	hostClock(ctx, o, l)
-	undecided(ctx, conn, l)
+	pendingPosts(ctx, conn, l)
 }
 
-// owned looks for tables of somebody else: migrations fail on them.
-func owned(ctx context.Context, conn *pgx.Conn, l *list) {
+// ownership checks for tables of other roles, which migrations cannot change.
+func ownership(ctx context.Context, conn *pgx.Conn, l *list) {
 	var foreign int
 	var example *string
 	if err := conn.QueryRow(ctx, `select count(*), min(relname::text) from pg_class
@@ -169,38 +168,38 @@ func owned(ctx context.Context, conn *pgx.Conn, l *list) {
 func hostClock(ctx context.Context, o Options, l *list) {
 	s, err := postgres.Open(ctx, o.Config.DatabaseURL)
 	if err != nil {
-		l.fail("clock", "See the other findings.", "It cannot be compared: %s", said(err))
+		l.fail("clock", "See the other findings.", "It cannot be measured: %s", reason(err))
 		return
 	}
 	defer s.Close()
 	c := dbclock.New(dbclock.Options{Database: s.Time, Host: o.Now, Log: slog.New(slog.DiscardHandler)})
 	if err := c.Measure(ctx); err != nil {
-		l.fail("clock", "See the other findings.", "It cannot be compared: %s", said(err))
+		l.fail("clock", "See the other findings.", "It cannot be measured: %s", reason(err))
 		return
 	}
-	off := c.Reading().Offset
-	const advice = "Synchronise the clocks: timedatectl set-ntp true, or chronyc makestep, here or on the database's host."
+	offset := c.Reading().Offset
+	const advice = "Synchronize the clocks with NTP on this host and on that of the database: timedatectl set-ntp true, or chronyc makestep."
 	switch {
-	case off.Abs() > dbclock.Limit:
-		l.fail("clock", advice, "This host is %s apart from the database; processes here will not be ready.", off.Round(1e6))
-	case off.Abs() > dbclock.Warning:
-		l.warn("clock", advice, "This host is %s apart from the database.", off.Round(1e6))
+	case offset.Abs() > dbclock.Limit:
+		l.fail("clock", advice, "This host is %s off the database clock; processes on it will not be ready.", offset.Round(1e6))
+	case offset.Abs() > dbclock.Warning:
+		l.warn("clock", advice, "This host is %s off the database clock.", offset.Round(1e6))
 	default:
-		l.ok("clock", "%s apart from the database", off.Round(1e5))
+		l.ok("clock", "%s off the database clock", offset.Round(1e5))
 	}
 }
 
-// undecided counts what waits for a person.
-func undecided(ctx context.Context, conn *pgx.Conn, l *list) {
+// pendingPosts counts posts that need attention.
+func pendingPosts(ctx context.Context, conn *pgx.Conn, l *list) {
 	var uncertain, overdue int
 	if err := conn.QueryRow(ctx, `select (select count(*) from post_targets where status = 'uncertain'),
 		(select count(*) from scheduled_posts where status = 'scheduled' and scheduled_time < clock_timestamp() - interval '2 minutes')`).Scan(&uncertain, &overdue); err != nil {
-		return // the schema is behind; that is said already
+		return // the schema is outdated, which is already reported
 	}
 	if uncertain > 0 {
-		l.warn("posts", "See GET /api/v1/dead-letters: confirm each, or send it again.", "Of %d it is not certain whether they were published.", uncertain)
+		l.warn("posts", "Confirm or resend each of them (GET /api/v1/dead-letters).", "%d have an uncertain outcome.", uncertain)
 	}
 	if overdue > 0 {
-		l.warn("posts", "Look whether a worker runs, and at its log.", "%d should be out for more than two minutes.", overdue)
+		l.warn("posts", "Check that a worker is running, and its log.", "%d are overdue by more than two minutes.", overdue)
 	}
 }

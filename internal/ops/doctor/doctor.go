@@ -1,6 +1,5 @@
-// Package doctor looks at everything that an installation stands on, and says
-// what is wrong and what to do about it. It changes nothing: what it writes to
-// try a permission, it takes away again.
+// Package doctor checks the settings, the engines and the host of an installation, and
+// reports problems with advice. It makes no lasting changes: test data is deleted again.
 package doctor
 
 import (
@@ -14,39 +13,39 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// Level is how a check ended.
+// Level is the result of a check.
 type Level string
 
 // The levels.
 const (
 	OK      Level = "ok"
-	Warning Level = "warning" // works, and will not for ever or not as it should
+	Warning Level = "warning" // works, but needs attention
 	Failure Level = "failure" // does not work
 )
 
-// Finding is what one check found.
+// Finding is the result of one check with its details.
 type Finding struct {
-	Check  string `json:"check"` // what was looked at
+	Check  string `json:"check"` // name of the check
 	Level  Level  `json:"level"`
-	Text   string `json:"text"`             // what is so
+	Text   string `json:"text"`             // the current state
 	Advice string `json:"advice,omitempty"` // what to do
 }
 
-// Options say what is looked at.
+// Options configure the checks.
 type Options struct {
 	Config           *config.Config // with the engines' addresses
 	Keyset           secret.Source
-	SearchAttributes map[string]string // names and types that the Temporal namespace has to know
-	TaskQueue        string            // that a worker has to poll
-	Now              func() time.Time  // nil: time.Now
+	SearchAttributes map[string]string // names and types that the Temporal namespace must have
+	TaskQueue        string            // that a worker must poll
+	Now              func() time.Time  // if nil, time.Now
 }
 
-// patience is how long one engine may take for all of its checks.
-const patience = 20 * time.Second
+// checkTimeout is the time limit for all checks of one engine.
+const checkTimeout = 20 * time.Second
 
-// Examine carries out every check, each engine for itself, so that one that
-// hangs hides nothing of the others.
-func Examine(ctx context.Context, o Options) []Finding {
+// Run runs all checks. Engines are checked concurrently, so that an unresponsive one does
+// not affect the others.
+func Run(ctx context.Context, o Options) []Finding {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -55,7 +54,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	done := make(chan int)
 	for i, check := range checks {
 		go func() {
-			ctx, cancel := context.WithTimeout(ctx, patience)
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 			defer cancel()
 			found[i] = check(ctx, o)
 			done <- i
@@ -71,7 +70,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	return all
 }
 
-// Failed says whether anything does not work.
+// Failed reports whether any check failed.
 func Failed(all []Finding) bool {
 	for _, f := range all {
 		if f.Level == Failure {
@@ -81,7 +80,7 @@ func Failed(all []Finding) bool {
 	return false
 }
 
-// Print writes findings for a person.
+// Print prints findings as text.
 func Print(w io.Writer, all []Finding) error {
 	warnings, failures := 0, 0
 	for _, f := range all {
@@ -104,7 +103,7 @@ func Print(w io.Writer, all []Finding) error {
 	return err
 }
 
-// PrintJSON writes findings for a program.
+// PrintJSON prints findings as JSON.
 func PrintJSON(w io.Writer, all []Finding) error {
 	out := struct {
 		OK       bool      `json:"ok"`
@@ -116,7 +115,7 @@ func PrintJSON(w io.Writer, all []Finding) error {
 	return e.Encode(out)
 }
 
-// list gathers the findings of one engine.
+// list collects the findings of one engine.
 type list []Finding
 
 func (l *list) ok(check, text string, args ...any) {

@@ -45,7 +45,7 @@ func open(t *testing.T) *patient {
 
 func (p *patient) examine() []doctor.Finding {
 	p.t.Helper()
-	return doctor.Examine(p.t.Context(), p.options)
+	return doctor.Run(p.t.Context(), p.options)
 }
 
 // want looks for a finding, its words and its advice.
@@ -95,13 +95,13 @@ func TestAllIsWell(t *testing.T) {
 	if n := p.keys("doctor:*"); n != 0 {
 		t.Errorf("%d keys are left in Redis", n)
 	}
-	p.want("worker", doctor.Warning, "None has polled", "dateline worker")
+	p.want("worker", doctor.Warning, "No worker has polled", "dateline worker")
 	p.options.Config.TemporalNamespace = "nowhere"
-	p.want("temporal namespace", doctor.Failure, "no namespace nowhere", "temporal operator namespace create")
+	p.want("temporal namespace", doctor.Failure, "namespace nowhere does not exist", "temporal operator namespace create")
 	p.options.Config.TemporalNamespace = temporaltest.Namespace
 	p.options.SearchAttributes = map[string]string{"Mood": "Keyword", "PublishAt": "Keyword"}
 	p.want("temporal attributes", doctor.Failure, "Missing: Mood", "search-attribute create --namespace default --name Mood --type Keyword")
-	p.want("temporal attributes", doctor.Failure, "PublishAt is of the type Datetime", "create it anew")
+	p.want("temporal attributes", doctor.Failure, "PublishAt has the type Datetime", "recreate it")
 }
 
 func (p *patient) keys(pattern string) int {
@@ -118,9 +118,9 @@ func TestNothingIsSet(t *testing.T) {
 		p.want(check, doctor.Failure, "There is no", "dateline up")
 	}
 	p.options.Config.PublicURL = "http://news.example"
-	p.want("public address", doctor.Warning, "not https", "proxy with TLS")
+	p.want("public address", doctor.Warning, "not https", "TLS proxy")
 	p.options.Config.PublicURL = "news"
-	p.want("public address", doctor.Failure, "no address", "DATELINE_PUBLIC_URL")
+	p.want("public address", doctor.Failure, "not a URL", "DATELINE_PUBLIC_URL")
 }
 
 func TestNothingAnswers(t *testing.T) {
@@ -129,10 +129,10 @@ func TestNothingAnswers(t *testing.T) {
 	p.options.Config.RedisURL = "redis://:hunter2@127.0.0.1:1/0"
 	p.options.Config.S3Endpoint = "http://127.0.0.1:1"
 	p.options.Config.TemporalAddress = "127.0.0.1:1"
-	p.want("database", doctor.Failure, "refused", "Look whether Postgres runs")
-	p.want("redis", doctor.Failure, "refused", "Look whether Redis runs")
-	p.want("objects bucket", doctor.Failure, "does not answer", "S3_ENDPOINT")
-	p.want("temporal", doctor.Failure, "does not answer", "TEMPORAL_ADDRESS")
+	p.want("database", doctor.Failure, "refused", "Check that Postgres is running")
+	p.want("redis", doctor.Failure, "refused", "Check that Redis is running")
+	p.want("objects bucket", doctor.Failure, "does not respond", "S3_ENDPOINT")
+	p.want("temporal", doctor.Failure, "does not respond", "TEMPORAL_ADDRESS")
 	var said bytes.Buffer
 	p.Must(doctor.Print(&said, p.examine()))
 	if strings.Contains(said.String(), "hunter2") {
@@ -152,7 +152,7 @@ func TestTheDatabaseIsNotAsItShouldBe(t *testing.T) {
 	}
 	p.Exec("create role reader login; grant select on all tables in schema public to reader; revoke create on schema public from public")
 	p.options.Config.DatabaseURL = as("reader")
-	p.want("database permissions", doctor.Failure, "reader may not make tables", "grant create")
+	p.want("database permissions", doctor.Failure, "reader cannot create tables", "grant create")
 	p.want("database ownership", doctor.Failure, "belong to another role", "reassign owned")
 
 	p.Exec("create role distrusted")
@@ -167,12 +167,12 @@ func TestTheDatabaseIsNotAsItShouldBe(t *testing.T) {
 	p.want("database schema", doctor.Failure, "no tables yet", "dateline migrate")
 	p.options.Config.DatabaseURL = whole
 	p.Exec("alter database " + strings.TrimPrefix(u.Path, "/") + " set default_transaction_read_only = on")
-	p.want("database writable", doctor.Failure, "takes no writes", "primary")
+	p.want("database writable", doctor.Failure, "read-only", "primary")
 	p.Exec("begin read write; alter database " + strings.TrimPrefix(u.Path, "/") + " reset default_transaction_read_only; commit")
 	p.Exec("insert into goose_db_version (version_id, is_applied) values (99999, true)")
 	p.want("database schema", doctor.Warning, "99999", "Finish the rollout")
-	p.Exec("delete from goose_db_version where version_id > 2")
-	p.want("database schema", doctor.Failure, "It is at 2", "dateline migrate")
+	p.Exec("delete from goose_db_version where version_id > 102")
+	p.want("database schema", doctor.Failure, "It is at version 102", "dateline migrate")
 }
 
 func TestTheClockIsWrong(t *testing.T) {
@@ -213,55 +213,55 @@ func TestRedisIsNotAsItShouldBe(t *testing.T) {
 	p.want("redis permissions", doctor.Failure, "memory is full", "maxmemory")
 	set("maxmemory", "0")
 	p.options.Config.RedisURL = "what://ever"
-	p.want("redis", doctor.Failure, "cannot be read", "REDIS_URL")
+	p.want("redis", doctor.Failure, "not valid", "redis://")
 }
 
 func TestTheBucketIsNotAsItShouldBe(t *testing.T) {
 	p := open(t)
 	p.options.Config.S3Bucket = "elsewhere"
-	p.want("objects bucket", doctor.Failure, "no bucket elsewhere", "S3_BUCKET")
+	p.want("objects bucket", doctor.Failure, "bucket elsewhere does not exist", "S3_BUCKET")
 	p.options.Config.S3Bucket, p.options.Config.S3SecretKey = "dateline", "wrong"
-	p.want("objects bucket", doctor.Failure, "refuses", "S3_SECRET_KEY")
+	p.want("objects bucket", doctor.Failure, "denied", "S3_SECRET_KEY")
 }
 
 func TestTheKeysetIsNotAsItShouldBe(t *testing.T) {
 	p := open(t)
 	p.Connect("desk")
 	p.Must(os.Chmod(p.Keyset.Path, 0o644))
-	p.want("keyset", doctor.Warning, "read by others", "chmod 600")
+	p.want("keyset", doctor.Warning, "readable by other users", "chmod 600")
 	other := t.TempDir() + "/keyset.json"
 	_, err := secret.CreateKeyset(other)
 	p.Must(err)
 	p.options.Keyset = secret.Source{Path: other}
-	p.want("keyset", doctor.Failure, "open with none", "into place")
+	p.want("keyset", doctor.Failure, "cannot be decrypted", "Restore the keyset")
 	p.options.Keyset = secret.Source{Path: t.TempDir() + "/none.json"}
 	p.want("keyset", doctor.Failure, "cannot be read", "Restore it")
 }
 
-func TestWhatWaitsForAPersonIsNamed(t *testing.T) {
+func TestRun_ReportsPendingPosts(t *testing.T) {
 	p := open(t)
 	p.Connect("desk")
 	p.Dead(p.Schedule(), "uncertain")
 	late := p.Schedule()
 	p.Exec("update scheduled_posts set scheduled_time = now() - interval '5 minutes' where post_id = $1", late.ID)
-	p.want("posts", doctor.Warning, "not certain whether", "dead-letters")
+	p.want("posts", doctor.Warning, "uncertain outcome", "dead-letters")
 	p.want("posts", doctor.Warning, "more than two minutes", "worker")
 }
 
-// What goes to the database is to be encrypted, by a certificate that is checked
-// and has not ended.
-func TestTheDatabaseAndItsCertificate(t *testing.T) {
+// The connection to the database should be encrypted, with a verified and valid
+// certificate.
+func TestRun_ChecksDatabaseEncryption(t *testing.T) {
 	p := open(t)
 	address, certificate := enginetest.SecurePostgres(t, time.Now().AddDate(0, 0, 9))
 	p.options.Config.DatabaseURL = address + "?sslmode=verify-full&sslrootcert=" + certificate
-	p.want("database encryption", doctor.OK, "checked who answers", "")
-	p.want("certificate", doctor.Warning, "the place database ends on", "certificateends")
+	p.want("database encryption", doctor.OK, "certificate is verified", "")
+	p.want("certificate", doctor.Warning, "the database endpoint expires on", "certificateexpiring")
 	p.options.Config.DatabaseURL = address + "?sslmode=require"
-	p.want("database encryption", doctor.Warning, "believed to be the database", "verify-full")
-	// By a name that is not this machine's own.
+	p.want("database encryption", doctor.Warning, "is not verified", "verify-full")
+	// With an address that is not a loopback address.
 	p.options.Config.DatabaseURL = strings.Replace(address, "127.0.0.1", "0.0.0.0", 1) + "?sslmode=disable"
 	p.want("database encryption", doctor.Warning, "not encrypted", "verify-full")
 	p.options.Config.DatabaseURL = address + "?sslmode=verify-full&sslrootcert=" + certificate
 	p.options.Now = func() time.Time { return time.Now().AddDate(0, 0, 10) }
-	p.want("certificate", doctor.Failure, "has ended on", "certificateends")
+	p.want("certificate", doctor.Failure, "expired on", "certificateexpiring")
 }

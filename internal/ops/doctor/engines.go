@@ -28,33 +28,33 @@ import (
 	"dateline/internal/storage/objects"
 )
 
-// oldestRedis is the oldest major version that Dateline works with.
-const oldestRedis = 7
+// minRedisVersion is the oldest supported major version.
+const minRedisVersion = 7
 
 func cache(ctx context.Context, o Options) []Finding {
 	var l list
 	if o.Config.RedisURL == "" {
-		l.fail("redis", "Set REDIS_URL, or start `dateline up`.", "There is no Redis to look at.")
+		l.fail("redis", "Set REDIS_URL, or start `dateline up`.", "There is no Redis configured.")
 		return l
 	}
 	c, err := openRedis(o.Config.RedisURL)
 	if err != nil {
-		l.fail("redis", "Write REDIS_URL like redis://:password@host:6379/0.", "The URL cannot be read.")
+		l.fail("redis", "Use the form redis://:password@host:6379/0.", "REDIS_URL is not valid.")
 		return l
 	}
 	defer func() { _ = c.Close() }()
 	if err := c.Ping(ctx).Err(); err != nil {
-		advice := "Look whether Redis runs and its host and port are those of REDIS_URL."
+		advice := "Check that Redis is running, and the host and port in REDIS_URL."
 		if strings.Contains(err.Error(), "WRONGPASS") || strings.Contains(err.Error(), "NOAUTH") {
-			advice = "Set the password in REDIS_URL that Redis has."
+			advice = "Correct the password in REDIS_URL."
 		}
-		l.fail("redis", advice, "It does not let us in: %s", err)
+		l.fail("redis", advice, "Connecting failed: %s", err)
 		return l
 	}
-	writes(ctx, c, &l)
+	redisPermissions(ctx, c, &l)
 	info, err := c.Info(ctx, "server", "memory", "persistence").Result()
 	if err != nil {
-		l.warn("redis version", "Let the user of REDIS_URL use INFO.", "It cannot be read: %s", err)
+		l.warn("redis version", "Allow INFO for the user of REDIS_URL.", "It cannot be read: %s", err)
 		return l
 	}
 	field := func(name string) string {
@@ -68,21 +68,21 @@ func cache(ctx context.Context, o Options) []Finding {
 	if valkey := field("valkey_version"); valkey != "" {
 		version = valkey
 	}
-	if major, err := strconv.Atoi(strings.SplitN(version, ".", 2)[0]); err == nil && major < oldestRedis {
+	if major, err := strconv.Atoi(strings.SplitN(version, ".", 2)[0]); err == nil && major < minRedisVersion {
 		l.fail("redis version", "Install Redis or Valkey 7 or newer.", "%s is too old.", version)
 	} else {
 		l.ok("redis version", "%s", version)
 	}
 	if policy := field("maxmemory_policy"); policy != "" && policy != "noeviction" {
-		l.fail("redis eviction", "Set maxmemory-policy noeviction.", "The policy is %s: counts would be dropped in silence.", policy)
+		l.fail("redis eviction", "Set maxmemory-policy noeviction.", "The policy is %s, which can silently delete counts.", policy)
 	}
 	if field("aof_enabled") == "0" {
-		l.warn("redis durability", "Set appendonly yes.", "There is no append-only file: counts since the last flush do not survive a restart.")
+		l.warn("redis durability", "Set appendonly yes.", "The append-only file is off: counts since the last flush are lost on a restart.")
 	}
 	used, _ := strconv.ParseFloat(field("used_memory"), 64)
-	most, _ := strconv.ParseFloat(field("maxmemory"), 64)
-	if most > 0 && used > 0.8*most {
-		l.warn("redis memory", "Raise maxmemory; docs/explanation/counting.md says what counts take.", "%.0f %% of maxmemory is used.", 100*used/most)
+	maximum, _ := strconv.ParseFloat(field("maxmemory"), 64)
+	if maximum > 0 && used > 0.8*maximum {
+		l.warn("redis memory", "Raise maxmemory; see docs/explanation/counting.md for the memory per count.", "%.0f %% of maxmemory is used.", 100*used/maximum)
 	}
 	return l
 }
@@ -99,20 +99,20 @@ func openRedis(address string) (redis.UniversalClient, error) {
 	return redis.NewClient(o), nil
 }
 
-// writes tries what the program does, on a key of its own.
-func writes(ctx context.Context, c redis.UniversalClient, l *list) {
+// redisPermissions tries the operations that Dateline needs, on a separate key.
+func redisPermissions(ctx context.Context, c redis.UniversalClient, l *list) {
 	key := "doctor:" + uuid.NewString()
 	err := c.Eval(ctx, "redis.call('set', KEYS[1], '1', 'px', 10000) return redis.call('get', KEYS[1])", []string{key}).Err()
 	err = errors.Join(err, c.Publish(ctx, key, "1").Err(), c.Del(ctx, key).Err())
 	switch {
 	case err == nil:
-		l.ok("redis permissions", "scripts, writes and messages work")
+		l.ok("redis permissions", "scripts, writes and pub/sub work")
 	case strings.Contains(err.Error(), "READONLY"):
-		l.fail("redis permissions", "Point REDIS_URL at the primary.", "It takes no writes: it is a replica.")
+		l.fail("redis permissions", "Point REDIS_URL at the primary.", "It is read-only, because it is a replica.")
 	case strings.Contains(err.Error(), "OOM"):
-		l.fail("redis permissions", "Raise maxmemory.", "It takes no writes: its memory is full.")
+		l.fail("redis permissions", "Raise maxmemory.", "It rejects writes, because its memory is full.")
 	default:
-		l.fail("redis permissions", "Let the user of REDIS_URL use every command on every key: ~* &* +@all.", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		l.fail("redis permissions", "Allow all commands on all keys for the user of REDIS_URL: ~* &* +@all.", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 }
 
@@ -120,26 +120,26 @@ func objectStore(ctx context.Context, o Options) []Finding {
 	var l list
 	cfg := o.Config
 	if cfg.S3Endpoint == "" {
-		l.fail("objects", "Set S3_ENDPOINT, or start `dateline up`.", "There is no object store to look at.")
+		l.fail("objects", "Set S3_ENDPOINT, or start `dateline up`.", "There is no object store configured.")
 		return l
 	}
 	b, err := objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle})
 	if err != nil {
-		l.fail("objects", "See S3_ENDPOINT, S3_ACCESS_KEY and S3_SECRET_KEY.", "%s", err)
+		l.fail("objects", "Check S3_ENDPOINT, S3_ACCESS_KEY and S3_SECRET_KEY.", "%s", err)
 		return l
 	}
 	if err := b.Ping(ctx); err != nil {
-		text, advice := bucketTrouble(err, cfg.S3Bucket)
+		text, advice := bucketError(err, cfg.S3Bucket)
 		l.fail("objects bucket", advice, "%s", text)
 		return l
 	}
-	l.ok("objects bucket", "%s is there", cfg.S3Bucket)
+	l.ok("objects bucket", "%s exists", cfg.S3Bucket)
 	key, copied := "doctor/"+uuid.NewString(), "doctor/"+uuid.NewString()
-	body := []byte("Dateline looks whether it may keep files here.")
+	body := []byte("Written by dateline doctor to check permissions.")
 	steps := []struct {
-		may string
-		do  func() error
+		permission string
+		do         func() error
 	}{
 		{"s3:PutObject", func() error { return b.Put(ctx, key, "text/plain", int64(len(body)), bytes.NewReader(body)) }},
 		{"s3:GetObject", func() error {
@@ -160,27 +160,27 @@ func objectStore(ctx context.Context, o Options) []Finding {
 	for _, s := range steps {
 		if err := s.do(); err != nil {
 			_ = b.Delete(context.WithoutCancel(ctx), key)
-			l.fail("objects permissions", "Allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket on the bucket to this key.", "%s does not work: %s", s.may, lastLine(err))
+			l.fail("objects permissions", "Allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket on the bucket to this key.", "%s does not work: %s", s.permission, lastLine(err))
 			return l
 		}
 	}
-	l.ok("objects permissions", "files can be written, read, copied and deleted")
+	l.ok("objects permissions", "objects can be written, read, copied and deleted")
 	return l
 }
 
-func bucketTrouble(err error, bucket string) (text, advice string) {
-	var answered interface{ HTTPStatusCode() int }
-	if errors.As(err, &answered) {
-		switch answered.HTTPStatusCode() {
+func bucketError(err error, bucket string) (text, advice string) {
+	var response interface{ HTTPStatusCode() int }
+	if errors.As(err, &response) {
+		switch response.HTTPStatusCode() {
 		case 404:
-			return "There is no bucket " + bucket + ".", "Make it, or set S3_BUCKET: aws s3 mb s3://" + bucket
+			return "The bucket " + bucket + " does not exist.", "Create it, or set S3_BUCKET: aws s3 mb s3://" + bucket
 		case 401, 403:
-			return "The bucket refuses these keys.", "See S3_ACCESS_KEY, S3_SECRET_KEY and S3_REGION, and allow s3:ListBucket on the bucket."
+			return "Access to the bucket was denied.", "Check S3_ACCESS_KEY, S3_SECRET_KEY and S3_REGION, and allow s3:ListBucket on the bucket."
 		case 301:
 			return "The bucket is in another region.", "Set S3_REGION."
 		}
 	}
-	return "The object store does not answer: " + lastLine(err), "Look whether it runs and S3_ENDPOINT is its address."
+	return "The object store does not respond: " + lastLine(err), "Check that it is running and that S3_ENDPOINT is its address."
 }
 
 func lastLine(err error) string {
@@ -192,7 +192,7 @@ func temporal(ctx context.Context, o Options) []Finding {
 	var l list
 	cfg := o.Config
 	if cfg.TemporalAddress == "" {
-		l.fail("temporal", "Set TEMPORAL_ADDRESS, or start `dateline up`.", "There is no Temporal to look at.")
+		l.fail("temporal", "Set TEMPORAL_ADDRESS, or start `dateline up`.", "There is no Temporal configured.")
 		return l
 	}
 	options := client.Options{HostPort: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}
@@ -204,40 +204,40 @@ func temporal(ctx context.Context, o Options) []Finding {
 	}
 	c, err := client.NewLazyClient(options)
 	if err != nil {
-		l.fail("temporal", "See TEMPORAL_ADDRESS.", "%s", err)
+		l.fail("temporal", "Check TEMPORAL_ADDRESS.", "%s", err)
 		return l
 	}
 	defer c.Close()
 	service := c.WorkflowService()
-	ask, cancel := context.WithTimeout(ctx, 8*time.Second)
+	requestCtx, cancel := context.WithTimeout(ctx, 8*time.Second)
 	defer cancel()
-	described, err := service.DescribeNamespace(ask, &workflowservice.DescribeNamespaceRequest{Namespace: cfg.TemporalNamespace})
+	described, err := service.DescribeNamespace(requestCtx, &workflowservice.DescribeNamespaceRequest{Namespace: cfg.TemporalNamespace})
 	var unknown *serviceerror.NamespaceNotFound
 	var missing *serviceerror.NotFound
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &missing):
-		l.fail("temporal namespace", "Make it: temporal operator namespace create --retention 7d "+cfg.TemporalNamespace, "There is no namespace %s.", cfg.TemporalNamespace)
+		l.fail("temporal namespace", "Create it: temporal operator namespace create --retention 7d "+cfg.TemporalNamespace, "The namespace %s does not exist.", cfg.TemporalNamespace)
 		return l
 	case err != nil:
-		advice := "Look whether Temporal runs and TEMPORAL_ADDRESS is its frontend."
+		advice := "Check that Temporal is running and that TEMPORAL_ADDRESS is its frontend."
 		if code := status.Code(err); code == codes.Unauthenticated || code == codes.PermissionDenied {
-			advice = "See TEMPORAL_API_KEY and TEMPORAL_TLS."
+			advice = "Check TEMPORAL_API_KEY and TEMPORAL_TLS."
 		}
-		l.fail("temporal", advice, "%s does not answer: %s", cfg.TemporalAddress, lastLine(err))
+		l.fail("temporal", advice, "%s does not respond: %s", cfg.TemporalAddress, lastLine(err))
 		return l
 	}
 	retention := described.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration()
 	if retention < 24*time.Hour {
-		l.warn("temporal namespace", "temporal operator namespace update --retention 7d "+cfg.TemporalNamespace, "What ended is forgotten after %s.", retention)
+		l.warn("temporal namespace", "temporal operator namespace update --retention 7d "+cfg.TemporalNamespace, "The retention of closed workflows is only %s.", retention)
 	} else {
-		l.ok("temporal namespace", "%s is there, and remembers %s", cfg.TemporalNamespace, retention)
+		l.ok("temporal namespace", "%s exists, with a retention of %s", cfg.TemporalNamespace, retention)
 	}
-	attributes(ask, c, o, &l)
-	polled(ask, service, o, &l)
+	searchAttributes(requestCtx, c, o, &l)
+	taskQueuePollers(requestCtx, service, o, &l)
 	return l
 }
 
-func attributes(ctx context.Context, c client.Client, o Options, l *list) {
+func searchAttributes(ctx context.Context, c client.Client, o Options, l *list) {
 	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: o.Config.TemporalNamespace})
 	if err != nil {
 		l.warn("temporal attributes", "See the commands in docs/reference/temporal.md.", "They cannot be listed: %s", lastLine(err))
@@ -250,7 +250,7 @@ func attributes(ctx context.Context, c client.Client, o Options, l *list) {
 			missing = append(missing, name)
 			commands = append(commands, fmt.Sprintf("temporal operator search-attribute create --namespace %s --name %s --type %s", o.Config.TemporalNamespace, name, kind))
 		case !strings.EqualFold(got.String(), kind) && got != enumspb.INDEXED_VALUE_TYPE_UNSPECIFIED:
-			l.fail("temporal attributes", "Remove it and create it anew; what is stored with it is not lost.", "%s is of the type %s, not %s.", name, got, kind)
+			l.fail("temporal attributes", "Delete and recreate it; no posts are lost.", "%s has the type %s, but must have %s.", name, got, kind)
 		}
 	}
 	if len(missing) > 0 {
@@ -259,18 +259,18 @@ func attributes(ctx context.Context, c client.Client, o Options, l *list) {
 		l.fail("temporal attributes", strings.Join(commands, " && "), "Missing: %s.", strings.Join(missing, ", "))
 		return
 	}
-	l.ok("temporal attributes", "all %d are there", len(o.SearchAttributes))
+	l.ok("temporal attributes", "all %d exist", len(o.SearchAttributes))
 }
 
-func polled(ctx context.Context, service workflowservice.WorkflowServiceClient, o Options, l *list) {
-	answer, err := service.DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{Namespace: o.Config.TemporalNamespace,
+func taskQueuePollers(ctx context.Context, service workflowservice.WorkflowServiceClient, o Options, l *list) {
+	response, err := service.DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{Namespace: o.Config.TemporalNamespace,
 		TaskQueue: &taskqueuepb.TaskQueue{Name: o.TaskQueue}, TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY})
 	switch {
 	case err != nil:
-		l.warn("worker", "", "Whether one polls cannot be asked: %s", lastLine(err))
-	case len(answer.GetPollers()) == 0:
-		l.warn("worker", "Start one: dateline worker", "None has polled in the last minutes, so nothing is published.")
+		l.warn("worker", "", "The task queue cannot be described: %s", lastLine(err))
+	case len(response.GetPollers()) == 0:
+		l.warn("worker", "Start one: dateline worker", "No worker has polled within the last minutes, so no posts are published.")
 	default:
-		l.ok("worker", "%d poll", len(answer.GetPollers()))
+		l.ok("worker", "%d pollers", len(response.GetPollers()))
 	}
 }

@@ -17,11 +17,11 @@ import (
 	"dateline/internal/news/search/meili"
 )
 
-// forDoctorOnly are the actions of a key without which the search works.
+// forDoctorOnly reports whether an action is only needed for these checks.
 func forDoctorOnly(action string) bool { return action == "version" || action == "stats.get" }
 
-// searchEngine checks the Meilisearch of the settings. Postgres, the other
-// engine, is checked as the database.
+// searchEngine checks Meilisearch, if it is configured. The other search engine,
+// Postgres, is checked by database.
 func searchEngine(ctx context.Context, o Options) []Finding {
 	var l list
 	if o.Config.Search != config.SearchMeilisearch || o.Config.MeilisearchURL == "" {
@@ -33,12 +33,12 @@ func searchEngine(ctx context.Context, o Options) []Finding {
 		return l
 	}
 	if err := e.Reachable(ctx); err != nil {
-		l.fail("meilisearch", "Check that Meilisearch runs, and that MEILISEARCH_URL is its address.", "It does not answer at %s.", o.Config.MeilisearchURL)
+		l.fail("meilisearch", "Check that Meilisearch runs, and that MEILISEARCH_URL is its address.", "It does not respond at %s.", o.Config.MeilisearchURL)
 		return l
 	}
 	missing, err := e.MissingActions(ctx)
 	if err != nil {
-		l.fail("meilisearch", "See the log of Meilisearch.", "Its answers are incomplete: %s", err)
+		l.fail("meilisearch", "Check the Meilisearch log.", "Its responses are incomplete: %s", err)
 		return l
 	}
 	if !key(e, missing, &l) {
@@ -58,31 +58,31 @@ func searchEngine(ctx context.Context, o Options) []Finding {
 }
 
 func meilisearch(c *config.Config) (*meili.Engine, error) {
-	own, err := meili.ParseServerEmbedder(c.MeilisearchEmbedder)
+	serverEmbedder, err := meili.ParseServerEmbedder(c.MeilisearchEmbedder)
 	if err != nil {
 		return nil, err
 	}
-	options := meili.Options{URL: c.MeilisearchURL, Key: c.MeilisearchKey, Index: c.MeilisearchIndex, ServerEmbedder: own, Log: slog.New(slog.DiscardHandler)}
+	options := meili.Options{URL: c.MeilisearchURL, Key: c.MeilisearchKey, Index: c.MeilisearchIndex, ServerEmbedder: serverEmbedder, Log: slog.New(slog.DiscardHandler)}
 	if c.EmbeddingsURL != "" {
 		options.Embedder = &embed.Client{URL: c.EmbeddingsURL, Key: secret.NewText(c.EmbeddingsKey), Model: c.EmbeddingsModel, VectorLength: c.EmbeddingsDimensions, HTTP: http.DefaultClient}
 	}
 	return meili.New(options), nil
 }
 
-// key reports whether the key is one at all.
+// key checks the permissions of the API key and reports whether the key is valid.
 func key(e *meili.Engine, missing []string, l *list) bool {
 	all := e.Actions()
 	switch {
 	case len(missing) == len(all):
-		l.fail("meilisearch key", "Set MEILISEARCH_KEY to the master key, or to a key with the actions "+strings.Join(all, ", ")+".", "Meilisearch refuses the key.")
+		l.fail("meilisearch key", "Set MEILISEARCH_KEY to the master key, or to a key with the actions "+strings.Join(all, ", ")+".", "Meilisearch rejects the key.")
 		return false
 	case slices.ContainsFunc(missing, func(a string) bool { return !forDoctorOnly(a) }):
-		l.fail("meilisearch key", "Create a key with these actions too, for the index and those whose names begin with its name, and set MEILISEARCH_KEY.",
+		l.fail("meilisearch key", "Create a key with these actions too, for all indexes with its name as prefix, and set MEILISEARCH_KEY.",
 			"The key lacks the actions %s.", strings.Join(missing, ", "))
 	case len(missing) > 0:
 		l.warn("meilisearch key", "Create a key with these actions too.", "The key lacks the actions %s, so not everything can be checked.", strings.Join(missing, ", "))
 	default:
-		l.ok("meilisearch key", "the key has all actions that are needed")
+		l.ok("meilisearch key", "the key has all required actions")
 	}
 	return true
 }
@@ -91,7 +91,7 @@ func version(ctx context.Context, e *meili.Engine, l *list) {
 	v, err := e.Version(ctx)
 	switch {
 	case err != nil:
-		l.warn("meilisearch version", "See the log of Meilisearch.", "It cannot be read: %s", err)
+		l.warn("meilisearch version", "Check the Meilisearch log.", "It cannot be read: %s", err)
 	case meili.IsTooOld(v):
 		l.fail("meilisearch version", "Update Meilisearch to "+meili.MinVersion+" or later.", "Meilisearch %s is too old.", v)
 	default:
@@ -99,7 +99,7 @@ func version(ctx context.Context, e *meili.Engine, l *list) {
 	}
 }
 
-// indexSettings reports whether there is an index.
+// indexSettings checks the settings of the index and reports whether it exists.
 func indexSettings(ctx context.Context, e *meili.Engine, l *list) bool {
 	stale, err := e.StaleSettings(ctx)
 	switch {
@@ -107,39 +107,39 @@ func indexSettings(ctx context.Context, e *meili.Engine, l *list) bool {
 		l.warn("meilisearch index", "Start a worker: it creates the index. Then run: dateline reindex", "The index does not exist yet.")
 		return false
 	case err != nil:
-		l.warn("meilisearch index", "See the log of Meilisearch.", "Its settings cannot be read: %s", err)
+		l.warn("meilisearch index", "Check the Meilisearch log.", "Its settings cannot be read: %s", err)
 	case slices.Equal(stale, []string{"embedders"}):
-		l.warn("meilisearch index", "Run: dateline reindex", "The embedder of the index is not that of the settings; searches go by words only.")
+		l.warn("meilisearch index", "Run: dateline reindex", "The embedder of the index differs from the settings; only keyword search works.")
 	case len(stale) > 0:
 		l.warn("meilisearch index", "Restart a worker of this version: it updates the settings. Check that no process of another version uses the same index.",
 			"These settings differ from those of this version: %s.", strings.Join(stale, ", "))
 	default:
-		l.ok("meilisearch index", "its settings are those of this version")
+		l.ok("meilisearch index", "its settings are current")
 	}
 	return true
 }
 
-// documents compares the index with the articles. What waits to be indexed may
-// be missing in it, or be in it still.
+// documents compares the number of indexed and stored articles, allowing for pending
+// changes.
 func documents(ctx context.Context, o Options, e *meili.Engine, l *list) {
 	const check = "meilisearch documents"
 	indexed, err := e.Documents(ctx)
 	if err != nil && !errors.Is(err, search.ErrUnavailable) && !errors.Is(err, meili.ErrNoIndex) {
-		l.warn(check, "See the log of Meilisearch.", "They cannot be counted: %s", err)
+		l.warn(check, "Check the Meilisearch log.", "They cannot be counted: %s", err)
 		return
 	}
 	conn, connectErr := pgx.Connect(ctx, o.Config.DatabaseURL)
 	if err != nil || connectErr != nil {
-		return // the other findings say why
+		return // reported by other checks
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var stored, waiting int
-	if conn.QueryRow(ctx, "select (select count(*) from articles where removed_at is null), (select count(distinct article_id) from article_changes)").Scan(&stored, &waiting) != nil {
-		return // the schema is behind, or the database busy: its own findings say so
+	var stored, pending int
+	if conn.QueryRow(ctx, "select (select count(*) from articles where removed_at is null), (select count(distinct article_id) from article_changes)").Scan(&stored, &pending) != nil {
+		return // reported by the checks of the database
 	}
-	if apart := stored - indexed; max(apart, -apart) > waiting {
-		l.warn(check, "Run: dateline reindex", "The index has %d articles, the database %d, and %d changes wait to be indexed.", indexed, stored, waiting)
+	if difference := stored - indexed; max(difference, -difference) > pending {
+		l.warn(check, "Run: dateline reindex", "The index has %d articles, the database %d, and %d changes are pending.", indexed, stored, pending)
 		return
 	}
-	l.ok(check, "%d in the index, %d in the database, %d changes wait", indexed, stored, waiting)
+	l.ok(check, "%d in the index, %d in the database, %d changes pending", indexed, stored, pending)
 }

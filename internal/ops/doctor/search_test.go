@@ -14,10 +14,10 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-func TestMeilisearch(t *testing.T) {
+func TestRun_ChecksMeilisearch(t *testing.T) {
 	p := open(t)
 	if slices.ContainsFunc(p.examine(), func(f doctor.Finding) bool { return f.Check == "meilisearch" }) {
-		t.Error("Meilisearch is checked although Postgres searches")
+		t.Error("got a Meilisearch check, want none with Postgres")
 	}
 	f := meilitest.Start(t)
 	c := p.options.Config
@@ -28,12 +28,12 @@ func TestMeilisearch(t *testing.T) {
 	p.Must(e.Prepare(t.Context()))
 	p.want("meilisearch key", doctor.OK, "all actions", "")
 	p.want("meilisearch version", doctor.OK, "1.50.0", "")
-	p.want("meilisearch index", doctor.OK, "settings are those of this version", "")
+	p.want("meilisearch index", doctor.OK, "settings are current", "")
 	p.want("meilisearch documents", doctor.OK, "0 in the index, 0 in the database", "")
 
 	d := search.Document{ID: searchtest.ID("a"), Version: 1, URL: "https://x.example/a", Domain: "x.example", Title: "A", Published: time.Now()}
 	searchtest.Store(p.Newsroom, d, time.Now())
-	p.want("meilisearch documents", doctor.OK, "0 in the index, 1 in the database, 1 changes wait", "")
+	p.want("meilisearch documents", doctor.OK, "0 in the index, 1 in the database, 1 changes pending", "")
 	p.Exec("delete from article_changes")
 	p.want("meilisearch documents", doctor.Warning, "0 articles, the database 1", "dateline reindex")
 	p.Must(e.Index(t.Context(), []search.Document{d}))
@@ -49,7 +49,7 @@ func TestMeilisearch(t *testing.T) {
 	p.want("meilisearch key", doctor.Warning, "lacks the actions stats.get", "Create a key")
 	f.Forbid()
 	c.MeilisearchKey = "another-key"
-	p.want("meilisearch key", doctor.Failure, "refuses the key", "indexes.swap")
+	p.want("meilisearch key", doctor.Failure, "rejects the key", "indexes.swap")
 	c.MeilisearchURL = "http://127.0.0.1:1"
-	p.want("meilisearch", doctor.Failure, "does not answer", "MEILISEARCH_URL")
+	p.want("meilisearch", doctor.Failure, "does not respond", "MEILISEARCH_URL")
 }

@@ -69,7 +69,7 @@ func (s *Service) appOf(ctx context.Context, a Account) (network.App, error) {
 			return network.App{BaseURL: a.BaseURL}, nil
 		}
 		err = &network.Error{Class: network.Auth, Code: "app_unknown",
-			Message: "Dateline's registration at this instance is not known any more. Connect the account again."}
+			Message: "Dateline's registration at this instance is unknown. Reconnect the account."}
 	}
 	return app, err
 }

@@ -182,5 +182,5 @@ func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) 
 // ChoiceNotFound is the answer for a choice that is not there, was made or is over.
 func ChoiceNotFound() error {
 	return &apperr.Error{Kind: apperr.KindNotFound, Code: "choice_not_found",
-		Message: "There is no such choice: it was made already, or took longer than 15 minutes. Connect the account again."}
+		Message: "The choice was already made or has expired after 15 minutes. Connect the account again."}
 }

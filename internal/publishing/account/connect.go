@@ -53,7 +53,7 @@ func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal,
 		return Account{}, connectError(err, "access_token")
 	}
 	if len(found) == 0 {
-		return Account{}, invalid("access_token", "nobody", "This token may post as nobody.")
+		return Account{}, invalid("access_token", "nobody", "This token cannot post as any account.")
 	}
 	return s.save(ctx, who, networkName, "", found[0])
 }
@@ -62,7 +62,7 @@ func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal,
 func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at Instance, values map[string]secret.Text) (Connection, error) {
 	form, ok := s.Connectors.FormConnector(at.Network)
 	if !ok {
-		return Connection{}, invalid("network", "unknown", "There is no network of this name here whose accounts are connected by a form.")
+		return Connection{}, invalid("network", "unknown", "No network of this name connects accounts by a form.")
 	}
 	base, err := s.baseURL(at)
 	if err != nil {
@@ -87,7 +87,7 @@ func checkForm(fields []network.FormField, values map[string]secret.Text) error 
 	}
 	for name := range values {
 		if !slices.ContainsFunc(fields, func(f network.FormField) bool { return f.Name == name }) {
-			problems = append(problems, apperr.FieldError{Field: "values." + name, Code: "unknown_field", Message: "There is no such field in this form."})
+			problems = append(problems, apperr.FieldError{Field: "values." + name, Code: "unknown_field", Message: "The form has no such field."})
 		}
 	}
 	if len(problems) > 0 {
@@ -125,7 +125,7 @@ func (s *Service) Reconnect(ctx context.Context, who workspace.Principal, id uui
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {
 		return "", &apperr.Error{Kind: apperr.KindConflict, Code: "connected_by_form",
-			Message: "Accounts of this network are connected by its form. Fill it in again with the same account, and it is connected anew."}
+			Message: "Accounts of this network are connected by its form. Submit the form again with the same account to reconnect it."}
 	}
 	return s.startAuthorization(ctx, who, connector, a.Network, a.BaseURL, &a.ID)
 }
@@ -164,7 +164,7 @@ func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Con
 		return Connection{}, err
 	}
 	if !known {
-		return Connection{}, invalid("state", "unknown", "This connection was not started here or took longer than 10 minutes. Start it again.")
+		return Connection{}, invalid("state", "unknown", "This connection was not started here or has expired after 10 minutes. Start it again.")
 	}
 	if attempt.SessionID != uuid.Nil && attempt.SessionID != back.SessionID {
 		return Connection{}, invalid("state", "other_session",
@@ -172,7 +172,7 @@ func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Con
 	}
 	connector, ok := s.Connectors.Connector(attempt.Network)
 	if !ok {
-		return Connection{}, invalid("network", "unknown", "This network is not available any more.")
+		return Connection{}, invalid("network", "unknown", "This network is no longer available.")
 	}
 	app, err := s.ensureApp(ctx, connector, attempt.Network, attempt.BaseURL)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Con
 func (s *Service) saveOrOfferChoice(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account, field string) (Connection, error) {
 	switch len(found) {
 	case 0:
-		return Connection{}, invalid(field, "nobody", "Nobody can be posted as with this access.")
+		return Connection{}, invalid(field, "nobody", "This access does not allow posting as any account.")
 	case 1:
 		a, err := s.save(ctx, who, networkName, app, found[0])
 		return Connection{Account: a}, err
@@ -232,14 +232,14 @@ func (s *Service) saveReconnected(ctx context.Context, who workspace.Principal, 
 		came = strings.Join(handles, ", ")
 	}
 	return Connection{}, &apperr.Error{Kind: apperr.KindConflict, Code: "other_identity", Message: fmt.Sprintf(
-		"Access was allowed for %s, and the account to connect again is %s. Nothing was changed. Log in at the network as %s first, or connect %s as an account of its own.",
+		"Access was granted for %s, but the account to reconnect is %s. Nothing was changed. Log in to the network as %s first, or connect %s as a separate account.",
 		came, want.Handle, want.Handle, came)}
 }
 
 func (s *Service) connector(at Instance) (network.Connector, string, error) {
 	connector, ok := s.Connectors.Connector(at.Network)
 	if !ok {
-		return nil, "", invalid("network", "unknown", "There is no network of this name here.")
+		return nil, "", invalid("network", "unknown", "Unknown network.")
 	}
 	base, err := s.baseURL(at)
 	return connector, base, err
@@ -253,7 +253,7 @@ func (s *Service) baseURL(at Instance) (string, error) {
 		case box == "":
 			return "", invalid("sandbox", "unavailable", "The sandbox is off, or does not have this network.")
 		case given != "" && given != box:
-			return "", invalid("base_url", "invalid", "Leave the address out: the sandbox's is known.")
+			return "", invalid("base_url", "invalid", "Omit the address: the sandbox sets it.")
 		}
 		return box, nil
 	}

@@ -144,7 +144,7 @@ func (s *Service) identify(ctx context.Context, a Account, use network.Account) 
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {
 		return network.Account{}, &apperr.Error{Kind: apperr.KindConflict, Code: "cannot_be_asked",
-			Message: "This network cannot be asked whether an account is still connected. The next post will tell."}
+			Message: "This network cannot check whether an account is still connected. The next post will show it."}
 	}
 	found, err := connector.Accounts(ctx, use)
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 		return DisconnectResult{}, err
 	}
 	s.notify()
-	out := DisconnectResult{Advice: "The network could not be told. Take Dateline's access back in the account's settings at the network."}
+	out := DisconnectResult{Advice: "The network could not be reached. Revoke Dateline's access in the account's settings at the network."}
 	switch {
 	case a.Status == Disconnected:
 		out.Advice = ""

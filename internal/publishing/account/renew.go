@@ -87,7 +87,7 @@ func lastErrorOf(a Account) LastError {
 	if a.LastError != nil {
 		return *a.LastError
 	}
-	return LastError{Class: network.Auth, Code: string(a.Status), Message: "The account must be connected again."}
+	return LastError{Class: network.Auth, Code: string(a.Status), Message: "Reconnect the account."}
 }
 
 // renew asks the network, holding the lease.

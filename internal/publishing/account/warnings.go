@@ -22,7 +22,7 @@ func (a Account) Warnings(now time.Time) []Warning {
 	case Disconnected:
 		return []Warning{{"disconnected", "The account is disconnected. Posts that come due wait until it is connected again."}}
 	case NeedsReconnect:
-		message := "The network does not accept Dateline's access any more. Connect the account again."
+		message := "The network no longer accepts Dateline's access. Reconnect the account."
 		if a.LastError != nil && a.LastError.Message != "" {
 			message += " It said: " + a.LastError.Message
 		}
@@ -30,10 +30,10 @@ func (a Account) Warnings(now time.Time) []Warning {
 	}
 	var out []Warning
 	if ends := a.AccessEndsAt(); !ends.IsZero() && ends.Before(now.Add(expiryWarningWindow)) {
-		out = append(out, Warning{"expiring", fmt.Sprintf("Access ends at %s. Connect the account again before then.", ends.Format(time.RFC3339))})
+		out = append(out, Warning{"expiring", fmt.Sprintf("Access expires at %s. Reconnect the account before then.", ends.Format(time.RFC3339))})
 	}
 	if a.RefreshFailures > 0 && a.LastError != nil && a.LastError.Class != network.Auth {
-		out = append(out, Warning{"not_renewed", "The token could not be renewed yet, and is tried again: " + a.LastError.Message})
+		out = append(out, Warning{"not_renewed", "The token could not be renewed yet and will be retried: " + a.LastError.Message})
 	}
 	return out
 }

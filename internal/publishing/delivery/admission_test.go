@@ -337,7 +337,7 @@ func TestAdmission_AChangedPostGivesItsPlaceBack(t *testing.T) {
 			b.must(err)
 		}}
 		if result, err := b.once(p, input(edited)); err != nil || !result.Stale {
-			t.Fatalf("a cancelled post: got %+v, %v, want stale", result, err)
+			t.Fatalf("a canceled post: got %+v, %v, want stale", result, err)
 		}
 	}
 	p.Store = stored

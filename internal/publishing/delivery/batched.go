@@ -52,8 +52,8 @@ func Batched(s BatchStore) (batched Store, stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	b := &batchedStore{BatchStore: s}
 	b.claims = batch.New(ctx, maxBatch, 2, b.claimAll)
-	b.early = batch.Lingering(ctx, claimDelay, maxBatch, 2, b.claimAll)
-	b.outcomes = batch.Lingering(ctx, outcomeDelay, maxBatch, 1, b.recordAll)
+	b.early = batch.NewWithDelay(ctx, claimDelay, maxBatch, 2, b.claimAll)
+	b.outcomes = batch.NewWithDelay(ctx, outcomeDelay, maxBatch, 1, b.recordAll)
 	return b, stop
 }
 

@@ -100,7 +100,7 @@ func TestRetryTouchesOnlyWhatFailed(t *testing.T) {
 	}
 	again := b.retry(p)
 	if _, err := b.scheduler.Cancel(t.Context(), b.guard(p)); b.refusal(err) != "too_late" {
-		t.Errorf("cancelling what is partly out gave %v", err)
+		t.Errorf("canceling what is partly out gave %v", err)
 	}
 	b.publish(b.publisher(), inputOn(again, b.account))
 	b.publish(b.publisher(), inputOn(again, other))

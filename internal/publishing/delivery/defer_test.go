@@ -58,6 +58,6 @@ func TestReadPostSaysWhoWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if view, err := b.planner().ReadPost(t.Context(), one.ID); err != nil || view.Deferred {
-		t.Errorf("cancelled: %+v, %v", view, err)
+		t.Errorf("canceled: %+v, %v", view, err)
 	}
 }

@@ -38,7 +38,7 @@ func (h *history) examine(w *witness) {
 	for _, t := range p.Targets {
 		live := h.of(w, t.AccountID)
 		if slices.Contains(timeline, post.EventCanceled) && len(live) > 0 {
-			complain("it was cancelled and lives: %+v", live)
+			complain("it was canceled and lives: %+v", live)
 		}
 		h.examineTarget(w, p, t, live, complain)
 	}

@@ -28,7 +28,7 @@ var (
 )
 
 // People and publishers act on the same posts at the same time, at random. What
-// was acknowledged holds: nothing cancelled lives, whatever lives says what the
+// was acknowledged holds: nothing canceled lives, whatever lives says what the
 // newest edit before its claim said, nothing lives twice, and nothing is lost.
 func TestInterleavings(t *testing.T) {
 	b := newBench(t, fake.Options{})
@@ -73,11 +73,11 @@ type history struct {
 
 // witness knows what of a post was acknowledged.
 type witness struct {
-	id        uuid.UUID
-	mu        sync.Mutex
-	said      map[int64]post.Post // by revision
-	cancelled bool
-	edits     int
+	id       uuid.UUID
+	mu       sync.Mutex
+	said     map[int64]post.Post // by revision
+	canceled bool
+	edits    int
 }
 
 func newHistory(b *bench, seed uint64, i int) *history {
@@ -180,7 +180,7 @@ func (w *witness) acknowledge(p post.Post) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.said[p.Revision] = p
-	w.cancelled = w.cancelled || p.Status == post.Canceled
+	w.canceled = w.canceled || p.Status == post.Canceled
 }
 
 // meddle is a person who does a few things to a post.

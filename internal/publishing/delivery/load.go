@@ -21,7 +21,7 @@ type job struct {
 	adapter   network.Network
 	segments  []segment
 	published []post.PublishedSegment // segments that are already published, in order
-	parent    string           // remote id of the post that the first segment replies to
+	parent    string                  // remote id of the post that the first segment replies to
 	epoch     *prefetchedEpoch
 	run       *run
 	limits    network.Limits            // set by checking the content

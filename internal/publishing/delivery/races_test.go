@@ -173,7 +173,7 @@ func TestPublishLosesItsClaimAndTheAnswer(t *testing.T) {
 
 // Temporal may lose sight of a worker, or tell it to stop, in the middle of a
 // call: the call goes on and its answer is recorded.
-func TestPublishCancelledDuringTheCall(t *testing.T) {
+func TestPublishCanceledDuringTheCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -188,8 +188,8 @@ func TestPublishCancelledDuringTheCall(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 }
 
-// Cancelled while it waits for the time, it sends nothing.
-func TestPublishCancelledWhileWaiting(t *testing.T) {
+// Canceled while it waits for the time, it sends nothing.
+func TestPublishCanceledWhileWaiting(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Minute).UTC() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -202,7 +202,7 @@ func TestPublishCancelledWhileWaiting(t *testing.T) {
 
 // Told to stop between its claim and the time, it still sends: a claim without a
 // call would have to be looked for at the network, and the post would be late.
-func TestPublishCancelledAfterTheClaim(t *testing.T) {
+func TestPublishCanceledAfterTheClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(300 * time.Millisecond).UTC() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ func TestPublishChangedBeforeTheClaim(t *testing.T) {
 			_, err := b.store.Edit(b.t.Context(), b.guard(p), post.Change{Content: &changed}, nil)
 			return err
 		},
-		"Cancelled": func(b *bench, p post.Post) error {
+		"Canceled": func(b *bench, p post.Post) error {
 			_, err := b.store.Cancel(b.t.Context(), b.guard(p))
 			return err
 		},
@@ -266,7 +266,7 @@ func TestPublishChangedAfterTheClaim(t *testing.T) {
 	publisher := b.publisher()
 	publisher.Store = &troubled{Store: b.store, afterClaim: func() {
 		if _, err := b.store.Cancel(t.Context(), b.guard(p)); err == nil || !strings.Contains(err.Error(), "being published") {
-			t.Errorf("cancelling gave %v", err)
+			t.Errorf("canceling gave %v", err)
 		}
 	}}
 	b.publish(publisher, input(p))

@@ -34,10 +34,10 @@ type Signaler interface {
 // Recovery starts the workflows of posts that have none, and signals those that
 // missed a change.
 type Recovery struct {
-	Store  RecoveryStore
+	Store    RecoveryStore
 	Signaler Signaler
-	Live   LiveBus
-	Log    *slog.Logger
+	Live     LiveBus
+	Log      *slog.Logger
 }
 
 const (
@@ -52,7 +52,7 @@ type RecoveryResult struct {
 	Forgotten int64 // posts whose workflow was lost with Temporal's store
 	Returned  int   // posts whose account is connected again
 	Late      int   // posts found out of time
-	Signaled    int
+	Signaled  int
 }
 
 // Run brings rows and workflows together. It ends when a batch

@@ -25,7 +25,7 @@ type reconcileStub struct {
 	taken       uuid.UUID // somebody else returned this one
 	running     bool      // workflows run already
 	revived     []uuid.UUID
-	signaled      []uuid.UUID
+	signaled    []uuid.UUID
 	changed     []uuid.UUID
 }
 

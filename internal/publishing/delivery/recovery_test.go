@@ -21,7 +21,7 @@ type signaler struct {
 	bench    *bench
 	identity string
 	err      error
-	signaled   []uuid.UUID
+	signaled []uuid.UUID
 }
 
 func (n *signaler) SignalChanged(ctx context.Context, id uuid.UUID) error {
@@ -58,8 +58,8 @@ func TestReconcilePosts(t *testing.T) {
 		}
 		return result
 	}
-	known, unknown, cancelled := b.schedule(inAnHour), b.schedule(inAnHour), b.schedule(inAnHour)
-	if _, err := b.store.Cancel(t.Context(), b.guard(cancelled)); err != nil {
+	known, unknown, canceled := b.schedule(inAnHour), b.schedule(inAnHour), b.schedule(inAnHour)
+	if _, err := b.store.Cancel(t.Context(), b.guard(canceled)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.store.AcknowledgeRevision(t.Context(), known.ID); err != nil {

@@ -67,9 +67,9 @@ func (s *Service) completedUpload(ctx context.Context, who workspace.Principal, 
 	case u.MediaID != nil:
 		return s.Store.MediaItem(ctx, who.WorkspaceID, *u.MediaID)
 	case time.Now().After(u.ExpiresAt()):
-		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_expired", Message: "This upload was not completed in time. Begin a new one."}
+		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_expired", Message: "This upload has expired. Start a new one."}
 	default:
-		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_busy", Message: "This upload is being completed by another request. Ask again."}
+		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_busy", Message: "Another request is completing this upload. Try again."}
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *Service) completeParts(ctx context.Context, u Upload) error {
 		parts = append(parts, part)
 	}
 	if len(missing) > 0 {
-		return incomplete("Parts are missing: " + shorten(missing) + ". Read the upload to get their addresses, send them, then complete it.")
+		return incomplete("Parts are missing: " + shorten(missing) + ". Get the upload for their URLs, send them, then complete it.")
 	}
 	if err := s.Objects.CompleteMultipartUpload(ctx, u.ObjectKey, u.MultipartID, parts); !errors.Is(err, blob.ErrNotFound) {
 		return storeError(err)
@@ -133,13 +133,13 @@ func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	}
 	size, err := s.Objects.Size(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
-		return Item{}, incomplete("Nothing has arrived yet. Send the file to the address first, then complete the upload.")
+		return Item{}, incomplete("Nothing was uploaded yet. Send the file to the URL first, then complete the upload.")
 	}
 	if err != nil {
 		return Item{}, err
 	}
 	if size != u.Bytes {
-		return Item{}, uploadMismatch("bytes", "wrong_size", fmt.Sprintf("%d bytes have arrived, not %d.", size, u.Bytes))
+		return Item{}, uploadMismatch("bytes", "wrong_size", fmt.Sprintf("%d bytes were uploaded, not %d.", size, u.Bytes))
 	}
 	arrived, err := s.download(ctx, key, size)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	}
 	defer arrived.close()
 	if u.SHA256 != nil && !bytes.Equal(u.SHA256, arrived.sum) {
-		return Item{}, uploadMismatch("sha256", "wrong_hash", fmt.Sprintf("What has arrived has the SHA-256 %x.", arrived.sum))
+		return Item{}, uploadMismatch("sha256", "wrong_hash", fmt.Sprintf("The uploaded file has the SHA-256 %x.", arrived.sum))
 	}
 	c, err := s.clean(ctx, u.WorkspaceID, arrived)
 	if err != nil {
@@ -178,6 +178,6 @@ func (s *Service) download(ctx context.Context, key string, size int64) (spooled
 }
 
 func uploadMismatch(field, code, message string) *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_mismatch", Message: "What has arrived is not what was announced. Send it again, or begin a new upload.",
+	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_mismatch", Message: "The uploaded file does not match the request. Send it again, or start a new upload.",
 		Fields: []apperr.FieldError{{Field: field, Code: code, Message: message}}}
 }

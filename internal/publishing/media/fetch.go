@@ -60,7 +60,7 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	defer cancel()
 	request, err := http.NewRequestWithContext(asking, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Item{}, false, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "That is no address."})
+		return Item{}, false, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Invalid URL."})
 	}
 	request.Header.Set("User-Agent", "Dateline")
 	request.Header.Set("Accept", "image/*, video/*")
@@ -71,7 +71,7 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return Item{}, false, fetchFailed("refused", fmt.Sprintf("The server answers %d.", response.StatusCode))
+		return Item{}, false, fetchFailed("refused", fmt.Sprintf("The server responded with status %d.", response.StatusCode))
 	}
 	if response.ContentLength > 0 {
 		if err := s.checkSize(response.ContentLength); err != nil {
@@ -93,7 +93,7 @@ func (s *Service) redirectClient() *http.Client {
 			return fetchFailed("redirects", fmt.Sprintf("The address redirects more than %d times.", maxRedirects))
 		}
 		if problem := checkAddress(r.URL, nil); problem != nil {
-			return fetchFailed(problem.Code, "It redirects to where nothing is fetched from. "+problem.Message)
+			return fetchFailed(problem.Code, "It redirects to a URL that is not allowed. "+problem.Message)
 		}
 		r.Header.Del("Referer") // the address may hold a secret
 		return nil
@@ -106,9 +106,9 @@ func checkAddress(u *url.URL, err error) *apperr.FieldError {
 	case err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
 		return &apperr.FieldError{Field: "url", Code: "unsupported_scheme", Message: "Only http and https addresses are fetched."}
 	case err != nil || u.Scheme == "" || u.Hostname() == "":
-		return &apperr.FieldError{Field: "url", Code: "invalid", Message: "That is no address. Write it like https://example.org/photo.jpg."}
+		return &apperr.FieldError{Field: "url", Code: "invalid", Message: "Invalid URL. Use a URL such as https://example.org/photo.jpg."}
 	case u.User != nil:
-		return &apperr.FieldError{Field: "url", Code: "credentials", Message: "Leave user name and password out of the address."}
+		return &apperr.FieldError{Field: "url", Code: "credentials", Message: "Remove the user name and password from the URL."}
 	}
 	return nil
 }
@@ -128,12 +128,12 @@ func fetchError(ctx context.Context, err error) error {
 		return known
 	case errors.As(err, &known):
 		return known
-	case ssrf.Prohibited(err):
-		return fetchFailed("private_address", "The address is private or its port unusual; nothing is fetched from there.")
+	case ssrf.IsBlocked(err):
+		return fetchFailed("private_address", "The address is private or uses an unusual port, which is not allowed.")
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
-		return fetchFailed("timeout", "The server took too long to answer.")
+		return fetchFailed("timeout", "The server took too long to respond.")
 	case errors.As(err, &dns):
 		return fetchFailed("unknown_host", "The name of the server cannot be resolved.")
 	default:

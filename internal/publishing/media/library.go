@@ -60,7 +60,7 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 	if e.FileName != nil {
 		name := cleanName(*e.FileName)
 		if name == "" {
-			return Item{}, nil, apperr.InvalidFields(apperr.FieldError{Field: "file_name", Code: "invalid", Message: "That is no file name."})
+			return Item{}, nil, apperr.InvalidFields(apperr.FieldError{Field: "file_name", Code: "invalid", Message: "Invalid file name."})
 		}
 		e.FileName = &name
 	}

@@ -173,8 +173,8 @@ func uploadError(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_broken", Message: "The upload ended before its end. Send the file again.",
-		Fields: []apperr.FieldError{{Field: "file", Code: "incomplete", Message: "The file did not arrive whole."}}}
+	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_broken", Message: "The upload was interrupted. Send the file again.",
+		Fields: []apperr.FieldError{{Field: "file", Code: "incomplete", Message: "The file is incomplete."}}}
 }
 
 func (s *Service) checkSize(n int64) error {
@@ -193,7 +193,7 @@ func checkAltText(text string) *apperr.FieldError {
 	case len(text) > maxAltText:
 		return &apperr.FieldError{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return &apperr.FieldError{Field: "alt_text", Code: "invalid", Message: "The description holds bytes that are no characters."}
+		return &apperr.FieldError{Field: "alt_text", Code: "invalid", Message: "The description must be valid UTF-8 without NUL."}
 	}
 	return nil
 }

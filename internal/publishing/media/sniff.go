@@ -85,7 +85,7 @@ func inspect(r io.ReaderAt, size int64) (facts Facts, err error) {
 		return Facts{}, damaged("The video cannot be read: %s.", err)
 	}
 	if found.VideoCodec == "" {
-		return Facts{}, unsupported("The file holds sound only, and no picture.")
+		return Facts{}, unsupported("The file contains only audio.")
 	}
 	found.MIMEType, found.Kind, found.Orientation = facts.MIMEType, Video, 1
 	if found.Rotation%180 != 0 {
@@ -110,10 +110,10 @@ func sniff(head []byte) (string, error) {
 	}
 	kind, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	if kind == typeWebM && !bytes.Contains(head, []byte("webm")) {
-		return "", unsupported("The file is a Matroska video; of these only WebM is taken.")
+		return "", unsupported("The file is a Matroska video; only WebM is accepted.")
 	}
 	if !slices.Contains(Accepted(), kind) {
-		return "", unsupported("The file is no JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
+		return "", unsupported("The file is not a JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
 	}
 	return kind, nil
 }
@@ -130,9 +130,9 @@ func sniffBrands(head []byte) (string, error) {
 	case major == "qt  ":
 		return typeMOV, nil
 	case slices.Contains([]string{"M4A ", "M4B ", "M4P "}, major):
-		return "", unsupported("The file holds sound only, and no picture.")
+		return "", unsupported("The file contains only audio.")
 	case slices.Contains([]string{"heic", "heix", "hevc", "hevx", "mif1", "msf1", "avif", "avis"}, major):
-		return "", unsupported("HEIC and AVIF images are not taken by the networks. Export the image as JPEG.")
+		return "", unsupported("The networks do not accept HEIC and AVIF images. Export the image as JPEG.")
 	}
 	for _, brand := range brands {
 		for _, known := range []string{"iso", "mp4", "avc1", "hvc1", "av01", "M4V", "MSNV", "dash", "cmf", "3gp", "3g2", "qt  "} {
@@ -141,7 +141,7 @@ func sniffBrands(head []byte) (string, error) {
 			}
 		}
 	}
-	return "", unsupported("The file is no JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
+	return "", unsupported("The file is not a JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
 }
 
 func unsupported(message string) *apperr.Error {

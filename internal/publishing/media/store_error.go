@@ -16,7 +16,7 @@ func storeError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, blob.ErrFull):
-		return storageFull("The object store has no room left. Enlarge or tidy it, then upload the file again.")
+		return storageFull("The object store is full. Free or add space, then upload the file again.")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return storageFull("The server's disk for temporary files (TMPDIR) is full. Free some space or point TMPDIR to a larger disk, then upload the file again.")
 	}

@@ -116,8 +116,8 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	}
 	// What is given up needs its files no more; what was once out keeps them in the library.
 	n.Exec("update series set status = 'ended'")
-	n.Exec("update scheduled_posts set status = 'cancelled'")
-	n.Exec("update post_targets set status = 'cancelled'")
+	n.Exec("update scheduled_posts set status = 'canceled'")
+	n.Exec("update post_targets set status = 'canceled'")
 	if err := n.Media.Delete(t.Context(), n.Owner, files[6].ID); err != nil {
 		t.Errorf("series %s has ended: %v", series.ID, err)
 	}

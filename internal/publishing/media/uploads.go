@@ -146,7 +146,7 @@ func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload
 	}
 	switch {
 	case r.Bytes <= 0:
-		add("bytes", "invalid", "Say how many bytes the file has.")
+		add("bytes", "invalid", "The size in bytes is required.")
 	case r.Bytes > s.MaxBytes:
 		add("bytes", "too_large", fmt.Sprintf("At most %d bytes.", s.MaxBytes))
 	}
@@ -155,7 +155,7 @@ func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload
 	}
 	sum, err := hex.DecodeString(r.SHA256)
 	if err != nil || (len(sum) != 0 && len(sum) != sha256.Size) {
-		add("sha256", "invalid", "Write the SHA-256 as 64 hexadecimal digits, or leave it out.")
+		add("sha256", "invalid", "Write the SHA-256 as 64 hexadecimal digits, or omit it.")
 	}
 	if len(problems) > 0 {
 		return Upload{}, apperr.InvalidFields(problems...)

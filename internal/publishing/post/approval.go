@@ -40,12 +40,12 @@ func (p Post) IsPendingApproval() bool {
 // NotPending refuses a decision that nobody has asked for.
 func NotPending(p Post) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_pending",
-		Message: fmt.Sprintf("The post does not wait for approval: it is %s.", approvalStatus(p))}
+		Message: fmt.Sprintf("The post is not pending approval: it is %s.", approvalStatus(p))}
 }
 
 // AlreadyPending refuses to submit what waits already.
 func AlreadyPending() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "already_pending", Message: "The post waits for approval already."}
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "already_pending", Message: "The post is already pending approval."}
 }
 
 func approvalStatus(p Post) string {
@@ -67,5 +67,5 @@ func NeedsApproval(reason string) *apperr.Error {
 // Overdue refuses to approve a post whose time has passed.
 func Overdue(at time.Time) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_late",
-		Message: fmt.Sprintf("It was to be published at %s, which has passed. Give it a later time and approve it then, or publish it now.", at.Format(time.RFC3339))}
+		Message: fmt.Sprintf("The scheduled time %s has passed. Set a later time and approve it again, or publish it now.", at.Format(time.RFC3339))}
 }

@@ -45,10 +45,10 @@ type DeadLetterCount struct {
 // NotDeadLetter refuses to send again, or to give up, what has not failed.
 func NotDeadLetter() *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_dead_letter",
-		Message: "Nothing of this post has failed, so there is nothing to send again or to give up. An uncertain account needs a decision: confirm the post or send it again."}
+		Message: "This post has no failed accounts to retry or discard. An uncertain account needs a decision: confirm the post or resend it."}
 }
 
 // NotUncertain refuses a decision about what is not in doubt.
 func NotUncertain() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_uncertain", Message: "It is not in doubt whether this post is published on that account, so there is nothing to decide."}
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_uncertain", Message: "This account is not uncertain, so there is nothing to decide."}
 }

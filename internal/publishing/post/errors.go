@@ -15,14 +15,14 @@ func TooLate(p Post) *apperr.Error {
 		Publishing:   "it is being published right now",
 		Posted:       "it is already published",
 		PartlyPosted: "it is already published on some accounts",
-		Failed:       "publishing it has failed; retry or discard what failed",
-		Canceled:     "it is cancelled",
+		Failed:       "publishing failed; retry or discard the failed accounts",
+		Canceled:     "it is canceled",
 	}[p.Status]
 	if doubtful := p.uncertainHandles(); p.Status == Publishing && len(doubtful) > 0 {
-		reason = "it waits for a decision about " + strings.Join(doubtful, " and ") + "; confirm the post there or send it again"
+		reason = "it needs a decision about " + strings.Join(doubtful, " and ") + "; confirm the post there or resend it"
 	}
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_late",
-		Message: fmt.Sprintf("The post cannot be changed any more: %s.", reason)}
+		Message: fmt.Sprintf("The post can no longer be changed: %s.", reason)}
 }
 
 // uncertainHandles names the accounts that a post waits for a decision about; none
@@ -49,5 +49,5 @@ func NotDraft(status Status) *apperr.Error {
 // VersionMismatch refuses a change that was made against an older version.
 func VersionMismatch(current int64) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
-		Message: fmt.Sprintf("The post has changed since you read it; its version is now %d. Read it again, then repeat the change.", current)}
+		Message: fmt.Sprintf("The post has changed since you read it; its version is now %d. Read it again and repeat the change.", current)}
 }

@@ -17,9 +17,9 @@ func TestTooLateGivesAReasonForEveryStatusThatRefuses(t *testing.T) {
 	}
 }
 
-func TestTooLateNamesTheAccountsThatWaitForADecision(t *testing.T) {
+func TestTooLate_NamesUncertainAccounts(t *testing.T) {
 	p := post.Post{Status: post.Publishing, Targets: []post.Target{{Status: post.TargetPosted, Handle: "a"}, {Status: post.TargetUncertain, Handle: "b"}, {Status: post.TargetUncertain, Handle: "@c"}}}
-	if m := post.TooLate(p).Message; !strings.Contains(m, "waits for a decision about @b and @c;") {
+	if m := post.TooLate(p).Message; !strings.Contains(m, "needs a decision about @b and @c;") {
 		t.Error(m)
 	}
 	// While it still goes out somewhere, that is what keeps it from being changed.
@@ -36,7 +36,7 @@ func TestFinalStatusesAreThoseThatNothingFollows(t *testing.T) {
 			final = append(final, string(s))
 		}
 	}
-	if got := strings.Join(final, " "); got != "posted partly_posted failed cancelled" {
+	if got := strings.Join(final, " "); got != "posted partly_posted failed canceled" {
 		t.Error(got)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	Posted       Status = "posted"
 	PartlyPosted Status = "partly_posted"
 	Failed       Status = "failed"
-	Canceled     Status = "cancelled"
+	Canceled     Status = "canceled"
 )
 
 // Statuses lists every state, in the order of a post's life.
@@ -48,7 +48,7 @@ const (
 	TargetPosted     TargetStatus = "posted"
 	TargetFailed     TargetStatus = "failed"
 	TargetUncertain  TargetStatus = "uncertain"
-	TargetCanceled   TargetStatus = "cancelled"
+	TargetCanceled   TargetStatus = "canceled"
 )
 
 // Dead says that the target waits for a person: it is a dead letter.
@@ -164,7 +164,7 @@ type EventFilter struct {
 const (
 	EventCreated    = "created"
 	EventEdited     = "edited"
-	EventCanceled   = "cancelled"
+	EventCanceled   = "canceled"
 	EventPublishNow = "publish_now"
 	EventSending    = "sending"
 	EventRetrying   = "retrying"
@@ -179,15 +179,15 @@ const (
 	EventPrepared   = "prepared"  // attachments are at the network
 	EventProblem    = "problem"   // found while preparing, before its time
 	EventSegment    = "segment_posted"
-	EventLate       = "late"       // its time has passed and it is not out
-	EventRedriven   = "redriven"   // dead letters go out again
-	EventDiscarded  = "discarded"  // dead letters were given up
-	EventConfirmed  = "confirmed"  // a person says that an uncertain post exists
-	EventResend     = "send_again" // a person says that it does not
-	EventThrottled  = "throttled"  // held back by a rate limit, before anything is sent
-	EventHeld       = "held"       // held back because the network does not answer
-	EventSubmitted  = "submitted"  // it waits for approval
-	EventApproved   = "approved"   // and is on the schedule
+	EventLate       = "late"      // its time has passed and it is not out
+	EventRedriven   = "redriven"  // dead letters go out again
+	EventDiscarded  = "discarded" // dead letters were given up
+	EventConfirmed  = "confirmed" // a person says that an uncertain post exists
+	EventResend     = "resend"    // a user decided that the post does not exist at the network
+	EventThrottled  = "throttled" // held back by a rate limit, before anything is sent
+	EventHeld       = "held"      // held back because the network does not answer
+	EventSubmitted  = "submitted" // it waits for approval
+	EventApproved   = "approved"  // and is on the schedule
 	EventRejected   = "rejected"
 )
 

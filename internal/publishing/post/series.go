@@ -56,5 +56,5 @@ type SeriesNote struct {
 
 // SeriesHasEnded refuses to change a series that has ended.
 func SeriesHasEnded() *apperr.Error {
-	return &apperr.Error{Kind: apperr.KindConflict, Code: "series_ended", Message: "This series has ended and cannot be changed any more. Make a new one."}
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "series_ended", Message: "This series has ended and cannot be changed. Create a new one."}
 }

@@ -32,7 +32,7 @@ func ParseTime(text string, zone *time.Location) (time.Time, error) {
 		}
 		return onWallClock(naive, zone)
 	}
-	return time.Time{}, fmt.Errorf("%q is no time; write it like 2026-12-24T18:00:00+07:00, or without the offset together with time_zone", text)
+	return time.Time{}, fmt.Errorf("%q is not a time: use 2026-12-24T18:00:00+07:00, or omit the offset and set time_zone", text)
 }
 
 // onWallClock finds the instant at which clocks in zone show what naive shows.

@@ -13,7 +13,7 @@ import (
 func (c *check) needsApproval(author bool) bool { return author && c.workspace.AuthorsNeedApproval }
 
 func editorRequired(reason string) *apperr.Error {
-	return post.NeedsApproval(reason + ", and in this workspace that takes an editor. Ask one to do it.")
+	return post.NeedsApproval(reason + ", and this workspace requires an editor for that. Ask an editor.")
 }
 
 // hasStarted says of a post that something of it was sent, or was to be: then an edit
@@ -67,7 +67,7 @@ func (d *Scheduler) Approve(ctx context.Context, g post.Guard) (post.Post, error
 // Reject sends a post that waits back to its author, with the reason.
 func (d *Scheduler) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
 	if !isValidText(note) {
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "note", Code: "invalid", Message: "The note holds bytes that are no characters."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "note", Code: "invalid", Message: "The note must be valid UTF-8 without NUL."})
 	}
 	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Reject(ctx, g, note) })
 }

@@ -43,7 +43,7 @@ type RowResult struct {
 // BulkResult is what a bulk request did.
 type BulkResult struct {
 	Rows     []RowResult `json:"rows"`
-	Valid    int         `json:"right"`
+	Valid    int         `json:"valid"`
 	Stored   bool        `json:"stored"` // the right rows are posts now
 	Replayed bool        `json:"-"`
 }

@@ -80,7 +80,7 @@ func (c *check) checkZone(name string) string {
 func (c *check) checkFuture(at time.Time) {
 	switch {
 	case at.IsZero():
-		c.add("scheduled_time", "required", "Name the time at which it is to be published.")
+		c.add("scheduled_time", "required", "A scheduled time is required.")
 	case !at.After(c.scheduler.now()):
 		c.add("scheduled_time", "in_the_past", "%s is in the past. Name a later time, or use publish-now.", at.Format(time.RFC3339))
 	case at.After(c.scheduler.now().Add(post.Horizon)):
@@ -107,7 +107,7 @@ func (c *check) linkBase(track bool, had string) string {
 	case had != "":
 		return had
 	case c.scheduler.LinkBase == "":
-		c.add("track_links", "unsupported", "This installation makes no short links: set DATELINE_PUBLIC_URL.")
+		c.add("track_links", "unsupported", "Short links are disabled: set DATELINE_PUBLIC_URL.")
 	}
 	return c.scheduler.LinkBase
 }
@@ -127,9 +127,9 @@ func (c *check) parseIDs(field string, texts []string) []fieldID {
 		id, err := uuid.Parse(text)
 		switch {
 		case err != nil:
-			c.add(at, "invalid", "%q is no id.", text)
+			c.add(at, "invalid", "%q is not a UUID.", text)
 		case seen[id]:
-			c.add(at, "duplicate", "%s stands here twice.", id)
+			c.add(at, "duplicate", "%s is listed twice.", id)
 		default:
 			seen[id] = true
 			out = append(out, fieldID{id, at})
@@ -161,7 +161,7 @@ func (c *check) attachments(ctx context.Context, field string, texts []string) (
 	for _, l := range ids {
 		item, ok := known[l.id]
 		if !ok || item.Deleted {
-			c.add(l.field, "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", l.id)
+			c.add(l.field, "unknown", "No uploaded file %s. Upload it to /api/v1/media first.", l.id)
 			continue
 		}
 		c.files[l.id] = item
@@ -194,7 +194,7 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 	}
 	id, err := uuid.Parse(text)
 	if err != nil {
-		c.add("thread_parent_id", "invalid", "%q is no id.", text)
+		c.add("thread_parent_id", "invalid", "%q is not a UUID.", text)
 		return nil, nil //nolint:nilerr // the problem is noted
 	}
 	parents, err := c.lookup.posts(ctx, []uuid.UUID{id})
@@ -214,7 +214,7 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 func (c *check) checkParent(parent post.Post, at time.Time) {
 	switch parent.Status {
 	case post.Failed, post.Canceled:
-		c.add("thread_parent_id", "not_published", "The post %s is %s, so nothing can answer it.", parent.ID, parent.Status)
+		c.add("thread_parent_id", "not_published", "The post %s is %s and cannot be replied to.", parent.ID, parent.Status)
 	default:
 		c.checkNotBeforeParent(parent, at)
 	}
@@ -224,7 +224,7 @@ func (c *check) checkParent(parent post.Post, at time.Time) {
 // could not be read is zero; that has been said already.
 func (c *check) checkNotBeforeParent(parent post.Post, at time.Time) {
 	if !at.IsZero() && !parent.Status.IsFinal() && at.Before(parent.ScheduledTime) {
-		c.add("scheduled_time", "before_parent", "The post that this one answers is scheduled for %s; name the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
+		c.add("scheduled_time", "before_parent", "The parent post is scheduled for %s; use the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
 	}
 }
 
@@ -256,7 +256,7 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post,
 			c.add(l.field, "unknown", "There is no account %s.", l.id)
 		case !c.checkConnected(l.field, a):
 		case parent != nil && !onAccount(*parent, l.id):
-			c.add(l.field, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
+			c.add(l.field, "not_in_thread", "The parent post does not go to %s.", a.Handle)
 		default:
 			out = append(out, a)
 		}
@@ -268,7 +268,7 @@ func (c *check) checkConnected(field string, a account.Account) bool {
 	if a.Status == account.Connected {
 		return true
 	}
-	c.add(field, "not_connected", "The account %s must be connected again first.", a.Handle)
+	c.add(field, "not_connected", "Reconnect the account %s first.", a.Handle)
 	return false
 }
 
@@ -286,6 +286,6 @@ var languagePattern = regexp.MustCompile(`^[a-z]{2,3}$`)
 
 func (c *check) checkLanguage(text string) {
 	if text != "" && !languagePattern.MatchString(text) {
-		c.add("language", "invalid", "%q is no language code; write one like vi or en.", text)
+		c.add("language", "invalid", "%q is not a language code; use ISO 639-1, such as vi or en.", text)
 	}
 }

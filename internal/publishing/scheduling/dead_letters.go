@@ -25,7 +25,7 @@ func (d *Scheduler) Discard(ctx context.Context, g post.Guard, targets []uuid.UU
 func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Give the address of the published post, as it stands in a browser."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Give the URL of the published post."})
 	}
 	if remoteID == "" {
 		// Most networks end a permalink with the post's id.
@@ -34,9 +34,9 @@ func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID,
 	}
 	switch {
 	case remoteID == "":
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "This address names no post. Give the address of the post itself."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The URL does not contain a post id. Give the URL of the post itself."})
 	case !isValidText(address) || !isValidText(remoteID):
-		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address or the id holds bytes that are no characters."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address and the id must be valid UTF-8 without NUL."})
 	}
 	return d.notifyChange(ctx, func() (post.Post, error) {
 		return d.Store.Decide(ctx, g, post.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})

@@ -74,11 +74,11 @@ func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time
 func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 	look := func(prefix string, content *string, thread []post.Segment) {
 		if content != nil && !isValidText(*content) {
-			c.add(prefix+"content", "invalid", "The text holds bytes that are no characters.")
+			c.add(prefix+"content", "invalid", "The text must be valid UTF-8 without NUL.")
 		}
 		for i, s := range thread {
 			if !isValidText(s.Content) {
-				c.add(fmt.Sprintf("%sthread[%d].content", prefix, i), "invalid", "The text holds bytes that are no characters.")
+				c.add(fmt.Sprintf("%sthread[%d].content", prefix, i), "invalid", "The text must be valid UTF-8 without NUL.")
 			}
 		}
 	}

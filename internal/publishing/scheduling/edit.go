@@ -32,10 +32,10 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 		return change, err
 	}
 	if begun && edit.Accounts != nil {
-		c.add("accounts", "too_late", "The accounts of a post that went out cannot be changed any more.")
+		c.add("accounts", "too_late", "The accounts of a published post cannot be changed.")
 	}
 	if partlyOut && edit.ScheduledTime != nil {
-		c.add("scheduled_time", "too_late", "A post of which a part is out has no new time; what failed is sent again at once.")
+		c.add("scheduled_time", "too_late", "The time of a partly published post cannot be changed; failed accounts are retried immediately.")
 	}
 	c.changedTime(edit, current, parent, &change)
 	if err := c.loadFiles(ctx, current); err != nil {
@@ -175,7 +175,7 @@ func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Pos
 	}
 	if len(*edit.Accounts) == 0 {
 		change.AccountIDs = &[]uuid.UUID{}
-		c.add("accounts", "required", "Name at least one account, or leave the field out.")
+		c.add("accounts", "required", "Name at least one account, or omit the field.")
 		return nil, nil
 	}
 	accounts, err := c.accounts(ctx, *edit.Accounts, parent, false)

@@ -157,12 +157,12 @@ func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]po
 	}
 	p, ok := posts[name]
 	if !ok {
-		return "Dateline was not running when its post should have been made.", true
+		return "Dateline was not running when its post should have been created.", true
 	}
 	reason := "Its post was still a draft: " + m.series.LastError
 	switch p.Approval.State {
 	case post.ApprovalPending:
-		reason = "Its post was still waiting for approval."
+		reason = "Its post was still pending approval."
 	case post.ApprovalRejected:
 		reason = "Its post was not approved."
 	}

@@ -94,7 +94,7 @@ func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Ite
 	}
 	limits, err := k.limits(ctx, adapter, a)
 	if err != nil {
-		f.Reasons = []apperr.FieldError{{Field: "account", Code: "limits_unknown", Message: "The network did not say what it takes. Ask again later."}}
+		f.Reasons = []apperr.FieldError{{Field: "account", Code: "limits_unknown", Message: "The network did not return its limits. Try again later."}}
 		return f
 	}
 	plan := media.Fit(item, Rules(limits))

@@ -88,7 +88,7 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 			add(found)
 		})
 		if !isValidText(s.Content) {
-			add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text holds bytes that are no characters."})
+			add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
 		}
 		if readable && known {
 			content := c.networkContent(p, i, s, limits)

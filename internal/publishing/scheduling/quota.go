@@ -34,7 +34,7 @@ func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning
 	for _, a := range c.targets {
 		if a.Status != account.Connected {
 			out = append(out, post.Warning{Code: post.WarnReconnect, AccountID: a.ID,
-				Message: fmt.Sprintf("The account %s must be connected again before the post is due.", a.Handle)})
+				Message: fmt.Sprintf("Reconnect the account %s before the post is due.", a.Handle)})
 		}
 		if w := expiryWarning(p, a); w != nil {
 			out = append(out, *w)
@@ -78,7 +78,7 @@ func expiryWarning(p post.Post, a account.Account) *post.Warning {
 		ends = ends.In(z)
 	}
 	return &post.Warning{Code: post.WarnExpires, AccountID: a.ID, Message: fmt.Sprintf(
-		"Access to %s ends on %s, before the post is due. Connect the account again before then.", a.Handle, ends.Format("2 January 2006 at 15:04"))}
+		"Access to %s expires on %s, before the post is due. Reconnect the account before then.", a.Handle, ends.Format("2 January 2006 at 15:04"))}
 }
 
 // quotaWindow is a time in which no more than so many posts may go out.
@@ -133,7 +133,7 @@ func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account
 			left = fmt.Sprintf(", of which %d are left", max(s.allowed, 0))
 		}
 		return &post.Warning{Code: post.WarnQuota, AccountID: a.ID, Message: fmt.Sprintf(
-			"%s scheduled to %s between %s; %s allows %d%s%s. What exceeds that goes out later.",
+			"%s scheduled to %s between %s; %s allows %d%s%s. The rest will be published later.",
 			number, a.Handle, between(s.from, s.to, p.TimeZone), known.AllowedBy, allowed, in, left)}, nil
 	}
 	return nil, nil

@@ -21,8 +21,18 @@ import (
 	"dateline/platforms/network"
 )
 
-// Store keeps posts and finds what they name.
+// Store is the database. Each part serves one use case.
 type Store interface {
+	PostStore
+	ApprovalStore
+	DeadLetterStore
+	LookupStore
+	SeriesStore
+	BulkStore
+}
+
+// PostStore creates and changes posts.
+type PostStore interface {
 	ReplayedPost(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (p post.Post, found bool, err error)
 	CreatePost(ctx context.Context, n post.NewPost) (p post.Post, replayed bool, err error)
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
@@ -30,17 +40,25 @@ type Store interface {
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
+}
+
+// ApprovalStore records submissions and decisions.
+type ApprovalStore interface {
 	Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
 	Approve(ctx context.Context, g post.Guard) (post.Post, error)
 	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
+}
+
+// DeadLetterStore retries, discards and resolves dead letters.
+type DeadLetterStore interface {
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Decide(ctx context.Context, g post.Guard, d post.Decision) (post.Post, error)
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
-	NearbyPosts(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error)
-	SeriesStore
-	BulkStore
+}
 
+// LookupStore finds what a post refers to and what is scheduled near it.
+type LookupStore interface {
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 	PostsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]post.Post, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
@@ -48,6 +66,7 @@ type Store interface {
 	DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
 	CountPlanned(ctx context.Context, workspace, account uuid.UUID, from, to time.Time, most int) (int, error)
+	NearbyPosts(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error)
 }
 
 // Networks finds the adapter that knows a network's rules.

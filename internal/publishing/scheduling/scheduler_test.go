@@ -208,12 +208,12 @@ func TestAReplyHangsOnItsParent(t *testing.T) {
 	_, err = n.Scheduler.Edit(t.Context(), guard(n, child), scheduling.Edit{Accounts: &elsewhere})
 	expect(t, err, "accounts[0] not_in_thread")
 
-	cancelled := n.Schedule()
-	_, err = n.Scheduler.Cancel(t.Context(), guard(n, cancelled))
+	canceled := n.Schedule()
+	_, err = n.Scheduler.Cancel(t.Context(), guard(n, canceled))
 	n.Must(err)
 	failed := n.Schedule()
 	n.Finish(n.Claim(failed), post.TargetFailed)
-	for _, gone := range []post.Post{cancelled, failed} {
+	for _, gone := range []post.Post{canceled, failed} {
 		_, err = reply(gone)
 		expect(t, err, "thread_parent_id not_published")
 	}

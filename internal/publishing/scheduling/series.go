@@ -16,8 +16,14 @@ import (
 	"dateline/internal/publishing/recurrence"
 )
 
-// SeriesStore keeps series and the posts that they make.
+// SeriesStore is the database of recurring posts.
 type SeriesStore interface {
+	SeriesWriter
+	OccurrenceStore
+}
+
+// SeriesWriter creates, reads and changes series.
+type SeriesWriter interface {
 	ReplayedSeries(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (s post.Series, found bool, err error)
 	CreateSeries(ctx context.Context, s post.Series, key idempotency.Key) (created post.Series, replayed bool, err error)
 	Series(ctx context.Context, id uuid.UUID) (post.Series, error)
@@ -25,6 +31,10 @@ type SeriesStore interface {
 	EditSeries(ctx context.Context, g post.Guard, c post.SeriesChange) (post.Series, error)
 	SetSeriesStatus(ctx context.Context, g post.Guard, status post.SeriesStatus) (post.Series, error)
 	SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error)
+}
+
+// OccurrenceStore keeps the posts of a series in step with its rule.
+type OccurrenceStore interface {
 	SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error)
 	SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error)
 	CreateOccurrence(ctx context.Context, s post.Series, name string, n post.NewPost, problem string) (p post.Post, ok bool, err error)
@@ -215,7 +225,7 @@ func (d *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (p
 	return s, changed, nil
 }
 
-// SetOccurrenceSkipped leaves one occurrence out; its post, if there is one, is cancelled.
+// SetOccurrenceSkipped leaves one occurrence out; its post, if there is one, is canceled.
 // Without skip, it lets the occurrence in again.
 func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
 	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)

@@ -34,7 +34,7 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 			continue
 		}
 		if out[id] != nil { // an id can be written in several ways
-			c.add("overrides."+id.String(), "duplicate", "The account %s stands here twice.", id)
+			c.add("overrides."+id.String(), "duplicate", "The account %s is listed twice.", id)
 			continue
 		}
 		field := "overrides." + id.String()
@@ -63,9 +63,9 @@ func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, b
 	id, err := uuid.Parse(text)
 	switch {
 	case err != nil:
-		c.add("overrides", "invalid", "%q is no account's id.", text)
+		c.add("overrides", "invalid", "%q is not an account id.", text)
 	case c.settled[id]:
-		c.add("overrides."+id.String(), "too_late", "On the account %s there is nothing to change any more.", id)
+		c.add("overrides."+id.String(), "too_late", "The post on account %s can no longer be changed.", id)
 	case !slices.Contains(accounts, id):
 		c.add("overrides."+id.String(), "unknown", "The post does not go to the account %s.", id)
 	default:

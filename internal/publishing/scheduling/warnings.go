@@ -93,7 +93,7 @@ func formatTime(at time.Time, zone string) string {
 func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
 	if zone, err := timezone.Load(p.TimeZone); err == nil && willPublish(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
 		out = append(out, post.Warning{Code: post.WarnNight,
-			Message: fmt.Sprintf("It goes out in the night: at %s in %s.", formatTime(p.ScheduledTime, p.TimeZone), p.TimeZone)})
+			Message: fmt.Sprintf("It is scheduled at night: %s in %s.", formatTime(p.ScheduledTime, p.TimeZone), p.TimeZone)})
 	}
 	bare := 0
 	for _, id := range p.MediaIDs() {
@@ -103,9 +103,9 @@ func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
 	}
 	switch {
 	case bare == 1:
-		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: "A picture has no description for people who cannot see it."})
+		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: "An image has no alternative text."})
 	case bare > 1:
-		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: fmt.Sprintf("%d pictures have no description for people who cannot see them.", bare)})
+		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: fmt.Sprintf("%d images have no alternative text.", bare)})
 	}
 	return out
 }
@@ -170,7 +170,7 @@ func (c *check) addRowWarnings(ctx context.Context, rows []validRow, results []R
 
 // rowWarning warns of another row of the same request.
 func rowWarning(code string, other validRow, at post.Slot, row validRow) post.Warning {
-	what := "The same text stands in"
+	what := "The same text is in"
 	if code == post.WarnConflict {
 		what = fmt.Sprintf("Less than %d minutes before, there is", int(post.ConflictWindow.Minutes()))
 	}

@@ -1,4 +1,4 @@
-// Package objects keeps files in an S3 bucket.
+// Package objects stores objects in an S3 bucket.
 package objects
 
 import (

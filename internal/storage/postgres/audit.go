@@ -10,8 +10,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// record writes a line of the audit log, in the transaction of what it tells
-// of. Who did it is the context's origin.
+// record writes an entry of the audit log, in the transaction of the change
+// that it records. The actor is the origin of ctx.
 func record(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, action audit.Action, kind string, id uuid.UUID, data map[string]any) error {
 	raw, err := object(data)
 	if err != nil {

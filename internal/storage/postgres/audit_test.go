@@ -56,7 +56,7 @@ func TestWhatPeopleDoToPostsIsAuditedButNotWhatDatelineDoes(t *testing.T) {
 	n.must(err)
 	_, err = n.Cancel(ctx, n.guard(failed)) // too late
 	refused(t, err)
-	if got := strings.Join(n.audited(), ", "); got != "user post.cancelled, operator post.cancelled, user post.discarded" {
+	if got := strings.Join(n.audited(), ", "); got != "user post.canceled, operator post.canceled, user post.discarded" {
 		t.Error(got)
 	}
 	entries, err := n.AuditLog(t.Context(), audit.Filter{WorkspaceID: n.workspace.ID, ObjectID: &person.ID, Limit: 10})

@@ -194,7 +194,7 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 		if err := q.CancelTargets(ctx, g.PostID); err != nil {
 			return row, err
 		}
-		return row, recordPost(ctx, q, row, g.Actor, audit.PostCancelled, nil)
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostCanceled, nil)
 	})
 }
 

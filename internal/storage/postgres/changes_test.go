@@ -103,16 +103,16 @@ func TestAChangeThatComesTooLateSaysWhy(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
 	two := func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} }
-	publishing, posted, partly, failed, cancelled := n.create(), n.create(), n.create(two), n.create(), n.create()
+	publishing, posted, partly, failed, canceled := n.create(), n.create(), n.create(two), n.create(), n.create()
 	n.claim(publishing, 0, 1, time.Minute)
 	n.finish(outcome(n.claim(posted, 0, 1, time.Minute), "1"))
 	n.finish(outcome(n.claim(partly, 0, 1, time.Minute), "2"))
 	n.finish(failure(n.claim(partly, 1, 1, time.Minute)))
 	n.finish(failure(n.claim(failed, 0, 1, time.Minute)))
-	_, err := n.Cancel(t.Context(), n.guard(cancelled))
+	_, err := n.Cancel(t.Context(), n.guard(canceled))
 	n.must(err)
 	for reason, p := range map[string]post.Post{"being published": publishing, "already published.": posted,
-		"published on some accounts": partly, "has failed": failed, "is cancelled": cancelled} {
+		"published on some accounts": partly, "has failed": failed, "is canceled": canceled} {
 		before, err := n.Post(t.Context(), p.ID)
 		n.must(err)
 		for name, change := range n.changes(n.guard(p)) {

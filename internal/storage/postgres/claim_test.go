@@ -96,17 +96,17 @@ func TestAClaimNamesTheNewestRevision(t *testing.T) {
 	n.claim(edited, 0, 1, time.Minute)
 }
 
-func TestACancelledPostIsNotClaimed(t *testing.T) {
+func TestACanceledPostIsNotClaimed(t *testing.T) {
 	n := open(t)
 	p := n.create()
-	cancelled, err := n.Cancel(t.Context(), n.guard(p))
+	canceled, err := n.Cancel(t.Context(), n.guard(p))
 	n.must(err)
-	for _, version := range []post.Post{p, cancelled} {
+	for _, version := range []post.Post{p, canceled} {
 		if _, ok, err := n.Claim(t.Context(), call(version, 0, 1), time.Minute); ok || err != nil {
 			t.Errorf("revision %d was claimed (%v, %v)", version.Revision, ok, err)
 		}
 	}
-	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Canceled || now.Version != cancelled.Version {
+	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Canceled || now.Version != canceled.Version {
 		t.Errorf("the post is %+v, %v", now, err)
 	}
 }

@@ -17,9 +17,9 @@ func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
 	n := open(t)
 	second := n.connect("second")
 	due := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
-	cancelled, edited, held := n.create(), n.create(), n.create()
-	calls := []post.Call{call(due, 0, 1), call(cancelled, 0, 1), call(edited, 0, 1), call(held, 0, 1), call(due, 1, 1)}
-	_, err := n.Cancel(t.Context(), n.guard(cancelled))
+	canceled, edited, held := n.create(), n.create(), n.create()
+	calls := []post.Call{call(due, 0, 1), call(canceled, 0, 1), call(edited, 0, 1), call(held, 0, 1), call(due, 1, 1)}
+	_, err := n.Cancel(t.Context(), n.guard(canceled))
 	n.must(err)
 	words := "Better words"
 	changed, err := n.Edit(t.Context(), n.guard(edited), post.Change{Content: &words}, nil)
@@ -35,8 +35,8 @@ func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
 	if claimed[0].Fence != 1 || claimed[4].Fence != 1 || claimed[0].ClaimedUntil.IsZero() {
 		t.Errorf("claimed %+v", claimed)
 	}
-	if p := n.reread(cancelled); p.Status != post.Canceled {
-		t.Errorf("the cancelled post is %s", p.Status)
+	if p := n.reread(canceled); p.Status != post.Canceled {
+		t.Errorf("the canceled post is %s", p.Status)
 	}
 	if p := n.reread(edited); p.Status != post.Scheduled || p.Version != changed.Version {
 		t.Errorf("a refused claim changed the post: %s, version %d", p.Status, p.Version)
@@ -185,8 +185,8 @@ func TestACrowdIsNotCountedAgainstItself(t *testing.T) {
 	for range crowd {
 		last = n.create()
 	}
-	n.exec("update post_targets set status = 'cancelled'")
-	n.exec("update scheduled_posts set status = 'cancelled'")
+	n.exec("update post_targets set status = 'canceled'")
+	n.exec("update scheduled_posts set status = 'canceled'")
 	n.exec("analyze")
 	n.exec("update post_targets set status = 'scheduled'")
 	n.exec("update scheduled_posts set status = 'scheduled'")

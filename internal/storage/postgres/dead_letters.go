@@ -96,7 +96,7 @@ func (s *Store) Decide(ctx context.Context, g post.Guard, d post.Decision) (post
 		if err != nil {
 			return row, err
 		}
-		kind, action, data := post.EventResend, audit.PostSentAgain, map[string]any{"segment": call.Segment}
+		kind, action, data := post.EventResend, audit.PostResent, map[string]any{"segment": call.Segment}
 		if d.Exists {
 			kind, action, data["url"], data["remote_id"] = post.EventConfirmed, audit.PostConfirmed, d.RemoteURL, d.RemoteID
 		}
@@ -136,7 +136,7 @@ func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db
 		return err
 	}
 	if len(added) == 0 {
-		return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "taken", Message: "That post belongs to another post of this workspace already."})
+		return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "taken", Message: "That URL already belongs to another post of this workspace."})
 	}
 	_, err = q.DecideTarget(ctx, db.DecideTargetParams{ID: d.TargetID, Status: db.TargetStatus(status),
 		RemoteID: firstOnly(o, d.RemoteID), RemoteUrl: firstOnly(o, d.RemoteURL), PostedAt: postedAt})

@@ -12,11 +12,11 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// AddTestDelivery puts a delivery of no event into the outbox.
+// AddTestDelivery inserts a delivery without an event.
 func (s *Store) AddTestDelivery(ctx context.Context, workspaceID uuid.UUID, d webhook.Delivery) (added webhook.Delivery, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, d.EndpointID, func(q *db.Queries, e db.WebhookEndpoint) error {
 		if e.Status != db.WebhookStatusEnabled {
-			return disabled()
+			return errDisabled()
 		}
 		row, err := q.InsertTestDelivery(ctx, db.InsertTestDeliveryParams{ID: d.ID, EndpointID: d.EndpointID, Type: d.Type, Body: d.Body})
 		added = deliveryFromRow(row)
@@ -25,11 +25,11 @@ func (s *Store) AddTestDelivery(ctx context.Context, workspaceID uuid.UUID, d we
 	return added, err
 }
 
-func disabled() error {
+func errDisabled() error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "webhook_disabled", Message: "This webhook endpoint is disabled. Enable it first."}
 }
 
-// Deliveries lists an endpoint's deliveries, the newest first.
+// Deliveries returns deliveries of an endpoint, newest first.
 func (s *Store) Deliveries(ctx context.Context, f webhook.DeliveryFilter) ([]webhook.Delivery, error) {
 	p := db.ListDeliveriesParams{EndpointID: f.EndpointID, WorkspaceID: f.WorkspaceID, Before: f.Before, PageSize: int32(f.Limit)} //nolint:gosec // the API caps it
 	if f.Status != "" {
@@ -44,7 +44,7 @@ func (s *Store) Deliveries(ctx context.Context, f webhook.DeliveryFilter) ([]web
 	return deliveries, err
 }
 
-// Redeliver makes a delivery due at once, with all its tries.
+// Redeliver makes a delivery due immediately, with all retries.
 func (s *Store) Redeliver(ctx context.Context, workspaceID, endpoint, id uuid.UUID) (webhook.Delivery, error) {
 	row, err := s.q.RedeliverOne(ctx, db.RedeliverOneParams{ID: id, EndpointID: endpoint, WorkspaceID: workspaceID})
 	if !noRows(err) {
@@ -58,15 +58,14 @@ func (s *Store) Redeliver(ctx context.Context, workspaceID, endpoint, id uuid.UU
 	} else if err != nil {
 		return webhook.Delivery{}, err
 	}
-	return webhook.Delivery{}, disabled()
+	return webhook.Delivery{}, errDisabled()
 }
 
-// RedeliverDead does so with all dead deliveries of an endpoint, and says how
-// many there were.
+// RedeliverDead redelivers all dead deliveries of an endpoint and returns their number.
 func (s *Store) RedeliverDead(ctx context.Context, workspaceID, endpoint uuid.UUID) (n int64, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, endpoint, func(q *db.Queries, e db.WebhookEndpoint) error {
 		if e.Status != db.WebhookStatusEnabled {
-			return disabled()
+			return errDisabled()
 		}
 		n, err = q.RedeliverDead(ctx, db.RedeliverDeadParams{EndpointID: endpoint, WorkspaceID: workspaceID})
 		return err
@@ -74,7 +73,7 @@ func (s *Store) RedeliverDead(ctx context.Context, workspaceID, endpoint uuid.UU
 	return n, err
 }
 
-// DeliveryJob reads a delivery for an attempt.
+// DeliveryJob returns a delivery for an attempt.
 func (s *Store) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, error) {
 	r, err := s.q.DeliveryForAttempt(ctx, id)
 	if noRows(err) {
@@ -85,30 +84,30 @@ func (s *Store) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, err
 	}
 	return webhook.Job{URL: r.Url, Enabled: r.EndpointStatus == db.WebhookStatusEnabled, Wait: time.Duration(r.DueIn * float64(time.Second)),
 		Delivery: webhook.Delivery{ID: r.ID, EndpointID: r.EndpointID, Type: r.Type, Body: r.Body,
-			Status: webhook.DeliveryStatus(r.Status), Attempts: int(r.Attempts), Tries: int(r.Tries), DueAt: r.DueAt}}, nil
+			Status: webhook.DeliveryStatus(r.Status), Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt}}, nil
 }
 
-// PostponeDelivery puts a delivery off that could not be tried yet.
+// PostponeDelivery postpones a delivery that could not be attempted yet.
 func (s *Store) PostponeDelivery(ctx context.Context, id uuid.UUID, by time.Duration) error {
-	return s.q.PostponeDelivery(ctx, db.PostponeDeliveryParams{ID: id, AgainSeconds: by.Seconds()})
+	return s.q.PostponeDelivery(ctx, db.PostponeDeliveryParams{ID: id, RetrySeconds: by.Seconds()})
 }
 
-// RecordAttempt notes what became of an attempt, in delivery and endpoint at
-// once. disabled says that it was one failure too many for the endpoint. An
-// attempt that another one has overtaken counts for nothing.
-func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, patience time.Duration) (disabled bool, err error) {
+// RecordAttempt records the result of an attempt in the delivery and its endpoint.
+// disabled reports whether the endpoint was disabled because of it. The result is ignored
+// if another attempt was recorded since the job was read.
+func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Result, failureTimeout time.Duration) (disabled bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		p := db.RecordAttemptParams{ID: j.ID, AttemptsBefore: int32(j.Attempts), Status: db.DeliveryStatus(r.Status), //nolint:gosec // dozens
-			AgainSeconds: r.Again.Seconds(), ResponseBody: r.ResponseBody, LastError: r.Error}
-		if r.Made {
-			p.Made = 1
+			RetrySeconds: r.RetryIn.Seconds(), ResponseBody: r.ResponseBody, LastError: r.Error}
+		if r.Sent {
+			p.Sent = 1
 		}
 		if r.ResponseStatus != 0 {
 			status := int32(r.ResponseStatus) //nolint:gosec // three digits
 			p.ResponseStatus = &status
 		}
 		n, err := q.RecordAttempt(ctx, p)
-		if err != nil || n == 0 || !r.Made {
+		if err != nil || n == 0 || !r.Sent {
 			return err
 		}
 		if r.Status == webhook.Delivered {
@@ -121,7 +120,7 @@ func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Resu
 		if r.Gone {
 			reason = webhook.Gone
 		}
-		n, err = q.DisableWebhook(ctx, db.DisableWebhookParams{ID: j.EndpointID, Reason: reason, AfterSeconds: patience.Seconds()})
+		n, err = q.DisableWebhook(ctx, db.DisableWebhookParams{ID: j.EndpointID, Reason: reason, AfterSeconds: failureTimeout.Seconds()})
 		disabled = n > 0
 		return err
 	})
@@ -130,7 +129,7 @@ func (s *Store) RecordAttempt(ctx context.Context, j webhook.Job, r webhook.Resu
 
 func deliveryFromRow(r db.WebhookDelivery) webhook.Delivery {
 	d := webhook.Delivery{ID: r.ID, EndpointID: r.EndpointID, Type: r.Type, Body: r.Body, Status: webhook.DeliveryStatus(r.Status),
-		Attempts: int(r.Attempts), Tries: int(r.Tries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody, LastError: r.LastError,
+		Attempts: int(r.Attempts), Retries: int(r.Retries), DueAt: r.DueAt.UTC(), ResponseBody: r.ResponseBody, LastError: r.LastError,
 		AttemptedAt: r.AttemptedAt, DeliveredAt: r.DeliveredAt, CreatedAt: r.CreatedAt.UTC()}
 	if r.ResponseStatus != nil {
 		d.ResponseStatus = int(*r.ResponseStatus)

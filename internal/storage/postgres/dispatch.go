@@ -7,23 +7,22 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/notify/webhook"
-	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
 
-// WebhookWork says whether there are events to make deliveries of, and
-// deliveries to start.
-func (s *Store) WebhookWork(ctx context.Context, overdue time.Duration) (events, deliveries bool, err error) {
-	row, err := s.q.WebhookWork(ctx, overdue.Seconds())
+// PendingWebhookWork reports whether there are events to dispatch and deliveries to
+// start.
+func (s *Store) PendingWebhookWork(ctx context.Context, overdue time.Duration) (events, deliveries bool, err error) {
+	row, err := s.q.PendingWebhookWork(ctx, overdue.Seconds())
 	return row.Events, row.Deliveries, err
 }
 
-// DispatchWebhooks writes the deliveries of up to limit events and moves the
-// cursor behind them, in one transaction, so that each event is dispatched
-// once. looked is how many events it passed; none when somebody else is at it.
-func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webhook.Event) (string, error)) (looked int, err error) {
+// DispatchWebhooks inserts the deliveries of up to limit events and advances the cursor,
+// in one transaction, so that each event is dispatched once. It returns the number of
+// events, which is 0 if another dispatcher holds the lock.
+func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webhook.Event) (string, error)) (dispatched int, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		looked = 0
+		dispatched = 0
 		cursor, err := q.LockWebhookCursor(ctx)
 		if noRows(err) {
 			return nil
@@ -39,10 +38,10 @@ func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webho
 			return err
 		}
 		last := rows[len(rows)-1]
-		looked = len(rows)
+		dispatched = len(rows)
 		return q.MoveWebhookCursor(ctx, db.MoveWebhookCursorParams{Tx: last.Tx, EventID: last.ID})
 	})
-	return looked, err
+	return dispatched, err
 }
 
 func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow, body func(webhook.Event) (string, error)) error {
@@ -56,7 +55,7 @@ func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow
 	}
 	var p db.InsertDeliveriesParams
 	for _, r := range rows {
-		e := webhook.Event{Place: post.EventCursor{Tx: r.Tx, ID: r.ID}, WorkspaceID: r.WorkspaceID, PostID: r.PostID, TargetID: r.TargetID,
+		e := webhook.Event{WorkspaceID: r.WorkspaceID, PostID: r.PostID, TargetID: r.TargetID,
 			AccountID: r.AccountID, Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At, Network: r.Network, Handle: r.Handle,
 			RemoteURL: r.RemoteUrl, SentAt: r.SentAt, Scheduled: r.ScheduledTime}
 		kind, text := webhook.TypeOf(r.Type), ""
@@ -79,19 +78,19 @@ func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow
 	return q.InsertDeliveries(ctx, p)
 }
 
-// DeliveriesToStart gives deliveries whose workflow is missing or did nothing
-// for long; to nobody else for a while.
-func (s *Store) DeliveriesToStart(ctx context.Context, most int, l webhook.Limits) ([]uuid.UUID, error) {
-	return s.q.DeliveriesToStart(ctx, db.DeliveriesToStartParams{Most: int32(most), PerEndpoint: int64(l.PerEndpoint), //nolint:gosec // dozens
-		AgainSeconds: l.Again.Seconds(), OverdueSeconds: l.Overdue.Seconds()})
+// DeliveriesToStart returns deliveries without a workflow and overdue ones. They are not
+// returned to other dispatchers for a while.
+func (s *Store) DeliveriesToStart(ctx context.Context, limit int, l webhook.Limits) ([]uuid.UUID, error) {
+	return s.q.DeliveriesToStart(ctx, db.DeliveriesToStartParams{MaxCount: int32(limit), PerEndpoint: int64(l.PerEndpoint), //nolint:gosec // dozens
+		RetrySeconds: l.RetryAfter.Seconds(), OverdueSeconds: l.Overdue.Seconds()})
 }
 
-// DeliveryStarted notes that a delivery has its workflow.
+// DeliveryStarted marks a delivery whose workflow was started.
 func (s *Store) DeliveryStarted(ctx context.Context, id uuid.UUID) error {
 	return s.q.DeliveryStarted(ctx, id)
 }
 
-// PruneDeliveries forgets up to most of those that were delivered days ago.
-func (s *Store) PruneDeliveries(ctx context.Context, keepDays, most int) (int64, error) {
-	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{KeepDays: int32(keepDays), Most: int32(most)}) //nolint:gosec // small
+// PruneDeliveries deletes up to limit deliveries that succeeded before the retention.
+func (s *Store) PruneDeliveries(ctx context.Context, retentionDays, limit int) (int64, error) {
+	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{RetentionDays: int32(retentionDays), MaxCount: int32(limit)}) //nolint:gosec // small
 }

@@ -55,10 +55,10 @@ func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after p
 	return events, next, len(rows) == limit, nil
 }
 
-// SettleEvents makes a database that was restored from a dump usable for
+// AlignCursor makes a database that was restored from a dump usable for
 // readers of whole workspaces: transactions of the server that it comes from
 // would look as if they were still to come.
-func (s *Store) SettleEvents(ctx context.Context) (restored bool, err error) {
+func (s *Store) AlignCursor(ctx context.Context) (restored bool, err error) {
 	if restored, err = s.q.EventsFromTheFuture(ctx); err != nil || !restored {
 		return restored, err
 	}

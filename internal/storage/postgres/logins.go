@@ -11,7 +11,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// WhoIs tells who a user is, and the workspaces that they belong to, the first
+// WhoIs returns a user and the workspaces of the user, the first
 // joined first.
 func (s *Store) WhoIs(ctx context.Context, user uuid.UUID) (login.User, []login.Membership, error) {
 	row, err := s.q.UserByID(ctx, user)
@@ -101,7 +101,7 @@ func joinFirst(ctx context.Context, q *db.Queries, p login.Person, role workspac
 	return user, err
 }
 
-// PutLoginLink keeps the hash of a user's login link; one made before ends.
+// PutLoginLink stores the hash of a login link and replaces the previous one.
 func (s *Store) PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, expires time.Time) error {
 	return s.q.PutLoginLink(ctx, db.PutLoginLinkParams{UserID: user, Hash: hash, ExpiresAt: expires})
 }

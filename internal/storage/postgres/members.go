@@ -46,7 +46,7 @@ func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string,
 			return err
 		}
 		if added == 0 {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "already_member", Message: "The person of this address is a member already. To give them another role, change the member."}
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "already_member", Message: "The user with this address is already a member. To change the role, update the member."}
 		}
 		if m, err = member(ctx, q, workspaceID, user.ID); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *Store) onMember(ctx context.Context, workspaceID, user uuid.UUID, do fu
 
 func lastOwner() error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "last_owner",
-		Message: "A workspace keeps at least one owner who has logged in. Make another member owner first, and have them log in."}
+		Message: "A workspace must have an owner who has logged in. Make another member owner first, who must then log in."}
 }
 
 func member(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID) (workspace.Member, error) {

@@ -24,7 +24,7 @@ func portableQueries() map[archive.Section]string {
 			'kind', kind, 'settings', settings, 'created_at', created_at) from accounts where workspace_id = $1 order by id`,
 		archive.Media: `select jsonb_build_object('id', id, 'object_key', object_key, 'sha256', encode(sha256, 'hex'), 'mime_type', mime_type, 'bytes', bytes,
 			'file_name', file_name, 'alt_text', alt_text, 'metadata_removed', metadata_removed, 'created_at', created_at) from media where workspace_id = $1 and deleted_at is null order by id`,
-		archive.Series: `select to_jsonb(s) - '{workspace_id,user_id,looked_until,last_problem,last_problem_at,version}'::text[] ||
+		archive.Series: `select to_jsonb(s) - '{workspace_id,user_id,checked_until,last_error,last_error_at,version}'::text[] ||
 			jsonb_build_object('notes', (select coalesce(jsonb_agg(to_jsonb(n) - 'series_id' order by n.occurrence), '[]') from series_notes n where n.series_id = s.id))
 			from series s where workspace_id = $1 order by id`,
 		archive.Posts: `select to_jsonb(p) - '{workspace_id,user_id,attachment_urls,platform_media_ids,workflow_revision,listed_at,submitted_by,submitted_at,approval_by,approval_at,late_noted_at,redriven_at}'::text[] ||

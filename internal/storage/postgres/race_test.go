@@ -20,7 +20,7 @@ func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
 		p := n.create()
 		var mu sync.Mutex
 		texts := map[int64]string{p.Revision: p.Content} // acknowledged revisions
-		var cancelled, claims []int64
+		var canceled, claims []int64
 		var all sync.WaitGroup
 		start := make(chan struct{})
 		act := func(what func() error) {
@@ -57,7 +57,7 @@ func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				cancelled = append(cancelled, got.Revision)
+				canceled = append(canceled, got.Revision)
 				return nil
 			})
 		}
@@ -85,10 +85,10 @@ func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
 		end, err := n.Post(t.Context(), p.ID)
 		n.must(err)
 		switch {
-		case len(cancelled)+len(claims) > 1:
-			t.Fatalf("round %d: %d cancels and %d claims were acknowledged", round, len(cancelled), len(claims))
-		case len(cancelled) == 1:
-			if end.Status != post.Canceled || end.Revision != cancelled[0] || end.Targets[0].Fence != 0 {
+		case len(canceled)+len(claims) > 1:
+			t.Fatalf("round %d: %d cancels and %d claims were acknowledged", round, len(canceled), len(claims))
+		case len(canceled) == 1:
+			if end.Status != post.Canceled || end.Revision != canceled[0] || end.Targets[0].Fence != 0 {
 				t.Errorf("round %d: the cancel was acknowledged, and the post is %+v", round, end)
 			}
 		case len(claims) == 1:

@@ -85,7 +85,7 @@ func (s Schema) newer() bool { return s.Database > s.Build }
 
 func (s Schema) warnIfNewer(log *slog.Logger) {
 	if s.newer() {
-		log.Warn("a later build has migrated the database; finish the rollout, or finish going back", "database", s.Database, "build", s.Build)
+		log.Warn("the database was migrated by a later build; finish the rollout or the rollback", "database", s.Database, "build", s.Build)
 	}
 }
 

@@ -51,9 +51,9 @@ func (s *Store) CountSealed(ctx context.Context, c keyring.Column) (map[string]i
 	return counts, err
 }
 
-// SealedOtherwise reads what is sealed in a column and does not begin with mark,
+// SealedWithOtherKeys reads what is sealed in a column and does not begin with mark,
 // behind the key after.
-func (s *Store) SealedOtherwise(ctx context.Context, c keyring.Column, mark []byte, after string, limit int) ([]keyring.Sealed, error) {
+func (s *Store) SealedWithOtherKeys(ctx context.Context, c keyring.Column, mark []byte, after string, limit int) ([]keyring.Sealed, error) {
 	rows, err := s.pool.Query(ctx, fmt.Sprintf(`select %[3]s, %[2]s, array[%[4]s]::text[] from %[1]s
 		where %[2]s <> ''::bytea and substring(%[2]s from 1 for 5) <> $1 and (%[3]s) > $2 order by 1 limit $3`,
 		c.Table, c.Column, c.Key, strings.Join(c.Names, ", ")), mark, after, limit)
@@ -66,9 +66,9 @@ func (s *Store) SealedOtherwise(ctx context.Context, c keyring.Column, mark []by
 	})
 }
 
-// Reseal replaces what is sealed in a row, unless it has changed since it was
+// ReplaceSealed replaces the encrypted value of a row, unless it has changed since it was
 // read.
-func (s *Store) Reseal(ctx context.Context, c keyring.Column, was keyring.Sealed, fresh []byte) error {
+func (s *Store) ReplaceSealed(ctx context.Context, c keyring.Column, was keyring.Sealed, fresh []byte) error {
 	_, err := s.pool.Exec(ctx, fmt.Sprintf("update %[1]s set %[2]s = $1 where %[3]s = $2 and %[2]s = $3", c.Table, c.Column, c.Key), fresh, was.Key, was.Bytes)
 	return err
 }

@@ -314,7 +314,7 @@ func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Tim
 	// Not through heldSeries: two that share the row and then both want to write
 	// it would wait for one another.
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		rows, err := q.LookedUntil(ctx, db.LookedUntilParams{ID: n.ID, Version: n.Version, LookedUntil: until, Problem: orNil(problem)})
+		rows, err := q.SetCheckedUntil(ctx, db.SetCheckedUntilParams{ID: n.ID, Version: n.Version, CheckedUntil: until, LastError: orNil(problem)})
 		if ok = rows == 1; err != nil || !ok {
 			return err
 		}
@@ -330,6 +330,6 @@ func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Tim
 
 func seriesFromRow(r db.Series) post.Series {
 	return post.Series{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Rule: r.Rule, Starts: r.Starts, TimeZone: r.TimeZone,
-		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, CheckedUntil: r.LookedUntil.UTC(),
-		LastError: deref(r.LastProblem), LastErrorAt: r.LastProblemAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, CheckedUntil: r.CheckedUntil.UTC(),
+		LastError: deref(r.LastError), LastErrorAt: r.LastErrorAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 }

@@ -52,7 +52,7 @@ func toSession(row db.ListSessionsRow) login.Session {
 		CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, UserAgent: row.UserAgent}
 }
 
-// MoveSession makes a user's session look at another workspace; false when the
+// MoveSession changes the workspace of a session; false if the
 // user is no member there, or the session not theirs.
 func (s *Store) MoveSession(ctx context.Context, user, id, workspaceID uuid.UUID) (bool, error) {
 	n, err := s.q.MoveSession(ctx, db.MoveSessionParams{ID: id, UserID: user, WorkspaceID: workspaceID})
@@ -77,7 +77,7 @@ func (s *Store) EndSessionsOf(ctx context.Context, user uuid.UUID) error {
 
 const publicURLKey = "public_url"
 
-// NotePublicURL keeps where browsers find this installation, for commands that
+// NotePublicURL stores the public URL of this installation, for commands that
 // print links to it from outside.
 func (s *Store) NotePublicURL(ctx context.Context, url string) error {
 	return s.q.PutSetting(ctx, db.PutSettingParams{Key: publicURLKey, Value: url})

@@ -1,4 +1,4 @@
-// Package postgres keeps Dateline's rows in Postgres. SQL lives in queries/ and
+// Package postgres stores the data of Dateline in Postgres. SQL is in queries/ and
 // migrations/; package db is generated from both (make generate).
 package postgres
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Bearer finds who holds a token, by the token's hash, and has its use noted.
-// Only of a good token the principal is told.
+// The principal is only returned for a valid token.
 func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, workspace.TokenStatus, error) {
 	row, err := s.q.TokenByHash(ctx, hash)
 	switch {
@@ -88,7 +88,7 @@ func (s *Store) ReplaceToken(ctx context.Context, t workspace.Token) error {
 	})
 }
 
-// RevokeToken ends a token for good; with onlyOf, only if it is that user's.
+// RevokeToken revokes a token permanently; with onlyOf, only if it belongs to that user.
 func (s *Store) RevokeToken(ctx context.Context, workspaceID, id uuid.UUID, onlyOf *uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.RevokeToken(ctx, db.RevokeTokenParams{ID: id, WorkspaceID: workspaceID, OnlyOf: onlyOf})

@@ -30,10 +30,10 @@ func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret we
 			return orMissing(err, "webhook")
 		}
 		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
-			Description: e.Description, Types: orEmpty(e.Types), Most: int32(most)}) //nolint:gosec // a few
+			Description: e.Description, Types: orEmpty(e.Types), MaxCount: int32(most)}) //nolint:gosec // a few
 		if noRows(err) {
 			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_webhooks",
-				Message: fmt.Sprintf("This workspace has %d webhook endpoints, which is as many as it may have. Delete one first.", most)}
+				Message: fmt.Sprintf("This workspace has the maximum of %d webhook endpoints. Delete one first.", most)}
 		}
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (s *Store) Webhook(ctx context.Context, workspaceID, id uuid.UUID) (webhook
 }
 
 // ChangeWebhook changes an endpoint that nobody else changes meanwhile.
-func (s *Store) ChangeWebhook(ctx context.Context, workspaceID, id uuid.UUID, change func(*webhook.Endpoint)) (changed webhook.Endpoint, err error) {
+func (s *Store) UpdateWebhook(ctx context.Context, workspaceID, id uuid.UUID, change func(*webhook.Endpoint)) (changed webhook.Endpoint, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		e := endpointFromRow(row)
 		change(&e)

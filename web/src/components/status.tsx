@@ -19,7 +19,7 @@ export const looks: Record<AnyStatus, { color: MantineColor; icon: ComponentType
   partly_posted: { color: 'orange', icon: IconChecks },
   failed: { color: 'red', icon: IconAlertTriangle },
   uncertain: { color: 'orange', icon: IconHelpHexagon },
-  cancelled: { color: 'gray', icon: IconBan },
+  canceled: { color: 'gray', icon: IconBan },
 }
 
 /** Of a draft that waits for somebody, that is what matters. */

@@ -208,5 +208,5 @@ const (
 // NewRecorder returns a Crawler.Record that writes many fetches in one
 // transaction. It stops with ctx.
 func NewRecorder(ctx context.Context, record func(context.Context, []crawl.FetchRecord) ([]bool, error)) func(context.Context, crawl.FetchRecord) (bool, error) {
-	return batch.Lingering(ctx, recordDelay, recordBatchSize, recorderCount, record).Do
+	return batch.NewWithDelay(ctx, recordDelay, recordBatchSize, recorderCount, record).Do
 }

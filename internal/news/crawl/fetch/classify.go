@@ -123,7 +123,7 @@ func (a *attempt) handleError(err error) {
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	switch {
-	case ssrf.Prohibited(err), errors.Is(err, errLocalName):
+	case ssrf.IsBlocked(err), errors.Is(err, errLocalName):
 		a.finish(BlockedAddress, "the address is private or the port is not allowed")
 	case errors.Is(err, errWireSize), errors.Is(err, errBodySize), errors.Is(err, errRatio):
 		a.finish(TooBig, err.Error())

@@ -94,7 +94,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		if err == nil {
 			return conn, nil
 		}
-		if ssrf.Prohibited(err) || ctx.Err() != nil {
+		if ssrf.IsBlocked(err) || ctx.Err() != nil {
 			return nil, err
 		}
 		lastErr = err

@@ -238,7 +238,7 @@ func (q *Queries) DecideTarget(ctx context.Context, arg DecideTargetParams) (Pos
 }
 
 const discardTargets = `-- name: DiscardTargets :many
-update post_targets set status = 'cancelled', claimed_until = null, updated_at = clock_timestamp()
+update post_targets set status = 'canceled', claimed_until = null, updated_at = clock_timestamp()
 where post_id = $1 and status in ('failed', 'uncertain')
   and (cardinality($2::uuid[]) = 0 or id = any($2::uuid[]))
 returning id

@@ -11,6 +11,28 @@ import (
 	"github.com/google/uuid"
 )
 
+const activeExport = `-- name: ActiveExport :one
+select id, workspace_id, user_id, status, progress, bytes, error, requested_at, finished_at, expires_at from workspace_exports where workspace_id = $1 and status in ('pending', 'running')
+`
+
+func (q *Queries) ActiveExport(ctx context.Context, workspaceID uuid.UUID) (WorkspaceExport, error) {
+	row := q.db.QueryRow(ctx, activeExport, workspaceID)
+	var i WorkspaceExport
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Status,
+		&i.Progress,
+		&i.Bytes,
+		&i.Error,
+		&i.RequestedAt,
+		&i.FinishedAt,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
 const expireExport = `-- name: ExpireExport :exec
 update workspace_exports set status = 'expired' where id = $1 and status = 'done'
 `
@@ -20,61 +42,39 @@ func (q *Queries) ExpireExport(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-const exportUnderWay = `-- name: ExportUnderWay :one
-select id, workspace_id, user_id, status, progress, bytes, problem, requested_at, finished_at, expires_at from workspace_exports where workspace_id = $1 and status in ('waiting', 'writing')
-`
-
-func (q *Queries) ExportUnderWay(ctx context.Context, workspaceID uuid.UUID) (WorkspaceExport, error) {
-	row := q.db.QueryRow(ctx, exportUnderWay, workspaceID)
-	var i WorkspaceExport
-	err := row.Scan(
-		&i.ID,
-		&i.WorkspaceID,
-		&i.UserID,
-		&i.Status,
-		&i.Progress,
-		&i.Bytes,
-		&i.Problem,
-		&i.RequestedAt,
-		&i.FinishedAt,
-		&i.ExpiresAt,
-	)
-	return i, err
-}
-
 const failExport = `-- name: FailExport :exec
-update workspace_exports set status = 'failed', problem = $1, finished_at = clock_timestamp()
-where id = $2 and status in ('waiting', 'writing')
+update workspace_exports set status = 'failed', error = $1, finished_at = clock_timestamp()
+where id = $2 and status in ('pending', 'running')
 `
 
 type FailExportParams struct {
-	Problem string
-	ID      uuid.UUID
+	Error string
+	ID    uuid.UUID
 }
 
 func (q *Queries) FailExport(ctx context.Context, arg FailExportParams) error {
-	_, err := q.db.Exec(ctx, failExport, arg.Problem, arg.ID)
+	_, err := q.db.Exec(ctx, failExport, arg.Error, arg.ID)
 	return err
 }
 
 const finishExport = `-- name: FinishExport :execrows
 update workspace_exports set status = 'done', progress = $1, bytes = $2, finished_at = clock_timestamp(),
     expires_at = clock_timestamp() + make_interval(secs => $3::float8)
-where id = $4 and status in ('waiting', 'writing')
+where id = $4 and status in ('pending', 'running')
 `
 
 type FinishExportParams struct {
-	Progress    []byte
-	Bytes       int64
-	KeepSeconds float64
-	ID          uuid.UUID
+	Progress         []byte
+	Bytes            int64
+	RetentionSeconds float64
+	ID               uuid.UUID
 }
 
 func (q *Queries) FinishExport(ctx context.Context, arg FinishExportParams) (int64, error) {
 	result, err := q.db.Exec(ctx, finishExport,
 		arg.Progress,
 		arg.Bytes,
-		arg.KeepSeconds,
+		arg.RetentionSeconds,
 		arg.ID,
 	)
 	if err != nil {
@@ -85,8 +85,8 @@ func (q *Queries) FinishExport(ctx context.Context, arg FinishExportParams) (int
 
 const insertExport = `-- name: InsertExport :one
 insert into workspace_exports (id, workspace_id, user_id) values ($1, $2, $3)
-on conflict (workspace_id) where status in ('waiting', 'writing') do nothing
-returning id, workspace_id, user_id, status, progress, bytes, problem, requested_at, finished_at, expires_at
+on conflict (workspace_id) where status in ('pending', 'running') do nothing
+returning id, workspace_id, user_id, status, progress, bytes, error, requested_at, finished_at, expires_at
 `
 
 type InsertExportParams struct {
@@ -95,7 +95,7 @@ type InsertExportParams struct {
 	UserID      *uuid.UUID
 }
 
-// Nothing when one is under way.
+// Returns no row if the workspace has an active export.
 func (q *Queries) InsertExport(ctx context.Context, arg InsertExportParams) (WorkspaceExport, error) {
 	row := q.db.QueryRow(ctx, insertExport, arg.ID, arg.WorkspaceID, arg.UserID)
 	var i WorkspaceExport
@@ -106,7 +106,7 @@ func (q *Queries) InsertExport(ctx context.Context, arg InsertExportParams) (Wor
 		&i.Status,
 		&i.Progress,
 		&i.Bytes,
-		&i.Problem,
+		&i.Error,
 		&i.RequestedAt,
 		&i.FinishedAt,
 		&i.ExpiresAt,
@@ -115,7 +115,7 @@ func (q *Queries) InsertExport(ctx context.Context, arg InsertExportParams) (Wor
 }
 
 const listExports = `-- name: ListExports :many
-select id, workspace_id, user_id, status, progress, bytes, problem, requested_at, finished_at, expires_at from workspace_exports where workspace_id = $1 order by requested_at desc, id limit 50
+select id, workspace_id, user_id, status, progress, bytes, error, requested_at, finished_at, expires_at from workspace_exports where workspace_id = $1 order by requested_at desc, id limit 50
 `
 
 func (q *Queries) ListExports(ctx context.Context, workspaceID uuid.UUID) ([]WorkspaceExport, error) {
@@ -134,7 +134,7 @@ func (q *Queries) ListExports(ctx context.Context, workspaceID uuid.UUID) ([]Wor
 			&i.Status,
 			&i.Progress,
 			&i.Bytes,
-			&i.Problem,
+			&i.Error,
 			&i.RequestedAt,
 			&i.FinishedAt,
 			&i.ExpiresAt,
@@ -149,18 +149,18 @@ func (q *Queries) ListExports(ctx context.Context, workspaceID uuid.UUID) ([]Wor
 	return items, nil
 }
 
-const noteExportProgress = `-- name: NoteExportProgress :execrows
-update workspace_exports set status = 'writing', progress = $1
-where id = $2 and status in ('waiting', 'writing')
+const updateExportProgress = `-- name: UpdateExportProgress :execrows
+update workspace_exports set status = 'running', progress = $1
+where id = $2 and status in ('pending', 'running')
 `
 
-type NoteExportProgressParams struct {
+type UpdateExportProgressParams struct {
 	Progress []byte
 	ID       uuid.UUID
 }
 
-func (q *Queries) NoteExportProgress(ctx context.Context, arg NoteExportProgressParams) (int64, error) {
-	result, err := q.db.Exec(ctx, noteExportProgress, arg.Progress, arg.ID)
+func (q *Queries) UpdateExportProgress(ctx context.Context, arg UpdateExportProgressParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateExportProgress, arg.Progress, arg.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -168,7 +168,7 @@ func (q *Queries) NoteExportProgress(ctx context.Context, arg NoteExportProgress
 }
 
 const workspaceExport = `-- name: WorkspaceExport :one
-select id, workspace_id, user_id, status, progress, bytes, problem, requested_at, finished_at, expires_at from workspace_exports where id = $1
+select id, workspace_id, user_id, status, progress, bytes, error, requested_at, finished_at, expires_at from workspace_exports where id = $1
 `
 
 func (q *Queries) WorkspaceExport(ctx context.Context, id uuid.UUID) (WorkspaceExport, error) {
@@ -181,7 +181,7 @@ func (q *Queries) WorkspaceExport(ctx context.Context, id uuid.UUID) (WorkspaceE
 		&i.Status,
 		&i.Progress,
 		&i.Bytes,
-		&i.Problem,
+		&i.Error,
 		&i.RequestedAt,
 		&i.FinishedAt,
 		&i.ExpiresAt,

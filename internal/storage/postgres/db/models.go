@@ -407,7 +407,7 @@ const (
 	PostStatusPosted       PostStatus = "posted"
 	PostStatusPartlyPosted PostStatus = "partly_posted"
 	PostStatusFailed       PostStatus = "failed"
-	PostStatusCancelled    PostStatus = "cancelled"
+	PostStatusCanceled     PostStatus = "canceled"
 )
 
 func (e *PostStatus) Scan(src interface{}) error {
@@ -453,7 +453,7 @@ func (e PostStatus) Valid() bool {
 		PostStatusPosted,
 		PostStatusPartlyPosted,
 		PostStatusFailed,
-		PostStatusCancelled:
+		PostStatusCanceled:
 		return true
 	}
 	return false
@@ -467,7 +467,7 @@ func AllPostStatusValues() []PostStatus {
 		PostStatusPosted,
 		PostStatusPartlyPosted,
 		PostStatusFailed,
-		PostStatusCancelled,
+		PostStatusCanceled,
 	}
 }
 
@@ -842,7 +842,7 @@ const (
 	TargetStatusPosted     TargetStatus = "posted"
 	TargetStatusFailed     TargetStatus = "failed"
 	TargetStatusUncertain  TargetStatus = "uncertain"
-	TargetStatusCancelled  TargetStatus = "cancelled"
+	TargetStatusCanceled   TargetStatus = "canceled"
 )
 
 func (e *TargetStatus) Scan(src interface{}) error {
@@ -887,7 +887,7 @@ func (e TargetStatus) Valid() bool {
 		TargetStatusPosted,
 		TargetStatusFailed,
 		TargetStatusUncertain,
-		TargetStatusCancelled:
+		TargetStatusCanceled:
 		return true
 	}
 	return false
@@ -900,7 +900,7 @@ func AllTargetStatusValues() []TargetStatus {
 		TargetStatusPosted,
 		TargetStatusFailed,
 		TargetStatusUncertain,
-		TargetStatusCancelled,
+		TargetStatusCanceled,
 	}
 }
 
@@ -1718,9 +1718,9 @@ type Series struct {
 	Template         json.RawMessage
 	Status           SeriesStatus
 	TemplateRevision int64
-	LookedUntil      time.Time
-	LastProblem      *string
-	LastProblemAt    *time.Time
+	CheckedUntil     time.Time
+	LastError        *string
+	LastErrorAt      *time.Time
 	Version          int64
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
@@ -1983,10 +1983,10 @@ type WebhookDelivery struct {
 	Body           string
 	Status         DeliveryStatus
 	Attempts       int32
-	Tries          int32
+	Retries        int32
 	DueAt          time.Time
-	ToldAt         *time.Time
-	Workflow       bool
+	SignaledAt     *time.Time
+	HasWorkflow    bool
 	ResponseStatus *int32
 	ResponseBody   string
 	LastError      string
@@ -2038,7 +2038,7 @@ type WorkspaceExport struct {
 	Status      string
 	Progress    []byte
 	Bytes       int64
-	Problem     string
+	Error       string
 	RequestedAt time.Time
 	FinishedAt  *time.Time
 	ExpiresAt   *time.Time

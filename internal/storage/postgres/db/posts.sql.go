@@ -64,7 +64,7 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 }
 
 const cancelPost = `-- name: CancelPost :one
-update scheduled_posts set status = 'cancelled', approval = case when approval = 'pending' then 'none' else approval end,
+update scheduled_posts set status = 'canceled', approval = case when approval = 'pending' then 'none' else approval end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
@@ -124,7 +124,7 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 }
 
 const cancelTargets = `-- name: CancelTargets :exec
-update post_targets set status = 'cancelled', updated_at = clock_timestamp()
+update post_targets set status = 'canceled', updated_at = clock_timestamp()
 where post_id = $1 and status in ('scheduled', 'failed')
 `
 
@@ -239,7 +239,7 @@ where p.post_id = $15 and p.workspace_id = $16
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
   -- What has been tried already goes out again with the edit, so it cannot wait.
   and (not $13::bool or p.status in ('draft', 'scheduled') and not exists (
-            select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'cancelled')))
+            select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
   and ($17::bigint = 0 or p.version = $17)
 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `

@@ -625,11 +625,11 @@ from (
         when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
         when bool_and(t.status = 'posted') then 'posted'
         when bool_or(t.status = 'posted') then 'partly_posted'
-        when bool_and(t.status = 'cancelled') then 'cancelled'
+        when bool_and(t.status = 'canceled') then 'canceled'
         else 'failed' end::post_status as status,
         case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
              else max(t.posted_at) end as posted_at,
-        bool_and(t.status in ('scheduled', 'cancelled')) and bool_or(t.status = 'scheduled') as untouched
+        bool_and(t.status in ('scheduled', 'canceled')) and bool_or(t.status = 'scheduled') as untouched
     from post_targets t where t.post_id = any($2::uuid[])
     group by t.post_id
 ) s

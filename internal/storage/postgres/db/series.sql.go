@@ -37,11 +37,11 @@ update series set
     time_zone = coalesce($3, time_zone),
     template  = coalesce($4::jsonb, template),
     by_author = $5,
-    template_revision = template_revision + 1, looked_until = clock_timestamp(),
+    template_revision = template_revision + 1, checked_until = clock_timestamp(),
     version = version + 1, updated_at = clock_timestamp()
 where id = $6 and workspace_id = $7 and status <> 'ended'
   and ($8::bigint = 0 or version = $8)
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author
 `
 
 type EditSeriesParams struct {
@@ -79,9 +79,9 @@ func (q *Queries) EditSeries(ctx context.Context, arg EditSeriesParams) (Series,
 		&i.Template,
 		&i.Status,
 		&i.TemplateRevision,
-		&i.LookedUntil,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -91,7 +91,7 @@ func (q *Queries) EditSeries(ctx context.Context, arg EditSeriesParams) (Series,
 }
 
 const getSeries = `-- name: GetSeries :one
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series where id = $1
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author from series where id = $1
 `
 
 func (q *Queries) GetSeries(ctx context.Context, id uuid.UUID) (Series, error) {
@@ -107,9 +107,9 @@ func (q *Queries) GetSeries(ctx context.Context, id uuid.UUID) (Series, error) {
 		&i.Template,
 		&i.Status,
 		&i.TemplateRevision,
-		&i.LookedUntil,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -119,7 +119,7 @@ func (q *Queries) GetSeries(ctx context.Context, id uuid.UUID) (Series, error) {
 }
 
 const getSeriesInWorkspace = `-- name: GetSeriesInWorkspace :one
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series where id = $1 and workspace_id = $2
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author from series where id = $1 and workspace_id = $2
 `
 
 type GetSeriesInWorkspaceParams struct {
@@ -140,9 +140,9 @@ func (q *Queries) GetSeriesInWorkspace(ctx context.Context, arg GetSeriesInWorks
 		&i.Template,
 		&i.Status,
 		&i.TemplateRevision,
-		&i.LookedUntil,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -152,7 +152,7 @@ func (q *Queries) GetSeriesInWorkspace(ctx context.Context, arg GetSeriesInWorks
 }
 
 const holdSeries = `-- name: HoldSeries :one
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series where id = $1 and version = $2 for share
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author from series where id = $1 and version = $2 for share
 `
 
 type HoldSeriesParams struct {
@@ -174,9 +174,9 @@ func (q *Queries) HoldSeries(ctx context.Context, arg HoldSeriesParams) (Series,
 		&i.Template,
 		&i.Status,
 		&i.TemplateRevision,
-		&i.LookedUntil,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -284,7 +284,7 @@ func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrencePara
 const insertSeries = `-- name: InsertSeries :one
 insert into series (id, workspace_id, user_id, rule, starts, time_zone, template, by_author)
 values ($1, $2, $3, $4, $5, $6, $7, $8)
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author
 `
 
 type InsertSeriesParams struct {
@@ -320,9 +320,9 @@ func (q *Queries) InsertSeries(ctx context.Context, arg InsertSeriesParams) (Ser
 		&i.Template,
 		&i.Status,
 		&i.TemplateRevision,
-		&i.LookedUntil,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -332,7 +332,7 @@ func (q *Queries) InsertSeries(ctx context.Context, arg InsertSeriesParams) (Ser
 }
 
 const listSeries = `-- name: ListSeries :many
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author from series
 where workspace_id = $1
   and (cardinality($2::text[]) = 0 or status::text = any($2::text[]))
   and ($3::timestamptz is null
@@ -374,9 +374,9 @@ func (q *Queries) ListSeries(ctx context.Context, arg ListSeriesParams) ([]Serie
 			&i.Template,
 			&i.Status,
 			&i.TemplateRevision,
-			&i.LookedUntil,
-			&i.LastProblem,
-			&i.LastProblemAt,
+			&i.CheckedUntil,
+			&i.LastError,
+			&i.LastErrorAt,
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
@@ -390,34 +390,6 @@ func (q *Queries) ListSeries(ctx context.Context, arg ListSeriesParams) ([]Serie
 		return nil, err
 	}
 	return items, nil
-}
-
-const lookedUntil = `-- name: LookedUntil :execrows
-update series set looked_until = greatest(looked_until, $1),
-    last_problem = $2,
-    last_problem_at = case when $2::text is null then null
-        when last_problem is distinct from $2 then clock_timestamp() else last_problem_at end
-where id = $3 and version = $4
-`
-
-type LookedUntilParams struct {
-	LookedUntil time.Time
-	Problem     *string
-	ID          uuid.UUID
-	Version     int64
-}
-
-func (q *Queries) LookedUntil(ctx context.Context, arg LookedUntilParams) (int64, error) {
-	result, err := q.db.Exec(ctx, lookedUntil,
-		arg.LookedUntil,
-		arg.Problem,
-		arg.ID,
-		arg.Version,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const missedOfSeries = `-- name: MissedOfSeries :many
@@ -612,13 +584,41 @@ func (q *Queries) SeriesNotes(ctx context.Context, arg SeriesNotesParams) ([]Ser
 	return items, nil
 }
 
+const setCheckedUntil = `-- name: SetCheckedUntil :execrows
+update series set checked_until = greatest(checked_until, $1),
+    last_error = $2,
+    last_error_at = case when $2::text is null then null
+        when last_error is distinct from $2 then clock_timestamp() else last_error_at end
+where id = $3 and version = $4
+`
+
+type SetCheckedUntilParams struct {
+	CheckedUntil time.Time
+	LastError    *string
+	ID           uuid.UUID
+	Version      int64
+}
+
+func (q *Queries) SetCheckedUntil(ctx context.Context, arg SetCheckedUntilParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setCheckedUntil,
+		arg.CheckedUntil,
+		arg.LastError,
+		arg.ID,
+		arg.Version,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const setSeriesStatus = `-- name: SetSeriesStatus :one
 update series set status = $1::series_status,
-    looked_until = case when status = 'paused' and $1::series_status = 'active' then clock_timestamp() else looked_until end,
+    checked_until = case when status = 'paused' and $1::series_status = 'active' then clock_timestamp() else checked_until end,
     version = version + 1, updated_at = clock_timestamp()
 where id = $2 and workspace_id = $3 and status <> 'ended'
   and ($4::bigint = 0 or version = $4)
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author
 `
 
 type SetSeriesStatusParams struct {
@@ -647,9 +647,9 @@ func (q *Queries) SetSeriesStatus(ctx context.Context, arg SetSeriesStatusParams
 		&i.Template,
 		&i.Status,
 		&i.TemplateRevision,
-		&i.LookedUntil,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -746,7 +746,7 @@ func (q *Queries) TakeOccurrence(ctx context.Context, arg TakeOccurrenceParams) 
 const touchSeries = `-- name: TouchSeries :one
 update series set version = version + 1, updated_at = clock_timestamp()
 where id = $1 and workspace_id = $2 and status <> 'ended'
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, checked_until, last_error, last_error_at, version, created_at, updated_at, by_author
 `
 
 type TouchSeriesParams struct {
@@ -767,9 +767,9 @@ func (q *Queries) TouchSeries(ctx context.Context, arg TouchSeriesParams) (Serie
 		&i.Template,
 		&i.Status,
 		&i.TemplateRevision,
-		&i.LookedUntil,
-		&i.LastProblem,
-		&i.LastProblemAt,
+		&i.CheckedUntil,
+		&i.LastError,
+		&i.LastErrorAt,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,

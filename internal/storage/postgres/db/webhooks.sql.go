@@ -24,24 +24,24 @@ func (q *Queries) DeleteWebhook(ctx context.Context, id uuid.UUID) error {
 
 const deliveriesToStart = `-- name: DeliveriesToStart :many
 with waiting as (
-    select u.id, u.told_at, u.endpoint_id, row_number() over (partition by u.endpoint_id order by u.id) as place
-    from webhook_deliveries u where u.status = 'pending' and not u.workflow
+    select u.id, u.signaled_at, u.endpoint_id, row_number() over (partition by u.endpoint_id order by u.id) as place
+    from webhook_deliveries u where u.status = 'pending' and not u.has_workflow
 ), busy as (
-    select u.endpoint_id, count(*) as under_way from webhook_deliveries u
-    where u.status = 'pending' and u.workflow and u.due_at <= clock_timestamp()
+    select u.endpoint_id, count(*) as in_flight from webhook_deliveries u
+    where u.status = 'pending' and u.has_workflow and u.due_at <= clock_timestamp()
     group by u.endpoint_id
 ), fresh as (
     select f.id from waiting f left join busy on busy.endpoint_id = f.endpoint_id
-    where f.place + coalesce(busy.under_way, 0) <= $1::bigint
-      and (f.told_at is null or f.told_at < clock_timestamp() - make_interval(secs => $2::float8))
+    where f.place + coalesce(busy.in_flight, 0) <= $1::bigint
+      and (f.signaled_at is null or f.signaled_at < clock_timestamp() - make_interval(secs => $2::float8))
     order by f.id limit $3
 ), overdue as (
     select d.id from webhook_deliveries d
-    where d.status = 'pending' and d.workflow and d.due_at < clock_timestamp() - make_interval(secs => $4::float8)
-      and (d.told_at is null or d.told_at < clock_timestamp() - make_interval(secs => $4::float8))
+    where d.status = 'pending' and d.has_workflow and d.due_at < clock_timestamp() - make_interval(secs => $4::float8)
+      and (d.signaled_at is null or d.signaled_at < clock_timestamp() - make_interval(secs => $4::float8))
     order by d.due_at limit $3
 )
-update webhook_deliveries set told_at = clock_timestamp()
+update webhook_deliveries set signaled_at = clock_timestamp()
 where webhook_deliveries.id in (
     select l.id from webhook_deliveries l
     where l.id in (select fresh.id from fresh union all select overdue.id from overdue) and l.status = 'pending'
@@ -51,19 +51,19 @@ returning webhook_deliveries.id
 
 type DeliveriesToStartParams struct {
 	PerEndpoint    int64
-	AgainSeconds   float64
-	Most           int32
+	RetrySeconds   float64
+	MaxCount       int32
 	OverdueSeconds float64
 }
 
-// Deliveries that Temporal does not know of, or should have tried long ago;
-// each is given out once in a while, to one dispatcher. Of one endpoint only so
-// many are under way that a slow one does not fill the queue.
+// Deliveries without a workflow, or whose attempt is overdue. Each is returned to one
+// dispatcher at a time. The attempts in flight per endpoint are limited, so that a slow
+// endpoint does not fill the queue.
 func (q *Queries) DeliveriesToStart(ctx context.Context, arg DeliveriesToStartParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, deliveriesToStart,
 		arg.PerEndpoint,
-		arg.AgainSeconds,
-		arg.Most,
+		arg.RetrySeconds,
+		arg.MaxCount,
 		arg.OverdueSeconds,
 	)
 	if err != nil {
@@ -85,7 +85,7 @@ func (q *Queries) DeliveriesToStart(ctx context.Context, arg DeliveriesToStartPa
 }
 
 const deliveryForAttempt = `-- name: DeliveryForAttempt :one
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at,
+select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at,
     w.url, w.status as endpoint_status, w.workspace_id,
     greatest(extract(epoch from d.due_at - clock_timestamp()), 0)::float8 as due_in
 from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
@@ -100,7 +100,7 @@ type DeliveryForAttemptRow struct {
 	Body           string
 	Status         DeliveryStatus
 	Attempts       int32
-	Tries          int32
+	Retries        int32
 	DueAt          time.Time
 	Url            string
 	EndpointStatus WebhookStatus
@@ -119,7 +119,7 @@ func (q *Queries) DeliveryForAttempt(ctx context.Context, id uuid.UUID) (Deliver
 		&i.Body,
 		&i.Status,
 		&i.Attempts,
-		&i.Tries,
+		&i.Retries,
 		&i.DueAt,
 		&i.Url,
 		&i.EndpointStatus,
@@ -130,7 +130,7 @@ func (q *Queries) DeliveryForAttempt(ctx context.Context, id uuid.UUID) (Deliver
 }
 
 const deliveryStarted = `-- name: DeliveryStarted :exec
-update webhook_deliveries set workflow = true where id = $1 and status = 'pending'
+update webhook_deliveries set has_workflow = true where id = $1 and status = 'pending'
 `
 
 func (q *Queries) DeliveryStarted(ctx context.Context, id uuid.UUID) error {
@@ -155,7 +155,7 @@ type DisableWebhookParams struct {
 	AfterSeconds float64
 }
 
-// gone: at once; failing: after so long without a success. With its event.
+// gone: immediately; failing: after @after_seconds without success. Also inserts the event.
 func (q *Queries) DisableWebhook(ctx context.Context, arg DisableWebhookParams) (int64, error) {
 	result, err := q.db.Exec(ctx, disableWebhook, arg.Reason, arg.ID, arg.AfterSeconds)
 	if err != nil {
@@ -212,8 +212,8 @@ type DueEventsRow struct {
 	ScheduledTime *time.Time
 }
 
-// Events behind the cursor that are settled (WorkspaceEvents), with what a
-// webhook says of them. The types are those of post_events_outcomes.
+// Events after the cursor whose transactions are visible (see WorkspaceEvents), with the
+// fields of the payload. The types are those of post_events_outcomes.
 func (q *Queries) DueEvents(ctx context.Context, arg DueEventsParams) ([]DueEventsRow, error) {
 	rows, err := q.db.Query(ctx, dueEvents, arg.AfterTx, arg.AfterID, arg.PageSize)
 	if err != nil {
@@ -287,7 +287,7 @@ func (q *Queries) EnabledWebhooks(ctx context.Context, workspaceIds []uuid.UUID)
 }
 
 const forgetDeliveryWorkflows = `-- name: ForgetDeliveryWorkflows :exec
-update webhook_deliveries set workflow = false, told_at = null where status = 'pending' and workflow
+update webhook_deliveries set has_workflow = false, signaled_at = null where status = 'pending' and has_workflow
 `
 
 func (q *Queries) ForgetDeliveryWorkflows(ctx context.Context) error {
@@ -296,7 +296,7 @@ func (q *Queries) ForgetDeliveryWorkflows(ctx context.Context) error {
 }
 
 const getDelivery = `-- name: GetDelivery :one
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at, d.told_at, d.workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
 where d.id = $1 and d.endpoint_id = $2 and w.workspace_id = $3
 `
 
@@ -317,10 +317,10 @@ func (q *Queries) GetDelivery(ctx context.Context, arg GetDeliveryParams) (Webho
 		&i.Body,
 		&i.Status,
 		&i.Attempts,
-		&i.Tries,
+		&i.Retries,
 		&i.DueAt,
-		&i.ToldAt,
-		&i.Workflow,
+		&i.SignaledAt,
+		&i.HasWorkflow,
 		&i.ResponseStatus,
 		&i.ResponseBody,
 		&i.LastError,
@@ -385,7 +385,7 @@ func (q *Queries) InsertDeliveries(ctx context.Context, arg InsertDeliveriesPara
 
 const insertTestDelivery = `-- name: InsertTestDelivery :one
 insert into webhook_deliveries (id, endpoint_id, type, body) values ($1, $2, $3, $4)
-returning id, endpoint_id, event_id, type, body, status, attempts, tries, due_at, told_at, workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at
+returning id, endpoint_id, event_id, type, body, status, attempts, retries, due_at, signaled_at, has_workflow, response_status, response_body, last_error, attempted_at, delivered_at, created_at
 `
 
 type InsertTestDeliveryParams struct {
@@ -411,10 +411,10 @@ func (q *Queries) InsertTestDelivery(ctx context.Context, arg InsertTestDelivery
 		&i.Body,
 		&i.Status,
 		&i.Attempts,
-		&i.Tries,
+		&i.Retries,
 		&i.DueAt,
-		&i.ToldAt,
-		&i.Workflow,
+		&i.SignaledAt,
+		&i.HasWorkflow,
 		&i.ResponseStatus,
 		&i.ResponseBody,
 		&i.LastError,
@@ -438,7 +438,7 @@ type InsertWebhookParams struct {
 	Url         string
 	Description string
 	Types       []string
-	Most        int32
+	MaxCount    int32
 }
 
 func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (WebhookEndpoint, error) {
@@ -448,7 +448,7 @@ func (q *Queries) InsertWebhook(ctx context.Context, arg InsertWebhookParams) (W
 		arg.Url,
 		arg.Description,
 		arg.Types,
-		arg.Most,
+		arg.MaxCount,
 	)
 	var i WebhookEndpoint
 	err := row.Scan(
@@ -482,7 +482,7 @@ func (q *Queries) InsertWebhookSecret(ctx context.Context, arg InsertWebhookSecr
 }
 
 const listDeliveries = `-- name: ListDeliveries :many
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at, d.told_at, d.workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
 where d.endpoint_id = $1 and w.workspace_id = $2
   and ($3::delivery_status is null or d.status = $3)
   and ($4::uuid is null or d.id < $4)
@@ -520,10 +520,10 @@ func (q *Queries) ListDeliveries(ctx context.Context, arg ListDeliveriesParams) 
 			&i.Body,
 			&i.Status,
 			&i.Attempts,
-			&i.Tries,
+			&i.Retries,
 			&i.DueAt,
-			&i.ToldAt,
-			&i.Workflow,
+			&i.SignaledAt,
+			&i.HasWorkflow,
 			&i.ResponseStatus,
 			&i.ResponseBody,
 			&i.LastError,
@@ -612,7 +612,7 @@ type LockWebhookCursorRow struct {
 	EventID int64
 }
 
-// Nobody else dispatches meanwhile; who finds it locked has nothing to do.
+// Serializes dispatchers; returns no row if another one holds the lock.
 func (q *Queries) LockWebhookCursor(ctx context.Context) (LockWebhookCursorRow, error) {
 	row := q.db.QueryRow(ctx, lockWebhookCursor)
 	var i LockWebhookCursorRow
@@ -634,18 +634,42 @@ func (q *Queries) MoveWebhookCursor(ctx context.Context, arg MoveWebhookCursorPa
 	return err
 }
 
+const pendingWebhookWork = `-- name: PendingWebhookWork :one
+select exists (
+        select 1 from post_events e
+        where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
+          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched'))::boolean as events,
+    exists (
+        select 1 from webhook_deliveries d
+        where d.status = 'pending' and d.due_at <= clock_timestamp()
+          and (not d.has_workflow or d.due_at < clock_timestamp() - make_interval(secs => $1::float8)))::boolean as deliveries
+`
+
+type PendingWebhookWorkRow struct {
+	Events     bool
+	Deliveries bool
+}
+
+// Whether there are events to dispatch or deliveries to start. Polled, so it must be cheap.
+func (q *Queries) PendingWebhookWork(ctx context.Context, overdueSeconds float64) (PendingWebhookWorkRow, error) {
+	row := q.db.QueryRow(ctx, pendingWebhookWork, overdueSeconds)
+	var i PendingWebhookWorkRow
+	err := row.Scan(&i.Events, &i.Deliveries)
+	return i, err
+}
+
 const postponeDelivery = `-- name: PostponeDelivery :exec
 update webhook_deliveries set due_at = clock_timestamp() + make_interval(secs => $1::float8)
 where id = $2 and status = 'pending'
 `
 
 type PostponeDeliveryParams struct {
-	AgainSeconds float64
+	RetrySeconds float64
 	ID           uuid.UUID
 }
 
 func (q *Queries) PostponeDelivery(ctx context.Context, arg PostponeDeliveryParams) error {
-	_, err := q.db.Exec(ctx, postponeDelivery, arg.AgainSeconds, arg.ID)
+	_, err := q.db.Exec(ctx, postponeDelivery, arg.RetrySeconds, arg.ID)
 	return err
 }
 
@@ -657,12 +681,12 @@ delete from webhook_deliveries where id in (
 `
 
 type PruneDeliveriesParams struct {
-	KeepDays int32
-	Most     int32
+	RetentionDays int32
+	MaxCount      int32
 }
 
 func (q *Queries) PruneDeliveries(ctx context.Context, arg PruneDeliveriesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, pruneDeliveries, arg.KeepDays, arg.Most)
+	result, err := q.db.Exec(ctx, pruneDeliveries, arg.RetentionDays, arg.MaxCount)
 	if err != nil {
 		return 0, err
 	}
@@ -671,7 +695,7 @@ func (q *Queries) PruneDeliveries(ctx context.Context, arg PruneDeliveriesParams
 
 const recordAttempt = `-- name: RecordAttempt :execrows
 update webhook_deliveries set
-    status = $1, attempts = attempts + $2::int, tries = tries + $2::int,
+    status = $1, attempts = attempts + $2::int, retries = retries + $2::int,
     due_at = case when $1::delivery_status = 'pending' then clock_timestamp() + make_interval(secs => $3::float8) else due_at end,
     response_status = $4, response_body = $5, last_error = $6,
     attempted_at = case when $2::int > 0 then clock_timestamp() else attempted_at end,
@@ -681,8 +705,8 @@ where id = $7 and status = 'pending' and attempts = $8
 
 type RecordAttemptParams struct {
 	Status         DeliveryStatus
-	Made           int32
-	AgainSeconds   float64
+	Sent           int32
+	RetrySeconds   float64
 	ResponseStatus *int32
 	ResponseBody   string
 	LastError      string
@@ -690,12 +714,12 @@ type RecordAttemptParams struct {
 	AttemptsBefore int32
 }
 
-// Only the attempt that was made of the row as it was read counts.
+// Ignored if another attempt was recorded since the row was read.
 func (q *Queries) RecordAttempt(ctx context.Context, arg RecordAttemptParams) (int64, error) {
 	result, err := q.db.Exec(ctx, recordAttempt,
 		arg.Status,
-		arg.Made,
-		arg.AgainSeconds,
+		arg.Sent,
+		arg.RetrySeconds,
 		arg.ResponseStatus,
 		arg.ResponseBody,
 		arg.LastError,
@@ -709,7 +733,7 @@ func (q *Queries) RecordAttempt(ctx context.Context, arg RecordAttemptParams) (i
 }
 
 const redeliverDead = `-- name: RedeliverDead :execrows
-update webhook_deliveries d set status = 'pending', tries = 0, due_at = clock_timestamp(), workflow = false, told_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
 from webhook_endpoints w
 where d.endpoint_id = $1 and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = $2 and w.status = 'enabled'
 `
@@ -728,10 +752,10 @@ func (q *Queries) RedeliverDead(ctx context.Context, arg RedeliverDeadParams) (i
 }
 
 const redeliverOne = `-- name: RedeliverOne :one
-update webhook_deliveries d set status = 'pending', tries = 0, due_at = clock_timestamp(), workflow = false, told_at = null, delivered_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null, delivered_at = null
 from webhook_endpoints w
 where d.id = $1 and d.endpoint_id = $2 and w.id = d.endpoint_id and w.workspace_id = $3 and w.status = 'enabled'
-returning d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at, d.told_at, d.workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at
+returning d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at, d.signaled_at, d.has_workflow, d.response_status, d.response_body, d.last_error, d.attempted_at, d.delivered_at, d.created_at
 `
 
 type RedeliverOneParams struct {
@@ -740,7 +764,7 @@ type RedeliverOneParams struct {
 	WorkspaceID uuid.UUID
 }
 
-// Also of one that waits for its next attempt: it is due at once.
+// Also makes a pending delivery due immediately.
 func (q *Queries) RedeliverOne(ctx context.Context, arg RedeliverOneParams) (WebhookDelivery, error) {
 	row := q.db.QueryRow(ctx, redeliverOne, arg.ID, arg.EndpointID, arg.WorkspaceID)
 	var i WebhookDelivery
@@ -752,10 +776,10 @@ func (q *Queries) RedeliverOne(ctx context.Context, arg RedeliverOneParams) (Web
 		&i.Body,
 		&i.Status,
 		&i.Attempts,
-		&i.Tries,
+		&i.Retries,
 		&i.DueAt,
-		&i.ToldAt,
-		&i.Workflow,
+		&i.SignaledAt,
+		&i.HasWorkflow,
 		&i.ResponseStatus,
 		&i.ResponseBody,
 		&i.LastError,
@@ -839,7 +863,7 @@ where endpoint_id = $1 and (expires_at is null or expires_at > clock_timestamp()
 order by created_at desc, id desc
 `
 
-// The newest first.
+// Newest first.
 func (q *Queries) WebhookSecrets(ctx context.Context, endpointID uuid.UUID) ([]WebhookSecret, error) {
 	rows, err := q.db.Query(ctx, webhookSecrets, endpointID)
 	if err != nil {
@@ -873,28 +897,4 @@ update webhook_endpoints set failing_since = null where id = $1 and failing_sinc
 func (q *Queries) WebhookSucceeded(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, webhookSucceeded, id)
 	return err
-}
-
-const webhookWork = `-- name: WebhookWork :one
-select exists (
-        select 1 from post_events e
-        where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
-          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched'))::boolean as events,
-    exists (
-        select 1 from webhook_deliveries d
-        where d.status = 'pending' and d.due_at <= clock_timestamp()
-          and (not d.workflow or d.due_at < clock_timestamp() - make_interval(secs => $1::float8)))::boolean as deliveries
-`
-
-type WebhookWorkRow struct {
-	Events     bool
-	Deliveries bool
-}
-
-// Whether there is anything to do: read while idle, so nothing here may cost.
-func (q *Queries) WebhookWork(ctx context.Context, overdueSeconds float64) (WebhookWorkRow, error) {
-	row := q.db.QueryRow(ctx, webhookWork, overdueSeconds)
-	var i WebhookWorkRow
-	err := row.Scan(&i.Events, &i.Deliveries)
-	return i, err
 }

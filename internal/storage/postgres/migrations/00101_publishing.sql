@@ -172,9 +172,9 @@ create table series (
     template          jsonb not null check (jsonb_typeof(template) = 'object'),
     status            series_status not null default 'active',
     template_revision bigint not null default 1,                   -- incremented by every change of content or time
-    looked_until      timestamptz not null default now(),          -- occurrences up to here are posts, skipped or recorded as missed
-    last_problem      text,
-    last_problem_at   timestamptz,
+    checked_until      timestamptz not null default now(),          -- occurrences up to here are posts, skipped or recorded as missed
+    last_error      text,
+    last_error_at   timestamptz,
     version           bigint not null default 1,                   -- incremented by every user change; the API's ETag
     created_at        timestamptz not null default now(),
     updated_at        timestamptz not null default now(),
@@ -196,7 +196,7 @@ create table series_notes (
 );
 
 create type post_status as enum
-    ('draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'cancelled');
+    ('draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled');
 create type approval_state as enum ('none', 'pending', 'approved', 'rejected');
 
 -- Posts. The row decides: every state change is one guarded statement on it
@@ -241,10 +241,10 @@ create table scheduled_posts (
     link_base                text check (link_base ~ '^https?://'), -- prefix of the short links in the sent text, equal for every attempt; null: links are not tracked
     check (cardinality(attachment_ids) = cardinality(attachment_urls)),
     check (thread_parent_id is null or thread_id is not null),
-    constraint scheduled_posts_something check (status in ('draft', 'cancelled') or content <> '' or cardinality(attachment_ids) > 0),
-    constraint scheduled_posts_timed check (status in ('draft', 'cancelled') or scheduled_time is not null),
+    constraint scheduled_posts_something check (status in ('draft', 'canceled') or content <> '' or cardinality(attachment_ids) > 0),
+    constraint scheduled_posts_timed check (status in ('draft', 'canceled') or scheduled_time is not null),
     -- A post that waits for approval is a draft with a time: nothing unapproved can be scheduled.
-    constraint scheduled_posts_approved check (approval not in ('pending', 'rejected') or status in ('draft', 'cancelled'))
+    constraint scheduled_posts_approved check (approval not in ('pending', 'rejected') or status in ('draft', 'canceled'))
 );
 create index scheduled_posts_due on scheduled_posts (scheduled_time) where status = 'scheduled';
 create index scheduled_posts_open on scheduled_posts (updated_at) where status in ('scheduled', 'publishing');
@@ -257,7 +257,7 @@ create index scheduled_posts_attachments on scheduled_posts using gin (attachmen
 create index scheduled_posts_threads on scheduled_posts using gin (thread jsonb_path_ops) where thread <> '[]';
 
 create type target_status as enum
-    ('scheduled', 'publishing', 'posted', 'failed', 'uncertain', 'cancelled');
+    ('scheduled', 'publishing', 'posted', 'failed', 'uncertain', 'canceled');
 
 -- Targets: one row for each account of a post.
 create table post_targets (

@@ -38,10 +38,10 @@ create table webhook_deliveries (
     body            text not null,                                -- exactly as signed and sent
     status          delivery_status not null default 'pending',
     attempts        int not null default 0,
-    tries           int not null default 0,                       -- attempts since the last manual retry
+    retries         int not null default 0,                       -- attempts since the last redelivery request
     due_at          timestamptz not null default clock_timestamp(),
-    told_at         timestamptz,                                  -- when Temporal was last signaled
-    workflow        boolean not null default false,               -- its workflow exists
+    signaled_at     timestamptz,                                  -- when Temporal was last signaled
+    has_workflow    boolean not null default false,               -- its workflow exists
     response_status int,
     response_body   text not null default '' check (length(response_body) <= 1024),
     last_error      text not null default '',

@@ -21,7 +21,7 @@ where p.post_id = @post_id
 returning *;
 
 -- name: DiscardTargets :many
-update post_targets set status = 'cancelled', claimed_until = null, updated_at = clock_timestamp()
+update post_targets set status = 'canceled', claimed_until = null, updated_at = clock_timestamp()
 where post_id = @post_id and status in ('failed', 'uncertain')
   and (cardinality(@target_ids::uuid[]) = 0 or id = any(@target_ids::uuid[]))
 returning id;

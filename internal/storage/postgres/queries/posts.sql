@@ -104,7 +104,7 @@ where p.post_id = @post_id and p.workspace_id = @workspace_id
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
   -- What has been tried already goes out again with the edit, so it cannot wait.
   and (not @needs_approval::bool or p.status in ('draft', 'scheduled') and not exists (
-            select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'cancelled')))
+            select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
   and (@if_version::bigint = 0 or p.version = @if_version)
 returning *;
 
@@ -122,7 +122,7 @@ where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
 returning *;
 
 -- name: CancelPost :one
-update scheduled_posts set status = 'cancelled', approval = case when approval = 'pending' then 'none' else approval end,
+update scheduled_posts set status = 'canceled', approval = case when approval = 'pending' then 'none' else approval end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id
   and status in ('draft', 'scheduled')
@@ -130,7 +130,7 @@ where post_id = @post_id and workspace_id = @workspace_id
 returning *;
 
 -- name: CancelTargets :exec
-update post_targets set status = 'cancelled', updated_at = clock_timestamp()
+update post_targets set status = 'canceled', updated_at = clock_timestamp()
 where post_id = @post_id and status in ('scheduled', 'failed');
 
 -- name: PublishNow :one

@@ -30,7 +30,7 @@ update series set
     time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
     template  = coalesce(sqlc.narg('template')::jsonb, template),
     by_author = @by_author,
-    template_revision = template_revision + 1, looked_until = clock_timestamp(),
+    template_revision = template_revision + 1, checked_until = clock_timestamp(),
     version = version + 1, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and status <> 'ended'
   and (@if_version::bigint = 0 or version = @if_version)
@@ -39,7 +39,7 @@ returning *;
 -- name: SetSeriesStatus :one
 -- What passes while a series is paused is not missed.
 update series set status = @status::series_status,
-    looked_until = case when status = 'paused' and @status::series_status = 'active' then clock_timestamp() else looked_until end,
+    checked_until = case when status = 'paused' and @status::series_status = 'active' then clock_timestamp() else checked_until end,
     version = version + 1, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and status <> 'ended'
   and (@if_version::bigint = 0 or version = @if_version)
@@ -54,11 +54,11 @@ returning *;
 -- Nobody changes the series while one of its posts is written.
 select * from series where id = @id and version = @version for share;
 
--- name: LookedUntil :execrows
-update series set looked_until = greatest(looked_until, @looked_until),
-    last_problem = sqlc.narg('problem'),
-    last_problem_at = case when sqlc.narg('problem')::text is null then null
-        when last_problem is distinct from sqlc.narg('problem') then clock_timestamp() else last_problem_at end
+-- name: SetCheckedUntil :execrows
+update series set checked_until = greatest(checked_until, @checked_until),
+    last_error = sqlc.narg('last_error'),
+    last_error_at = case when sqlc.narg('last_error')::text is null then null
+        when last_error is distinct from sqlc.narg('last_error') then clock_timestamp() else last_error_at end
 where id = @id and version = @version;
 
 -- name: PutSeriesNote :exec

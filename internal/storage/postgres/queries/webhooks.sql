@@ -1,7 +1,7 @@
 -- name: InsertWebhook :one
 insert into webhook_endpoints (id, workspace_id, url, description, types)
 select @id, @workspace_id, @url, @description, @types::text[]
-where (select count(*) from webhook_endpoints w where w.workspace_id = @workspace_id) < @most::int
+where (select count(*) from webhook_endpoints w where w.workspace_id = @workspace_id) < @max_count::int
 returning *;
 
 -- name: InsertWebhookSecret :exec
@@ -33,7 +33,7 @@ where endpoint_id = @endpoint_id and expires_at is null;
 delete from webhook_secrets where endpoint_id = @endpoint_id and expires_at < clock_timestamp();
 
 -- name: WebhookSecrets :many
--- The newest first.
+-- Newest first.
 select * from webhook_secrets
 where endpoint_id = @endpoint_id and (expires_at is null or expires_at > clock_timestamp())
 order by created_at desc, id desc;
@@ -42,8 +42,8 @@ order by created_at desc, id desc;
 select * from webhook_endpoints where workspace_id = any(@workspace_ids::uuid[]) and status = 'enabled'
 order by id for share;
 
--- name: WebhookWork :one
--- Whether there is anything to do: read while idle, so nothing here may cost.
+-- name: PendingWebhookWork :one
+-- Whether there are events to dispatch or deliveries to start. Polled, so it must be cheap.
 select exists (
         select 1 from post_events e
         where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
@@ -51,15 +51,15 @@ select exists (
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()
-          and (not d.workflow or d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)))::boolean as deliveries;
+          and (not d.has_workflow or d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)))::boolean as deliveries;
 
 -- name: LockWebhookCursor :one
--- Nobody else dispatches meanwhile; who finds it locked has nothing to do.
+-- Serializes dispatchers; returns no row if another one holds the lock.
 select tx, event_id from webhook_cursor for update skip locked;
 
 -- name: DueEvents :many
--- Events behind the cursor that are settled (WorkspaceEvents), with what a
--- webhook says of them. The types are those of post_events_outcomes.
+-- Events after the cursor whose transactions are visible (see WorkspaceEvents), with the
+-- fields of the payload. The types are those of post_events_outcomes.
 select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.actor, e.data, e.at,
     coalesce(e.account_id, t.account_id, '00000000-0000-0000-0000-000000000000')::uuid as account_id,
     coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle,
@@ -86,28 +86,28 @@ insert into webhook_deliveries (id, endpoint_id, type, body) values (@id, @endpo
 returning *;
 
 -- name: DeliveriesToStart :many
--- Deliveries that Temporal does not know of, or should have tried long ago;
--- each is given out once in a while, to one dispatcher. Of one endpoint only so
--- many are under way that a slow one does not fill the queue.
+-- Deliveries without a workflow, or whose attempt is overdue. Each is returned to one
+-- dispatcher at a time. The attempts in flight per endpoint are limited, so that a slow
+-- endpoint does not fill the queue.
 with waiting as (
-    select u.id, u.told_at, u.endpoint_id, row_number() over (partition by u.endpoint_id order by u.id) as place
-    from webhook_deliveries u where u.status = 'pending' and not u.workflow
+    select u.id, u.signaled_at, u.endpoint_id, row_number() over (partition by u.endpoint_id order by u.id) as place
+    from webhook_deliveries u where u.status = 'pending' and not u.has_workflow
 ), busy as (
-    select u.endpoint_id, count(*) as under_way from webhook_deliveries u
-    where u.status = 'pending' and u.workflow and u.due_at <= clock_timestamp()
+    select u.endpoint_id, count(*) as in_flight from webhook_deliveries u
+    where u.status = 'pending' and u.has_workflow and u.due_at <= clock_timestamp()
     group by u.endpoint_id
 ), fresh as (
     select f.id from waiting f left join busy on busy.endpoint_id = f.endpoint_id
-    where f.place + coalesce(busy.under_way, 0) <= @per_endpoint::bigint
-      and (f.told_at is null or f.told_at < clock_timestamp() - make_interval(secs => @again_seconds::float8))
-    order by f.id limit @most
+    where f.place + coalesce(busy.in_flight, 0) <= @per_endpoint::bigint
+      and (f.signaled_at is null or f.signaled_at < clock_timestamp() - make_interval(secs => @retry_seconds::float8))
+    order by f.id limit @max_count
 ), overdue as (
     select d.id from webhook_deliveries d
-    where d.status = 'pending' and d.workflow and d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)
-      and (d.told_at is null or d.told_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8))
-    order by d.due_at limit @most
+    where d.status = 'pending' and d.has_workflow and d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)
+      and (d.signaled_at is null or d.signaled_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8))
+    order by d.due_at limit @max_count
 )
-update webhook_deliveries set told_at = clock_timestamp()
+update webhook_deliveries set signaled_at = clock_timestamp()
 where webhook_deliveries.id in (
     select l.id from webhook_deliveries l
     where l.id in (select fresh.id from fresh union all select overdue.id from overdue) and l.status = 'pending'
@@ -115,30 +115,30 @@ where webhook_deliveries.id in (
 returning webhook_deliveries.id;
 
 -- name: DeliveryStarted :exec
-update webhook_deliveries set workflow = true where id = @id and status = 'pending';
+update webhook_deliveries set has_workflow = true where id = @id and status = 'pending';
 
 -- name: ForgetDeliveryWorkflows :exec
-update webhook_deliveries set workflow = false, told_at = null where status = 'pending' and workflow;
+update webhook_deliveries set has_workflow = false, signaled_at = null where status = 'pending' and has_workflow;
 
 -- name: DeliveryForAttempt :one
-select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at,
+select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.retries, d.due_at,
     w.url, w.status as endpoint_status, w.workspace_id,
     greatest(extract(epoch from d.due_at - clock_timestamp()), 0)::float8 as due_in
 from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
 where d.id = @id;
 
 -- name: RecordAttempt :execrows
--- Only the attempt that was made of the row as it was read counts.
+-- Ignored if another attempt was recorded since the row was read.
 update webhook_deliveries set
-    status = @status, attempts = attempts + @made::int, tries = tries + @made::int,
-    due_at = case when @status::delivery_status = 'pending' then clock_timestamp() + make_interval(secs => @again_seconds::float8) else due_at end,
+    status = @status, attempts = attempts + @sent::int, retries = retries + @sent::int,
+    due_at = case when @status::delivery_status = 'pending' then clock_timestamp() + make_interval(secs => @retry_seconds::float8) else due_at end,
     response_status = sqlc.narg('response_status'), response_body = @response_body, last_error = @last_error,
-    attempted_at = case when @made::int > 0 then clock_timestamp() else attempted_at end,
+    attempted_at = case when @sent::int > 0 then clock_timestamp() else attempted_at end,
     delivered_at = case when @status::delivery_status = 'delivered' then clock_timestamp() end
 where id = @id and status = 'pending' and attempts = @attempts_before;
 
 -- name: PostponeDelivery :exec
-update webhook_deliveries set due_at = clock_timestamp() + make_interval(secs => @again_seconds::float8)
+update webhook_deliveries set due_at = clock_timestamp() + make_interval(secs => @retry_seconds::float8)
 where id = @id and status = 'pending';
 
 -- name: WebhookSucceeded :exec
@@ -148,7 +148,7 @@ update webhook_endpoints set failing_since = null where id = @id and failing_sin
 update webhook_endpoints set failing_since = clock_timestamp() where id = @id and failing_since is null;
 
 -- name: DisableWebhook :execrows
--- gone: at once; failing: after so long without a success. With its event.
+-- gone: immediately; failing: after @after_seconds without success. Also inserts the event.
 with disabled as (
     update webhook_endpoints w set status = 'disabled', disabled_reason = @reason, updated_at = clock_timestamp()
     where w.id = @id and w.status = 'enabled'
@@ -170,19 +170,19 @@ select d.* from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoi
 where d.id = @id and d.endpoint_id = @endpoint_id and w.workspace_id = @workspace_id;
 
 -- name: RedeliverOne :one
--- Also of one that waits for its next attempt: it is due at once.
-update webhook_deliveries d set status = 'pending', tries = 0, due_at = clock_timestamp(), workflow = false, told_at = null, delivered_at = null
+-- Also makes a pending delivery due immediately.
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null, delivered_at = null
 from webhook_endpoints w
 where d.id = @id and d.endpoint_id = @endpoint_id and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled'
 returning d.*;
 
 -- name: RedeliverDead :execrows
-update webhook_deliveries d set status = 'pending', tries = 0, due_at = clock_timestamp(), workflow = false, told_at = null
+update webhook_deliveries d set status = 'pending', retries = 0, due_at = clock_timestamp(), has_workflow = false, signaled_at = null
 from webhook_endpoints w
 where d.endpoint_id = @endpoint_id and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled';
 
 -- name: PruneDeliveries :execrows
 delete from webhook_deliveries where id in (
     select d.id from webhook_deliveries d
-    where d.status = 'delivered' and d.delivered_at < clock_timestamp() - make_interval(days => @keep_days::int)
-    limit @most);
+    where d.status = 'delivered' and d.delivered_at < clock_timestamp() - make_interval(days => @retention_days::int)
+    limit @max_count);

@@ -100,7 +100,7 @@ export function CalendarPage() {
             clearable
             placeholder={t('calendar.all')}
             w={{ base: '100%', xs: 180 }}
-            data={(['draft', 'pending', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'cancelled'] as const).map((value) => ({ value, label: t(`status.${value}`) }))}
+            data={(['draft', 'pending', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map((value) => ({ value, label: t(`status.${value}`) }))}
             value={search.status ?? null}
             onChange={(status) => go({ status: status ?? undefined })}
           />
@@ -161,7 +161,7 @@ function Legend({ colors, choose, networks }: { colors: Colors; choose: (c: Colo
     <Group gap="md" justify="space-between">
       <Group gap="md" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('calendar.colors')}>
         {colors === 'status'
-          ? (['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'cancelled'] as const).map((s) => {
+          ? (['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map((s) => {
               const { icon: Icon, color } = looks[s]
               return (
                 <Group key={s} gap={4} component="li">

@@ -18,7 +18,7 @@ export function TargetPreview({ target, parts }: { target: Schemas['TargetPrevie
       <Group justify="space-between" mb={6} wrap="nowrap">
         <AccountName network={target.network} handle={target.handle} />
         {target.price.micro_usd > 0 && (
-          <Text size="xs" c="dimmed" title={target.price.why.join('\n')}>
+          <Text size="xs" c="dimmed" title={target.price.reasons.join('\n')}>
             {target.price.formatted}
           </Text>
         )}

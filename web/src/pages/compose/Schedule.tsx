@@ -99,7 +99,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
         </Alert>
       )}
       {preview && preview.price.micro_usd > 0 && (
-        <Text size="sm" c="dimmed" title={preview.price.why.join('\n')} data-price>
+        <Text size="sm" c="dimmed" title={preview.price.reasons.join('\n')} data-price>
           {t('compose.price', { price: preview.price.formatted })}
         </Text>
       )}

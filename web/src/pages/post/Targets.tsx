@@ -102,10 +102,10 @@ function Decisions({ post, target }: { post: Post; target: Target }) {
             leftSection={<IconSend size={16} aria-hidden />}
             loading={change.isPending}
             onClick={() =>
-              change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/send-again', { params: { path: { ...path, target: target.id }, header } })))
+              change.mutate(({ path, header }) => unwrap(api.POST('/api/v1/posts/{id}/targets/{target}/resend', { params: { path: { ...path, target: target.id }, header } })))
             }
           >
-            {t('post.sendAgain')}
+            {t('post.resend')}
           </Button>
         </>
       )}

@@ -82,10 +82,10 @@ export function SeriesCard({ series: s }: { series: Series }) {
           </Text>
         )}
       </Group>
-      {s.last_problem && (
+      {s.last_error && (
         <Alert color="red" p="xs" title={t('series.problem')}>
           <Text size="sm" className="dl-text">
-            {s.last_problem}
+            {s.last_error}
           </Text>
         </Alert>
       )}

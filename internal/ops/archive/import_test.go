@@ -28,13 +28,13 @@ func open(t *testing.T) room { return room{newsroomtest.Open(t)} }
 func (r room) export() []byte {
 	r.T.Helper()
 	var out bytes.Buffer
-	_, err := archive.Export(r.T.Context(), &out, archive.From{Source: r.Store, Objects: r.Objects, Workspace: r.Workspace.ID, Version: "test"})
+	_, err := archive.Export(r.T.Context(), &out, archive.ExportOptions{Source: r.Store, Objects: r.Objects, Workspace: r.Workspace.ID, Version: "test"})
 	r.Must(err)
 	return out.Bytes()
 }
 
-func (r room) into(who workspace.Principal) archive.Into {
-	return archive.Into{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Audit: r.Store.NoteMoved, Who: who}
+func (r room) into(who workspace.Principal) archive.Target {
+	return archive.Target{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Audit: r.Store.AuditArchive, Who: who}
 }
 
 func (r room) take(raw []byte, who workspace.Principal) archive.Imported {
@@ -77,8 +77,8 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 		}
 	}
 	done := to.take(raw, to.Owner)
-	if len(done.Left) != 0 {
-		t.Errorf("left out: %v", done.Left)
+	if len(done.Skipped) != 0 {
+		t.Errorf("left out: %v", done.Skipped)
 	}
 	want := map[archive.Section]int64{archive.Accounts: 1, archive.Media: 1, archive.Posts: 4, archive.Series: 1, archive.Links: 1, archive.Sites: 1}
 	for section, n := range want {
@@ -98,7 +98,7 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	count("files of it", 1, "select count(*) from media m join scheduled_posts p on m.id = any(p.attachment_ids) where m.file_name = 'chart.png' and m.alt_text = 'Biểu đồ'")
 	count("posted", 1, "select count(*) from scheduled_posts p join post_targets t using (post_id) join remote_posts r on r.target_id = t.id where p.content = 'Đã đăng' and p.status = 'posted' and t.remote_url = $1", posted.Targets[0].RemoteURL)
 	count("answers", 1, "select count(*) from scheduled_posts c join scheduled_posts p on p.post_id = c.thread_parent_id where c.content = 'Trả lời' and p.content = 'Đã đăng'")
-	count("uncertain", 1, "select count(*) from scheduled_posts where content = 'Không chắc' and status = 'cancelled'")
+	count("uncertain", 1, "select count(*) from scheduled_posts where content = 'Không chắc' and status = 'canceled'")
 	count("series", 1, "select count(*) from series s join accounts a on s.template -> 'accounts' ->> 0 = a.id::text where s.status = 'paused'")
 	count("what would go out by itself", 0, "select count(*) from scheduled_posts where status in ('scheduled', 'publishing')")
 	_ = answer

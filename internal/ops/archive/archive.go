@@ -1,10 +1,9 @@
-// Package archive writes everything that a workspace owns into one archive, in
-// a form that other programs can read, and takes such an archive into a
-// workspace of this or another installation.
+// Package archive exports a workspace to an archive in a documented format, and imports
+// the archive into a workspace of the same or another installation.
 //
-// The archive is a tar, compressed with zstd: manifest.json, a file of JSON lines
-// for each section, and the media as files/<SHA-256>. It holds no secret: no
-// tokens of accounts, no keys of sites, no API tokens.
+// The archive is a tar file, compressed with zstd. It contains manifest.json, a JSON
+// Lines file per section, and the media as files/<SHA-256>. It contains no secrets: no
+// access tokens, site keys or API tokens.
 package archive
 
 import (
@@ -24,10 +23,10 @@ import (
 	"dateline/internal/publishing/media"
 )
 
-// Format is the version of the archive's form.
+// Format is the version of the archive format.
 const Format = 1
 
-// Section is one kind of what a workspace owns.
+// Section is a kind of object in an archive.
 type Section string
 
 // The sections.
@@ -42,12 +41,12 @@ const (
 	Seeds     Section = "seeds"
 )
 
-// Sections lists them in the order in which they are written and loaded.
+// Sections returns the sections in the order in which they are written and loaded.
 func Sections() []Section {
 	return []Section{Workspace, Accounts, Media, Series, Posts, Links, Sites, Seeds}
 }
 
-// Table is one that an import writes.
+// Table is a table that an import writes to.
 type Table string
 
 // The tables.
@@ -61,45 +60,45 @@ const (
 	LinkRows    Table = "links"
 )
 
-// RemoteAccount is what an account is at its network.
+// RemoteAccount identifies an account at its network.
 type RemoteAccount struct{ Network, BaseURL, RemoteID string }
 
-// Manifest begins an archive.
+// Manifest is the first document of an archive.
 type Manifest struct {
 	Format     int       `json:"format"`
 	Version    string    `json:"dateline"`
 	ExportedAt time.Time `json:"exported_at"`
 }
 
-// Source is the database as an export reads it.
+// Source reads the objects of a workspace for an export.
 type Source interface {
 	ExportWorkspace(ctx context.Context, workspace uuid.UUID, emit func(Section, json.RawMessage) error) error
 }
 
-// Objects are where media lie.
+// Objects reads media from the object store.
 type Objects interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 	URL(key string) string
 }
 
-// Store is the database as an import writes it.
+// Store writes the rows of an import.
 type Store interface {
 	ImportRows(ctx context.Context, table Table, rows []map[string]any) (added int64, err error)
 	AccountsByRemote(ctx context.Context, workspace uuid.UUID) (map[RemoteAccount]uuid.UUID, error)
 }
 
-// Library takes files in.
+// Library stores media files.
 type Library interface {
 	Save(ctx context.Context, who workspace.Principal, in media.NewFile) (item media.Item, replayed bool, err error)
 }
 
-// SiteMaker makes web sites that are counted for.
-type SiteMaker interface {
+// SiteCreator creates sites.
+type SiteCreator interface {
 	List(ctx context.Context, who workspace.Principal) ([]site.Site, error)
-	Create(ctx context.Context, who workspace.Principal, draft site.Site, key idempotency.Key) (made site.Site, plain secret.Text, replayed bool, err error)
+	Create(ctx context.Context, who workspace.Principal, draft site.Site, key idempotency.Key) (created site.Site, plain secret.Text, replayed bool, err error)
 }
 
-// SeedMaker makes seeds of the crawler.
-type SeedMaker interface {
+// SeedCreator creates seeds.
+type SeedCreator interface {
 	Create(ctx context.Context, who workspace.Principal, d seeds.Draft, key idempotency.Key) (crawl.Seed, bool, error)
 }

@@ -1,7 +1,6 @@
-// Package ssrf keeps requests to addresses that strangers choose out of
-// private networks. It looks at each address at the moment of dialling, after
-// name resolution: a name that resolves to something else the second time, a
-// redirect, or an odd way to write 127.0.0.1 changes nothing.
+// Package ssrf prevents server-side request forgery: requests to user-supplied URLs cannot
+// reach private networks. It checks every address when it is dialed, after name
+// resolution, so DNS rebinding, redirects and unusual notations of 127.0.0.1 are covered.
 package ssrf
 
 import (
@@ -18,14 +17,14 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Errors of CheckHost about hosts that are no addresses.
+// Errors of CheckHost for host names.
 var (
-	ErrLocalName = errors.New("the name belongs to this machine")
+	ErrLocalName = errors.New("the name is local")
 	ErrIPv4Form  = errors.New("IPv4 addresses must be written as four decimal numbers")
 )
 
-// Guard lets connections through to public addresses on ports 80 and 443, and
-// to the exceptions that the operator trusts.
+// Guard allows connections to public addresses on ports 80 and 443, and to the exceptions
+// of the operator.
 type Guard struct {
 	hosts    map[string]bool // host:port as in the URL
 	prefixes []netip.Prefix
@@ -34,12 +33,11 @@ type Guard struct {
 	guarded  net.Dialer
 }
 
-// New makes a guard. allowPrivate lists the exceptions, each a host:port as it
-// stands in the URL (sandbox:4001, 127.0.0.1:4001) or a network in CIDR
-// notation (10.20.0.0/16).
+// New returns a guard. allowPrivate lists the exceptions: host:port as in the URL
+// (sandbox:4001, 127.0.0.1:4001) or CIDR ranges (10.20.0.0/16).
 func New(allowPrivate []string) (*Guard, error) {
-	// Virtual machines of Azure reach their host's agent, which hands out
-	// credentials, at an address that is public everywhere else
+	// On Azure, this public address reaches the agent of the host, which has
+	// credentials
 	// (learn.microsoft.com, "What is IP address 168.63.129.16?").
 	azure := netip.PrefixFrom(netip.AddrFrom4([4]byte{168, 63, 129, 16}), 32)
 	g := &Guard{hosts: map[string]bool{}, public: ssrf.New(ssrf.WithDeniedV4Prefixes(azure))}
@@ -50,7 +48,7 @@ func New(allowPrivate []string) (*Guard, error) {
 		}
 		host, port, err := net.SplitHostPort(entry)
 		if err != nil || host == "" || port == "" {
-			return nil, fmt.Errorf("%q is neither host:port nor a network such as 10.0.0.0/8: correct the list of private addresses", entry)
+			return nil, fmt.Errorf("%q is neither host:port nor a CIDR range such as 10.0.0.0/8", entry)
 		}
 		g.hosts[strings.ToLower(entry)] = true
 	}
@@ -78,8 +76,7 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 	return g.guarded.DialContext(ctx, network, address)
 }
 
-// DialResolved connects to one of the addresses of a host:port that was
-// resolved by other means.
+// DialResolved connects to a resolved address of a host:port.
 func (g *Guard) DialResolved(ctx context.Context, network, address string, to netip.Addr) (net.Conn, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -92,8 +89,7 @@ func (g *Guard) DialResolved(ctx context.Context, network, address string, to ne
 	return g.guarded.DialContext(ctx, network, target)
 }
 
-// CheckAll says whether all addresses of a host:port may be dialled, without
-// dialling any.
+// CheckAll returns an error unless all addresses of a host:port are allowed.
 func (g *Guard) CheckAll(address string, addrs []netip.Addr) error {
 	if g.hosts[strings.ToLower(address)] {
 		return nil
@@ -104,7 +100,7 @@ func (g *Guard) CheckAll(address string, addrs []netip.Addr) error {
 	}
 	port, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil {
-		return fmt.Errorf("%q is no port", digits)
+		return fmt.Errorf("%q is not a port", digits)
 	}
 	for _, addr := range addrs {
 		if err := g.Check(netip.AddrPortFrom(addr, uint16(port))); err != nil {
@@ -114,7 +110,7 @@ func (g *Guard) CheckAll(address string, addrs []netip.Addr) error {
 	return nil
 }
 
-// Check says whether an address may be dialled, without dialling it.
+// Check returns an error unless an address is allowed.
 func (g *Guard) Check(target netip.AddrPort) error {
 	if g.listed(target) {
 		return nil
@@ -126,8 +122,8 @@ func unmapped(target netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(target.Addr().Unmap(), target.Port())
 }
 
-// Trusts tells of a host:port, as it stands in a URL, whether it is listed as an
-// exception. Of a name it knows only what is listed by that name.
+// Trusts reports whether a host:port, as in a URL, is an exception. Names are not
+// resolved.
 func (g *Guard) Trusts(hostPort string) bool {
 	if g.hosts[strings.ToLower(hostPort)] {
 		return true
@@ -136,8 +132,8 @@ func (g *Guard) Trusts(hostPort string) bool {
 	return err == nil && g.listed(target)
 }
 
-// Prohibited says whether an error means that a guard refused the address.
-func Prohibited(err error) bool {
+// IsBlocked reports whether an error means that a guard rejected the address.
+func IsBlocked(err error) bool {
 	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedPort) || errors.Is(err, ssrf.ErrProhibitedNetwork)
 }
 

@@ -61,10 +61,10 @@ func TestDial(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	loopback := netip.MustParseAddr("127.0.0.1")
 	strict, _ := New(nil)
-	if _, err := strict.DialContext(t.Context(), "tcp", l.Addr().String()); !Prohibited(err) {
+	if _, err := strict.DialContext(t.Context(), "tcp", l.Addr().String()); !IsBlocked(err) {
 		t.Errorf("a private address: %v", err)
 	}
-	if _, err := strict.DialResolved(t.Context(), "tcp", "example.org:"+port, loopback); !Prohibited(err) {
+	if _, err := strict.DialResolved(t.Context(), "tcp", "example.org:"+port, loopback); !IsBlocked(err) {
 		t.Errorf("a name with a private address: %v", err)
 	}
 	byName, _ := New([]string{"example.org:" + port})
@@ -73,13 +73,13 @@ func TestDial(t *testing.T) {
 		t.Fatalf("a name that is listed: %v", err)
 	}
 	_ = conn.Close()
-	if _, err := byName.DialResolved(t.Context(), "tcp", "other.example:"+port, loopback); !Prohibited(err) {
+	if _, err := byName.DialResolved(t.Context(), "tcp", "other.example:"+port, loopback); !IsBlocked(err) {
 		t.Errorf("another name with the same address: %v", err)
 	}
 	if conn, err := strict.DialResolved(t.Context(), "tcp", "example.org", loopback); err == nil || conn != nil {
 		t.Errorf("an address without a port: got %v, %v, want an error", conn, err)
 	}
-	if Prohibited(errors.New("other")) || Prohibited(nil) {
+	if IsBlocked(errors.New("other")) || IsBlocked(nil) {
 		t.Error("other errors are taken for the guard's")
 	}
 }

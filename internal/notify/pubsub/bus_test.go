@@ -20,57 +20,57 @@ func bus(t *testing.T, url string) *pubsub.Bus {
 	return pubsub.NewBus(enginetest.RedisClient(t, url), slog.New(slog.DiscardHandler))
 }
 
-func notice(t *testing.T, heard <-chan struct{}, within time.Duration) bool {
+func notified(t *testing.T, received <-chan struct{}, within time.Duration) bool {
 	t.Helper()
 	select {
-	case <-heard:
+	case <-received:
 		return true
 	case <-time.After(within):
 		return false
 	}
 }
 
-func TestANoticeReachesListenersOfItsPostInEveryProcess(t *testing.T) {
+func TestBus_NotifiesListenersInAllProcesses(t *testing.T) {
 	url := enginetest.Redis(t)
 	here, there := bus(t, url), bus(t, url)
 	post, other := uuid.New(), uuid.New()
 	first, second, elsewhere := here.Listen(t.Context(), post), there.Listen(t.Context(), post), here.Listen(t.Context(), other)
 	there.Changed(t.Context(), post)
-	if !notice(t, first, 2*time.Second) || !notice(t, second, 2*time.Second) {
-		t.Error("no notice")
+	if !notified(t, first, 2*time.Second) || !notified(t, second, 2*time.Second) {
+		t.Error("got no notification, want one")
 	}
-	if notice(t, elsewhere, 50*time.Millisecond) {
-		t.Error("another post's listener was told")
+	if notified(t, elsewhere, 50*time.Millisecond) {
+		t.Error("listener of another post: got a notification, want none")
 	}
 }
 
-// A stream starts to listen, then looks at the database: what happens in
-// between must be heard.
-func TestAListenerHearsWhatComesRightAfterItBegan(t *testing.T) {
+// A stream subscribes before it reads the database, so changes right after the
+// subscription must be received.
+func TestListen_ReceivesImmediateChange(t *testing.T) {
 	b := bus(t, enginetest.Redis(t))
 	for range 20 {
 		post := uuid.New()
-		heard := b.Listen(t.Context(), post)
+		received := b.Listen(t.Context(), post)
 		b.Changed(t.Context(), post)
-		if !notice(t, heard, 2*time.Second) {
-			t.Fatal("no notice")
+		if !notified(t, received, 2*time.Second) {
+			t.Fatal("got no notification, want one")
 		}
 	}
 }
 
-func TestAListenerThatIsBusyHearsOfTheLatestChange(t *testing.T) {
+func TestListen_MergesChanges(t *testing.T) {
 	b := bus(t, enginetest.Redis(t))
 	post := uuid.New()
-	heard := b.Listen(t.Context(), post)
+	received := b.Listen(t.Context(), post)
 	for range 50 {
 		b.Changed(t.Context(), post)
 	}
-	if !notice(t, heard, 2*time.Second) {
-		t.Error("no notice")
+	if !notified(t, received, 2*time.Second) {
+		t.Error("got no notification, want one")
 	}
 }
 
-func TestListeningEndsWithItsContext(t *testing.T) {
+func TestListen_UnsubscribesWithContext(t *testing.T) {
 	url := enginetest.Redis(t)
 	b, client := bus(t, url), enginetest.RedisClient(t, url)
 	ctx, end := context.WithCancel(t.Context())
@@ -78,17 +78,17 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 	b.Listen(ctx, post)
 	channel := "dateline:post:" + post.String()
 	if n := client.PubSubNumSub(t.Context(), channel).Val()[channel]; n != 1 {
-		t.Fatalf("%d subscriptions", n)
+		t.Fatalf("got %d subscriptions, want 1", n)
 	}
 	end()
 	for deadline := time.Now().Add(3 * time.Second); client.PubSubNumSub(t.Context(), channel).Val()[channel] != 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the subscription is still there")
+			t.Fatal("the subscription still exists")
 		}
 	}
 }
 
-func TestRedisBeingAwayDoesNoHarm(t *testing.T) {
+func TestBus_ToleratesRedisOutage(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
 	log := &journal{}
 	b := pubsub.NewBus(enginetest.RedisClient(t, url), slog.New(slog.NewTextHandler(log, nil)))
@@ -101,17 +101,17 @@ func TestRedisBeingAwayDoesNoHarm(t *testing.T) {
 	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("the caller waited %s", took)
 	}
-	if notice(t, before, 10*time.Millisecond) || notice(t, after, 10*time.Millisecond) {
-		t.Error("a notice came from nowhere")
+	if notified(t, before, 10*time.Millisecond) || notified(t, after, 10*time.Millisecond) {
+		t.Error("got an unexpected notification")
 	}
-	for deadline := time.Now().Add(3 * time.Second); !strings.Contains(log.String(), "live notices not sent"); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Second); !strings.Contains(log.String(), "notifications not published"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the log says %q", log.String())
 		}
 	}
 }
 
-// journal is a log that is written on the side.
+// journal is a log that is safe for concurrent use.
 type journal struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -129,39 +129,39 @@ func (j *journal) String() string {
 	return j.b.String()
 }
 
-func TestWhoFollowsEverythingHearsOfEveryPostAndOfAnnouncements(t *testing.T) {
+func TestListenAll_ReceivesPostsAndAnnouncements(t *testing.T) {
 	url := enginetest.Redis(t)
 	here, there := bus(t, url), bus(t, url)
-	heard := here.ListenAll(t.Context())
-	for _, tell := range []func(){func() { there.Changed(t.Context(), uuid.New()) }, there.Announce} {
-		tell()
-		if !notice(t, heard, 2*time.Second) {
-			t.Fatal("no notice")
+	received := here.ListenAll(t.Context())
+	for _, notify := range []func(){func() { there.Changed(t.Context(), uuid.New()) }, there.Announce} {
+		notify()
+		if !notified(t, received, 2*time.Second) {
+			t.Fatal("got no notification, want one")
 		}
-		for notice(t, heard, 50*time.Millisecond) { // what else there was of it
+		for notified(t, received, 50*time.Millisecond) { // drain merged notifications
 		}
 	}
 }
 
-// A crowd of posts costs Redis a few notices, and every post's listener hears.
-func TestNoticesOfACrowdAreMerged(t *testing.T) {
+// Many changes are merged into a few notifications.
+func TestChanged_MergesBurst(t *testing.T) {
 	url := enginetest.Redis(t)
 	b := bus(t, url)
 	post := uuid.New()
-	heard := b.Listen(t.Context(), post)
+	received := b.Listen(t.Context(), post)
 	all := enginetest.RedisClient(t, url).Subscribe(t.Context(), "dateline:events")
 	defer func() { _ = all.Close() }()
 	if _, err := all.Receive(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	const crowd = 5000
-	for range crowd {
+	const burst = 5000
+	for range burst {
 		b.Changed(t.Context(), post)
 	}
-	if !notice(t, heard, 2*time.Second) {
-		t.Error("no notice")
+	if !notified(t, received, 2*time.Second) {
+		t.Error("got no notification, want one")
 	}
-	notices := 0
+	notifications := 0
 	for {
 		ctx, done := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		_, err := all.ReceiveMessage(ctx)
@@ -169,9 +169,9 @@ func TestNoticesOfACrowdAreMerged(t *testing.T) {
 		if err != nil {
 			break
 		}
-		notices++
+		notifications++
 	}
-	if notices == 0 || notices > crowd/10 {
-		t.Errorf("%d notices for %d changes", notices, crowd)
+	if notifications == 0 || notifications > burst/10 {
+		t.Errorf("got %d notifications for %d changes", notifications, burst)
 	}
 }

@@ -17,16 +17,16 @@ import (
 
 func (i *importer) links(ctx context.Context) error {
 	return i.each(Links, func(row map[string]any) error {
-		i.own(row)
+		i.setOwner(row)
 		for _, k := range []string{"post_id", "account_id"} {
-			row[k] = i.ours(row[k])
+			row[k] = i.importedID(row[k])
 		}
 		if row["post_id"] == nil {
 			row["account_id"] = nil
 		}
 		ok, err := i.add(ctx, Links, LinkRows, row)
 		if err == nil && !ok {
-			i.left("the short link %v: its code is taken", row["code"])
+			i.skip("short link %v: the code already exists", row["code"])
 		}
 		return err
 	})
@@ -36,7 +36,7 @@ func (i *importer) sites(ctx context.Context) error {
 	if i.Sites == nil {
 		return nil
 	}
-	here, err := i.Sites.List(ctx, i.Who)
+	existing, err := i.Sites.List(ctx, i.Who)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (i *importer) sites(ctx context.Context) error {
 		if err := remarshal(row, &s); err != nil {
 			return err
 		}
-		for _, h := range here {
+		for _, h := range existing {
 			if h.Name == s.Name && strings.Join(h.Domains, ",") == strings.Join(s.Domains, ",") {
 				return nil
 			}
@@ -66,7 +66,7 @@ func (i *importer) sites(ctx context.Context) error {
 			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.VisitorMode(s.Visitors), WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts}, idempotency.Key{})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {
-			i.left("the site %s: %s", s.Name, refused.Message)
+			i.skip("site %s: %s", s.Name, refused.Message)
 			return nil
 		}
 		if err == nil {
@@ -97,15 +97,15 @@ func (i *importer) seeds(ctx context.Context) error {
 		if err := remarshal(row, &s); err != nil {
 			return err
 		}
-		least, most := time.Duration(s.Min)*time.Second, time.Duration(s.Max)*time.Second
+		minimum, maximum := time.Duration(s.Min)*time.Second, time.Duration(s.Max)*time.Second
 		_, _, err := i.Seeds.Create(ctx, i.Who, seeds.Draft{URL: s.URL, Kind: crawl.Kind(s.Kind), Title: s.Title, Paused: s.Status == "paused", Priority: &s.Priority,
-			MinInterval: &least, MaxInterval: &most, Allow: s.Allow, Deny: s.Deny, MaxDepth: &s.Depth, DailyBudget: &s.Budget}, idempotency.Key{})
+			MinInterval: &minimum, MaxInterval: &maximum, Allow: s.Allow, Deny: s.Deny, MaxDepth: &s.Depth, DailyBudget: &s.Budget}, idempotency.Key{})
 		var refused *apperr.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == "seed_exists":
 			return nil
 		case errors.As(err, &refused):
-			i.left("the seed %s: %s", s.URL, refused.Message)
+			i.skip("seed %s: %s", s.URL, refused.Message)
 			return nil
 		case err == nil:
 			i.done.Added[Seeds]++

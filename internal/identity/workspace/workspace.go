@@ -1,5 +1,5 @@
-// Package workspace holds workspaces, their members and the tokens by which the
-// API knows them.
+// Package workspace manages workspaces, their members with roles, and API tokens with
+// scopes.
 package workspace
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Role says what a member may do.
+// Role is the role of a member, which determines the permissions.
 type Role string
 
-// The roles, from most to least. Each may do all that those behind it may.
+// The roles, from most to least permissions. Each includes the permissions of the next.
 const (
 	Owner  Role = "owner"
 	Editor Role = "editor"
@@ -24,29 +24,28 @@ const (
 	Viewer Role = "viewer"
 )
 
-// Roles lists the roles, from least to most.
+// Roles returns the roles, from least to most permissions.
 func Roles() []Role { return []Role{Viewer, Author, Editor, Owner} }
 
-// AtLeast says whether the role may do what least may. No role is at least one
-// that does not exist.
-func (r Role) AtLeast(least Role) bool {
-	have, need := slices.Index(Roles(), r), slices.Index(Roles(), least)
+// AtLeast reports whether the role includes the permissions of another role. It is false
+// for unknown roles.
+func (r Role) AtLeast(minimum Role) bool {
+	have, need := slices.Index(Roles(), r), slices.Index(Roles(), minimum)
 	return need >= 0 && have >= need
 }
 
-// Workspace is what everything belongs to.
+// Workspace is a tenant: all data belongs to a workspace.
 type Workspace struct {
 	ID       uuid.UUID
 	Name     string
 	TimeZone string // IANA name
-	// AuthorsNeedApproval: posts of authors wait for an editor.
+	// AuthorsNeedApproval requires approval by an editor for posts of authors.
 	AuthorsNeedApproval bool
-	// KeepMediaCredit: creator, credit line and copyright notice of images stay
-	// in the files.
+	// KeepMediaCredit preserves creator, credit line and copyright notice in images.
 	KeepMediaCredit bool
 }
 
-// Change is an edit: nil leaves a field as it is.
+// Change is an update of a workspace; nil fields are not changed.
 type Change struct {
 	Name                *string
 	TimeZone            *string
@@ -54,48 +53,48 @@ type Change struct {
 	KeepMediaCredit     *bool
 }
 
-// Membership is a workspace as one of its members sees it.
+// Membership is a workspace with the role of a member.
 type Membership struct {
 	Workspace Workspace
 	Role      Role
 }
 
-// User is a person, whatever the workspace.
+// User is a user, independent of workspaces.
 type User struct {
 	ID    uuid.UUID
 	Name  string
-	Email string // empty: the local first owner
+	Email string // empty for the first owner of a local installation
 }
 
-// Member is a person in a workspace.
+// Member is a user in a workspace.
 type Member struct {
 	User      User
 	Role      Role
 	CreatedAt time.Time
-	JoinedAt  *time.Time // nil: invited, and not logged in since
+	JoinedAt  *time.Time // nil before the first login
 }
 
-// MemberFilter chooses members of one workspace, the oldest first.
+// MemberFilter selects members of a workspace, oldest first.
 type MemberFilter struct {
 	WorkspaceID uuid.UUID
-	AfterTime   *time.Time // the cursor
+	AfterTime   *time.Time // cursor
 	AfterID     *uuid.UUID
 	Limit       int
 }
 
-// Principal is who made a request: by an API token, or in a browser's session.
+// Principal is the authenticated sender of a request, by API token or browser session.
 type Principal struct {
 	WorkspaceID uuid.UUID
 	UserID      uuid.UUID
 	Role        Role
-	Scopes      []Scope // of the token; a session has Everything
+	Scopes      []Scope // of the token; sessions have Everything
 	TokenID     uuid.UUID
 	TokenName   string
-	ExpiresAt   *time.Time // of the token; nil: never
+	ExpiresAt   *time.Time // of the token; nil if it never expires
 	SessionID   uuid.UUID
 }
 
-// Actor names the principal in timelines.
+// Actor returns the name of the principal in timelines.
 func (p Principal) Actor() string { return "user:" + p.UserID.String() }
 
 // TokenStatus is the validity of an API token.
@@ -109,7 +108,7 @@ const (
 	TokenRevoked
 )
 
-// Token is an API token as it is stored: only its hash.
+// Token is an API token. Only its hash is stored.
 type Token struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -118,19 +117,19 @@ type Token struct {
 	Hint        string
 	Hash        []byte
 	Scopes      []Scope
-	ExpiresAt   *time.Time // nil: never
+	ExpiresAt   *time.Time // nil if it never expires
 
-	// Known of stored tokens only.
+	// Set for stored tokens only.
 	User       User
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
 }
 
-// TokenFilter chooses the tokens of one workspace, the newest first.
+// TokenFilter selects the tokens of a workspace, newest first.
 type TokenFilter struct {
 	WorkspaceID uuid.UUID
-	UserID      *uuid.UUID // nil: of all members
-	Before      *uuid.UUID // the cursor: continue behind this token
+	UserID      *uuid.UUID // nil for all members
+	Before      *uuid.UUID // cursor: only older tokens
 	Limit       int
 }
 

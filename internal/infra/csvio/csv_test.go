@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	for text, want := range map[string]string{"a\n\"b": "row 2: a quotation mark is not closed", "a\"b\n": "row 1: a quotation mark stands", "\"a\"b\n": "row 1: something stands behind", "\xff": "not in UTF-8"} {
+	for text, want := range map[string]string{"a\n\"b": "row 2: unterminated quotation mark", "a\"b\n": "row 1: a quotation mark in an unquoted cell", "\"a\"b\n": "row 1: text after a closing quotation mark", "\xff": "not valid UTF-8"} {
 		if _, err := Read(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}

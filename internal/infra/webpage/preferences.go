@@ -18,34 +18,34 @@ const (
 	Vietnamese Language = "vi"
 )
 
-// The dashboard leaves what its reader has chosen in these cookies.
+// Cookies in which the dashboard stores the preferences of a user.
 const (
 	languageCookie = "dateline-language"
 	schemeCookie   = "dateline-scheme"
 )
 
-// Look is how a reader wants pages to be.
-type Look struct {
+// Preferences are the language and color scheme of a user.
+type Preferences struct {
 	Language Language
-	Scheme   string // light or dark; empty: as the system
+	Scheme   string // light or dark; empty for that of the system
 }
 
-// LookOf reads a request: what was chosen in the dashboard, else what the browser
-// prefers.
-func LookOf(r *http.Request) Look {
-	l := Look{Language: preferred(r.Header.Get("Accept-Language"))}
+// PreferencesOf returns the preferences of a request: those chosen in the dashboard, or
+// those of the browser.
+func PreferencesOf(r *http.Request) Preferences {
+	p := Preferences{Language: preferred(r.Header.Get("Accept-Language"))}
 	if c, err := r.Cookie(languageCookie); err == nil && known(c.Value) {
-		l.Language = Language(c.Value)
+		p.Language = Language(c.Value)
 	}
 	if c, err := r.Cookie(schemeCookie); err == nil && (c.Value == "light" || c.Value == "dark") {
-		l.Scheme = c.Value
+		p.Scheme = c.Value
 	}
-	return l
+	return p
 }
 
 func known(code string) bool { return code == string(English) || code == string(Vietnamese) }
 
-// preferred reads Accept-Language (RFC 9110, section 12.5.4).
+// preferred parses Accept-Language (RFC 9110, section 12.5.4).
 func preferred(header string) Language {
 	type choice struct {
 		code    string
@@ -70,13 +70,13 @@ func preferred(header string) Language {
 	return Language(choices[0].code)
 }
 
-// Text is a text in each language; it may have verbs of fmt.
+// Text is a text in all languages; it can contain fmt verbs.
 type Text struct{ EN, VI string }
 
-// Say writes a text in the reader's language.
-func (l Look) Say(t Text, args ...any) string {
+// Translate returns a text in the preferred language.
+func (p Preferences) Translate(t Text, args ...any) string {
 	text := t.EN
-	if l.Language == Vietnamese {
+	if p.Language == Vietnamese {
 		text = t.VI
 	}
 	if len(args) == 0 {

@@ -16,20 +16,20 @@ import (
 
 func (i *importer) accounts(ctx context.Context) error {
 	return i.each(Accounts, func(row map[string]any) error {
-		id, err := i.fresh(row, "id")
+		id, err := i.newID(row, "id")
 		if err != nil {
 			return err
 		}
-		old := uuid.MustParse(row["id"].(string)) // fresh has read it
+		old := uuid.MustParse(row["id"].(string)) // validated by fresh
 		row["id"], row["workspace_id"], row["status"], row["token"] = id, i.Who.WorkspaceID, "disconnected", `\x`
 		if _, err := i.add(ctx, Accounts, AccountRows, row); err != nil {
 			return err
 		}
-		// One that is connected here already stays, and gets the posts.
-		here, err := i.Store.AccountsByRemote(ctx, i.Who.WorkspaceID)
+		// An account that is already connected is kept and gets the imported posts.
+		existing, err := i.Store.AccountsByRemote(ctx, i.Who.WorkspaceID)
 		text := func(k string) string { s, _ := row[k].(string); return s }
-		if there, ok := here[RemoteAccount{text("network"), text("base_url"), text("remote_id")}]; ok {
-			i.known[old] = there
+		if match, ok := existing[RemoteAccount{text("network"), text("base_url"), text("remote_id")}]; ok {
+			i.known[old] = match
 		}
 		return err
 	})
@@ -46,19 +46,19 @@ func (i *importer) media(ctx context.Context) error {
 			return err
 		}
 		if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(m.SHA256) {
-			return errors.New("a file has no hash")
+			return errors.New("a media file has no SHA-256 hash")
 		}
 		f, err := os.Open(filepath.Join(i.dir, "files", m.SHA256))
 		if err != nil {
-			i.left("the file %s (%s): it is not in the archive", m.FileName, m.ID)
+			i.skip("file %s (%s): not in the archive", m.FileName, m.ID)
 			return nil
 		}
 		defer func() { _ = f.Close() }()
-		// What an archive says was removed is a label, and no reason to trust the file.
+		// MetadataRemoved is only a label; the file is not trusted because of it.
 		item, _, err := i.Media.Save(ctx, i.Who, media.NewFile{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {
-			i.left("the file %s: %s", m.FileName, refused.Message)
+			i.skip("file %s: %s", m.FileName, refused.Message)
 			return nil
 		}
 		if err != nil {

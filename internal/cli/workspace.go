@@ -17,10 +17,10 @@ import (
 
 const firstTokenName = "first owner"
 
-// found makes sure that there is a workspace with an owner. token is the
-// owner's new API token: when the workspace was made just now, or when renew
-// asks for a new one; the old one is revoked then.
-func found(ctx context.Context, s *postgres.Store, zone string, renew bool) (owner workspace.Principal, token string, err error) {
+// ensureWorkspace creates the first workspace with its owner if there is none. token is
+// the new API token of the owner; it is empty if the workspace exists, unless renewToken
+// replaces the existing token.
+func ensureWorkspace(ctx context.Context, s *postgres.Store, zone string, renewToken bool) (owner workspace.Principal, token string, err error) {
 	w, user, exists, err := s.FirstWorkspace(ctx)
 	if err != nil {
 		return workspace.Principal{}, "", err
@@ -35,7 +35,7 @@ func found(ctx context.Context, s *postgres.Store, zone string, renew bool) (own
 	switch {
 	case !exists:
 		return owner, plain, s.Found(ctx, w, "Owner", t)
-	case renew:
+	case renewToken:
 		return owner, plain, s.ReplaceToken(ctx, t)
 	default:
 		return owner, "", nil
@@ -48,7 +48,7 @@ func (p *Program) token(ctx context.Context, args []string) error {
 		return err
 	}
 	if cfg.DatabaseURL == "" {
-		return errors.New("DATABASE_URL is not set; for `dateline up`, start it with --new-token instead")
+		return errors.New("DATABASE_URL is not set; with `dateline up`, use --new-token instead")
 	}
 	s, err := postgres.Open(ctx, cfg.DatabaseURL)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Program) token(ctx context.Context, args []string) error {
 	if err := s.Migrate(ctx, log); err != nil {
 		return err
 	}
-	_, plain, err := found(ctx, s, cfg.TimeZone.String(), true)
+	_, plain, err := ensureWorkspace(ctx, s, cfg.TimeZone.String(), true)
 	if err == nil {
 		_, err = fmt.Fprintln(p.Stdout, plain)
 	}
@@ -78,18 +78,18 @@ func (p *Program) keyset(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	said := "made " + args[1] + "; keep a copy of it somewhere safe: without it the tokens of connected accounts cannot be opened"
+	message := "created " + args[1] + "; back it up: without it, the access tokens of accounts cannot be decrypted"
 	if !created {
-		said = args[1] + " is there already and was left as it is"
+		message = args[1] + " already exists and was not changed"
 	}
-	_, err = fmt.Fprintln(p.Stdout, said)
+	_, err = fmt.Fprintln(p.Stdout, message)
 	return err
 }
 
 func (p *Program) buildTemporald(ctx context.Context, args []string) error {
 	set, _ := p.flags("build-temporald")
-	out := set.String("o", "bin/temporald", "where the program goes")
-	source := set.String("source", "temporald", "directory of the module temporald")
+	out := set.String("o", "bin/temporald", "output `file`")
+	source := set.String("source", "temporald", "source `directory` of temporald")
 	if err := p.parse(set, args); err != nil {
 		return err
 	}

@@ -17,12 +17,12 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// export writes everything that a workspace owns to one file, without secrets.
+// export writes a workspace to a file, without secrets.
 func (p *Program) export(ctx context.Context, args []string) error {
 	set, file := p.flags("export")
-	workspace := set.String("workspace", "", "`id` of the workspace; not needed where there is one")
-	out := set.String("o", "", "`file` to write; - for standard output (default workspace-<time>.tar.zst)")
-	parts, err := p.beside(ctx, set.Name(), set.Parse, args, file)
+	workspace := set.String("workspace", "", "`ID` of the workspace; optional if there is only one")
+	out := set.String("o", "", "output `file`; - for standard output (default: workspace-<time>.tar.zst)")
+	parts, err := p.assembleRunning(ctx, set.Name(), set.Parse, args, file)
 	if err != nil {
 		return err
 	}
@@ -48,10 +48,10 @@ func (p *Program) export(ctx context.Context, args []string) error {
 		to = f
 	}
 	operator := audit.With(ctx, audit.Origin{Actor: audit.Operator})
-	if err := parts.store.NoteMoved(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
+	if err := parts.store.AuditArchive(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
 		return err
 	}
-	counts, err := archive.Export(ctx, to, archive.From{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
+	counts, err := archive.Export(ctx, to, archive.ExportOptions{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
 	if err != nil {
 		return err
 	}
@@ -61,19 +61,19 @@ func (p *Program) export(ctx context.Context, args []string) error {
 	return nil
 }
 
-// importing takes what export wrote into a workspace. Nothing of it goes out by
-// itself.
-func (p *Program) importing(ctx context.Context, args []string) error {
+// importWorkspace imports an exported file into a workspace. No posts are published
+// automatically.
+func (p *Program) importWorkspace(ctx context.Context, args []string) error {
 	set, file := p.flags("import")
-	workspace := set.String("workspace", "", "`id` of the workspace; not needed where there is one")
-	from := set.String("from", "", "`file` that `dateline export` or the API wrote")
-	parts, err := p.beside(ctx, set.Name(), set.Parse, args, file)
+	workspace := set.String("workspace", "", "`ID` of the workspace; optional if there is only one")
+	from := set.String("from", "", "`file` written by `dateline export` or the API")
+	parts, err := p.assembleRunning(ctx, set.Name(), set.Parse, args, file)
 	if err != nil {
 		return err
 	}
 	defer parts.close()
 	if *from == "" {
-		return errors.New("name the archive: dateline import --from FILE")
+		return errors.New("--from is required: dateline import --from FILE")
 	}
 	id, err := workspaceID(*workspace)
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *Program) importing(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	into := archive.Into{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.NoteMoved}
+	into := archive.Target{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.AuditArchive}
 	if parts.crawl != nil {
 		into.Seeds = parts.crawl.seeds
 	}
@@ -99,10 +99,10 @@ func (p *Program) importing(ctx context.Context, args []string) error {
 	for _, s := range archive.Sections()[1:] {
 		_, _ = fmt.Fprintf(p.Stdout, "%-10s %d\n", s, done.Added[s])
 	}
-	for _, left := range done.Left {
-		_, _ = fmt.Fprintf(p.Stdout, "left out: %s\n", left)
+	for _, left := range done.Skipped {
+		_, _ = fmt.Fprintf(p.Stdout, "skipped: %s\n", left)
 	}
-	_, err = fmt.Fprintln(p.Stdout, "Nothing goes out by itself: connect the accounts, schedule the drafts, resume the series. Sites have new keys.")
+	_, err = fmt.Fprintln(p.Stdout, "No posts are published automatically: connect the accounts, schedule the drafts and resume the series. Sites have new keys.")
 	return err
 }
 
@@ -112,14 +112,14 @@ func workspaceID(text string) (uuid.UUID, error) {
 	}
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return id, fmt.Errorf("--workspace %s is no id", text)
+		return id, fmt.Errorf("--workspace must be a UUID: %s", text)
 	}
 	return id, nil
 }
 
-// beside assembles the parts with the engines of the settings, or with those of a
-// `dateline up` that runs.
-func (p *Program) beside(ctx context.Context, name string, parse func([]string) error, args []string, file *string) (*parts, error) {
+// assembleRunning assembles the parts with the configured engines, or with those of a
+// running `dateline up`.
+func (p *Program) assembleRunning(ctx context.Context, name string, parse func([]string) error, args []string, file *string) (*parts, error) {
 	switch err := parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err

@@ -25,8 +25,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-func keeper(n *newsroomtest.Newsroom) *keyring.Keeper {
-	return &keyring.Keeper{Store: n.Store, Columns: postgres.SealedColumns(), Sealer: n.Sealer, Source: n.Keyset, Batch: 3}
+func manager(n *newsroomtest.Newsroom) *keyring.Manager {
+	return &keyring.Manager{Store: n.Store, Columns: postgres.SealedColumns(), Sealer: n.Sealer, Source: n.Keyset, BatchSize: 3}
 }
 
 func text(t *testing.T, n *newsroomtest.Newsroom, sql string, args ...any) (list []string) {
@@ -97,7 +97,7 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	_, err = n.Accounts.Disconnect(t.Context(), n.Owner, gone.ID) // has nothing sealed
 	n.Must(err)
 
-	k := keeper(n)
+	k := manager(n)
 	if retired, err := k.Retire(t.Context(), ""); err != nil || len(retired) != 0 {
 		t.Errorf("retired %v of one key, %v", retired, err)
 	}
@@ -107,11 +107,11 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	if _, err := k.Retire(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "7 values") {
 		t.Errorf("retired a key in use: %v", err)
 	}
-	report, err := k.Reseal(t.Context())
-	if err != nil || report.Resealed != 7 || len(report.Stuck) != 0 {
+	report, err := k.Reencrypt(t.Context())
+	if err != nil || report.Reencrypted != 7 || len(report.Undecryptable) != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if report, err = k.Reseal(t.Context()); err != nil || report.Resealed != 0 {
+	if report, err = k.Reencrypt(t.Context()); err != nil || report.Reencrypted != 0 {
 		t.Errorf("again %+v, %v", report, err)
 	}
 	counts, err := k.Counts(t.Context())
@@ -133,7 +133,7 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 		t.Errorf("sealed bare: %v", err)
 	}
 	for _, c := range postgres.SealedColumns() {
-		rows, err := n.Store.SealedOtherwise(t.Context(), c, []byte("none\n"), "", 100)
+		rows, err := n.Store.SealedWithOtherKeys(t.Context(), c, []byte("none\n"), "", 100)
 		n.Must(err)
 		for _, row := range rows {
 			if !slices.ContainsFunc(row.Names, func(name string) bool { _, err := fresh.Open(row.Bytes, name); return err == nil }) {
@@ -147,7 +147,7 @@ func TestWhatNoKeyOpensIsTold(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	n.Exec("update accounts set token = '\\x01020304050607' where id = $1", a.ID)
-	if report, err := keeper(n).Reseal(t.Context()); err != nil || report.Stuck["accounts"] != 1 || report.Resealed != 0 {
+	if report, err := manager(n).Reencrypt(t.Context()); err != nil || report.Undecryptable["accounts"] != 1 || report.Reencrypted != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -213,9 +213,9 @@ func TestRotationUnderUse(t *testing.T) {
 		n.Must(err)
 		// What a slow process has just sealed with the key before is met by the next look.
 		for {
-			report, err := keeper(n).Reseal(t.Context())
+			report, err := manager(n).Reencrypt(t.Context())
 			n.Must(err)
-			if total += report.Resealed; report.Resealed == 0 {
+			if total += report.Reencrypted; report.Reencrypted == 0 {
 				break
 			}
 		}
@@ -228,10 +228,10 @@ func TestRotationUnderUse(t *testing.T) {
 	if used.Load() == 0 || renewed.Load() == 0 || total < 4*len(accounts) {
 		t.Errorf("used %d times, renewed %d times, resealed %d values", used.Load(), renewed.Load(), total)
 	}
-	if _, err := keeper(n).Reseal(t.Context()); err != nil {
+	if _, err := manager(n).Reencrypt(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if retired, err := keeper(n).Retire(t.Context(), ""); err != nil || len(retired) != 4 {
+	if retired, err := manager(n).Retire(t.Context(), ""); err != nil || len(retired) != 4 {
 		t.Errorf("retired %v, %v", retired, err)
 	}
 	for _, a := range append(accounts, first) {

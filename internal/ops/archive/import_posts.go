@@ -7,22 +7,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// posts takes posts in with their targets, oldest first, so that a post is there
-// before its answers.
+// posts imports posts with their targets, oldest first, so that posts come before their
+// replies.
 func (i *importer) posts(ctx context.Context) error {
-	if err := i.each(Posts, func(row map[string]any) error { _, err := i.fresh(row, "post_id"); return err }); err != nil {
+	if err := i.each(Posts, func(row map[string]any) error { _, err := i.newID(row, "post_id"); return err }); err != nil {
 		return err
 	}
 	if err := i.each(Posts, func(row map[string]any) error {
-		if parent := i.ours(row["thread_parent_id"]); parent != nil {
-			i.first = append(i.first, row)
+		if parent := i.importedID(row["thread_parent_id"]); parent != nil {
+			i.replies = append(i.replies, row)
 			return nil
 		}
 		return i.post(ctx, row)
 	}); err != nil {
 		return err
 	}
-	for _, row := range i.first { // by their age, so that answers to answers come last
+	for _, row := range i.replies { // oldest first, so that replies to replies come last
 		if err := i.post(ctx, row); err != nil {
 			return err
 		}
@@ -31,14 +31,14 @@ func (i *importer) posts(ctx context.Context) error {
 }
 
 func (i *importer) post(ctx context.Context, row map[string]any) error {
-	id, err := i.fresh(row, "post_id")
+	id, err := i.newID(row, "post_id")
 	if err != nil {
 		return err
 	}
 	targets, _ := row["targets"].([]any)
 	row["post_id"] = id
 	for _, k := range []string{"thread_id", "thread_parent_id", "series_id"} {
-		row[k] = i.ours(row[k])
+		row[k] = i.importedID(row[k])
 	}
 	if row["thread_id"] == nil {
 		row["thread_parent_id"] = nil
@@ -46,13 +46,13 @@ func (i *importer) post(ctx context.Context, row map[string]any) error {
 	if row["series_id"] == nil {
 		row["occurrence"] = nil
 	}
-	row["thread"] = i.renamed(row["thread"])
+	row["thread"] = i.replaceIDs(row["thread"])
 	i.attachments(row)
-	status := quiet(row, targets)
-	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 && status != "draft" && status != "cancelled" {
-		row["content"] = "…" // its files are lost, and every post that was published says something
+	status := deactivate(row, targets)
+	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 && status != "draft" && status != "canceled" {
+		row["content"] = "…" // its files are missing, but a published post must have content
 	}
-	i.own(row)
+	i.setOwner(row)
 	if _, err := i.add(ctx, Posts, PostRows, row); err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ func (i *importer) post(ctx context.Context, row map[string]any) error {
 	return nil
 }
 
-// attachments names files by their new ids, and says where they lie.
+// attachments sets the new IDs and URLs of the attached files.
 func (i *importer) attachments(row map[string]any) {
 	ids, urls := []string{}, []string{}
 	old, _ := row["attachment_ids"].([]any)
 	for _, v := range old {
-		text, _ := i.ours(v).(string)
+		text, _ := i.importedID(v).(string)
 		id, err := uuid.Parse(text)
 		if key, ok := i.keys[id]; err == nil && ok {
 			ids, urls = append(ids, text), append(urls, i.Objects.URL(key))
@@ -82,15 +82,15 @@ func (i *importer) attachments(row map[string]any) {
 	row["attachment_ids"], row["attachment_urls"] = ids, urls
 }
 
-// quiet takes from a post what would have it published by itself, and gives its
-// status.
-func quiet(row map[string]any, targets []any) string {
+// deactivate changes the status of a post and its targets so that nothing is published
+// automatically, and returns the status of the post.
+func deactivate(row map[string]any, targets []any) string {
 	status, _ := row["status"].(string)
 	switch status {
 	case "scheduled":
 		status = "draft"
 	case "publishing":
-		status = "cancelled"
+		status = "canceled"
 	}
 	posted := false
 	for _, one := range targets {
@@ -103,15 +103,15 @@ func quiet(row map[string]any, targets []any) string {
 			posted = true
 		case "scheduled", "publishing", "uncertain":
 			if status != "draft" {
-				t["status"] = "cancelled"
+				t["status"] = "canceled"
 			}
 		case "failed":
-			if t["error_class"] == "auth" { // comes back when its account is connected
-				t["status"] = "cancelled"
+			if t["error_class"] == "auth" { // is retried when its account is connected
+				t["status"] = "canceled"
 			}
 		}
 	}
-	if status == "cancelled" && posted {
+	if status == "canceled" && posted {
 		status = "partly_posted"
 	}
 	row["status"] = status
@@ -119,17 +119,17 @@ func quiet(row map[string]any, targets []any) string {
 }
 
 func (i *importer) target(ctx context.Context, postID uuid.UUID, t map[string]any) error {
-	id, err := i.fresh(t, "id")
+	id, err := i.newID(t, "id")
 	if err != nil {
 		return err
 	}
-	account := i.ours(t["account_id"])
+	account := i.importedID(t["account_id"])
 	if account == nil {
-		return errors.New("a post goes to an account that the archive does not have")
+		return errors.New("a post targets an account that is not in the archive")
 	}
 	published, _ := t["published"].([]any)
 	t["id"], t["post_id"], t["account_id"] = id, postID, account
-	t["override"] = i.renamed(t["override"])
+	t["override"] = i.replaceIDs(t["override"])
 	if _, err := i.add(ctx, "", TargetRows, t); err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// ExportWorkspace has everything that the workspace owns written into an archive.
+// ExportWorkspace starts an export.
 func (s *Server) ExportWorkspace(ctx context.Context, _ spec.ExportWorkspaceRequestObject) (spec.ExportWorkspaceResponseObject, error) {
-	job, err := s.Exports.Begin(ctx, principal(ctx))
+	job, err := s.Exports.Start(ctx, principal(ctx))
 	return spec.ExportWorkspace202JSONResponse(exportJSON(job)), err
 }
 
@@ -28,7 +28,7 @@ func (s *Server) ListWorkspaceExports(ctx context.Context, _ spec.ListWorkspaceE
 	return out, err
 }
 
-// GetWorkspaceExport says how far an export is.
+// GetWorkspaceExport returns an export.
 func (s *Server) GetWorkspaceExport(ctx context.Context, r spec.GetWorkspaceExportRequestObject) (spec.GetWorkspaceExportResponseObject, error) {
 	job, err := s.Exports.Get(ctx, principal(ctx), r.Id)
 	return spec.GetWorkspaceExport200JSONResponse(exportJSON(job)), err
@@ -40,38 +40,37 @@ func (s *Server) DownloadWorkspaceExport(ctx context.Context, r spec.DownloadWor
 	if err != nil {
 		return nil, err
 	}
-	return moving{ctx: ctx, server: s, job: job, body: body}, nil
+	return archiveDownload{ctx: ctx, server: s, job: job, body: body}, nil
 }
 
-type moving struct {
+type archiveDownload struct {
 	ctx    context.Context
 	server *Server
 	job    archive.Job
 	body   io.ReadCloser
 }
 
-// VisitDownloadWorkspaceExportResponse writes the archive. When something goes
-// wrong on the way the connection is cut, so that nobody takes half of it for the
-// whole.
-func (m moving) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
-	defer func() { _ = m.body.Close() }()
+// VisitDownloadWorkspaceExportResponse writes the archive. On an error it aborts the
+// connection, so that the client does not mistake a partial archive for a complete one.
+func (d archiveDownload) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
+	defer func() { _ = d.body.Close() }()
 	w.Header().Set("Content-Type", archive.ContentType)
-	w.Header().Set("Content-Length", strconv.FormatInt(m.job.Bytes, 10))
-	w.Header().Set("Content-Disposition", `attachment; filename="workspace-`+m.job.RequestedAt.Format("20060102-150405")+`.tar.zst"`)
+	w.Header().Set("Content-Length", strconv.FormatInt(d.job.Bytes, 10))
+	w.Header().Set("Content-Disposition", `attachment; filename="workspace-`+d.job.RequestedAt.Format("20060102-150405")+`.tar.zst"`)
 	w.WriteHeader(http.StatusOK)
-	_, err := io.Copy(w, m.body)
+	_, err := io.Copy(w, d.body)
 	if err == nil {
 		return nil
 	}
-	if m.ctx.Err() == nil {
-		m.server.Log.ErrorContext(m.ctx, "the archive of an export was cut off", "export_id", m.job.ID, "error", err)
+	if d.ctx.Err() == nil {
+		d.server.Log.ErrorContext(d.ctx, "the download of an export was aborted", "export_id", d.job.ID, "error", err)
 	}
 	return http.ErrAbortHandler
 }
 
 func exportJSON(job archive.Job) spec.WorkspaceExport {
 	out := spec.WorkspaceExport{Id: job.ID, Status: spec.WorkspaceExportStatus(job.Status), RequestedAt: job.RequestedAt, FinishedAt: job.FinishedAt, ExpiresAt: job.ExpiresAt,
-		Rows: map[string]int64{}, Files: job.Progress.Files, Problem: optional(job.Problem), Url: optional(job.URL)}
+		Rows: map[string]int64{}, Files: job.Progress.Files, Error: optional(job.Error), Url: optional(job.URL)}
 	for section, n := range job.Progress.Rows {
 		out.Rows[string(section)] = int64(n)
 	}
@@ -84,9 +83,9 @@ func exportJSON(job archive.Job) spec.WorkspaceExport {
 	return out
 }
 
-// ImportWorkspace takes an archive in.
+// ImportWorkspace imports an archive.
 func (s *Server) ImportWorkspace(ctx context.Context, r spec.ImportWorkspaceRequestObject) (spec.ImportWorkspaceResponseObject, error) {
-	into := archive.Into{Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.NoteMoved, Who: principal(ctx)}
+	into := archive.Target{Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.AuditArchive, Who: principal(ctx)}
 	if s.Views != nil {
 		into.Sites = s.Views.Sites
 	}
@@ -97,13 +96,13 @@ func (s *Server) ImportWorkspace(ctx context.Context, r spec.ImportWorkspaceRequ
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "too_large", Message: "The archive is too large; an operator can take it in with `dateline import`."})
-	case errors.Is(err, archive.ErrNoArchive):
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "too_large", Message: "The archive is too large; an operator can import it with `dateline import`."})
+	case errors.Is(err, archive.ErrInvalid):
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: err.Error()})
 	case err != nil:
 		return nil, err
 	}
-	out := spec.ImportWorkspace200JSONResponse{Added: map[string]int64{}, LeftOut: append([]string{}, done.Left...)}
+	out := spec.ImportWorkspace200JSONResponse{Added: map[string]int64{}, Skipped: append([]string{}, done.Skipped...)}
 	for section, n := range done.Added {
 		out.Added[string(section)] = n
 	}

@@ -14,12 +14,12 @@ func TestANetworkIsOneClient(t *testing.T) {
 		may     bool
 	}{{"2001:db8::1", true}, {"2001:db8::2", true}, {"2001:db8::3", false}, {"2001:db8:0:1::1", true},
 		{"192.0.2.1", true}, {"::ffff:192.0.2.1", true}, {"192.0.2.1", false}, {"no address", true}} {
-		wait, got := r.Allow(Client(c.address), now)
+		wait, got := r.Allow(ClientKey(c.address), now)
 		if got != c.may || (wait == time.Minute) == c.may {
 			t.Errorf("%d, %s: %v, %s", i, c.address, got, wait)
 		}
 	}
-	one := func(at time.Time) bool { _, ok := r.Allow(Client("192.0.2.1"), at); return ok }
+	one := func(at time.Time) bool { _, ok := r.Allow(ClientKey("192.0.2.1"), at); return ok }
 	if !one(now.Add(time.Minute)) || one(now.Add(time.Minute)) {
 		t.Error("the allowance does not come back one by one")
 	}

@@ -1,6 +1,6 @@
-// Package csvio reads and writes rows for spreadsheets: CSV as RFC 4180 has it,
-// with what Excel makes of it. Unlike encoding/csv it keeps line ends inside of
-// cells as they are, and says where a file is broken.
+// Package csvio reads and writes CSV files (RFC 4180) of spreadsheets, including the
+// variants of Excel. Unlike encoding/csv, it preserves line breaks within cells and
+// reports the row of an error.
 package csvio
 
 import (
@@ -12,12 +12,11 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// Read splits text into rows of cells. Rows of other programs are separated by
-// semicolons or tabs; what separates the first row decides. Empty lines are
-// left out.
+// Read splits text into rows of cells. It detects commas, semicolons and tabs as
+// separators from the first row, and skips empty lines.
 func Read(text string) (rows [][]string, err error) {
 	if !utf8.ValidString(text) {
-		return nil, errors.New("the file is not in UTF-8")
+		return nil, errors.New("the file is not valid UTF-8")
 	}
 	r := reader{rest: strings.TrimPrefix(text, byteOrderMark)}
 	r.separator = separator(r.rest)
@@ -33,7 +32,7 @@ func Read(text string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// separator is whichever stands most often in the first line, outside of quotes.
+// separator returns the most frequent separator in the first line, outside of quotes.
 func separator(text string) byte {
 	count := map[byte]int{}
 	quoted := false
@@ -83,7 +82,7 @@ func (r *reader) row() (cells []string, err error) {
 	}
 }
 
-// cell reads up to the separator or the line's end, which stay.
+// cell reads up to the separator or the end of the line, without consuming it.
 func (r *reader) cell() (string, error) {
 	if !strings.HasPrefix(r.rest, `"`) {
 		end := strings.IndexAny(r.rest, string(r.separator)+"\r\n")
@@ -93,7 +92,7 @@ func (r *reader) cell() (string, error) {
 		cell := r.rest[:end]
 		r.rest = r.rest[end:]
 		if strings.Contains(cell, `"`) {
-			return "", errors.New("a quotation mark stands in a cell that does not begin with one")
+			return "", errors.New("a quotation mark in an unquoted cell")
 		}
 		return cell, nil
 	}
@@ -102,7 +101,7 @@ func (r *reader) cell() (string, error) {
 	for {
 		end := strings.IndexByte(rest, '"')
 		if end < 0 {
-			return "", errors.New("a quotation mark is not closed")
+			return "", errors.New("unterminated quotation mark")
 		}
 		cell.WriteString(rest[:end])
 		rest = rest[end+1:]
@@ -113,7 +112,7 @@ func (r *reader) cell() (string, error) {
 		rest = rest[1:]
 	}
 	if rest != "" && rest[0] != r.separator && rest[0] != '\r' && rest[0] != '\n' {
-		return "", errors.New("something stands behind a closing quotation mark")
+		return "", errors.New("text after a closing quotation mark")
 	}
 	r.rest = rest
 	return cell.String(), nil
@@ -136,12 +135,12 @@ func Write(to []byte, cells []string) []byte {
 	return append(to, '\r', '\n')
 }
 
-// What makes a spreadsheet take a cell for a formula
-// (https://owasp.org/www-community/attacks/CSV_Injection), also in full width.
+// formula contains the first characters of formulas, including full-width forms
+// (https://owasp.org/www-community/attacks/CSV_Injection).
 const formula = "=+-@\t\r\n＝＋－＠"
 
-// Escape puts an apostrophe before a cell that a spreadsheet could take for a
-// formula. Unescape takes it off again, from any text that Escape has made.
+// Escape prefixes a cell that a spreadsheet could interpret as a formula with an
+// apostrophe. Unescape reverses it.
 func Escape(cell string) string {
 	if startsWith(cell, formula) || strings.HasPrefix(cell, "'") && startsWith(cell[1:], formula+"'") {
 		return "'" + cell
@@ -149,7 +148,7 @@ func Escape(cell string) string {
 	return cell
 }
 
-// Unescape gives what was given to Escape.
+// Unescape reverses Escape.
 func Unescape(cell string) string {
 	if strings.HasPrefix(cell, "'") && startsWith(cell[1:], formula+"'") {
 		return cell[1:]
@@ -157,7 +156,7 @@ func Unescape(cell string) string {
 	return cell
 }
 
-func startsWith(text, any string) bool {
+func startsWith(text, chars string) bool {
 	first, size := utf8.DecodeRuneInString(text)
-	return size > 0 && strings.ContainsRune(any, first)
+	return size > 0 && strings.ContainsRune(chars, first)
 }

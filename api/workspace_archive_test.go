@@ -50,7 +50,7 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 	if again := s.export(""); again.Id != e.Id || e.Status != "waiting" || e.Url != nil {
 		t.Errorf("while one waits another one is made: %+v, %+v", e, again)
 	}
-	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_waiting")
+	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_pending")
 	_, err := s.archives().Write(t.Context(), e.Id)
 	s.Must(err)
 	answer := s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil)
@@ -73,10 +73,10 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 	_ = owner
 	var done struct {
 		Added   map[string]int64 `json:"added"`
-		LeftOut []string         `json:"left_out"`
+		Skipped []string         `json:"skipped"`
 	}
 	s.decode(s.send("POST", "/api/v1/workspace/import", bytes.NewReader(raw), "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), http.StatusOK, &done)
-	if done.Added[string(archive.Posts)] != 1 || done.Added[string(archive.Accounts)] != 1 || len(done.LeftOut) != 0 {
+	if done.Added[string(archive.Posts)] != 1 || done.Added[string(archive.Accounts)] != 1 || len(done.Skipped) != 0 {
 		t.Errorf("%+v", done)
 	}
 	if n := s.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", w.ID); n != 1 {
@@ -86,7 +86,7 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 		Entries []struct{ Action string }
 	}
 	s.decode(s.send("GET", "/api/v1/audit", nil, "Authorization", "Bearer "+token), http.StatusOK, &log)
-	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" || log.Entries[1].Action != "workspace.import_began" {
+	if len(log.Entries) < 2 || log.Entries[0].Action != "workspace.imported" || log.Entries[1].Action != "workspace.import_started" {
 		t.Errorf("the import is noted as %+v", log.Entries)
 	}
 	s.decode(s.send("GET", "/api/v1/audit?action=workspace.exported", nil), http.StatusOK, &log)
@@ -114,7 +114,7 @@ func TestAnArchiveEnds(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_expired")
 	var all struct{ Exports []spec.WorkspaceExport }
 	s.decode(s.send("GET", "/api/v1/workspace/exports", nil), http.StatusOK, &all)
-	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" || all.Exports[1].Problem == nil {
+	if len(all.Exports) != 2 || all.Exports[0].Id != e.Id || all.Exports[1].Status != "failed" || all.Exports[1].Error == nil {
 		t.Errorf("%+v", all.Exports)
 	}
 	// Whose archive is lost, as after a restore, has none either.

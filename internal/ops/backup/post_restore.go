@@ -7,32 +7,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// heldCode marks what a restore holds.
+// heldCode is the error code of targets that are held by a restore.
 const heldCode = "restored"
 
-// settle makes the restored rows safe to go on with, in the transaction that
-// loaded them: no process ever sees them otherwise.
+// postRestore makes the restored rows consistent with the present, in the transaction
+// that loaded them.
 //
-// What happened between backup and restore is in nobody's memory. A post that
-// was due meanwhile may have been published, so it is held as uncertain, and a
-// person says whether it exists; or, if that was asked for, it is looked for at
-// its network before anything is sent. So is a dead letter that would come back
-// by itself when its account is connected again: it may have done so already. A
-// series goes on from now: what it made meanwhile is unknown.
+// Nothing is known about the time between backup and restore. A post that was due may
+// have been published, so it is held as uncertain until a user decides, or, with
+// HoldReconcile, Dateline searches for it at its network. The same applies to dead
+// letters that are retried automatically when their account is reconnected. Series
+// continue from now.
 //
-// Temporal may be another, or know of a future that is gone, so every open post
-// and delivery is told to it anew.
-func settle(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) error {
+// The state of Temporal does not match the database, so the workflows of all open posts
+// and deliveries are started again.
+func postRestore(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) error {
 	if err := tx.QueryRow(ctx, "select clock_timestamp()").Scan(&r.At); err != nil {
 		return err
 	}
-	message := fmt.Sprintf("It was due before its database was restored from a backup of %s, and may have been published since then. Look at the account, then confirm it or send it again.",
+	message := fmt.Sprintf("This post was due before the database was restored from a backup of %s, and may already be published. Check the account, then confirm or resend the post.",
 		m.TakenAt.Format("2006-01-02 15:04:05 MST"))
-	if err := suppose(ctx, tx, m, hold, r); err != nil {
+	if err := selectHeld(ctx, tx, m, hold, r); err != nil {
 		return err
 	}
 	state, target := "manual", "uncertain"
-	if hold == HoldLook {
+	if hold == HoldReconcile {
 		state, target = "ambiguous", "publishing"
 	}
 	steps := []struct {
@@ -40,8 +39,7 @@ func settle(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) 
 		args []any
 		n    *int64
 	}{
-		// A call that was under way when the backup was taken stays what it is, for
-		// whoever looks or decides.
+		// A call that was in flight at the time of the backup keeps its state.
 		{`insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, state, sent_at, evidence)
 			select gen_random_uuid(), h.target_id, h.segment, h.revision,
 				1 + coalesce((select max(o.epoch) from operations o where o.target_id = h.target_id and o.segment = h.segment and o.revision = h.revision), 0),
@@ -57,15 +55,15 @@ func settle(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) 
 			where p.post_id in (select h.post_id from held h)`, nil, nil},
 		{`insert into post_events (post_id, workspace_id, target_id, type, actor, data)
 			select h.post_id, h.workspace_id, h.target_id, $1, 'dateline', jsonb_build_object('class', 'ambiguous', 'code', $2::text, 'message', $3::text) from held h`,
-			[]any{map[bool]string{true: "ambiguous", false: "uncertain"}[hold == HoldLook], heldCode, message}, nil},
-		// Whatever Temporal knows is told anew.
+			[]any{map[bool]string{true: "ambiguous", false: "uncertain"}[hold == HoldReconcile], heldCode, message}, nil},
+		// Restart the workflows in Temporal.
 		{`update scheduled_posts set workflow_revision = null where workflow_revision is not null and (status in ('scheduled', 'publishing')
 			or post_id in (select t.post_id from post_targets t where t.status in ('failed', 'uncertain')))`, nil, nil},
-		{`update webhook_deliveries set workflow = false, told_at = null where status = 'pending'`, nil, nil},
+		{`update webhook_deliveries set has_workflow = false, signaled_at = null where status = 'pending'`, nil, nil},
 		{`delete from settings where key = 'temporal_store'`, nil, nil},
-		// What recurs goes on from now.
-		{`update series set looked_until = greatest(looked_until, clock_timestamp()) where status <> 'ended'`, nil, nil},
-		// Leases of processes that are gone.
+		// Series continue from now.
+		{`update series set checked_until = greatest(checked_until, clock_timestamp()) where status <> 'ended'`, nil, nil},
+		// Release the leases of the previous processes.
 		{`update accounts set lease_owner = null, lease_until = null where lease_owner is not null`, nil, nil},
 		{`update crawl_domains set leased_until = null where leased_until is not null`, nil, nil},
 	}
@@ -78,16 +76,16 @@ func settle(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) 
 			*s.n = tag.RowsAffected()
 		}
 	}
-	if hold == HoldLook {
-		r.Held, r.Looked = 0, r.Held
+	if hold == HoldReconcile {
+		r.Held, r.Reconciled = 0, r.Held
 	}
 	return tx.QueryRow(ctx, `select
 		(select count(*) from scheduled_posts p where p.status = 'scheduled'),
-		(select count(*) from api_tokens where revoked_at is null and (expires_at is null or expires_at > clock_timestamp()))`).Scan(&r.Waiting, &r.Tokens)
+		(select count(*) from api_tokens where revoked_at is null and (expires_at is null or expires_at > clock_timestamp()))`).Scan(&r.Scheduled, &r.Tokens)
 }
 
-// suppose lists the targets that may have been sent since the backup.
-func suppose(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) error {
+// selectHeld selects the targets that may have been sent since the backup.
+func selectHeld(ctx context.Context, tx pgx.Tx, m Manifest, hold Hold, r *Restored) error {
 	until := r.At
 	if hold == HoldAll {
 		until = m.TakenAt.AddDate(1000, 0, 0)
