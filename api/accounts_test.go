@@ -208,7 +208,7 @@ type registry struct {
 
 func (r registry) Get(string) (network.Network, bool)         { return r.network, true }
 func (r registry) Connector(string) (network.Connector, bool) { return r.network, true }
-func (r registry) Form(string) (network.FormConnector, bool)  { return r.network, true }
+func (r registry) FormConnector(string) (network.FormConnector, bool)  { return r.network, true }
 
 // ConnectForm finds both pages.
 func (s several) ConnectForm(ctx context.Context, base string, values map[string]secret.Text) ([]network.Account, error) {

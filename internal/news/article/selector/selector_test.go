@@ -217,7 +217,7 @@ func TestCompile_RejectsInvalidSelectors(t *testing.T) {
 	for _, c := range []struct{ path, why string }{
 		{"//div[", "is not valid XPath"},
 		{"", "1 to 400 characters"},
-		{"//*[//*[//*]]", "inside of a condition"},
+		{"//*[//*[//*]]", "not supported in predicates"},
 		{"//div/following::p", "not supported"},
 		{"//a|//b", "no union"},
 		{"//a//b//c//d", "at most three"},
