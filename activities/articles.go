@@ -10,22 +10,22 @@ import (
 	pages "dateline/internal/news/pipeline"
 )
 
-// PageConsumer reads the pages that the crawler has stored.
+// PageConsumer extracts articles from crawled pages.
 type PageConsumer interface {
-	Run(ctx context.Context, stop <-chan struct{}, beat func(pages.Stats)) (pages.Stats, error)
+	Run(ctx context.Context, stop <-chan struct{}, heartbeat func(pages.Stats)) (pages.Stats, error)
 }
 
-// SelectorLearner does about the selectors of a site what is to be done.
+// SelectorLearner performs the requested action on the selectors of a site.
 type SelectorLearner interface {
-	Learn(ctx context.Context, domain string, beat func()) (pages.LearnResult, error)
+	Learn(ctx context.Context, domain string, heartbeat func()) (pages.LearnResult, error)
 }
 
-// PageCounter counts pages that wait to be read.
+// PageCounter counts pages that are not extracted yet.
 type PageCounter interface {
-	CountWaitingPages(ctx context.Context, most int) (int, error)
+	CountWaitingPages(ctx context.Context, limit int) (int, error)
 }
 
-// Articles makes articles of pages.
+// Articles contains the activities of article extraction.
 type Articles struct {
 	Consumer PageConsumer
 	Learner  SelectorLearner
@@ -33,23 +33,23 @@ type Articles struct {
 }
 
 const (
-	// pagesPerExtractor is how many waiting pages call for one more reader.
+	// pagesPerExtractor is the number of waiting pages for each additional extractor.
 	pagesPerExtractor = 1000
-	// maxExtractors read at once, on all workers together.
+	// maxExtractors limits concurrent extractors on all workers together.
 	maxExtractors = 16
 )
 
-// PlanExtraction says how many readers there should be.
-func (a *Articles) PlanExtraction(ctx context.Context) (readers int, err error) {
+// PlanExtraction returns the number of extractors to run.
+func (a *Articles) PlanExtraction(ctx context.Context) (extractors int, err error) {
 	waiting, err := a.Waiting.CountWaitingPages(ctx, maxExtractors*pagesPerExtractor)
 	return min(1+waiting/pagesPerExtractor, maxExtractors), err
 }
 
-// ExtractPages reads stored pages for some minutes. It is safe to run again, and
-// several times at once: pages are leased, and what a page brings is stored in
-// the transaction that takes it off the list.
+// ExtractPages extracts crawled pages for some minutes. It is idempotent and may run
+// concurrently: pages are leased, and the result of a page is stored in the transaction
+// that removes it from the queue.
 func (a *Articles) ExtractPages(ctx context.Context) (pages.Stats, error) {
-	return a.Consumer.Run(ctx, activity.GetWorkerStopChannel(ctx), func(so pages.Stats) { activity.RecordHeartbeat(ctx, so.Pages) })
+	return a.Consumer.Run(ctx, activity.GetWorkerStopChannel(ctx), func(stats pages.Stats) { activity.RecordHeartbeat(ctx, stats.Pages) })
 }
 
 // LearnInput names a site.
@@ -57,13 +57,13 @@ type LearnInput struct {
 	Domain string
 }
 
-// LearnSelectors learns selectors of a site, or takes bad ones back. What is to
-// be done stands in the database, so that doing it again does nothing.
+// LearnSelectors learns or rolls back the selectors of a site. The requested action is
+// stored in the database, so repeating it does nothing.
 func (a *Articles) LearnSelectors(ctx context.Context, in LearnInput) (pages.LearnResult, error) {
 	out, err := a.Learner.Learn(ctx, in.Domain, func() { activity.RecordHeartbeat(ctx) })
 	var refused *apperr.Error
 	if errors.As(err, &refused) {
-		return pages.LearnResult{Action: "nothing"}, nil // of a domain that nobody knows
+		return pages.LearnResult{Action: "none"}, nil // unknown domain
 	}
 	return out, err
 }

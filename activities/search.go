@@ -10,38 +10,37 @@ import (
 	"dateline/internal/news/search/indexer"
 )
 
-// ArticleIndexer brings articles into the index of the search.
+// ArticleIndexer keeps the search index in sync.
 type ArticleIndexer interface {
-	Sync(ctx context.Context, beat func(done int)) (int, error)
-	Reindex(ctx context.Context, at indexer.Progress, beat func(indexer.Progress)) (int, error)
+	Sync(ctx context.Context, heartbeat func(done int)) (int, error)
+	Reindex(ctx context.Context, at indexer.Progress, heartbeat func(indexer.Progress)) (int, error)
 }
 
-// Search keeps the index of the search.
+// Search contains the activities of search indexing.
 type Search struct {
 	Indexer ArticleIndexer
-	// Prepare brings the engine's settings up to date; it is called before the first look.
+	// Prepare updates the settings of the engine. It is called once, before indexing.
 	Prepare func(ctx context.Context) error
-	// EmbedMissing makes vectors that are missing, so many at most; nil: there are none to make.
-	EmbedMissing func(ctx context.Context, most int) (int, error)
+	// EmbedMissing embeds articles without vectors, up to limit; nil: no embedder.
+	EmbedMissing func(ctx context.Context, limit int) (int, error)
 	Timing       SearchTiming
 
 	prepared atomic.Bool
 }
 
-// SearchTiming are the pauses of the indexing. A zero field has its default;
-// tests shorten them.
+// SearchTiming configures the intervals of indexing. Zero fields have defaults; tests
+// shorten them.
 type SearchTiming struct {
-	MaxDuration  time.Duration // how long one activity watches the outbox; 2 min
-	PollInterval time.Duration // between two looks that find nothing; 1 s
+	MaxDuration  time.Duration // of one SyncIndex activity; 2 min
+	PollInterval time.Duration // between polls of an empty outbox; 1 s
 }
 
 const (
 	embedBatchSize  = 64
-	embedRetryDelay = 30 * time.Second // after it failed
+	embedRetryDelay = 30 * time.Second // after a failure
 )
 
-// SyncIndex takes what changes into the index, for a while. It gives how
-// many changes that were.
+// SyncIndex indexes changes for a while and returns their number.
 func (s *Search) SyncIndex(ctx context.Context) (done int, err error) {
 	watch, look := s.Timing.MaxDuration, s.Timing.PollInterval
 	if watch <= 0 {
@@ -68,7 +67,7 @@ func (s *Search) SyncIndex(ctx context.Context) (done int, err error) {
 		if s.EmbedMissing != nil && n == 0 && time.Now().After(embedAfter) {
 			if _, err := s.EmbedMissing(ctx, embedBatchSize); err != nil {
 				embedAfter = time.Now().Add(embedRetryDelay)
-				activity.GetLogger(ctx).Warn("articles wait to be embedded", "error", err)
+				activity.GetLogger(ctx).Warn("could not embed articles; retrying later", "error", err)
 			}
 		}
 		activity.RecordHeartbeat(ctx, done)
@@ -84,7 +83,8 @@ func (s *Search) SyncIndex(ctx context.Context) (done int, err error) {
 	}
 }
 
-// Reindex builds the index anew. A retry goes on where the last try was.
+// Reindex rebuilds the index. A retry continues from the progress of the previous
+// attempt.
 func (s *Search) Reindex(ctx context.Context) (articles int, err error) {
 	var at indexer.Progress
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &at) != nil {

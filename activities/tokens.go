@@ -28,6 +28,11 @@ type RefreshStarter interface {
 	StartRefresh(ctx context.Context, id uuid.UUID) error
 }
 
+// Announcer notifies streams that there are new events.
+type Announcer interface {
+	Announce()
+}
+
 // Tokens keeps accounts connected: it finds tokens that are to be renewed, and
 // tells in time of those that cannot be.
 type Tokens struct {
@@ -38,17 +43,17 @@ type Tokens struct {
 	Log      *slog.Logger
 }
 
-const refreshBatch = 500
+const maxRefreshes = 500
 
-// TendResult says what a look at all accounts did.
-type TendResult struct {
+// MaintainAccountsResult says what a look at all accounts did.
+type MaintainAccountsResult struct {
 	Started int // renewals
 	Warned  int // of access that ends
 }
 
-// TendAccounts starts the renewals that are due, and warns of access that ends.
-func (t *Tokens) TendAccounts(ctx context.Context) (TendResult, error) {
-	var result TendResult
+// MaintainAccounts starts the renewals that are due, and warns of access that ends.
+func (t *Tokens) MaintainAccounts(ctx context.Context) (MaintainAccountsResult, error) {
+	var result MaintainAccountsResult
 	warned, err := t.Store.WarnOfExpiry(ctx)
 	if err != nil {
 		return result, err
@@ -57,7 +62,7 @@ func (t *Tokens) TendAccounts(ctx context.Context) (TendResult, error) {
 		t.Log.InfoContext(ctx, "access to accounts ends soon", "accounts", warned)
 		t.Live.Announce()
 	}
-	due, err := t.Store.RefreshesDue(ctx, refreshBatch)
+	due, err := t.Store.RefreshesDue(ctx, maxRefreshes)
 	if err != nil {
 		return result, err
 	}
@@ -71,18 +76,18 @@ func (t *Tokens) TendAccounts(ctx context.Context) (TendResult, error) {
 	return result, nil
 }
 
-// RenewStep is how a renewal stands.
-type RenewStep struct {
+// RenewalStep is how a renewal stands.
+type RenewalStep struct {
 	Outcome account.Outcome
 	Wait    time.Duration // until the next try; 0: nothing is left to do
 }
 
 // RenewToken renews an account's token if its time has come. What networks say
 // stays in the account's row.
-func (t *Tokens) RenewToken(ctx context.Context, id uuid.UUID) (RenewStep, error) {
+func (t *Tokens) RenewToken(ctx context.Context, id uuid.UUID) (RenewalStep, error) {
 	r, wait, err := t.Accounts.RenewDue(ctx, id)
 	if err != nil {
-		return RenewStep{}, lasting(err)
+		return RenewalStep{}, lasting(err)
 	}
-	return RenewStep{Outcome: r.Outcome, Wait: wait}, nil
+	return RenewalStep{Outcome: r.Outcome, Wait: wait}, nil
 }

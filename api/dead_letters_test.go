@@ -160,7 +160,7 @@ func TestAConfirmedPostEndsItsWorkflow(t *testing.T) {
 	target := path + "/targets/" + p.Targets[0].ID.String()
 	for name, a := range map[string]answer{"edit": s.send("PATCH", path, object{"content": "x"}), "cancel": s.send("DELETE", path, nil), "publish now": s.send("POST", path+"/publish-now", nil)} {
 		s.refused(a, 409, "too_late")
-		if !strings.Contains(string(a.body), "waits for a decision about @desk") {
+		if !strings.Contains(string(a.body), "needs a decision about @desk") {
 			t.Errorf("%s: %s", name, a.body)
 		}
 	}

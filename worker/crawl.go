@@ -17,18 +17,19 @@ import (
 	"dateline/workflows"
 )
 
-// CrawlActivities is what the crawler's worker can do.
+// CrawlActivities are the activities of the crawler's worker.
 type CrawlActivities struct {
 	Crawl       *activities.Crawl
 	Maintenance *activities.CrawlMaintenance
 	Articles    *activities.Articles
 }
 
-// NewCrawl prepares the worker of the crawler's queue. Its drains mostly wait.
+// NewCrawl creates the worker of the crawler's task queue. Its activities
+// mostly wait.
 func NewCrawl(c client.Client, a CrawlActivities) worker.Worker {
 	w := worker.New(c, workflows.CrawlQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: a.Crawl.MaxDomains + 20,
-		WorkerStopTimeout:                  stopPatience,
+		WorkerStopTimeout:                  stopTimeout,
 		WorkflowTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})
@@ -52,7 +53,7 @@ func RegisterCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
 }
 
-// crawlSchedules are those of the crawler, see schedules.
+// crawlSchedules are the schedules of the crawler, see schedules.
 func crawlSchedules() []client.ScheduleOptions {
 	every := func(id, name string, interval, offset time.Duration, now bool) client.ScheduleOptions {
 		return client.ScheduleOptions{
@@ -72,8 +73,8 @@ func crawlSchedules() []client.ScheduleOptions {
 	}
 }
 
-// deleteSchedules takes away what a part that is switched off has left: nobody
-// would run it.
+// deleteSchedules deletes the schedules of a disabled feature, which no worker
+// would run.
 func deleteSchedules(ctx context.Context, c client.Client, all []client.ScheduleOptions) error {
 	for _, one := range all {
 		err := c.ScheduleClient().GetHandle(ctx, one.ID).Delete(ctx)

@@ -72,7 +72,7 @@ func (n *newsroomOfSecrets) wantNowhere(a account.Account, others ...string) {
 		t.Fatalf("only %d secrets were given out", len(secrets))
 	}
 	histories, workflowsSeen := n.histories(t)
-	for _, want := range []string{workflows.PostWorkflow, workflows.RefreshTokenWorkflow, workflows.TendAccountsWorkflow} {
+	for _, want := range []string{workflows.PostWorkflow, workflows.RefreshTokenWorkflow, workflows.MaintainAccountsWorkflow} {
 		if !workflowsSeen[want] {
 			t.Errorf("no %s ran", want)
 		}

@@ -18,6 +18,7 @@ import (
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
+	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -72,7 +73,7 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Scheduler, Live: n.Bus},
 			Recovery: &delivery.Recovery{Store: n.Store, Signaler: n.starter, Live: n.Bus, Log: log}},
 		Series:   &activities.Series{Store: n.Store, Scheduler: n.Scheduler, Signaler: n.starter, Log: log},
-		Webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log},
+		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log}},
 		Tokens:   &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
 	}, Deps{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -51,13 +51,13 @@ func schedules() []client.ScheduleOptions {
 			TaskQueue: workflows.PostQueue,
 		},
 	}, {
-		ID:            workflows.TendSchedule,
+		ID:            workflows.MaintainAccountsSchedule,
 		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
 		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
 		CatchupWindow: time.Minute,
 		Action: &client.ScheduleWorkflowAction{
-			ID:        workflows.TendSchedule,
-			Workflow:  workflows.TendAccountsWorkflow,
+			ID:        workflows.MaintainAccountsSchedule,
+			Workflow:  workflows.MaintainAccountsWorkflow,
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,

@@ -15,7 +15,7 @@ import (
 
 // NewSearch prepares the worker of the search's queue.
 func NewSearch(c client.Client, a *activities.Search) worker.Worker {
-	w := worker.New(c, workflows.SearchQueue, worker.Options{MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopPatience})
+	w := worker.New(c, workflows.SearchQueue, worker.Options{MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopTimeout})
 	w.RegisterWorkflowWithOptions(workflows.IndexArticles, workflow.RegisterOptions{Name: workflows.IndexArticlesWorkflow})
 	w.RegisterWorkflowWithOptions(workflows.ReindexArticles, workflow.RegisterOptions{Name: workflows.ReindexArticlesWorkflow})
 	w.RegisterActivityWithOptions(a, activity.RegisterOptions{})

@@ -113,8 +113,8 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 	client, err := call.NewClient([]string{"127.0.0.1/32"})
 	n.Must(err)
 	t.Cleanup(client.CloseIdleConnections)
-	return &outbox{Newsroom: n, t: t, webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: client, Live: n.Bus,
-		Log: slog.New(slog.DiscardHandler), Timing: activities.WebhookTiming{RetrySchedule: pauses, Timeout: 10 * time.Second}}}
+	return &outbox{Newsroom: n, t: t, webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: n.Store, Sealer: n.Sealer, Client: client, Live: n.Bus,
+		Log: slog.New(slog.DiscardHandler), Timing: webhook.Timing{RetrySchedule: pauses, Timeout: 10 * time.Second}}}}
 }
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
@@ -322,7 +322,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 }
 
 // try puts one test delivery through one attempt.
-func (o *outbox) try(e webhook.Endpoint) (activities.DeliveryStep, webhook.Delivery) {
+func (o *outbox) try(e webhook.Endpoint) (webhook.Step, webhook.Delivery) {
 	o.t.Helper()
 	d, err := o.Webhooks.Test(o.t.Context(), o.Owner, e.ID)
 	o.Must(err)
@@ -389,7 +389,7 @@ func TestPrivateAddressesAreNotReachedEvenWhenTheyAreStored(t *testing.T) {
 	e, _ := o.endpoint(r.URL)
 	strict, err := call.NewClient(nil)
 	o.Must(err)
-	o.webhooks.Client = strict
+	o.webhooks.Deliverer.Client = strict
 	for _, address := range []string{r.URL, strings.Replace(r.URL, "127.0.0.1", "localhost", 1), "https://169.254.169.254/latest", "https://[::1]/"} {
 		o.Exec("update webhook_endpoints set url = $1", address)
 		if _, d := o.try(e); d.Status != webhook.Pending || d.ResponseStatus != 0 || d.LastError == "" || strings.Contains(d.LastError, "127.0.0.1") {

@@ -68,24 +68,24 @@ type Worker struct {
 	views    bool          // readers are counted
 	search   worker.Worker // nil: there are no articles
 	running  *delivery.InFlight
-	around   Deps
-	roster   *registry
+	deps     Deps
+	registry *registry
 	log      *slog.Logger
 }
 
-// stopPatience is how long a stop waits for calls that are under way.
-const stopPatience = 20 * time.Second
+// stopTimeout is how long a stop waits for calls that are under way.
+const stopTimeout = 20 * time.Second
 
-// concurrentPosts bounds the posts that wait armed in memory at once.
-const concurrentPosts = 10_000
+// maxArmedPosts bounds the posts that wait armed in memory at once.
+const maxArmedPosts = 10_000
 
-// concurrentDeliveries bounds the attempts of webhooks at once, most of which
+// maxDeliveries bounds the attempts of webhooks at once, most of which
 // wait for an answer.
-const concurrentDeliveries = 500
+const maxDeliveries = 500
 
-// stickyPatience is how long a workflow's step waits for the worker that has the
+// stickyTimeout is how long a workflow's step waits for the worker that has the
 // workflow in memory. A worker that is gone delays a step by as much.
-const stickyPatience = 15 * time.Second
+const stickyTimeout = 15 * time.Second
 
 // New prepares a worker, of whose publishing it wants to know; Run begins to poll.
 func New(c client.Client, a Activities, around Deps) *Worker {
@@ -93,14 +93,14 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	inFlight := a.Publishing.Publisher.InFlight()
 	posts := worker.New(c, workflows.PostQueue, worker.Options{
 		Identity:                                identity,
-		MaxConcurrentActivityExecutionSize:      concurrentPosts,
+		MaxConcurrentActivityExecutionSize:      maxArmedPosts,
 		MaxConcurrentLocalActivityExecutionSize: 200,
 		// The publisher plans its heartbeats itself.
 		MaxHeartbeatThrottleInterval: time.Second,
 		// Under load a step may wait for longer than the usual 5 s; taking it away
 		// from the worker that knows the workflow then adds to the load.
-		StickyScheduleToStartTimeout: stickyPatience,
-		WorkerStopTimeout:            stopPatience,
+		StickyScheduleToStartTimeout: stickyTimeout,
+		WorkerStopTimeout:            stopTimeout,
 		WorkflowTaskPollerBehavior:   worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:   worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})
@@ -108,7 +108,7 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 	posts.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.MaterializeSeries, workflow.RegisterOptions{Name: workflows.MaterializeSeriesWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.TendAccounts, workflow.RegisterOptions{Name: workflows.TendAccountsWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.MaintainAccounts, workflow.RegisterOptions{Name: workflows.MaintainAccountsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
 	posts.RegisterActivityWithOptions(a.Publishing, activity.RegisterOptions{})
@@ -122,12 +122,12 @@ func New(c client.Client, a Activities, around Deps) *Worker {
 		posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
 	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
-		MaxConcurrentActivityExecutionSize: concurrentDeliveries,
-		WorkerStopTimeout:                  stopPatience,
+		MaxConcurrentActivityExecutionSize: maxDeliveries,
+		WorkerStopTimeout:                  stopTimeout,
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: inFlight, around: around, log: around.Log, roster: &registry{
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: inFlight, deps: around, log: around.Log, registry: &registry{
 		store: around.Store, releaser: around.Releaser, running: inFlight.Count, horizon: delivery.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
@@ -147,7 +147,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	// Beyond ctx: while the worker stops it still has posts in its hands.
 	living, gone := context.WithCancel(context.WithoutCancel(ctx))
 	var rostered sync.WaitGroup
-	rostered.Go(func() { w.roster.run(living) })
+	rostered.Go(func() { w.registry.run(living) })
 	defer rostered.Wait()
 	defer gone()
 	if err := w.posts.Start(); err != nil {
@@ -171,19 +171,19 @@ func (w *Worker) Run(ctx context.Context) error {
 		queues = append(queues, workflows.SearchQueue)
 	}
 	var aside sync.WaitGroup
-	aside.Go(func() { w.around.Dispatcher.Run(ctx) })
-	aside.Go(func() { w.running.Follow(ctx, w.around.Notices.ListenPosts(ctx), w.around.Store, w.log) })
+	aside.Go(func() { w.deps.Dispatcher.Run(ctx) })
+	aside.Go(func() { w.running.Follow(ctx, w.deps.Notices.ListenPosts(ctx), w.deps.Store, w.log) })
 	w.log.Info("worker started", "queues", queues)
-	w.putSchedules(ctx)
+	w.ensureAllSchedules(ctx)
 	<-ctx.Done()
 	aside.Wait()
-	w.log.Info("worker stopping", "patience", stopPatience)
+	w.log.Info("worker stopping", "patience", stopTimeout)
 	return nil
 }
 
-// putSchedules has the schedules in place in the end: Temporal may go away again
+// ensureAllSchedules has the schedules in place in the end: Temporal may go away again
 // just after it came, which must not end a worker that has posts to bring out.
-func (w *Worker) putSchedules(ctx context.Context) {
+func (w *Worker) ensureAllSchedules(ctx context.Context) {
 	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 		err := ensureSchedules(ctx, w.client)
 		for _, part := range []struct {

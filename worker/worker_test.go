@@ -43,7 +43,7 @@ func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
 	if !there(workflows.FlushViewsSchedule) || !there(workflows.MaintainViewsSchedule) {
 		t.Fatal("the schedules were not made")
 	}
-	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).putSchedules(t.Context())
+	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).ensureAllSchedules(t.Context())
 	if there(workflows.FlushViewsSchedule) || there(workflows.MaintainViewsSchedule) || !there(workflows.ReconcileSchedule) {
 		t.Error("a worker that counts no readers left their schedules, or has none of its own")
 	}
@@ -265,7 +265,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(stopPatience + 5*time.Second):
+	case <-time.After(stopTimeout + 5*time.Second):
 		t.Error("the worker did not stop")
 	}
 }
@@ -295,7 +295,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
 	await(t, "the last schedule", func() bool {
-		_, err := c.ScheduleClient().GetHandle(t.Context(), workflows.TendSchedule).Describe(t.Context())
+		_, err := c.ScheduleClient().GetHandle(t.Context(), workflows.MaintainAccountsSchedule).Describe(t.Context())
 		return err == nil
 	})
 	stop()

@@ -9,17 +9,17 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// Names by which the workflows of articles are started.
+// Workflow types of article extraction.
 const (
-	ExtractArticlesWorkflow = "ReadArticles"
+	ExtractArticlesWorkflow = "ExtractArticles"
 	LearnSelectorsWorkflow  = "LearnSelectors"
 )
 
-// ExtractArticlesSchedule is the id of its schedule.
-const ExtractArticlesSchedule = "read-articles"
+// ExtractArticlesSchedule is the id of the schedule that keeps ExtractArticles running.
+const ExtractArticlesSchedule = "extract-articles"
 
-// LearnSelectorsID is the workflow id of what is done about a site's selectors:
-// one thing at a time.
+// LearnSelectorsID is the workflow id of learning or rollback for a site: there is one
+// at a time.
 func LearnSelectorsID(domain string) string { return "selectors/" + domain }
 
 // LearnSelectorsInput starts a LearnSelectors workflow.
@@ -27,46 +27,47 @@ type LearnSelectorsInput struct {
 	Domain string
 }
 
-// ExtractArticlesResult is what a ReadArticles workflow did.
+// ExtractArticlesResult counts the results of an ExtractArticles workflow.
 type ExtractArticlesResult struct {
-	Pages, Articles, Others, Failed, Later int
+	Pages, Articles, NonArticles, Failed, Deferred int
 }
 
-// batchesPerRun is how many rounds a ReadArticles does before it ends and the
-// schedule starts the next: about an hour.
+// batchesPerRun is the number of batches of a run, about an hour. The schedule starts
+// the next run.
 const batchesPerRun = 15
 
-// ExtractArticles reads what the crawler stores. A schedule sees to it that it runs. A round goes on for some minutes and looks for new pages all the
-// time, so a page waits for seconds; where many wait, more readers share them.
+// ExtractArticles extracts articles from crawled pages. Each batch runs for some minutes
+// and polls for new pages, so a page waits for seconds; a backlog is shared by more
+// extractors.
 func ExtractArticles(ctx workflow.Context) (ExtractArticlesResult, error) {
 	var a *activities.Articles
 	var total ExtractArticlesResult
-	for rounds := 0; rounds < batchesPerRun && !workflow.GetInfo(ctx).GetContinueAsNewSuggested(); rounds++ {
-		var readers int
-		if err := workflow.ExecuteLocalActivity(rows(ctx, "Counts waiting pages"), a.PlanExtraction).Get(ctx, &readers); err != nil {
+	for batches := 0; batches < batchesPerRun && !workflow.GetInfo(ctx).GetContinueAsNewSuggested(); batches++ {
+		var extractors int
+		if err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Count waiting pages"), a.PlanExtraction).Get(ctx, &extractors); err != nil {
 			return total, err
 		}
-		all := make([]workflow.Future, readers)
+		all := make([]workflow.Future, extractors)
 		for i := range all {
-			all[i] = workflow.ExecuteActivity(crawling(ctx, "Reads pages"), a.ExtractPages)
+			all[i] = workflow.ExecuteActivity(crawlOptions(ctx, "Extract pages"), a.ExtractPages)
 		}
 		for _, one := range all {
 			var did pipeline.Stats
 			if err := one.Get(ctx, &did); err != nil {
 				return total, err
 			}
-			total.Pages, total.Articles, total.Others = total.Pages+did.Pages, total.Articles+did.Articles, total.Others+did.NonArticles
-			total.Failed, total.Later = total.Failed+did.Failed, total.Later+did.Deferred
+			total.Pages, total.Articles, total.NonArticles = total.Pages+did.Pages, total.Articles+did.Articles, total.NonArticles+did.NonArticles
+			total.Failed, total.Deferred = total.Failed+did.Failed, total.Deferred+did.Deferred
 		}
-		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages read, %d articles, %d pages are none, %d cannot be read", total.Pages, total.Articles, total.Others, total.Failed))
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages processed: %d articles, %d without an article, %d failed", total.Pages, total.Articles, total.NonArticles, total.Failed))
 	}
 	return total, nil
 }
 
-// LearnSelectors does about a site's selectors what its monitor asks for. What
-// that is, stands in the database: a run that comes twice does nothing.
+// LearnSelectors performs the action that the monitor of a site requested. The request
+// is stored in the database, so a repeated run does nothing.
 func LearnSelectors(ctx workflow.Context, in LearnSelectorsInput) (out pipeline.LearnResult, err error) {
 	var a *activities.Articles
-	err = workflow.ExecuteActivity(learning(ctx, "Selectors of "+in.Domain), a.LearnSelectors, activities.LearnInput(in)).Get(ctx, &out)
+	err = workflow.ExecuteActivity(learnOptions(ctx, "Learn or roll back selectors of "+in.Domain), a.LearnSelectors, activities.LearnInput(in)).Get(ctx, &out)
 	return out, err
 }

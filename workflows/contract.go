@@ -28,7 +28,7 @@ const (
 // activities.Publishing.PublishTarget.
 const PublishActivity = "PublishTarget"
 
-// Ids of the schedules that run workflows by the clock.
+// Ids of schedules.
 const (
 	ReconcileSchedule   = "reconcile-posts"
 	MaterializeSchedule = "materialize-series"
@@ -43,8 +43,8 @@ const (
 	SignalPublishNow = "publish_now" //
 	SignalRetry      = "retry"       // input: none, or TargetsSignal
 	SignalDiscard    = "discard"     // input: none, or TargetsSignal
-	SignalChanged    = "changed"     // the post's row changed: read it again; of DeliverWebhook, the delivery's
-	SignalWake       = "wake"        // a rate limit that the post waits for is open: ask again
+	SignalChanged    = "changed"     // the post's row changed: read it again; also the row of a delivery
+	SignalWake       = "wake"        // a rate limit that the post waits for is open: try again
 )
 
 // QueryState asks a Post workflow what it is doing (StateResult).
@@ -60,9 +60,9 @@ func DeliveryID(delivery uuid.UUID) string { return "webhook/" + delivery.String
 // edit is always seen and no content or secret enters a history.
 type PostInput struct {
 	PostID uuid.UUID
-	// Shown says that it was started with its search attributes. Older runs set
-	// them themselves.
-	Shown bool `json:",omitempty"`
+	// HasSearchAttributes says that it was started with its search attributes. Other
+	// runs set them themselves.
+	HasSearchAttributes bool `json:",omitempty"`
 }
 
 // DeliverWebhookInput starts a DeliverWebhook workflow.
@@ -70,13 +70,13 @@ type DeliverWebhookInput struct {
 	DeliveryID uuid.UUID
 }
 
-// PostResult is how the post ended.
+// PostResult is the final state of the post.
 type PostResult struct {
 	Status string
 }
 
-// EditSignal is what an operator may change by a signal; what is left out
-// stays as it is.
+// EditSignal is what an operator may change by a signal; fields that are not set
+// stay unchanged.
 type EditSignal struct {
 	Content       *string `json:"content,omitempty"`
 	ScheduledTime *string `json:"scheduled_time,omitempty"` // RFC 3339, or local with time_zone
@@ -89,7 +89,7 @@ type TargetsSignal struct {
 	Targets []uuid.UUID `json:"targets,omitempty"`
 }
 
-// StateResult answers QueryState.
+// StateResult is the result of QueryState.
 type StateResult struct {
 	Doing    string `json:"doing"` // reading, waiting, preparing, publishing, parked, done
 	Until    string `json:"until,omitempty"`
@@ -97,7 +97,7 @@ type StateResult struct {
 }
 
 // Search attributes, all indexed by Temporal for the Web UI and for
-// `temporal workflow list --query`. Control never goes through them.
+// `temporal workflow list --query`. Workflows never read them to decide.
 var (
 	PostStatusKey = temporal.NewSearchAttributeKeyKeyword("PostStatus")
 	PlatformKey   = temporal.NewSearchAttributeKeyKeyword("Platform")
@@ -106,7 +106,7 @@ var (
 	PublishAtKey  = temporal.NewSearchAttributeKeyTime("PublishAt")
 )
 
-// SearchAttributes are the names and types that a namespace must know.
+// SearchAttributes are the names and types that a namespace must have.
 func SearchAttributes() map[string]string {
 	return map[string]string{
 		PostStatusKey.GetName(): "Keyword",

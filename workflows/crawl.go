@@ -31,7 +31,7 @@ const maxInlineWait = 15 * time.Second
 func Crawl(ctx workflow.Context) (CrawlResult, error) {
 	var c *activities.Crawl
 	var plan activities.CrawlPlan
-	if err := workflow.ExecuteActivity(housekeeping(ctx), c.PlanCrawl).Get(ctx, &plan); err != nil {
+	if err := workflow.ExecuteActivity(housekeepingOptions(ctx), c.PlanCrawl).Get(ctx, &plan); err != nil {
 		return CrawlResult{}, err
 	}
 	result := CrawlResult{Seeds: plan.Seeds}
@@ -105,7 +105,7 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 // fetchOnce runs one fetch activity. A signal cancels it and is returned.
 func fetchOnce(ctx workflow.Context, domain string, signals commandSignals) (result activities.FetchDomainResult, requested crawl.Command, err error) {
 	var c *activities.Crawl
-	fetchCtx, cancel := workflow.WithCancel(crawling(ctx, "Crawls "+domain))
+	fetchCtx, cancel := workflow.WithCancel(crawlOptions(ctx, "Crawls "+domain))
 	future := workflow.ExecuteActivity(fetchCtx, c.FetchDomain, activities.FetchDomainInput{Domain: domain})
 	selector := workflow.NewSelector(ctx)
 	selector.AddFuture(future, func(workflow.Future) {})
@@ -123,7 +123,7 @@ func fetchOnce(ctx workflow.Context, domain string, signals commandSignals) (res
 func applyCommands(ctx workflow.Context, domain string, requested []crawl.Command) error {
 	var c *activities.Crawl
 	for _, command := range requested {
-		err := workflow.ExecuteLocalActivity(rows(ctx, "Applies "+string(command)), c.ApplyDomainCommand, activities.DomainCommandInput{Domain: domain, Command: command}).Get(ctx, nil)
+		err := workflow.ExecuteLocalActivity(databaseOptions(ctx, "Applies "+string(command)), c.ApplyDomainCommand, activities.DomainCommandInput{Domain: domain, Command: command}).Get(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -184,20 +184,20 @@ func (s commandSignals) wait(ctx workflow.Context, d time.Duration) {
 // schedule runs it.
 func RebuildURLFilter(ctx workflow.Context) (urls int, err error) {
 	var k *activities.CrawlMaintenance
-	err = workflow.ExecuteActivity(lengthy(ctx, "Rebuilds the URL filter"), k.RebuildURLFilter).Get(ctx, &urls)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Rebuilds the URL filter"), k.RebuildURLFilter).Get(ctx, &urls)
 	return urls, err
 }
 
 // DeleteOldPageVersions deletes old versions of pages. A schedule runs it.
 func DeleteOldPageVersions(ctx workflow.Context) (dropped int, err error) {
 	var k *activities.CrawlMaintenance
-	err = workflow.ExecuteActivity(lengthy(ctx, "Deletes old page versions"), k.DeleteOldPageVersions).Get(ctx, &dropped)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Deletes old page versions"), k.DeleteOldPageVersions).Get(ctx, &dropped)
 	return dropped, err
 }
 
 // ExportPages writes a WARC file of a domain into the object store.
 func ExportPages(ctx workflow.Context, in ExportPagesInput) (out activities.ExportResult, err error) {
 	var k *activities.CrawlMaintenance
-	err = workflow.ExecuteActivity(lengthy(ctx, "Writes the WARC file"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Writes the WARC file"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
 	return out, err
 }

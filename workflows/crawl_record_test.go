@@ -146,7 +146,7 @@ func crawlScenarios() map[string]*crawlScenario {
 		}, done(-1)),
 		"rebuild_url_filter":       {crawl: &fakeCrawl{}, name: workflows.RebuildURLFilterWorkflow},
 		"delete_old_page_versions": {crawl: &fakeCrawl{}, name: workflows.DeleteOldPageVersionsWorkflow},
-		"read_articles":            {crawl: &fakeCrawl{}, name: workflows.ExtractArticlesWorkflow},
+		"extract_articles":         {crawl: &fakeCrawl{}, name: workflows.ExtractArticlesWorkflow},
 		"learn_selectors":          {crawl: &fakeCrawl{}, name: workflows.LearnSelectorsWorkflow, input: workflows.LearnSelectorsInput{Domain: "news.example"}},
 		"export_pages": {crawl: &fakeCrawl{}, name: workflows.ExportPagesWorkflow, input: workflows.ExportPagesInput{Domain: "news.example",
 			From: time.Unix(0, 0).UTC(), To: time.Unix(1e9, 0).UTC(), Key: "exports/news.example/1.warc.gz"}},

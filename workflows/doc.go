@@ -1,5 +1,5 @@
-// Package workflows decides, durably. It does no input or output: that is what
-// package activities is for.
+// Package workflows contains Dateline's Temporal workflows: durable decisions
+// without input or output, which package activities does.
 //
 // The Post workflow, one per post (its id is post/<post id>):
 //
@@ -9,24 +9,24 @@
 //	 ▲   ▲   │        before, then upload        before its time ─── cancel ─► end
 //	 │   │   │        what is attached                │ timer
 //	 │   │   │                                        ▼
-//	 │   └───┼──────────────────────── publish every target (activity: ready,
-//	 │       │  all targets answered,     wait, claim, send, next segment)
-//	 │       │  or the post had changed
+//	 │   └───┼──────────────────────── publish every target (activity: prepare,
+//	 │       │  all targets have a        wait, claim, send, next segment)
+//	 │       │  result, or it changed
 //	 │       ▼ nothing to publish
 //	 │     dead letters? ── no ─► end
 //	 │       │ yes
 //	 │       ▼
 //	 └──── park: retry, edit, discard, changed
-//	         └─ 30 days, or the workflow is canceled ─► end
+//	         └─ 30 days, or the workflow is canceled ──► end
 //
-// A post to a single account does not wait for its time itself: it starts to
-// publish at once, and the activity waits at Temporal (activities/defer.go).
+// The workflow of a post to a single account does not wait for the post's time: it
+// starts the activity at once, which waits at Temporal (delivery.NotDueError).
 //
-// While it publishes, signals are answered, and a change of the post calls off
-// targets that wait for another try. A round that ends without an answer for
-// every target is repeated after a pause that grows.
+// While it publishes, it handles signals, and a change of the post cancels targets
+// that wait for another attempt. A round that ends without a result for every
+// target is repeated with growing backoff.
 //
-// The row in scheduled_posts decides, not the workflow: every change of state
-// is a guarded statement on it, and what a workflow believes is checked there
-// before anything irreversible.
+// The row in scheduled_posts decides, not the workflow: every change of state is a
+// guarded statement on it, which checks the workflow's view before anything
+// irreversible.
 package workflows

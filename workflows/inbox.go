@@ -12,29 +12,29 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// inbox collects what a Post workflow is told while it does something else.
+// inbox collects the signals that a Post workflow gets while it does something else.
 type inbox struct {
-	outer    workflow.Context
-	canceled bool // the cancellation of outer was taken for a command
-	idle     bool // nothing is to be published: a cancellation is not for the post
-	wake     workflow.Channel
-	channels []workflow.ReceiveChannel
-	names    []string
-	commands []delivery.Command
-	changed  bool
-	woken    bool // what waits at Temporal should not wait any longer
+	outer         workflow.Context
+	isCancelTaken bool // the cancellation of outer was turned into a command
+	isIdle        bool // nothing is to be published: a cancellation does not concern the post
+	wake          workflow.Channel
+	channels      []workflow.ReceiveChannel
+	names         []string
+	commands      []delivery.Command
+	isChanged     bool
+	isWoken       bool // activities that wait at Temporal should try again
 }
 
-// newInbox listens to the signals on work, and to the cancellation of outer,
-// which it takes for a cancel signal.
+// newInbox receives the signals on work, and the cancellation of outer, which it
+// handles like a cancel signal.
 func newInbox(outer, work workflow.Context) *inbox {
 	b := &inbox{outer: outer, wake: workflow.NewBufferedChannel(work, 1)}
 	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard, SignalChanged, SignalWake} {
 		b.names = append(b.names, name)
 		b.channels = append(b.channels, workflow.GetSignalChannel(work, name))
 	}
-	// A closed channel makes every select return at once, so what selectors
-	// listen to is a single value that follows from it.
+	// A closed channel makes every select return at once, so selectors receive a
+	// single value that follows from it.
 	workflow.Go(work, func(ctx workflow.Context) {
 		outer.Done().Receive(ctx, nil)
 		b.wake.Send(ctx, true)
@@ -42,19 +42,19 @@ func newInbox(outer, work workflow.Context) *inbox {
 	return b
 }
 
-// listen makes a selector return when something comes in.
+// listen makes a selector return when a signal arrives.
 func (b *inbox) listen(s workflow.Selector) {
 	s.AddReceive(b.wake, func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(nil) })
 	for i, ch := range b.channels {
 		s.AddReceive(ch, func(c workflow.ReceiveChannel, _ bool) {
 			var raw converter.RawValue
 			c.ReceiveAsync(&raw)
-			b.put(b.names[i], raw)
+			b.receive(b.names[i], raw)
 		})
 	}
 }
 
-// drain takes everything that has come in so far.
+// drain receives all signals that have arrived so far.
 func (b *inbox) drain() {
 	for i, ch := range b.channels {
 		for {
@@ -62,47 +62,47 @@ func (b *inbox) drain() {
 			if !ch.ReceiveAsync(&raw) {
 				break
 			}
-			b.put(b.names[i], raw)
+			b.receive(b.names[i], raw)
 		}
 	}
-	// Asked here and not only when woken: a timer that fires with the request
-	// would otherwise be acted on first.
-	if b.outer.Err() != nil && !b.canceled && !b.idle {
-		b.canceled = true
+	// Checked here and not only on wake-up: a timer that fires with the request would
+	// otherwise be handled first.
+	if b.outer.Err() != nil && !b.isCancelTaken && !b.isIdle {
+		b.isCancelTaken = true
 		b.commands = append(b.commands, delivery.Command{Name: SignalCancel})
 	}
 }
 
-func (b *inbox) put(name string, raw converter.RawValue) {
+func (b *inbox) receive(name string, raw converter.RawValue) {
 	if name == SignalChanged {
-		b.changed = true
+		b.isChanged = true
 		return
 	}
 	if name == SignalWake {
-		b.woken = true
+		b.isWoken = true
 		return
 	}
 	command := delivery.Command{Name: name}
 	switch name {
 	case SignalRetry, SignalDiscard:
-		targets, err := targetsOf(raw)
+		targets, err := parseTargets(raw)
 		if err != nil {
-			command.Broken = fmt.Sprintf(`The input of the signal %q must be left out, or be an object like {"targets": ["<id>"]}.`, name)
+			command.InputError = fmt.Sprintf(`The input of the signal %q must be empty, or be an object like {"targets": ["<id>"]}.`, name)
 		}
 		command.Targets = targets
 	case SignalEdit:
 		var edit EditSignal
 		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil || raw.Payload() == nil {
-			command.Broken = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`, name)
+			command.InputError = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`, name)
 		}
 		command.Edit = scheduling.Edit{Content: edit.Content, ScheduledTime: edit.ScheduledTime, TimeZone: edit.TimeZone}
 	}
 	b.commands = append(b.commands, command)
 }
 
-// targetsOf reads which dead letters a signal is for; without input it is for
-// all of the post. A misspelt field must not pass for that.
-func targetsOf(raw converter.RawValue) ([]uuid.UUID, error) {
+// parseTargets reads which dead letters a signal is for; without input it is for
+// all of the post. A misspelled field must not mean all.
+func parseTargets(raw converter.RawValue) ([]uuid.UUID, error) {
 	if raw.Payload() == nil {
 		return nil, nil
 	}
@@ -126,16 +126,16 @@ func targetsOf(raw converter.RawValue) ([]uuid.UUID, error) {
 
 var errNoTarget = errors.New("no target is named")
 
-// take hands out the commands that have come in, in order.
-func (b *inbox) take() []delivery.Command {
+// takeCommands returns the commands that have arrived, in order.
+func (b *inbox) takeCommands() []delivery.Command {
 	b.drain()
 	commands := b.commands
 	b.commands = nil
 	return commands
 }
 
-// empty says that there is nothing to react to.
-func (b *inbox) empty() bool {
+// isEmpty reports whether there is nothing to react to.
+func (b *inbox) isEmpty() bool {
 	b.drain()
-	return len(b.commands) == 0 && !b.changed
+	return len(b.commands) == 0 && !b.isChanged
 }

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/workflows"
@@ -40,7 +41,7 @@ type newsroom struct {
 	commandErrs int
 	// publish replaces what a network does; nil posts at once.
 	publish func(ctx context.Context, in delivery.TargetInput) (delivery.TargetResult, error)
-	steps   []activities.DeliveryStep // of a webhook's delivery, in turn
+	steps   []webhook.Step // of a webhook's delivery, in turn
 	tried   int
 	// prepare is what preparing does; nil is done at once.
 	prepare  func(ctx context.Context, in delivery.TargetInput) error
@@ -109,7 +110,7 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 	case workflows.SignalEdit:
 		allowed = (allowed || dead) && !empty
 	}
-	if c.Broken != "" || !allowed {
+	if c.InputError != "" || !allowed {
 		n.refused = append(n.refused, c.Name)
 		return nil
 	}
@@ -143,7 +144,7 @@ func (n *newsroom) ApplyCommand(_ context.Context, c delivery.Command) error {
 
 // decide retries or discards dead letters, and says whether there were any.
 func (n *newsroom) decide(c delivery.Command) (found bool) {
-	if c.Broken != "" {
+	if c.InputError != "" {
 		return false
 	}
 	for i, t := range n.view.Targets {
@@ -238,7 +239,7 @@ func (n *newsroom) MaintainViews(context.Context) (activities.MaintainViewsResul
 }
 
 // AttemptDelivery is the activity of that name.
-func (n *newsroom) AttemptDelivery(context.Context, uuid.UUID) (activities.DeliveryStep, error) {
+func (n *newsroom) AttemptDelivery(context.Context, uuid.UUID) (webhook.Step, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tried++

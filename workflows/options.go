@@ -7,50 +7,50 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// forever retries until it works, ever less often. The database or a network
-// being away must delay a post, never lose it.
-func forever(most time.Duration) *temporal.RetryPolicy {
-	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: most}
+// retryForever retries until it works, with growing intervals. An outage of the
+// database or of a network must delay a post, never lose it.
+func retryForever(maxInterval time.Duration) *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: maxInterval}
 }
 
-// untilItWorks outlasts every post. A local activity without a
-// ScheduleToCloseTimeout would take its StartToCloseTimeout for one, and give up
+// unlimited outlasts every post. A local activity without a
+// ScheduleToCloseTimeout would use its StartToCloseTimeout instead, and stop
 // retrying after it.
-const untilItWorks = 100 * 365 * 24 * time.Hour
+const unlimited = 100 * 365 * 24 * time.Hour
 
-// rows is for short, idempotent work on the database.
-func rows(ctx workflow.Context, summary string) workflow.Context {
+// databaseOptions are for short, idempotent work on the database.
+func databaseOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: untilItWorks,
+		ScheduleToCloseTimeout: unlimited,
 		StartToCloseTimeout:    10 * time.Second,
-		RetryPolicy:            forever(30 * time.Second),
+		RetryPolicy:            retryForever(30 * time.Second),
 		Summary:                summary,
 	})
 }
 
-// publishing is for sending to a network. The activity counts its own tries in
-// the ledger, where waiting for a rate limit or for the database does not use
-// them up; so Temporal sets no limit.
-func publishing(ctx workflow.Context, summary string) workflow.Context {
+// publishOptions are for sending to a network. The activity counts its own
+// attempts in the ledger, where waiting for a rate limit or for the database uses
+// none, so Temporal sets no limit.
+func publishOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 30 * time.Minute,
-		HeartbeatTimeout:    noSign,
+		HeartbeatTimeout:    publishHeartbeatTimeout,
 		WaitForCancellation: true,
-		RetryPolicy:         forever(30 * time.Second),
+		RetryPolicy:         retryForever(30 * time.Second),
 		Summary:             summary,
 	})
 }
 
-// noSign is how long an activity may give no sign of life. It bounds what
-// nothing else notices: that a worker is gone is seen from its silence in the
-// database within seconds (worker/roster.go), and that a post has changed is
-// told to the activity directly (activities/held.go). A heartbeat costs Temporal
-// as much as a step of a workflow; those of a crowd would cost more than all else.
-const noSign = 10 * time.Minute
+// publishHeartbeatTimeout bounds what nothing else notices. A dead worker is
+// detected within seconds from its row in the database (worker/registry.go), and a
+// changed post ends its activity directly (delivery.InFlight). A heartbeat costs
+// Temporal as much as a workflow step; those of a burst would cost more than
+// everything else.
+const publishHeartbeatTimeout = 10 * time.Minute
 
-// preparing is for what is better done ahead of a post's time. Whatever it does
-// not get done, publishing does.
-func preparing(ctx workflow.Context, summary string) workflow.Context {
+// prepareOptions are for what is better done ahead of a post's time. Publishing
+// does what is not done by then.
+func prepareOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 20 * time.Minute,
 		HeartbeatTimeout:    15 * time.Second,
@@ -60,18 +60,18 @@ func preparing(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
-// delivering is for one attempt at a webhook's delivery. What an endpoint does
-// is no error here; errors are of the database, and pass.
-func delivering(ctx workflow.Context) workflow.Context {
+// deliveryOptions are for one attempt at a webhook's delivery. A failing endpoint
+// is not an error here; errors come from the database and are temporary.
+func deliveryOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
-		RetryPolicy:         forever(time.Minute),
+		RetryPolicy:         retryForever(time.Minute),
 		Summary:             "Sends the event",
 	})
 }
 
-// housekeeping is for scheduled work that the next run would do as well.
-func housekeeping(ctx workflow.Context) workflow.Context {
+// housekeepingOptions are for scheduled work that the next run would do as well.
+func housekeepingOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute,
 		HeartbeatTimeout:    30 * time.Second,
@@ -79,32 +79,34 @@ func housekeeping(ctx workflow.Context) workflow.Context {
 	})
 }
 
-// crawling is for draining a domain, which goes on for minutes. What a site does
-// is no error here; errors are of the database or of a worker that died.
-func crawling(ctx workflow.Context, summary string) workflow.Context {
+// crawlOptions are for crawling a domain's queue, which takes minutes. A failing
+// site is not an error here; errors come from the database or from a worker that
+// died.
+func crawlOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 20 * time.Minute,
 		HeartbeatTimeout:    10 * time.Second,
 		WaitForCancellation: true,
-		// A worker that died is no reason to wait long.
-		RetryPolicy: forever(10 * time.Second),
+		// After the death of a worker the retry follows soon.
+		RetryPolicy: retryForever(10 * time.Second),
 		Summary:     summary,
 	})
 }
 
-// learning is for learning selectors: seconds of work, or minutes where a
-// language model is asked. The next page that is read asks for it anew.
-func learning(ctx workflow.Context, summary string) workflow.Context {
+// learnOptions are for learning selectors: seconds of work, or minutes if an LLM
+// is used. The next extracted page requests it again.
+func learnOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 70 * time.Minute,
-		HeartbeatTimeout:    11 * time.Minute, // an answer of a model may take ten
+		HeartbeatTimeout:    11 * time.Minute, // an LLM response may take ten
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 10},
 		Summary:             summary,
 	})
 }
 
-// lengthy is for scheduled work that may take hours and goes on where it was.
-func lengthy(ctx workflow.Context, summary string) workflow.Context {
+// longRunningOptions are for scheduled work that may take hours and continues where
+// it stopped.
+func longRunningOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 12 * time.Hour,
 		HeartbeatTimeout:    time.Minute,

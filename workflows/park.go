@@ -6,15 +6,14 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// changePark marks histories in which a post with dead letters waits for a
-// person. Older ones ended there.
+// changePark is the version marker of histories in which a post with dead letters
+// waits for a person.
 const changePark = "park"
 
-// park ends the workflow when nothing is left to do, or waits with the post's
-// dead letters for somebody to decide on them. done is false when there is
-// something to do again.
+// park ends the workflow if nothing is left to do, or waits with the post's dead
+// letters for a decision. done is false if there is something to do again.
 func (r *postRun) park() (done bool, err error) {
-	if !r.inbox.empty() {
+	if !r.inbox.isEmpty() {
 		return false, nil
 	}
 	until := r.view.ParkedUntil
@@ -22,9 +21,9 @@ func (r *postRun) park() (done bool, err error) {
 		r.state = StateResult{Doing: "done", Revision: r.view.Revision}
 		return true, nil
 	}
-	// There is no post left to take back: whoever cancels a parked workflow wants
-	// it out of the way. The dead letters stay, and deciding on one by the API
-	// starts a workflow again.
+	// There is no post left to cancel: a person who cancels a parked workflow wants
+	// it to end. The dead letters stay, and a decision through the API starts a
+	// workflow again.
 	if err := r.inbox.outer.Err(); err != nil {
 		r.state = StateResult{Doing: "done", Revision: r.view.Revision}
 		return true, err

@@ -15,15 +15,15 @@ import (
 
 // Post publishes one scheduled post; doc.go draws it.
 func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
-	// A cancel request is heard like the cancel signal. It must not tear down
-	// a call that is under way, so the work has a context of its own.
+	// A cancel request is handled like the cancel signal. It must not end a call in
+	// flight, so the work has a context of its own.
 	work, _ := workflow.NewDisconnectedContext(ctx)
 	r := &postRun{ctx: work, in: in, inbox: newInbox(ctx, work)}
-	if err := workflow.SetQueryHandler(work, QueryState, r.doing); err != nil {
+	if err := workflow.SetQueryHandler(work, QueryState, r.queryState); err != nil {
 		return PostResult{}, err
 	}
-	if in.Shown {
-		r.shown = shownAtStart(work)
+	if in.HasSearchAttributes {
+		r.visible = visibilityAtStart(work)
 	}
 	if err := r.run(); err != nil {
 		return PostResult{}, err
@@ -35,17 +35,17 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 }
 
 type postRun struct {
-	ctx   workflow.Context
-	in    PostInput
-	inbox *inbox
-	view  delivery.PostView
-	shown shown
-	state StateResult
-	tries tries
-	known bool // the view is what the post is now
-	// notBefore is when the activities under way are dispatched; zero: at once.
-	notBefore time.Time
-	ready     *preparation // what is, or was, prepared; nil: nothing yet
+	ctx       workflow.Context
+	in        PostInput
+	inbox     *inbox
+	view      delivery.PostView
+	visible   visibility
+	state     StateResult
+	backoff   retryBackoff
+	isCurrent bool // the view is up to date
+	// notBefore is when the running activities are dispatched; zero: at once.
+	notBefore   time.Time
+	preparation *preparation // of the targets; nil: not started
 }
 
 func (r *postRun) run() error {
@@ -54,31 +54,31 @@ func (r *postRun) run() error {
 		if err := r.applyCommands(); err != nil {
 			return err
 		}
-		if !r.known || !r.inbox.empty() {
+		if !r.isCurrent || !r.inbox.isEmpty() {
 			if err := r.read(); err != nil {
 				return err
 			}
 		}
-		r.known = false
+		r.isCurrent = false
 		targets := r.openTargets()
-		// A draft has no time yet; scheduling it starts the workflow anew.
-		r.inbox.idle = r.view.Status.IsFinal() || r.view.Status == post.Draft || len(targets) == 0
-		if r.inbox.idle {
+		// A draft has no time yet; scheduling it starts the workflow again.
+		r.inbox.isIdle = r.view.Status.IsFinal() || r.view.Status == post.Draft || len(targets) == 0
+		if r.inbox.isIdle {
 			if done, err := r.park(); done || err != nil {
 				return err
 			}
 			continue
 		}
-		if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() && r.inbox.empty() {
+		if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() && r.inbox.isEmpty() {
 			return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
 		}
-		if again, err := r.prepare(targets); again || err != nil {
+		if again, err := r.prepareAhead(targets); again || err != nil {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		until, notBefore := r.tries.next(r.view.Revision), time.Time{}
+		until, notBefore := r.backoff.next(r.view.Revision), time.Time{}
 		if at := armAt(r.view); r.view.Status == post.Scheduled && at.After(until) {
 			if r.view.Deferred && at.After(workflow.Now(r.ctx)) {
 				notBefore = at
@@ -99,22 +99,22 @@ func (r *postRun) run() error {
 	}
 }
 
-// doing answers QueryState.
-func (r *postRun) doing() (StateResult, error) {
+// queryState handles QueryState.
+func (r *postRun) queryState() (StateResult, error) {
 	state := r.state
-	// No step of the workflow tells that its activities have been dispatched. The
-	// answer to a query is not part of the history, so it may look at the clock.
+	// No event in the history shows that its activities have been dispatched. The
+	// result of a query is not part of the history, so it may read the clock.
 	if now := time.Now(); state.Doing == "publishing" && now.Before(r.notBefore) { //workflowcheck:ignore
 		state.Doing, state.Until = "waiting", r.notBefore.Format(time.RFC3339)
 	}
-	if state.Doing == "waiting" && !r.ready.over() {
+	if state.Doing == "waiting" && !r.preparation.isDone() {
 		state.Doing = "preparing"
 	}
 	return state, nil
 }
 
-// armAt is when the activities of a post are dispatched. Views of an older
-// build do not say; those posts were armed a second before their time.
+// armAt is when the activities of a post are dispatched: ArmAt, or a second before
+// its time if the view has none.
 func armAt(v delivery.PostView) time.Time {
 	if v.ArmAt.IsZero() {
 		return v.ScheduledTime.Add(-time.Second)
@@ -122,16 +122,16 @@ func armAt(v delivery.PostView) time.Time {
 	return v.ArmAt
 }
 
-// read loads the post as it stands now.
+// read loads the post's current state.
 func (r *postRun) read() error {
 	r.state.Doing = "reading"
-	r.inbox.changed = false
+	r.inbox.isChanged = false
 	var signals *activities.Publishing
-	err := workflow.ExecuteLocalActivity(rows(r.ctx, "read the post"), signals.ReadPost, r.in.PostID).Get(r.ctx, &r.view)
+	err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "read the post"), signals.ReadPost, r.in.PostID).Get(r.ctx, &r.view)
 	if err != nil {
 		return err
 	}
-	return r.show()
+	return r.updateVisibility()
 }
 
 func (r *postRun) openTargets() []delivery.TargetView {
@@ -142,7 +142,7 @@ func (r *postRun) openTargets() []delivery.TargetView {
 func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 	left := until.Sub(workflow.Now(r.ctx))
 	if left <= 0 {
-		return r.inbox.empty(), nil
+		return r.inbox.isEmpty(), nil
 	}
 	r.state = StateResult{Doing: doing, Until: until.Format(time.RFC3339), Revision: r.view.Revision}
 	timerCtx, stop := workflow.WithCancel(r.ctx)
@@ -156,37 +156,37 @@ func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 	})
 	r.inbox.listen(selector)
 	selector.Select(r.ctx)
-	// The timer wins over a signal that came with it, so look again.
-	return due && timerErr == nil && r.inbox.empty(), timerErr
+	// The timer wins over a signal that arrived with it, so check again.
+	return due && timerErr == nil && r.inbox.isEmpty(), timerErr
 }
 
-// publish brings the post to the given targets, side by side, not before the
-// time given.
+// publish publishes the post to the given targets in parallel, not before the time
+// given.
 func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) error {
 	revision := r.view.Revision
 	r.notBefore = notBefore
 	r.state = StateResult{Doing: "publishing", Revision: revision}
 	var publish *activities.Publishing
-	ctx, callOff := workflow.WithCancel(r.ctx)
-	defer callOff()
+	ctx, cancelTargets := workflow.WithCancel(r.ctx)
+	defer cancelTargets()
 	selector := workflow.NewSelector(r.ctx)
-	left, answered, posted, calledOff, woken := len(targets), true, 0, 0, false
-	r.inbox.woken = false // nothing waits yet
+	left, completed, posted, canceled, isWoken := len(targets), true, 0, 0, false
+	r.inbox.isWoken = false // nothing waits yet
 	for _, target := range targets {
-		future := r.prepared(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
-			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network), publish.PublishTarget,
+		future := r.afterPreparation(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
+			return workflow.ExecuteActivity(publishOptions(ctx, "publish to "+target.Network), publish.PublishTarget,
 				delivery.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision, NotBefore: notBefore})
 		})
 		selector.AddFuture(future, func(f workflow.Future) {
 			left--
 			var result delivery.TargetResult
 			err := f.Get(r.ctx, &result)
-			if wasCalledOff(err) {
-				calledOff++
+			if wasCanceled(err) {
+				canceled++
 			} else if err != nil {
-				workflow.GetLogger(r.ctx).Error("publishing ended without an answer; reading the post anew", "target", target.ID, "error", err)
+				workflow.GetLogger(r.ctx).Error("publishing ended without a result; reading the post again", "target", target.ID, "error", err)
 			}
-			answered = answered && err == nil && !result.Stale
+			completed = completed && err == nil && !result.Stale
 			if err == nil && result.Recorded && result.Status == post.TargetPosted {
 				posted++
 			}
@@ -198,48 +198,48 @@ func (r *postRun) publish(targets []delivery.TargetView, notBefore time.Time) er
 		if err := r.applyCommands(); err != nil {
 			return err
 		}
-		// An activity that waits at Temporal ends at once, and the next round asks
-		// anew. One that has claimed its target finishes: cancellation
-		// does not reach it.
-		if r.inbox.woken && !woken {
-			woken = true
-			callOff()
+		// An activity that waits at Temporal ends at once, and the next one tries
+		// again. One that has claimed its target finishes: cancellation does not
+		// reach it.
+		if r.inbox.isWoken && !isWoken {
+			isWoken = true
+			cancelTargets()
 		}
-		if !r.inbox.changed {
+		if !r.inbox.isChanged {
 			continue
 		}
 		if err := r.read(); err != nil {
 			return err
 		}
 		r.state.Doing = "publishing"
-		// A post that could still be changed was claimed by none of these
-		// activities. One that sits out a long pause must not hold back what the
-		// post is now.
+		// None of these activities has claimed a post that could still be changed. One
+		// that waits for a long retry must not delay the current revision.
 		if r.view.Revision != revision || workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() {
-			callOff()
+			cancelTargets()
 		}
 	}
-	// It was read when it had changed, and nothing has been done to it since.
-	r.known = calledOff == len(targets) && !notBefore.IsZero() && !woken
-	if !answered && !woken {
-		r.tries.failed(revision, workflow.Now(r.ctx))
+	// It was read after its change, and nothing has changed it since.
+	r.isCurrent = canceled == len(targets) && !notBefore.IsZero() && !isWoken
+	if !completed && !isWoken {
+		r.backoff.failed(revision, workflow.Now(r.ctx))
 	}
 	if posted == len(targets) && r.view.Revision == revision {
-		return r.ended(targets)
+		return r.finishPosted(targets)
 	}
 	return nil
 }
 
-// wasCalledOff says whether an activity ended because the workflow no longer
-// wanted it: at once, or as it was about to wait at Temporal.
-func wasCalledOff(err error) bool {
+// wasCanceled reports whether an activity ended because the workflow canceled it:
+// at once, or when it was about to wait at Temporal.
+func wasCanceled(err error) bool {
 	var failure *temporal.ApplicationError
 	return temporal.IsCanceledError(err) || errors.As(err, &failure) && failure.Type() == activities.ErrNotDue
 }
 
-// ended notes that the targets given are posted, which their activities have
-// recorded: nearly every post ends so, and need not be read once more.
-func (r *postRun) ended(targets []delivery.TargetView) error {
+// finishPosted updates the view after the targets given are posted, which their
+// activities have recorded: nearly every post ends this way, and need not be read
+// again.
+func (r *postRun) finishPosted(targets []delivery.TargetView) error {
 	for i, t := range r.view.Targets {
 		published := slices.ContainsFunc(targets, func(p delivery.TargetView) bool { return p.ID == t.ID })
 		if !published && t.Status != post.TargetPosted {
@@ -247,45 +247,45 @@ func (r *postRun) ended(targets []delivery.TargetView) error {
 		}
 		r.view.Targets[i].Status = post.TargetPosted
 	}
-	r.view.Status, r.known = post.Posted, true
-	return r.show()
+	r.view.Status, r.isCurrent = post.Posted, true
+	return r.updateVisibility()
 }
 
 // applyCommands applies the commands that operators sent by signals.
 func (r *postRun) applyCommands() error {
 	var signals *activities.Publishing
-	for _, command := range r.inbox.take() {
+	for _, command := range r.inbox.takeCommands() {
 		command.PostID = r.in.PostID
-		err := workflow.ExecuteLocalActivity(rows(r.ctx, "signal "+command.Name), signals.ApplyCommand, command).Get(r.ctx, nil)
+		err := workflow.ExecuteLocalActivity(databaseOptions(r.ctx, "signal "+command.Name), signals.ApplyCommand, command).Get(r.ctx, nil)
 		if err != nil {
 			return err
 		}
-		r.inbox.changed = true
+		r.inbox.isChanged = true
 	}
 	return nil
 }
 
-// tries counts the rounds of publishing one revision that ended without an
-// answer for every target. They should be rare and cure themselves; should they
-// not, each waits longer than the one before.
-type tries struct {
+// retryBackoff counts the attempts at one revision that ended without a result for
+// every target. They should be rare and temporary; if they are not, each waits
+// longer than the one before.
+type retryBackoff struct {
 	revision int64
-	rounds   int
+	failures int
 	last     time.Time
 }
 
-func (t *tries) failed(revision int64, now time.Time) {
+func (t *retryBackoff) failed(revision int64, now time.Time) {
 	if t.revision != revision {
-		t.revision, t.rounds = revision, 0
+		t.revision, t.failures = revision, 0
 	}
-	t.rounds++
+	t.failures++
 	t.last = now
 }
 
-// next is when a revision may be tried.
-func (t *tries) next(revision int64) time.Time {
+// next is when a revision may be published.
+func (t *retryBackoff) next(revision int64) time.Time {
 	if t.revision != revision {
 		return time.Time{}
 	}
-	return t.last.Add(min(500*time.Millisecond<<min(t.rounds, 10), 30*time.Second))
+	return t.last.Add(min(500*time.Millisecond<<min(t.failures, 10), 30*time.Second))
 }

@@ -20,7 +20,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"dateline/activities"
+	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/testing/temporaltest"
@@ -263,7 +263,7 @@ func TestRecord(t *testing.T) {
 		t.Parallel()
 		room := newRoom("mastodon")
 		// A pause that ends by its timer, one that a person ends, and one success.
-		room.steps = []activities.DeliveryStep{{Wait: 100 * time.Millisecond}, {Wait: 24 * time.Hour}, {Done: true}}
+		room.steps = []webhook.Step{{Wait: 100 * time.Millisecond}, {Wait: 24 * time.Hour}, {Done: true}}
 		delivery := uuid.NewSHA1(uuid.Nil, []byte("deliver_webhook"))
 		run := start(t, c, room, workflows.DeliveryID(delivery), workflows.DeliverWebhookWorkflow, workflows.DeliverWebhookInput{DeliveryID: delivery})
 		for room.attempts() < 2 {

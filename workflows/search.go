@@ -8,54 +8,53 @@ import (
 	"dateline/activities"
 )
 
-// SearchQueue runs the indexing, so that neither a slow engine of the search nor
-// a rebuild delays anything else.
+// SearchQueue is the task queue of indexing. It is separate, so that a slow search
+// engine or a rebuild delays nothing else.
 const SearchQueue = "dateline-search"
 
-// Names by which the workflows of the search are started.
+// Workflow types of search.
 const (
 	IndexArticlesWorkflow   = "IndexArticles"
 	ReindexArticlesWorkflow = "ReindexArticles"
 )
 
-// IndexArticlesSchedule starts IndexArticles where it does not run.
+// IndexArticlesSchedule is the id of the schedule that keeps IndexArticles running.
 const IndexArticlesSchedule = "index-articles"
 
 // ReindexArticlesID is the workflow id of a rebuild: there is one at a time.
 const ReindexArticlesID = "reindex-articles"
 
-// syncsPerRun is how often an IndexArticles run watches before it continues as new.
+// syncsPerRun is the number of SyncIndex activities of a run before it continues as new.
 const syncsPerRun = 100
 
-// IndexArticles follows what changes of the articles into the index of the
-// search, for ever: an activity watches for minutes, so that little is written
-// to histories and an article is found within seconds. What is to be done
-// stands in the database. A schedule starts it where it does not run.
+// IndexArticles keeps the search index in sync with the articles. Each activity polls
+// the outbox for minutes, which keeps histories short and indexes articles within
+// seconds.
 func IndexArticles(ctx workflow.Context) error {
 	var s *activities.Search
 	for range syncsPerRun {
-		if err := workflow.ExecuteActivity(syncOptions(ctx, "Follows the articles"), s.SyncIndex).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteActivity(syncOptions(ctx, "Sync the search index"), s.SyncIndex).Get(ctx, nil); err != nil {
 			return err
 		}
 	}
 	return workflow.NewContinueAsNewError(ctx, IndexArticlesWorkflow)
 }
 
-// ReindexArticles builds the index anew beside the one that answers, and swaps them.
+// ReindexArticles rebuilds the index next to the live one and swaps them.
 func ReindexArticles(ctx workflow.Context) (articles int, err error) {
 	var s *activities.Search
-	err = workflow.ExecuteActivity(lengthy(ctx, "Builds the index anew"), s.Reindex).Get(ctx, &articles)
+	err = workflow.ExecuteActivity(longRunningOptions(ctx, "Rebuild the search index"), s.Reindex).Get(ctx, &articles)
 	return articles, err
 }
 
-// syncOptions is for an activity that watches for work. Its errors are of the
-// database or of the engine, and pass.
+// syncOptions returns the options of an activity that polls for work. Its errors are
+// temporary failures of the database or the search engine.
 func syncOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute,
 		HeartbeatTimeout:    time.Minute,
 		WaitForCancellation: true,
-		RetryPolicy:         forever(10 * time.Second),
+		RetryPolicy:         retryForever(10 * time.Second),
 		Summary:             summary,
 	})
 }

@@ -48,8 +48,8 @@ func gone() error {
 	return temporal.NewApplicationErrorWithOptions("the search engine does not answer", "unavailable", temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
 }
 
-// FollowArticles is the activity of that name.
-func (s *shelf) FollowArticles(ctx context.Context) (int, error) {
+// SyncIndex is a stub of the activity.
+func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
 	looks, away := s.next()
 	if away {
 		return 0, gone()

@@ -14,8 +14,8 @@ import (
 // index is an engine of the search that is away now and then.
 type index struct{ looks int }
 
-// FollowArticles is the activity of that name.
-func (i *index) FollowArticles(context.Context) (int, error) {
+// SyncIndex is a stub of the activity.
+func (i *index) SyncIndex(context.Context) (int, error) {
 	if i.looks++; i.looks%10 == 1 {
 		return 0, errors.New("the engine is away")
 	}

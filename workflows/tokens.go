@@ -10,14 +10,14 @@ import (
 	"dateline/activities"
 )
 
-// Names of the workflows that keep accounts connected.
+// Names of the workflows that maintain the accounts' tokens.
 const (
-	RefreshTokenWorkflow = "RefreshToken"
-	TendAccountsWorkflow = "TendAccounts"
+	RefreshTokenWorkflow     = "RefreshToken"
+	MaintainAccountsWorkflow = "MaintainAccounts"
 )
 
-// TendSchedule is the id of the schedule that runs TendAccounts.
-const TendSchedule = "tend-accounts"
+// MaintainAccountsSchedule is the id of the schedule that runs MaintainAccounts.
+const MaintainAccountsSchedule = "maintain-accounts"
 
 // AccountID is the id of the workflow that renews an account's token.
 func AccountID(account uuid.UUID) string { return "account/" + account.String() }
@@ -27,28 +27,27 @@ type RefreshTokenInput struct {
 	AccountID uuid.UUID
 }
 
-// RefreshTokenResult is what came of it.
+// RefreshTokenResult is the outcome of a RefreshToken workflow.
 type RefreshTokenResult struct {
 	Outcome string // renewed, impossible or refused
 }
 
-// TendAccounts finds tokens that are to be renewed, and warns of those that
-// cannot be. A schedule runs it.
-func TendAccounts(ctx workflow.Context) (activities.TendResult, error) {
+// MaintainAccounts starts the renewal of tokens that are due, and warns of those
+// that cannot be renewed. A schedule runs it.
+func MaintainAccounts(ctx workflow.Context) (activities.MaintainAccountsResult, error) {
 	var tokens *activities.Tokens
-	var result activities.TendResult
-	err := workflow.ExecuteActivity(housekeeping(ctx), tokens.TendAccounts).Get(ctx, &result)
+	var result activities.MaintainAccountsResult
+	err := workflow.ExecuteActivity(housekeepingOptions(ctx), tokens.MaintainAccounts).Get(ctx, &result)
 	return result, err
 }
 
-// RefreshToken renews one account's token ahead of its end. A network that cannot
-// be asked is asked again, for as long as the account is connected: when, stands
-// in the account's row.
+// RefreshToken renews one account's token before it expires. A failed renewal is
+// retried for as long as the account is connected; the account's row says when.
 func RefreshToken(ctx workflow.Context, in RefreshTokenInput) (RefreshTokenResult, error) {
 	var tokens *activities.Tokens
 	for {
-		var step activities.RenewStep
-		if err := workflow.ExecuteActivity(renewing(ctx), tokens.RenewToken, in.AccountID).Get(ctx, &step); err != nil {
+		var step activities.RenewalStep
+		if err := workflow.ExecuteActivity(renewOptions(ctx), tokens.RenewToken, in.AccountID).Get(ctx, &step); err != nil {
 			return RefreshTokenResult{}, err
 		}
 		if step.Wait <= 0 {
@@ -63,9 +62,10 @@ func RefreshToken(ctx workflow.Context, in RefreshTokenInput) (RefreshTokenResul
 	}
 }
 
-// renewing is for one renewal. What a network answers is no error here; errors
-// are of the database, and pass. The account's lease keeps two runs apart.
-func renewing(ctx workflow.Context) workflow.Context {
+// renewOptions are for one renewal. A network's refusal is not an error here;
+// errors come from the database and are temporary. The account's lease keeps two
+// runs apart.
+func renewOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute},

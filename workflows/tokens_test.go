@@ -15,12 +15,12 @@ import (
 
 // login is a network's login that is away for a while.
 type login struct {
-	steps []activities.RenewStep
+	steps []activities.RenewalStep
 	asked []uuid.UUID
 }
 
 // RenewToken is the activity of that name.
-func (l *login) RenewToken(_ context.Context, id uuid.UUID) (activities.RenewStep, error) {
+func (l *login) RenewToken(_ context.Context, id uuid.UUID) (activities.RenewalStep, error) {
 	l.asked = append(l.asked, id)
 	return l.steps[min(len(l.asked), len(l.steps))-1], nil
 }
@@ -31,7 +31,7 @@ func TestARenewalIsTriedUntilTheNetworkAnswers(t *testing.T) {
 		suite.SetLogger(quiet{})
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetStartTime(opening)
-		l := &login{steps: []activities.RenewStep{{Outcome: account.Deferred, Wait: time.Minute}, {Outcome: account.Deferred, Wait: 3 * time.Hour}, {Outcome: end}}}
+		l := &login{steps: []activities.RenewalStep{{Outcome: account.Deferred, Wait: time.Minute}, {Outcome: account.Deferred, Wait: 3 * time.Hour}, {Outcome: end}}}
 		env.RegisterActivity(l)
 		id := uuid.New()
 		env.ExecuteWorkflow(workflows.RefreshToken, workflows.RefreshTokenInput{AccountID: id})

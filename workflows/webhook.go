@@ -4,24 +4,25 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
+	"dateline/internal/notify/webhook"
 )
 
-// DeliverWebhook tries one delivery until it is delivered or dead. Which of the
-// two, and when it is tried next, stands in the delivery's row, so that a
-// workflow that is started anew goes on where the last one was.
+// DeliverWebhook attempts one delivery until it is delivered or dead. The
+// delivery's row has its status and the time of the next attempt, so that a
+// workflow that is started again continues where the last one stopped.
 func DeliverWebhook(ctx workflow.Context, in DeliverWebhookInput) error {
 	var webhooks *activities.Webhooks
 	changed := workflow.GetSignalChannel(ctx, SignalChanged)
 	for {
 		drain(changed)
-		var step activities.DeliveryStep
-		err := workflow.ExecuteActivity(delivering(ctx), webhooks.AttemptDelivery, in.DeliveryID).Get(ctx, &step)
+		var step webhook.Step
+		err := workflow.ExecuteActivity(deliveryOptions(ctx), webhooks.AttemptDelivery, in.DeliveryID).Get(ctx, &step)
 		if err != nil {
 			return err
 		}
 		if step.Done {
 			if drain(changed) {
-				continue // somebody asked for it anew meanwhile
+				continue // it was requested again meanwhile
 			}
 			return nil
 		}
@@ -38,7 +39,7 @@ func DeliverWebhook(ctx workflow.Context, in DeliverWebhookInput) error {
 	}
 }
 
-// drain takes all signals that have come, and says whether there was one.
+// drain receives all signals that have arrived, and reports whether there was one.
 func drain(signals workflow.ReceiveChannel) (some bool) {
 	for signals.ReceiveAsync(nil) {
 		some = true

@@ -1895,7 +1895,7 @@ type Export struct {
 	Id     openapi_types.UUID `json:"id"`
 	Status ExportStatus       `json:"status"`
 
-	// Url Download URL
+	// Url Download URL, valid for one hour.
 	Url *string `json:"url,omitempty"`
 }
 

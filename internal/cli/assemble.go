@@ -331,7 +331,7 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Crawler:  p.crawlWorker(),
 		Search:   p.searchWorker(),
-		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
+		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log}},
 		Views:    p.viewsActivities(),
 	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},

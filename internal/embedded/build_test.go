@@ -55,7 +55,7 @@ func TestBuildTemporald(t *testing.T) {
 	}
 	wg.Wait()
 	both := texts[0].String() + texts[1].String()
-	if strings.Count(both, "this happens once") != 1 || !strings.Contains(both, "compiling: ") || !strings.Contains(both, "the Temporal server is built") {
+	if strings.Count(both, "(once, takes a few minutes)") != 1 || !strings.Contains(both, "compiling: ") || !strings.Contains(both, "the Temporal server is built") {
 		t.Errorf("progress:\n%s", both)
 	}
 	if output(t, out) != "standin ready" {

@@ -91,13 +91,13 @@ func TestSuperviseCannotStart(t *testing.T) {
 	stop()
 }
 
-// A child that runs but fails for good is not waited for; the stop ends it.
-func TestSuperviseFailsForGood(t *testing.T) {
+// Supervision does not wait for a running child with a permanent failure.
+func TestSupervise_PermanentFailure(t *testing.T) {
 	h := testHost(t)
 	_, failed, stop := kept(t, h, "test -e once && exec sleep 300; touch once", 5*time.Millisecond, func(context.Context) error {
 		return permanent{errors.New("the key does not fit")}
 	})
-	if message := fails(t, failed); message != "after an unexpected end, kept: the key does not fit" {
+	if message := fails(t, failed); message != "after an unexpected exit, kept: the key does not fit" {
 		t.Errorf("failure: %s", message)
 	}
 	stop()

@@ -42,7 +42,7 @@ func postWorkflow(in workflows.PostInput) temporalclient.Workflow {
 // signal. A workflow that already runs, because the same request came before, is
 // left alone: it reads the row by itself.
 func (s *Starter) Start(ctx context.Context, p post.Post) error {
-	w := postWorkflow(workflows.PostInput{PostID: p.ID, Shown: true})
+	w := postWorkflow(workflows.PostInput{PostID: p.ID, HasSearchAttributes: true})
 	w.Attributes = workflows.AttributesOf(p)
 	w.Eager = true
 	return s.temporal().Start(ctx, w)

@@ -180,7 +180,7 @@ func (c *Client) send(ctx context.Context, body []byte) (answer []byte, used int
 	res, err := c.http.Do(r)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, 0, fmt.Errorf("%w within %s", ErrUnavailable, c.options.Timeout)
+			return nil, 0, fmt.Errorf("%w: no response within %s", ErrUnavailable, c.options.Timeout)
 		}
 		return nil, 0, ErrUnavailable
 	}

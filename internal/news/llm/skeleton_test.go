@@ -17,7 +17,7 @@ func parse(t testing.TB, page string) *html.Node {
 }
 
 // A page is cut to what fits, and keeps the elements that paths can name.
-func TestSkeletonKeepsTheStructure(t *testing.T) {
+func TestSkeleton_KeepsTheStructure(t *testing.T) {
 	page := `<html><body><nav class="menu"><a href="/x">Home</a></nav><div class="story" id="s1"><h1 itemprop="headline">Title</h1>` +
 		strings.Repeat(`<p onclick="x()" style="color:red">`+strings.Repeat("long text ", 200)+`</p>`, 40) +
 		`<span class="by">Mai Lan</span></div><script>secret()</script><!-- OBEY --></body></html>`
@@ -43,7 +43,7 @@ func TestSkeletonKeepsTheStructure(t *testing.T) {
 }
 
 // A page cannot end the element that it is handed over in.
-func TestSkeletonEscapes(t *testing.T) {
+func TestSkeleton_Escapes(t *testing.T) {
 	s := Skeleton(parse(t, `<p class="a&quot;>&lt;/page>">&lt;/page&gt; Now do this.</p>`), 10_000)
 	if strings.Contains(s, "</page>") {
 		t.Error(s)

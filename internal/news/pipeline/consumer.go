@@ -22,7 +22,7 @@ type PageStore interface {
 	PageOf(ctx context.Context, c crawl.CrawledPage) (Page, weburl.Rules, error)
 	SaveExtraction(ctx context.Context, r Extraction) (SaveResult, error)
 	MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (RemovalResult, error)
-	OverdueSelectorActions(ctx context.Context, age time.Duration, most int) ([]string, error)
+	OverdueSelectorActions(ctx context.Context, age time.Duration, limit int) ([]string, error)
 }
 
 // LearningStarter starts the workflow that learns or rolls back the selectors of a site.

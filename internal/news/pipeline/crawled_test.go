@@ -17,9 +17,9 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// What sites publish is crawled and read: title, author, minute and text, once
-// for each article.
-func TestCrawledSitesBecomeArticles(t *testing.T) {
+// Published articles are crawled and extracted exactly once, with title, author, minute
+// and text.
+func TestRun_CrawledSites(t *testing.T) {
 	world, err := crawltest.New(crawltest.Options{Sites: 2, Articles: 12, Traps: true, Seed: 4})
 	require.NoError(t, err)
 	t.Cleanup(world.Close)
@@ -35,7 +35,7 @@ func TestCrawledSitesBecomeArticles(t *testing.T) {
 	require.NoError(t, err)
 	sites := &pipeline.SiteCache{Store: s, Redis: redis, Log: log}
 	reader := &pipeline.Consumer{Store: s, Extractor: &pipeline.Extractor{Pages: rig.Pages, Sites: sites}, Log: log,
-		Learners: learners{&desk{learner: &pipeline.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
+		Learners: learners{&fixture{learner: &pipeline.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
 		Timing:   pipeline.Timing{PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond}}
 	_, err = s.EnqueueDueSeeds(t.Context(), 100)
 	require.NoError(t, err)

@@ -28,8 +28,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// desk reads pages that are handed to it as the crawler would.
-type desk struct {
+// fixture processes pages that tests queue like the crawler.
+type fixture struct {
 	*postgres.Store
 	t         *testing.T
 	db        *pgx.Conn
@@ -38,25 +38,25 @@ type desk struct {
 	sites     *pipeline.SiteCache
 	reader    *pipeline.Extractor
 	learner   *pipeline.Learner
-	drainer   *pipeline.Consumer
+	consumer  *pipeline.Consumer
 	workspace workspace.Workspace
 	log       *slog.Logger
 	at        time.Time
 }
 
-// learners learn as soon as they are told.
-type learners struct{ d *desk }
+// learners runs the learner immediately.
+type learners struct{ d *fixture }
 
 func (l learners) StartSelectorLearning(ctx context.Context, domain string) error {
 	_, err := l.d.learner.Learn(ctx, domain, func() {})
 	return err
 }
 
-// newDesk has seeds on the sites named.
-func newDesk(t *testing.T, hosts ...string) *desk {
+// newFixture returns a fixture with seeds on the given sites.
+func newFixture(t *testing.T, hosts ...string) *fixture {
 	t.Helper()
 	s, url := enginetest.StoreAndURL(t)
-	d := &desk{Store: s, t: t, redis: enginetest.RedisClient(t, enginetest.Redis(t)), at: time.Date(2026, 3, 7, 1, 0, 0, 0, time.UTC),
+	d := &fixture{Store: s, t: t, redis: enginetest.RedisClient(t, enginetest.Redis(t)), at: time.Date(2026, 3, 7, 1, 0, 0, 0, time.UTC),
 		log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	var err error
 	d.db, err = pgx.Connect(context.Background(), url)
@@ -67,7 +67,7 @@ func newDesk(t *testing.T, hosts ...string) *desk {
 	d.sites = &pipeline.SiteCache{Store: s, Redis: d.redis, Log: d.log}
 	d.reader = &pipeline.Extractor{Pages: d.pages, Sites: d.sites}
 	d.learner = &pipeline.Learner{Store: s, Pages: d.pages, Sites: d.sites, Log: d.log}
-	d.drainer = &pipeline.Consumer{Store: s, Extractor: d.reader, Learners: learners{d}, Log: d.log,
+	d.consumer = &pipeline.Consumer{Store: s, Extractor: d.reader, Learners: learners{d}, Log: d.log,
 		Timing: pipeline.Timing{PollInterval: 10 * time.Millisecond, IdleTimeout: 50 * time.Millisecond, RetryDelay: 10 * time.Millisecond}}
 	var seeds []string
 	for _, h := range hosts {
@@ -78,15 +78,15 @@ func newDesk(t *testing.T, hosts ...string) *desk {
 	return d
 }
 
-func (d *desk) must(err error) {
+func (d *fixture) must(err error) {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-// hand puts a page where the crawler would have left it.
-func (d *desk) hand(address, html string) {
+// hand queues a page like the crawler.
+func (d *fixture) hand(address, html string) {
 	d.t.Helper()
 	u, err := weburl.Parse(address, weburl.Rules{})
 	d.must(err)
@@ -101,23 +101,23 @@ func (d *desk) hand(address, html string) {
 	d.must(err)
 }
 
-// read reads all that waits.
-func (d *desk) read() pipeline.Stats {
+// read processes all queued pages.
+func (d *fixture) read() pipeline.Stats {
 	d.t.Helper()
-	did, err := d.drainer.Run(d.t.Context(), nil, func(pipeline.Stats) {})
+	did, err := d.consumer.Run(d.t.Context(), nil, func(pipeline.Stats) {})
 	d.must(err)
 	return did
 }
 
-func (d *desk) domain(name string) crawl.Domain {
+func (d *fixture) domain(name string) crawl.Domain {
 	d.t.Helper()
 	out, err := d.GetCrawlDomain(d.t.Context(), name)
 	d.must(err)
 	return out
 }
 
-// articles are all of a workspace, the oldest first.
-func (d *desk) articles(domain string) []pipeline.StoredArticle {
+// articles returns all articles of a workspace, the oldest first.
+func (d *fixture) articles(domain string) []pipeline.StoredArticle {
 	d.t.Helper()
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{Workspace: d.workspace.ID, Domain: domain, To: far, Before: far, Limit: 500})
@@ -131,22 +131,23 @@ func (d *desk) articles(domain string) []pipeline.StoredArticle {
 }
 
 // count counts rows.
-func (d *desk) count(query string, args ...any) (n int) {
+func (d *fixture) count(query string, args ...any) (n int) {
 	d.t.Helper()
 	d.must(d.db.QueryRow(d.t.Context(), query, args...).Scan(&n))
 	return n
 }
 
-// event is what was told of selectors.
+// event is an event about selectors.
 type event struct {
 	Type, Actor string
 	Data        struct {
-		Domain, FieldExtracted, Reason, Problem string
-		Version, Previous                       int
+		Domain, Field, Reason string
+		Version, Previous     int
+		LearnError            string `json:"learn_error"`
 	}
 }
 
-func (d *desk) events() (out []event) {
+func (d *fixture) events() (out []event) {
 	d.t.Helper()
 	rows, err := d.db.Query(d.t.Context(), `select type, actor, data from post_events where type like 'selectors_%' and workspace_id = $1 order by id`, d.workspace.ID)
 	d.must(err)
@@ -162,7 +163,7 @@ func (d *desk) events() (out []event) {
 	return out
 }
 
-// paper is a newspaper that exists nowhere, in one of two templates.
+// paper is an invented newspaper with one of two templates.
 type paper struct {
 	rnd      *rand.Rand
 	host     string
@@ -170,7 +171,7 @@ type paper struct {
 	n        int
 }
 
-// story is what a page was made from.
+// story is the content of a generated page.
 type story struct {
 	url, html, title, author, body string
 	published                      time.Time
@@ -236,7 +237,7 @@ func (p *paper) others() string {
 	return b.String() + `</div>`
 }
 
-// plain is a page with a text and nothing else.
+// plain returns a page that contains just a text.
 func plain(title, canonical string, paras ...string) string {
 	link := ""
 	if canonical != "" {
@@ -246,7 +247,7 @@ func plain(title, canonical string, paras ...string) string {
 		`</h1><p>` + strings.Join(paras, `</p><p>`) + `</p></article></body></html>`
 }
 
-// teasers select what stands below every text.
+// teasers returns selectors that match the teasers below the text.
 func teasers() selector.Config {
 	return selector.Config{Variants: []selector.Variant{{Name: "wrong", Body: []string{"//div[contains(@class,'grid-below')]"}}}}
 }
@@ -259,8 +260,8 @@ func ids(all []pipeline.StoredArticle) []uuid.UUID {
 	return out
 }
 
-// readingOf reads a page that was taken, and does not keep it.
-func (d *desk) readingOf(c crawl.CrawledPage) pipeline.Extraction {
+// extractionOf extracts a leased page without saving it.
+func (d *fixture) extractionOf(c crawl.CrawledPage) pipeline.Extraction {
 	d.t.Helper()
 	page, rules, err := d.PageOf(d.t.Context(), c)
 	d.must(err)

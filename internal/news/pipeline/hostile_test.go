@@ -12,8 +12,8 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// A page that talks the model into anything changes nothing but its own fields.
-func TestAHostilePageChangesNothingElse(t *testing.T) {
+// A page that manipulates the LLM changes only its own fields.
+func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 	for name, order := range map[string]string{
 		"a path of its own":          `{"authors":{"value":"Editor Evil","paths":["//b[@id='evil']"]},"section":{"value":"Editor Evil","paths":["//b[@id='evil']"]},"lead":{"value":"","paths":["//b[@id='evil']"]}}`,
 		"a path that all pages have": `{"authors":{"value":"","paths":["//h1"]},"section":{"value":"","paths":["//h1"]},"lead":{"value":"","paths":["//h1"]}}`,
@@ -24,7 +24,7 @@ func TestAHostilePageChangesNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, p := newDesk(t, "paper.example", "other.example"), newPaper("paper.example", 33)
+			d, p := newFixture(t, "paper.example", "other.example"), newPaper("paper.example", 33)
 			q := newPaper("other.example", 34)
 			e := newEndpoint(t, func(schema, page string) string {
 				if schema == "fields" {
@@ -70,10 +70,10 @@ func TestAHostilePageChangesNothingElse(t *testing.T) {
 	}
 }
 
-// Of the first three pages that the model is asked about two are hostile, and say
-// the same. All pages have what they name, and it looks like what it should be.
-// It is not believed, and what the other pages say is found all the same.
-func TestTwoHostilePagesOfThreeDecideNothing(t *testing.T) {
+// Two of the first three pages that the LLM is asked about are hostile and suggest the
+// same plausible path, which matches on all pages. It is rejected, and the suggestions
+// of the other pages are still used.
+func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 	const desk = "//b[contains(concat(' ',normalize-space(@class),' '),' desk ')]"
 	for name, order := range map[string]string{
 		"a name that all pages have": `{"authors":{"value":"DESK","paths":["` + desk + `","//b"]},"section":{"value":"DESK","paths":["` + desk + `"]},"lead":{"value":"","paths":["//p"]}}`,
@@ -83,7 +83,7 @@ func TestTwoHostilePagesOfThreeDecideNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, p := newDesk(t, "paper.example"), newPaper("paper.example", 37)
+			d, p := newFixture(t, "paper.example"), newPaper("paper.example", 37)
 			e := newEndpoint(t, names)
 			d.learner.Finder = d.model(e)
 			domain := d.domain("paper.example")

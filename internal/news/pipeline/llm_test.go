@@ -24,8 +24,8 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-// endpoint speaks OpenAI's chat completions. It does what the page tells it to,
-// and answers as it was told otherwise.
+// endpoint is a fake of OpenAI's chat completions. It follows instructions in the page,
+// and otherwise returns the configured response.
 type endpoint struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -73,7 +73,7 @@ func newEndpoint(t *testing.T, answer func(schema, page string) string) *endpoin
 	return e
 }
 
-func (d *desk) model(e *endpoint, change ...func(*llm.Options)) *llm.Client {
+func (d *fixture) model(e *endpoint, change ...func(*llm.Options)) *llm.Client {
 	d.t.Helper()
 	o := llm.Options{URL: e.URL + "/v1", Model: "tiny", APIKey: secret.NewText(modelKey), MaxContextTokens: 8000, MaxTokensPerDay: 1_000_000, Timeout: 5 * time.Second}
 	for _, c := range change {
@@ -84,8 +84,8 @@ func (d *desk) model(e *endpoint, change ...func(*llm.Options)) *llm.Client {
 	return m
 }
 
-// unsigned is a page whose author stands where no rule looks for one. extra
-// stands below the text.
+// unsigned returns a page with the author in an unusual place. extra is appended to the
+// text.
 func unsigned(p *paper, extra string) story {
 	s := p.next()
 	paras := p.paragraphs(7)
@@ -99,7 +99,7 @@ func unsigned(p *paper, extra string) story {
 // signed is the path to the author of an unsigned page.
 const signed = "//i[contains(concat(' ',normalize-space(@class),' '),' nm ')]"
 
-// names answers with what the page shows.
+// names returns a response with the author that the page shows.
 func names(schema, page string) string {
 	if schema != "fields" {
 		return `{"title":"","authors":[],"published":"","paragraphs":[]}`
@@ -108,13 +108,13 @@ func names(schema, page string) string {
 	return "```json\n" + `{"authors":{"value":"` + author + `","paths":["` + signed + `"]},` + nothing + "}\n```"
 }
 
-// nothing is said of the other fields.
+// nothing is a response without values for the other fields.
 const nothing = `"section":{"value":"","paths":[]},"lead":{"value":"","paths":[]}`
 
-// What induction leaves empty, the model finds; and it is asked no more often
-// than for the pages that are learned from.
-func TestTheModelFindsWhatInductionDoesNot(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 31)
+// The LLM finds fields that induction misses, and is only asked about pages that are
+// used for learning.
+func TestLLM_FindsFieldsThatInductionMisses(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 31)
 	e := newEndpoint(t, names)
 	d.learner.Finder = d.model(e)
 	for range 12 {
@@ -138,7 +138,7 @@ func TestTheModelFindsWhatInductionDoesNot(t *testing.T) {
 	require.EqualValues(t, 5000, used)
 }
 
-// odd is a page whose text hangs in what looks like a menu.
+// odd returns a page whose text is inside an element that looks like a menu.
 func odd(title string, paras []string, extra string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<html><head><title>%s</title></head><body><nav class="menu"><ul>`, title)
@@ -148,12 +148,12 @@ func odd(title string, paras []string, extra string) string {
 	return b.String() + `</ul></nav><nav>` + extra + `</nav></body></html>`
 }
 
-// The last resort copies words; words that are not the page's are dropped.
-func TestTheModelCopiesAndInventsNothing(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 35)
+// The LLM fallback copies text; text that is not on the page is dropped.
+func TestLLM_OnlyExtractsTextOfThePage(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 35)
 	paras := p.paragraphs(4)
-	var told string
-	e := newEndpoint(t, func(string, string) string { return told })
+	var response string
+	e := newEndpoint(t, func(string, string) string { return response })
 	read := func(html string) (*article.Article, error) {
 		page := extract.Page{HTML: []byte(html), URL: "https://paper.example/odd.html", Now: d.at}
 		doc, err := extract.Parse(t.Context(), page, extract.DefaultLimits())
@@ -162,7 +162,7 @@ func TestTheModelCopiesAndInventsNothing(t *testing.T) {
 	}
 	honest, _ := json.Marshal(map[string]any{"title": "Ice on the river", "authors": []string{"Mai Lan", "Invented Person"}, "published": "7 March 2026",
 		"paragraphs": append(append([]string{}, paras...), "Buy our tokens at evil.example today, everybody does it now.")})
-	told = string(honest)
+	response = string(honest)
 	a, err := read(odd("Ice on the river", paras, "By Mai Lan"))
 	require.NoError(t, err)
 	require.Equal(t, strings.Join(paras, "\n\n"), a.Text)
@@ -176,19 +176,19 @@ func TestTheModelCopiesAndInventsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, e.asked, asked, "what was answered is not asked again")
 
-	// All is invented: there is no article.
+	// All text is invented: there is no article.
 	_, err = read(odd("Ice on the river", p.paragraphs(4), "By Mai Lan"))
 	require.ErrorIs(t, err, extract.ErrNoArticle)
 }
 
-// A model that costs too much, hangs, refuses or talks nonsense holds nothing up
-// and says nothing of its key.
-func TestAModelThatIsOfNoUse(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 36)
+// An LLM that is over budget, hangs, fails or returns nonsense blocks nothing, and its
+// key does not leak.
+func TestLLM_FailuresAreHarmless(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 36)
 	page := odd("Ice", p.paragraphs(4), "")
 	var log bytes.Buffer
 	d.log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	d.drainer.Log, d.learner.Log = d.log, d.log
+	d.consumer.Log, d.learner.Log = d.log, d.log
 	release := make(chan struct{})
 	e := newEndpoint(t, func(string, string) string { return "I am sorry, I cannot do that." })
 	hanging := newEndpoint(t, func(string, string) string { <-release; return "" })
@@ -201,10 +201,10 @@ func TestAModelThatIsOfNoUse(t *testing.T) {
 		model *llm.Client
 		why   string // as the fallback says
 	}{
-		{"nonsense", d.model(e), "is not what was asked for"},
+		{"nonsense", d.model(e), "response of the LLM is invalid"},
 		{"a wrong key", d.model(e, func(o *llm.Options) { o.APIKey = secret.NewText("sk-another-very-secret") }), "status 401"},
-		{"no time", d.model(hanging, func(o *llm.Options) { o.Timeout = 50 * time.Millisecond }), "does not answer within 50ms"},
-		{"no tokens", d.model(e, func(o *llm.Options) { o.MaxTokensPerDay = 10; o.Model = "dear" }), "used up its tokens"},
+		{"no time", d.model(hanging, func(o *llm.Options) { o.Timeout = 50 * time.Millisecond }), "no response within 50ms"},
+		{"no tokens", d.model(e, func(o *llm.Options) { o.MaxTokensPerDay = 10; o.Model = "dear" }), "token budget of the LLM is used up"},
 		{"a redirect", d.model(redirecting), "status 307"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -226,6 +226,6 @@ func TestAModelThatIsOfNoUse(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := d.drainer.Run(ctx, nil, func(pipeline.Stats) {})
+	_, err := d.consumer.Run(ctx, nil, func(pipeline.Stats) {})
 	require.Error(t, err)
 }

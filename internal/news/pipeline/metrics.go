@@ -8,7 +8,7 @@ import (
 
 // Meter counts extraction results. A nil meter is ignored.
 type Meter interface {
-	// PageExtracted counts a processed page: selectors, generic, nothing or failed.
+	// PageExtracted counts a processed page: selectors, generic, no_article or failed.
 	PageExtracted(ctx context.Context, result string)
 	// FieldExtracted counts the result of a field with selectors: filled, empty or
 	// wrong.

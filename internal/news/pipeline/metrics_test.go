@@ -30,7 +30,7 @@ func meter(t *testing.T) *telemetry.Telemetry {
 	return tel
 }
 
-// served reads a metric as Prometheus does; 0: there is none.
+// served returns the value of a metric as scraped by Prometheus, or 0.
 func served(tel *telemetry.Telemetry, metric string) float64 {
 	w := httptest.NewRecorder()
 	tel.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
@@ -42,11 +42,11 @@ func served(tel *telemetry.Telemetry, metric string) float64 {
 	return n
 }
 
-// What is read, how selectors do and what becomes of them is counted.
-func TestReadingIsMetered(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 60)
+// Results of extraction, fields and selector changes are counted.
+func TestRun_RecordsMetrics(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 60)
 	tel := meter(t)
-	d.drainer.Meter, d.learner.Meter = tel.Articles, tel.Articles
+	d.consumer.Meter, d.learner.Meter = tel.Articles, tel.Articles
 	d.hand("https://paper.example/video/1", `<html><body><h1>Video</h1><p>Watch this.</p></body></html>`)
 	d.hand("https://paper.example/deep", "<div>"+string(make([]byte, 9<<20)))
 	for range 25 {
@@ -57,7 +57,7 @@ func TestReadingIsMetered(t *testing.T) {
 	count := func(result string) float64 {
 		return served(tel, `dateline_articles_parsed_total{result="`+result+`"}`)
 	}
-	require.EqualValues(t, 1, count("nothing"))
+	require.EqualValues(t, 1, count("no_article"))
 	require.EqualValues(t, 1, count("failed"))
 	require.EqualValues(t, 25, count("generic")+count("selectors"))
 	require.EqualValues(t, d.count("select count(*) from articles where selector_version > 0"), count("selectors"))
@@ -65,8 +65,8 @@ func TestReadingIsMetered(t *testing.T) {
 	require.EqualValues(t, count("selectors"), served(tel, `dateline_article_fields_total{field="body",result="filled"}`))
 	require.EqualValues(t, 1, served(tel, `dateline_selector_changes_total{change="learned"}`))
 
-	// Somebody takes selectors into use that select the teasers: they are wrong, and
-	// go. Then the template changes, and they come out empty.
+	// A member activates selectors that match the teasers: they are wrong and are rolled
+	// back. Then the template changes, and they match nothing.
 	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: learners{d}, Log: d.log}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
 	_, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.SelectorDraft{Config: teasers(), Activate: true}, idempotency.Key{})
@@ -90,10 +90,10 @@ func TestReadingIsMetered(t *testing.T) {
 	require.EqualValues(t, again, served(tel, `dateline_selector_changes_total{change="relearned"}`))
 }
 
-// How long after its publication an article can be found is told once, of new
-// articles that came out while their site was watched, and say when exactly.
-func TestHowFreshTheSearchIs(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 61)
+// Freshness is recorded once, for new articles that were published while their site was
+// crawled and state the time of publication.
+func TestSync_RecordsFreshness(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 61)
 	tel := meter(t)
 	now := time.Now().UTC()
 	d.at = now.Add(-30 * time.Minute)

@@ -23,16 +23,16 @@ import (
 	"dateline/workflows/starter"
 )
 
-// work has a worker of the crawler's queue read and learn, on a real Temporal.
-func (d *desk) work() {
+// work runs a worker that extracts and learns, on a real Temporal server.
+func (d *fixture) work() {
 	t := d.t
 	t.Helper()
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, func(*client.Options) {})
-	d.drainer.Learners = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
-	d.drainer.Timing = pipeline.Timing{PollInterval: 10 * time.Millisecond, RetryDelay: 10 * time.Millisecond}
+	d.consumer.Learners = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	d.consumer.Timing = pipeline.Timing{PollInterval: 10 * time.Millisecond, RetryDelay: 10 * time.Millisecond}
 	w := worker.NewCrawl(c, worker.CrawlActivities{Crawl: &activities.Crawl{MaxDomains: 1}, Maintenance: &activities.CrawlMaintenance{},
-		Articles: &activities.Articles{Consumer: d.drainer, Learner: d.learner, Waiting: d.Store}})
+		Articles: &activities.Articles{Consumer: d.consumer, Learner: d.learner, Waiting: d.Store}})
 	d.must(w.Start())
 	t.Cleanup(w.Stop)
 	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.ExtractArticlesSchedule, TaskQueue: workflows.CrawlQueue}, workflows.ExtractArticlesWorkflow)
@@ -40,16 +40,16 @@ func (d *desk) work() {
 	t.Cleanup(func() { _ = c.TerminateWorkflow(context.Background(), run.GetID(), "", "the test is over") })
 }
 
-// settled waits until all is read, and what was to be learned is learned.
-func (d *desk) settled() {
+// settled waits until the queue and all requested actions are done.
+func (d *fixture) settled() {
 	d.t.Helper()
 	require.Eventually(d.t, func() bool {
 		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where requested_action <> 'none')") == 0
 	}, time.Minute, 10*time.Millisecond, "pages wait, or selectors")
 }
 
-// take hands a story over and gives the article that came of it.
-func (d *desk) take(s story) pipeline.StoredArticle {
+// take queues a story and returns its article.
+func (d *fixture) take(s story) pipeline.StoredArticle {
 	d.t.Helper()
 	d.hand(s.url, s.html)
 	d.settled()
@@ -64,11 +64,11 @@ func bySelectors(a pipeline.StoredArticle) bool {
 	return a.Origins[article.FieldBody].Source == article.FromSelector
 }
 
-// A site changes its template in the middle. What is read stays good, and within
-// 20 pages selectors are learned anew by themselves; the event names the cause.
-// After that a bad candidate is taken into use, and taken back.
-func TestSelectorsRecoverByThemselves(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 7)
+// A site changes its template. Extraction quality stays high, and selectors are
+// relearned automatically within 20 pages; the event contains the reason. A bad version
+// that is activated afterwards is rolled back.
+func TestSelectors_RecoverAutomatically(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 7)
 	d.work()
 	var back int // pages from the redesign until selectors read again
 	for i := range 60 {
@@ -94,7 +94,7 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	require.Len(t, events, 2)
 	require.Equal(t, "the site has no selectors yet", events[0].Data.Reason)
 	require.Equal(t, "selectors_learned", events[1].Type)
-	require.Equal(t, "body", events[1].Data.FieldExtracted)
+	require.Equal(t, "body", events[1].Data.Field)
 	require.Equal(t, "paper.example", events[1].Data.Domain)
 	require.Equal(t, []int{2, 1}, []int{events[1].Data.Version, events[1].Data.Previous})
 	require.Regexp(t, `the selectors of version 1 found the body on \d of the last \d+ pages; the site may have changed its template`, events[1].Data.Reason)
@@ -107,8 +107,8 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	require.Contains(t, versions[1].EndReason, "found the body on")
 	require.Greater(t, versions[0].Scores[article.FieldBody], 0.9)
 
-	// A person saves selectors that take the teasers below the text.
-	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.drainer.Learners, Log: d.log}
+	// A member activates selectors that match the teasers below the text.
+	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.consumer.Learners, Log: d.log}
 	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
 	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.SelectorDraft{Config: teasers(), Note: "try this", Activate: true}, idempotency.Key{})
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	last := events[3]
 	require.Equal(t, "selectors_rolled_back", last.Type)
 	require.LessOrEqual(t, pages, 10)
-	require.Equal(t, "version 3 finds the body on 0 % of pages, version 2 before it found it on 100 %", last.Data.Reason)
+	require.Equal(t, "version 3 finds the body on 0% of pages, the previous version 2 found it on 100%", last.Data.Reason)
 	require.Equal(t, []int{2, 3}, []int{last.Data.Version, last.Data.Previous})
 	bad, err = d.SelectorsVersion(t.Context(), d.domain("paper.example").ID, 3)
 	require.NoError(t, err)
@@ -145,16 +145,17 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	}
 }
 
-// A site that gives nothing to learn from keeps being read, and says why.
-func TestNothingToLearn(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 17)
+// A site without a learnable template keeps using generic extraction, and the event
+// contains the reason.
+func TestLearn_NothingToLearn(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 17)
 	for range 12 {
 		s := p.next()
 		d.hand(s.url, s.html)
 		d.read()
 	}
 	require.Len(t, d.events(), 1)
-	// Every page has a template of its own now.
+	// Now every page has a different template.
 	for i := range 24 {
 		class := strings.ToUpper(string(rune('a'+i))) + "x" + strings.Repeat("q", i%3)
 		d.hand("https://paper.example/odd-"+class, `<html><head><title>`+p.sentence()+`</title></head><body><div class="`+class+`1"><h1>`+p.sentence()+`</h1><div class="k`+class+`9"><p>`+strings.Join(p.paragraphs(6), "</p><p>")+`</p></div></div></body></html>`)
@@ -163,7 +164,7 @@ func TestNothingToLearn(t *testing.T) {
 	require.Len(t, d.articles(""), 36, "all of them are read")
 	events := d.events()
 	require.Equal(t, "selectors_failed", events[len(events)-1].Type)
-	require.NotEmpty(t, events[len(events)-1].Data.Problem)
+	require.NotEmpty(t, events[len(events)-1].Data.LearnError)
 	require.Contains(t, events[len(events)-1].Data.Reason, "found the body on")
 	require.LessOrEqual(t, len(events), 5, "it is not tried on every page")
 }

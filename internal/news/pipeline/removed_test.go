@@ -19,9 +19,9 @@ func named(t *testing.T, address string) uuid.UUID {
 	return crawl.URLID(u)
 }
 
-// lose says that a page is not there any more, as the crawler does. to is where
-// it leads; empty: nowhere.
-func (d *desk) lose(address, to string) {
+// lose queues the removal of a page like the crawler. to is the page that it redirects
+// to, or empty.
+func (d *fixture) lose(address, to string) {
 	d.t.Helper()
 	u, err := weburl.Parse(address, weburl.Rules{})
 	d.must(err)
@@ -36,8 +36,8 @@ func (d *desk) lose(address, to string) {
 	d.must(err)
 }
 
-// gone lists articles whose pages are not there any more.
-func (d *desk) gone() []pipeline.ArticleSummary {
+// removed lists removed articles.
+func (d *fixture) removed() []pipeline.ArticleSummary {
 	d.t.Helper()
 	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	list, err := d.Articles(d.t.Context(), pipeline.ArticleQuery{Workspace: d.workspace.ID, Removed: true, To: far, Before: far, Limit: 500})
@@ -45,8 +45,8 @@ func (d *desk) gone() []pipeline.ArticleSummary {
 	return list
 }
 
-// searched says whether the search has an article.
-func (d *desk) searched(id uuid.UUID) bool {
+// searched asserts whether the search index contains an article.
+func (d *fixture) searched(id uuid.UUID) bool {
 	d.t.Helper()
 	docs, err := d.SearchDocuments(d.t.Context(), []uuid.UUID{id})
 	d.must(err)
@@ -56,15 +56,14 @@ func (d *desk) searched(id uuid.UUID) bool {
 	for _, doc := range after {
 		in = in || doc.ID == id
 	}
-	require.Equal(d.t, in, len(docs) == 1, "an index that is built anew has the same")
+	require.Equal(d.t, in, len(docs) == 1, "a rebuilt index has the same")
 	return in
 }
 
-// An article whose page is withdrawn keeps its text and its versions, says since
-// when it is gone, and is not found by the search. When the page is back, so is
-// the article.
-func TestAnArticleWhosePageIsGone(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 50)
+// An article whose page is removed keeps its text and versions, has removed_at and
+// leaves the search index. When the page is back, so is the article.
+func TestRun_RemovedPageMarksItsArticle(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 50)
 	s, other := p.next(), p.next()
 	d.hand(s.url, s.html)
 	d.hand(other.url, other.html)
@@ -78,7 +77,7 @@ func TestAnArticleWhosePageIsGone(t *testing.T) {
 	require.Equal(t, pipeline.Stats{Pages: 1, Removed: 1}, d.read())
 	require.Len(t, d.articles(""), 1)
 	require.Equal(t, other.url, d.articles("")[0].URL)
-	list := d.gone()
+	list := d.removed()
 	require.Len(t, list, 1)
 	require.Equal(t, id, list[0].ID)
 	require.True(t, d.at.Equal(*list[0].RemovedAt))
@@ -86,16 +85,16 @@ func TestAnArticleWhosePageIsGone(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, a.Text)
 	require.Equal(t, 1, d.count("select count(*) from article_revisions where article_id = $1", id))
-	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1", id), "the search is told")
+	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1", id), "the search index is updated")
 	require.False(t, d.searched(id))
 	since := *a.RemovedAt
 	d.lose(s.url, "")
 	require.Equal(t, pipeline.Stats{Pages: 1}, d.read())
-	require.True(t, since.Equal(*d.gone()[0].RemovedAt), "it is gone since it was gone first")
+	require.True(t, since.Equal(*d.removed()[0].RemovedAt), "it was removed when it was first removed")
 
 	d.hand(s.url, s.html)
 	d.read()
-	require.Empty(t, d.gone())
+	require.Empty(t, d.removed())
 	require.True(t, d.searched(id))
 	a, err = d.Article(t.Context(), d.workspace.ID, id)
 	require.NoError(t, err)
@@ -103,23 +102,23 @@ func TestAnArticleWhosePageIsGone(t *testing.T) {
 	require.Equal(t, 2, d.count("select count(*) from article_changes where article_id = $1", id))
 }
 
-// What a page said comes before that it is gone, whichever is taken first; and
-// what it says later counts for more.
-func TestGoneComesInItsTurn(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 51)
+// Older versions of a page are processed before its removal, whatever is leased first,
+// and newer versions restore the article.
+func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 51)
 	s := p.next()
 	d.hand(s.url, s.html)
 	slow, err := d.LeaseCrawledPages(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	d.lose(s.url, "")
-	pace := d.drainer.Timing
-	d.drainer.Timing.MaxDuration = time.Second // what is given back is taken again, as long as the drain goes on
+	timing := d.consumer.Timing
+	d.consumer.Timing.MaxDuration = time.Second // what is given back is taken again, as long as the drain goes on
 	require.NotZero(t, d.read().Deferred)
-	d.drainer.Timing = pace
+	d.consumer.Timing = timing
 	require.Zero(t, d.count("select count(*) from articles"))
 	d.must(d.ReleaseCrawled(t.Context(), slow[0], 0))
 	d.read()
-	require.Len(t, d.gone(), 1)
+	require.Len(t, d.removed(), 1)
 
 	s = p.next()
 	d.hand(s.url, s.html)
@@ -131,14 +130,14 @@ func TestGoneComesInItsTurn(t *testing.T) {
 	d.read()
 	d.must(d.ReleaseCrawled(t.Context(), lost[0], 0))
 	d.read()
-	require.Len(t, d.gone(), 1, "the page was there after it was not")
+	require.Len(t, d.removed(), 1, "the page came back after its removal")
 	require.Zero(t, d.count("select count(*) from crawled_pages"))
 }
 
-// An article whose page leads to another that tells the same story moves there,
-// with its versions. Where another story is told, it is gone.
-func TestAnArticleThatMoved(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 52)
+// An article whose page redirects to the same story moves there with its versions. If
+// the target is another story, the article is removed.
+func TestRun_PermanentRedirectMovesTheArticle(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 52)
 	s, other := p.next(), p.next()
 	d.hand(s.url, s.html)
 	d.hand(other.url, other.html)
@@ -148,7 +147,7 @@ func TestAnArticleThatMoved(t *testing.T) {
 	d.lose(s.url, to)
 	d.lose(other.url, elsewhere)
 	d.read()
-	require.Len(t, d.gone(), 2)
+	require.Len(t, d.removed(), 2)
 	d.hand(to, s.html)
 	d.hand(elsewhere, p.next().html)
 	d.read()
@@ -162,8 +161,8 @@ func TestAnArticleThatMoved(t *testing.T) {
 	require.Equal(t, to, moved.CanonicalURL)
 	require.EqualValues(t, 2, moved.Version)
 	require.True(t, d.searched(moved.ID))
-	require.Len(t, d.gone(), 1)
-	require.Equal(t, other.url, d.gone()[0].URL)
+	require.Len(t, d.removed(), 1)
+	require.Equal(t, other.url, d.removed()[0].URL)
 	require.Equal(t, 3, d.count("select count(*) from articles"))
 	require.Zero(t, d.count("select count(*) from articles where removed_at is null and moved_to is not null"))
 }

@@ -19,19 +19,34 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// ServiceStore keeps articles and selectors for the people who ask for them.
+// ServiceStore is the database of the service.
 type ServiceStore interface {
+	ArticleStore
+	SelectorReader
+	SelectorEditor
+}
+
+// ArticleStore reads articles.
+type ArticleStore interface {
 	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
-	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	Article(ctx context.Context, workspace, id uuid.UUID) (StoredArticle, error)
-	Articles(ctx context.Context, w ArticleQuery) ([]ArticleSummary, error)
+	Articles(ctx context.Context, q ArticleQuery) ([]ArticleSummary, error)
 	AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a StoredArticle, limit int) ([]SimilarArticle, error)
 	Revisions(ctx context.Context, id uuid.UUID, before int64, limit int) ([]Revision, error)
 	Revision(ctx context.Context, id uuid.UUID, version int64) (RevisionContent, error)
+}
+
+// SelectorReader reads selectors and the extraction state of a domain.
+type SelectorReader interface {
 	ExtractionHealth(ctx context.Context, domain int32) (Health, error)
 	ListSelectors(ctx context.Context, domain int32, before, limit int) ([]Selectors, error)
 	SelectorsVersion(ctx context.Context, domain int32, version int) (Selectors, error)
 	RecentArticlePages(ctx context.Context, domain int32, limit int) ([]PageRef, error)
+}
+
+// SelectorEditor changes selectors and extraction settings.
+type SelectorEditor interface {
+	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (created Selectors, replayed bool, err error)
 	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, reason string) (Selectors, error)
 	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, reason string, onlyIfRequested bool) (previous Selectors, done bool, err error)
@@ -39,10 +54,10 @@ type ServiceStore interface {
 	RequestSelectorAction(ctx context.Context, domain int32, action selector.Action, reason string) error
 }
 
-// Service is what members do with articles, and with how they are read. Articles
-// and selectors belong to their site, which workspaces share: a workspace sees
-// those of domains on which it has seeds, and steers the reading of a domain
-// that no other workspace crawls.
+// Service reads articles and manages selectors for the members of a workspace. Articles
+// and selectors belong to their site, which workspaces share: a workspace sees those of
+// domains on which it has seeds, and changes the extraction of domains that no other
+// workspace crawls.
 type Service struct {
 	Store    ServiceStore
 	Pages    Pages

@@ -14,8 +14,8 @@ import (
 	"dateline/internal/news/pipeline"
 )
 
-func TestAPageBecomesAnArticle(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 1)
+func TestRun_StoresAnArticle(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 1)
 	want := p.next()
 	d.hand(want.url, want.html)
 	require.Equal(t, pipeline.Stats{Pages: 1, Articles: 1}, d.read())
@@ -37,20 +37,20 @@ func TestAPageBecomesAnArticle(t *testing.T) {
 	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'upsert'", a.ID))
 	require.Zero(t, d.count("select count(*) from crawled_pages"))
 
-	// The same page once more, as after a worker's death, changes nothing.
+	// Processing the page again, as after a crash, changes nothing.
 	d.hand(want.url, want.html)
 	require.Equal(t, pipeline.Stats{Pages: 1}, d.read())
 	require.Equal(t, 1, d.count("select count(*) from article_revisions"))
 	require.Equal(t, 1, d.count("select count(*) from article_changes"))
-	// Nobody else sees it.
+	// Other workspaces do not see it.
 	_, err = d.Article(t.Context(), uuid.Must(uuid.NewV7()), a.ID)
 	var refused *apperr.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, apperr.KindNotFound, refused.Kind)
 }
 
-func TestRevisionsTellWhatChanged(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 2)
+func TestRun_RevisionsListChangedFields(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 2)
 	paras := p.paragraphs(5)
 	at := "https://paper.example/mayor.html"
 	d.hand(at, plain("Mayor resigns after vote", "", paras...))
@@ -75,15 +75,15 @@ func TestRevisionsTellWhatChanged(t *testing.T) {
 	require.Equal(t, strings.Join(paras, "\n\n"), first.Text)
 	require.Equal(t, 3, d.count("select count(*) from article_changes"))
 
-	// A page that was fetched before the newest is no news.
+	// An older version of the page is ignored.
 	d.at = d.at.Add(-10 * time.Minute)
 	d.hand(at, plain("Mayor resigns after vote", "", paras...))
 	d.read()
 	require.EqualValues(t, 3, d.articles("")[0].Version)
 }
 
-func TestCanonicalURLs(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 3)
+func TestRun_CanonicalURLs(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 3)
 	paras := p.paragraphs(5)
 	main, print, other := "https://paper.example/a.html", "https://paper.example/print/a", "https://paper.example/b.html"
 	d.hand(print, plain("The bridge is open", main, paras...))
@@ -92,35 +92,35 @@ func TestCanonicalURLs(t *testing.T) {
 	require.Len(t, first, 1)
 	require.Equal(t, main, first[0].CanonicalURL)
 	require.Equal(t, print, first[0].URL)
-	// Its own page is the same article.
+	// The canonical page is the same article.
 	d.hand(main, plain("The bridge is open", main, paras...))
 	d.read()
 	got := d.articles("")
 	require.Equal(t, ids(first), ids(got))
 	require.Equal(t, main, got[0].URL)
-	// The other address comes again: nothing new.
+	// The other URL again changes nothing.
 	d.hand(print, plain("The bridge is open", main, paras...))
 	d.read()
 	require.Equal(t, ids(first), ids(d.articles("")))
 	require.Equal(t, main, d.articles("")[0].URL)
-	// A template that names the same canonical URL on every page does not make
-	// other stories one article.
+	// A template that declares the same canonical URL on every page does not merge
+	// different stories.
 	d.hand(other, plain("A school is closed", main, p.paragraphs(5)...))
 	d.read()
 	got = d.articles("")
 	require.Len(t, got, 2)
 	i := slices.IndexFunc(got, func(a pipeline.StoredArticle) bool { return a.Title == "A school is closed" })
 	require.Equal(t, other, got[i].CanonicalURL)
-	// Nor does one of another site.
+	// Canonical URLs of other sites are ignored.
 	d.hand("https://paper.example/c.html", plain("A museum moves", "https://elsewhere.example/c", p.paragraphs(5)...))
 	d.read()
 	require.Len(t, d.articles(""), 3)
 }
 
-// A page that names its canonical URL late takes its article along, and one that
-// turns out to be a copy goes, from the index too.
-func TestCanonicalURLsThatComeLate(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 4)
+// A page that declares its canonical URL later moves its article, and a page that turns
+// out to be a copy is deleted, from the index too.
+func TestRun_CanonicalURLsThatComeLate(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 4)
 	paras := p.paragraphs(5)
 	main, amp := "https://paper.example/a.html", "https://paper.example/amp/a"
 	d.hand(main, plain("The harbour freezes", "", paras...))
@@ -138,16 +138,16 @@ func TestCanonicalURLsThatComeLate(t *testing.T) {
 	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'delete'", gone))
 }
 
-// The same story on several sites, stored at the same moment, is one group.
-func TestAlsoReportedBy(t *testing.T) {
+// The same story on several sites, stored concurrently, is one group.
+func TestAlsoReportedBy_ListsNearDuplicates(t *testing.T) {
 	hosts := []string{"one.example", "two.example", "three.example", "four.example"}
-	d, p := newDesk(t, hosts...), newPaper("one.example", 5)
+	d, p := newFixture(t, hosts...), newPaper("one.example", 5)
 	paras := p.paragraphs(14)
 	for i, h := range hosts {
 		d.hand("https://"+h+"/agency.html", plain("Ferry service resumes", "", append(slices.Clone(paras), "Edited at desk "+h+".")...))
 		d.hand("https://"+h+"/own.html", plain("Our own story "+string(rune('A'+i)), "", p.paragraphs(14)...))
 	}
-	d.drainer.MaxParallel = 8
+	d.consumer.MaxParallel = 8
 	d.read()
 	groups := map[uuid.UUID]int{}
 	for _, a := range d.articles("") {
@@ -170,10 +170,9 @@ func TestAlsoReportedBy(t *testing.T) {
 	}
 }
 
-// Pages that are no articles, and those that cannot be read, are told apart, and
-// hold nothing up.
-func TestWhatIsNoArticle(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 6)
+// Pages without an article and pages that fail are counted separately and block nothing.
+func TestRun_NonArticlesAndFailures(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 6)
 	d.hand("https://paper.example/video/1", `<html><body><h1>Video</h1><p>Watch this.</p></body></html>`)
 	d.hand("https://paper.example/list", "<html><head><title>All</title></head><body><h1>All</h1>"+strings.Repeat(p.others(), 10)+"</body></html>")
 	d.hand("https://paper.example/deep", strings.Repeat("<div><b>", 5000)+"text")
@@ -189,9 +188,9 @@ func TestWhatIsNoArticle(t *testing.T) {
 	require.NotEmpty(t, h.LastError)
 }
 
-// Text that Postgres does not take is stored without what it does not take.
+// Characters that Postgres cannot store are removed.
 func TestOddText(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 7)
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 7)
 	html := strings.Replace(plain("Odd signs", "", p.paragraphs(5)...), "<h1>", `<script type="application/ld+json">{"@type":"NewsArticle","headline":"Odd\u0000 signs","author":{"@type":"Person","name":"Mai\u0000 Lan"},"keywords":["\u0000","a\u0000b"]}</script><h1>`, 1)
 	d.hand("https://paper.example/odd", html)
 	require.Equal(t, 1, d.read().Articles)
@@ -200,9 +199,9 @@ func TestOddText(t *testing.T) {
 	}
 }
 
-// Whoever holds a page for too long loses it, and what it read changes nothing.
+// A worker that loses its lease changes nothing.
 func TestALeaseThatWasLost(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 8)
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 8)
 	s := p.next()
 	d.hand(s.url, s.html)
 	slow, err := d.LeaseCrawledPages(t.Context(), 10, 0)
@@ -213,7 +212,7 @@ func TestALeaseThatWasLost(t *testing.T) {
 	require.Len(t, fast, 1)
 	var kept [2]pipeline.SaveResult
 	var all sync.WaitGroup
-	for i, c := range []pipeline.Extraction{d.readingOf(slow[0]), d.readingOf(fast[0])} {
+	for i, c := range []pipeline.Extraction{d.extractionOf(slow[0]), d.extractionOf(fast[0])} {
 		all.Go(func() {
 			var err error
 			kept[i], err = d.SaveExtraction(t.Context(), c)
@@ -229,9 +228,9 @@ func TestALeaseThatWasLost(t *testing.T) {
 	require.Equal(t, 1, d.count("select pages::int from site_monitors"))
 }
 
-// A page that every worker dies of is given up.
-func TestAPageThatKills(t *testing.T) {
-	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 9)
+// A page that kills every worker counts as failed.
+func TestRun_PageThatKillsWorkersCountsAsFailed(t *testing.T) {
+	d, p := newFixture(t, "paper.example"), newPaper("paper.example", 9)
 	s := p.next()
 	d.hand(s.url, s.html)
 	for range 5 {
@@ -245,10 +244,10 @@ func TestAPageThatKills(t *testing.T) {
 	require.Contains(t, h.LastError, "workers died")
 }
 
-// A time without a zone is the site's: that of its country, or the one that was
-// set for it.
-func TestTimesAreOfTheSite(t *testing.T) {
-	d, p := newDesk(t, "paper.example", "bao.vn"), newPaper("paper.example", 70)
+// A time without zone uses the time zone of the site: that of its country, or the
+// configured one.
+func TestRun_UsesTheTimeZoneOfTheSite(t *testing.T) {
+	d, p := newFixture(t, "paper.example", "bao.vn"), newPaper("paper.example", 70)
 	page := func(paras []string) string {
 		return strings.Replace(plain("The harbour freezes", "", paras...), "2026-03-06T10:00:00Z", "2026-03-06 10:00:00", 1)
 	}

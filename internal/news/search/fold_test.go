@@ -24,7 +24,7 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-func TestEveryLatinLetterFoldsAlikeAmongOthers(t *testing.T) {
+func TestFold_LatinTableMatchesUnicode(t *testing.T) {
 	for r := range rune(latinLimit) {
 		for _, word := range []string{string(r), "a" + string(r), "ế" + string(r) + "t"} {
 			bare, marked, ok := foldLatin(word)

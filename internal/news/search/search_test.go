@@ -9,7 +9,7 @@ import (
 	"dateline/internal/news/search"
 )
 
-func TestWordsAreFoldedTheSameHoweverTheyAreSpelt(t *testing.T) {
+func TestFold_IgnoresSpellingVariants(t *testing.T) {
 	for text, want := range map[string]string{
 		"Đường": "duong", "ĐƯỜNG": "duong", "Du\u031bo\u031b\u0300ng": "duong", "hoà": "hoa", "naïve": "naive", "Straße": "strasse", "Œuvre": "oeuvre",
 		"elections": "election", "parties": "party", "prices": "price", "boss": "boss", "virus": "virus", "gas": "gas", "2026": "2026", "ﬁnance": "finance",
@@ -47,7 +47,7 @@ func terms(q search.Query) (out []string) {
 	return out
 }
 
-func TestQueriesAreRead(t *testing.T) {
+func TestParse_Operators(t *testing.T) {
 	for text, want := range map[string][]string{
 		`giá vàng`:                 {"giá", "vàng"},
 		`"giá vàng" hôm nay`:       {"giá+vàng", "hôm", "nay"},
@@ -63,7 +63,7 @@ func TestQueriesAreRead(t *testing.T) {
 	}
 }
 
-func TestTheKindOfAQueryDecidesHowMuchMeaningCounts(t *testing.T) {
+func TestSemanticRatio_DependsOnTheQuery(t *testing.T) {
 	order := []string{`"fish and chips"`, "Hanoi", "gold price Vietnam today", "why do bees make more honey in towns?"}
 	for i := 1; i < len(order); i++ {
 		if a, b := search.Parse(order[i-1]).SemanticRatio(), search.Parse(order[i]).SemanticRatio(); a >= b {
@@ -75,7 +75,7 @@ func TestTheKindOfAQueryDecidesHowMuchMeaningCounts(t *testing.T) {
 	}
 }
 
-func TestAlertsWantEveryWordAsItIsWritten(t *testing.T) {
+func TestMatches_RequiresExactWords(t *testing.T) {
 	d := search.Document{Title: "Giá vàng SJC tăng", Lead: "Người dân xếp hàng", Body: "Elections and gold prices. Má tôi mua.", Tags: []string{"kinh tế"}, Authors: []string{"Lê Thu Hà"}}
 	text := search.NewText(d)
 	for query, want := range map[string]bool{
@@ -89,7 +89,7 @@ func TestAlertsWantEveryWordAsItIsWritten(t *testing.T) {
 	}
 }
 
-func TestASnippetIsWhereTheWordsAre(t *testing.T) {
+func TestSnippet_ShowsTheDensestWindow(t *testing.T) {
 	body := strings.Repeat("một hai ba. ", 60) + "Giá vàng tăng mạnh. " + strings.Repeat("bốn năm sáu. ", 60)
 	var shown string
 	var marked []string
@@ -108,7 +108,7 @@ func TestASnippetIsWhereTheWordsAre(t *testing.T) {
 
 // What is marked is what the page wrote, letter for letter, in whatever spelling
 // of its letters; and text that looks like markup is text.
-func TestVietnameseIsMarkedAsItIsWritten(t *testing.T) {
+func TestHighlight_KeepsDiacritics(t *testing.T) {
 	for _, c := range []struct{ query, text, want string }{
 		{"duong", "Đường cao tốc", "[Đường] cao tốc"},
 		{"đường cao", "ĐƯỜNG CAO tốc", "[ĐƯỜNG CAO] tốc"},

@@ -97,7 +97,7 @@ func wantHeld(t *testing.T, errs []*delivery.RetryError, n int, kind string, atL
 	}
 }
 
-func TestOneAnswerTeachesHowManyMayFollow(t *testing.T) {
+func TestAdmission_LearnsTheLimitFromOneResponse(t *testing.T) {
 	b := newBench(t, limited(4, 100))
 	p, _ := b.within(nil)
 	calls := b.watch(createPath)
@@ -131,7 +131,7 @@ func TestOneAnswerTeachesHowManyMayFollow(t *testing.T) {
 	b.wantDiscreet()
 }
 
-func TestARefusalIsMetOnceAndNotByEveryPost(t *testing.T) {
+func TestAdmission_OneRefusalDelaysAllPosts(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p, _ := b.within(nil)
 	calls := b.watch(createPath)
@@ -154,7 +154,7 @@ func TestARefusalIsMetOnceAndNotByEveryPost(t *testing.T) {
 }
 
 // A post waits in memory for what will be free a moment later.
-func TestAShortWaitStaysInMemory(t *testing.T) {
+func TestAdmission_ShortWaitStaysInMemory(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p, _ := b.within(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "1", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"}})
@@ -172,7 +172,7 @@ func TestAShortWaitStaysInMemory(t *testing.T) {
 	}
 }
 
-func TestAPostThatChangedGivesItsPermitBack(t *testing.T) {
+func TestAdmission_ChangedPostReleasesItsToken(t *testing.T) {
 	b := newBench(t, limited(2, 100))
 	p, _ := b.within(nil)
 	b.publish(p, input(b.schedule(nil)))
@@ -193,7 +193,7 @@ func TestAPostThatChangedGivesItsPermitBack(t *testing.T) {
 
 // What may be out already is sent again while the network knows its key, and not
 // when a limit allows it.
-func TestACallThatMayHavePublishedIsRepeatedInSpiteOfLimits(t *testing.T) {
+func TestAdmission_UnresolvedSendIgnoresLimits(t *testing.T) {
 	b := newBench(t, limited(2, 100))
 	p, _ := b.within(nil)
 	b.publish(p, input(b.schedule(nil)))
@@ -210,7 +210,7 @@ func TestACallThatMayHavePublishedIsRepeatedInSpiteOfLimits(t *testing.T) {
 	}
 }
 
-func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
+func TestAdmission_UploadsHaveTheirOwnLimit(t *testing.T) {
 	b := newBench(t, limited(100, 2))
 	p, _ := b.within(nil)
 	calls := b.watch("/api/v2/media")
@@ -229,7 +229,7 @@ func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestPostsGoOutWithoutRedis(t *testing.T) {
+func TestAdmission_WorksWithoutRedis(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p, stop := b.within(nil)
 	b.publish(p, input(b.schedule(nil)))
@@ -242,7 +242,7 @@ func TestPostsGoOutWithoutRedis(t *testing.T) {
 	}
 }
 
-func TestAHostThatFailsIsLeftAloneUntilItAnswers(t *testing.T) {
+func TestAdmission_FailingHostIsNotCalled(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.MaxLimitWait = time.Millisecond
 	p, _ := b.within(&hostguard.Bulkhead{Options: hostguard.Options{Failures: 3, Pause: 3 * time.Second}})
@@ -275,7 +275,7 @@ func TestAHostThatFailsIsLeftAloneUntilItAnswers(t *testing.T) {
 }
 
 // A network that takes calls and never answers must leave room for others.
-func TestAHangingNetworkDelaysNoOther(t *testing.T) {
+func TestAdmission_SlowNetworkDelaysNoOther(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	healthy, err := fake.New(fake.Options{})
 	b.must(err)
@@ -324,7 +324,7 @@ func TestAHangingNetworkDelaysNoOther(t *testing.T) {
 
 // A post that is not sent after all leaves its place at the network's host to
 // the next one.
-func TestAdmission_AChangedPostGivesItsPlaceBack(t *testing.T) {
+func TestAdmission_ChangedPostReleasesItsSlot(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.MaxLimitWait = 50 * time.Millisecond
 	p, _ := b.within(&hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: 1}})

@@ -11,14 +11,14 @@ import (
 	"dateline/platforms/fake"
 )
 
-// doorkeeper notes how long before its call a post asks for a place.
-type doorkeeper struct {
+// slotRecorder records how long before its call a post acquires a slot.
+type slotRecorder struct {
 	hostguard.Bulkhead
 	mu      sync.Mutex
 	longest time.Duration
 }
 
-func (d *doorkeeper) Acquire(host string, planned time.Time, probe bool) (*hostguard.Slot, time.Time, hostguard.Reason) {
+func (d *slotRecorder) Acquire(host string, planned time.Time, probe bool) (*hostguard.Slot, time.Time, hostguard.Reason) {
 	if probe {
 		d.mu.Lock()
 		d.longest = max(d.longest, time.Until(planned))
@@ -27,12 +27,12 @@ func (d *doorkeeper) Acquire(host string, planned time.Time, probe bool) (*hostg
 	return d.Bulkhead.Acquire(host, planned, probe)
 }
 
-// A crowd that held places at its host for as long as it is armed would keep
-// every post beyond the host's bound from going out in time.
-func TestACrowdHoldsNoPlacesWhileItWaits(t *testing.T) {
+// A burst that held host slots for as long as it is armed would delay every post
+// beyond the limit of the host.
+func TestBurst_HoldsNoSlotsWhileArmed(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	at := time.Now().Add(6 * time.Second).UTC()
-	doors := &doorkeeper{}
+	doors := &slotRecorder{}
 	p := b.publisher()
 	p.Hosts = doors
 	var all sync.WaitGroup

@@ -9,15 +9,15 @@ import (
 	"github.com/google/uuid"
 )
 
-func TestALonePostIsArmedTwoSecondsAhead(t *testing.T) {
+func TestLeadOf_SinglePost(t *testing.T) {
 	if lead := leadOf(uuid.New(), burstShare{n: 1}); lead < 2*time.Second || lead > 2100*time.Millisecond {
 		t.Errorf("armed %s ahead", lead)
 	}
 }
 
-// A crowd is handed out no faster than Temporal can, and nobody so early that
+// A burst is handed out no faster than Temporal can, and nobody so early that
 // an edit would be seen late for long.
-func TestACrowdIsSpreadOverTheTimeThatItTakes(t *testing.T) {
+func TestLeadOf_SpreadsABurst(t *testing.T) {
 	const crowd = 4000
 	seconds := map[int]int{}
 	for range crowd {
@@ -41,7 +41,7 @@ func TestACrowdIsSpreadOverTheTimeThatItTakes(t *testing.T) {
 	}
 }
 
-func TestACrowdIsCountedOnceForAllItsPosts(t *testing.T) {
+func TestBurstCounter_CountsOnce(t *testing.T) {
 	var c burstCounter
 	counted := 0
 	count := func(_ context.Context, from, to time.Time) (int, error) {
@@ -66,9 +66,9 @@ func TestACrowdIsCountedOnceForAllItsPosts(t *testing.T) {
 	}
 }
 
-// However fast it comes and is read: a crowd that grows while it is scheduled
+// However fast it comes and is read: a burst that grows while it is scheduled
 // is armed no faster than one that was there at once.
-func TestAGrowingCrowdIsSpreadToo(t *testing.T) {
+func TestBurstCounter_SpreadsAGrowingBurst(t *testing.T) {
 	for _, perLook := range []int{50, 150, 300} {
 		var c burstCounter
 		at, come := time.Now().Truncate(burstBucket), 0
@@ -95,15 +95,15 @@ func TestAGrowingCrowdIsSpreadToo(t *testing.T) {
 	}
 }
 
-func TestAClaimComesNoEarlierThanItsCrowdNeeds(t *testing.T) {
+func TestClaimLead_GrowsWithTheBurst(t *testing.T) {
 	for crowd, most := range map[int]time.Duration{1: 6 * time.Millisecond, 1000: 400 * time.Millisecond, 100_000: 4 * time.Second} {
 		if lead := claimLead(crowd); lead <= 0 || lead > most {
-			t.Errorf("a crowd of %d is claimed %s ahead", crowd, lead)
+			t.Errorf("a burst of %d is claimed %s ahead", crowd, lead)
 		}
 	}
 }
 
-func TestArmedPostsAreCountedWhileTheyWait(t *testing.T) {
+func TestArmed_CountsWaitingPosts(t *testing.T) {
 	var a armed
 	at := time.Now()
 	first, second := a.add(at), a.add(at)

@@ -33,14 +33,14 @@ type Commands struct {
 	Live      LiveBus
 }
 
-// Command is a signal to carry out.
+// Command is a signal to apply.
 type Command struct {
 	PostID uuid.UUID
 	Name   string // cancel, edit, publish_now, retry or discard
 	Edit   scheduling.Edit
-	// Targets are those that retry and discard mean; none: all.
-	Targets []uuid.UUID
-	Broken  string // why the signal's input could not be read
+	// Targets are for retry and discard; none: all.
+	Targets    []uuid.UUID
+	InputError string // why the signal's input is invalid
 }
 
 // Apply carries out a command. A refusal is not an error: nobody waits for the
@@ -66,10 +66,10 @@ func (s *Commands) Apply(ctx context.Context, c Command) error {
 
 func (s *Commands) apply(ctx context.Context, g post.Guard, c Command, status post.Status) (err error) {
 	switch {
-	case c.Broken != "":
-		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.Broken})
+	case c.InputError != "":
+		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.InputError})
 	case c.Name == "cancel" && status == post.Canceled:
-		return nil // carried out by an attempt whose answer was lost
+		return nil // applied by an attempt whose response was lost
 	case c.Name == "cancel":
 		_, err = s.Scheduler.Cancel(ctx, g)
 	case c.Name == "publish_now":

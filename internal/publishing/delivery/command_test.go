@@ -36,7 +36,7 @@ func TestCommands_Apply(t *testing.T) {
 		{"Time", delivery.Command{Name: "edit", Edit: scheduling.Edit{ScheduledTime: &later}}, post.EventEdited, func(p post.Post) bool { return p.ScheduledTime.Format(time.RFC3339) == later }},
 		{"TooLong", delivery.Command{Name: "edit", Edit: scheduling.Edit{Content: &long}}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
 		{"Nothing", delivery.Command{Name: "edit"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
-		{"Broken", delivery.Command{Name: "edit", Broken: "no object"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
+		{"Broken", delivery.Command{Name: "edit", InputError: "no object"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
 		{"Cancel", delivery.Command{Name: "cancel"}, post.EventCanceled, func(p post.Post) bool { return p.Status == post.Canceled }},
 		{"PublishNow", delivery.Command{Name: "publish_now"}, post.EventPublishNow, func(p post.Post) bool { return !p.ScheduledTime.After(time.Now()) && p.Status == post.Scheduled }},
 	} {

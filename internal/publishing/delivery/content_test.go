@@ -42,7 +42,7 @@ func (b *bench) member() account.Account {
 	return here
 }
 
-func TestANetworkThatKnowsContents(t *testing.T) {
+func TestPublish_DuplicateIsTheLostPost(t *testing.T) {
 	for _, kind := range []fake.FaultKind{fake.ActThenReset, fake.ResetBefore} {
 		t.Run(string(kind), func(t *testing.T) {
 			b := newBench(t, fake.Options{})
@@ -58,9 +58,9 @@ func TestANetworkThatKnowsContents(t *testing.T) {
 	}
 }
 
-// TestAContentOfBeforeIsNotOurs: the post that a refusal names is older than our
+// TestPublish_OlderDuplicateFails: the post that a refusal names is older than our
 // first send of it, so a person had written the same.
-func TestAContentOfBeforeIsNotOurs(t *testing.T) {
+func TestPublish_OlderDuplicateFails(t *testing.T) {
 	var behind atomic.Int64
 	b := newBench(t, fake.Options{Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
 	to := b.member()
@@ -79,8 +79,8 @@ func TestAContentOfBeforeIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestALostCommentIsNotSentAgain where the network's memory is of posts alone.
-func TestALostCommentIsNotSentAgain(t *testing.T) {
+// TestPublish_LostReplyIsNotSentAgain where the network's memory is of posts alone.
+func TestPublish_LostReplyIsNotSentAgain(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.Thread = []post.Segment{{Content: "And the second part."}} }, b.member().ID)
 	b.fault(fake.Fault{Kind: fake.ActThenReset, Path: "/linkedin/rest/socialActions"})

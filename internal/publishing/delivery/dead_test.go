@@ -57,9 +57,9 @@ func (b *bench) sql(statement string, args ...any) {
 	b.must(err)
 }
 
-// An exhausted target is a dead letter; a retry gives it fresh tries, and sends
+// An exhausted target is a dead letter; a retry gives it new attempts, and sends
 // under the key of the first round.
-func TestRetryGivesFreshTriesUnderTheSameKey(t *testing.T) {
+func TestRetry_GrantsNewAttemptsUnderTheSameKey(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Count: 7, Body: notReadyBody})
@@ -83,7 +83,7 @@ func TestRetryGivesFreshTriesUnderTheSameKey(t *testing.T) {
 	}
 }
 
-func TestRetryTouchesOnlyWhatFailed(t *testing.T) {
+func TestRetry_TouchesOnlyFailedTargets(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	other := b.connect("other")
 	p := b.schedule(thread(2), b.account.ID, other.ID)
@@ -114,7 +114,7 @@ func TestRetryTouchesOnlyWhatFailed(t *testing.T) {
 }
 
 // A thread that failed at its second segment goes on there, with what it says by then.
-func TestAFailedThreadGoesOnWhereItStopped(t *testing.T) {
+func TestRetry_ContinuesAThread(t *testing.T) {
 	segments := func(texts ...string) *[]scheduling.Segment {
 		list := []scheduling.Segment{}
 		for _, s := range texts {
@@ -192,7 +192,7 @@ func TestDiscard(t *testing.T) {
 // A call that was taken for absent and then refused may have been made all the
 // same: after a retry, and whatever changes but the content, the network still
 // names it by its key.
-func TestALostPostIsNotMadeAgainAfterARetry(t *testing.T) {
+func TestRetry_DoesNotRepeatALostPost(t *testing.T) {
 	for name, change := range map[string]func(b *bench, p post.Post) post.Post{
 		"Retry": func(b *bench, p post.Post) post.Post { return b.retry(p) },
 		"RetryAndPublishNow": func(b *bench, p post.Post) post.Post {
@@ -223,7 +223,7 @@ func TestALostPostIsNotMadeAgainAfterARetry(t *testing.T) {
 }
 
 // A time cannot be moved any more when a part is out: the rest goes out at once.
-func TestAThreadThatHasBegunHasNoNewTime(t *testing.T) {
+func TestRetry_StartedThreadKeepsItsTime(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(thread(2))
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
@@ -236,7 +236,7 @@ func TestAThreadThatHasBegunHasNoNewTime(t *testing.T) {
 
 // The last try was unclear and nothing was found: the ledger says so, also after
 // a retry.
-func TestALostLastTryIsRememberedAsUnclear(t *testing.T) {
+func TestRetry_LostLastAttemptStaysUnresolved(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Count: 4, Body: notReadyBody})
@@ -252,7 +252,7 @@ func TestALostLastTryIsRememberedAsUnclear(t *testing.T) {
 
 // Two workers prepare; the second one's failure arrives when a person has sent
 // the post out again.
-func TestAFailureOfTheRoundBeforeDoesNotEndANewOne(t *testing.T) {
+func TestRetry_EarlierFailureDoesNotEndIt(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(b.withMedia(b.upload(1)))
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.Status, Status: 422, Count: 2, Method: http.MethodPost, Path: uploadPath}))

@@ -30,7 +30,7 @@ func (b *bench) uncertain(p post.Post, segment int, made bool) post.Post {
 	return b.read(p.ID)
 }
 
-func TestDecideIsRefused(t *testing.T) {
+func TestDecide_Refused(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	first := b.schedule(nil)
 	for what, status := range map[string]post.TargetStatus{"Scheduled": post.TargetScheduled, "Posted": post.TargetPosted} {
@@ -62,7 +62,7 @@ func TestDecideIsRefused(t *testing.T) {
 }
 
 // However many people decide at the same moment, one decision holds.
-func TestDecisionsAtTheSameMoment(t *testing.T) {
+func TestDecide_Concurrent(t *testing.T) {
 	words := "Corrected"
 	type act func(b *bench, p post.Post) error
 	retry := func(b *bench, p post.Post) error {
@@ -189,7 +189,7 @@ func TestDecide(t *testing.T) {
 
 // Sends under one key whose answers are all lost may have made the post, though
 // no listing shows it: nobody may take it for failed and change its words.
-func TestPublishNeverAnsweredUnderItsKey(t *testing.T) {
+func TestPublish_NoResponseUnderItsKey(t *testing.T) {
 	for name, limit := range map[string]time.Duration{"TriesRunOut": 0, "TooLate": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

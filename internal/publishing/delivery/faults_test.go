@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestPublishOnce(t *testing.T) {
+func TestPublish_Once(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	due := time.Now().Add(700 * time.Millisecond).UTC()
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime, p.Language = due, "en" })
@@ -37,7 +37,7 @@ func TestPublishOnce(t *testing.T) {
 }
 
 // Every fault must end in exactly one live post.
-func TestPublishFaults(t *testing.T) {
+func TestPublish_Faults(t *testing.T) {
 	reconciled := []string{"created", "sending", "ambiguous", "reconciled", "posted", "status"}
 	resent := []string{"created", "sending", "ambiguous", "reconciled", "retrying", "sending", "posted", "status"}
 	for _, row := range []struct {
@@ -67,7 +67,7 @@ func TestPublishFaults(t *testing.T) {
 	}
 }
 
-func TestPublishRefusedConnection(t *testing.T) {
+func TestPublish_RefusedConnection(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	publisher := b.publisher()
@@ -91,7 +91,7 @@ func TestPublishRefusedConnection(t *testing.T) {
 	}
 }
 
-func TestPublishThrottled(t *testing.T) {
+func TestPublish_Throttled(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	// More often than a post has tries: none is used up.
@@ -101,7 +101,7 @@ func TestPublishThrottled(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1})
 }
 
-func TestPublishThrottledUntil(t *testing.T) {
+func TestPublish_ThrottledUntil(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, For: 3 * time.Second})
@@ -118,7 +118,7 @@ func TestPublishThrottledUntil(t *testing.T) {
 	}
 }
 
-func TestPublishTokenRefused(t *testing.T) {
+func TestPublish_TokenRefused(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.TokenExpired})
@@ -131,7 +131,7 @@ func TestPublishTokenRefused(t *testing.T) {
 	}
 }
 
-func TestPublishRejected(t *testing.T) {
+func TestPublish_Rejected(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Body: `{"error":"Validation failed: no ` + text + `"}`})
@@ -143,7 +143,7 @@ func TestPublishRejected(t *testing.T) {
 }
 
 // What the network says in an error must not reach Temporal: it may quote.
-func TestPublishErrorsAreDiscreet(t *testing.T) {
+func TestPublish_ErrorsAreDiscreet(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "0", "X-RateLimit-Reset": "2026-01-01T00:00:00Z"},
@@ -155,14 +155,14 @@ func TestPublishErrorsAreDiscreet(t *testing.T) {
 	b.wantDiscreet()
 }
 
-func TestPublishContentNoLongerAllowed(t *testing.T) {
+func TestPublish_ContentNoLongerAllowed(t *testing.T) {
 	b := newBench(t, fake.Options{MaxCharacters: 10})
 	p := b.schedule(nil)
 	b.publish(b.publisher(), input(p))
 	b.check(p, want{status: post.TargetFailed, attempts: 1, class: "rejected", ledger: []string{}})
 }
 
-func TestPublishTriesRunOut(t *testing.T) {
+func TestPublish_TriesRunOut(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Count: -1, Body: `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`})
@@ -174,7 +174,7 @@ func TestPublishTriesRunOut(t *testing.T) {
 }
 
 // An answer that is lost twice is for a person to decide, never sent again.
-func TestPublishUncertain(t *testing.T) {
+func TestPublish_Uncertain(t *testing.T) {
 	t.Run("LostTwice", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.schedule(nil)
@@ -201,7 +201,7 @@ func TestPublishUncertain(t *testing.T) {
 }
 
 // Being throttled is no unclear answer: a lost one after it is the first.
-func TestPublishThrottledThenLost(t *testing.T) {
+func TestPublish_ThrottledThenLost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Count: 2,
@@ -213,7 +213,7 @@ func TestPublishThrottledThenLost(t *testing.T) {
 }
 
 // A network that is away for a while must not leave posts to people.
-func TestPublishFoundWhenTheNetworkIsBack(t *testing.T) {
+func TestPublish_FoundWhenTheNetworkIsBack(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.ActThenReset})
@@ -222,7 +222,7 @@ func TestPublishFoundWhenTheNetworkIsBack(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"}})
 }
 
-func TestPublishHiddenListing(t *testing.T) {
+func TestPublish_HiddenListing(t *testing.T) {
 	t.Run("AppearsInTime", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		p := b.schedule(nil)
@@ -243,7 +243,7 @@ func TestPublishHiddenListing(t *testing.T) {
 }
 
 // Two posts of the same words are two posts, also when both answers are lost.
-func TestPublishSameWordsTwice(t *testing.T) {
+func TestPublish_SameWordsTwice(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	first, second := b.schedule(nil), b.schedule(nil)
 	b.publish(b.publisher(), input(first))

@@ -7,7 +7,7 @@ import (
 
 // However an activity's start lies to its second: it beats often enough, and
 // not around the second.
-func TestACrowdIsQuietAroundItsSecond(t *testing.T) {
+func TestNextHeartbeat_QuietAroundABurst(t *testing.T) {
 	at := time.Now()
 	for _, every := range []time.Duration{7 * time.Second, 42 * time.Second} {
 		quiet := min(every/8, maxQuiet)
@@ -27,7 +27,7 @@ func TestACrowdIsQuietAroundItsSecond(t *testing.T) {
 	}
 }
 
-func TestWithoutASecondThePulseIsEven(t *testing.T) {
+func TestNextHeartbeat_EvenWithoutABurst(t *testing.T) {
 	last := time.Now()
 	if next := nextHeartbeat(last, time.Time{}, time.Second); !next.Equal(last.Add(time.Second)) {
 		t.Errorf("%s later", next.Sub(last))

@@ -15,8 +15,8 @@ import (
 )
 
 // A change reaches a post that waits in memory for a time that is far off, by a
-// notice at once and without one a little later; a neighbour waits on.
-func TestChangeReachesAPostThatWaitsInMemory(t *testing.T) {
+// notice at once and without one a little later; a nearby post waits on.
+func TestInFlight_ChangeEndsAWaitingAttempt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		notice bool
@@ -31,7 +31,7 @@ func TestChangeReachesAPostThatWaitsInMemory(t *testing.T) {
 			go p.InFlight.Follow(ctx, notices, b.store, slog.New(b.log.handler()))
 
 			later := func(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Hour) }
-			edited, neighbour := b.schedule(later), b.schedule(later)
+			edited, nearby := b.schedule(later), b.schedule(later)
 			type end struct {
 				result delivery.TargetResult
 				err    error
@@ -42,27 +42,27 @@ func TestChangeReachesAPostThatWaitsInMemory(t *testing.T) {
 				ended <- end{result, err}
 			}()
 			go func() {
-				result, err := b.onceIn(ctx, p, input(neighbour))
+				result, err := b.onceIn(ctx, p, input(nearby))
 				waited <- end{result, err}
 			}()
-			for p.InFlight.Count(edited.ID) == 0 || p.InFlight.Count(neighbour.ID) == 0 {
+			for p.InFlight.Count(edited.ID) == 0 || p.InFlight.Count(nearby.ID) == 0 {
 				time.Sleep(10 * time.Millisecond)
 			}
 			if c.notice {
-				notices <- []uuid.UUID{edited.ID, neighbour.ID, uuid.New()} // of something else
+				notices <- []uuid.UUID{edited.ID, nearby.ID, uuid.New()} // of something else
 			}
 			content := "Tide tables for the harbour, week 49"
 			_, err := b.scheduler.Edit(t.Context(), b.guard(edited), scheduling.Edit{Content: &content})
 			b.must(err)
 			if c.notice {
-				notices <- []uuid.UUID{edited.ID, neighbour.ID}
+				notices <- []uuid.UUID{edited.ID, nearby.ID}
 			}
 			if got := <-ended; got.err != nil || !got.result.Stale {
 				t.Errorf("the edited post ended with %+v, %v", got.result, got.err)
 			}
 			select {
 			case got := <-waited:
-				t.Errorf("the neighbour ended with %+v, %v", got.result, got.err)
+				t.Errorf("the nearby ended with %+v, %v", got.result, got.err)
 			case <-time.After(100 * time.Millisecond):
 			}
 			if n := len(b.fake.Posts()); n != 0 {

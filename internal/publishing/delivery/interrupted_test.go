@@ -83,7 +83,7 @@ func (m *mortal) AddEvent(ctx context.Context, id uuid.UUID, target *uuid.UUID, 
 
 // The publisher is killed in the middle of a thread; another one brings it to
 // its end, each segment once and in order.
-func TestThreadInterrupted(t *testing.T) {
+func TestThread_Interrupted(t *testing.T) {
 	at := func(segment int) func(int) bool { return func(s int) bool { return s == segment } }
 	for _, row := range []struct {
 		name  string
@@ -145,7 +145,7 @@ func TestThreadInterrupted(t *testing.T) {
 
 // The database is away for a while after a segment was accepted; the same
 // worker goes on when it is back.
-func TestThreadOutlivesAnOutageOfTheDatabase(t *testing.T) {
+func TestThread_SurvivesADatabaseOutage(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 400 * time.Millisecond
 	p := b.schedule(thread(3))
@@ -171,7 +171,7 @@ func (f *flaky) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, b
 
 // A worker is frozen in the middle of a thread, at each of its steps; another
 // one takes over and ends the thread; then the first wakes.
-func TestThreadFrozenWorkerWakes(t *testing.T) {
+func TestThread_FrozenWorkerWakes(t *testing.T) {
 	for _, step := range []string{"BeforeTheClaim", "AfterTheClaim", "BeforeItRecords", "AfterItRecorded"} {
 		t.Run(step, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
@@ -199,7 +199,7 @@ func TestThreadFrozenWorkerWakes(t *testing.T) {
 
 // Several workers have the same thread at once, as after a partition: the
 // claims let one call through at a time.
-func TestThreadByManyWorkersAtOnce(t *testing.T) {
+func TestThread_ByManyWorkersAtOnce(t *testing.T) {
 	b := newBench(t, fake.Options{CreateDelay: 30 * time.Millisecond})
 	b.timing.Lease = time.Second
 	due := time.Now().Add(200 * time.Millisecond).UTC()
@@ -246,7 +246,7 @@ func (s *sleeper) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post,
 
 // A worker reads a thread while another one sends a segment, and looks into the
 // ledger when that one is done: the segment is not sent again.
-func TestThreadReadDuringACall(t *testing.T) {
+func TestThread_ReadDuringACall(t *testing.T) {
 	for segment, name := range []string{"First", "Second"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

@@ -84,7 +84,7 @@ func TestLatePolicy(t *testing.T) {
 }
 
 // What becomes too late while it is being prepared is dropped as well.
-func TestLatePolicyCountsTheUpload(t *testing.T) {
+func TestLatePolicy_CountsTheUpload(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	due, file := withLimit(time.Minute-time.Second, time.Minute), b.withMedia(b.upload(1))
 	p := b.schedule(func(p *post.Post) { due(p); file(p) })
@@ -97,7 +97,7 @@ func TestLatePolicyCountsTheUpload(t *testing.T) {
 
 // The timeline says once that a post is late, and once more after it got
 // another time.
-func TestLatenessIsNotedOnce(t *testing.T) {
+func TestLateness_IsRecordedOnce(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	n := &signaler{bench: b, identity: "one"}
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Hour).UTC() })

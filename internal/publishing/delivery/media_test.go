@@ -17,7 +17,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestPublishMediaThatIsProcessed(t *testing.T) {
+func TestPublish_MediaThatIsProcessed(t *testing.T) {
 	b := newBench(t, fake.Options{MediaDelay: time.Second})
 	p := b.schedule(b.withMedia(b.upload(1)))
 	b.publish(b.publisher(), input(p))
@@ -30,7 +30,7 @@ func TestPublishMediaThatIsProcessed(t *testing.T) {
 
 // What was uploaded is used again: by the next try, and by the next attempt of
 // an upload that failed half way.
-func TestPublishReusesUploads(t *testing.T) {
+func TestPublish_ReusesUploads(t *testing.T) {
 	for name, fault := range map[string]fake.Fault{
 		"AfterAFailedSend":   {Kind: fake.ResetBefore, Method: http.MethodPost, Path: createPath},
 		"AfterAFailedUpload": {Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: "/api/v2/media", Nth: 2},
@@ -71,7 +71,7 @@ func (s *awayStorage) Get(ctx context.Context, key string) (io.ReadCloser, error
 }
 
 // Our own storage being away delays a post and uses up none of its tries.
-func TestPublishWaitsForItsStorage(t *testing.T) {
+func TestPublish_WaitsForItsStorage(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(b.withMedia(b.upload(1)))
 	publisher := b.publisher()
@@ -81,7 +81,7 @@ func TestPublishWaitsForItsStorage(t *testing.T) {
 }
 
 // A lost answer to a post with media is found by its media too.
-func TestPublishFindsLostPostWithMedia(t *testing.T) {
+func TestPublish_FindsLostPostWithMedia(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 500 * time.Millisecond
 	p := b.schedule(b.withMedia(b.upload(1)))
@@ -95,7 +95,7 @@ func TestPublishFindsLostPostWithMedia(t *testing.T) {
 }
 
 // What the network has dropped before it was posted is uploaded again.
-func TestPublishStagesAgainWhatIsGone(t *testing.T) {
+func TestPublish_StagesAgainWhatIsGone(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.fault(fake.Fault{Kind: fake.MediaTTL, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
 	p := b.schedule(b.withMedia(b.upload(1)))
@@ -105,7 +105,7 @@ func TestPublishStagesAgainWhatIsGone(t *testing.T) {
 
 // The processing of an upload that comes to nothing is tried again; one that
 // fails is final.
-func TestPublishMediaThatIsNotProcessed(t *testing.T) {
+func TestPublish_MediaThatIsNotProcessed(t *testing.T) {
 	t.Run("Expired", func(t *testing.T) {
 		b := newBench(t, fake.Options{})
 		b.fault(fake.Fault{Kind: fake.MediaExpired, For: 50 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
@@ -127,7 +127,7 @@ func TestPublishMediaThatIsNotProcessed(t *testing.T) {
 
 // Uploads that are gone after an unclear send may belong to the post that it
 // made after all, however late the network shows it: it is looked for.
-func TestPublishLooksBeforeItStagesAgain(t *testing.T) {
+func TestPublish_LooksBeforeItStagesAgain(t *testing.T) {
 	var ahead atomic.Int64
 	b := newBench(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	// The first send acts, its key is lost with the answer, and listings show
@@ -162,7 +162,7 @@ func (b *bench) hits(t *testing.T, kind fake.FaultKind) int {
 	return 0
 }
 
-func TestPublishReplyWaitsForItsParent(t *testing.T) {
+func TestPublish_ReplyWaitsForItsParent(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	parent := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(600 * time.Millisecond).UTC() })
 	reply := b.reply(parent)
@@ -185,7 +185,7 @@ func TestPublishReplyWaitsForItsParent(t *testing.T) {
 	}
 }
 
-func TestPublishReplyToNothing(t *testing.T) {
+func TestPublish_ReplyToNothing(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	parent := b.schedule(nil)
 	reply := b.reply(parent)
@@ -200,7 +200,7 @@ func (b *bench) reply(parent post.Post) post.Post {
 }
 
 // Two accounts of one post: one fails, the other is published.
-func TestPublishPartly(t *testing.T) {
+func TestPublish_Partly(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	second := b.connect("evening")
 	p := b.schedule(nil, b.account.ID, second.ID)

@@ -24,16 +24,16 @@ type Planner struct {
 	bursts burstCounter
 }
 
-// PostView is what the workflow needs to know of a post: no content, so that
+// PostView is what the workflow needs to know about a post: no content, so that
 // none enters the history.
 type PostView struct {
 	Status        post.Status
 	ScheduledTime time.Time // UTC
 	TimeZone      string
-	PrepareAt     time.Time // when its attachments are to be uploaded and it is to be made ready; zero: nothing is
-	ArmAt         time.Time // when its activities are to be dispatched
+	PrepareAt     time.Time // when it is prepared; zero: there is nothing to prepare
+	ArmAt         time.Time // when its activities are dispatched
 	Deferred      bool      `json:",omitempty"` // its activities wait for ArmAt at Temporal, not the workflow
-	ParkedUntil   time.Time // how long its dead letters wait; zero: it has none
+	ParkedUntil   time.Time // until when its dead letters wait; zero: it has none
 	Revision      int64
 	Targets       []TargetView
 }
@@ -46,24 +46,24 @@ type TargetView struct {
 	Status    post.TargetStatus
 }
 
-// prepareLead is how long before its time a post's attachments are uploaded:
-// long enough for a video to be processed, and for a person to mend a problem.
+// prepareLead is how long before its time a post's attachments are uploaded: long
+// enough for a video to be processed, and for a person to fix a problem.
 const prepareLead = 10 * time.Minute
 
-// ReadPost reads the post and notes that the workflow knows this revision.
-func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) {
-	p, err := s.Store.AcknowledgeRevision(ctx, id)
+// ReadPost reads the post and records that the workflow knows this revision.
+func (l *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) {
+	p, err := l.Store.AcknowledgeRevision(ctx, id)
 	if err != nil {
 		return PostView{}, permanent(err)
 	}
 	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
 	if p.Status == post.Scheduled {
-		burst, err := s.bursts.around(ctx, p.ScheduledTime, s.Store.CountDue)
+		burst, err := l.bursts.around(ctx, p.ScheduledTime, l.Store.CountDue)
 		if err != nil {
 			return PostView{}, err
 		}
 		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, burst))
-		if len(p.MediaIDs()) > 0 || s.preparesAhead(p) {
+		if len(p.MediaIDs()) > 0 || l.preparesAhead(p) {
 			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
 		}
 	}
@@ -77,13 +77,13 @@ func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 	return v, nil
 }
 
-// preparesAhead says whether a network wants to know the post before its time.
-func (s *Planner) preparesAhead(p post.Post) bool {
-	if s.Networks == nil {
+// preparesAhead reports whether a network prepares the post before its time.
+func (l *Planner) preparesAhead(p post.Post) bool {
+	if l.Networks == nil {
 		return false
 	}
 	for _, t := range p.Targets {
-		n, _ := s.Networks.Get(t.Network)
+		n, _ := l.Networks.Get(t.Network)
 		if _, ok := n.(network.Preparer); ok && t.Status.IsOpen() {
 			return true
 		}

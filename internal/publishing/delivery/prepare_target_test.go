@@ -31,7 +31,7 @@ func (b *bench) countUploads() func() int {
 	return func() int { return b.faults()[at].Seen }
 }
 
-func TestPreparedAttachmentsAreNotUploadedAgain(t *testing.T) {
+func TestPrepare_UploadsOnce(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	other := b.connect("other")
 	one, two, three := b.upload(1), b.upload(2), b.upload(3)
@@ -70,7 +70,7 @@ func TestPreparedAttachmentsAreNotUploadedAgain(t *testing.T) {
 	}
 }
 
-func TestAnEditDiscardsWhatWasPrepared(t *testing.T) {
+func TestPrepare_EditDiscardsIt(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	one, two := b.upload(1), b.upload(2)
 	words := "Corrected"
@@ -104,7 +104,7 @@ func TestAnEditDiscardsWhatWasPrepared(t *testing.T) {
 	}
 }
 
-func TestProblemsAreFoundWhilePreparing(t *testing.T) {
+func TestPrepare_ReportsProblems(t *testing.T) {
 	b := newBench(t, fake.Options{MaxCharacters: 60})
 	p := b.schedule(func(p *post.Post) {
 		p.Thread = []post.Segment{{Content: strings.Repeat("far too long ", 10)}}
@@ -123,7 +123,7 @@ func TestProblemsAreFoundWhilePreparing(t *testing.T) {
 }
 
 // An upload that fails is tried again, without those that did not.
-func TestPreparingGoesOnWhereItStopped(t *testing.T) {
+func TestPrepare_Resumes(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	file := b.withMedia(b.upload(1), b.upload(2))
 	p := b.schedule(func(p *post.Post) { file(p); p.ScheduledTime = time.Now().Add(10 * time.Minute).UTC() })
@@ -152,7 +152,7 @@ func idsOfMedia(items ...media.Item) []uuid.UUID {
 }
 
 // What expires before the post's time is uploaded anew.
-func TestPreparedAttachmentsThatExpireAreRenewed(t *testing.T) {
+func TestPrepare_ExpiredUploadsAreRenewed(t *testing.T) {
 	for name, left := range map[string]time.Duration{"Expired": -time.Hour, "BeforeItsTime": 3 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})

@@ -32,7 +32,7 @@ func (f *forgetful) SetPlatformMedia(ctx context.Context, id uuid.UUID, revision
 
 // A worker is killed between any two steps of what is made in advance and its
 // publishing; the next one ends the thread, each part once.
-func TestKilledBetweenPreparingAndPublishing(t *testing.T) {
+func TestPrepare_KilledBeforePublishing(t *testing.T) {
 	at := func(segment int) func(int) bool { return func(s int) bool { return s == segment } }
 	for name, kill := range map[string]func(*forgetful){
 		"BeforeItNotesAnUpload":     func(m *forgetful) { m.keeps = 0 },
@@ -81,7 +81,7 @@ func TestKilledBetweenPreparingAndPublishing(t *testing.T) {
 
 // Containers end after a day. One that has not been sent is made anew; after a
 // send that is unclear nothing takes its place, and a person decides.
-func TestContainersThatHaveExpired(t *testing.T) {
+func TestPrepare_ExpiredContainers(t *testing.T) {
 	for _, networkName := range []string{"instagram", "threads"} {
 		for _, unclear := range []bool{false, true} {
 			t.Run(networkName+map[bool]string{false: "", true: "AfterAnUnclearSend"}[unclear], func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestContainersThatHaveExpired(t *testing.T) {
 }
 
 // What a network says of its limits while a post is prepared counts for the next.
-func TestLimitsAreLearntWhilePreparing(t *testing.T) {
+func TestPrepare_LearnsLimits(t *testing.T) {
 	b := newBench(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 7, Per: 24 * time.Hour}}}})
 	a := b.connectAt("instagram", "desk")
 	b.publish(b.publisher(), inputOn(b.illustrated(1, a), a)) // of which the limits below know nothing

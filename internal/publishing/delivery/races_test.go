@@ -32,7 +32,7 @@ func (b *bench) network() network.Network {
 }
 
 // The worker dies between send and record.
-func TestPublishWorkerDies(t *testing.T) {
+func TestPublish_WorkerDies(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = time.Second
 	p := b.schedule(nil)
@@ -47,7 +47,7 @@ func TestPublishWorkerDies(t *testing.T) {
 }
 
 // The worker dies between claim and send.
-func TestPublishWorkerDiesBeforeSending(t *testing.T) {
+func TestPublish_WorkerDiesBeforeSending(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = time.Second
 	p := b.schedule(nil)
@@ -62,7 +62,7 @@ func TestPublishWorkerDiesBeforeSending(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:accepted"}})
 }
 
-func TestPublishByManyWorkersAtOnce(t *testing.T) {
+func TestPublish_ByManyWorkersAtOnce(t *testing.T) {
 	b := newBench(t, fake.Options{CreateDelay: 200 * time.Millisecond})
 	due := time.Now().Add(500 * time.Millisecond).UTC()
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = due })
@@ -80,7 +80,7 @@ func TestPublishByManyWorkersAtOnce(t *testing.T) {
 
 // A worker is frozen right after its claim; another one takes over and
 // publishes; then the first wakes.
-func TestPublishFrozenWorkerWakes(t *testing.T) {
+func TestPublish_FrozenWorkerWakes(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 500 * time.Millisecond
 	p := b.schedule(nil)
@@ -98,7 +98,7 @@ func TestPublishFrozenWorkerWakes(t *testing.T) {
 
 // A worker gets everything ready and is frozen before its claim; meanwhile
 // another one sends, and dies before the answer.
-func TestPublishFrozenBeforeTheClaim(t *testing.T) {
+func TestPublish_FrozenBeforeTheClaim(t *testing.T) {
 	for name, hook := range map[string]func(s *troubled, f func()){
 		"Early": func(s *troubled, f func()) { s.beforeEpoch = f },
 		"Late":  func(s *troubled, f func()) { s.beforeClaim = f },
@@ -123,7 +123,7 @@ func TestPublishFrozenBeforeTheClaim(t *testing.T) {
 
 // A worker that cannot reach the database any more loses its claim during a
 // slow call: what comes of the call is recorded once, by the other.
-func TestPublishLosesItsClaimDuringTheCall(t *testing.T) {
+func TestPublish_LosesItsClaimDuringTheCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 400 * time.Millisecond
 	p := b.schedule(nil)
@@ -147,7 +147,7 @@ func TestPublishLosesItsClaimDuringTheCall(t *testing.T) {
 }
 
 // The same, and the answer is lost too: the ledger keeps what the other found.
-func TestPublishLosesItsClaimAndTheAnswer(t *testing.T) {
+func TestPublish_LosesItsClaimAndTheAnswer(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 400 * time.Millisecond
 	p := b.schedule(nil)
@@ -173,7 +173,7 @@ func TestPublishLosesItsClaimAndTheAnswer(t *testing.T) {
 
 // Temporal may lose sight of a worker, or tell it to stop, in the middle of a
 // call: the call goes on and its answer is recorded.
-func TestPublishCanceledDuringTheCall(t *testing.T) {
+func TestPublish_CanceledDuringTheCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -189,7 +189,7 @@ func TestPublishCanceledDuringTheCall(t *testing.T) {
 }
 
 // Canceled while it waits for the time, it sends nothing.
-func TestPublishCanceledWhileWaiting(t *testing.T) {
+func TestPublish_CanceledWhileWaiting(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(time.Minute).UTC() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -202,7 +202,7 @@ func TestPublishCanceledWhileWaiting(t *testing.T) {
 
 // Told to stop between its claim and the time, it still sends: a claim without a
 // call would have to be looked for at the network, and the post would be late.
-func TestPublishCanceledAfterTheClaim(t *testing.T) {
+func TestPublish_CanceledAfterTheClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(300 * time.Millisecond).UTC() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -216,7 +216,7 @@ func TestPublishCanceledAfterTheClaim(t *testing.T) {
 }
 
 // The claim outlives its lease for as long as its holder works.
-func TestPublishKeepsItsClaimDuringASlowCall(t *testing.T) {
+func TestPublish_KeepsItsClaimDuringASlowCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 600 * time.Millisecond
 	p := b.schedule(nil)
@@ -230,7 +230,7 @@ func TestPublishKeepsItsClaimDuringASlowCall(t *testing.T) {
 }
 
 // The post changes after everything is ready and before the claim.
-func TestPublishChangedBeforeTheClaim(t *testing.T) {
+func TestPublish_ChangedBeforeTheClaim(t *testing.T) {
 	changed := "Tide tables, corrected"
 	for name, change := range map[string]func(b *bench, p post.Post) error{
 		"Edited": func(b *bench, p post.Post) error {
@@ -260,7 +260,7 @@ func TestPublishChangedBeforeTheClaim(t *testing.T) {
 }
 
 // From the claim on it is too late, and the one who asks is told so.
-func TestPublishChangedAfterTheClaim(t *testing.T) {
+func TestPublish_ChangedAfterTheClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	publisher := b.publisher()
@@ -273,7 +273,7 @@ func TestPublishChangedAfterTheClaim(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1})
 }
 
-func TestPublishNothingToDo(t *testing.T) {
+func TestPublish_NothingToDo(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	for name, in := range map[string]delivery.TargetInput{
@@ -295,7 +295,7 @@ func (b *bench) guard(p post.Post) post.Guard {
 
 // On a network whose clock is ahead, a post of the same words that we made some
 // minutes ago looks like the one that was lost.
-func TestAnOlderPostIsNotTakenForALostOne(t *testing.T) {
+func TestReconcile_OlderPostIsNotTheLostOne(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1, Path: "/api/"}))
 	older, lost := b.schedule(nil), b.schedule(nil)

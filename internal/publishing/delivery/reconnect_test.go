@@ -11,7 +11,7 @@ import (
 
 // What failed for want of access goes out by itself when a person has connected
 // the account again, and does not go round in circles when that did not help.
-func TestReconnectedPostsComeBack(t *testing.T) {
+func TestReconnect_RedrivesPosts(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	n := &signaler{bench: b, identity: "one"}
 	p := b.schedule(thread(2))
@@ -21,8 +21,8 @@ func TestReconnectedPostsComeBack(t *testing.T) {
 		t.Helper()
 		for range 2 {
 			result, err := reconcile(t, n)
-			if err != nil || result.Returned != want {
-				t.Errorf("returned %d, want %d, %v", result.Returned, want, err)
+			if err != nil || result.Redriven != want {
+				t.Errorf("returned %d, want %d, %v", result.Redriven, want, err)
 			}
 			want = 0 // once is enough
 		}
@@ -56,7 +56,7 @@ func TestReconnectedPostsComeBack(t *testing.T) {
 
 // A refusal of the token that was in use before a person connected the account
 // anew says nothing of the new one.
-func TestARefusalOfAnOldTokenDoesNotDisconnect(t *testing.T) {
+func TestReconnect_OldTokenDoesNotDisconnect(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.TokenExpired})

@@ -22,12 +22,13 @@ type RecoveryStore interface {
 	DeleteExpiredIdempotencyKeys(ctx context.Context) error
 }
 
-// Signaler starts a post's workflow. SignalChanged also tells one that runs to read its
-// post; EnsureRunning leaves one alone that gets on, which costs Temporal next to
-// nothing: when it is overloaded, all posts are late. began says that none did.
+// Signaler starts the workflows of posts. SignalChanged also signals a running one
+// to read its post. EnsureRunning leaves a running one alone, which costs Temporal
+// almost nothing: when it is overloaded, all posts are late. started reports that
+// there was none.
 type Signaler interface {
 	SignalChanged(ctx context.Context, postID uuid.UUID) error
-	EnsureRunning(ctx context.Context, postID uuid.UUID) (began bool, err error)
+	EnsureRunning(ctx context.Context, postID uuid.UUID) (started bool, err error)
 	StoreIdentity(ctx context.Context) (string, error)
 }
 
@@ -41,38 +42,38 @@ type Recovery struct {
 }
 
 const (
-	reconcileBatch = 200
-	// lateAfter is how far out of time a post has to be for its timeline to say
-	// so. Retries of a network's short trouble stay below it.
+	recoveryBatch = 200
+	// lateAfter is how late a post has to be for its timeline to show it. Retries
+	// after short outages of a network stay below it.
 	lateAfter = 30 * time.Second
 )
 
 // RecoveryResult is the outcome of one Recovery run.
 type RecoveryResult struct {
-	Forgotten int64 // posts whose workflow was lost with Temporal's store
-	Returned  int   // posts whose account is connected again
-	Late      int   // posts found out of time
-	Signaled  int
+	Lost     int64 // posts whose workflow was lost with Temporal's store
+	Redriven int   // posts whose account was reconnected
+	Late     int   // posts that are late
+	Signaled int
 }
 
-// Run brings rows and workflows together. It ends when a batch
-// brings nothing new.
+// Run makes workflows match the rows. It ends with the first batch without new
+// posts.
 func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryResult, error) {
 	var result RecoveryResult
 	identity, err := r.Signaler.StoreIdentity(ctx)
 	if err != nil {
 		return result, err
 	}
-	if result.Forgotten, err = r.Store.DetectNewTemporalStore(ctx, identity); err != nil {
+	if result.Lost, err = r.Store.DetectNewTemporalStore(ctx, identity); err != nil {
 		return result, err
 	}
-	if result.Forgotten > 0 {
-		r.Log.WarnContext(ctx, "Temporal's store is a new one; starting the workflows of all open posts anew", "posts", result.Forgotten)
+	if result.Lost > 0 {
+		r.Log.WarnContext(ctx, "Temporal has a new store; restarting the workflows of all open posts", "posts", result.Lost)
 	}
-	if err := r.returnReconnected(ctx, &result, heartbeat); err != nil {
+	if err := r.redriveReconnected(ctx, &result, heartbeat); err != nil {
 		return result, err
 	}
-	late, err := r.Store.MarkLate(ctx, lateAfter, reconcileBatch)
+	late, err := r.Store.MarkLate(ctx, lateAfter, recoveryBatch)
 	if err != nil {
 		return result, err
 	}
@@ -83,44 +84,44 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 	result.Late = len(late)
 	signaled := map[uuid.UUID]bool{}
 	for {
-		missing, err := r.Store.ListMissingWorkflows(ctx, reconcileBatch)
+		missing, err := r.Store.ListMissingWorkflows(ctx, recoveryBatch)
 		if err != nil {
 			return result, err
 		}
-		fresh := 0
+		added := 0
 		for _, m := range missing {
 			if signaled[m.PostID] {
 				continue
 			}
 			signaled[m.PostID] = true
-			fresh++
-			if err := r.tell(ctx, m); err != nil {
+			added++
+			if err := r.signalIfNeeded(ctx, m); err != nil {
 				return result, err
 			}
 			result.Signaled++
 			heartbeat(result.Signaled)
 		}
-		if fresh == 0 || len(missing) < reconcileBatch {
+		if added == 0 || len(missing) < recoveryBatch {
 			break
 		}
 	}
 	return result, r.Store.DeleteExpiredIdempotencyKeys(ctx)
 }
 
-// tell makes sure that a post's workflow runs and knows its newest revision. One
-// that begins reads the post by itself.
-func (r *Recovery) tell(ctx context.Context, m post.Unattended) error {
-	began, err := r.Signaler.EnsureRunning(ctx, m.PostID)
-	if err != nil || began || !m.Untold {
+// signalIfNeeded makes sure that a post's workflow runs and knows its latest
+// revision. A new workflow reads the post by itself.
+func (r *Recovery) signalIfNeeded(ctx context.Context, m post.Unattended) error {
+	started, err := r.Signaler.EnsureRunning(ctx, m.PostID)
+	if err != nil || started || !m.IsStale {
 		return err
 	}
 	return r.Signaler.SignalChanged(ctx, m.PostID)
 }
 
-// returnReconnected sends posts out again that failed for want of access to an
-// account which a person has connected since.
-func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult, heartbeat func(done int)) error {
-	ids, err := r.Store.ListReconnected(ctx, reconcileBatch)
+// redriveReconnected redrives posts that failed because their account was
+// disconnected, and that a person has reconnected since.
+func (r *Recovery) redriveReconnected(ctx context.Context, result *RecoveryResult, heartbeat func(done int)) error {
+	ids, err := r.Store.ListReconnected(ctx, recoveryBatch)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult
 		_, err := r.Store.RedriveReconnected(ctx, id)
 		var refusal *apperr.Error
 		if errors.As(err, &refusal) {
-			continue // somebody else was faster
+			continue // another request was faster
 		}
 		if err != nil {
 			return err
@@ -137,8 +138,8 @@ func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult
 		if err := r.Signaler.SignalChanged(ctx, id); err != nil {
 			return err
 		}
-		result.Returned++
-		heartbeat(result.Returned)
+		result.Redriven++
+		heartbeat(result.Redriven)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (s *reconcileStub) run(t *testing.T) (delivery.RecoveryResult, error) {
 func unattended(n int, untold bool) []post.Unattended {
 	out := make([]post.Unattended, n)
 	for i := range out {
-		out[i] = post.Unattended{PostID: uuid.New(), Untold: untold}
+		out[i] = post.Unattended{PostID: uuid.New(), IsStale: untold}
 	}
 	return out
 }
@@ -128,7 +128,7 @@ func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 
 // A workflow that runs is told of a change that it has not heard of, and left
 // alone otherwise.
-func TestReconcilePosts_TellsRunningWorkflowsOfChanges(t *testing.T) {
+func TestReconcilePosts_SignalsRunningWorkflows(t *testing.T) {
 	told, untold := unattended(1, false), unattended(1, true)
 	s := &reconcileStub{running: true, missing: [][]post.Unattended{slices.Concat(told, untold)}}
 	if _, err := s.run(t); err != nil || !slices.Equal(s.signaled, []uuid.UUID{untold[0].PostID}) {
@@ -136,12 +136,12 @@ func TestReconcilePosts_TellsRunningWorkflowsOfChanges(t *testing.T) {
 	}
 }
 
-func TestReconcilePosts_ReturnsPostsOfReconnectedAccounts(t *testing.T) {
+func TestReconcilePosts_RedrivesReconnectedAccounts(t *testing.T) {
 	s := &reconcileStub{reconnected: []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}, late: []uuid.UUID{uuid.New()}}
 	s.taken = s.reconnected[1]
 	result, err := s.run(t)
 	want := []uuid.UUID{s.reconnected[0], s.reconnected[2]}
-	if err != nil || result.Returned != 2 || !slices.Equal(s.signaled, want) {
+	if err != nil || result.Redriven != 2 || !slices.Equal(s.signaled, want) {
 		t.Errorf("got %+v, %v, signaled %v, want %v", result, err, s.signaled, want)
 	}
 	if want := append(want, s.late...); !slices.Equal(s.changed, want) || result.Late != 1 {

@@ -71,8 +71,8 @@ func TestReconcilePosts(t *testing.T) {
 	expect("all told")
 
 	n.identity = "two"
-	if result := expect("a new store at Temporal", known.ID, unknown.ID); result.Forgotten != 2 {
-		t.Errorf("forgotten %d", result.Forgotten)
+	if result := expect("a new store at Temporal", known.ID, unknown.ID); result.Lost != 2 {
+		t.Errorf("forgotten %d", result.Lost)
 	}
 	expect("all told again")
 

@@ -41,7 +41,7 @@ func (b *bench) stored() account.Account {
 	return a
 }
 
-func TestATokenThatEndsSoonIsRenewedBeforeThePost(t *testing.T) {
+func TestToken_RenewedBeforeThePost(t *testing.T) {
 	b := expiringBench(t)
 	b.sql("update accounts set expires_at = now() + interval '5 minutes', created_at = now() - interval '55 minutes'")
 	p := b.schedule(nil)
@@ -59,7 +59,7 @@ func TestATokenThatEndsSoonIsRenewedBeforeThePost(t *testing.T) {
 	}
 }
 
-func TestATokenThatStillLastsIsUsedWhenItCannotBeRenewed(t *testing.T) {
+func TestToken_ValidOneIsUsedIfRenewalFails(t *testing.T) {
 	b := expiringBench(t)
 	b.sql("update accounts set expires_at = now() + interval '5 minutes', created_at = now() - interval '55 minutes'")
 	b.fault(fake.Fault{Kind: fake.Status, Status: 503, Path: tokenPath, Count: -1})
@@ -71,7 +71,7 @@ func TestATokenThatStillLastsIsUsedWhenItCannotBeRenewed(t *testing.T) {
 	}
 }
 
-func TestAPostWaitsForALoginThatDoesNotAnswer(t *testing.T) {
+func TestToken_PostWaitsForRenewal(t *testing.T) {
 	b := expiringBench(t)
 	b.sql("update accounts set expires_at = now() - interval '1 minute'")
 	b.fault(fake.Fault{Kind: fake.Status, Status: 503, Path: tokenPath, Count: 14})
@@ -83,7 +83,7 @@ func TestAPostWaitsForALoginThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestARefusedTokenIsRenewedAndThePostGoesOutOnce(t *testing.T) {
+func TestToken_RejectedIsRenewed(t *testing.T) {
 	b := expiringBench(t)
 	b.fault(fake.Fault{Kind: fake.TokenExpired})
 	p := b.schedule(thread(2))
@@ -95,7 +95,7 @@ func TestARefusedTokenIsRenewedAndThePostGoesOutOnce(t *testing.T) {
 }
 
 // One renewal and one more try: then a person has to connect the account.
-func TestATokenThatIsRefusedAgainEndsAsADeadLetterAndComesBack(t *testing.T) {
+func TestToken_RejectedTwiceIsADeadLetter(t *testing.T) {
 	b := expiringBench(t)
 	b.fault(fake.Fault{Kind: fake.TokenExpired, Count: 2})
 	p := b.schedule(nil)
@@ -107,14 +107,14 @@ func TestATokenThatIsRefusedAgainEndsAsADeadLetterAndComesBack(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	b.allow()
-	if result, err := reconcile(t, &signaler{bench: b, identity: "one"}); err != nil || result.Returned != 1 {
+	if result, err := reconcile(t, &signaler{bench: b, identity: "one"}); err != nil || result.Redriven != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	b.publish(b.publisher(), input(p))
 	b.prove(p.ID, b.account, post.TargetPosted, 1)
 }
 
-func TestPostsToADisconnectedAccountWaitForIt(t *testing.T) {
+func TestToken_DisconnectedAccount(t *testing.T) {
 	b := expiringBench(t)
 	p := b.schedule(nil)
 	_, err := b.accounts.Disconnect(t.Context(), b.who, b.account.ID)
@@ -127,11 +127,11 @@ func TestPostsToADisconnectedAccountWaitForIt(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	n := &signaler{bench: b, identity: "one"}
-	if result, err := reconcile(t, n); err != nil || result.Returned != 0 {
+	if result, err := reconcile(t, n); err != nil || result.Redriven != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	b.allow()
-	if result, err := reconcile(t, n); err != nil || result.Returned != 1 {
+	if result, err := reconcile(t, n); err != nil || result.Redriven != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	b.publish(b.publisher(), input(p))

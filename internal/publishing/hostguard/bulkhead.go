@@ -1,9 +1,9 @@
-// Package hostguard keeps one slow or broken network host from delaying the
-// posts to others: it bounds how many calls hang there at once, and stops
-// calling a host that fails, but for a probe now and then.
+// Package hostguard is a bulkhead and circuit breaker per network host, so that one
+// slow or broken host does not delay the posts to others: it bounds how many slow
+// calls a host has, and stops calling a host that fails, except for probes.
 //
-// It knows of this process only. What it holds back costs a host nothing, so
-// there is nothing that processes would have to agree on.
+// Its state is local to the process. Calls that it delays cost a host nothing, so
+// processes need no shared state.
 package hostguard
 
 import (
@@ -13,11 +13,11 @@ import (
 
 // Options of a Bulkhead. A zero field has the default.
 type Options struct {
-	// MaxCalls is how many calls to one host may be planned or under way; 10,000,
-	// which is what a worker arms at most: a crowded second has thousands.
+	// MaxCalls is how many calls to one host may be planned or in flight; 10,000,
+	// which is what a worker arms at most: a burst has thousands.
 	MaxCalls int
-	// MaxSlow is how many of them may have been for longer than Slow; 200 and
-	// 5 s. A healthy host has none, however crowded the second.
+	// MaxSlow is how many of them may take longer than Slow; 200 and 5 s. A healthy
+	// host has none, also in a burst.
 	MaxSlow int
 	Slow    time.Duration
 	// Failures in a row open the breaker; 10.
@@ -41,8 +41,8 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// Bulkhead has a compartment for every host. The zero value works, and it is
-// safe for concurrent use.
+// Bulkhead has slots for every host. The zero value is ready, and it is safe for
+// concurrent use.
 type Bulkhead struct {
 	Options Options
 
@@ -52,7 +52,7 @@ type Bulkhead struct {
 
 type host struct {
 	calls     map[*Slot]struct{}
-	slow      int // of them, when they were last looked at
+	slow      int // of them, at checkedAt
 	checkedAt time.Time
 
 	failures  int           // in a row
@@ -60,14 +60,14 @@ type host struct {
 	openUntil time.Time     // open until then, afterwards one probe per pause
 }
 
-// Outcome says how a call went, as far as the host is concerned.
+// Outcome is what a call showed about the host.
 type Outcome int
 
-// The verdicts.
+// The outcomes.
 const (
-	Unknown   Outcome = iota // nothing was asked of the host, or it says nothing about it
-	Responded                // it answered, whatever it said
-	Failed                   // it could not be reached, broke off, or said that it is broken
+	Unknown   Outcome = iota // there was no call, or it shows nothing about the host
+	Responded                // it responded, with any result
+	Failed                   // it could not be reached, closed the connection, or reported a server error
 )
 
 // Reason is why a call may not be made now.
@@ -76,20 +76,21 @@ type Reason string
 // The reasons.
 const (
 	CircuitOpen Reason = "network_unavailable" // too many calls in a row have failed
-	Saturated   Reason = "network_slow"        // too many calls hang there already
+	Saturated   Reason = "network_slow"        // too many calls are slow
 )
 
-// Slot is a call that is under way.
+// Slot is a call that is planned or in flight.
 type Slot struct {
 	bulkhead *Bulkhead
 	host     string
-	from     time.Time // when it begins to count as running
+	from     time.Time // when it starts to count as in flight
 	once     sync.Once
 }
 
-// Acquire asks to call a host. planned is when the call will be made. probe says
-// that its outcome tells whether the host works; a breaker that is open lets
-// only such calls try. call is nil when it may not be made before retry.
+// Acquire acquires a slot for a call to a host. planned is when the call will be
+// made. probe means that its outcome shows whether the host works: an open circuit
+// waits for the outcome of such a call. slot is nil if the call may not be made before
+// retry.
 func (b *Bulkhead) Acquire(name string, planned time.Time, probe bool) (call *Slot, retry time.Time, reason Reason) {
 	o, now := b.Options.orDefaults(), time.Now()
 	b.mu.Lock()
@@ -109,8 +110,8 @@ func (b *Bulkhead) Acquire(name string, planned time.Time, probe bool) (call *Sl
 		return nil, now.Add(o.Slow), Saturated
 	}
 	if h.pause > 0 && probe {
-		// The others wait for this one, but not for longer than a pause: the
-		// call may hang.
+		// Other calls wait for this one, but not for longer than a pause: the call may
+		// hang.
 		h.openUntil = now.Add(h.pause)
 	}
 	if planned.Before(now) {
@@ -121,7 +122,7 @@ func (b *Bulkhead) Acquire(name string, planned time.Time, probe bool) (call *Sl
 	return call, time.Time{}, ""
 }
 
-// updateSlow counts the calls that hang, not for every call of a crowd anew.
+// updateSlow counts the slow calls, but not again for every call of a burst.
 func (h *host) updateSlow(now time.Time, o Options) {
 	if len(h.calls) >= o.MaxSlow && now.Sub(h.checkedAt) < o.Slow/20 {
 		return
@@ -152,7 +153,7 @@ func (b *Bulkhead) release(c *Slot, v Outcome) {
 	case v == Responded:
 		h.failures, h.pause = 0, 0
 	case v == Failed && h.pause > 0:
-		// Those that were under way when the breaker opened tell nothing new.
+		// Calls that were in flight when the circuit opened show nothing new.
 		if !c.from.Before(h.openUntil.Add(-h.pause)) {
 			h.pause = min(2*h.pause, o.MaxPause)
 			h.openUntil = now.Add(h.pause)

@@ -27,8 +27,8 @@ func wantRefused(t *testing.T, b *hostguard.Bulkhead, host string, want hostguar
 	return retry
 }
 
-// A crowded second is no reason to hold anybody back.
-func TestAHealthyCrowdPasses(t *testing.T) {
+// A burst is no reason to hold anybody back.
+func TestBulkhead_AllowsAHealthyBurst(t *testing.T) {
 	var b hostguard.Bulkhead
 	var calls []*hostguard.Slot
 	planned := time.Now().Add(time.Hour) // they wait for their time
@@ -44,7 +44,7 @@ func TestAHealthyCrowdPasses(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyCallsAreUnderWay(t *testing.T) {
+func TestBulkhead_LimitsCallsInFlight(t *testing.T) {
 	b := hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: 10}}
 	var mu sync.Mutex
 	var got []*hostguard.Slot
@@ -74,7 +74,7 @@ func TestOnlySoManyCallsAreUnderWay(t *testing.T) {
 	wantRefused(t, &b, "host", hostguard.Saturated)
 }
 
-func TestCallsThatHangFillAHostSooner(t *testing.T) {
+func TestBulkhead_LimitsSlowCalls(t *testing.T) {
 	b := hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: 100, MaxSlow: 3, Slow: 500 * time.Millisecond}}
 	hanging := []*hostguard.Slot{enter(t, &b, "host"), enter(t, &b, "host"), enter(t, &b, "host")}
 	enter(t, &b, "host")
@@ -86,7 +86,7 @@ func TestCallsThatHangFillAHostSooner(t *testing.T) {
 	enter(t, &b, "host")
 }
 
-func TestABreakerOpensProbesAndCloses(t *testing.T) {
+func TestBreaker_OpensProbesAndCloses(t *testing.T) {
 	const pause = 300 * time.Millisecond
 	b := hostguard.Bulkhead{Options: hostguard.Options{Failures: 3, Pause: pause, MaxPause: 3 * pause}}
 	early := enter(t, &b, "host")

@@ -25,7 +25,7 @@ func TooLate(p Post) *apperr.Error {
 		Message: fmt.Sprintf("The post can no longer be changed: %s.", reason)}
 }
 
-// uncertainHandles names the accounts that a post waits for a decision about; none
+// uncertainHandles names the accounts that a post needs a decision about; none
 // while it still goes out on others.
 func (p Post) uncertainHandles() []string {
 	var handles []string

@@ -251,6 +251,6 @@ type Guard struct {
 
 // Unattended is a post whose workflow may be missing.
 type Unattended struct {
-	PostID uuid.UUID
-	Untold bool // of its newest revision, as far as is known
+	PostID  uuid.UUID
+	IsStale bool // of its newest revision, as far as is known
 }

@@ -1,31 +1,30 @@
--- Takes up to ARGV[1] permits from all buckets of KEYS at once, and says how
--- each stands. With 0 it only looks.
+-- Acquires up to ARGV[1] tokens from all buckets of KEYS at once, and returns the
+-- state of each. With 0 it only reads.
 --
 -- ARGV[2…]: per bucket its cost, declared limit, period in ms, and kind:
--- gcra, fixed, or none where no post waits for what is declared.
+-- gcra, fixed, or none if the declared limit is not enforced.
 --
 -- A bucket is a hash:
---   closed    nobody may pass before
+--   closed    no call is allowed before
 --   limit, left, reset    as the network reported, or as a fixed quota implies
 --   per       the period, where it was reported or learned from two resets
---   taken     permits that were given since the window began
+--   taken     tokens that were acquired since the window started
 --   guess     1: no report has confirmed the window yet
 --   probes    how many times probes went out since the last report
---   refused, refused_at   refusals for which the network named no end
+--   refused, refused_at   429 responses without a time
 --   tat       where no period is known, the theoretical arrival time of the
 --             generic cell rate algorithm (ITU-T I.371)
 -- Times are milliseconds by Redis's own clock.
 --
--- When a reported reset has passed, the whole limit is taken to be there again.
--- How long that window is, only the network knows: without a period, what is
--- used up is followed by a few probes at growing intervals, until a response
--- tells more.
+-- After a reported reset, the whole limit is assumed to be available again. Only
+-- the network knows how long that window is: without a period, a used-up limit is
+-- followed by a few probes at growing intervals, until a response reports more.
 --
--- Answer: granted, how long the next one waits, how much longer each further
--- one, which bucket is the reason; then per bucket limit, left, ms to the reset,
+-- Returns: granted, how long the next one waits, how much longer each further one,
+-- which bucket is the reason; then per bucket limit, left, ms to the reset,
 -- ms to the end of its closing, ms of its period (0: not known), 1 when the
 -- network reported it.
-local probeSize, probeEvery, probeSeldom = 3, 5000, 60000
+local probeSize, probeInterval, maxProbeInterval = 3, 5000, 60000
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
 local want = tonumber(ARGV[1])
@@ -59,7 +58,7 @@ for i, key in ipairs(KEYS) do
         else
           b.left, b.probes = b.limit, 0
         end
-        b.reset = now + math.min(probeEvery * 2 ^ b.probes, probeSeldom)
+        b.reset = now + math.min(probeInterval * 2 ^ b.probes, maxProbeInterval)
       end
     end
     if b.rolled then b.guess, b.taken = true, 0 end
@@ -73,16 +72,16 @@ for i, key in ipairs(KEYS) do
   if b.closed > now then
     room, free, b.shut = 0, math.max(b.closed, room > 0 and 0 or free), true
   elseif h[10] then
-    -- It was refused and nothing has succeeded since: a few find out.
+    -- It got a 429 and no call has succeeded since: a few calls probe it.
     b.probing = true
-    if room > probeSize then room, free, b.shut = probeSize, now + probeEvery, true end
+    if room > probeSize then room, free, b.shut = probeSize, now + probeInterval, true end
   end
   b.room, b.free = math.max(room, 0), free
   granted = math.min(granted, b.room)
   buckets[i] = b
 end
 
--- When the first of those without a permit gets one.
+-- When the first of those without a token gets one.
 for i, b in ipairs(buckets) do
   local free, more = b.free, 0
   if b.kind == 'gcra' and not b.shut then
@@ -94,11 +93,11 @@ for i, b in ipairs(buckets) do
   end
 end
 
-local answer = { granted, math.ceil(wait), math.ceil(step), reason }
+local result = { granted, math.ceil(wait), math.ceil(step), reason }
 for i, key in ipairs(KEYS) do
   local b = buckets[i]
   if granted > 0 and b.probing then
-    b.closed = now + probeEvery
+    b.closed = now + probeInterval
     redis.call('HSET', key, 'closed', string.format('%.3f', b.closed))
   end
   if granted > 0 and b.kind == 'period' then
@@ -114,12 +113,12 @@ for i, key in ipairs(KEYS) do
     redis.call('HSET', key, 'tat', string.format('%.3f', b.tat))
     redis.call('PEXPIRE', key, math.ceil(math.max(b.tat, b.closed) - now) + 1000)
   end
-  local n = #answer
-  answer[n + 1] = b.limit
-  answer[n + 2] = b.left or -1
-  answer[n + 3] = b.reset and (b.per > 0 or not b.guess) and math.ceil(b.reset - now) or 0
-  answer[n + 4] = math.max(math.ceil(b.closed - now), 0)
-  answer[n + 5] = math.ceil(b.per)
-  answer[n + 6] = b.reported and 1 or 0
+  local n = #result
+  result[n + 1] = b.limit
+  result[n + 2] = b.left or -1
+  result[n + 3] = b.reset and (b.per > 0 or not b.guess) and math.ceil(b.reset - now) or 0
+  result[n + 4] = math.max(math.ceil(b.closed - now), 0)
+  result[n + 5] = math.ceil(b.per)
+  result[n + 6] = b.reported and 1 or 0
 end
-return answer
+return result

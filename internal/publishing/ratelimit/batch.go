@@ -10,14 +10,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// request is one call of Take.
+// request is one call of Acquire.
 type request struct {
 	caller Caller
 	kind   network.CallKind
 }
 
-// acquireAll asks once for all that fall in the same buckets: a crowd on one
-// account is one call.
+// acquireAll makes one request for all calls with the same buckets: a burst on one
+// account is one request.
 func (l *Limiter) acquireAll(ctx context.Context, asks []request) ([]Grant, error) {
 	type group struct {
 		buckets []bucket
@@ -76,7 +76,7 @@ func (l *Limiter) acquireAll(ctx context.Context, asks []request) ([]Grant, erro
 	return grants, nil
 }
 
-// head is how many numbers acquire.lua answers before those of the buckets, and
+// head is how many numbers acquire.lua returns before those of the buckets, and
 // perBucket how many for each.
 const (
 	headerLen       = 4
@@ -92,7 +92,7 @@ func scriptArgs(want int, buckets []bucket) (keys []string, args []any) {
 	return keys, args
 }
 
-// parseBuckets turns acquire.lua's numbers into buckets.
+// parseBuckets parses acquire.lua's numbers.
 func parseBuckets(raw []int64, buckets []bucket, now time.Time) []Bucket {
 	out := make([]Bucket, 0, len(buckets))
 	for i, b := range buckets {
@@ -114,27 +114,27 @@ func parseBuckets(raw []int64, buckets []bucket, now time.Time) []Bucket {
 	return out
 }
 
-// update is one correction of a bucket.
+// update is one update of a bucket.
 type update struct {
 	bucket    bucket
 	rate      network.RateStatus
 	closed    time.Time
 	released  int
-	succeeded bool // a call was carried out
-	refused   bool // one was refused, and the network did not say until when
+	succeeded bool // a call succeeded
+	refused   bool // a call got a 429 without a time
 }
 
-// maxWoken is how many posts one answer wakes. They take permits themselves,
-// and their answers wake the next.
+// maxWoken is how many posts one response wakes. They acquire tokens themselves, and
+// their responses wake the next.
 const maxWoken = 50
 
-// updateAll corrects each bucket once by all that is said of it: of one window
-// the lowest remainder counts. Posts to be woken are told to whoever said what
-// concerns their bucket first.
+// updateAll updates each bucket once with all its updates: of one window the lowest
+// remainder counts. Posts to wake are returned to the first caller that updated their
+// bucket.
 func (l *Limiter) updateAll(ctx context.Context, all [][]update) ([][]uuid.UUID, error) {
 	type merged struct {
 		update
-		by int // which of all said it first
+		by int // the first caller
 	}
 	known := map[string]*merged{}
 	var order []*merged
@@ -205,10 +205,10 @@ func (w *update) call(now time.Time) scriptCall {
 		flag(w.succeeded), flag(w.refused), maxWoken}}
 }
 
-// trustedPeriod is the period of a reported limit: what the network said, or what it
-// documents where all that it said agrees with that. Zero: nobody knows, and it
-// is learned from the resets. Many servers speak the same API with other limits:
-// GoToSocial has Mastodon's 300 calls in 5 minutes instead of 3 hours.
+// trustedPeriod is the period of a reported limit: the reported one, or the
+// documented one if the report agrees with it. Zero: unknown, so it is learned from
+// the resets. Many servers have the same API with other limits: GoToSocial allows
+// Mastodon's 300 calls in 5 minutes instead of 3 hours.
 func (w *update) trustedPeriod(now time.Time) time.Duration {
 	r, q := w.rate, w.bucket.Quota
 	if r.Per > 0 {

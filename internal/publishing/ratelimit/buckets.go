@@ -1,13 +1,13 @@
-// Package ratelimit keeps posts within the rate limits of networks: buckets in
-// Redis, per account and per app, that all workers share.
+// Package ratelimit limits calls to networks with token buckets in Redis, per
+// account and per app, that all workers share.
 //
-// A bucket that the network reports follows its word: so many calls until that
-// reset. One that is only documented is a fixed period or a generic cell rate
-// algorithm. One of which nothing is known lets everybody pass. A refusal (429)
-// closes its buckets until the time that the network named.
+// A bucket that the network reports follows the report: so many calls until the
+// reset. A bucket that is only documented uses a fixed window or GCRA. A bucket of
+// which nothing is known allows every call. A 429 closes its buckets until the time
+// that the network named.
 //
-// Redis protects nothing that cannot be repeated here: when it is away or slow,
-// everybody passes, and the network's own refusals are obeyed one by one.
+// The limiter fails open: if Redis is down or slow, every call is allowed, and each
+// post follows the network's own 429.
 package ratelimit
 
 import (
@@ -19,28 +19,28 @@ import (
 	"dateline/platforms/network"
 )
 
-// Caller is whose limits count.
+// Caller identifies whose limits apply.
 type Caller struct {
 	Network  string
 	BaseURL  string // instance; empty for central networks
-	RemoteID string // the account there: workspaces that share it share its limits
+	RemoteID string // the account at the network: workspaces that share it share its limits
 	Quotas   []network.Quota
 }
 
-// Bucket is how one limit stands.
+// Bucket is the state of one limit.
 type Bucket struct {
 	Name        string
 	Scope       network.Scope
-	Limit       int // 0: not known
-	Remaining   int // -1: nobody counts it
+	Limit       int // 0: unknown
+	Remaining   int // -1: not counted
 	Per         time.Duration
-	ResetAt     time.Time // zero: it fills evenly, or is not known
+	ResetAt     time.Time // zero: it refills evenly, or is unknown
 	ClosedUntil time.Time // zero: open
-	Reported    bool      // by the network; else documented only
-	Enforced    bool      // posts are held back by it
+	Reported    bool      // by the network; otherwise only documented
+	Enforced    bool      // posts wait for it
 }
 
-// Available is how many calls may still be made before the reset.
+// Available returns how many calls may still be made before the reset.
 func (b Bucket) Available(now time.Time) int {
 	switch {
 	case b.ClosedUntil.After(now):
@@ -52,19 +52,19 @@ func (b Bucket) Available(now time.Time) int {
 	}
 }
 
-// Token is the right to make one call. The zero Permit took nothing.
+// Token allows one call. The zero Token took nothing from a bucket.
 type Token struct {
 	caller     Caller
 	kind       network.CallKind
 	acquiredAt time.Time
-	resets     []time.Time // of each bucket, when it was taken
+	resets     []time.Time // of each bucket, when it was acquired
 }
 
-// Grant answers Take.
+// Grant is the result of Acquire.
 type Grant struct {
 	OK      bool
 	Token   Token
-	RetryAt time.Time // not OK: when to ask again
+	RetryAt time.Time // not OK: when to try again
 	Bucket  string    // not OK: which bucket is used up
 	Scope   network.Scope
 }
@@ -76,29 +76,29 @@ type bucket struct {
 	cost int
 }
 
-// buckets are those that a call falls in. Where nothing is declared there is
-// one of the call's own name, so that a refusal has something to close.
-func (c Caller) buckets(use network.CallKind) []bucket {
+// buckets returns the buckets of a call. If none is declared, it is one with the
+// call kind's name, so that a 429 has a bucket to close.
+func (c Caller) buckets(kind network.CallKind) []bucket {
 	var out []bucket
 	for _, scope := range []network.Scope{network.ScopeAccount, network.ScopeApp} {
 		before := len(out)
 		for _, q := range c.Quotas {
-			if cost := q.Cost(use); q.Scope == scope && cost > 0 {
+			if cost := q.Cost(kind); q.Scope == scope && cost > 0 {
 				out = append(out, bucket{q, c.key(scope, q.Bucket), cost})
 			}
 		}
 		if len(out) == before {
-			out = append(out, bucket{network.Quota{Bucket: string(use), Scope: scope}, c.key(scope, string(use)), 1})
+			out = append(out, bucket{network.Quota{Bucket: string(kind), Scope: scope}, c.key(scope, string(kind)), 1})
 		}
 	}
 	return out
 }
 
-// all are the buckets of every use, each once.
+// all returns the buckets of every call kind, each once.
 func (c Caller) all() []bucket {
 	out := c.buckets(network.CallPublish)
-	for _, use := range []network.CallKind{network.CallReply, network.CallUpload} {
-		for _, b := range c.buckets(use) {
+	for _, kind := range []network.CallKind{network.CallReply, network.CallUpload} {
+		for _, b := range c.buckets(kind) {
 			if !slices.ContainsFunc(out, func(o bucket) bool { return o.key == b.key }) {
 				out = append(out, b)
 			}
@@ -107,8 +107,8 @@ func (c Caller) all() []bucket {
 	return out
 }
 
-// DeclaredBuckets tells of an account's limits what is documented, for when nothing
-// more can be known.
+// DeclaredBuckets returns the documented limits of an account, for when Redis is not
+// available.
 func DeclaredBuckets(c Caller) []Bucket {
 	var out []Bucket
 	for _, b := range c.all() {
@@ -117,9 +117,9 @@ func DeclaredBuckets(c Caller) []Bucket {
 	return out
 }
 
-// key keeps all buckets of an instance in one slot of a Redis Cluster, so that
-// a call's are taken at once. Names from outside are hashed: an id with a brace
-// in it would move to another slot.
+// key places all buckets of an instance in one slot of a Redis Cluster, so that all
+// buckets of a call are updated atomically. External names are hashed: an id with a
+// brace in it would move to another slot.
 func (c Caller) key(scope network.Scope, name string) string {
 	key := "dateline:limits:{" + digest(c.Network+"\n"+c.BaseURL) + "}:" + string(scope) + ":"
 	if scope == network.ScopeAccount {
@@ -133,7 +133,7 @@ func digest(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// kind says how acquire.lua counts a bucket that the network has not reported.
+// kind is how acquire.lua counts a bucket that the network has not reported.
 func (b bucket) kind() string {
 	switch {
 	case b.Requests <= 0 || b.Per < time.Millisecond || b.Default:

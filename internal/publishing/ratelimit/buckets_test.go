@@ -34,7 +34,7 @@ func bucketOf(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name strin
 }
 
 // The limits page of an account says when posts may go out again.
-func TestBuckets_SayWhenTheyOpen(t *testing.T) {
+func TestBuckets_ReportTheirReset(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx := someone(declared(300)), t.Context()
 		if b := bucketOf(t, l, c, "posts", network.ScopeAccount); b.Enforced || b.Reported {
@@ -96,16 +96,16 @@ func TestBuckets_ChangeNothing(t *testing.T) {
 }
 
 // A quota without a number holds nobody back.
-func TestTake_UnknownLimitHoldsNobody(t *testing.T) {
+func TestAcquire_UnknownLimitAllowsAll(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
-		if got := crowd(t, l, someone(account("posts", 0, time.Hour)), 50); got != 50 {
-			t.Errorf("got %d permits, want 50", got)
+		if got := burst(t, l, someone(account("posts", 0, time.Hour)), 50); got != 50 {
+			t.Errorf("got %d tokens, want 50", got)
 		}
 	})
 }
 
 // A call waits for the last of its buckets to open.
-func TestTake_WaitsForTheLastBucket(t *testing.T) {
+func TestAcquire_WaitsForTheLastBucket(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 300, time.Hour), network.Quota{Bucket: "app", Scope: network.ScopeApp, Requests: 300, Per: time.Hour, Costs: costs(1)})
 		for scope, wait := range map[network.Scope]time.Duration{network.ScopeAccount: time.Minute, network.ScopeApp: 10 * time.Second} {

@@ -25,16 +25,16 @@ var updateSource string
 const (
 	// DefaultTimeout is how long a post waits for Redis.
 	DefaultTimeout = 150 * time.Millisecond
-	// failureBackoff is how long Redis is not asked again after it failed.
+	// failureBackoff is how long Redis is not used after it failed.
 	failureBackoff = time.Second
-	// reportedLimitTTL is how long a limit that a network reported is believed without
-	// being heard of again.
+	// reportedLimitTTL is how long a limit that a network reported is trusted without
+	// another report.
 	reportedLimitTTL = 7 * 24 * time.Hour
-	// maxBatch is how many calls go to Redis together.
+	// maxBatch is how many calls are sent to Redis together.
 	maxBatch = 1000
 )
 
-// Limiter gives permits. It is safe for concurrent use.
+// Limiter gives out tokens. It is safe for concurrent use.
 type Limiter struct {
 	redis           redis.UniversalClient
 	log             *slog.Logger
@@ -44,11 +44,11 @@ type Limiter struct {
 	updates         *batch.Batcher[[]update, []uuid.UUID]
 	waiters         *batch.Batcher[waiter, struct{}]
 	backoffUntil    atomic.Int64 // Unix nanoseconds
-	isFailing       atomic.Bool  // said already
+	isFailing       atomic.Bool  // already logged
 }
 
-// New makes a limiter over a Redis client that the caller closes; it ends with
-// ctx. A call to Redis that takes longer than timeout counts as failed.
+// New makes a limiter with a Redis client that the caller closes; it ends with ctx.
+// A call to Redis that takes longer than timeout counts as failed.
 func New(ctx context.Context, client redis.UniversalClient, timeout time.Duration, log *slog.Logger) *Limiter {
 	l := &Limiter{redis: client, log: log, timeout: timeout, acquire: redis.NewScript(acquireSource), update: redis.NewScript(updateSource)}
 	l.requests = batch.New(ctx, maxBatch, 2, l.acquireAll)
@@ -57,17 +57,17 @@ func New(ctx context.Context, client redis.UniversalClient, timeout time.Duratio
 	return l
 }
 
-// Acquire asks for the right to make one call. It never waits for a bucket, and
-// not long for Redis.
-func (l *Limiter) Acquire(ctx context.Context, c Caller, use network.CallKind) Grant {
+// Acquire acquires a token for one call. It never waits for a bucket, and waits for
+// Redis no longer than the timeout.
+func (l *Limiter) Acquire(ctx context.Context, c Caller, kind network.CallKind) Grant {
 	if l.isBackingOff() {
 		return Grant{OK: true}
 	}
-	asking, cancel := context.WithTimeout(ctx, l.timeout)
+	waiting, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	grant, err := l.requests.Do(asking, request{c, use})
+	grant, err := l.requests.Do(waiting, request{c, kind})
 	if err != nil {
-		if ctx.Err() == nil { // who has gone meanwhile says nothing of Redis
+		if ctx.Err() == nil { // a canceled caller says nothing about Redis
 			l.recordFailure(err)
 		}
 		return Grant{OK: true}
@@ -75,29 +75,28 @@ func (l *Limiter) Acquire(ctx context.Context, c Caller, use network.CallKind) G
 	return grant
 }
 
-// Release returns a permit that was not used.
+// Release returns a token that was not used.
 func (l *Limiter) Release(ctx context.Context, p Token) {
 	if p.acquiredAt.IsZero() {
 		return
 	}
-	var words []update
+	var updates []update
 	for i, b := range p.caller.buckets(p.kind) {
-		// What was taken from a period that is over is gone with it.
+		// A token of a window that has ended has nothing to return.
 		if i < len(p.resets) && (p.resets[i].IsZero() || time.Now().Before(p.resets[i])) {
-			words = append(words, update{bucket: b, released: b.cost})
+			updates = append(updates, update{bucket: b, released: b.cost})
 		}
 	}
-	l.send(ctx, words)
+	l.send(ctx, updates)
 }
 
-// Observe corrects the buckets of a call by its answer. failure is nil for a
-// call that was carried out. It gives the posts that wait elsewhere (see Wait)
-// and should ask again, because the answer showed that they need not wait so
-// long.
-func (l *Limiter) Observe(ctx context.Context, c Caller, use network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID) {
-	var words []update
+// Observe updates the buckets of a call with its response. failure is nil for a call
+// that succeeded. It returns the waiting posts (see AddWaiter) that should try again,
+// because the response showed that they need not wait so long.
+func (l *Limiter) Observe(ctx context.Context, c Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID) {
+	var updates []update
 	now := time.Now()
-	for _, b := range c.buckets(use) {
+	for _, b := range c.buckets(kind) {
 		w := update{bucket: b, succeeded: failure == nil}
 		if failure != nil && failure.Class == network.Throttled && failure.Scope == b.Scope {
 			if failure.RetryAt.After(now) {
@@ -112,41 +111,41 @@ func (l *Limiter) Observe(ctx context.Context, c Caller, use network.CallKind, r
 			}
 		}
 		if w.succeeded || w.refused || !w.closed.IsZero() || w.rate.Limit > 0 {
-			words = append(words, w)
+			updates = append(updates, w)
 		}
 	}
-	return l.send(ctx, words)
+	return l.send(ctx, updates)
 }
 
-func (l *Limiter) send(ctx context.Context, words []update) (wake []uuid.UUID) {
-	if len(words) == 0 || l.isBackingOff() {
+func (l *Limiter) send(ctx context.Context, updates []update) (wake []uuid.UUID) {
+	if len(updates) == 0 || l.isBackingOff() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 	defer cancel()
-	wake, err := l.updates.Do(ctx, words)
+	wake, err := l.updates.Do(ctx, updates)
 	if err != nil {
 		l.recordFailure(err)
 	}
 	return wake
 }
 
-// Buckets tells how all limits of an account stand.
+// Buckets returns the state of all limits of an account.
 func (l *Limiter) Buckets(ctx context.Context, c Caller) ([]Bucket, error) {
 	if l.isBackingOff() {
 		return nil, ErrUnavailable
 	}
 	all := c.all()
-	type looked struct {
+	type result struct {
 		raw []int64
 		err error
 	}
-	done := make(chan looked, 1)
-	// The client watches its own time-outs and not ctx.
+	done := make(chan result, 1)
+	// The client uses its own timeouts and not ctx.
 	go func() {
 		keys, args := scriptArgs(0, all)
 		raw, err := l.acquire.Run(ctx, l.redis, keys, args...).Int64Slice()
-		done <- looked{raw, err}
+		done <- result{raw, err}
 	}()
 	select {
 	case <-ctx.Done():
@@ -156,30 +155,30 @@ func (l *Limiter) Buckets(ctx context.Context, c Caller) ([]Bucket, error) {
 	}
 }
 
-// ErrUnavailable says that Redis has just failed, which was logged then.
-var ErrUnavailable = errors.New("limits: Redis has just failed")
+// ErrUnavailable reports that Redis has just failed, which was logged then.
+var ErrUnavailable = errors.New("ratelimit: Redis is not available")
 
-// isBackingOff says that Redis has just failed.
+// isBackingOff reports whether Redis has just failed.
 func (l *Limiter) isBackingOff() bool { return time.Now().UnixNano() < l.backoffUntil.Load() }
 
 func (l *Limiter) recordFailure(err error) {
 	l.backoffUntil.Store(time.Now().Add(failureBackoff).UnixNano())
 	if !l.isFailing.Swap(true) {
-		l.log.Warn("Redis does not answer: posts are sent without asking for rate limits until it does", "error", err)
+		l.log.Warn("Redis does not respond; posts are sent without rate limits until it does", "error", err)
 	}
 }
 
 func (l *Limiter) recordSuccess() {
 	if l.isFailing.Swap(false) {
-		l.log.Info("Redis answers again: rate limits hold")
+		l.log.Info("Redis responds again; rate limits apply")
 	}
 }
 
-// run executes one script for many sets of keys in one round trip, and loads it
-// where it is not known yet.
+// run executes one script for many sets of keys in one round trip, and loads it if
+// necessary.
 func (l *Limiter) run(ctx context.Context, script *redis.Script, sets []scriptCall) []*redis.Cmd {
 	cmds := make([]*redis.Cmd, len(sets))
-	_, _ = l.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // every command tells its own error
+	_, _ = l.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // every command has its own error
 		for i, s := range sets {
 			cmds[i] = script.EvalSha(ctx, p, s.keys, s.args...)
 		}

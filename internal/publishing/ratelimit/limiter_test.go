@@ -76,8 +76,8 @@ func take(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller) ratelimit.Gran
 	return l.Acquire(t.Context(), c, network.CallPublish)
 }
 
-// crowd asks for many permits at once and counts those that it gets.
-func crowd(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, n int) (passed int) {
+// burst asks for many tokens at once and counts those that it gets.
+func burst(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, n int) (passed int) {
 	t.Helper()
 	var ok atomic.Int32
 	var all sync.WaitGroup
@@ -96,20 +96,20 @@ func account(name string, requests int, per time.Duration) network.Quota {
 	return network.Quota{Bucket: name, Scope: network.ScopeAccount, Requests: requests, Per: per, Costs: costs(1)}
 }
 
-func TestNothingIsHeldBackOfWhichNothingIsKnown(t *testing.T) {
+func TestAcquire_AllowsAllWithoutLimits(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
-		if n := crowd(t, l, someone(), 500); n != 500 {
+		if n := burst(t, l, someone(), 500); n != 500 {
 			t.Errorf("%d of 500 passed", n)
 		}
 		q := account("posts", 3, time.Hour)
 		q.Default = true
-		if n := crowd(t, l, someone(q), 100); n != 100 {
+		if n := burst(t, l, someone(q), 100); n != 100 {
 			t.Errorf("%d of 100 passed a limit that is only usual", n)
 		}
 	})
 }
 
-func TestExactlyTheAllowedNumberPasses(t *testing.T) {
+func TestAcquire_AllowsExactlyTheLimit(t *testing.T) {
 	for name, q := range map[string]network.Quota{
 		"Even":  account("posts", 100, 24*time.Hour),
 		"Fixed": {Bucket: "posts", Scope: network.ScopeAccount, Requests: 100, Per: 1000 * 24 * time.Hour, FixedWindow: true, Costs: costs(1)},
@@ -119,7 +119,7 @@ func TestExactlyTheAllowedNumberPasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 				c := someone(q)
-				if n := crowd(t, l, c, 300); n != 100 {
+				if n := burst(t, l, c, 300); n != 100 {
 					t.Errorf("%d passed, want 100", n)
 				}
 				grant := take(t, l, c)
@@ -131,7 +131,7 @@ func TestExactlyTheAllowedNumberPasses(t *testing.T) {
 	}
 }
 
-func TestPermitsComeBackEvenly(t *testing.T) {
+func TestTokens_RefillEvenly(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 10, 2*time.Second))
 		began := time.Now()
@@ -154,7 +154,7 @@ func TestPermitsComeBackEvenly(t *testing.T) {
 	})
 }
 
-func TestThoseWhoWaitAreToldDifferentTimes(t *testing.T) {
+func TestAcquire_SpreadsRetryTimes(t *testing.T) {
 	l, _ := open(t, enginetest.Redis(t))
 	c := someone(account("posts", 1, time.Hour))
 	var mu sync.Mutex
@@ -176,17 +176,17 @@ func TestThoseWhoWaitAreToldDifferentTimes(t *testing.T) {
 	}
 }
 
-func TestAllBucketsOfACallAreTakenOrNone(t *testing.T) {
+func TestAcquire_TakesAllBucketsOrNone(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		app := network.Quota{Bucket: "all", Scope: network.ScopeApp, Requests: 5, Per: 24 * time.Hour, Costs: costs(1)}
 		first := someone(account("posts", 4, 24*time.Hour), app)
 		second := first
 		second.RemoteID = "2"
-		if n := crowd(t, l, first, 20); n != 4 {
+		if n := burst(t, l, first, 20); n != 4 {
 			t.Errorf("%d of the first account passed, want 4", n)
 		}
 		// Those that the account's bucket refused took nothing from the app's.
-		if n := crowd(t, l, second, 20); n != 1 {
+		if n := burst(t, l, second, 20); n != 1 {
 			t.Errorf("%d of the second account passed, want 1", n)
 		}
 		if grant := take(t, l, second); grant.Scope != network.ScopeApp || grant.Bucket != "all" {
@@ -195,22 +195,22 @@ func TestAllBucketsOfACallAreTakenOrNone(t *testing.T) {
 	})
 }
 
-func TestPermitsAreGivenBack(t *testing.T) {
+func TestRelease_ReturnsTokens(t *testing.T) {
 	fixed := account("posts", 3, 1000*24*time.Hour)
 	fixed.FixedWindow = true
 	for name, q := range map[string]network.Quota{"Even": account("posts", 3, 24*time.Hour), "Fixed": fixed} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 				c := someone(q)
-				var permits []ratelimit.Token
+				var tokens []ratelimit.Token
 				for range 3 {
-					permits = append(permits, take(t, l, c).Token)
+					tokens = append(tokens, take(t, l, c).Token)
 				}
-				for _, p := range permits[:2] {
+				for _, p := range tokens[:2] {
 					l.Release(t.Context(), p)
 				}
 				l.Release(t.Context(), ratelimit.Token{})
-				if n := crowd(t, l, c, 10); n != 2 {
+				if n := burst(t, l, c, 10); n != 2 {
 					t.Errorf("%d passed, want the 2 that came back", n)
 				}
 			})
@@ -222,7 +222,7 @@ func said(limit, remaining int, reset time.Duration) []network.RateStatus {
 	return []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: limit, Remaining: remaining, ResetAt: time.Now().Add(reset)}}
 }
 
-func TestTheNetworksWordWins(t *testing.T) {
+func TestObserve_ReportOverridesDeclared(t *testing.T) {
 	usual := account("posts", 10, 3*time.Hour)
 	usual.Default = true
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
@@ -230,7 +230,7 @@ func TestTheNetworksWordWins(t *testing.T) {
 			c := someone(q)
 			// More than was documented.
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 40, time.Hour), nil)
-			if n := crowd(t, l, c, 10); n != 10 {
+			if n := burst(t, l, c, 10); n != 10 {
 				t.Errorf("%s: %d of 10 passed", name, n)
 			}
 			// Somebody else used the account: fewer are left than we think.
@@ -238,7 +238,7 @@ func TestTheNetworksWordWins(t *testing.T) {
 			// An answer from before then, and one of a period that ends earlier.
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, time.Hour), nil)
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 45, 30*time.Minute), nil)
-			if n := crowd(t, l, c, 30); n != 5 {
+			if n := burst(t, l, c, 30); n != 5 {
 				t.Errorf("%s: %d passed, want the 5 that are left", name, n)
 			}
 			grant := take(t, l, c)
@@ -250,14 +250,14 @@ func TestTheNetworksWordWins(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, buckets, err)
 			}
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 20, 4*time.Hour), nil)
-			if n := crowd(t, l, c, 30); n != 20 {
+			if n := burst(t, l, c, 30); n != 20 {
 				t.Errorf("%s: %d of the next period passed, want 20", name, n)
 			}
 		}
 	})
 }
 
-func TestAPeriodThatIsOverBeginsAnew(t *testing.T) {
+func TestWindow_StartsAgainAfterItsEnd(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 10, 3*time.Hour))
 		l.Observe(t.Context(), c, network.CallPublish, said(7, 0, 300*time.Millisecond), nil)
@@ -266,7 +266,7 @@ func TestAPeriodThatIsOverBeginsAnew(t *testing.T) {
 			t.Fatal("passed before the reset")
 		}
 		time.Sleep(time.Until(grant.RetryAt) + 5*time.Millisecond)
-		if n := crowd(t, l, c, 30); n != 7 {
+		if n := burst(t, l, c, 30); n != 7 {
 			t.Errorf("%d passed after the reset, want 7", n)
 		}
 		// When that period ends was a guess, which a report replaces.
@@ -277,7 +277,7 @@ func TestAPeriodThatIsOverBeginsAnew(t *testing.T) {
 	})
 }
 
-func TestWithoutAResetTheReportOnlyShrinks(t *testing.T) {
+func TestObserve_WithoutResetOnlyLowers(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(account("posts", 100, 24*time.Hour))
 		rate := said(100, 10, 0)
@@ -285,13 +285,13 @@ func TestWithoutAResetTheReportOnlyShrinks(t *testing.T) {
 		l.Observe(t.Context(), c, network.CallPublish, rate, nil)
 		rate[0].Remaining = 90
 		l.Observe(t.Context(), c, network.CallPublish, rate, nil)
-		if n := crowd(t, l, c, 50); n != 10 {
+		if n := burst(t, l, c, 50); n != 10 {
 			t.Errorf("%d passed, want 10", n)
 		}
 	})
 }
 
-func TestARefusalClosesTheBucketForAll(t *testing.T) {
+func TestRefusal_ClosesTheBucket(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for _, scope := range []network.Scope{network.ScopeAccount, network.ScopeApp} {
 			c := someone() // nothing was ever said of limits
@@ -313,7 +313,7 @@ func TestARefusalClosesTheBucketForAll(t *testing.T) {
 	})
 }
 
-func TestRedisBeingAwayHoldsNobodyBack(t *testing.T) {
+func TestAcquire_AllowsAllWithoutRedis(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
 	l, log := open(t, url)
 	c := someone(account("posts", 1, time.Hour))
@@ -321,7 +321,7 @@ func TestRedisBeingAwayHoldsNobodyBack(t *testing.T) {
 		t.Fatal("the limit does not hold")
 	}
 	stop()
-	if n := crowd(t, l, c, 200); n != 200 {
+	if n := burst(t, l, c, 200); n != 200 {
 		t.Errorf("%d of 200 passed without Redis", n)
 	}
 	l.Observe(t.Context(), c, network.CallPublish, said(1, 0, time.Hour), nil)
@@ -331,7 +331,7 @@ func TestRedisBeingAwayHoldsNobodyBack(t *testing.T) {
 }
 
 // A Redis that takes connections and says nothing must not delay posts.
-func TestASlowRedisHoldsNobodyBack(t *testing.T) {
+func TestAcquire_AllowsAllWithSlowRedis(t *testing.T) {
 	url := enginetest.Redis(t)
 	l, _ := openWithin(t, url, ratelimit.DefaultTimeout)
 	c := someone(account("posts", 1, time.Hour))
@@ -341,7 +341,7 @@ func TestASlowRedisHoldsNobodyBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if n := crowd(t, l, c, 200); n != 200 {
+	if n := burst(t, l, c, 200); n != 200 {
 		t.Errorf("%d of 200 passed", n)
 	}
 	// Far below what the client itself would wait.
@@ -352,7 +352,7 @@ func TestASlowRedisHoldsNobodyBack(t *testing.T) {
 
 // Who asks and goes away meanwhile says nothing of Redis: limits go on to hold,
 // and the log is silent.
-func TestWhoGoesAwaySaysNothingOfRedis(t *testing.T) {
+func TestAcquire_CanceledCallerIsNoRedisFailure(t *testing.T) {
 	l, log := open(t, enginetest.Redis(t))
 	c := someone(account("posts", 1, time.Hour))
 	gone, leave := context.WithCancel(t.Context())

@@ -36,8 +36,8 @@ func TestRefusal_WithAnEndNeedsNoProbes(t *testing.T) {
 		l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
 		l.Observe(t.Context(), c, network.CallPublish, nil, refusal(1200*time.Millisecond))
 		time.Sleep(1250 * time.Millisecond)
-		if got := crowd(t, l, c, 30); got != 30 {
-			t.Errorf("after the end: got %d permits, want 30", got)
+		if got := burst(t, l, c, 30); got != 30 {
+			t.Errorf("after the end: got %d tokens, want 30", got)
 		}
 	})
 }
@@ -104,7 +104,7 @@ func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
 
 // The answers of a burst reach Redis together. Of one window the lowest
 // remainder counts, and the latest end of a refusal.
-func TestObserve_AnswersOfABurstAddUp(t *testing.T) {
+func TestObserve_ResponsesOfABurstAddUp(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		for range 5 {
 			c, reset := someone(declared(300)), time.Now().Add(time.Minute)

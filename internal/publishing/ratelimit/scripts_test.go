@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// acquireScript asks acquire.lua for permits of one bucket as a process would that
+// acquireScript asks acquire.lua for tokens of one bucket as a process would that
 // has many posts waiting. It returns how many it got, how long the next one
 // waits, and how many are left.
 func acquireScript(t *testing.T, client *redis.Client, want int, bucket ...any) (granted int64, wait time.Duration, left int64) {
@@ -29,7 +29,7 @@ func acquireScript(t *testing.T, client *redis.Client, want int, bucket ...any) 
 }
 
 // A process with a thousand waiting posts sends no more probes than one with a few.
-func TestTakeScript_SendsFewProbesAfterARefusal(t *testing.T) {
+func TestAcquireScript_SendsFewProbesAfterARefusal(t *testing.T) {
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	for _, want := range []int{1, 3, 4, 1000} {
 		if err := client.HSet(t.Context(), "bucket", "refused", 1, "refused_at", 1, "closed", 0).Err(); err != nil {
@@ -48,15 +48,15 @@ func TestTakeScript_SendsFewProbesAfterARefusal(t *testing.T) {
 	}
 }
 
-func TestTakeScript_CountsWhatIsLeft(t *testing.T) {
+func TestAcquireScript_CountsTheRemainder(t *testing.T) {
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	for _, want := range []int64{7, 4, 1} {
 		if granted, _, left := acquireScript(t, client, 3, 1, 10, 3600000, "gcra"); granted != 3 || left != want {
-			t.Errorf("got %d permits, %d left, want 3, %d left", granted, left, want)
+			t.Errorf("got %d tokens, %d left, want 3, %d left", granted, left, want)
 		}
 	}
 	if granted, _, left := acquireScript(t, client, 3, 1, 10, 3600000, "gcra"); granted != 1 || left != 0 {
-		t.Errorf("the last: got %d permits, %d left, want 1, 0 left", granted, left)
+		t.Errorf("the last: got %d tokens, %d left, want 1, 0 left", granted, left)
 	}
 }
 

@@ -1,40 +1,39 @@
--- Corrects one bucket, KEYS[1], by what the network said (see acquire.lua), and
--- answers which of the posts in KEYS[2] should ask again.
+-- Updates one bucket, KEYS[1], with the network's report (see acquire.lua), and
+-- returns which of the posts in KEYS[2] should try again.
 --
--- KEYS[2] is a sorted set: posts that wait elsewhere, by the time they were told.
+-- KEYS[2] is a sorted set: waiting posts, by the time until which they wait.
 --
--- ARGV: limit (0: not said), remaining, ms until the reset (0: not said; below 0:
--- it has passed, and the report is of a window that is over), ms for which the
--- bucket is closed (0: it is not), the declared period in ms (0: unknown), permits
--- to give back and the declared limit, how long a reported limit is remembered,
--- in ms, the period in ms that is believed (0: learn it from resets), 1 when a
--- call succeeded, 1 when one was refused and the network named no end, how many
--- posts are woken at most.
-local tolerance = 2000 -- resets are said in whole seconds and by another clock
+-- ARGV: limit (0: not reported), remaining, ms until the reset (0: not reported;
+-- below 0: it has passed, and the report is of a window that has ended), ms for
+-- which the bucket is closed (0: open), the declared period in ms (0: unknown),
+-- tokens to release and the declared limit, the lifetime of a reported limit in ms,
+-- the trusted period in ms (0: learn it from resets), 1 if a call succeeded, 1 if one
+-- got a 429 without a time, how many posts are woken at most.
+local tolerance = 2000 -- resets are in whole seconds and of another clock
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
 local key = KEYS[1]
 local limit, remaining, reset_in, closed_in = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local per, back, back_limit, memory = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local believed, succeeded, refused, most = tonumber(ARGV[9]), ARGV[10] == '1', ARGV[11] == '1', tonumber(ARGV[12])
-local h = redis.call('HMGET', key, 'closed', 'limit', 'left', 'reset', 'per', 'tat', 'guess', 'taken', 'said', 'refused', 'refused_at')
+local per, released, released_limit, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local trusted, succeeded, refused, max_woken = tonumber(ARGV[9]), ARGV[10] == '1', ARGV[11] == '1', tonumber(ARGV[12])
+local h = redis.call('HMGET', key, 'closed', 'limit', 'left', 'reset', 'per', 'tat', 'guess', 'taken', 'reported', 'refused', 'refused_at')
 local closed, left, reset, tat = tonumber(h[1]) or 0, tonumber(h[3]), tonumber(h[4]), tonumber(h[6]) or 0
 local learned, guess, before = tonumber(h[2]), h[7] == '1', tonumber(h[9])
 local live = reset ~= nil and reset > now
 local set, opened = {}, false
 
-if back > 0 and live then
-  left = math.min(left + back, learned or back_limit)
+if released > 0 and live then
+  left = math.min(left + released, learned or released_limit)
   set.left = string.format('%.0f', left)
-elseif back > 0 and tat > now and per > 0 and back_limit > 0 then
-  tat = tat - back * per / back_limit
+elseif released > 0 and tat > now and per > 0 and released_limit > 0 then
+  tat = tat - released * per / released_limit
   set.tat = string.format('%.3f', tat)
 end
 
 if closed_in > 0 and now + closed_in > closed then
   closed = now + closed_in
   set.closed = string.format('%.3f', closed)
-  redis.call('HDEL', key, 'refused', 'refused_at') -- its end is known now
+  redis.call('HDEL', key, 'refused', 'refused_at') -- its end is known
 elseif refused and closed <= now then
   local times = (tonumber(h[11]) or 0) > now - 600000 and tonumber(h[10]) or 0
   closed = now + math.min(1000 * 2 ^ times, 30000)
@@ -46,17 +45,17 @@ elseif succeeded and h[10] then
 end
 
 if limit > 0 and reset_in > 0 then
-  local said = now + reset_in
-  local same = live and (guess or math.abs(said - reset) <= tolerance)
-  local newer = before and said > before + tolerance
+  local reported = now + reset_in
+  local same = live and (guess or math.abs(reported - reset) <= tolerance)
+  local newer = before and reported > before + tolerance
   if newer and succeeded and remaining > 0 and closed > now then
-    -- The window in which it was refused is over.
+    -- The window of the 429 has ended.
     closed, opened = 0, true
     set.closed = '0'
   end
-  if same or not live or said > reset then
-    -- Of one window the lower number is right: what was taken since the network
-    -- counted is still on its way to it.
+  if same or not live or reported > reset then
+    -- Of one window the lower number is right: calls since the network counted are
+    -- still in flight.
     if same and guess then
       left = math.min(limit - (tonumber(h[8]) or 0), remaining)
     else
@@ -64,18 +63,18 @@ if limit > 0 and reset_in > 0 then
     end
     left = math.max(left, 0)
     local period = tonumber(h[5]) or 0
-    if believed > 0 then
-      period = believed
+    if trusted > 0 then
+      period = trusted
     else
       -- A reset that moves before it is reached ends no period.
-      if newer and before <= now + tolerance and (period == 0 or said - before < period) then period = said - before end
+      if newer and before <= now + tolerance and (period == 0 or reported - before < period) then period = reported - before end
       if period > 0 and reset_in > period + tolerance then period = 0 end
     end
-    learned, reset, guess = limit, said, false
-    set.left, set.limit, set.reset = string.format('%.0f', left), limit, string.format('%.3f', said)
-    set.guess, set.taken, set.said, set.per = '0', same and h[8] or '0', set.reset, string.format('%.0f', period)
-  elseif remaining == 0 and said > closed then
-    closed = said
+    learned, reset, guess = limit, reported, false
+    set.left, set.limit, set.reset = string.format('%.0f', left), limit, string.format('%.3f', reported)
+    set.guess, set.taken, set.reported, set.per = '0', same and h[8] or '0', set.reset, string.format('%.0f', period)
+  elseif remaining == 0 and reported > closed then
+    closed = reported
     set.closed = string.format('%.3f', closed)
   end
 elseif limit > 0 and reset_in == 0 and per > 0 and tat < now + (limit - remaining) * per / limit then
@@ -97,11 +96,11 @@ if set.refused then
   ends = math.max(ends, 600000)
 end
 if learned then
-  ends = math.max(ends, memory)
+  ends = math.max(ends, ttl)
 end
 redis.call('PEXPIRE', key, math.max(math.ceil(ends), 0) + 1000)
 
--- Whoever was told a later time than is known now asks again.
+-- Posts that wait for a later time than is known now try again.
 if not (learned or opened) then
   return {}
 end
@@ -109,9 +108,9 @@ local from = math.max(closed, now)
 if learned and left <= 0 and reset > from then
   from = reset
 elseif learned and left > 0 then
-  most = math.min(most, left)
+  max_woken = math.min(max_woken, left)
 end
-local woken = redis.call('ZRANGEBYSCORE', KEYS[2], string.format('(%.0f', from + tolerance), '+inf', 'LIMIT', 0, most)
+local woken = redis.call('ZRANGEBYSCORE', KEYS[2], string.format('(%.0f', from + tolerance), '+inf', 'LIMIT', 0, max_woken)
 if #woken > 0 then
   redis.call('ZREM', KEYS[2], unpack(woken))
 end

@@ -11,13 +11,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// waitersKey ends the key of those who wait for a bucket, see update.lua.
+// waitersKey is the suffix of the key of a bucket's waiters, see update.lua.
 const waitersKey = ":waiters"
 
-// Wait is why a post waits, and until when.
+// Wait is what a post waits for, and until when.
 type Wait struct {
 	Scope  network.Scope
-	Bucket string // empty: all buckets of the scope that the call falls in
+	Bucket string // empty: all of the call's buckets in the scope
 	Until  time.Time
 }
 
@@ -28,16 +28,16 @@ type waiter struct {
 	post uuid.UUID
 }
 
-// AddWaiter registers a post that asks again only at a later time, so that Observe
-// can name it when it may ask sooner. That it is not registered, because Redis
-// is away, costs only that.
-func (l *Limiter) AddWaiter(ctx context.Context, c Caller, use network.CallKind, r Wait, post uuid.UUID) {
+// AddWaiter registers a post that tries again at a later time, so that Observe can
+// return it when it may try sooner. Without Redis it is not registered, and waits for
+// its time.
+func (l *Limiter) AddWaiter(ctx context.Context, c Caller, kind network.CallKind, r Wait, post uuid.UUID) {
 	if l.isBackingOff() || !r.Until.After(time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 	defer cancel()
-	if _, err := l.waiters.Do(ctx, waiter{c, use, r, post}); err != nil {
+	if _, err := l.waiters.Do(ctx, waiter{c, kind, r, post}); err != nil {
 		l.recordFailure(err)
 	}
 }
@@ -59,7 +59,7 @@ func (l *Limiter) addWaiters(ctx context.Context, all []waiter) ([]struct{}, err
 	}
 	_, err := l.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for key, posts := range members {
-			// Who was told an earlier time than now has come, or will.
+			// Waiters whose time has passed have tried again, or will.
 			p.ZRemRangeByScore(ctx, key, "-inf", formatMillis(time.Now()))
 			p.ZAdd(ctx, key, posts...)
 			p.ExpireGT(ctx, key, time.Until(last[key])+time.Minute)

@@ -29,8 +29,8 @@ func TestWindow_IsOpenAfterItsReset(t *testing.T) {
 		c := someone(declared(20))
 		l.Observe(t.Context(), c, network.CallPublish, report(20, 0, time.Now().Add(300*time.Millisecond)), nil)
 		time.Sleep(310 * time.Millisecond)
-		if got := crowd(t, l, c, 30); got != 20 {
-			t.Errorf("after the reset: got %d permits, want the limit of 20", got)
+		if got := burst(t, l, c, 30); got != 20 {
+			t.Errorf("after the reset: got %d tokens, want the limit of 20", got)
 		}
 		// No response has told more: the next ones wait for a probe, not for hours.
 		grant := take(t, l, c)
@@ -48,10 +48,10 @@ func TestWindow_ProbesWhenNothingIsKnown(t *testing.T) {
 	c := someone(declared(20))
 	l.Observe(t.Context(), c, network.CallPublish, report(20, 0, time.Now().Add(50*time.Millisecond)), nil)
 	time.Sleep(60 * time.Millisecond)
-	crowd(t, l, c, 20)
+	burst(t, l, c, 20)
 	grant := take(t, l, c)
 	time.Sleep(time.Until(grant.RetryAt) + 10*time.Millisecond)
-	if got := crowd(t, l, c, 20); got != 3 {
+	if got := burst(t, l, c, 20); got != 3 {
 		t.Errorf("got %d probes, want 3", got)
 	}
 	if wait := time.Until(take(t, l, c).RetryAt); wait < 9*time.Second || wait > 11*time.Second {
@@ -59,8 +59,8 @@ func TestWindow_ProbesWhenNothingIsKnown(t *testing.T) {
 	}
 	// A response to a probe tells: 3 of the window are used.
 	l.Observe(t.Context(), c, network.CallPublish, report(20, 17, time.Now().Add(time.Hour)), nil)
-	if got := crowd(t, l, c, 30); got != 17 {
-		t.Errorf("after the response: got %d permits, want 17", got)
+	if got := burst(t, l, c, 30); got != 17 {
+		t.Errorf("after the response: got %d tokens, want 17", got)
 	}
 }
 
@@ -71,8 +71,8 @@ func TestPeriod_ReportedOverridesDeclared(t *testing.T) {
 		r[0].Per = 5 * time.Minute
 		l.Observe(t.Context(), c, network.CallPublish, r, nil)
 		time.Sleep(210 * time.Millisecond)
-		if got := crowd(t, l, c, 30); got != 10 {
-			t.Errorf("got %d permits, want 10", got)
+		if got := burst(t, l, c, 30); got != 10 {
+			t.Errorf("got %d tokens, want 10", got)
 		}
 		if wait := time.Until(take(t, l, c).RetryAt); wait < 4*time.Minute || wait > 5*time.Minute+time.Second {
 			t.Errorf("the next waits %s, want the reported 5m", wait)
@@ -102,7 +102,7 @@ func TestPeriod_IsLearnedFromTwoResets(t *testing.T) {
 	}
 }
 
-func TestPeriod_DeclaredIsBelievedWhenAllAgrees(t *testing.T) {
+func TestPeriod_DeclaredIsTrustedWhenReportsAgree(t *testing.T) {
 	l, _ := open(t, enginetest.Redis(t))
 	aligned := time.Now().Truncate(3 * time.Hour).Add(3 * time.Hour)
 	if time.Until(aligned) < 3*time.Second { // it would pass amid the test
@@ -126,7 +126,7 @@ func TestPeriod_DeclaredIsBelievedWhenAllAgrees(t *testing.T) {
 	}
 }
 
-func TestServerThatLies_HoldsNobodyForLong(t *testing.T) {
+func TestWrongReports_DelayNobodyForLong(t *testing.T) {
 	for name, lie := range map[string]func() []network.RateStatus{
 		"RemainingNeverDecreases": func() []network.RateStatus { return report(1000, 1000, time.Now().Add(time.Hour)) },
 		"ResetInThePast":          func() []network.RateStatus { return report(10, 0, time.Now().Add(-time.Hour)) },
@@ -137,7 +137,7 @@ func TestServerThatLies_HoldsNobodyForLong(t *testing.T) {
 				c := someone(declared(300))
 				for i := range 100 {
 					if grant := take(t, l, c); !grant.OK {
-						t.Fatalf("call %d: got %+v, want a permit", i, grant)
+						t.Fatalf("call %d: got %+v, want a token", i, grant)
 					}
 					l.Observe(t.Context(), c, network.CallPublish, lie(), nil)
 				}
@@ -158,15 +158,15 @@ func TestRefusalWithoutHeaders_PausesAndProbes(t *testing.T) {
 			t.Fatalf("after a refusal: got %+v, want a wait of about 1s", grant)
 		}
 		time.Sleep(time.Until(grant.RetryAt) + 10*time.Millisecond)
-		if got := crowd(t, l, c, 30); got < 1 || got > 3 {
-			t.Errorf("after the pause: got %d permits, want 1 to 3 probes", got)
+		if got := burst(t, l, c, 30); got < 1 || got > 3 {
+			t.Errorf("after the pause: got %d tokens, want 1 to 3 probes", got)
 		}
-		if got := crowd(t, l, c, 30); got != 0 {
-			t.Errorf("while the probes are under way: got %d permits, want 0", got)
+		if got := burst(t, l, c, 30); got != 0 {
+			t.Errorf("while the probes are under way: got %d tokens, want 0", got)
 		}
 		l.Observe(t.Context(), c, network.CallPublish, nil, nil)
-		if got := crowd(t, l, c, 30); got != 30 {
-			t.Errorf("after a success: got %d permits, want 30", got)
+		if got := burst(t, l, c, 30); got != 30 {
+			t.Errorf("after a success: got %d tokens, want 30", got)
 		}
 	})
 }
@@ -177,7 +177,7 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 		l.Observe(ctx, c, network.CallPublish, report(300, 0, time.Now().Add(3*time.Hour)), nil)
 		grant := take(t, l, c)
 		if grant.OK {
-			t.Fatal("got a permit from a bucket that is used up")
+			t.Fatal("got a token from a bucket that is used up")
 		}
 		wait := func(until time.Time) uuid.UUID {
 			id := uuid.New()
@@ -201,7 +201,7 @@ func TestWait_IsEndedByALaterResponse(t *testing.T) {
 }
 
 // A success in a newer window lifts what a refusal had closed for longer.
-func TestRefusal_EndsWhenANewerWindowAnswers(t *testing.T) {
+func TestRefusal_EndsWithANewerWindow(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c, ctx, reset := someone(declared(300)), t.Context(), time.Now().Add(time.Minute)
 		l.Observe(ctx, c, network.CallPublish, report(300, 0, reset), &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(3 * time.Hour)})
@@ -211,7 +211,7 @@ func TestRefusal_EndsWhenANewerWindowAnswers(t *testing.T) {
 		}
 		l.Observe(ctx, c, network.CallPublish, report(300, 299, reset.Add(5*time.Minute)), nil)
 		if grant := take(t, l, c); !grant.OK {
-			t.Errorf("got %+v, want a permit in the newer window", grant)
+			t.Errorf("got %+v, want a token in the newer window", grant)
 		}
 	})
 }

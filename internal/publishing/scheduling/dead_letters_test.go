@@ -120,7 +120,7 @@ func TestARefusalSaysThatADecisionIsWaitedFor(t *testing.T) {
 	} {
 		_, err := do()
 		refused(t, err, apperr.KindConflict, "too_late")
-		if text := err.Error(); !strings.Contains(text, "waits for a decision about @sports") || strings.Contains(text, "@desk") || strings.Contains(text, "right now") {
+		if text := err.Error(); !strings.Contains(text, "needs a decision about @sports") || strings.Contains(text, "@desk") || strings.Contains(text, "right now") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Article reads an article of a domain on which the workspace has seeds.
+// Article returns an article of a domain on which the workspace has seeds.
 func (s *Store) Article(ctx context.Context, workspaceID, id uuid.UUID) (pipeline.StoredArticle, error) {
 	row, err := s.q.ArticleOfWorkspace(ctx, db.ArticleOfWorkspaceParams{ID: id, WorkspaceID: workspaceID})
 	if err != nil {
@@ -33,12 +33,12 @@ func (s *Store) Articles(ctx context.Context, w pipeline.ArticleQuery) ([]pipeli
 	return out, err
 }
 
-// AlsoReportedBy lists the other articles of an article's story, the oldest first.
+// AlsoReportedBy lists the near-duplicates of an article, the oldest first.
 func (s *Store) AlsoReportedBy(ctx context.Context, workspaceID uuid.UUID, a pipeline.StoredArticle, limit int) ([]pipeline.SimilarArticle, error) {
 	rows, err := s.q.AlsoReportedBy(ctx, db.AlsoReportedByParams{GroupID: a.Group, ID: a.ID, WorkspaceID: workspaceID, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]pipeline.SimilarArticle, len(rows))
 	for i, r := range rows {
-		out[i] = pipeline.SimilarArticle{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // bits, whatever the sign
+		out[i] = pipeline.SimilarArticle{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // only the bits matter
 			ArticleSummary: pipeline.ArticleSummary{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, CanonicalURL: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 				Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, SortTime: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
 				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, RemovedAt: r.RemovedAt}}
@@ -57,7 +57,7 @@ func (s *Store) Revisions(ctx context.Context, id uuid.UUID, before int64, limit
 	return out, err
 }
 
-// Revision reads a version of an article.
+// Revision returns a version of an article.
 func (s *Store) Revision(ctx context.Context, id uuid.UUID, version int64) (pipeline.RevisionContent, error) {
 	r, err := s.q.GetRevision(ctx, db.GetRevisionParams{ArticleID: id, Version: version})
 	return pipeline.RevisionContent{Revision: pipeline.Revision{Version: r.Version, SeenAt: r.SeenAt, Changed: r.Changed, Title: r.Title, ContentHash: r.ContentHash,

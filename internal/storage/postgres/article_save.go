@@ -14,11 +14,11 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// saveArticle stores an article under its canonical URL. Writers of one domain
-// come one after the other (LockMonitor).
+// saveArticle stores an article under its canonical URL. Writers of one domain are
+// serialized by LockSiteMonitor.
 func saveArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, k *pipeline.SaveResult) error {
-	old, place, err := canonicalArticle(ctx, q, r)
-	if err != nil || place == uuid.Nil {
+	old, urlID, err := canonicalArticle(ctx, q, r)
+	if err != nil || urlID == uuid.Nil {
 		return err
 	}
 	if old == nil {
@@ -27,87 +27,88 @@ func saveArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, k *p
 		}
 	}
 	if old == nil {
-		return insertArticle(ctx, q, r, place, k)
+		return insertArticle(ctx, q, r, urlID, k)
 	}
 	k.Article = old.ID
 	if r.Page.FetchedAt.Before(old.FetchedAt) {
-		return nil // a page that was overtaken by a newer one
+		return nil // a newer version of the page was processed already
 	}
-	return updateArticle(ctx, q, r, *old, place, k)
+	return updateArticle(ctx, q, r, *old, urlID, k)
 }
 
-// canonicalArticle finds the name that an article is stored under, and what is there. No
-// name: the page is another address of an article that is known from its own.
+// canonicalArticle returns the URL id that an article is stored under, and the article
+// stored there. A zero id means that the page is a copy of an article that is already
+// known under its own URL.
 //
-// A canonical URL is believed as long as it leads to the same story: templates
-// that name the same one on all pages must not make them one article.
-func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (old *db.Article, place uuid.UUID, err error) {
+// A canonical URL is accepted only if it leads to the same story, because some templates
+// state the same URL on all pages.
+func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (old *db.Article, urlID uuid.UUID, err error) {
 	own := r.Page.URLID
 	if r.CanonicalID == own {
 		old, err = articleAt(ctx, q, r, own)
 		if err != nil || old == nil || old.PageID == own || sameStory(*old, r) {
 			return old, own, err
 		}
-		// Another page claimed this address for a story of its own.
+		// Another page declared this URL as canonical for a different story.
 		return nil, own, restoreOwnURL(ctx, q, r, *old)
 	}
-	there, err := articleAt(ctx, q, r, r.CanonicalID)
+	canonical, err := articleAt(ctx, q, r, r.CanonicalID)
 	if err != nil {
 		return nil, own, err
 	}
-	mine, err := articleAt(ctx, q, r, own)
+	existing, err := articleAt(ctx, q, r, own)
 	if err != nil {
 		return nil, own, err
 	}
 	switch {
-	case there == nil:
-		return mine, r.CanonicalID, nil
-	case there.PageID == own:
-		return there, r.CanonicalID, nil
-	case !sameStory(*there, r):
-		return mine, own, nil
+	case canonical == nil:
+		return existing, r.CanonicalID, nil
+	case canonical.PageID == own:
+		return canonical, r.CanonicalID, nil
+	case !sameStory(*canonical, r):
+		return existing, own, nil
 	}
-	if mine != nil {
-		if err := deleteArticle(ctx, q, mine.ID); err != nil {
+	if existing != nil {
+		if err := deleteArticle(ctx, q, existing.ID); err != nil {
 			return nil, own, err
 		}
 	}
-	if there.PageID == r.CanonicalID {
+	if canonical.PageID == r.CanonicalID {
 		return nil, uuid.Nil, nil
 	}
-	return there, r.CanonicalID, nil
+	return canonical, r.CanonicalID, nil
 }
 
-// findMovedArticle finds the article of a page that leads here now, if it is the same:
-// it moves with all its versions.
+// findMovedArticle returns the article of another page that redirects to this one, if it
+// is the same story. It moves with all its versions.
 func findMovedArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (*db.Article, error) {
 	row, err := q.FindMovedArticle(ctx, db.FindMovedArticleParams{DomainID: r.Page.DomainID, PageID: r.Page.URLID})
 	if noRows(err) || err == nil && !sameStory(row, r) {
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil //nolint:nilnil // not found is not an error
 	}
 	return &row, err
 }
 
-func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, place uuid.UUID) (*db.Article, error) {
-	row, err := q.ArticleByURL(ctx, db.ArticleByURLParams{DomainID: r.Page.DomainID, UrlID: place})
+func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, urlID uuid.UUID) (*db.Article, error) {
+	row, err := q.ArticleByURL(ctx, db.ArticleByURLParams{DomainID: r.Page.DomainID, UrlID: urlID})
 	if noRows(err) {
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil //nolint:nilnil // not found is not an error
 	}
 	return &row, err
 }
 
 func sameStory(old db.Article, r pipeline.Extraction) bool {
 	return old.ContentHash == r.ContentHash || change.NormalizeText(old.Title) == change.NormalizeText(r.Article.Title) ||
-		change.SimHash(old.Simhash).IsNear(change.SimHash(r.SimHash)) //nolint:gosec // bits, whatever the sign
+		change.SimHash(old.Simhash).IsNear(change.SimHash(r.SimHash)) //nolint:gosec // only the bits matter
 }
 
-// restoreOwnURL gives an article back the name of its own page.
+// restoreOwnURL stores an article under the URL of its own page again.
 func restoreOwnURL(ctx context.Context, q *db.Queries, r pipeline.Extraction, a db.Article) error {
-	there, err := articleAt(ctx, q, r, a.PageID)
+	existing, err := articleAt(ctx, q, r, a.PageID)
 	if err != nil {
 		return err
 	}
-	if there != nil {
+	if existing != nil {
 		return deleteArticle(ctx, q, a.ID)
 	}
 	if err := q.RestoreArticleURL(ctx, a.ID); err != nil {
@@ -123,13 +124,13 @@ func deleteArticle(ctx context.Context, q *db.Queries, id uuid.UUID) error {
 	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindDelete})
 }
 
-func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, place uuid.UUID, k *pipeline.SaveResult) error {
+func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, urlID uuid.UUID, k *pipeline.SaveResult) error {
 	id := newID()
 	group, err := groupOf(ctx, q, id, id, r.SimHash)
 	if err != nil {
 		return err
 	}
-	p, err := articleParams(r, place)
+	p, err := articleParams(r, urlID)
 	if err != nil {
 		return err
 	}
@@ -144,16 +145,16 @@ func insertArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, pl
 	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.IsFirstVersion})
 }
 
-func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, place uuid.UUID, k *pipeline.SaveResult) error {
-	p, err := articleParams(r, place)
+func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, old db.Article, urlID uuid.UUID, k *pipeline.SaveResult) error {
+	p, err := articleParams(r, urlID)
 	if err != nil {
 		return err
 	}
-	if p.PublishedAt == nil { // a date that a template lost is still true
+	if p.PublishedAt == nil { // keep a date that the page no longer states
 		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
 	}
 	k.Changed = differingFields(old, p)
-	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
+	if len(k.Changed) == 0 && old.RemovedAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == urlID && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
 		return q.TouchArticle(ctx, db.TouchArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
 	}
 	group, err := groupOf(ctx, q, old.ID, old.GroupID, r.SimHash)
@@ -164,7 +165,7 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 	if len(k.Changed) > 0 {
 		version++
 	}
-	if err := q.UpdateArticle(ctx, db.UpdateArticleParams{ID: old.ID, UrlID: place, PageID: p.PageID, Url: p.Url, CanonicalUrl: p.CanonicalUrl, Title: p.Title, Authors: p.Authors,
+	if err := q.UpdateArticle(ctx, db.UpdateArticleParams{ID: old.ID, UrlID: urlID, PageID: p.PageID, Url: p.Url, CanonicalUrl: p.CanonicalUrl, Title: p.Title, Authors: p.Authors,
 		PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, DateOnly: p.DateOnly, FirstSeenAt: r.Page.FoundAt, Lead: p.Lead, BodyText: p.BodyText, BodyHtml: p.BodyHtml,
 		ImageUrl: p.ImageUrl, Section: p.Section, Tags: p.Tags, Language: p.Language, SiteName: p.SiteName, Origins: p.Origins, ContentHash: p.ContentHash, Simhash: p.Simhash,
 		GroupID: group, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt, SelectorVersion: p.SelectorVersion, Version: version}); err != nil {
@@ -178,8 +179,8 @@ func updateArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction, ol
 	return q.InsertArticleChange(ctx, db.InsertArticleChangeParams{ArticleID: old.ID, Kind: db.ChangeKindUpsert})
 }
 
-// groupOf finds the story that an article tells. One that others belong to is
-// not left again: stories are edited, and stay the same story.
+// groupOf returns the group of near-duplicates of an article. Articles never leave a
+// group with other members: stories are edited, but stay the same story.
 func groupOf(ctx context.Context, q *db.Queries, id, group uuid.UUID, simhash int64) (uuid.UUID, error) {
 	if simhash == 0 {
 		return group, nil
@@ -195,7 +196,7 @@ func groupOf(ctx context.Context, q *db.Queries, id, group uuid.UUID, simhash in
 	return near.GroupID, err
 }
 
-// differingFields names the fields in which a reader sees two versions differ.
+// differingFields returns the fields whose visible content differs.
 func differingFields(old db.Article, p db.InsertArticleParams) (changed []string) {
 	for _, f := range []struct {
 		field article.Field
@@ -222,13 +223,13 @@ func equalTimes(a, b *time.Time) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Equal(*b)
 }
 
-func articleParams(r pipeline.Extraction, place uuid.UUID) (p db.InsertArticleParams, err error) {
+func articleParams(r pipeline.Extraction, urlID uuid.UUID) (p db.InsertArticleParams, err error) {
 	a := r.Article
 	canonical := r.Canonical
-	if place == r.Page.URLID {
+	if urlID == r.Page.URLID {
 		canonical = r.Page.URL
 	}
-	p = db.InsertArticleParams{DomainID: r.Page.DomainID, UrlID: place, PageID: r.Page.URLID, Url: r.Page.URL, CanonicalUrl: canonical, Title: a.Title, Authors: orEmpty(a.Authors),
+	p = db.InsertArticleParams{DomainID: r.Page.DomainID, UrlID: urlID, PageID: r.Page.URLID, Url: r.Page.URL, CanonicalUrl: canonical, Title: a.Title, Authors: orEmpty(a.Authors),
 		PublishedAt: timeOrNull(a.Published), ModifiedAt: timeOrNull(a.Updated), DateOnly: a.DateOnly, Lead: a.Lead, BodyText: a.Text, BodyHtml: a.HTML, ImageUrl: a.Image, Section: a.Section,
 		Tags: orEmpty(a.Tags), Language: a.Language, SiteName: a.Site, ContentHash: r.ContentHash, Simhash: r.SimHash, ObjectKey: r.Page.ObjectKey, FetchedAt: r.Page.FetchedAt,
 		SelectorVersion: int32(r.SelectorVersion)} //nolint:gosec // counted up one by one

@@ -14,23 +14,24 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// RenewCrawled keeps pages for whoever reads them.
+// RenewCrawled renews the leases of pages.
 func (s *Store) RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration) error {
 	return s.q.RenewPageLeases(ctx, db.RenewPageLeasesParams{Ids: ids, Seconds: ttl.Seconds()})
 }
 
-// ReleaseCrawled hands a page out again after a while.
+// ReleaseCrawled releases the lease of a page, which becomes available after a delay.
 func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait time.Duration) error {
 	return s.q.ReleaseCrawledPage(ctx, db.ReleaseCrawledPageParams{ID: c.ID, Attempts: int16(c.Attempts), Seconds: wait.Seconds()}) //nolint:gosec // a few
 }
 
-// CountWaitingPages counts pages that wait to be read, up to most.
+// CountWaitingPages counts pages that are not extracted yet, up to limit.
 func (s *Store) CountWaitingPages(ctx context.Context, limit int) (int, error) {
 	n, err := s.q.CountWaitingPages(ctx, int32(limit)) //nolint:gosec // thousands
 	return int(n), err
 }
 
-// PageOf tells how a page was served. Its version may have been swept.
+// PageOf returns the response metadata of a page. Its version may be deleted by
+// retention.
 func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Page, rules weburl.Rules, err error) {
 	row, err := s.q.GetPageHeader(ctx, db.GetPageHeaderParams{DomainID: c.DomainID, UrlID: c.URLID, FetchedAt: c.FetchedAt})
 	if err != nil {
@@ -53,9 +54,9 @@ func (s *Store) PageOf(ctx context.Context, c crawl.CrawledPage) (p pipeline.Pag
 	return p, rules, nil
 }
 
-// SaveExtraction stores what came of a page, takes the page off the list, and notes
-// how the selectors of its site did, all of it or nothing. Whoever lost the
-// page's lease changes nothing.
+// SaveExtraction stores the result of a page, removes the page from the queue and
+// updates the monitor of its site in one transaction. If the lease was lost, it changes
+// nothing.
 func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pipeline.SaveResult, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		k = pipeline.SaveResult{}
@@ -89,9 +90,8 @@ func (s *Store) SaveExtraction(ctx context.Context, r pipeline.Extraction) (k pi
 	return k, err
 }
 
-// MarkPageRemoved marks the articles of a page that is not there any more, and has the
-// search forget them. What the page said before comes first: a page that waits
-// to be read makes it wait.
+// MarkPageRemoved marks the articles of a removed page, which removes them from the
+// search index. If an older version of the page is still queued, it is deferred.
 func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (k pipeline.RemovalResult, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		k = pipeline.RemovalResult{}
@@ -117,10 +117,10 @@ func (s *Store) MarkPageRemoved(ctx context.Context, c crawl.CrawledPage) (k pip
 	return k, err
 }
 
-// simHashLocks are the locks of a SimHash, see LockSimilar.
+// simHashLocks returns the advisory locks of a SimHash, see LockSimilar.
 func simHashLocks(simhash int64) []int32 {
 	out := make([]int32, 0, 4)
-	for i, b := range change.SimHash(simhash).Blocks() { //nolint:gosec // bits, whatever the sign
+	for i, b := range change.SimHash(simhash).Blocks() { //nolint:gosec // only the bits matter
 		out = append(out, int32(i)<<16|int32(b)) //nolint:gosec // four
 	}
 	return out
@@ -139,17 +139,17 @@ func pageCounts(r pipeline.Extraction) db.AddPageCountsParams {
 	return p
 }
 
-// truncateError bounds what is told of a problem.
+// truncateError limits a stored error message.
 func truncateError(s string) string {
-	const most = 500
-	if len(s) > most {
-		s = s[:most]
+	const maxBytes = 500
+	if len(s) > maxBytes {
+		s = s[:maxBytes]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
 }
 
-// updateMonitor notes how the selectors did, and what is to be done about them. What
-// older selectors read says nothing of those in use.
+// updateMonitor records the result of the selectors and requests an action if needed.
+// Results of older selectors are ignored.
 func updateMonitor(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pipeline.Extraction, k *pipeline.SaveResult) error {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {

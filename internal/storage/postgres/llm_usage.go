@@ -9,8 +9,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// ReserveTokens takes tokens from the day's budget of the language model, if they
-// are left. day is the one that they count for.
+// ReserveTokens reserves tokens of the LLM's daily budget and returns the day they count
+// for. ok is false if they exceed the budget.
 func (s *Store) ReserveTokens(ctx context.Context, tokens, budget int64) (day time.Time, ok bool, err error) {
 	d, err := s.q.ReserveTokens(ctx, db.ReserveTokensParams{Tokens: tokens, Budget: budget})
 	if noRows(err) {
@@ -19,10 +19,10 @@ func (s *Store) ReserveTokens(ctx context.Context, tokens, budget int64) (day ti
 	return d.Time, err == nil, err
 }
 
-// AdjustTokens adds tokens to a day, or gives some back.
+// AdjustTokens corrects the usage of a day by a positive or negative number of tokens.
 func (s *Store) AdjustTokens(ctx context.Context, day time.Time, tokens int64) error {
 	return s.q.AdjustTokens(ctx, db.AdjustTokensParams{Day: pgtype.Date{Time: day, Valid: true}, Tokens: tokens})
 }
 
-// TokensToday counts the tokens that were used today.
+// TokensToday returns the tokens used today.
 func (s *Store) TokensToday(ctx context.Context) (int64, error) { return s.q.CountTokensToday(ctx) }

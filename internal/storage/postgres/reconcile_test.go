@@ -49,7 +49,7 @@ func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
 	n.age(p, "10 seconds")
 	missing, err := n.ListMissingWorkflows(t.Context(), 100)
 	n.must(err)
-	if !slices.Equal(missing, []post.Unattended{{PostID: p.ID, Untold: true}}) {
+	if !slices.Equal(missing, []post.Unattended{{PostID: p.ID, IsStale: true}}) {
 		t.Errorf("missing %+v", missing)
 	}
 }

@@ -17,11 +17,11 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Pool gives the connections to the search on Postgres, whose statements are
-// made for each search (internal/news/search/pgsearch).
+// Pool returns the connection pool for the search engine on Postgres, which builds its
+// own statements (internal/news/search/pgsearch).
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// LeaseArticleChanges leases what the index has to follow.
+// LeaseArticleChanges leases changes for indexing.
 func (s *Store) LeaseArticleChanges(ctx context.Context, limit int, lease time.Duration) ([]search.Change, error) {
 	rows, err := s.q.LeaseArticleChanges(ctx, db.LeaseArticleChangesParams{Seconds: lease.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 	out := make([]search.Change, len(rows))
@@ -31,8 +31,8 @@ func (s *Store) LeaseArticleChanges(ctx context.Context, limit int, lease time.D
 	return out, err
 }
 
-// CompleteArticleChanges forgets changes that the index has. Of new articles that
-// came out while their site was watched, it says how long ago that was.
+// CompleteArticleChanges deletes indexed changes. It returns the ages of new articles
+// that were published while their site was crawled.
 func (s *Store) CompleteArticleChanges(ctx context.Context, ids []int64) (ages []time.Duration, err error) {
 	seconds, err := s.q.CompleteArticleChanges(ctx, ids)
 	for _, n := range seconds {
@@ -41,7 +41,7 @@ func (s *Store) CompleteArticleChanges(ctx context.Context, ids []int64) (ages [
 	return ages, err
 }
 
-// SearchDocuments reads articles for the index, those that are there.
+// SearchDocuments returns the existing articles among ids, for indexing.
 func (s *Store) SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.Document, error) {
 	rows, err := s.q.ArticlesByIDs(ctx, ids)
 	out := make([]search.Document, len(rows))
@@ -51,7 +51,7 @@ func (s *Store) SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.
 	return out, err
 }
 
-// SearchDocumentsAfter reads all articles for the index, in the order of their ids.
+// SearchDocumentsAfter pages through all articles by id, for indexing.
 func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, limit int) ([]search.Document, error) {
 	rows, err := s.q.ArticlesAfter(ctx, db.ArticlesAfterParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 	out := make([]search.Document, len(rows))
@@ -70,25 +70,25 @@ func documentFromRow(r db.ArticlesAfterRow) search.Document {
 	return d
 }
 
-// CurrentRebuild names the index that is being built anew; empty: none is.
+// CurrentRebuild returns the name of the index rebuild in progress, or an empty string.
 func (s *Store) CurrentRebuild(ctx context.Context) (string, error) { return s.q.CurrentRebuild(ctx) }
 
-// SetRebuild has changes written to the new index too.
+// SetRebuild starts writing changes to a new index too.
 func (s *Store) SetRebuild(ctx context.Context, name string) error {
 	return s.q.SetRebuild(ctx, name)
 }
 
-// ClearRebuild ends that.
+// ClearRebuild stops writing changes to a new index.
 func (s *Store) ClearRebuild(ctx context.Context, name string) error {
 	return s.q.ClearRebuild(ctx, name)
 }
 
-// DomainNames lists the domains whose articles a workspace sees.
+// DomainNames lists the domains on which a workspace has seeds.
 func (s *Store) DomainNames(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
 	return s.q.ListDomainNames(ctx, workspaceID)
 }
 
-// CreateSavedSearch stores a search, while the workspace has not too many.
+// CreateSavedSearch stores a saved search, unless the workspace has reached the limit.
 func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, limit int, key idempotency.Key) (created savedsearch.Search, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
@@ -115,7 +115,7 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, lim
 	return created, replayed, err
 }
 
-// SavedSearches lists the searches of a workspace.
+// SavedSearches lists the saved searches of a workspace.
 func (s *Store) SavedSearches(ctx context.Context, workspaceID uuid.UUID) ([]savedsearch.Search, error) {
 	rows, err := s.q.ListSavedSearches(ctx, workspaceID)
 	if err != nil {
@@ -124,7 +124,8 @@ func (s *Store) SavedSearches(ctx context.Context, workspaceID uuid.UUID) ([]sav
 	return s.withAlertCounts(ctx, workspaceID, uuid.Nil, savedFromRows(rows)...)
 }
 
-// withAlertCounts adds what searches told of: all of a workspace, or one.
+// withAlertCounts adds the numbers and times of alerts, for all searches of a workspace
+// or one.
 func (s *Store) withAlertCounts(ctx context.Context, workspaceID, id uuid.UUID, list ...savedsearch.Search) ([]savedsearch.Search, error) {
 	rows, err := s.q.CountSearchAlerts(ctx, db.CountSearchAlertsParams{WorkspaceID: workspaceID, ID: id})
 	for _, r := range rows {
@@ -136,7 +137,7 @@ func (s *Store) withAlertCounts(ctx context.Context, workspaceID, id uuid.UUID, 
 	return list, err
 }
 
-// SavedSearchMatches lists what a search told of, those found last first.
+// SavedSearchMatches lists the articles for which a search alerted, the newest first.
 func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before uuid.UUID, limit int) ([]savedsearch.Match, error) {
 	rows, err := s.q.ListSearchMatches(ctx, db.ListSearchMatchesParams{SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]savedsearch.Match, len(rows))
@@ -146,7 +147,7 @@ func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before 
 	return out, err
 }
 
-// SavedSearch reads a search.
+// SavedSearch returns a saved search.
 func (s *Store) SavedSearch(ctx context.Context, workspaceID, id uuid.UUID) (savedsearch.Search, error) {
 	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspaceID})
 	if err != nil {
@@ -156,9 +157,9 @@ func (s *Store) SavedSearch(ctx context.Context, workspaceID, id uuid.UUID) (sav
 	return list[0], err
 }
 
-// UpdateSavedSearch changes a search. ifVersion 0 takes any.
+// UpdateSavedSearch changes a saved search. ifVersion 0 skips the version check.
 func (s *Store) UpdateSavedSearch(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*savedsearch.Search) error) (changed savedsearch.Search, err error) {
-	stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The search was changed since it was read. Read it again."}
+	stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The saved search was changed in the meantime. Load it again."}
 	was, err := s.SavedSearch(ctx, workspaceID, id)
 	if err != nil {
 		return was, err
@@ -186,7 +187,7 @@ func sameFilters(a, b search.Filters) bool {
 	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Languages, b.Languages) && slices.Equal(a.Sections, b.Sections) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Authors, b.Authors)
 }
 
-// DeleteSavedSearch forgets a search.
+// DeleteSavedSearch deletes a saved search.
 func (s *Store) DeleteSavedSearch(ctx context.Context, workspaceID, id uuid.UUID) error {
 	n, err := s.q.DeleteSavedSearch(ctx, db.DeleteSavedSearchParams{ID: id, WorkspaceID: workspaceID})
 	if err == nil && n == 0 {
@@ -195,31 +196,32 @@ func (s *Store) DeleteSavedSearch(ctx context.Context, workspaceID, id uuid.UUID
 	return err
 }
 
-// SetFeed opens a search's feed to a token, or closes it.
+// SetFeed sets or clears the hash of a feed token.
 func (s *Store) SetFeed(ctx context.Context, workspaceID, id uuid.UUID, hash []byte) (savedsearch.Search, error) {
 	row, err := s.q.SetFeed(ctx, db.SetFeedParams{ID: id, WorkspaceID: workspaceID, FeedHash: hash})
 	return savedFromRow(row), orSavedSearchNotFound(err)
 }
 
-// SavedSearchWithFeed reads a search of any workspace that has a feed.
+// SavedSearchWithFeed returns a saved search of any workspace, if it has a feed.
 func (s *Store) SavedSearchWithFeed(ctx context.Context, id uuid.UUID) (savedsearch.Search, error) {
 	row, err := s.q.GetSavedSearchWithFeed(ctx, id)
 	return savedFromRow(row), orMissing(err, "feed")
 }
 
-// AlertingSearches lists the searches of all workspaces that alert.
+// AlertingSearches lists the saved searches of all workspaces that have alerts.
 func (s *Store) AlertingSearches(ctx context.Context) ([]savedsearch.Search, error) {
 	rows, err := s.q.ListAlertingSearches(ctx)
 	return savedFromRows(rows), err
 }
 
-// RecordMatches writes an event for each search and article that is new to it.
-func (s *Store) RecordMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error) {
+// RecordMatches records new matches of saved searches, raises an event for each and
+// returns their number.
+func (s *Store) RecordMatches(ctx context.Context, searches, articles []uuid.UUID) (alerts int64, err error) {
 	return s.q.RecordMatches(ctx, db.RecordMatchesParams{SearchIds: searches, ArticleIds: articles})
 }
 
 func savedSearchNotFound() error {
-	return &apperr.Error{Kind: apperr.KindNotFound, Code: "saved_search_not_found", Message: "There is no such search in this workspace."}
+	return &apperr.Error{Kind: apperr.KindNotFound, Code: "saved_search_not_found", Message: "There is no such saved search in this workspace."}
 }
 
 func orSavedSearchNotFound(err error) error {

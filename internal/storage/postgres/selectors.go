@@ -17,7 +17,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// SiteSelectors says how the pages of a site are read.
+// SiteSelectors returns the extraction configuration of a site.
 func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.Site, err error) {
 	r, err := s.q.GetSiteSelectors(ctx, domain)
 	if err != nil {
@@ -30,13 +30,12 @@ func (s *Store) SiteSelectors(ctx context.Context, domain int32) (site pipeline.
 	return site, err
 }
 
-// OverdueSelectorActions lists domains about whose selectors nobody has done for a
-// while what is to be done.
-func (s *Store) OverdueSelectorActions(ctx context.Context, age time.Duration, most int) ([]string, error) {
-	return s.q.OverdueSelectorActions(ctx, db.OverdueSelectorActionsParams{Seconds: age.Seconds(), Batch: int32(most)}) //nolint:gosec // dozens
+// OverdueSelectorActions lists domains whose requested action was not done within age.
+func (s *Store) OverdueSelectorActions(ctx context.Context, age time.Duration, limit int) ([]string, error) {
+	return s.q.OverdueSelectorActions(ctx, db.OverdueSelectorActionsParams{Seconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // dozens
 }
 
-// ExtractionHealth says how the reading of a site goes.
+// ExtractionHealth returns the extraction state of a site.
 func (s *Store) ExtractionHealth(ctx context.Context, domain int32) (h pipeline.Health, err error) {
 	r, err := s.q.GetSiteMonitor(ctx, domain)
 	if noRows(err) {
@@ -72,7 +71,7 @@ func (s *Store) ListSelectors(ctx context.Context, domain int32, before, limit i
 	return out, nil
 }
 
-// SelectorsVersion reads one version of a site's selectors.
+// SelectorsVersion returns one version of a site's selectors.
 func (s *Store) SelectorsVersion(ctx context.Context, domain int32, version int) (pipeline.Selectors, error) {
 	r, err := s.q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain, Version: int32(version)}) //nolint:gosec // counted up one by one
 	if err != nil {
@@ -81,7 +80,7 @@ func (s *Store) SelectorsVersion(ctx context.Context, domain int32, version int)
 	return selectorsFromRow(r)
 }
 
-// RecentArticlePages lists the newest pages of a site that gave an article.
+// RecentArticlePages lists the newest pages of a site that contain an article.
 func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int) ([]pipeline.PageRef, error) {
 	rows, err := s.q.RecentArticlePages(ctx, db.RecentArticlePagesParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
 	out := make([]pipeline.PageRef, len(rows))
@@ -91,7 +90,7 @@ func (s *Store) RecentArticlePages(ctx context.Context, domain int32, limit int)
 	return out, err
 }
 
-// RequestSelectorAction notes what is to be done about the selectors of a site.
+// RequestSelectorAction requests an action on the selectors of a site.
 func (s *Store) RequestSelectorAction(ctx context.Context, domain int32, what selector.Action, why string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockSiteMonitor(ctx, domain); err != nil {
@@ -101,7 +100,8 @@ func (s *Store) RequestSelectorAction(ctx context.Context, domain int32, what se
 	})
 }
 
-// UpdateExtractionSettings sets how a site is read besides its selectors.
+// UpdateExtractionSettings updates the time zone of a site and whether its selectors are
+// learned.
 func (s *Store) UpdateExtractionSettings(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockSiteMonitor(ctx, domain.ID); err != nil {
@@ -114,8 +114,8 @@ func (s *Store) UpdateExtractionSettings(ctx context.Context, domain crawl.Domai
 	})
 }
 
-// AddSelectors stores a version of a site's selectors that a person wrote, and
-// takes it into use where n.State says so.
+// AddSelectors stores a version of selectors written by a member, and activates it if
+// n.State is Active.
 func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n pipeline.Selectors, key idempotency.Key) (made pipeline.Selectors, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
@@ -146,15 +146,15 @@ func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace
 	return made, replayed, err
 }
 
-// versionID names a version of a site's selectors where a UUID is asked for.
+// versionID encodes a version of a site's selectors as a UUID, for idempotency keys.
 func versionID(domain, version int32) (id uuid.UUID) {
 	binary.BigEndian.PutUint32(id[:4], uint32(domain))   //nolint:gosec // positive
 	binary.BigEndian.PutUint32(id[12:], uint32(version)) //nolint:gosec // positive
 	return id
 }
 
-// SaveLearnedSelectors stores a version that was learned and takes it into use. done
-// is false where somebody else did meanwhile what was to be done.
+// SaveLearnedSelectors stores a learned version and activates it. done is false if the
+// action was done or canceled in the meantime.
 func (s *Store) SaveLearnedSelectors(ctx context.Context, domain crawl.Domain, n pipeline.Selectors) (made pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
@@ -195,7 +195,7 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 	return made, activate(ctx, q, domain, row, &made, n.Reason)
 }
 
-// ActivateSelectors takes a version into use.
+// ActivateSelectors activates a version.
 func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why string) (made pipeline.Selectors, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
@@ -217,21 +217,20 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 	return made, err
 }
 
-// RollBackSelectors takes the version before the one in use into use again.
-// done is false where somebody else did what a wish asked for, and where no
-// version is in use.
-func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, why string, wished bool) (back pipeline.Selectors, done bool, err error) {
+// RollBackSelectors activates the previous version. With onlyIfRequested, it does
+// nothing unless a rollback is requested. done is false if nothing was rolled back.
+func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, reason string, onlyIfRequested bool) (previous pipeline.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
 		if err != nil {
 			return err
 		}
-		back, done = pipeline.Selectors{}, false
-		if wished {
+		previous, done = pipeline.Selectors{}, false
+		if onlyIfRequested {
 			if row.RequestedAction != db.SelectorActionRollBack {
 				return nil
 			}
-			why = row.ActionReason
+			reason = row.ActionReason
 		}
 		now, err := q.ActiveSelectors(ctx, domain.ID)
 		if noRows(err) {
@@ -241,15 +240,15 @@ func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, work
 			return err
 		}
 		done = true
-		if back, err = previousSelectors(ctx, q, row, now); err != nil {
+		if previous, err = previousSelectors(ctx, q, row, now); err != nil {
 			return err
 		}
-		return rollBack(ctx, q, domain, workspaceID, row, now, &back, why)
+		return rollBack(ctx, q, domain, workspaceID, row, now, &previous, reason)
 	})
-	return back, done, err
+	return previous, done, err
 }
 
-// RecordLearningFailure notes that there is nothing to learn from a site for now.
+// RecordLearningFailure records that learning found nothing better.
 func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, why string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockSiteMonitor(ctx, domain.ID)
@@ -263,7 +262,7 @@ func (s *Store) RecordLearningFailure(ctx context.Context, domain crawl.Domain, 
 		if err := saveMonitor(ctx, q, domain.ID, m.LearnFailed()); err != nil {
 			return err
 		}
-		if m.Version > 0 { // a site without selectors is read well enough
+		if m.Version > 0 { // generic extraction is good enough for a site without selectors
 			data := selectorEventData{Domain: domain.Name, Version: m.Version, Field: row.ActionField, Reason: row.ActionReason, LearnError: why}
 			if err := raiseSelectorEvent(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
 				return err
@@ -282,7 +281,7 @@ func selectorsFromRow(r db.SiteSelector) (out pipeline.Selectors, err error) {
 	return out, json.Unmarshal(r.Scores, &out.Scores)
 }
 
-// scoresOf are the best that validation gave a field in any template.
+// scoresOf returns the best validation score of each field in any variant.
 func scoresOf(c selector.Config) map[article.Field]float64 {
 	out := map[article.Field]float64{}
 	for _, v := range c.Variants {

@@ -14,18 +14,18 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// selectorEventData is what an event of selectors says.
+// selectorEventData is the payload of selector events.
 type selectorEventData struct {
 	Domain     string `json:"domain"`
-	Version    int    `json:"version"`            // that is in use now; 0: none
-	Previous   int    `json:"previous,omitempty"` // that was in use until now
+	Version    int    `json:"version"`            // active version; 0: none
+	Previous   int    `json:"previous,omitempty"` // version that was active before
 	CreatedBy  string `json:"created_by,omitempty"`
-	Field      string `json:"field,omitempty"` // whose health decided
+	Field      string `json:"field,omitempty"` // whose health caused the action
 	Reason     string `json:"reason"`
-	LearnError string `json:"learn_error,omitempty"` // why nothing was learned
+	LearnError string `json:"learn_error,omitempty"` // why nothing better was learned
 }
 
-// activate takes a version into use in place of the one that is.
+// activate replaces the active version.
 func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *pipeline.Selectors, why string) error {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
@@ -48,8 +48,8 @@ func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.Si
 	return clearSelectorAction(ctx, q, domain.ID)
 }
 
-// previousSelectors finds the version to go back to: the one that was in use before, as
-// long as it was not rolled back itself. Version 0: there is none.
+// previousSelectors returns the version to roll back to: the previously active one,
+// unless it was rolled back itself. Version 0: none.
 func previousSelectors(ctx context.Context, q *db.Queries, row db.SiteMonitor, now db.SiteSelector) (back pipeline.Selectors, err error) {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
@@ -123,8 +123,8 @@ func raiseSelectorEvent(ctx context.Context, q *db.Queries, domain int32, event 
 	return q.InsertSelectorEvents(ctx, db.InsertSelectorEventsParams{DomainID: domain, Type: event, Actor: actor, Data: raw})
 }
 
-// auditExtractionChange notes what a member did; what Dateline does by itself is told by
-// events alone.
+// auditExtractionChange records a change by a member in the audit log. Automatic changes
+// only raise events.
 func auditExtractionChange(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, version int) error {
 	if workspaceID == uuid.Nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package searchtest is the suite that every engine of the search passes, with
-// a set of invented articles and judged queries.
+// Package searchtest is the conformance suite for search engines, with a set of invented
+// articles and judged queries.
 package searchtest
 
 import (
@@ -16,11 +16,12 @@ import (
 
 // Rig is an engine under test.
 type Rig struct {
-	// Open gives an engine without articles. embedder may be nil.
+	// Open returns an engine without articles. embedder may be nil.
 	Open func(t *testing.T, embedder search.Embedder) search.Engine
-	// NDCG, Recall and First are what its rankings have to reach on average.
+	// NDCG, Recall and First are the minimum average scores of its rankings.
 	NDCG, Recall, First float64
-	// Corrects says that two typos in a long word, and one in a short one, are forgiven.
+	// Corrects reports that the engine tolerates two typos in a long word and one in a
+	// short word.
 	Corrects bool
 }
 
@@ -109,9 +110,9 @@ func Ranking(t testing.TB, e search.Engine, r search.Request) func(string) []uui
 	}
 }
 
-// What people look for stands above, in both languages, with and without
-// diacritics, among four times as many articles of the same words. The order of
-// time finds much of the same and falls through: the bounds tell a ranking from none.
+// Relevant articles rank first, in both languages, with and without diacritics, among
+// four times as many other articles with the same words. Sorting by time must miss the
+// thresholds, which shows that they are significant.
 func relevance(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 320)
@@ -161,8 +162,8 @@ func operators(t *testing.T, rig Rig) {
 	}
 }
 
-// Without diacritics everything is found that differs by them only. With them,
-// what is written so comes first.
+// Queries without diacritics match all variants. With diacritics, exact matches come
+// first.
 func diacritics(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 0)
@@ -179,7 +180,7 @@ func diacritics(t *testing.T, rig Rig) {
 	}
 	wantFirst(t, e, "duong cao toc", "duong")
 	wantFirst(t, e, "DIEM CHUAN SU PHAM", "dihoc")
-	// Two spellings of one tone, and of one character.
+	// Two spellings of a tone, and of a character.
 	must(t, e.Index(t.Context(), []search.Document{{ID: ID("hoa"), Version: 1, Title: "Hoà bình ở Thuỷ Nguyên", URL: "https://x.example/hoa", Domain: "x.example", Published: Now()}}))
 	wantFirst(t, e, "Hòa bình Thủy Nguyên", "hoa")
 	wantFirst(t, e, "Ho\u0300a bi\u0300nh Thu\u0309y Nguye\u0302n", "hoa")
@@ -252,6 +253,6 @@ func facets(t *testing.T, rig Rig) {
 		}
 	}
 	if _, a := find(t, e, search.Request{Text: "vaccine"}); a.Facets != nil {
-		t.Error("nobody asked for facets")
+		t.Error("got facets, want none")
 	}
 }

@@ -26,7 +26,7 @@ func timeOrder(t *testing.T, rig Rig) {
 	}
 }
 
-// Pages hang together: no article stands on two, none lacks.
+// Pages are consistent: no article appears twice or is missing.
 func pages(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 60)
@@ -79,7 +79,7 @@ func highlights(t *testing.T, rig Rig) {
 	}
 }
 
-// An older version replaces nothing, however late it comes.
+// An older version never replaces a newer one.
 func versions(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	d := search.Document{ID: ID("v"), Version: 2, Title: "Second wording", URL: "https://x.example/v", Domain: "x.example", Published: Now()}
@@ -110,7 +110,7 @@ func deletion(t *testing.T, rig Rig) {
 	}
 }
 
-// What a page says is text, whatever it looks like, and of any length.
+// Content of pages is plain text, whatever it looks like and however long it is.
 func hostile(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	const title = `<script>alert("needle")</script> <em>needle</em> \uE000`
@@ -135,8 +135,8 @@ func hostile(t *testing.T, rig Rig) {
 	}
 }
 
-// While an index is built anew, the old one answers; then the new one does, and
-// what was in the old one only is gone.
+// During a rebuild the old index serves searches. Afterwards the new one does, without
+// the documents that were only in the old one.
 func rebuild(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 0)
@@ -161,7 +161,7 @@ func rebuild(t *testing.T, rig Rig) {
 	wantFirst(t, e, "malaria", "vaccine")
 }
 
-// With an embedder, an article is found that has none of the words.
+// With an embedder, articles are found that contain none of the words.
 func meaning(t *testing.T, rig Rig) {
 	e := rig.Open(t, &Embedder{})
 	IndexArticles(t, e, 0)
@@ -186,8 +186,8 @@ func meaning(t *testing.T, rig Rig) {
 	}
 }
 
-// A question in a sentence is answered although no article has all of its words,
-// and a name of many words does not outweigh the one telling word beside it.
+// A question is answered although no article contains all of its words, and a name of
+// several words does not outweigh the significant word next to it.
 func questions(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 320)
@@ -222,8 +222,7 @@ func questions(t *testing.T, rig Rig) {
 	}
 }
 
-// A prefix matches words that begin with exactly these letters, wherever it
-// stands in the query.
+// A prefix matches words that start with exactly these letters, anywhere in the query.
 func prefixes(t *testing.T, rig Rig) {
 	e := rig.Open(t, nil)
 	IndexArticles(t, e, 0)

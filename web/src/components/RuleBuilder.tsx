@@ -90,7 +90,7 @@ export function RuleBuilder({ value: r, onChange, starts, zone }: Props) {
           </Text>
         ) : next.length === 0 ? (
           <Text size="sm" c="var(--mantine-color-error)">
-            {t('repeat.nothingAhead')}
+            {t('repeat.noUpcoming')}
           </Text>
         ) : (
           <Text size="sm" c="dimmed" component="div">

@@ -99,7 +99,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseDayOnly(t *testing.T) {
+func TestParse_DayOnly(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
 		monthFirst bool
@@ -129,7 +129,7 @@ func TestParseDayOnly(t *testing.T) {
 }
 
 // Days that count from now have no time of day.
-func TestParseDaysAgo(t *testing.T) {
+func TestParse_DaysAgo(t *testing.T) {
 	now := time.Date(2026, 3, 7, 12, 30, 0, 0, dates.VietnamTime())
 	for text, want := range map[string]string{"3 ngày trước": "2026-03-04", "2 tuần trước": "2026-02-21", "1 tháng trước": "2026-02-05", "yesterday": "2026-03-06", "hôm qua": "2026-03-06"} {
 		d, ok := dates.Parse(text, dates.Options{Now: now, Zone: dates.VietnamTime()})
@@ -143,7 +143,7 @@ func TestParseDaysAgo(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParse_RejectsOtherText(t *testing.T) {
 	for _, s := range []string{"", "tomorrow", "31/02/2026", "99/99/2026", "0000-00-00", "1.2.3.4", "version 1.2", "call 0945.54.03.03", "0001-01-01T00:00:00Z", "1 giờ trước", "hôm nay", "7/3, 10:00"} {
 		_, ok := dates.Parse(s, dates.Options{})
 		require.False(t, ok, s)

@@ -11,8 +11,8 @@ import (
 	"dateline/internal/news/article"
 )
 
-// readAuthors takes the most deliberate statement that names a person. The site's own name is
-// no author: Vietnamese papers put it into the metadata and sign below the text.
+// readAuthors uses the most explicit statement that names a person. The name of the site
+// is not an author: Vietnamese papers put it into the metadata and sign below the text.
 func (r *builder) readAuthors() {
 	persons, groups := r.jsonLD.people("author")
 	if r.setAuthors(article.FromJSONLD, 0.95, persons...) {
@@ -38,8 +38,8 @@ func (r *builder) readAuthors() {
 	r.setAuthors(article.FromJSONLD, 0.3, groups...)
 }
 
-// authorNames are those that the page's metadata names, as they are written there: the line above
-// the text that says no more than one of them is no part of it.
+// authorNames returns the authors named in the metadata. A line above the text that
+// contains only such a name is not part of the text.
 func (d *Document) authorNames() []string {
 	names, _ := d.loadJSONLD().people("author")
 	for _, k := range []string{"author", "article:author", "dc.creator"} {
@@ -69,7 +69,7 @@ func (r *builder) setAuthorsFromNodes(confidence float64, nodes []*html.Node) bo
 	return r.setAuthors(article.FromHTML, confidence, names...)
 }
 
-// isNear says whether two elements stand in one small part of the page.
+// isNear reports whether two elements are close to each other.
 func isNear(a, b *html.Node) bool {
 	for i := 0; a != nil && i < 5; i, a = i+1, a.Parent {
 		for p := b; p != nil; p = p.Parent {
@@ -85,7 +85,7 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 	var out []string
 	for _, v := range raw {
 		if v = clean(v); strings.Contains(v, "://") {
-			continue // the address of a profile
+			continue // the URL of a profile
 		}
 		for _, name := range splitNames(v) {
 			if name = r.personName(name); name != "" && !containsName(out, name) && len(out) < 12 {
@@ -101,7 +101,8 @@ func (r *builder) setAuthors(source article.Source, confidence float64, raw ...s
 	return true
 }
 
-// withoutJobTitles drops what follows a name in its byline: degrees, papers, agencies, posts.
+// withoutJobTitles drops what follows a name in its byline: degrees, papers, agencies,
+// job titles.
 func withoutJobTitles(names []string) []string {
 	out := names[:1]
 	for _, n := range names[1:] {
@@ -133,7 +134,7 @@ func splitNames(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// nameAfterBy is the name behind "By" at the beginning of a line.
+// nameAfterBy returns the name after "By" at the start of a line.
 func nameAfterBy(s string) string {
 	for _, p := range []string{"By ", "BY ", "by ", "Written by ", "Posted by ", "Words by ", "Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ", "Author: ", "By: ", "BY: ", "by: "} {
 		if strings.HasPrefix(s, p) {
@@ -143,7 +144,7 @@ func nameAfterBy(s string) string {
 	return ""
 }
 
-// personName cleans one name, or gives nothing where it is none.
+// personName cleans a name, or returns nothing if it is not one.
 func (r *builder) personName(s string) string {
 	s = strings.TrimSpace(s)
 	if by := nameAfterBy(s); by != "" {
@@ -180,7 +181,8 @@ func (r *builder) personName(s string) string {
 	return s
 }
 
-// resemblesSite says whether a name is the site's in another form, such as "TUOI TRE ONLINE".
+// resemblesSite reports whether a name is a variant of the name of the site, such as
+// "TUOI TRE ONLINE".
 func (r *builder) resemblesSite(s string) bool {
 	f := Plain(s)
 	for _, n := range r.siteNames {
@@ -191,8 +193,8 @@ func (r *builder) resemblesSite(s string) bool {
 	return false
 }
 
-// signatureOf reads who signed below the text: the last short lines that stand on the right or
-// are named the author, as Vietnamese papers do. It gives the lines that are no text.
+// signatureOf finds the author below the text, as in Vietnamese papers: the last short
+// lines that are right-aligned or named as the author. lines are not part of the text.
 func (o *outline) signatureOf(kept []int) (name string, lines map[int]bool) {
 	for k := len(kept) - 1; k >= 0 && k >= len(kept)-4; k-- {
 		b := &o.blocks[kept[k]]
@@ -222,7 +224,7 @@ func (o *outline) signatureOf(kept []int) (name string, lines map[int]bool) {
 	return name, lines
 }
 
-// isRightAligned says whether an element's text is set to the right.
+// isRightAligned reports whether the text of an element is right-aligned.
 func (o *outline) isRightAligned(at int) bool {
 	for up := 0; at >= 0 && up < 2; up++ {
 		n := o.spans[at].node

@@ -8,27 +8,27 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxDepth is how deep elements are followed. The parser's own bound is 512.
+// maxDepth limits the traversal depth. The parser allows 512.
 const maxDepth = 520
 
-// block is a run of text that a reader sees as one: a paragraph, a heading, a list item, the
-// lines of a division between two others.
+// block is a run of text that readers see as one unit: a paragraph, a heading, a list
+// item, or lines between line breaks.
 type block struct {
-	texts          []*html.Node // in the order of the page
-	text           string       // normalised
-	chars          int          // letters and signs of the text
+	texts          []*html.Node // in document order
+	text           string       // normalized
+	chars          int          // length of the text
 	linkChars      int          // of those, inside links
-	punctuation    int          // commas and ends of sentences
-	container      *html.Node   // the block element that holds it
+	punctuation    int          // commas and sentence endings
+	container      *html.Node   // the enclosing block element
 	tag            atom.Atom    // of that element
-	span           int          // its number
-	hints          hint         // of all elements around it
+	span           int          // its index in spans
+	hints          hint         // of all enclosing elements
 	inList         bool         // inside a list item
 	inQuote        bool         // inside a quotation
 	inTable        bool
-	isBold         bool // all of it is emphasised
-	startsWithLink bool // a link begins it
-	afterBreak     bool // follows a line break of the same element
+	isBold         bool // entirely bold
+	startsWithLink bool // starts with a link
+	afterBreak     bool // after a line break in the same element
 }
 
 func (b *block) linkShare() float64 {
@@ -38,7 +38,7 @@ func (b *block) linkShare() float64 {
 	return float64(b.linkChars) / float64(b.chars)
 }
 
-// span is an element with the blocks that lie inside it.
+// span is an element with the blocks inside it.
 type span struct {
 	node       *html.Node
 	parent     int
@@ -47,14 +47,14 @@ type span struct {
 	depth      int
 }
 
-// outline is a page as blocks, and the elements around them.
+// outline is a page as a list of blocks and the elements around them.
 type outline struct {
 	blocks []block
 	spans  []span
-	tables map[int]bool // by span: whether it is made of links
+	tables map[int]bool // by span: whether it consists of links
 }
 
-// outlineBuilder walks the tree once.
+// outlineBuilder builds an outline in one traversal.
 type outlineBuilder struct {
 	o         outline
 	cur       []*html.Node
@@ -62,7 +62,7 @@ type outlineBuilder struct {
 	links     int // depth of links
 	bolds     int
 	opens     bool
-	plain     bool // text outside emphasis was seen in this block
+	plain     bool // the block contains text that is not bold
 	acc       strings.Builder
 	linkN     int
 	hints     hint
@@ -73,7 +73,7 @@ type outlineBuilder struct {
 	hintCache hintCache
 }
 
-// newOutline reads the part of a page below a node.
+// newOutline returns the outline of the subtree of a node.
 func newOutline(root *html.Node, names hintCache) *outline {
 	w := &outlineBuilder{hintCache: names}
 	w.o.blocks = make([]block, 0, 256)
@@ -102,7 +102,8 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 		w.br = true
 		return
 	}
-	// What is read first holds all the rest, whatever it is: a selector may name a <span>.
+	// The root contains everything else, whatever its type: a selector may select a
+	// <span>.
 	blocky := len(w.stack) == 0 || n.Type == html.ElementNode && !isInline(n.DataAtom)
 	own := hint(0)
 	if n.Type == html.ElementNode {
@@ -112,7 +113,7 @@ func (w *outlineBuilder) element(n *html.Node, depth int) {
 		w.flush()
 		w.br = false
 	} else if own&(hintHidden|hintJunk) != 0 && w.acc.Len() > 0 {
-		return // a note that opens over a sentence, a button behind it
+		return // a tooltip or button within a sentence
 	} else if own&(hintHidden|hintJunk|hintCaption|hintComment) != 0 {
 		w.flush()
 		blocky = true
@@ -202,7 +203,7 @@ func (w *outlineBuilder) flush() {
 	w.plain = false
 }
 
-// isInline says whether an element runs within a line of text.
+// isInline reports whether an element flows within a line of text.
 func isInline(a atom.Atom) bool {
 	switch a {
 	case atom.A, atom.Abbr, atom.Acronym, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn,
@@ -210,7 +211,7 @@ func isInline(a atom.Atom) bool {
 		atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr, atom.Label, atom.Picture:
 		return true
 	}
-	return a == 0 // elements that HTML does not know flow with the text
+	return a == 0 // unknown elements are inline
 }
 
 func isBlank(s string) bool {
@@ -224,8 +225,8 @@ func isBlank(s string) bool {
 	return true
 }
 
-// appendCollapsed appends a text with each run of white space as one space. It copies whole runs,
-// because all text of a page goes through it.
+// appendCollapsed appends a text with collapsed white space. It copies whole runs,
+// because all text of a page passes through it.
 func appendCollapsed(b *strings.Builder, s string) {
 	space := b.Len() > 0 && b.String()[b.Len()-1] == ' '
 	from := 0
@@ -239,7 +240,7 @@ func appendCollapsed(b *strings.Builder, s string) {
 		n, gap := 0, false
 		switch c := s[i]; {
 		case c == ' ' && !space && (i+1 == len(s) || s[i+1] > ' ' && s[i+1] < utf8.RuneSelf):
-			i++ // one space between words stays as it is
+			i++ // a single space between words is kept
 			continue
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
 			n, gap = 1, true

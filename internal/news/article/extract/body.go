@@ -7,21 +7,20 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Body is the text of an article, and where in the page it stands.
+// Body is the body of an article and its location in the page.
 type Body struct {
 	Text       string
 	HTML       string
-	Image      string       // the first picture in it
-	Signature  string       // the name below it
+	Image      string       // first image
+	Signature  string       // author name below the text
 	Blocks     []string     // the paragraphs of the text
-	Elements   []*html.Node // that hold them
-	Root       *html.Node   // the element that holds it
-	Headlines  int          // letters of linked headlines on the whole page
-	Confidence float64      // the share of the element's text that was kept
+	Elements   []*html.Node // of the blocks
+	Root       *html.Node   // the body element
+	Headlines  int          // characters of linked headlines on the whole page
+	Confidence float64      // from 0.5 to 1, by the share of the text that was kept
 }
 
-// Body finds the article's text in a document without knowing its site. The title is what
-// headings are compared with.
+// Body finds the body of an article without selectors. title is compared with headings.
 func (d *Document) Body(title string) (Body, bool) {
 	o := newOutline(d.Root, d.hintCache)
 	o.resolveHints()
@@ -30,7 +29,7 @@ func (d *Document) Body(title string) (Body, bool) {
 	if ok && len(b.Text) >= minConfidentBytes {
 		return b, true
 	}
-	// A page whose names mislead: read it by its words alone.
+	// Class names may be misleading: try again without them.
 	o.dropClassHints()
 	if c, found := o.body(d, o.chooseBody(), title); found && len(c.Text) > 2*len(b.Text) {
 		c.Confidence /= 2
@@ -40,7 +39,7 @@ func (d *Document) Body(title string) (Body, bool) {
 	return b, ok
 }
 
-// BodyOf reads the text of elements that are known to hold the article.
+// BodyOf returns the text of elements that are known to contain the article.
 func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
 	var out Body
 	for i, n := range roots {
@@ -105,7 +104,8 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	return b, true
 }
 
-// countHeadlineChars counts the letters of links that are long enough to be headlines.
+// countHeadlineChars counts the characters of links that are long enough to be
+// headlines.
 func (o *outline) countHeadlineChars() int {
 	n := 0
 	for i := range o.blocks {
@@ -116,8 +116,8 @@ func (o *outline) countHeadlineChars() int {
 	return n
 }
 
-// withoutLead drops a standfirst that is set as a heading inside of the body, as two of four
-// Vietnamese papers do: it is the article's lead, not its first paragraph.
+// withoutLead drops a standfirst that is formatted as a heading inside the body, as two
+// of four Vietnamese papers do. It is the lead of the article.
 func (o *outline) withoutLead(kept []int) []int {
 	if len(kept) < 2 {
 		return kept
@@ -128,7 +128,7 @@ func (o *outline) withoutLead(kept []int) []int {
 	return kept
 }
 
-// dropClassHints drops what names suggest, but for what is never text.
+// dropClassHints removes all hints except those of nav and footer elements.
 func (o *outline) dropClassHints() {
 	for i := range o.blocks {
 		o.blocks[i].hints = 0
@@ -144,7 +144,7 @@ func (o *outline) dropClassHints() {
 	}
 }
 
-// markDropped marks elements as no part of the text.
+// markDropped marks elements that are not part of the text.
 func (o *outline) markDropped(nodes []*html.Node) {
 	for _, n := range nodes {
 		for i := range o.spans {

@@ -5,17 +5,18 @@ import (
 )
 
 const (
-	hintsNotText = hintJunk | hintComment | hintHidden // no part of an article
-	// bodyShare is the share of a page's sentences from which on an element holds the article,
-	// whatever its class name says: "has-sidebar" on the body of a page is no sidebar.
+	hintsNotText = hintJunk | hintComment | hintHidden // never part of an article
+	// bodyShare is the share of the sentences of a page above which an element contains
+	// the article, whatever its class name: "has-sidebar" on the body element is not a
+	// sidebar.
 	bodyShare = 0.45
 )
 
-// resolveHints works out what the elements' names mean for each block: a name counts for all that is
-// inside, unless the element holds most of the page's sentences.
+// resolveHints computes the hints of each block. The hints of an element apply to
+// everything inside, unless the element contains most of the sentences of the page.
 func (o *outline) resolveHints() {
 	sums := make([]int, len(o.blocks)+1)
-	named := make([]int, len(o.blocks)+1) // the same, of text that is named the article's body
+	named := make([]int, len(o.blocks)+1) // the same, of text inside elements named as the body
 	inBody := o.insideNamedBody()
 	teasers := o.teasers(inBody)
 	for i := range o.blocks {
@@ -32,10 +33,10 @@ func (o *outline) resolveHints() {
 	}
 	total := float64(sums[len(o.blocks)])
 	allNamed := named[len(named)-1]
-	holds := func(s *span) bool { // is the article in s, whatever s is called?
-		mine := named[s.end] - named[s.first]
+	holds := func(s *span) bool { // whether s contains the article
+		inSpan := named[s.end] - named[s.first]
 		if allNamed > 300 {
-			return 2*mine > allNamed
+			return 2*inSpan > allNamed
 		}
 		return float64(sums[s.end]-sums[s.first]) > bodyShare*total
 	}
@@ -62,7 +63,7 @@ func (o *outline) resolveHints() {
 		if s.parent >= 0 {
 			up := eff[s.parent]
 			switch {
-			case own&hintQuote != 0 && s.node.DataAtom == atom.Blockquote: // a post of a network, quoted
+			case own&hintQuote != 0 && s.node.DataAtom == atom.Blockquote: // an embedded social media post
 				h, up = hintQuote, up&^(hintJunk|hintSuspect|hintCaption)
 			case own&hintBody != 0:
 				up &^= hintSuspect | hintLead | hintByline | hintDate
@@ -76,7 +77,7 @@ func (o *outline) resolveHints() {
 	}
 }
 
-// insideNamedBody marks the elements that lie in one that is named the article's body.
+// insideNamedBody marks the elements inside an element that is named as the body.
 func (o *outline) insideNamedBody() []bool {
 	in := make([]bool, len(o.spans))
 	for i := range o.spans {
@@ -86,8 +87,8 @@ func (o *outline) insideNamedBody() []bool {
 	return in
 }
 
-// score is how much a block speaks for the element around it being the article: its length
-// for prose, a loss for links, menus and labels.
+// score is how much a block indicates that the surrounding element is the article:
+// positive for prose, negative for links, menus and labels.
 func (b *block) score() float64 {
 	links := b.linkShare()
 	switch {
@@ -120,8 +121,8 @@ func (b *block) score() float64 {
 	return w
 }
 
-// chooseBody finds the element that gains most: the sum of the worth of its blocks, which is a
-// part of a running sum, because an element's blocks stand next to each other.
+// chooseBody returns the element with the highest total score. The blocks of an element
+// are contiguous, so totals are differences of a running sum.
 func (o *outline) chooseBody() int {
 	sums := make([]float64, len(o.blocks)+1)
 	for i := range o.blocks {

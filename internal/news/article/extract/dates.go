@@ -12,17 +12,17 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// dateCandidate is one statement of when an article came out.
+// dateCandidate is one statement of a publication date.
 type dateCandidate struct {
 	dates.Date
 	source article.Source
 	weight float64
 }
 
-// readTimes reconciles the dates of a page. Machine-readable statements come first; one that
-// names the day alone takes its time of day from another one of the same day; and where two
-// differ by whole hours, the one that the visible line under the headline agrees with is
-// right, because the other was written in the wrong zone.
+// readTimes reconciles the dates of a page. Metadata comes first. A date without time
+// takes the time of another statement of the same day. If two statements differ by whole
+// hours, the one that agrees with the visible date is right: the other has the wrong
+// time zone.
 func (r *builder) readTimes(g Selection) {
 	var pub, mod []dateCandidate
 	add := func(list *[]dateCandidate, s article.Source, w float64, values ...string) {
@@ -58,17 +58,18 @@ func (r *builder) readTimes(g Selection) {
 	r.setUpdated(mod)
 }
 
-// isPlausible keeps what can be when a page came out: not in the future, not before the web.
+// isPlausible reports whether a time can be a publication date: not in the future, and
+// not before the web.
 func (r *builder) isPlausible(t time.Time) bool {
 	return t.Year() >= 1990 && (r.src.Now.IsZero() || t.Before(r.src.Now.Add(36*time.Hour)))
 }
 
-// dateOptions gives the zone of the site: its own setting, else that of its country.
+// dateOptions returns the time zone of the site, from its settings or its country.
 func (r *builder) dateOptions() dates.Options {
 	return dates.Options{Zone: r.zone, Now: r.src.Now, MonthFirst: r.monthFirst}
 }
 
-// visibleDates reads the dates that readers see, nearest to the headline first.
+// visibleDates returns the visible dates, nearest to the headline first.
 func (r *builder) visibleDates() []dateCandidate {
 	var out []dateCandidate
 	for _, n := range r.meta.times {
@@ -100,9 +101,9 @@ func (r *builder) visibleDates() []dateCandidate {
 	return out
 }
 
-// belowHeadline looks for a date in the short lines that follow the headline.
+// belowHeadline finds a date in the short lines after the headline.
 func (r *builder) belowHeadline(h *html.Node) (found dates.Date, ok bool) {
-	left := 40 // texts to look at
+	left := 40 // text nodes to examine
 	var walk func(n *html.Node, depth int)
 	walk = func(n *html.Node, depth int) {
 		if ok || left <= 0 || depth > maxDepth {
@@ -128,7 +129,7 @@ func (r *builder) belowHeadline(h *html.Node) (found dates.Date, ok bool) {
 	return found, ok
 }
 
-// isInsideLink says whether an element is part of a link, as the dates of other stories are.
+// isInsideLink reports whether an element is part of a link, like the dates of teasers.
 func (r *builder) isInsideLink(n *html.Node) bool {
 	for i := 0; n != nil && i < 4; i, n = i+1, n.Parent {
 		if n.DataAtom == atom.A {
@@ -163,7 +164,7 @@ func (r *builder) setPublished(all, seen []dateCandidate) {
 			agree++
 		}
 	}
-	for _, s := range seen { // the same minute in another zone
+	for _, s := range seen { // the same time in another zone
 		d := s.Time.Sub(best.Time)
 		if s.HasTime && best.HasTime && agree < 2 && d != 0 && d%time.Hour < time.Minute && d.Abs() <= 14*time.Hour && (s.HasZone || r.zone != time.UTC) {
 			for _, m := range all {
@@ -178,7 +179,7 @@ func (r *builder) setPublished(all, seen []dateCandidate) {
 	r.a.SetOrigin(article.FieldPublished, best.source, min(1, best.weight+0.02*float64(agree)))
 }
 
-// setUpdated takes the strongest statement that is not before the publication.
+// setUpdated uses the strongest statement that is not before the publication.
 func (r *builder) setUpdated(mod []dateCandidate) {
 	for _, m := range mod {
 		if !r.a.Published.IsZero() && m.Time.Before(r.a.Published.Truncate(time.Minute)) {
@@ -197,7 +198,7 @@ func sameDay(a, b time.Time, zone *time.Location) bool {
 	return a.In(zone).Format(time.DateOnly) == b.In(zone).Format(time.DateOnly) || a.UTC().Format(time.DateOnly) == b.In(zone).Format(time.DateOnly)
 }
 
-// dateFromURL reads /2026/03/07/ in an address.
+// dateFromURL parses /2026/03/07/ in a URL.
 func dateFromURL(path string) (time.Time, bool) {
 	parts := strings.Split(path, "/")
 	for i := 0; i+2 < len(parts); i++ {
@@ -210,8 +211,8 @@ func dateFromURL(path string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// guessZone guesses a site's zone from its country. Countries with one zone and no summer time
-// are certain; for others UTC stands.
+// guessZone returns the time zone of a country with a single zone and no daylight saving
+// time, else UTC.
 func guessZone(host, lang string) *time.Location {
 	var hours int
 	switch tld := host[strings.LastIndex(host, ".")+1:]; tld {

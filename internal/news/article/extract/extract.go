@@ -1,10 +1,11 @@
-// Package extract reads articles from the pages of any site.
+// Package extract extracts articles from the pages of any site.
 //
-// A page is decoded, parsed within limits and read three times over: for what it says of
-// itself (Meta), for its blocks of text (outline), and for the element that gains most by
-// being taken for the article (choose). What is kept of that element is decided block by
-// block (keep), written as text and as sanitised HTML (render), and the statements about each
-// field are weighed against each other (reading). docs/explanation/extraction.md tells the rules.
+// A page is decoded and parsed within limits. Then its metadata is collected (Meta), its
+// text is split into blocks (outline), and the element with the highest score is chosen
+// as the body (chooseBody). The blocks of the body are filtered (selectBlocks) and
+// rendered as text and sanitized HTML (render), and the statements about each field are
+// weighed against each other (builder). docs/explanation/extraction.md describes the
+// rules.
 package extract
 
 import (
@@ -20,13 +21,13 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// minArticleChars is how many letters make an article. A page with less is one of another kind.
+// minArticleChars is the length below which a page has no article.
 const minArticleChars = 40
 
-// minConfidentBytes is how many bytes a text has at least that is taken without a second look.
+// minConfidentBytes is the length of a body below which other extractions are tried too.
 const minConfidentBytes = 250
 
-// Extract reads the article of a page.
+// Extract extracts the article of a page.
 func Extract(ctx context.Context, p Page) (*article.Article, error) {
 	doc, err := Parse(ctx, p, DefaultLimits())
 	if err != nil {
@@ -35,29 +36,29 @@ func Extract(ctx context.Context, p Page) (*article.Article, error) {
 	return doc.Article(ctx, p)
 }
 
-// Selection is what a site's configuration selected in a document. Its values go through the same
-// rules as those of the page's own statements: a name is cleaned, a date is parsed, the site's
-// name is no author. What comes out empty is read as if it had not been given.
+// Selection is what the selectors of a site matched in a document. Its values are
+// cleaned like all others: names are cleaned, dates are parsed, and the name of the site
+// is not an author. Empty values are ignored.
 type Selection struct {
-	Body   []*html.Node               // elements that hold the text
-	Drop   []*html.Node               // elements inside of them that do not belong to it
+	Body   []*html.Node               // elements with the text
+	Drop   []*html.Node               // elements inside the body to remove
 	Values map[article.Field][]string // of other fields
 }
 
-// Article reads the article of a document that was parsed.
+// Article extracts the article of a parsed document.
 func (d *Document) Article(ctx context.Context, p Page) (*article.Article, error) {
 	return d.ArticleFromSelection(ctx, p, Selection{})
 }
 
-// ArticleFromSelection reads the article of a document with the help of what is known of its site. The
-// origins of the fields tell which of the given values were used.
+// ArticleFromSelection extracts the article of a document, preferring the values of a
+// selection. The origins of the fields show which of them were used.
 func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection) (*article.Article, error) {
 	r := d.read(p)
 	if !r.useSelection(article.FieldTitle, g) {
 		r.readTitle()
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("read the page: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("extract the page: %w", context.Cause(ctx))
 	}
 	b, ok := d.BodyOf(g.Body, g.Drop, r.a.Title)
 	source := article.FromSelector
@@ -77,8 +78,9 @@ func (d *Document) ArticleFromSelection(ctx context.Context, p Page, g Selection
 	return r.a, nil
 }
 
-// isListing says whether a page has more headlines of others than text of its own and does not
-// say that it is an article. An og:type alone is a weak word: front pages have it too.
+// isListing reports whether a page has more linked headlines than text and does not
+// declare itself an article. og:type alone is weak evidence, because front pages have it
+// too.
 func (r *builder) isListing(b Body) bool {
 	if rankOf(r.jsonLD.article) >= 3 || r.meta.first("article:published_time") != "" {
 		return false
@@ -90,7 +92,7 @@ func (r *builder) isListing(b Body) bool {
 	return b.Headlines > chars
 }
 
-// builder is an article in the making.
+// builder collects the fields of an article.
 type builder struct {
 	a          *article.Article
 	doc        *Document
@@ -135,7 +137,7 @@ func (r *builder) readOtherFields(g Selection) {
 	r.readCanonical()
 }
 
-// useSelection takes a field from what was selected, where that is of use.
+// useSelection sets a field from the selection, if it has a usable value.
 func (r *builder) useSelection(f article.Field, g Selection) bool {
 	values := g.Values[f]
 	if len(values) == 0 {
@@ -166,10 +168,11 @@ func (r *builder) useSelection(f article.Field, g Selection) bool {
 	return ok
 }
 
-// selectedConfidence is how sure a value is that a validated configuration selected.
+// selectedConfidence is the confidence of selected values.
 const selectedConfidence = 0.97
 
-// isInJunk says whether an element stands in navigation, a sidebar, a list of other stories.
+// isInJunk reports whether an element is inside navigation, a sidebar or a list of other
+// articles.
 func (r *builder) isInJunk(n *html.Node) bool {
 	for i := 0; n != nil && i < 12; i, n = i+1, n.Parent {
 		if n.Type == html.ElementNode && n.Data != "body" && n.Data != "html" && n.Data != "article" && n.Data != "main" {
@@ -188,5 +191,5 @@ func (d *Document) loadJSONLD() *jsonLD {
 	return d.jsonLD
 }
 
-// DateOptions say how the dates of a page are read: in the zone of its site.
+// DateOptions returns the options for parsing the dates of a page.
 func (d *Document) DateOptions(p Page) dates.Options { return d.read(p).dateOptions() }

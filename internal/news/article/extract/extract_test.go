@@ -97,9 +97,9 @@ func TestBodyShapes(t *testing.T) {
 	}
 }
 
-// TestNamesAboveTheText drops the line that says who wrote it, which the page's metadata gives
+// TestBody_DropsAuthorNamesAboveTheText drops the line that says who wrote it, which the page's metadata gives
 // away where nothing in the markup does, and keeps the name where the text begins with it.
-func TestNamesAboveTheText(t *testing.T) {
+func TestBody_DropsAuthorNamesAboveTheText(t *testing.T) {
 	text := prose(4)
 	all := strings.Join(text, "\n\n")
 	for name, head := range map[string]string{
@@ -139,7 +139,7 @@ func TestListing(t *testing.T) {
 	require.False(t, read(t, page(ld(`{"@type":"NewsArticle","headline":"The bridge opens"}`), short)).IsListing, "a short one that says what it is")
 }
 
-func TestHTMLIsSafe(t *testing.T) {
+func TestRender_IsSafe(t *testing.T) {
 	a := read(t, page("", `<article><p onclick="x()">`+prose(1)[0]+` <a href="javascript:alert(1)">one</a> <a href="/two?a=1&amp;b=2" onmouseover="x()">two</a></p>
 <h2 style="color:red">A heading</h2>`+paragraphs(prose(3))+`<img src="/i.jpg" onerror="x()" alt='"><script>alert(1)</script>'><img src="data:image/png;base64,AAAA">
 <iframe src="https://evil.example"></iframe><object data="x"></object><svg onload="x()"><a xlink:href="javascript:x">s</a></svg><script>x()</script><style>p{}</style>
@@ -158,7 +158,7 @@ func TestHTMLIsSafe(t *testing.T) {
 	require.Contains(t, a.HTML, "&lt;script&gt;alert(2)")
 }
 
-func TestErrorsSayWhy(t *testing.T) {
+func TestErrors_StateTheReason(t *testing.T) {
 	_, err := extract.Extract(t.Context(), page("", "<p>Hello.</p>"))
 	require.ErrorIs(t, err, extract.ErrNoArticle)
 	_, err = extract.Extract(t.Context(), extract.Page{})

@@ -11,7 +11,8 @@ import (
 	"dateline/internal/news/article"
 )
 
-// readLead takes the description, written as the page shows it where it does.
+// readLead uses the description in the metadata, in the form that is visible on the page
+// if there is one.
 func (r *builder) readLead() {
 	lead, source, conf := "", article.FromHTML, 0.8
 	for _, c := range []candidate{
@@ -37,7 +38,7 @@ func (r *builder) readLead() {
 			break
 		}
 	}
-	if isTruncated(lead) { // "The first sentence of the text, cut o..."
+	if isTruncated(lead) { // an excerpt of the text, cut off
 		for _, b := range r.blocks {
 			if hasLongPrefix(b, strings.TrimRight(lead, ".… ")) {
 				lead = b
@@ -56,7 +57,8 @@ func hasLongPrefix(whole, start string) bool {
 	return len(s) > 20 && strings.HasPrefix(w, s)
 }
 
-// stripLead cuts the site's name off both ends: "(Dân trí) - …", "… - VnExpress".
+// stripLead removes the name of the site from both ends: "(Dân trí) - …", "… -
+// VnExpress".
 func (r *builder) stripLead(s string) string {
 	if strings.HasPrefix(s, "(") {
 		if i := strings.Index(s, ")"); i > 0 && i < 40 && r.isSitePart(s[1:i]) {
@@ -91,7 +93,7 @@ func (r *builder) readImage() {
 	}
 }
 
-// absolute makes an address of the page absolute; only the web's own schemes pass.
+// absolute resolves a URL; only http and https are allowed.
 func (r *builder) absolute(ref string) string { return absolute(r.doc.Base, ref) }
 
 func absolute(base *url.URL, ref string) string {
@@ -105,8 +107,8 @@ func absolute(base *url.URL, ref string) string {
 	return u.String()
 }
 
-// readSection takes the first step of the breadcrumbs that is neither the front page nor the
-// article, else what metadata says.
+// readSection uses the first breadcrumb that is neither the home page nor the article,
+// else the metadata.
 func (r *builder) readSection() {
 	set := func(v string, s article.Source, c float64) bool {
 		v, _, _ = strings.Cut(clean(v), ",")
@@ -160,7 +162,7 @@ func linkTexts(n *html.Node) []string {
 	return out
 }
 
-// maxTags is how many tags an article keeps.
+// maxTags limits the tags of an article.
 const maxTags = 30
 
 func (r *builder) setTags(s article.Source, c float64, values ...string) bool {
@@ -195,8 +197,8 @@ func (r *builder) readTags() {
 	}
 }
 
-// readCanonical believes the page where it names an address of its own site; a front page is
-// nobody's canonical address but its own.
+// readCanonical accepts a canonical URL of the same site. The home page is not the
+// canonical URL of other pages.
 func (r *builder) readCanonical() {
 	for _, c := range []candidate{
 		{r.meta.links["canonical"], article.FromMeta, 0.95},
@@ -221,8 +223,8 @@ func (r *builder) readCanonical() {
 	}
 }
 
-// sameSite says whether two hosts are of one site: one is below the other, or both below a
-// common one of at least two labels.
+// sameSite reports whether two hosts belong to one site: one is a subdomain of the
+// other, or both are subdomains of a common domain with at least two labels.
 func sameSite(a, b string) bool {
 	a, b = strings.TrimPrefix(a, "www."), strings.TrimPrefix(b, "www.")
 	if a == b || strings.HasSuffix(a, "."+b) || strings.HasSuffix(b, "."+a) {

@@ -7,26 +7,27 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// hint is what an element's tag, class, id, role and itemprop say of what it holds.
+// hint is what the tag, class, id, role and itemprop of an element indicate about its
+// content.
 type hint uint16
 
 const (
 	hintJunk    hint = 1 << iota // advertisements, share bars, related boxes, navigation
-	hintSuspect                  // often such, sometimes the article
-	hintBody                     // the article's body, by its publisher's own word
-	hintCaption                  // words below a picture
+	hintSuspect                  // often junk, sometimes the article
+	hintBody                     // named as the body of the article
+	hintCaption                  // image captions
 	hintComment                  // readers' comments
 	hintHidden                   // not shown
-	hintByline                   // who wrote it
-	hintDate                     // when
+	hintByline                   // author
+	hintDate                     // date
 	hintLead                     // the standfirst
 	hintQuote                    // embedded posts of social networks: part of the article
 )
 
-// hintCache keeps what class names of a page mean: most are there many times.
+// hintCache caches the hints of class names, most of which occur many times.
 type hintCache map[string]hint
 
-// class reads the value of one class or id attribute.
+// class returns the hints of a class or id attribute.
 func (m hintCache) class(name string) hint {
 	h, ok := m[name]
 	if !ok {
@@ -36,9 +37,9 @@ func (m hintCache) class(name string) hint {
 	return h
 }
 
-// hints reads an element. words splits class names at everything that is no letter and where
-// a capital follows a small letter, so that "article-share", "articleShare" and "share_1" all
-// hold the word share.
+// hints returns the hints of an element. Class names are split at non-letters and at
+// capitals after lowercase letters, so that "article-share", "articleShare" and
+// "share_1" contain the word share.
 func (m hintCache) hints(n *html.Node) hint {
 	var h hint
 	switch n.DataAtom {
@@ -92,16 +93,16 @@ func isDisplayNone(style string) bool {
 	return strings.HasPrefix(rest, "none")
 }
 
-// classHints reads the words of a class or id.
+// classHints returns the hints of the words of a class or id.
 func classHints(class string) hint {
 	var h hint
 	var buf [32]byte
 	n := 0
 	prev := byte(0)
-	before := ""   // the word before this one of the same name
-	mixed := false // this word stands beside another of the same name, told apart by capitals
+	before := ""   // previous word of the same name
+	mixed := false // the word was split off at a capital letter
 	flush := func() {
-		// Names that were made by a machine hold every short word by chance.
+		// Generated names contain short words by chance.
 		if n > 0 && (!mixed || n > 3) {
 			w := string(buf[:n])
 			h |= wordHint(w) | pairHint(before, w)
@@ -136,7 +137,7 @@ func classHints(class string) hint {
 	return h
 }
 
-// wordHint judges one word of a class name.
+// wordHint returns the hint of one word of a class name.
 func wordHint(w string) hint {
 	if len(w) > 8 {
 		for _, stem := range []string{"related", "recommend", "advert", "sponsor", "newslett", "breadcrumb", "subscri", "outbrain", "taboola"} {
@@ -180,7 +181,7 @@ func wordHint(w string) hint {
 	return 0
 }
 
-// pairHint judges two words of one class name that mean something together.
+// pairHint returns the hint of two adjacent words of a class name.
 func pairHint(a, b string) hint {
 	switch a {
 	case "article", "story", "post", "entry", "news", "content":

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// jsonLD is the JSON-LD of a page: https://schema.org/NewsArticle and what it refers to.
+// jsonLD is the JSON-LD of a page: a https://schema.org/NewsArticle and the objects it
+// refers to.
 type jsonLD struct {
 	article         map[string]any
 	breadcrumbNames []string
@@ -13,7 +14,7 @@ type jsonLD struct {
 	organizations   []string // of organizations
 }
 
-// maxObjects bounds how many objects of the scripts are looked at.
+// maxObjects limits the objects of the scripts.
 const maxObjects = 2000
 
 func parseJSONLD(scripts []string) *jsonLD {
@@ -29,8 +30,8 @@ func parseJSONLD(scripts []string) *jsonLD {
 	return l
 }
 
-// collect looks for articles wherever a script puts them: alone, in a list, in a @graph, as
-// the main entity of a page.
+// collect finds articles anywhere in a script: alone, in a list, in @graph, or as the
+// main entity of a page.
 func (l *jsonLD) collect(v any, depth int, best, seen *int) {
 	if *seen++; depth > 8 || *seen > maxObjects {
 		return
@@ -65,7 +66,8 @@ func (l *jsonLD) collect(v any, depth int, best, seen *int) {
 	}
 }
 
-// rankOf prefers the most special kind of article, with a headline, over all others.
+// rankOf ranks the type of an object: the most specific kind of article, with a
+// headline, is best.
 func rankOf(v map[string]any) int {
 	rank := 0
 	for _, t := range texts(v["@type"]) {
@@ -96,7 +98,8 @@ func typeIs(v map[string]any, t string) bool {
 	return false
 }
 
-// breadcrumbs reads list items in their order; some sites wrap each in a list of its own.
+// breadcrumbs reads list items in order; some sites wrap each of them in a separate
+// list.
 func (l *jsonLD) breadcrumbs(v any, depth int) {
 	if depth > 3 || len(l.breadcrumbNames) > 10 {
 		return
@@ -117,7 +120,7 @@ func (l *jsonLD) breadcrumbs(v any, depth int) {
 	}
 }
 
-// text is a text of the article.
+// text returns a text property of the article.
 func (l *jsonLD) text(key string) string {
 	for _, s := range texts(l.article[key]) {
 		if s = clean(s); s != "" {
@@ -127,7 +130,7 @@ func (l *jsonLD) text(key string) string {
 	return ""
 }
 
-// people are the names of authors, and apart those that are organizations.
+// people returns the names of persons and of organizations in a property.
 func (l *jsonLD) people(key string) (persons, groups []string) {
 	var add func(v any, depth int)
 	add = func(v any, depth int) {
@@ -158,7 +161,8 @@ func (l *jsonLD) people(key string) (persons, groups []string) {
 	return persons, groups
 }
 
-// address is the first address of an image or page, which may be a text, an object or a list.
+// address returns the first URL of an image or page, which may be a string, an object or
+// a list.
 func (l *jsonLD) address(v any, depth int) string {
 	if depth > 3 {
 		return ""
@@ -185,7 +189,7 @@ func (l *jsonLD) address(v any, depth int) string {
 	return ""
 }
 
-// texts makes a list of a value that may be one text or several.
+// texts returns a string or list of strings as a list.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -202,8 +206,8 @@ func texts(v any) []string {
 	return nil
 }
 
-// repairJSON mends what templates commonly break: comment marks around the script, line breaks
-// inside texts, commas before a closing bracket.
+// repairJSON repairs common template errors: comment markers around the script, line
+// breaks in strings, and trailing commas.
 func repairJSON(s string) string {
 	s = strings.TrimSpace(s)
 	for _, p := range []string{"<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["} {

@@ -7,8 +7,8 @@ import (
 	"dateline/internal/news/article"
 )
 
-// readLanguage believes the words before the template: sites leave lang="en" from where they
-// bought it.
+// readLanguage prefers the detected language, because many templates declare a wrong
+// one.
 func (r *builder) readLanguage() {
 	declared := languageTag(firstOf(r.meta.lang, r.jsonLD.text("inLanguage"), r.meta.first("og:locale", "content-language", "language")))
 	if guess := detectLanguage(r.a.Title + " " + r.a.Text); guess != "" {
@@ -26,7 +26,7 @@ func (r *builder) readLanguage() {
 	}
 }
 
-// languageTag is the language of a tag such as vi-VN or en_US.
+// languageTag returns the language of a tag such as vi-VN or en_US.
 func languageTag(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if i := strings.IndexAny(s, "-_, "); i >= 0 {
@@ -43,8 +43,8 @@ func languageTag(s string) string {
 	return s
 }
 
-// detectLanguage tells Vietnamese by its letters and English by its small words; of other languages
-// it says nothing.
+// detectLanguage recognizes Vietnamese by its letters and English by frequent words. For
+// other languages it returns nothing.
 func detectLanguage(text string) string {
 	if len(text) > 6000 {
 		text = text[:6000]

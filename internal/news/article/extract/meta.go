@@ -8,28 +8,28 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Bounds on what a page can make us keep.
+// Limits of stored metadata.
 const (
-	maxValuesPerName = 40      // values of one name, times, headings, bylines
+	maxValuesPerName = 40      // also of times, headings and bylines
 	maxValueBytes    = 4 << 10 // bytes of one value
 	maxScripts       = 20
 	maxScriptBytes   = 512 << 10 // bytes of one JSON-LD script
 )
 
-// Meta is what a page says of itself outside of its text.
+// Meta is the metadata of a page.
 type Meta struct {
-	values      map[string][]string // of meta elements by property, name or itemprop, in small letters
+	values      map[string][]string // of meta elements by lowercase property, name or itemprop
 	microdata   map[string][]string // texts and links of elements by itemprop
 	scripts     []string            // JSON-LD
-	title       string              // of the head
+	title       string              // of the head element
 	lang        string
 	base        string
 	links       map[string]string // rel → address
 	h1s         []*html.Node      // h1
-	times       []*html.Node      // time elements, and what is named a date
-	bylines     []*html.Node      // what is named the author
-	leads       []*html.Node      // what is named the standfirst
-	breadcrumbs []*html.Node      // what is named a breadcrumb
+	times       []*html.Node      // time elements, and elements named as dates
+	bylines     []*html.Node      // elements named as authors
+	leads       []*html.Node      // elements named as standfirsts
+	breadcrumbs []*html.Node      // elements named as breadcrumbs
 	authorLinks []*html.Node      // links with rel=author
 	hintCache   hintCache
 	nodes       int
@@ -57,7 +57,7 @@ func (m *Meta) walk(n *html.Node, depth int) {
 	}
 	if n.Type == html.ElementNode {
 		m.element(n)
-		if n.Namespace != "" { // a title inside a drawing is none of the page
+		if n.Namespace != "" { // a title in an SVG is not that of the page
 			return
 		}
 	}
@@ -123,7 +123,7 @@ func (m *Meta) element(n *html.Node) {
 	}
 }
 
-// addNamed keeps elements whose class says that they hold a field.
+// addNamed stores elements whose class indicates a field.
 func (m *Meta) addNamed(n *html.Node, h hint) {
 	if h&hintByline != 0 {
 		m.bylines = appendNode(m.bylines, n)
@@ -183,7 +183,7 @@ func appendNode(list []*html.Node, n *html.Node) []*html.Node {
 	return append(list, n)
 }
 
-// first is the first value of the names, in their order.
+// first returns the first value of the given names.
 func (m *Meta) first(names ...string) string {
 	for _, n := range names {
 		for _, v := range m.values[n] {
@@ -213,7 +213,8 @@ func firstOf(values ...string) string {
 	return ""
 }
 
-// textOf is the text below a node, up to a bound, with white space squeezed.
+// textOf returns the text below a node with collapsed white space, or nothing if it is
+// longer than limit bytes.
 func textOf(n *html.Node, limit int) string {
 	var b strings.Builder
 	var walk func(n *html.Node, depth int)
@@ -241,7 +242,8 @@ func textOf(n *html.Node, limit int) string {
 	return s
 }
 
-// clean makes a value readable: some sites escape twice or three times ("&amp;#7871;").
+// clean decodes HTML entities, which some sites escape two or three times
+// ("&amp;#7871;").
 func clean(s string) string {
 	for range 3 {
 		if !strings.Contains(s, "&") {
@@ -258,6 +260,6 @@ func clean(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Text is the text below a node with white space squeezed, or nothing where it is longer than
-// limit bytes.
+// Text returns the text below a node with collapsed white space, or nothing if it is
+// longer than limit bytes.
 func Text(n *html.Node, limit int) string { return textOf(n, limit) }

@@ -126,7 +126,7 @@ func TestOtherFields(t *testing.T) {
 	}
 }
 
-func TestCanonicalOfAnotherSiteIsNotBelieved(t *testing.T) {
+func TestRun_IgnoresCanonicalURLsOfOtherSites(t *testing.T) {
 	for ref, want := range map[string]string{
 		"https://elsewhere.example/x": "https://www.paper.example/world/bridge-opens.html",
 		"https://www.paper.example/":  "https://www.paper.example/world/bridge-opens.html",
@@ -139,8 +139,8 @@ func TestCanonicalOfAnotherSiteIsNotBelieved(t *testing.T) {
 	}
 }
 
-// TestStandfirstIsTheLead reads a lead that is set as a heading inside of the body.
-func TestStandfirstIsTheLead(t *testing.T) {
+// TestBody_StandfirstIsTheLead reads a lead that is set as a heading inside of the body.
+func TestBody_StandfirstIsTheLead(t *testing.T) {
 	lead := "The bridge, which was closed in spring, opens again before the summer, says the mayor of the town."
 	a := read(t, page(`<meta name="description" content="`+lead+`">`, `<h1>The bridge</h1><article><h2 class="sapo">`+lead+`</h2>`+paragraphs(prose(3))+`</article>`))
 	require.Equal(t, lead, a.Lead)

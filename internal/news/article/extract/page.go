@@ -17,50 +17,50 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// Reasons why a page gave no article. They are wrapped with particulars; use errors.Is.
+// Reasons why a page has no article. They are wrapped with details; use errors.Is.
 var (
-	ErrTooLarge     = errors.New("the page is bigger than the limit")
-	ErrTooDeep      = errors.New("the page nests elements deeper than the limit")
-	ErrTooSlow      = errors.New("the page takes longer to parse than the limit")
-	ErrTooManyNodes = errors.New("the page has more elements than the limit")
-	ErrEncoding     = errors.New("the page is in an encoding that is not known")
+	ErrTooLarge     = errors.New("the page is too large")
+	ErrTooDeep      = errors.New("the page nests elements too deeply")
+	ErrTooSlow      = errors.New("parsing the page timed out")
+	ErrTooManyNodes = errors.New("the page has too many elements")
+	ErrEncoding     = errors.New("the page has an unknown encoding")
 	ErrNotHTML      = errors.New("the page is not HTML")
-	ErrNoArticle    = errors.New("the page has no text that reads like an article")
+	ErrNoArticle    = errors.New("the page contains no article")
 )
 
-// Limits bound what one page may cost. The parser itself refuses more than 512 open elements.
+// Limits limits the cost of a page. The parser itself allows at most 512 open elements.
 type Limits struct {
-	MaxBytes int // of the page as it came
-	MaxNodes int // elements and texts
+	MaxBytes int // of the raw page
+	MaxNodes int // elements and text nodes
 	Timeout  time.Duration
 }
 
-// DefaultLimits hold for every real page that was seen, many times over.
+// DefaultLimits returns limits far above those of real pages.
 func DefaultLimits() Limits {
 	return Limits{MaxBytes: 8 << 20, MaxNodes: 400_000, Timeout: 10 * time.Second}
 }
 
-// Page is a page as it was fetched.
+// Page is a fetched page.
 type Page struct {
 	HTML        []byte
-	URL         string         // where it was found; relative addresses are resolved against it
-	ContentType string         // the server's header, may be empty
-	Zone        *time.Location // of the site where it is known; else that of its country
-	Now         time.Time      // when it was fetched; "an hour ago" is read only where it is set
+	URL         string         // final URL, the base of relative URLs
+	ContentType string         // response header; may be empty
+	Zone        *time.Location // time zone of the site; default: that of its country
+	Now         time.Time      // fetch time; needed for relative dates
 }
 
-// Document is a parsed page. It is read by one goroutine at a time.
+// Document is a parsed page. It is not safe for concurrent use.
 type Document struct {
 	Root *html.Node
-	URL  *url.URL // where the page was found; never nil
-	Base *url.URL // what its addresses are relative to; never nil
+	URL  *url.URL // of the page; never nil
+	Base *url.URL // base of relative URLs; never nil
 	Meta *Meta
 
-	jsonLD    *jsonLD // read once
+	jsonLD    *jsonLD // parsed on first use
 	hintCache hintCache
 }
 
-// Parse decodes and parses a page within limits. It reads the page's metadata on the way.
+// Parse decodes and parses a page within limits, and collects its metadata.
 func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	if len(p.HTML) > lim.MaxBytes {
 		return nil, fmt.Errorf("%w: %d of %d bytes", ErrTooLarge, len(p.HTML), lim.MaxBytes)
@@ -89,8 +89,7 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	return doc, nil
 }
 
-// contextReader hands the page to the parser in pieces, so that a canceled context ends the parsing
-// of a page that takes long.
+// contextReader makes parsing cancelable: it fails when ctx ends.
 type contextReader struct {
 	ctx  context.Context //nolint:containedctx // the parser takes a reader and no context
 	data []byte
@@ -108,9 +107,9 @@ func (r *contextReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// decode makes UTF-8 of a page. A page that is valid UTF-8 as a whole is UTF-8, whatever it
-// says: one in ten Vietnamese pages names no encoding and has no letter beyond ASCII in the
-// first kilobyte, which is all that the HTML standard's sniffing looks at.
+// decode converts a page to UTF-8. Valid UTF-8 is accepted whatever the page declares:
+// one in ten Vietnamese pages declares no encoding and has only ASCII in the first
+// kilobyte, which is all that the sniffing of the HTML standard examines.
 func decode(raw []byte, contentType string) ([]byte, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if bytes.IndexByte(raw[:min(len(raw), 1024)], 0) < 0 && utf8.Valid(raw) {
@@ -118,7 +117,7 @@ func decode(raw []byte, contentType string) ([]byte, error) {
 	}
 	if t, _, err := mime.ParseMediaType(contentType); err == nil && contentType != "" &&
 		!strings.Contains(t, "html") && !strings.Contains(t, "xml") && !strings.HasPrefix(t, "text/") {
-		return nil, fmt.Errorf("%w: it is served as %s", ErrNotHTML, t)
+		return nil, fmt.Errorf("%w: its content type is %s", ErrNotHTML, t)
 	}
 	enc, name, certain := charset.DetermineEncoding(raw, contentType)
 	if name == "utf-8" || !certain && mostlyUTF8(raw) {
@@ -137,8 +136,8 @@ func decode(raw []byte, contentType string) ([]byte, error) {
 	return out, nil
 }
 
-// mostlyUTF8 tells a damaged UTF-8 page from one in an old encoding: of the bytes above
-// ASCII, nine in ten belong to valid sequences.
+// mostlyUTF8 distinguishes damaged UTF-8 from legacy encodings: nine in ten non-ASCII
+// bytes belong to valid sequences.
 func mostlyUTF8(raw []byte) bool {
 	good, bad := 0, 0
 	for i := 0; i < len(raw); {

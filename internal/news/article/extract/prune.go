@@ -2,10 +2,9 @@ package extract
 
 import "bytes"
 
-// removeScripts cuts out what no article is made of before the page is parsed: scripts (but not
-// JSON-LD), styles and drawings. They are about half of a news page's bytes, and the parser
-// is most of the cost of reading it. Where an end tag is missing, the page is left as it is,
-// for the parser to make sense of.
+// removeScripts removes scripts (except JSON-LD), styles and SVG before parsing. They
+// are about half of the bytes of a news page, and parsing is most of the cost of
+// extraction. If an end tag is missing, the rest of the page is left unchanged.
 func removeScripts(page []byte) []byte {
 	out := make([]byte, 0, len(page))
 	for {
@@ -27,8 +26,7 @@ func removeScripts(page []byte) []byte {
 	}
 }
 
-// nextRemovable finds the next element that may be cut. Comments are stepped over, because what
-// they hold is no element.
+// nextRemovable finds the next removable element. Comments are skipped.
 func nextRemovable(page []byte) (int, string) {
 	for from := 0; ; {
 		i := bytes.IndexByte(page[from:], '<')
@@ -54,7 +52,7 @@ func nextRemovable(page []byte) (int, string) {
 		}
 		from = at + 1
 		if len(rest) > 1 && rest[0]|0x20 == 't' {
-			for _, name := range []string{"title", "textarea"} { // whatever they hold is text
+			for _, name := range []string{"title", "textarea"} { // their content is text
 				if isTag(rest, name) {
 					end := endTag(page[at:], name)
 					if end < 0 {
@@ -67,7 +65,7 @@ func nextRemovable(page []byte) (int, string) {
 	}
 }
 
-// isTag says whether s begins with the name of a tag, in any case, and the name ends there.
+// isTag reports whether s starts with a complete tag name, ignoring case.
 func isTag(s []byte, name string) bool {
 	if len(s) <= len(name) || !bytes.EqualFold(s[:len(name)], []byte(name)) {
 		return false
@@ -79,7 +77,7 @@ func isTag(s []byte, name string) bool {
 	return false
 }
 
-// elementEnd finds where an element that may be cut ends.
+// elementEnd returns the end of a removable element.
 func elementEnd(s []byte, name string) int {
 	if name == "svg" {
 		if head := bytes.IndexByte(s, '>'); head > 0 && s[head-1] == '/' {
@@ -124,7 +122,7 @@ func endTag(s []byte, name string) int {
 	}
 }
 
-// isJSONLD says whether a script is data that metadata is read from.
+// isJSONLD reports whether a script contains JSON-LD.
 func isJSONLD(script []byte) bool {
 	end := bytes.IndexByte(script, '>')
 	if end < 0 {

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// renderer writes the kept part of a page as HTML that is safe to show: a fixed list of
-// elements, of which only links and pictures keep attributes, and of those only addresses of
-// the web and plain text. Everything is written anew, nothing is passed through.
+// renderer writes the selected blocks as sanitized HTML: an allowlist of elements, and
+// only links and images have attributes, with http or https URLs and plain text. All
+// output is generated; nothing is copied.
 type renderer struct {
 	base      *url.URL
 	keptTexts map[*html.Node]bool // kept
-	keptNodes map[*html.Node]bool // around what is kept
+	keptNodes map[*html.Node]bool // ancestors of kept nodes
 	out       strings.Builder
 	hintCache hintCache
 	image     string // the first
 	depth     int
-	pre       bool // inside text that is laid out by hand
+	pre       bool // inside preformatted text
 }
 
-// maxImages bounds the pictures of one article.
+// maxImages limits the images of an article.
 const maxImages = 200
 
-// render writes the blocks that were kept of the elements below root.
+// render renders the selected blocks below root.
 func render(d *Document, root *html.Node, o *outline, kept []int) (body, image string) {
 	r := &renderer{base: d.Base, hintCache: d.hintCache, keptTexts: map[*html.Node]bool{}, keptNodes: map[*html.Node]bool{}}
 	for _, i := range kept {
@@ -42,7 +42,7 @@ func render(d *Document, root *html.Node, o *outline, kept []int) (body, image s
 	return strings.TrimSpace(r.out.String()), r.image
 }
 
-// keepImages keeps images that stand in the text, with the figure around them.
+// keepImages keeps images within the text, with their figures.
 func (r *renderer) keepImages(n *html.Node, depth int, images *int) {
 	if depth > maxDepth || *images >= maxImages {
 		return
@@ -66,9 +66,9 @@ func (r *renderer) keepImages(n *html.Node, depth int, images *int) {
 	}
 }
 
-// imageURL is the address of a picture. Lazy pages keep it beside src.
+// imageURL returns the URL of an image, including those of lazy-loading pages.
 func (r *renderer) imageURL(n *html.Node) string {
-	if w := attr(n, "width"); w == "1" || w == "0" { // counters
+	if w := attr(n, "width"); w == "1" || w == "0" { // tracking pixels
 		return ""
 	}
 	for _, k := range []string{"data-src", "data-original", "data-lazy-src", "src"} {
@@ -143,7 +143,7 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 	}
 }
 
-// write adds text with white space squeezed, except where it is laid out by hand.
+// write appends text with collapsed white space, except in preformatted text.
 func (r *renderer) write(s string) {
 	if !r.pre {
 		var b strings.Builder
@@ -156,8 +156,8 @@ func (r *renderer) write(s string) {
 	r.out.WriteString(html.EscapeString(s))
 }
 
-// hasOwnText says whether a division holds text of its own and no blocks, so that it is shown
-// as a paragraph.
+// hasOwnText reports whether an element contains text but no blocks, so that it is
+// rendered as a paragraph.
 func (r *renderer) hasOwnText(n *html.Node) bool {
 	text := false
 	for c := n.FirstChild; c != nil; c = c.NextSibling {

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// selectBlocks decides block by block what of the chosen element is the article.
+// selectBlocks selects the blocks of the body element that belong to the article.
 func (o *outline) selectBlocks(at int, title string, authors []string) []int {
 	s := o.spans[at]
 	kept := make([]int, 0, s.end-s.first)
@@ -21,8 +21,8 @@ func (o *outline) selectBlocks(at int, title string, authors []string) []int {
 			continue
 		}
 		if b.chars > 60 {
-			// The same words in another place of the page are a teaser or a pull quote; in
-			// the same place the author repeats herself.
+			// The same text elsewhere on the page is a teaser or a pull quote; in the
+			// same element the author repeats it on purpose.
 			if at, ok := seen[b.text]; ok && at != o.spans[b.span].parent {
 				continue
 			}
@@ -61,7 +61,7 @@ func (o *outline) isJunk(i int, title string) bool {
 		return true
 	case b.chars < 120 && isDateLine(b.text), strings.HasPrefix(b.text, "http") && !strings.Contains(b.text, " "):
 		return true
-	case b.text[0] == '[' && b.text[len(b.text)-1] == ']' && strings.Contains(b.text, "="): // a short code that was not run
+	case b.text[0] == '[' && b.text[len(b.text)-1] == ']' && strings.Contains(b.text, "="): // an unexpanded shortcode
 		return true
 	case !hasLetters(b.text):
 		return true
@@ -71,7 +71,7 @@ func (o *outline) isJunk(i int, title string) bool {
 	return false
 }
 
-// hasProseAfter says whether a block of sentences follows a heading.
+// hasProseAfter reports whether the next block is prose.
 func (o *outline) hasProseAfter(i int) bool {
 	if i+1 >= len(o.blocks) {
 		return false
@@ -80,7 +80,7 @@ func (o *outline) hasProseAfter(i int) bool {
 	return b.hints&(hintBody|hintsNotText|hintSuspect) == hintBody && b.chars > 80 && b.linkShare() < 0.4 && b.punctuation > 0
 }
 
-// isLinkTable says whether the table around a block is made of links.
+// isLinkTable reports whether the table around a block consists of links.
 func (o *outline) isLinkTable(b *block) bool {
 	at := b.span
 	for at >= 0 && o.spans[at].node.DataAtom != atom.Table {
@@ -104,8 +104,7 @@ func (o *outline) isLinkTable(b *block) bool {
 	return o.tables[at]
 }
 
-// trimEnds drops headings that nothing follows, and above the first sentence the lines that say
-// who wrote the text and when.
+// trimEnds drops headings at the end, and bylines and dates before the first sentence.
 func (o *outline) trimEnds(kept []int, authors []string) []int {
 	for len(kept) > 0 && isHeading(o.blocks[kept[len(kept)-1]].tag) {
 		kept = kept[:len(kept)-1]
@@ -142,7 +141,8 @@ func hasLetters(s string) bool {
 	return false
 }
 
-// similarTitles says whether two headlines are the same but for signs, case, and what one adds.
+// similarTitles reports whether two headlines are equal except for punctuation, case,
+// and an extension of one of them.
 func similarTitles(a, b string) bool {
 	a, b = fold(a), fold(b)
 	if a == "" || b == "" {
@@ -151,7 +151,7 @@ func similarTitles(a, b string) bool {
 	return a == b || len(a) > 20 && strings.HasPrefix(b, a) || len(b) > 20 && strings.HasPrefix(a, b)
 }
 
-// fold keeps the letters and digits of a text, in small letters.
+// fold returns the letters and digits of a text in lower case.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -161,7 +161,7 @@ func fold(s string) string {
 	}, s)
 }
 
-// firstH1 is the number of the page's first main heading.
+// firstH1 returns the span of the first h1 with text.
 func (o *outline) firstH1() int {
 	for i := range o.blocks {
 		if o.blocks[i].tag == atom.H1 {
@@ -171,7 +171,7 @@ func (o *outline) firstH1() int {
 	return -1
 }
 
-// isBoilerplate knows short lines that publishers put between paragraphs.
+// isBoilerplate recognizes short lines that publishers insert between paragraphs.
 func isBoilerplate(text string, chars int, links float64) bool {
 	if chars > 200 {
 		return false
@@ -199,10 +199,10 @@ func isBoilerplate(text string, chars int, links float64) bool {
 
 func countWords(s string) int { return strings.Count(s, " ") + 1 }
 
-// isAllCaps says whether a text has no small letter.
+// isAllCaps reports whether a text has no lowercase letters.
 func isAllCaps(s string) bool { return strings.ToUpper(s) == s && strings.ToLower(s) != s }
 
-// isDateLine says whether a line says little more than when something was published.
+// isDateLine reports whether a line contains little more than a date.
 func isDateLine(s string) bool {
 	dates, other, digits := 0, 0, false
 	for w := range strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// teasers marks groups of alike elements that each lead with a link: the stories a publisher
-// wants to be read next. Three of the same kind make a group. Inside of what is named the
-// article's body they must be a small part of it, because lists of products look the same.
+// teasers marks groups of at least three similar elements that start with a link:
+// teasers of other articles. Inside an element named as the body, they must be a small
+// part of it, because product lists look the same.
 func (o *outline) teasers(named []bool) []bool {
 	out := make([]bool, len(o.spans))
 	type kind struct {
@@ -61,8 +61,8 @@ func (o *outline) countChars(spans []int) int {
 	return n
 }
 
-// leadsWithLink says whether an element begins with a linked headline and goes on with little.
-// Strictly, the headline stands by itself.
+// leadsWithLink reports whether an element starts with a linked headline and has little
+// other text. With strict, the headline is a separate block.
 func (o *outline) leadsWithLink(s *span, strict bool) bool {
 	chars := 0
 	for i := s.first; i < s.end; i++ {
@@ -79,7 +79,7 @@ func (o *outline) leadsWithLink(s *span, strict bool) bool {
 	return false
 }
 
-// firstClass is the first name of an element's class that holds no number.
+// firstClass returns the first class name without digits.
 func firstClass(n *html.Node) string {
 	for i := range n.Attr {
 		if n.Attr[i].Key != "class" {

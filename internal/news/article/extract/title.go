@@ -10,15 +10,15 @@ import (
 	"dateline/internal/news/article"
 )
 
-// candidate is what one statement of the page says of a field.
+// candidate is one statement about a field.
 type candidate struct {
 	value  string
 	source article.Source
 	weight float64
 }
 
-// readTitle lets the statements of a page vote: those that say the same but for the site's
-// name count together, and the headline that readers see decides how it is written.
+// readTitle lets the statements of a page vote. Statements that differ only by the name
+// of the site count together, and the visible headline decides the spelling.
 func (r *builder) readTitle() {
 	var all []candidate
 	add := func(v string, s article.Source, w float64) {
@@ -59,7 +59,7 @@ func (r *builder) readTitle() {
 		}
 	}
 	chosen := all[best]
-	for _, c := range all { // the visible headline, where it is one of those that agree
+	for _, c := range all { // prefer the spelling of the visible headline
 		if c.source == article.FromHTML && sameTitle(c.value, chosen.value) && !isTruncated(c.value) {
 			chosen.value = c.value
 			break
@@ -79,7 +79,8 @@ func (r *builder) readTitle() {
 
 func isTruncated(s string) bool { return strings.HasSuffix(s, "…") || strings.HasSuffix(s, "...") }
 
-// sameTitle says whether two titles are one, whole or cut off.
+// sameTitle reports whether two titles are equal, or one is a truncated form of the
+// other.
 func sameTitle(a, b string) bool {
 	a, b = Plain(a), Plain(b)
 	if a == b {
@@ -91,8 +92,9 @@ func sameTitle(a, b string) bool {
 	return len(a) > 24 && strings.HasPrefix(b, a)
 }
 
-// stripSite cuts a site's name off a title: "Headline | Section - Site". Only a part that is
-// the site's name goes, and what follows it, so that a headline with a dash stays whole.
+// stripSite removes the name of the site from a title: "Headline | Section - Site". Only
+// the name of the site and what follows it is removed, so headlines with dashes stay
+// complete.
 func (r *builder) stripSite(title string) string {
 	for range 3 {
 		cut := ""
@@ -114,7 +116,7 @@ func (r *builder) stripSite(title string) string {
 	return title
 }
 
-// isSite says whether a text is the name of the site or of its domain.
+// isSite reports whether a text is the name of the site or its domain.
 func (r *builder) isSite(s string) bool {
 	f := Plain(s)
 	if f == "" {
@@ -128,8 +130,8 @@ func (r *builder) isSite(s string) bool {
 	return false
 }
 
-// isSitePart is the looser form for the end of a title: "Báo VnExpress Kinh doanh" holds the
-// name of the domain, "Tuổi Trẻ Online" begins with it.
+// isSitePart is a looser check for the end of a title: "Báo VnExpress Kinh doanh"
+// contains the name of the domain, "Tuổi Trẻ Online" starts with it.
 func (r *builder) isSitePart(s string) bool {
 	if r.isSite(s) {
 		return true
@@ -146,7 +148,7 @@ func (r *builder) isSitePart(s string) bool {
 	return false
 }
 
-// collectSiteNames gathers the names of the site, folded: what metadata says, and the host's.
+// collectSiteNames collects the folded names of the site from metadata and host.
 func (r *builder) collectSiteNames() {
 	add := func(s string) {
 		if s = Plain(clean(s)); len(s) > 1 && len(s) < 60 {
@@ -169,7 +171,7 @@ func (r *builder) collectSiteNames() {
 	groups = append(groups, more...)
 	for _, g := range append(groups, r.jsonLD.organizations...) {
 		if sameTitle(g, r.jsonLD.text("headline")) || countWords(g) > 6 {
-			continue // some sites call their WebSite by the article's name
+			continue // some sites use the title of the article as the name of their WebSite
 		}
 		if site == "" {
 			site, source = g, article.FromJSONLD
@@ -209,7 +211,7 @@ func (r *builder) collectSiteNames() {
 	}
 }
 
-// siteFromHeadTitle is the name that ends the head's title after a bar: with the host it is the site.
+// siteFromHeadTitle returns the last part of the title element if it matches the host.
 func (r *builder) siteFromHeadTitle() []string {
 	t := clean(r.meta.title)
 	host := Plain(r.doc.URL.Hostname())
@@ -225,8 +227,8 @@ func (r *builder) siteFromHeadTitle() []string {
 	return nil
 }
 
-// Plain folds a text to small letters and digits without diacritics, so that "Tuổi Trẻ" and
-// "TUOI TRE" are one.
+// Plain returns lowercase letters and digits without diacritics, so that "Tuổi Trẻ" and
+// "TUOI TRE" are equal.
 func Plain(s string) string {
 	var b strings.Builder
 	ascii := true

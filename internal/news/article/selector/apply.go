@@ -11,20 +11,20 @@ import (
 	"dateline/internal/news/article/score"
 )
 
-// maxMatches bounds what one path selects.
+// maxMatches limits the matches of a path.
 const maxMatches = 50
 
-// maxFieldText is how long the text of a field other than the body is at most, in bytes.
+// maxFieldText limits the text of fields other than the body, in bytes.
 const maxFieldText = 4000
 
-// Outcome is how a page fared, for the site's health.
+// Outcome is the result of selectors on a page, for monitoring.
 type Outcome struct {
-	Variant string                 // the one that fitted; empty where none did
-	Found   map[article.Field]bool // fields of the variant, and whether its paths gave their value
+	Variant string                 // the variant that matched; empty: none
+	Found   map[article.Field]bool // for each field of the variant, whether its paths found the value
 }
 
-// Extract reads the article of a page with what is known of its site. What the selectors do
-// not find, and a body that comes out thin, is read as on any other page.
+// Extract extracts the article of a page. Fields that selectors don't find, and bodies
+// that are too short, use generic extraction.
 func (s *Selector) Extract(ctx context.Context, p extract.Page) (*article.Article, Outcome, error) {
 	doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Selector) Extract(ctx context.Context, p extract.Page) (*article.Articl
 	return s.Article(ctx, doc, p)
 }
 
-// Article reads the article of a document that was parsed.
+// Article extracts the article of a parsed document.
 func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, Outcome, error) {
 	out := Outcome{Found: map[article.Field]bool{article.FieldBody: false}}
 	var given extract.Selection
@@ -88,7 +88,7 @@ func firstMatch(in *page, paths []*path) []*html.Node {
 	return nil
 }
 
-// outermost drops elements that lie in one before them.
+// outermost removes elements that are inside an earlier one.
 func outermost(nodes []*html.Node) []*html.Node {
 	var out []*html.Node
 next:
@@ -105,13 +105,13 @@ next:
 	return out
 }
 
-// minBodyOverlap is the agreement with the generic reading below which a selected body counts as
-// not found.
+// minBodyOverlap is the agreement with generic extraction below which a selected body
+// counts as not found.
 const minBodyOverlap = 0.5
 
-// VerifyBody compares a body that was selected with what the generic reading takes for it, for a
-// sample of the pages: selectors that select something else do not come out empty. The
-// outcome counts the body as not found where the two have little in common.
+// VerifyBody compares a selected body with generic extraction, for a sample of pages,
+// because selectors that match the wrong element still return text. If the two have
+// little in common, the body counts as not found.
 func VerifyBody(doc *extract.Document, a *article.Article, o Outcome) Outcome {
 	if !o.Found[article.FieldBody] {
 		return o

@@ -9,14 +9,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// candidate is a path that may select a field, and how plain it is: less is better.
+// candidate is a path that may select a field, and its cost: lower is simpler and more
+// robust.
 type candidate struct {
 	path string
 	cost int
 }
 
-// pathsTo gives paths that select an element, of the kind that outlive small changes of a
-// template: never an exact class, never a position, never a name that a machine made.
+// pathsTo returns paths to an element that are robust against small template changes: no
+// exact classes, positions or generated names.
 func pathsTo(n *html.Node) []candidate {
 	own := steps(n)
 	var out []candidate
@@ -50,7 +51,7 @@ func pathsTo(n *html.Node) []candidate {
 	return out
 }
 
-// steps are the ways to name an element by itself, the best first.
+// steps returns the ways to identify an element by itself, the best first.
 func steps(n *html.Node) []candidate {
 	var out []candidate
 	add := func(cond string, cost int) { out = append(out, candidate{n.Data + "[" + cond + "]", cost}) }
@@ -95,13 +96,14 @@ func isLandmark(n *html.Node) bool {
 	return false
 }
 
-// tokenCondition is the condition that a list of names in an attribute holds one.
+// tokenCondition returns the predicate that an attribute contains a name in its list of
+// names.
 func tokenCondition(attr, name string) string {
 	return "contains(concat(' ',normalize-space(@" + attr + "),' '),' " + name + " ')"
 }
 
-// isStableName tells names that people gave from those that a build made: "post-115809", "hJpRRP",
-// "css-1x2y3z", and names of looks alone, such as "dt-text-lg".
+// isStableName distinguishes names that people chose from generated ones, such as
+// "post-115809", "hJpRRP" and "css-1x2y3z".
 func isStableName(name string) bool {
 	if len(name) < 3 || len(name) > 60 || strings.ContainsAny(name, "[]:!@#%()*&") {
 		return false

@@ -1,6 +1,6 @@
-// Package selector reads the pages of sites that are known: XPath expressions per field, that
-// people write or Induce learns from a few pages, checked on pages that it did not learn from,
-// and watched by Monitor for the day the site changes its templates.
+// Package selector extracts articles from sites with selectors: XPath expressions per
+// field, written by members or learned from a few pages by Induce, validated on held-out
+// pages, and watched by Monitor, which detects when a site changes its templates.
 package selector
 
 import (
@@ -14,45 +14,45 @@ import (
 	"dateline/internal/news/article"
 )
 
-// ErrConfig is wrapped by what is wrong with a configuration.
-var ErrConfig = errors.New("the selectors are not valid")
+// ErrConfig is wrapped by errors of invalid selectors.
+var ErrConfig = errors.New("invalid selectors")
 
-// Config is how the pages of one site are read. It is stored as JSON, one version per change.
+// Config is a version of the selectors of a site, stored as JSON.
 type Config struct {
 	Version  int       `json:"version"`
-	Variants []Variant `json:"variants"` // templates of the site; the first that fits is taken
+	Variants []Variant `json:"variants"` // templates of the site; the first whose body matches is used
 }
 
-// Variant is one template of a site: articles, live tickers, picture stories.
+// Variant is a template of a site, such as articles, live tickers or picture stories.
 type Variant struct {
 	Name   string                     `json:"name"`
-	Body   []string                   `json:"body"` // XPath of the elements that hold the text; the first that fits
+	Body   []string                   `json:"body"` // XPath of the elements with the text; the first that matches is used
 	Drop   []string                   `json:"drop,omitempty"`
 	Fields map[article.Field][]string `json:"fields,omitempty"` // XPath of elements or attributes
-	// Scores are what validation on held-out pages gave, per field, from 0 to 1.
+	// Scores are the validation scores on held-out pages, from 0 to 1.
 	Scores map[article.Field]float64 `json:"scores,omitempty"`
 }
 
-// Bounds on what a configuration may ask for: people edit them.
+// Limits of a configuration.
 const (
 	maxVariants      = 8
 	maxPathsPerField = 8   // per field
 	maxPathBytes     = 400 // bytes
 )
 
-// Fields that selectors may name, besides the body.
+// isSelectable reports whether selectors can select a field, besides the body.
 func isSelectable(f article.Field) bool {
 	return slices.Contains([]article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldUpdated,
 		article.FieldLead, article.FieldImage, article.FieldSection, article.FieldTags}, f)
 }
 
-// Validate says what is wrong with a configuration.
+// Validate returns an error if the configuration is invalid.
 func (c Config) Validate() error {
 	_, err := Compile(c)
 	return err
 }
 
-// Selector is a compiled configuration. It may be used by many goroutines.
+// Selector is a compiled configuration. It is safe for concurrent use.
 type Selector struct {
 	Config   Config
 	variants []variant
@@ -65,10 +65,10 @@ type variant struct {
 	fields map[article.Field][]*path
 }
 
-// Compile checks a configuration and makes it ready for use.
+// Compile validates and compiles a configuration.
 func Compile(c Config) (*Selector, error) {
 	if len(c.Variants) == 0 || len(c.Variants) > maxVariants {
-		return nil, fmt.Errorf("%w: there are %d variants, and 1 to %d may be", ErrConfig, len(c.Variants), maxVariants)
+		return nil, fmt.Errorf("%w: got %d variants, want 1 to %d", ErrConfig, len(c.Variants), maxVariants)
 	}
 	s := &Selector{Config: c}
 	for _, v := range c.Variants {
@@ -85,7 +85,7 @@ func Compile(c Config) (*Selector, error) {
 		}
 		for f, paths := range v.Fields {
 			if !isSelectable(f) {
-				return nil, fmt.Errorf("%w: %q is no field that a path can name", ErrConfig, f)
+				return nil, fmt.Errorf("%w: %q is not a selectable field", ErrConfig, f)
 			}
 			if out.fields[f], err = compile(string(f), paths); err != nil {
 				return nil, err
@@ -98,7 +98,7 @@ func Compile(c Config) (*Selector, error) {
 
 func compile(field string, paths []string) ([]*path, error) {
 	if len(paths) > maxPathsPerField {
-		return nil, fmt.Errorf("%w: %d paths for %s, and at most %d may be", ErrConfig, len(paths), field, maxPathsPerField)
+		return nil, fmt.Errorf("%w: %d paths for %s, at most %d are allowed", ErrConfig, len(paths), field, maxPathsPerField)
 	}
 	out := make([]*path, 0, len(paths))
 	for _, p := range paths {
@@ -114,11 +114,11 @@ func compile(field string, paths []string) ([]*path, error) {
 	return out, nil
 }
 
-// checkPath refuses what could take quadratic time on a large page: looking through the whole
-// page again for each element, and axes that run across it.
+// checkPath rejects expressions that could take quadratic time on a large page:
+// searching the whole page for each element, and axes across it.
 func checkPath(p string) error {
 	if p == "" || len(p) > maxPathBytes {
-		return fmt.Errorf("a path has 1 to %d characters", maxPathBytes)
+		return fmt.Errorf("a path must have 1 to %d characters", maxPathBytes)
 	}
 	for _, axis := range []string{"following", "preceding", "descendant", "ancestor", "self::", "namespace::"} {
 		if strings.Contains(p, axis) {
@@ -140,25 +140,25 @@ func checkPath(p string) error {
 		case c == ']':
 			depth--
 		case depth > 0 && c == '/' && i+1 < len(p) && p[i+1] == '/':
-			return fmt.Errorf("%q: no // inside of a condition", p)
+			return fmt.Errorf("%q: // is not supported in predicates", p)
 		}
 	}
 	if strings.Count(p, "//") > 3 || strings.Contains(p, "|") {
-		return fmt.Errorf("%q: at most three // and no union; give several paths", p)
+		return fmt.Errorf("%q: at most three // and no |; use several paths instead", p)
 	}
 	return nil
 }
 
-// compileXPath guards against expressions that make the library panic.
+// compileXPath recovers from expressions that make the library panic.
 func compileXPath(p string) (e *xpath.Expr, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e, err = nil, fmt.Errorf("%q is no XPath: %v", p, r)
+			e, err = nil, fmt.Errorf("%q is not valid XPath: %v", p, r)
 		}
 	}()
 	e, err = xpath.Compile(p)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no XPath: %w", p, err)
+		return nil, fmt.Errorf("%q is not valid XPath: %w", p, err)
 	}
 	return e, nil
 }

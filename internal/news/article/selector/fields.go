@@ -6,13 +6,13 @@ import (
 	"dateline/internal/news/article"
 )
 
-// learnableFields are the fields, besides the body, that paths are learned for.
+// learnableFields returns the fields, besides the body, for which paths are learned.
 func learnableFields() []article.Field {
 	return []article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldLead, article.FieldSection}
 }
 
-// fieldPath finds the path to a field, and how often it is right on the held-out pages that
-// have a label. A field that the pages do not agree on is left to the generic reading.
+// fieldPath returns the path to a field and its accuracy on held-out pages. Fields on
+// which the pages disagree use generic extraction.
 func fieldPath(f article.Field, train, held []labeledPage) (string, float64) {
 	best, _ := bestPath(f, train, 2)
 	if best == "" {
@@ -29,7 +29,8 @@ func fieldPath(f article.Field, train, held []labeledPage) (string, float64) {
 	return best, s
 }
 
-// bestPath finds the path that is right most often, on at least a number of pages.
+// bestPath returns the path that is right most often, on at least the given number of
+// pages.
 func bestPath(f article.Field, pages []labeledPage, atLeast int) (best string, share float64) {
 	pool := map[string]int{}
 	for i := range pages {
@@ -58,7 +59,7 @@ func bestPath(f article.Field, pages []labeledPage, atLeast int) (best string, s
 	return best, share
 }
 
-// accuracy is the share of pages with a label on which a path selects it.
+// accuracy returns the share of labeled pages on which a path selects the label.
 func accuracy(f article.Field, pages []labeledPage, e *path) (share float64, n int) {
 	sum := 0.0
 	for i := range pages {
@@ -73,8 +74,8 @@ func accuracy(f article.Field, pages []labeledPage, e *path) (share float64, n i
 	return sum / float64(n), n
 }
 
-// dropPaths names the elements inside of the body that hold what the pages repeat, and
-// nothing else on any page.
+// dropPaths returns paths to elements inside the body that contain only text repeated on
+// other pages.
 func dropPaths(pages []labeledPage, body *path) []string {
 	pool := map[string]int{}
 	for _, l := range pages {

@@ -13,29 +13,29 @@ import (
 	"dateline/internal/news/article/extract"
 )
 
-// Reasons why nothing was learned. They are wrapped with particulars; use errors.Is.
+// Reasons why nothing was learned. They are wrapped with details; use errors.Is.
 var (
 	ErrTooFewPages = errors.New("too few pages with an article to learn from")
-	ErrNoPath      = errors.New("no path selects the article's body on the pages")
-	ErrNotBetter   = errors.New("what was learned does not hold on pages it was not learned from")
+	ErrNoPath      = errors.New("no path selects the body of the articles")
+	ErrNotBetter   = errors.New("the learned selectors fail on held-out pages")
 )
 
-// MinPages is how many pages with an article it takes to learn.
+// MinPages is the number of pages with an article needed to learn.
 const MinPages = 4
 
 const (
-	// minBodyAgreement is the agreement from which on a path to the body is believed.
+	// minBodyAgreement is the minimum agreement of a body path with the labels.
 	minBodyAgreement = 0.85
-	// minFieldAccuracy is the share of pages on which a path to another field must be right.
+	// minFieldAccuracy is the share of pages on which a field path must be right.
 	minFieldAccuracy = 0.9
-	// maxCandidates bounds the paths that are tried for one field.
+	// maxCandidates limits the paths that are tried for a field.
 	maxCandidates = 80
 )
 
-// Induce learns how a site's pages are read. Its labels are what the generic reading takes
-// for the article on each page, without blocks that the pages share. Paths are made from the
-// elements that hold the labels, scored on all pages but the held-out ones, and the best are
-// checked on those. A second template of the site becomes a variant of its own.
+// Induce learns selectors from pages of a site. Its labels are the results of generic
+// extraction, without blocks that the pages have in common. Candidate paths are derived
+// from the elements that contain the labels and scored on most pages; the best are
+// validated on held-out pages. Each further template of the site becomes a variant.
 func Induce(ctx context.Context, version int, pages []extract.Page) (Config, error) {
 	all, err := labelPages(ctx, pages)
 	if err != nil {
@@ -56,12 +56,13 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 		rest = left
 	}
 	if len(cfg.Variants) == 0 {
-		return Config{}, fmt.Errorf("%w: %d of %d, and it takes %d", ErrTooFewPages, len(all), len(pages), MinPages)
+		return Config{}, fmt.Errorf("%w: %d of %d, need %d", ErrTooFewPages, len(all), len(pages), MinPages)
 	}
 	return cfg, cfg.Validate()
 }
 
-// induceVariant learns the most common template and gives back the pages of others.
+// induceVariant learns the most common template and returns the pages of other
+// templates.
 func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeledPage, error) {
 	to, err := bodyPath(ctx, pages)
 	if err != nil {
@@ -71,18 +72,18 @@ func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeled
 	if err != nil {
 		return Variant{}, nil, err
 	}
-	var mine, left []labeledPage
+	var matching, rest []labeledPage
 	for _, l := range pages {
 		if l.bodyAgreement(body.elements(l.page, nil), nil) >= 0.5 {
-			mine = append(mine, l)
+			matching = append(matching, l)
 		} else {
-			left = append(left, l)
+			rest = append(rest, l)
 		}
 	}
-	if len(mine) < MinPages {
-		return Variant{}, nil, fmt.Errorf("%w: the best one, %s, fits %d of %d", ErrNoPath, to, len(mine), len(pages))
+	if len(matching) < MinPages {
+		return Variant{}, nil, fmt.Errorf("%w: the best, %s, matches %d of %d pages", ErrNoPath, to, len(matching), len(pages))
 	}
-	train, held := split(mine)
+	train, held := split(matching)
 	v := Variant{Body: []string{to}, Fields: map[article.Field][]string{}, Scores: map[article.Field]float64{}}
 	v.Drop = dropPaths(train, body)
 	for _, f := range learnableFields() {
@@ -101,12 +102,12 @@ func induceVariant(ctx context.Context, pages []labeledPage) (Variant, []labeled
 	}
 	v.Scores[article.FieldBody] = sum / float64(len(held))
 	if v.Scores[article.FieldBody] < minBodyAgreement {
-		return Variant{}, nil, fmt.Errorf("%w: %s agrees by %.2f", ErrNotBetter, to, v.Scores[article.FieldBody])
+		return Variant{}, nil, fmt.Errorf("%w: the agreement of %s is %.2f", ErrNotBetter, to, v.Scores[article.FieldBody])
 	}
-	return v, left, nil
+	return v, rest, nil
 }
 
-// split holds every third page back.
+// split holds out every third page.
 func split(pages []labeledPage) (train, held []labeledPage) {
 	for i, l := range pages {
 		if i%3 == 2 {
@@ -118,7 +119,7 @@ func split(pages []labeledPage) (train, held []labeledPage) {
 	return train, held
 }
 
-// bodyPath finds the path to the body that agrees best over the pages it is scored on.
+// bodyPath returns the path to the body with the best agreement.
 func bodyPath(ctx context.Context, pages []labeledPage) (string, error) {
 	train, _ := split(pages)
 	pool := map[string]int{}
@@ -143,7 +144,7 @@ func bodyPath(ctx context.Context, pages []labeledPage) (string, error) {
 		for i := range train {
 			sum += train[i].bodyAgreement(e.elements(train[i].page, nil), nil)
 		}
-		// A plainer path is worth a little agreement: it will hold longer.
+		// Simpler paths are more robust, so their cost counts a little.
 		if s := sum/float64(len(train)) - 0.001*float64(c.cost); s > top {
 			best, top = c.path, s
 		}
@@ -154,7 +155,7 @@ func bodyPath(ctx context.Context, pages []labeledPage) (string, error) {
 	return best, nil
 }
 
-// smallestContainer is the smallest element that holds nearly all of a text.
+// smallestContainer returns the smallest element that contains nearly all of the text.
 func smallestContainer(b extract.Body) *html.Node {
 	chars := map[*html.Node]int{}
 	all := 0
@@ -185,7 +186,7 @@ func addCandidate(pool map[string]int, c candidate) {
 	}
 }
 
-// cheapest orders a pool by cost and bounds it.
+// cheapest sorts candidates by cost and limits their number.
 func cheapest(pool map[string]int) []candidate {
 	out := make([]candidate, 0, len(pool))
 	for p, c := range pool {
@@ -197,16 +198,15 @@ func cheapest(pool map[string]int) []candidate {
 	return out[:min(len(out), maxCandidates)]
 }
 
-// Propose writes selectors from a single page, for a person to look at and change. They are
-// not validated: one page cannot tell what belongs to the template from what belongs to the
-// story.
+// Propose derives selectors from a single page, as a draft for editing. They are not
+// validated: a single page does not show what belongs to the template.
 func Propose(ctx context.Context, p extract.Page) (Config, error) {
 	pages, err := labelPages(ctx, []extract.Page{p})
 	if err != nil {
 		return Config{}, err
 	}
 	if len(pages) == 0 {
-		return Config{}, fmt.Errorf("%w: the page has none", ErrTooFewPages)
+		return Config{}, fmt.Errorf("%w: the page contains none", ErrTooFewPages)
 	}
 	to, err := bodyPath(ctx, pages)
 	if err != nil {

@@ -13,19 +13,19 @@ import (
 	"dateline/internal/news/article/score"
 )
 
-// labeledPage is a page with what the generic reading takes for its article: labels that are
-// right mostly, not always.
+// labeledPage is a page with the result of generic extraction as its label, which is
+// usually but not always right.
 type labeledPage struct {
 	doc      *extract.Document
 	page     *page
 	label    *article.Article
 	body     extract.Body
-	text     string // the body without what other pages repeat
+	text     string // body text without repeated blocks
 	repeated map[string]bool
 	dates    dates.Options
 }
 
-// labelPages reads the pages; those that give no article teach nothing.
+// labelPages labels pages and skips those without an article.
 func labelPages(ctx context.Context, pages []extract.Page) ([]labeledPage, error) {
 	out := make([]labeledPage, 0, len(pages))
 	for _, p := range pages {
@@ -75,7 +75,7 @@ func labelPages(ctx context.Context, pages []extract.Page) ([]labeledPage, error
 	return out, nil
 }
 
-// agreement says how well selected values match a label, from 0 to 1.
+// agreement returns how well selected values match a label, from 0 to 1.
 func (l *labeledPage) agreement(f article.Field, values []string) float64 {
 	if len(values) == 0 {
 		return 0
@@ -107,7 +107,8 @@ func (l *labeledPage) agreement(f article.Field, values []string) float64 {
 	return 0
 }
 
-// bodyAgreement says how well the text of selected elements matches the label.
+// bodyAgreement returns how well the text of selected elements matches the label, from 0
+// to 1.
 func (l *labeledPage) bodyAgreement(nodes, drop []*html.Node) float64 {
 	nodes = outermost(nodes)
 	if len(nodes) == 0 || len(nodes) > 8 {
@@ -121,14 +122,14 @@ func (l *labeledPage) bodyAgreement(nodes, drop []*html.Node) float64 {
 	return score.CompareBody(l.text, strings.Join(kept, "\n\n")).F1()
 }
 
-// findLabel are the elements whose text, or an attribute of them, is the label of a field. The
-// head is left out: what it says is read on every page anyway, and selectors are for the pages
-// where it says nothing.
+// findLabel returns the elements whose text or attribute is the label of a field. The
+// head is skipped: generic extraction reads metadata anyway, and selectors are for pages
+// without it.
 func (l *labeledPage) findLabel(f article.Field) (nodes []*html.Node, attrs []string) {
-	const most = 12
+	const maxNodes = 12
 	var walk func(n *html.Node, depth int) bool
 	walk = func(n *html.Node, depth int) bool {
-		if len(nodes) >= most || depth > 500 {
+		if len(nodes) >= maxNodes || depth > 500 {
 			return false
 		}
 		inside := false

@@ -6,52 +6,54 @@ import (
 	"dateline/internal/news/article"
 )
 
-// Action is what should be done about a site's selectors.
+// Action is an action on the selectors of a site.
 type Action string
 
 // Actions.
 const (
 	ActionNone     Action = "none"
-	ActionLearn    Action = "learn"     // nothing is known, or what is known no longer holds
-	ActionRollBack Action = "roll_back" // the version in use is worse than the one before it
+	ActionLearn    Action = "learn"     // there are no selectors, or they no longer work
+	ActionRollBack Action = "roll_back" // the active version is worse than the previous one
 )
 
-// Decision is an action and its reason, in words for the event that tells people.
+// Decision is an action and its reason.
 type Decision struct {
 	Action Action        `json:"action"`
-	Field  article.Field `json:"field,omitempty"` // whose health decided
+	Field  article.Field `json:"field,omitempty"` // whose health caused the action
 	Reason string        `json:"reason,omitempty"`
 }
 
 const (
-	// healthWindow is how many of the last pages health is taken from.
+	// healthWindow is the number of recent pages that health is computed from.
 	healthWindow = 10
-	// minJudgedPages is how many pages a version is judged by at the earliest.
+	// minJudgedPages is the number of pages before a version is judged.
 	minJudgedPages = 5
-	// minBodyHealth and sickField are the health from which on down selectors are learned anew.
+	// minBodyHealth and minFieldHealth are the health below which selectors are
+	// relearned.
 	minBodyHealth  = 0.6
 	minFieldHealth = 0.4
-	// maxHealthDrop is by how much a new version may fall behind the one before it.
+	// maxHealthDrop is how much worse a new version may be than the previous one.
 	maxHealthDrop = 0.15
-	// learnInterval is how many pages pass after an attempt to learn before the next.
+	// learnInterval is the number of pages between attempts to learn.
 	learnInterval = 10
-	// failedLearnDelay is how many more pages pass where nothing was ever learned.
+	// failedLearnDelay is the number of additional pages after a failed attempt on a
+	// site without selectors.
 	failedLearnDelay = 45
 )
 
-// Monitor watches the selectors of one site. It is a value that is stored between pages: all
-// of it is data, and what it decides depends on nothing else.
+// Monitor tracks the health of the selectors of one site. It is a plain value that is
+// stored between pages; its decisions depend on nothing else.
 type Monitor struct {
-	Version        int                       `json:"version"`                   // in use; 0 is none
-	Previous       int                       `json:"previous,omitempty"`        // to roll back to; 0 is none
-	Expected       map[article.Field]float64 `json:"expected,omitempty"`        // of the version in use, from validation
-	PreviousHealth map[article.Field]float64 `json:"previous_health,omitempty"` // health of the version before it, when it was replaced
-	Recent         []map[article.Field]bool  `json:"recent,omitempty"`          // the last pages, oldest first
-	Pages          int                       `json:"pages"`                     // read since the version came into use
-	SinceLearning  int                       `json:"since_learning"`            // pages since learning was last tried
+	Version        int                       `json:"version"`                   // active; 0: none
+	Previous       int                       `json:"previous,omitempty"`        // target of a rollback; 0: none
+	Expected       map[article.Field]float64 `json:"expected,omitempty"`        // validation scores of the active version
+	PreviousHealth map[article.Field]float64 `json:"previous_health,omitempty"` // health of the previous version when it was replaced
+	Recent         []map[article.Field]bool  `json:"recent,omitempty"`          // results of recent pages, oldest first
+	Pages          int                       `json:"pages"`                     // processed since activation
+	SinceLearning  int                       `json:"since_learning"`            // pages since the last attempt to learn
 }
 
-// Record notes a page that was read.
+// Record records the result of a page.
 func (m Monitor) Record(o Outcome) Monitor {
 	recent := append(append([]map[article.Field]bool{}, m.Recent...), o.Found)
 	if len(recent) > healthWindow {
@@ -63,7 +65,7 @@ func (m Monitor) Record(o Outcome) Monitor {
 	return m
 }
 
-// Activate takes a version into use.
+// Activate replaces the active version.
 func (m Monitor) Activate(c Config) Monitor {
 	before := m.Health()
 	if m.Pages == 0 {
@@ -72,13 +74,13 @@ func (m Monitor) Activate(c Config) Monitor {
 	return Monitor{Version: c.Version, Previous: m.Version, PreviousHealth: before, Expected: expectedShares(c)}
 }
 
-// RollBack takes the previous version into use again.
+// RollBack activates the previous version again.
 func (m Monitor) RollBack(previous Config) Monitor {
 	return Monitor{Version: previous.Version, Expected: expectedShares(previous)}
 }
 
-// LearnFailed notes an attempt to learn that gave nothing better. A site without selectors is read
-// well enough; it is left alone for longer.
+// LearnFailed records a failed attempt to learn. A site without selectors works well
+// enough with generic extraction, so the next attempt is later.
 func (m Monitor) LearnFailed() Monitor {
 	m.SinceLearning = 0
 	if m.Version == 0 {
@@ -101,8 +103,8 @@ func expectedShares(c Config) map[article.Field]float64 {
 	return out
 }
 
-// Health is, per field, the share of the last pages on which the selectors gave it, over the
-// share that validation promised. 1 is as good as promised.
+// Health returns, for each field, the share of recent pages on which selectors found it,
+// relative to the validation score. 1 is as good as expected.
 func (m Monitor) Health() map[article.Field]float64 {
 	out := map[article.Field]float64{}
 	for f, want := range m.Expected {
@@ -119,7 +121,7 @@ func (m Monitor) Health() map[article.Field]float64 {
 	return out
 }
 
-// Decide says what should be done now.
+// Decide returns the action that should be done now.
 func (m Monitor) Decide() Decision {
 	if m.Version == 0 {
 		if m.SinceLearning >= MinPages+1 {
@@ -136,7 +138,7 @@ func (m Monitor) Decide() Decision {
 			was, had := m.PreviousHealth[f]
 			if is, ok := health[f]; had && (ok && is < was-maxHealthDrop || f == article.FieldBody && !ok) {
 				return Decision{Action: ActionRollBack, Field: f, Reason: fmt.Sprintf(
-					"version %d finds the %s on %.0f %% of pages, version %d before it found it on %.0f %%", m.Version, f, 100*is, m.Previous, 100*was)}
+					"version %d finds the %s on %.0f%% of pages, the previous version %d found it on %.0f%%", m.Version, f, 100*is, m.Previous, 100*was)}
 			}
 		}
 	}
@@ -150,7 +152,7 @@ func (m Monitor) Decide() Decision {
 		if f == article.FieldBody {
 			limit = minBodyHealth
 		}
-		// The last few pages alone are enough where none of them has the field.
+		// If none of the last few pages has a body, fewer pages are enough.
 		if none := last[f] == 0 && f == article.FieldBody; ok && (h < limit && len(m.Recent) >= healthWindow || none) {
 			return Decision{Action: ActionLearn, Field: f, Reason: fmt.Sprintf(
 				"the selectors of version %d found the %s on %d of the last %d pages; the site may have changed its template", m.Version, f, m.count(f), len(m.Recent))}
@@ -159,7 +161,7 @@ func (m Monitor) Decide() Decision {
 	return Decision{Action: ActionNone}
 }
 
-// lastPages counts per field on how many of the last n pages it was found.
+// lastPages counts on how many of the last n pages each field was found.
 func (m Monitor) lastPages(n int) map[article.Field]int {
 	out := map[article.Field]int{}
 	for _, p := range m.Recent[max(0, len(m.Recent)-n):] {
@@ -174,7 +176,7 @@ func (m Monitor) lastPages(n int) map[article.Field]int {
 
 func (m Monitor) count(f article.Field) int { return m.lastPages(len(m.Recent))[f] }
 
-// fieldOrder is the order in which the health of fields decides.
+// fieldOrder returns the fields in the order in which their health is checked.
 func fieldOrder() []article.Field {
 	return []article.Field{article.FieldBody, article.FieldTitle, article.FieldPublished, article.FieldAuthors, article.FieldLead, article.FieldSection}
 }

@@ -10,16 +10,16 @@ import (
 	"dateline/internal/news/article/extract"
 )
 
-// path is a compiled XPath expression. Expressions of the shape that Induce writes, which is
-// also what most people write, are matched by hand, several times as fast as the general way:
+// path is a compiled XPath expression. Expressions of the form that Induce writes are
+// matched directly, which is several times as fast as the general XPath evaluation:
 //
 //	//div[contains(concat(' ',normalize-space(@class),' '),' story ')]/p
 //	.//section[@id='x']//time/@datetime
 type path struct {
 	steps    []step
 	attr     string      // of the last step; empty for the element itself
-	relative bool        // begins with a dot
-	expr     *xpath.Expr // for everything else
+	relative bool        // starts with a dot
+	expr     *xpath.Expr // for all other expressions
 }
 
 type step struct {
@@ -44,7 +44,7 @@ func compilePath(p string) (*path, error) {
 	return &path{expr: e}, nil
 }
 
-// simplePath reads the shape that is matched by hand, or says that it is another.
+// simplePath parses an expression of the simple form; ok is false for others.
 func simplePath(p string) (*path, bool) {
 	out := &path{}
 	if strings.HasPrefix(p, ".//") {
@@ -110,7 +110,7 @@ func simpleCond(p string) (c cond, rest string, ok bool) {
 	return c, q, isPlainName(c.attr) && !strings.Contains(c.value, "'")
 }
 
-// isPlainName says whether s is the name of an element or attribute and nothing else.
+// isPlainName reports whether s is just the name of an element or attribute.
 func isPlainName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -121,17 +121,17 @@ func isPlainName(s string) bool {
 	return s != ""
 }
 
-// page is a document with its elements by name, made once for all paths.
+// page is a document with an index of its elements by name.
 type page struct {
 	root  *html.Node
 	byTag map[string][]*html.Node
-	cost  int // that an expression may make of the page, in bytes of text gone through
+	cost  int // estimated worst case of an XPath evaluation, in bytes of scanned text
 }
 
-// maxXPathCost is up to where expressions are left to the library. A condition such as
-// string-length(.) reads the text of an element anew for each that it stands in, p[last()] counts
-// all neighbours for each of them, and nothing can stop it half-way. Real pages stay twenty times
-// below.
+// maxXPathCost is the cost up to which expressions are evaluated by the library, which
+// cannot be interrupted. Some predicates are expensive: string-length(.) reads the text
+// of an element again for each ancestor, and p[last()] counts all siblings. Real pages
+// stay far below this limit.
 const maxXPathCost = 64 << 20
 
 func newPage(root *html.Node) *page {
@@ -141,7 +141,7 @@ func newPage(root *html.Node) *page {
 }
 
 func (p *page) add(n *html.Node, depth int) {
-	const node, pair = 16, 24 // what a step over a node costs, and one between two neighbours
+	const node, pair = 16, 24 // cost of a node, and of a pair of siblings
 	p.cost += depth * node
 	switch n.Type {
 	case html.ElementNode:
@@ -192,8 +192,8 @@ func hasToken(list, name string) bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// findSimple finds up to maxMatches elements: those whose last step fits and whose ancestors fit
-// the steps before it.
+// findSimple returns up to maxMatches elements that match the last step and whose
+// ancestors match the previous steps.
 func (p *path) findSimple(in *page, below *html.Node) []*html.Node {
 	last := len(p.steps) - 1
 	var out []*html.Node
@@ -211,7 +211,7 @@ func (p *path) findSimple(in *page, below *html.Node) []*html.Node {
 	return out
 }
 
-// ancestorsMatch says whether the steps before one lead to an element.
+// ancestorsMatch reports whether the ancestors of an element match the previous steps.
 func (p *path) ancestorsMatch(n *html.Node, at int, top *html.Node) bool {
 	if at == 0 {
 		return true
@@ -227,7 +227,7 @@ func (p *path) ancestorsMatch(n *html.Node, at int, top *html.Node) bool {
 	return false
 }
 
-// elements are what the path selects, below an element where one is given.
+// elements returns the elements that the path selects, below an element if given.
 func (p *path) elements(in *page, below *html.Node) []*html.Node {
 	if p.expr == nil {
 		if p.attr != "" {
@@ -247,7 +247,7 @@ func (p *path) elements(in *page, below *html.Node) []*html.Node {
 	return out
 }
 
-// texts are the values that the path selects: attributes, or the texts of elements.
+// texts returns the values that the path selects: attributes, or the text of elements.
 func (p *path) texts(in *page) []string {
 	var out []string
 	add := func(s string) {
@@ -279,12 +279,12 @@ func (p *path) texts(in *page) []string {
 	return out
 }
 
-// evaluate evaluates an expression in the general way. One that makes the library panic selects
-// nothing from there on.
+// evaluate evaluates a general expression. If the library panics, it returns no further
+// matches.
 func (p *path) evaluate(in *page, below *html.Node, each func(*htmlquery.NodeNavigator)) {
 	defer func() { _ = recover() }()
 	if in.cost > maxXPathCost {
-		return // the page is read as one whose site is not known
+		return // the page falls back to generic extraction
 	}
 	if below == nil {
 		below = in.root

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestPathsMatchedByHand compares what is matched by hand with what the library selects.
-func TestPathsMatchedByHand(t *testing.T) {
+// TestPath_SimpleMatchesXPath compares what is matched by hand with what the library selects.
+func TestPath_SimpleMatchesXPath(t *testing.T) {
 	root, err := html.Parse(strings.NewReader(`<body><main id="m"><article class="story  big
 two"><p class="lead">a <b class="x">b</b></p><div class="story-box"><p>c</p><div class="story"><p class="lead x">d</p></div></div></article>
 <time datetime="2026-03-07" itemprop="datePublished dateCreated">e</time><article class="other"><p>f</p></article></main><div class="lead"><p>g</p></div></body>`))
@@ -42,7 +42,7 @@ two"><p class="lead">a <b class="x">b</b></p><div class="story-box"><p>c</p><div
 // trimmed is a sorted copy: the order of nested elements may differ.
 func trimmed(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
-func TestPathBelow(t *testing.T) {
+func TestPath_Below(t *testing.T) {
 	root, err := html.Parse(strings.NewReader(`<div class="a"><p class="x">1</p></div><div class="b"><p class="x">2</p></div>`))
 	require.NoError(t, err)
 	in := newPage(root)
@@ -55,8 +55,8 @@ func TestPathBelow(t *testing.T) {
 	require.Equal(t, "2", got[0].FirstChild.Data)
 }
 
-// TestStable tells names that people gave from those that machines made.
-func TestStable(t *testing.T) {
+// TestIsStableName tells names that people gave from those that machines made.
+func TestIsStableName(t *testing.T) {
 	for _, s := range []string{"article-body", "fck_detail", "storyText", "detail-content", "sapo", "StoryBodyCompanionColumn"} {
 		require.True(t, isStableName(s), s)
 	}

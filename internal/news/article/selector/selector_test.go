@@ -57,7 +57,7 @@ func TestInduce(t *testing.T) {
 	}
 }
 
-func TestInduceTwoTemplates(t *testing.T) {
+func TestInduce_TwoTemplates(t *testing.T) {
 	s := newSite()
 	pages, _ := pagesOf(s, 9)
 	s.redesign = true
@@ -76,7 +76,7 @@ func TestInduceTwoTemplates(t *testing.T) {
 	}
 }
 
-func TestInduceRefuses(t *testing.T) {
+func TestInduce_RejectsUnusablePages(t *testing.T) {
 	s := newSite()
 	few, _ := pagesOf(s, 3)
 	_, err := selector.Induce(t.Context(), 1, few)
@@ -152,8 +152,8 @@ func read(t *testing.T, sel *selector.Selector, p extract.Page) (*article.Articl
 	return a, selector.VerifyBody(doc, a, o)
 }
 
-// TestBadVersionIsRolledBack takes a version into use that selects the teasers below the text.
-func TestBadVersionIsRolledBack(t *testing.T) {
+// TestDecide_RollsBackAWorseVersion takes a version into use that selects the teasers below the text.
+func TestDecide_RollsBackAWorseVersion(t *testing.T) {
 	s := newSite()
 	pages, _ := pagesOf(s, 8)
 	good, err := selector.Induce(t.Context(), 1, pages)
@@ -175,7 +175,7 @@ func TestBadVersionIsRolledBack(t *testing.T) {
 		if d.Action == selector.ActionRollBack {
 			require.Less(t, i, 10)
 			require.Equal(t, article.FieldBody, d.Field)
-			require.Contains(t, d.Reason, "version 2 finds the body on 0 % of pages, version 1 before it found it on 100 %")
+			require.Contains(t, d.Reason, "version 2 finds the body on 0% of pages, the previous version 1 found it on 100%")
 			mon = mon.RollBack(good)
 			sel = mustCompile(t, good)
 			a, o = read(t, sel, want.page)
@@ -189,7 +189,7 @@ func TestBadVersionIsRolledBack(t *testing.T) {
 	t.Fatal("the bad version stayed")
 }
 
-func TestMonitorSurvivesStorage(t *testing.T) {
+func TestMonitor_RoundTripsThroughJSON(t *testing.T) {
 	s := newSite()
 	pages, _ := pagesOf(s, 6)
 	cfg, err := selector.Induce(t.Context(), 3, pages)
@@ -210,12 +210,12 @@ func TestMonitorSurvivesStorage(t *testing.T) {
 	require.Equal(t, cfg, again)
 }
 
-func TestCompileRefuses(t *testing.T) {
+func TestCompile_RejectsInvalidSelectors(t *testing.T) {
 	one := func(path string) selector.Config {
 		return selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{path}}}}
 	}
 	for _, c := range []struct{ path, why string }{
-		{"//div[", "is no XPath"},
+		{"//div[", "is not valid XPath"},
 		{"", "1 to 400 characters"},
 		{"//*[//*[//*]]", "inside of a condition"},
 		{"//div/following::p", "not supported"},

@@ -13,18 +13,18 @@ import (
 	"dateline/internal/news/article/extract"
 )
 
-// ErrNotConfirmed is wrapped by the reason why a path that somebody suggested is not taken.
-var ErrNotConfirmed = errors.New("the path does not hold on other pages")
+// ErrNotConfirmed is wrapped by the reason why a suggested path is rejected.
+var ErrNotConfirmed = errors.New("the path is not confirmed by other pages")
 
 const (
-	// minSuggestionCoverage is the share of the pages on which a suggested path must find something.
+	// minSuggestionCoverage is the share of pages on which a suggested path must match.
 	minSuggestionCoverage = 0.75
-	// minSuggestionPages is how many pages a suggestion is tried on at least.
+	// minSuggestionPages is the minimum number of pages to test a suggestion on.
 	minSuggestionPages = 3
 )
 
-// MissingFields lists the fields that a configuration has no path for and that fewer than half of the
-// pages state themselves.
+// MissingFields returns the fields that the configuration has no path for and that fewer
+// than half of the pages state in their metadata.
 func MissingFields(ctx context.Context, c Config, pages []extract.Page) []article.Field {
 	counts, read := map[article.Field]int{}, 0
 	for _, p := range pages {
@@ -49,33 +49,35 @@ func MissingFields(ctx context.Context, c Config, pages []extract.Page) []articl
 	return out
 }
 
-// Suggestion is what somebody says of one field of a page that they were shown.
+// Suggestion is an untrusted suggestion for one field of a page, for example from an
+// LLM.
 type Suggestion struct {
-	Value string   // as the page writes it; empty: it has none
-	Paths []string // XPath that selects it, the best first
+	Value string   // as written on the page; empty: none
+	Paths []string // XPath expressions, the best first
 }
 
-// Evidence is a page, and what somebody who saw that page alone copied from it as a field: a
-// vote for its own value and for nothing else. It is needed where pages are written by
-// strangers who may talk whoever reads them into anything.
+// Evidence is a page and the value that was suggested for it independently of other
+// pages. It confirms or contradicts its own value only, because pages may manipulate
+// suggestions.
 type Evidence struct {
 	Page  extract.Page
-	Value string // as the page writes it; empty: nobody was asked, or it has none
+	Value string // as written on the page; empty: unknown or none
 }
 
-// minAgreeingPages is how many pages must bear a suggestion out at least.
+// minAgreeingPages is the minimum number of pages that must confirm a suggestion.
 const minAgreeingPages = 3
 
-// Suggest adds a path that somebody suggests for a field, if other pages bear it out: all that
-// are given, which must not have the one that the suggestion was made from. Evidence is what
-// the metadata of a page says, else what was copied from it. The path must find the field on
-// most pages, take what the evidence names on three at least and on more than it does not, and
-// find different things on different pages where that must be so. So who owns a few pages of
-// a site decides nothing for the others. It goes into those variants of the configuration whose
-// own pages bear it out.
+// Suggest adds a suggested path for a field if other pages confirm it. pages must not
+// contain the page that the suggestion came from.
+//
+// The expected value of a page is its metadata, else the suggested value. The path must
+// match on most pages, select the expected value on at least three pages and on more
+// pages than it contradicts, and select different values on different pages. So a few
+// manipulated pages cannot change the extraction of others. The path is added to the
+// variants whose own pages confirm it.
 func Suggest(ctx context.Context, c Config, f article.Field, path string, pages []Evidence) (Config, error) {
 	if !slices.Contains(learnableFields(), f) {
-		return c, fmt.Errorf("%w: %q is no field that is learned", ErrConfig, f)
+		return c, fmt.Errorf("%w: %q is not a learnable field", ErrConfig, f)
 	}
 	s, err := Compile(withPath(c, f, path, func(Variant) bool { return true }))
 	if err != nil {
@@ -98,13 +100,13 @@ func Suggest(ctx context.Context, c Config, f article.Field, path string, pages 
 	}
 	switch {
 	case all.tried < minSuggestionPages:
-		return c, fmt.Errorf("%w: there are %d to try it on, and it takes %d", ErrNotConfirmed, all.tried, minSuggestionPages)
+		return c, fmt.Errorf("%w: %d pages to test it on, need %d", ErrNotConfirmed, all.tried, minSuggestionPages)
 	case !all.coversPages():
-		return c, fmt.Errorf("%w: it finds the %s on %d of %d", ErrNotConfirmed, f, all.found, all.tried)
+		return c, fmt.Errorf("%w: it finds the %s on %d of %d pages", ErrNotConfirmed, f, all.found, all.tried)
 	case all.agree < minAgreeingPages || all.agree <= all.differ:
-		return c, fmt.Errorf("%w: it takes what %d of them have for the %s, and something else on %d", ErrNotConfirmed, all.agree, f, all.differ)
+		return c, fmt.Errorf("%w: %d pages confirm it for the %s, %d contradict it", ErrNotConfirmed, all.agree, f, all.differ)
 	case f != article.FieldAuthors && f != article.FieldSection && 2*len(values) <= all.found:
-		return c, fmt.Errorf("%w: it finds the same %s on most of them", ErrNotConfirmed, f)
+		return c, fmt.Errorf("%w: it finds the same %s on most pages", ErrNotConfirmed, f)
 	}
 	better := withPath(c, f, path, func(v Variant) bool { t := each[v.Name]; return t != nil && t.coversPages() && t.agree > t.differ })
 	for i, v := range better.Variants {
@@ -122,7 +124,7 @@ func Suggest(ctx context.Context, c Config, f article.Field, path string, pages 
 	return better, nil
 }
 
-// pathTrial counts how a path did.
+// pathTrial counts the results of a path.
 type pathTrial struct{ tried, found, agree, differ int }
 
 func (t *pathTrial) add(o pathTrial) {
@@ -133,7 +135,7 @@ func (t *pathTrial) coversPages() bool {
 	return float64(t.found) >= minSuggestionCoverage*float64(t.tried)
 }
 
-// tryPath holds a path against one page.
+// tryPath tests a path on one page.
 func tryPath(ctx context.Context, s *Selector, f article.Field, w Evidence) (t pathTrial, variant, value string) {
 	doc, err := extract.Parse(ctx, w.Page, extract.DefaultLimits())
 	if err != nil {
@@ -160,12 +162,12 @@ func tryPath(ctx context.Context, s *Selector, f article.Field, w Evidence) (t p
 		t.differ = 1
 	}
 	if f != article.FieldTitle && extract.Plain(value) == extract.Plain(l.label.Title) {
-		t.agree, t.differ = 0, 1 // the headline is on every page, and is nothing else
+		t.agree, t.differ = 0, 1 // the headline is never the value of another field
 	}
 	return t, o.Variant, value
 }
 
-// matchesCopied says whether what was taken for a field is what somebody copied from the page.
+// matchesCopied reports whether an extracted value matches a suggested one.
 func (l *labeledPage) matchesCopied(f article.Field, a *article.Article, copied string) bool {
 	if f == article.FieldPublished {
 		d, ok := dates.Parse(copied, l.dates)
@@ -177,7 +179,8 @@ func (l *labeledPage) matchesCopied(f article.Field, a *article.Article, copied 
 	return own.agreement(f, []string{copied}) == 1
 }
 
-// withPath gives a configuration in which some variants have one path to a field.
+// withPath returns a configuration in which the selected variants have one path to a
+// field.
 func withPath(c Config, f article.Field, path string, which func(Variant) bool) Config {
 	c.Variants = slices.Clone(c.Variants)
 	for i, v := range c.Variants {
@@ -194,7 +197,7 @@ func withPath(c Config, f article.Field, path string, which func(Variant) bool) 
 	return c
 }
 
-// valueOf writes a field down, for comparing.
+// valueOf returns a field as text, for comparison.
 func valueOf(a *article.Article, f article.Field) string {
 	switch f {
 	case article.FieldTitle:

@@ -9,7 +9,7 @@ import (
 	"dateline/internal/news/article/extract"
 )
 
-// PathMatch is what one path takes from a page.
+// PathMatch is what one path matches on a page.
 type PathMatch struct {
 	Variant string
 	Field   string // a field, body or drop
@@ -18,14 +18,14 @@ type PathMatch struct {
 	Values  []string // the first few, shortened
 }
 
-// Bounds of what Look shows.
+// Limits of a trace.
 const (
 	maxTraceValues = 5
 	maxTraceRunes  = 300
 )
 
-// Trace says what every path of a configuration takes from a page, in the order of the
-// configuration, also of variants that do not fit: for people who write selectors.
+// Trace returns the matches of every path of a configuration, in the order of the
+// configuration, including variants that don't match. It is for editing selectors.
 func (s *Selector) Trace(doc *extract.Document) []PathMatch {
 	in := newPage(doc.Root)
 	var out []PathMatch

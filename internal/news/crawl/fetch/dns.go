@@ -146,3 +146,10 @@ func (c *dnsCache) evict() {
 		delete(c.names, host)
 	}
 }
+
+// Lookup returns the addresses of a host from the cache that requests use, for rate
+// limits per IP address. The TTL is always zero.
+func (f *Fetcher) Lookup(ctx context.Context, host string) ([]netip.Addr, time.Duration, error) {
+	addrs, err := f.resolve(ctx, host)
+	return addrs, 0, err
+}

@@ -7,7 +7,7 @@ import (
 	"dateline/internal/news/crawl/robots"
 )
 
-// FetchRobots fetches the robots.txt of an origin, for a robots.Cache. It is a
+// FetchRobots fetches the robots.txt of an origin. It is a
 // robots.Source.
 func (f *Fetcher) FetchRobots(ctx context.Context, origin string) (robots.Response, error) {
 	r, err := f.Fetch(ctx, Request{URL: origin + "/robots.txt", Kind: KindRobots})

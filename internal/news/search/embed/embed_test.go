@@ -37,7 +37,7 @@ func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client
 	return &embed.Client{URL: s.URL + "/v1/", Key: secret.NewText("a-key"), Model: "m", VectorLength: 2, HTTP: s.Client()}, calls
 }
 
-func TestTextsAreEmbeddedInTheirOrder(t *testing.T) {
+func TestEmbed_KeepsTheOrder(t *testing.T) {
 	c, calls := endpoint(t, nil)
 	texts := make([]string, 70)
 	for i := range texts {
@@ -54,7 +54,7 @@ func TestTextsAreEmbeddedInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestWrongAnswersAreErrorsWithoutSecrets(t *testing.T) {
+func TestEmbed_InvalidResponsesAreErrorsWithoutSecrets(t *testing.T) {
 	for name, spoil := range map[string]func(http.ResponseWriter) bool{
 		"refused": func(w http.ResponseWriter) bool {
 			http.Error(w, "Bearer a-key is wrong", http.StatusUnauthorized)

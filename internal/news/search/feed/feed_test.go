@@ -19,7 +19,7 @@ func hit(title, url string) search.Hit {
 }
 
 // What readers make of the feeds.
-func TestReadersUnderstandBothFeeds(t *testing.T) {
+func TestFeed_RSSAndJSON(t *testing.T) {
 	f := feed.Feed{Title: "Gold & <silver>", Home: "https://dateline.example/", Hits: []search.Hit{hit(`<script>alert("1")</script> Giá vàng`, "https://baomai.example/vang?a=1&b=2"), hit("Bad link", "javascript:alert(1)")}}
 	rss, err := f.RSS()
 	if err != nil {

@@ -23,14 +23,14 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// desk is a newsroom whose articles are searched.
-type desk struct {
+// fixture is a newsroom with a search index.
+type fixture struct {
 	*newsroomtest.Newsroom
 	engine *spoilable
 	x      *indexer.Indexer
 }
 
-// spoilable is the engine, with what may go wrong around it.
+// spoilable is an engine with injected failures.
 type spoilable struct {
 	search.Engine
 	refuse uuid.UUID // an article that it does not take
@@ -53,34 +53,34 @@ func (s *spoilable) Index(ctx context.Context, docs []search.Document) error {
 	return s.Engine.Index(ctx, docs)
 }
 
-func open(t *testing.T) *desk {
+func open(t *testing.T) *fixture {
 	n := newsroomtest.Open(t)
 	log := slog.New(slog.DiscardHandler)
 	e := &spoilable{Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: log})}
-	return &desk{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store, Engine: e, Events: n.Bus, Log: log}}
+	return &fixture{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store, Engine: e, Events: n.Bus, Log: log}}
 }
 
-func (d *desk) drain() int {
+func (d *fixture) drain() int {
 	d.T.Helper()
 	n, err := d.x.Sync(d.T.Context(), func(int) {})
 	d.Must(err)
 	return n
 }
 
-func (d *desk) finds(text string) int {
+func (d *fixture) finds(text string) int {
 	d.T.Helper()
 	a, err := d.engine.Search(d.T.Context(), search.Request{Text: text})
 	d.Must(err)
 	return a.Total
 }
 
-func (d *desk) open() int { return d.Count("select count(*) from article_changes") }
+func (d *fixture) open() int { return d.Count("select count(*) from article_changes") }
 
 func article(key, title string) search.Document {
 	return search.Document{ID: searchtest.ID(key), Title: title, URL: "https://news.example/" + key, Domain: "news.example", Published: time.Now()}
 }
 
-func TestArticlesAreFoundAsTheyAreStoredChangedAndDeleted(t *testing.T) {
+func TestSync_FollowsChanges(t *testing.T) {
 	d := open(t)
 	for i := range 230 { // more than one batch
 		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "First wording"), time.Now())
@@ -95,9 +95,9 @@ func TestArticlesAreFoundAsTheyAreStoredChangedAndDeleted(t *testing.T) {
 	}
 }
 
-// A worker that read an article before it was deleted, and writes after another
-// has taken it out, does not bring it back.
-func TestADeletedArticleIsNotBroughtBack(t *testing.T) {
+// A worker that read an article before its deletion, and writes it after another worker
+// has removed it from the index, does not restore it.
+func TestSync_DoesNotRestoreDeletedArticles(t *testing.T) {
 	d := open(t)
 	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 	d.engine.before = func() {
@@ -113,7 +113,7 @@ func TestADeletedArticleIsNotBroughtBack(t *testing.T) {
 	}
 }
 
-func TestAnArticleThatIsRefusedHoldsUpNoOther(t *testing.T) {
+func TestSync_RejectedArticleBlocksNoOthers(t *testing.T) {
 	d := open(t)
 	for _, key := range []string{"a", "b", "c"} {
 		searchtest.Store(d.Newsroom, article(key, "Needle"), time.Now())
@@ -129,7 +129,7 @@ func TestAnArticleThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestNothingIsLostWhileTheEngineIsAway(t *testing.T) {
+func TestSync_RetriesWhileTheEngineIsUnavailable(t *testing.T) {
 	d := open(t)
 	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
 	d.engine.down = true
@@ -143,7 +143,7 @@ func TestNothingIsLostWhileTheEngineIsAway(t *testing.T) {
 	}
 }
 
-func (d *desk) save(s savedsearch.Search) savedsearch.Search {
+func (d *fixture) save(s savedsearch.Search) savedsearch.Search {
 	d.T.Helper()
 	service := &savedsearch.Service{Store: d.Store, Engine: d.engine}
 	made, _, err := service.Create(d.T.Context(), d.Owner, s, idempotency.Key{})
@@ -151,9 +151,9 @@ func (d *desk) save(s savedsearch.Search) savedsearch.Search {
 	return made
 }
 
-// However often and by however many workers an article is indexed, each search
-// that it is for tells of it once.
-func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
+// Each search alerts once for an article, however often and by however many workers it
+// is indexed.
+func TestSync_AlertsOncePerArticle(t *testing.T) {
 	d := open(t)
 	gold := d.save(savedsearch.Search{Name: "Gold", Query: `"giá vàng" -bạc`, Alert: true})
 	d.save(savedsearch.Search{Name: "Silent", Query: "vàng"})
@@ -174,7 +174,7 @@ func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
 		d.Workspace.ID, gold.ID.String(), searchtest.ID("new").String()); n != 1 || d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1", other.ID) != 0 {
 		t.Error("the event is another")
 	}
-	// It changes, again and again, with several workers.
+	// The article changes repeatedly, with several workers.
 	for range 8 {
 		searchtest.Store(d.Newsroom, article("new", "Giá vàng hôm nay, mới"), time.Now())
 	}
@@ -190,22 +190,22 @@ func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
 	if told() != 1 {
 		t.Errorf("told %d times", told())
 	}
-	// Silver is gone from the headline: now it is one, and was found after the search was made.
+	// The changed headline matches now, and the article was found after the search was
+	// created.
 	searchtest.Store(d.Newsroom, article("silver", "Giá vàng"), time.Now())
 	if d.drain(); told() != 2 {
 		t.Errorf("told %d times of what matches now", told())
 	}
 }
 
-// While the index is built anew it takes changes too, and a worker that dies
-// half way leaves it to the next to go on.
-func TestTheIndexIsBuiltAnewWhileItAnswers(t *testing.T) {
+// During a rebuild changes are indexed too, and the next worker continues after a crash.
+func TestReindex_KeepsServing(t *testing.T) {
 	d := open(t)
 	for i := range 150 {
 		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "Needle"), time.Now())
 	}
 	d.drain()
-	// What no article stands behind, and what was lost.
+	// Index entries without an article, and articles without an index entry.
 	d.Must(d.engine.Index(t.Context(), []search.Document{{ID: searchtest.ID("ghost"), Version: 1, Title: "Ghost", Published: time.Now()}}))
 	d.Must(d.engine.Delete(t.Context(), []uuid.UUID{searchtest.ID("a7")}))
 	var at indexer.Progress

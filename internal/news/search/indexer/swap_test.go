@@ -14,8 +14,7 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-// between lets something happen between the first and the second of what is
-// written to two indexes.
+// between runs a function between the two writes to the indexes.
 type between struct {
 	search.Engine
 	happens func()
@@ -45,9 +44,8 @@ func (b *between) DeleteFromRebuild(ctx context.Context, name string, ids []uuid
 	return b.write(func() error { return b.Engine.DeleteFromRebuild(ctx, name, ids) })
 }
 
-// A change that comes in the very moment in which the indexes change places is in
-// the new one.
-func TestNoChangeIsLostWhenTheIndexesChangePlaces(t *testing.T) {
+// A change during the swap of the indexes is in the new one.
+func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 	for name, deletes := range map[string]bool{"a new article": false, "a deleted one": true} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-func TestTooOld(t *testing.T) {
+func TestIsTooOld(t *testing.T) {
 	for version, want := range map[string]bool{"1.14.9": true, "0.30.5": true, "1.15.0": false, "1.15.0-rc.2": false, "1.50.0": false, "2.0.0": false, "unknown": false, "": false} {
 		if got := meili.IsTooOld(version); got != want {
 			t.Errorf("%q: got too old %v, want %v", version, got, want)
@@ -25,7 +25,7 @@ func TestTooOld(t *testing.T) {
 	}
 }
 
-// Help and guide name the version that is checked.
+// Help and documentation name the version that is checked.
 func TestMinVersion_IsDocumented(t *testing.T) {
 	guide, err := os.ReadFile("../../../../docs/how-to/use-meilisearch.md")
 	if err != nil {
@@ -36,8 +36,8 @@ func TestMinVersion_IsDocumented(t *testing.T) {
 	}
 }
 
-// Checks find what is wrong, and change nothing. They run on a real Meilisearch
-// too where MEILISEARCH_URL names one.
+// Checks detect misconfiguration without changing anything. They also run on a real
+// Meilisearch if MEILISEARCH_URL is set.
 func TestChecks(t *testing.T) {
 	url, key := os.Getenv("MEILISEARCH_URL"), os.Getenv("MEILISEARCH_KEY")
 	if url == "" {

@@ -20,7 +20,7 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-// The suite runs on a real Meilisearch where MEILISEARCH_URL names one.
+// The suite runs on a real Meilisearch if MEILISEARCH_URL is set.
 func TestSuite(t *testing.T) {
 	url := os.Getenv("MEILISEARCH_URL")
 	if url == "" {
@@ -53,7 +53,7 @@ func article(version int64) search.Document {
 	return search.Document{ID: searchtest.ID("a"), Version: version, Title: fmt.Sprintf("Version %d", version), Domain: "x.example", Published: searchtest.Now(), Tags: []string{"t"}}
 }
 
-func TestSettingsAreThoseOfThisBuild(t *testing.T) {
+func TestStaleSettings_ComparesWithThisBuild(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{Embedder: &searchtest.Embedder{}})
 	if err := e.Prepare(t.Context()); err != nil { // again, with the index there
@@ -82,7 +82,7 @@ func TestSettingsAreThoseOfThisBuild(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreIndexedWhenTheirTaskHasSucceeded(t *testing.T) {
+func TestIndex_WaitsForTheTask(t *testing.T) {
 	f := meilitest.Start(t)
 	embedder := &searchtest.Embedder{}
 	e := open(t, f, meili.Options{Embedder: embedder})
@@ -109,7 +109,7 @@ func TestDocumentsAreIndexedWhenTheirTaskHasSucceeded(t *testing.T) {
 	}
 }
 
-func TestSearchesSayWhatTheyMean(t *testing.T) {
+func TestSearch_SendsTheExpectedRequest(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{Embedder: &searchtest.Embedder{}})
 	for name, c := range map[string]struct {
@@ -166,7 +166,7 @@ func TestAnswersAreReadAsText(t *testing.T) {
 	if v := a.Facets[0].Values; len(v) != 2 || v[0] != (search.FacetValue{Value: "b.example", Count: 7}) || len(a.Facets[2].Values) != 0 {
 		t.Errorf("facets %+v", a.Facets)
 	}
-	// Meilisearch does not tell diacritics apart; what is written so comes first all the same.
+	// Meilisearch ignores diacritics; exact matches come first anyway.
 	f.Found = func(map[string]any) map[string]any {
 		return map[string]any{"hits": []any{hit("bo", "Con bò", ""), hit("boyte", "Bộ Y tế", "")}, "estimatedTotalHits": 2}
 	}
@@ -178,8 +178,8 @@ func TestAnswersAreReadAsText(t *testing.T) {
 	}
 }
 
-// A question that no article has all words of is answered by those that have some
-// of its telling words; each word is looked for on its own.
+// A question whose words occur in no single article matches articles with some of its
+// significant words; each word is searched separately.
 func TestSearch_QuestionFindsArticlesThatLackWords(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
@@ -213,7 +213,7 @@ func TestSearch_QuestionFindsArticlesThatLackWords(t *testing.T) {
 	}
 }
 
-// What Meilisearch finds for a prefix may differ from it by a typo.
+// Meilisearch tolerates typos in prefixes.
 func TestSearch_PrefixMatchesExactly(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
@@ -231,7 +231,7 @@ func TestSearch_PrefixMatchesExactly(t *testing.T) {
 	}
 }
 
-// Meilisearch knows synonyms of up to three words of a query.
+// Meilisearch recognizes synonyms of up to three words.
 func TestSearch_LongNamesAreSentAsTheirShortSynonym(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
@@ -250,7 +250,7 @@ func TestSearch_LongNamesAreSentAsTheirShortSynonym(t *testing.T) {
 	}
 }
 
-func TestErrorsSayNothingOfWhatWasSent(t *testing.T) {
+func TestErrors_DoNotContainTheRequest(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
 	wrong := meili.New(meili.Options{URL: f.URL, Key: "another-key", Log: slog.New(slog.DiscardHandler)})

@@ -22,7 +22,7 @@ func other(key string) search.Document {
 	return d
 }
 
-func TestARebuiltIndexTakesTheOldOnesPlace(t *testing.T) {
+func TestRebuild_ReplacesTheIndex(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
 	if err := e.Index(t.Context(), []search.Document{article(1)}); err != nil {
@@ -51,7 +51,7 @@ func TestARebuiltIndexTakesTheOldOnesPlace(t *testing.T) {
 	rebuilt(t, f, name)
 }
 
-// rebuilt says whether the new index answers, and the old one is gone.
+// rebuilt asserts that the new index is live and the old one is deleted.
 func rebuilt(t *testing.T, f *meilitest.Server, name string) {
 	t.Helper()
 	if f.Document("articles", searchtest.ID("b").String()) == nil || f.Document("articles", searchtest.ID("a").String()) != nil || slices.Contains(f.Names(), name) {
@@ -59,9 +59,8 @@ func rebuilt(t *testing.T, f *meilitest.Server, name string) {
 	}
 }
 
-// A worker that dies has perhaps swapped the indexes, or asked for it. The next
-// one must not swap them back.
-func TestIndexesAreSwappedOnce(t *testing.T) {
+// A worker may die after swapping the indexes. The next one must not swap them back.
+func TestFinishRebuild_SwapsOnce(t *testing.T) {
 	for trouble, cause := range map[string]func(f *meilitest.Server){
 		"the swap was asked for, and not done yet":      func(f *meilitest.Server) { f.LoseAnswer("/swap-indexes") },
 		"the swap was done, and the old index is there": func(f *meilitest.Server) { f.FailTasks("indexDeletion") },
@@ -95,7 +94,7 @@ func TestIndexesAreSwappedOnce(t *testing.T) {
 
 // Whoever sets an embedder up later has an index full of articles without
 // vectors. It answers by words until it is built anew.
-func TestAnEmbedderComesLater(t *testing.T) {
+func TestPrepare_EmbedderAddedLater(t *testing.T) {
 	f := meilitest.Start(t)
 	if err := open(t, f, meili.Options{}).Index(t.Context(), []search.Document{article(1)}); err != nil {
 		t.Fatal(err)
@@ -135,7 +134,7 @@ func TestAnEmbedderComesLater(t *testing.T) {
 }
 
 // One article that Meilisearch cannot take is no reason to think that it is away.
-func TestWhatIsRefusedIsToldFromWhatIsAway(t *testing.T) {
+func TestErrors_DistinguishRejectedFromUnavailable(t *testing.T) {
 	f := meilitest.Start(t)
 	e := open(t, f, meili.Options{})
 	f.Limit(4000)

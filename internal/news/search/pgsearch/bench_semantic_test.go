@@ -13,14 +13,14 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-// tsvectors plays a model of 1,024 numbers: texts of one beginning are near each other.
-type tsvectors struct{}
+// benchEmbedder simulates a model with 1,024 dimensions: texts with the same beginning are near each other.
+type benchEmbedder struct{}
 
 const benchLength = 1024
 
-func (tsvectors) Dimensions() int { return benchLength }
+func (benchEmbedder) Dimensions() int { return benchLength }
 
-func (tsvectors) Embed(_ context.Context, texts []string) ([][]float32, error) {
+func (benchEmbedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
 		var seed uint64
@@ -36,9 +36,9 @@ func (tsvectors) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-// benchMeaning measures the search by meaning, among the vectors that there are.
+// benchMeaning measures semantic search.
 func benchMeaning(t *testing.T, pool *pgxpool.Pool, l *searchtest.Load) {
-	e := pgsearch.New(pool, pgsearch.Options{Embedder: tsvectors{}, Model: "bench", Log: slog.New(slog.DiscardHandler)})
+	e := pgsearch.New(pool, pgsearch.Options{Embedder: benchEmbedder{}, Model: "bench", Log: slog.New(slog.DiscardHandler)})
 	for made := 0; made < *benchVectors; {
 		some, err := e.EmbedMissing(t.Context(), 500)
 		if err != nil {

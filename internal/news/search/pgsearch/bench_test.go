@@ -35,7 +35,7 @@ type class struct {
 	request func(i int) search.Request
 }
 
-// kinds are what people search in a day, of each kind as many.
+// kinds are the kinds of queries of a typical day, in equal numbers.
 func kinds(l *searchtest.Load, n int) []class {
 	words := func(text string, from, to int) string { return strings.Join(strings.Fields(text)[from:to], " ") }
 	return []class{
@@ -98,7 +98,7 @@ func prefix(w string) string { r := []rune(w); return string(r[:max(3, len(r)-1)
 
 func typo(w string) string { w = search.Key(w); return w[:1] + "q" + w[1:] }
 
-// TestBench measures; make bench-search prints what it says.
+// TestBench runs the search benchmark; make bench-search prints its results.
 func TestBench(t *testing.T) {
 	n := *benchArticles
 	if n == 0 {
@@ -145,7 +145,7 @@ func TestBench(t *testing.T) {
 	fmt.Println(string(raw))
 }
 
-// fill indexes what lacks of n articles, and says how many a second.
+// fill indexes the articles that are missing, and returns the rate.
 func fill(t *testing.T, e *pgsearch.Engine, pool *pgxpool.Pool, l *searchtest.Load, n int) float64 {
 	var have int
 	if err := pool.QueryRow(t.Context(), "select count(*) from search_documents").Scan(&have); err != nil {
@@ -174,8 +174,7 @@ func fill(t *testing.T, e *pgsearch.Engine, pool *pgxpool.Pool, l *searchtest.Lo
 	return float64(until-have) / took
 }
 
-// benchPool is a new database, or the one that SEARCH_BENCH_URL names: filled
-// once, it is measured many times.
+// benchPool returns a new database, or the reusable one in SEARCH_BENCH_URL.
 func benchPool(t *testing.T) *pgxpool.Pool {
 	url := os.Getenv("SEARCH_BENCH_URL")
 	if url == "" {
@@ -212,7 +211,7 @@ func measure(t *testing.T, e *pgsearch.Engine, c class, n int) []time.Duration {
 	return took
 }
 
-// crowd lets so many search at the same time.
+// crowd runs concurrent searches.
 func crowd(t *testing.T, e *pgsearch.Engine, kinds []class, together, each int) (took []time.Duration) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -230,7 +229,7 @@ func crowd(t *testing.T, e *pgsearch.Engine, kinds []class, together, each int) 
 	return took
 }
 
-// baseline is what one writes first: the newest that hold the word, and how many there are.
+// baseline is the naive query: the newest articles with the word, and their number.
 func baseline(t *testing.T, pool *pgxpool.Pool, l *searchtest.Load) (took []time.Duration) {
 	for i := range 8 {
 		began := time.Now()

@@ -24,7 +24,7 @@ func exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	}
 }
 
-// lock keeps everybody else from a table until the test calls what it gives.
+// lock locks a table until the returned function is called.
 func lock(t *testing.T, pool *pgxpool.Pool, table string) (unlock func()) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
@@ -50,9 +50,8 @@ func ask(t *testing.T, e *pgsearch.Engine, text string) (search.Response, error)
 	return e.Search(t.Context(), search.Request{Text: text, Now: searchtest.Now()})
 }
 
-// Whatever holds a search up, it ends: with what is found among the newest, or
-// by saying that there is too much to do.
-func TestASearchThatTakesTooLongEnds(t *testing.T) {
+// A blocked search ends with a partial result or ErrBusy.
+func TestSearch_TimesOut(t *testing.T) {
 	e, pool := bounded(t, pgsearch.Options{StatementTimeout: 100 * time.Millisecond})
 	unlock := lock(t, pool, "search_words") // of which typos are corrected
 	a, err := ask(t, e, "giá vàng")
@@ -75,7 +74,7 @@ func TestASearchThatTakesTooLongEnds(t *testing.T) {
 	}
 }
 
-func TestSoManySearchAtOnceAndNoMore(t *testing.T) {
+func TestSearch_LimitsConcurrency(t *testing.T) {
 	e, pool := bounded(t, pgsearch.Options{MaxConcurrent: 1, MaxWait: time.Millisecond, StatementTimeout: time.Minute})
 	unlock := lock(t, pool, "search_documents")
 	first := make(chan error)
@@ -146,8 +145,8 @@ func TestSearch_ManyMatchesAreLimitedToATimeWindow(t *testing.T) {
 	}
 }
 
-// A page may have more words than Postgres can index.
-func TestEndlessTextsAreIndexedAsFarAsTheyGo(t *testing.T) {
+// A page may contain more words than Postgres can index.
+func TestIndex_TruncatesVeryLongTexts(t *testing.T) {
 	e, _ := bounded(t, pgsearch.Options{})
 	var body strings.Builder
 	for i := range 40_000 {

@@ -7,9 +7,9 @@ import (
 	"dateline/internal/testing/searchtest"
 )
 
-// While the model is away articles are found by their words, and their meaning
-// is made up for afterwards; what is embedded already is not embedded again.
-func TestMissingVectorsAreMadeUpFor(t *testing.T) {
+// While the embedder is unavailable, articles are found by keywords; missing vectors are
+// added later, without embedding other articles again.
+func TestEmbedMissing_AddsMissingVectors(t *testing.T) {
 	model := &searchtest.Embedder{}
 	e := open(t, model)
 	model.Down.Store(true)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Whatever lies between two moments is asked for, and not much that lies before.
-func TestStretchesHoldWhatIsAskedFor(t *testing.T) {
+// The buckets contain every time in the range and little before it.
+func TestBucketsBetween_CoverTheRange(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	base := time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)
 	for range 20_000 {
-		// Some of minutes, some of years.
+		// From minutes to years.
 		length := time.Duration(float64(time.Minute) * float64(uint64(1)<<random.IntN(22)) * (1 + random.Float64()))
 		from := base.Add(-time.Duration(random.Int64N(int64(10 * 365 * 24 * time.Hour))))
 		to := from.Add(length)

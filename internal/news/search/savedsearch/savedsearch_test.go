@@ -20,9 +20,9 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// A feed finds by what its search goes by: by words all that has them, by meaning
-// what is near and not old. Both tell the newest first.
-func TestAFeedGoesByItsMode(t *testing.T) {
+// A feed uses the mode of its search: keyword feeds contain all exact matches, semantic
+// feeds the nearest recent articles. Both are sorted by time.
+func TestFeed_UsesTheModeOfTheSearch(t *testing.T) {
 	n := newsroomtest.Open(t)
 	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Embedder: &searchtest.Embedder{}, Model: "test", Log: slog.New(slog.DiscardHandler)})
 	s := &savedsearch.Service{Store: n.Store, Engine: engine}
@@ -61,8 +61,8 @@ func TestAFeedGoesByItsMode(t *testing.T) {
 	}
 }
 
-// A workspace sees the articles of its sources. One without sources sees none:
-// an empty list of domains must reach the engine as such, not as "everything".
+// A workspace sees the articles of its sources. Without sources it sees none: an empty
+// list of domains must not mean all domains.
 func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 	n := newsroomtest.Open(t)
 	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)})
@@ -75,7 +75,7 @@ func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 	n.Exec("update saved_searches set alert_since = now() - interval '1 day'")
 	token, err := s.CreateFeed(t.Context(), n.Owner, made.ID)
 	n.Must(err)
-	// seen counts what each way to the articles gives.
+	// seen counts the results of each way to list articles.
 	seen := func() map[string]int {
 		out := map[string]int{}
 		for text, r := range map[string]search.Request{

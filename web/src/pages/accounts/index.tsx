@@ -65,7 +65,7 @@ function Refused() {
   const reason = reasons.find((r) => r === refused) ?? 'failed'
   return (
     <Alert color="red" icon={<IconPlugOff aria-hidden />} title={t('accounts.refused')} mb="md" role="alert" withCloseButton closeButtonLabel={t('close')} onClose={() => void navigate({ to: '/accounts', replace: true })} data-refused={reason}>
-      {t(`accounts.why.${reason}`)}
+      {t(`accounts.errors.${reason}`)}
     </Alert>
   )
 }

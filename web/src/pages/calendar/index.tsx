@@ -159,7 +159,7 @@ function Legend({ colors, choose, networks }: { colors: Colors; choose: (c: Colo
   const { t } = useTranslation()
   return (
     <Group gap="md" justify="space-between">
-      <Group gap="md" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('calendar.colors')}>
+      <Group gap="md" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('calendar.legend')}>
         {colors === 'status'
           ? (['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'canceled'] as const).map((s) => {
               const { icon: Icon, color } = looks[s]

@@ -163,7 +163,7 @@ function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { re
     onError: notifyError,
   })
   return (
-    <Modal opened onClose={close} title={t(what === 'retry' ? 'dead.lookRetry' : 'dead.lookDiscard')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal opened onClose={close} title={t(what === 'retry' ? 'dead.askRetry' : 'dead.askDiscard')} closeButtonProps={{ 'aria-label': t('close') }}>
       {look.error ? (
         <Failed error={look.error} retry={() => void look.refetch()} />
       ) : !look.data ? (

@@ -22,7 +22,7 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
     <Modal opened onClose={close} title={t('search.save')} closeButtonProps={{ 'aria-label': t('close') }}>
       {keep.data ? (
         <Stack>
-          <Text role="status">{t('search.kept', { name: keep.data.name })}</Text>
+          <Text role="status">{t('search.isSaved', { name: keep.data.name })}</Text>
           <Feed id={keep.data.id} open={keep.data.feed} />
           <LinkButton to="/news/saved" variant="default">
             {t('news.saved')}

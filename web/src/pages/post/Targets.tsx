@@ -49,7 +49,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
         <Anchor href={target.url} target="_blank" rel="noreferrer" size="sm">
           <Group gap={4} component="span">
             <IconExternalLink size={16} aria-hidden />
-            {t('post.see')}
+            {t('post.viewOnNetwork')}
           </Group>
         </Anchor>
       )}

@@ -68,9 +68,9 @@ export function PostPage() {
             </Stack>
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 5 }}>
-            <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('post.story')}>
+            <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('post.timeline')}>
               <Title order={2} size="h4">
-                {t('post.story')}
+                {t('post.timeline')}
               </Title>
               {story.error ? <Failed error={story.error} retry={() => void story.refetch()} /> : story.data ? <Timeline story={story.data} /> : <Waiting />}
               {p.workflow_url && (
@@ -135,9 +135,9 @@ function Approval({ post }: { post: Post }) {
   const a = post.approval
   if (!a || post.status !== 'draft' || a.state === 'none' || a.state === 'approved') return null
   return (
-    <Alert color={a.state === 'pending' ? 'grape' : 'pink'} title={t(a.state === 'pending' ? 'post.waits' : 'post.sentBack')}>
+    <Alert color={a.state === 'pending' ? 'grape' : 'pink'} title={t(a.state === 'pending' ? 'post.pendingApproval' : 'post.changesRequested')}>
       {a.state === 'pending' && (
-        <Text size="sm">{t(decides ? 'post.waitsText' : 'post.waitsOthers')}</Text>
+        <Text size="sm">{t(decides ? 'post.pendingApprovalText' : 'post.pendingApprovalOthers')}</Text>
       )}
       {a.note && (
         <Text size="sm" className="dl-text">
@@ -164,7 +164,7 @@ function Approval({ post }: { post: Post }) {
               close()
             }}
           >
-            {t('post.sendBack')}
+            {t('post.requestChanges')}
           </Button>
         </Group>
       </Modal>

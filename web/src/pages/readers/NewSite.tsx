@@ -20,7 +20,7 @@ export function NewSite({ close }: { close: () => void }) {
   })
   const made = make.data
   return (
-    <Modal opened onClose={close} size="lg" title={made ? t('readers.made', { name: made.site.name }) : t('readers.newSite')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal opened onClose={close} size="lg" title={made ? t('readers.added', { name: made.site.name }) : t('readers.newSite')} closeButtonProps={{ 'aria-label': t('close') }}>
       {made ? (
         <Stack>
           <TrackerSnippet site={made.site} />

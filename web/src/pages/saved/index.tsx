@@ -110,7 +110,7 @@ function Kept({ search: n }: { search: Saved }) {
           </Badge>
         )}
         <Text size="sm" c="dimmed" data-told={n.alert_count}>
-          {t('saved.told', { count: n.alert_count, number: new Intl.NumberFormat(i18n.language).format(n.alert_count) })}
+          {t('saved.alertCount', { count: n.alert_count, number: new Intl.NumberFormat(i18n.language).format(n.alert_count) })}
           {n.last_alerted_at && (
             <>
               , <Ago at={n.last_alerted_at} />
@@ -123,7 +123,7 @@ function Kept({ search: n }: { search: Saved }) {
           {t('saved.open')}
         </LinkButton>
         <Button size="xs" variant="default" onClick={() => toggle('told')} aria-expanded={open === 'told'} disabled={n.alert_count === 0}>
-          {t('saved.whatTold')}
+          {t('saved.alertList')}
         </Button>
         {may && (
           <Button size="xs" variant="default" onClick={() => toggle('feed')} aria-expanded={open === 'feed'}>

@@ -42,7 +42,7 @@ export function Editor({ domain, config: first, from, pages, page, setPage, save
   const keep = useMutation({
     mutationFn: () => unwrap(api.POST('/api/v1/domains/{domain}/selectors', { params: { path: { domain }, header: idempotencyHeader() }, body: { config: wanted, activate, ...(note.trim() ? { note: note.trim() } : {}) } })),
     onSuccess: (made) => {
-      notifySuccess(t(made.state === 'active' ? 'selectors.inUse' : 'selectors.kept', { version: made.version }))
+      notifySuccess(t(made.state === 'active' ? 'selectors.inUse' : 'selectors.isSaved', { version: made.version }))
       saved(made)
     },
     onSettled: () => {

@@ -65,7 +65,7 @@ export function Health({ reading: r }: { reading: Schemas['Extraction'] }) {
       )}
       {r.requested_action && (
         <Alert color="cyan" role="status" data-wish={r.requested_action}>
-          {t(`selectors.wish.${r.requested_action}`)} {r.action_reason}
+          {t(`selectors.requested.${r.requested_action}`)} {r.action_reason}
         </Alert>
       )}
       {may && (

@@ -63,8 +63,8 @@ export function History({ domain, versions, load }: { domain: string; versions: 
           )}
           {may && (
             <Group gap="xs">
-              <Button size="compact-xs" variant="default" onClick={() => load(v)} aria-label={`${t('selectors.look')}: ${t('article.version', { version: v.version })}`}>
-                {t('selectors.look')}
+              <Button size="compact-xs" variant="default" onClick={() => load(v)} aria-label={`${t('selectors.copy')}: ${t('article.version', { version: v.version })}`}>
+                {t('selectors.copy')}
               </Button>
               {v.state !== 'active' && (
                 <Button size="compact-xs" variant="default" loading={use.isPending && use.variables === v.version} onClick={() => use.mutate(v.version)} aria-label={`${t('selectors.use')}: ${t('article.version', { version: v.version })}`}>

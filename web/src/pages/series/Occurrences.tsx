@@ -38,11 +38,11 @@ export function Occurrences({ series: s, may }: { series: Schemas['Series']; may
   return (
     <Stack gap={4}>
       <Text size="sm" fw={600}>
-        {t('series.ahead')}
+        {t('series.upcoming')}
       </Text>
       {list.data.length === 0 && (
         <Text size="sm" c="dimmed">
-          {t('series.nothingAhead')}
+          {t('series.noUpcoming')}
         </Text>
       )}
       <Stack gap={2} component="ul" p={0} m={0} maw={640} style={{ listStyle: 'none' }}>

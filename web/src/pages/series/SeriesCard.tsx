@@ -59,7 +59,7 @@ export function SeriesCard({ series: s }: { series: Series }) {
                   {t('series.pause')}
                 </Menu.Item>
               ) : (
-                <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => change.mutate({ send: () => unwrap(api.POST('/api/v1/series/{id}/resume', { params })), done: t('series.goesOn') })}>
+                <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => change.mutate({ send: () => unwrap(api.POST('/api/v1/series/{id}/resume', { params })), done: t('series.isResumed') })}>
                   {t('series.resume')}
                 </Menu.Item>
               )}
@@ -114,7 +114,7 @@ function End({ series: s, close }: { series: Series; close: () => void }) {
   const go = (what: 'keep' | 'cancel') => {
     setPosts(what)
     const params = { path: { id: s.id }, header: ifMatchHeader(s.version), query: { cancel_scheduled: what === 'cancel' } }
-    change.mutate({ send: () => unwrap(api.DELETE('/api/v1/series/{id}', { params })), done: t('series.isOver') }, { onSuccess: close })
+    change.mutate({ send: () => unwrap(api.DELETE('/api/v1/series/{id}', { params })), done: t('series.isEnded') }, { onSuccess: close })
   }
   return (
     <Modal opened onClose={close} title={t('series.endAsk')} closeButtonProps={{ 'aria-label': t('close') }}>

@@ -38,7 +38,7 @@ export function Audit() {
   const filters = (
     <Group gap="sm" align="flex-end" mb="md" role="search" aria-label={t('system.audit')}>
       <Select
-        label={t('system.who')}
+        label={t('system.actor')}
         clearable
         searchable
         placeholder={t('calendar.all')}
@@ -48,7 +48,7 @@ export function Audit() {
         data={[...unnamed.map((value) => ({ value, label: t(`auditActor.${value}`) })), ...(members.data ?? []).map((m) => ({ value: m.id, label: m.name }))]}
       />
       <MultiSelect
-        label={t('system.what')}
+        label={t('system.action')}
         clearable
         searchable
         placeholder={actions.length === 0 ? t('calendar.all') : ''}
@@ -71,8 +71,8 @@ export function Audit() {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{t('readers.time')}</Table.Th>
-              <Table.Th>{t('system.who')}</Table.Th>
-              <Table.Th>{t('system.what')}</Table.Th>
+              <Table.Th>{t('system.actor')}</Table.Th>
+              <Table.Th>{t('system.action')}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -85,7 +85,7 @@ export function Audit() {
                 </Table.Td>
                 <Table.Td>
                   <Text size="sm">
-                    {e.actor.name ?? (e.actor.type === 'user' ? t('auditActor.gone') : t(`auditActor.${e.actor.type}`))}
+                    {e.actor.name ?? (e.actor.type === 'user' ? t('auditActor.former') : t(`auditActor.${e.actor.type}`))}
                     {e.actor.token_name ? ` (${e.actor.token_name})` : ''}
                   </Text>
                 </Table.Td>

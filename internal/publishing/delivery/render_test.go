@@ -34,7 +34,7 @@ func bloated(t *testing.T) []byte {
 
 // A photo that is too large for the network can be scheduled, and goes out made
 // smaller.
-func TestPublishConvertsImages(t *testing.T) {
+func TestPublish_ConvertsImages(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
 	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "The harbour", bytes.NewReader(bloated(t)))
@@ -56,7 +56,7 @@ func TestPublishConvertsImages(t *testing.T) {
 }
 
 // A photo that cannot be converted is refused before anything is sent.
-func TestPublishSaysWhenAnImageCannotBeConverted(t *testing.T) {
+func TestPublish_SaysWhenAnImageCannotBeConverted(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	content := bloated(t)
 	content = content[:len(content)-300]
@@ -74,7 +74,7 @@ func TestPublishSaysWhenAnImageCannotBeConverted(t *testing.T) {
 }
 
 // A new description is handed over, also when the file was uploaded before.
-func TestPublishTakesTheNewestDescription(t *testing.T) {
+func TestPublish_TakesTheNewestDescription(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	file := b.upload(1)
 	p := b.schedule(b.withMedia(file))

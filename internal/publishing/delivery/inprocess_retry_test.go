@@ -13,7 +13,7 @@ import (
 
 // An attempt that finds another's claim waits with its worker until the lease
 // ends, looks for the post and sends it: without a way through Temporal.
-func TestWhatADeadWorkerHeldIsFinishedByOneAttempt(t *testing.T) {
+func TestRetryInProcess_FinishesADeadWorkersPost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
 	dying := b.publisher()
@@ -29,7 +29,7 @@ func TestWhatADeadWorkerHeldIsFinishedByOneAttempt(t *testing.T) {
 }
 
 // A claim that somebody keeps renewing is waited for at Temporal in the end.
-func TestALivingClaimIsNotWaitedForInMemoryForEver(t *testing.T) {
+func TestRetryInProcess_StopsWaitingForALiveClaim(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 500 * time.Millisecond
 	p := b.schedule(nil)

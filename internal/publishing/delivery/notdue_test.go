@@ -14,7 +14,7 @@ import (
 
 // Handed out before its time, a target goes back to Temporal until then, without
 // anything being read, sent or logged.
-func TestWhatIsHandedOutTooEarlyGoesBack(t *testing.T) {
+func TestPublish_TooEarlyIsDeferred(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	unknown := delivery.TargetInput{PostID: uuid.New(), TargetID: uuid.New(), Revision: 1, NotBefore: time.Now().Add(time.Hour)}
 	_, err := b.once(b.publisher(), unknown)
@@ -39,7 +39,7 @@ func TestWhatIsHandedOutTooEarlyGoesBack(t *testing.T) {
 }
 
 // Only what waits for its time, and goes to one account, waits with its activity.
-func TestReadPostSaysWhoWaits(t *testing.T) {
+func TestReadPost_DefersSingleTargets(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	second := b.connect("second")
 	one, two := b.schedule(inAnHour), b.schedule(inAnHour, b.account.ID, second.ID)

@@ -16,6 +16,7 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
+	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -51,7 +52,7 @@ func (p *publishing) activities() Activities {
 			Recovery: &delivery.Recovery{Store: p.Store, Signaler: p.starter, Live: p.Bus, Log: log}},
 		Series: &activities.Series{Store: p.Store, Scheduler: p.Scheduler, Signaler: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
 		Tokens:   &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
-		Webhooks: &activities.Webhooks{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}
+		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}}
 }
 
 // worker makes a worker that knows of changes and of other workers.
@@ -135,7 +136,7 @@ func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
 		}
 	}()
 	p.run(p.worker())
-	time.Sleep(silence + 2*beat)
+	time.Sleep(deadAfter + 2*heartbeatInterval)
 	if n := len(p.Fake.Posts()); n != 0 {
 		t.Fatalf("%d are out", n)
 	}
@@ -148,7 +149,7 @@ func TestPostThatNeverArrivedAtItsWorkerIsHandedOutAnew(t *testing.T) {
 	p := openPublishing(t)
 	made := p.schedule(100 * time.Millisecond)
 	w := p.worker()
-	p.give(made, w.roster.identity)
+	p.give(made, w.registry.identity)
 	p.run(w)
 	p.wantPosted(made)
 }
