@@ -325,8 +325,8 @@ func TestAcquire_AllowsAllWithoutRedis(t *testing.T) {
 		t.Errorf("%d of 200 passed without Redis", n)
 	}
 	l.Observe(t.Context(), c, network.CallPublish, said(1, 0, time.Hour), nil)
-	if lines := strings.Count(log.String(), "Redis does not answer"); lines != 1 {
-		t.Errorf("said %d times: %s", lines, log)
+	if lines := strings.Count(log.String(), "Redis does not respond"); lines != 1 {
+		t.Errorf("got %d warnings, want 1: %s", lines, log)
 	}
 }
 
