@@ -205,7 +205,7 @@ type counting struct {
 	asked atomic.Int32
 }
 
-func (c *counting) Neighbours(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error) {
+func (c *counting) NearbyPosts(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error) {
 	c.asked.Add(1)
 	return c.Store.NearbyPosts(ctx, workspace, spots)
 }

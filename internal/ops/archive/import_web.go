@@ -46,7 +46,7 @@ func (i *importer) sites(ctx context.Context) error {
 			Domains       []string `json:"domains"`
 			TimeZone      string   `json:"time_zone"`
 			WindowSeconds int      `json:"window_seconds"`
-			Uniques       string   `json:"uniques"`
+			UniqueMethod  string   `json:"unique_method"`
 			MaxID         int64    `json:"max_id"`
 			RateHits      int      `json:"rate_hits"`
 			RateSeconds   int      `json:"rate_seconds"`
@@ -62,7 +62,7 @@ func (i *importer) sites(ctx context.Context) error {
 				return nil
 			}
 		}
-		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone, WindowSeconds: s.WindowSeconds, UniqueMethod: counter.UniqueMethod(s.Uniques),
+		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone, WindowSeconds: s.WindowSeconds, UniqueMethod: counter.UniqueMethod(s.UniqueMethod),
 			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.VisitorMode(s.Visitors), WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts}, idempotency.Key{})
 		var refused *apperr.Error
 		if errors.As(err, &refused) {

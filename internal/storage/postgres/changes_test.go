@@ -112,7 +112,7 @@ func TestAChangeThatComesTooLateSaysWhy(t *testing.T) {
 	_, err := n.Cancel(t.Context(), n.guard(canceled))
 	n.must(err)
 	for reason, p := range map[string]post.Post{"being published": publishing, "already published.": posted,
-		"published on some accounts": partly, "has failed": failed, "is canceled": canceled} {
+		"published on some accounts": partly, "publishing failed": failed, "is canceled": canceled} {
 		before, err := n.Post(t.Context(), p.ID)
 		n.must(err)
 		for name, change := range n.changes(n.guard(p)) {

@@ -33,7 +33,7 @@ func portableQueries() map[archive.Section]string {
 				from post_targets t where t.post_id = p.post_id))
 			from scheduled_posts p where workspace_id = $1 order by created_at, post_id`,
 		archive.Links: `select to_jsonb(l) - '{workspace_id,user_id}'::text[] from links l where workspace_id = $1 order by created_at, code`,
-		archive.Sites: `select jsonb_build_object('name', name, 'domains', domains, 'time_zone', time_zone, 'window_seconds', window_seconds, 'uniques', uniques, 'max_id', max_id,
+		archive.Sites: `select jsonb_build_object('name', name, 'domains', domains, 'time_zone', time_zone, 'window_seconds', window_seconds, 'unique_method', unique_method, 'max_id', max_id,
 			'rate_hits', rate_hits, 'rate_seconds', rate_seconds, 'visitors', visitors, 'weekly_uniques', weekly_uniques, 'public_counts', public_counts)
 			from sites where workspace_id = $1 order by created_at, id`,
 		archive.Seeds: `select jsonb_build_object('url', url, 'kind', kind, 'title', title, 'status', status, 'priority', priority, 'min_interval_seconds', min_interval_seconds,
