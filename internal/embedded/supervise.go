@@ -54,7 +54,7 @@ func (h *Host) supervise(ctx context.Context, c *child, log *slog.Logger, delay 
 		wait := delay << (len(exits) - 1)
 		log.Warn("an engine exited unexpectedly and will be restarted", "status", c.status(), "log_file", c.logPath, "wait", wait)
 		if retry.Sleep(ctx, wait) != nil {
-			return c, nil
+			return c, nil //nolint:nilerr // stopping was requested
 		}
 		next, err := h.startChild(c.spec)
 		if err != nil {

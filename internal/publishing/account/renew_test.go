@@ -211,7 +211,7 @@ type flaky struct {
 	fails int
 }
 
-func (f *flaky) StoreRefreshed(ctx context.Context, a account.Account) (bool, error) {
+func (f *flaky) SaveRefreshed(ctx context.Context, a account.Account) (bool, error) {
 	if f.fails > 0 {
 		f.fails--
 		return false, errors.New("the database does not answer")

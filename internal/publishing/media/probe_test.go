@@ -121,7 +121,7 @@ func TestWhatIsNotTakenIsRefusedInWords(t *testing.T) {
 		"wide bomb":       {bomb(t, 60_000, 10), "too_many_pixels", "60000 × 10"},
 		"square bomb":     {bomb(t, 29_000, 29_000), "too_many_pixels", "29000 × 29000"},
 		"HEIC":            {heic, "unsupported_type", "as JPEG"},
-		"sound":           {mediatest.Movie{Brand: "M4A "}.Bytes(), "unsupported_type", "sound only"},
+		"sound":           {mediatest.Movie{Brand: "M4A "}.Bytes(), "unsupported_type", "only audio"},
 		"Matroska":        {webm("matroska", 10, 10, 10), "unsupported_type", "Matroska"},
 		"no index":        {mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0), []byte("mp42")), "damaged", "no index"},
 		"cut index":       {mediatest.Movie{Width: 10, Height: 10, Seconds: 1}.Bytes()[:200], "damaged", "too early"},

@@ -243,7 +243,7 @@ func splitPages(pages []counter.PageID) (sites []uuid.UUID, names []string) {
 
 // How far back hours and days are seeded.
 const (
-	seedHours = 48 * time.Hour
+	seededHistory = 48 * time.Hour
 	seedDays  = 35 * 24 * time.Hour
 )
 
@@ -268,7 +268,7 @@ func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit 
 	if err != nil {
 		return nil, err
 	}
-	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seedHours)})
+	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seededHistory)})
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func (s *Store) Webhook(ctx context.Context, workspaceID, id uuid.UUID) (webhook
 	return endpointFromRow(row), err
 }
 
-// ChangeWebhook changes an endpoint that nobody else changes meanwhile.
+// UpdateWebhook changes an endpoint under its row lock.
 func (s *Store) UpdateWebhook(ctx context.Context, workspaceID, id uuid.UUID, change func(*webhook.Endpoint)) (changed webhook.Endpoint, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		e := endpointFromRow(row)

@@ -92,7 +92,7 @@ func (w *World) PolitenessViolations(delay, slack time.Duration) []string {
 			found = append(found, fmt.Sprintf("%s: %s came %s after %s", now.Host, now.Path, now.At.Sub(previous.At), previous.Path))
 		}
 		if until := pause[now.Site]; now.At.Before(until.Add(-slack)) {
-			found = append(found, fmt.Sprintf("%s: %s came %s previous the pause was over", now.Host, now.Path, until.Sub(now.At)))
+			found = append(found, fmt.Sprintf("%s: %s came %s before the pause was over", now.Host, now.Path, until.Sub(now.At)))
 		}
 		for _, disallowed := range disallowedPaths() {
 			if strings.HasPrefix(now.Path, disallowed) {

@@ -217,9 +217,9 @@ func TestCompile_RejectsInvalidSelectors(t *testing.T) {
 	for _, c := range []struct{ path, why string }{
 		{"//div[", "is not valid XPath"},
 		{"", "1 to 400 characters"},
-		{"//*[//*[//*]]", "inside of a condition"},
+		{"//*[//*[//*]]", "not supported in predicates"},
 		{"//div/following::p", "not supported"},
-		{"//a|//b", "no union"},
+		{"//a|//b", "no |"},
 		{"//a//b//c//d", "at most three"},
 		{strings.Repeat("a", 500), "1 to 400 characters"},
 	} {
@@ -230,7 +230,7 @@ func TestCompile_RejectsInvalidSelectors(t *testing.T) {
 	require.ErrorContains(t, selector.Config{}.Validate(), "0 variants")
 	bad := one("//article")
 	bad.Variants[0].Fields = map[article.Field][]string{"colour": {"//b"}}
-	require.ErrorContains(t, bad.Validate(), `"colour" is no field`)
+	require.ErrorContains(t, bad.Validate(), `"colour" is not a selectable field`)
 }
 
 // TestOddElements selects what no text should be in; the text comes from the floor then.

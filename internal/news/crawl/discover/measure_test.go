@@ -15,7 +15,7 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// TestVietnameseLists reads a list page of each of four papers: no article that it
+// TestParseHub_VietnameseSites reads a list page of each of four papers: no article that it
 // links is missing. How each paper numbers its articles was written down by hand.
 // The pages belong to their publishers, so this runs where their folder is named.
 func TestParseHub_VietnameseSites(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestCases runs testdata/cases.txt.
+// TestParse_RFC9309Cases runs testdata/cases.txt.
 func TestParse_RFC9309Cases(t *testing.T) {
 	data, err := os.ReadFile("testdata/cases.txt")
 	if err != nil {

@@ -204,7 +204,7 @@ func TestLearn_Rules(t *testing.T) {
 	}
 }
 
-// TestLearnWorks: what was learned makes the URLs of one page equal.
+// TestLearn_RulesApply checks that learned rules make the URLs of one page equal.
 func TestLearn_RulesApply(t *testing.T) {
 	var seen []Observation
 	for n := range 5 {

@@ -1320,7 +1320,7 @@ type NearestArticleRow struct {
 	Distance int32
 }
 
-// The nearest article within change.Near bits; ties go to the oldest.
+// The nearest article within change.MaxNearDistance bits; ties go to the oldest.
 func (q *Queries) NearestArticle(ctx context.Context, arg NearestArticleParams) (NearestArticleRow, error) {
 	row := q.db.QueryRow(ctx, nearestArticle, arg.Simhash, arg.ID, arg.Near)
 	var i NearestArticleRow

@@ -7,7 +7,7 @@ select pg_advisory_xact_lock(827193, k) from (select unnest(@parts::int[]) as k 
 select * from articles where domain_id = @domain_id and url_id = @url_id for update;
 
 -- name: NearestArticle :one
--- The nearest article within change.Near bits; ties go to the oldest.
+-- The nearest article within change.MaxNearDistance bits; ties go to the oldest.
 select id, group_id, bit_count((simhash # @simhash::bigint)::bit(64))::int as distance from articles
 where simhash <> 0 and id <> @id
   and ((simhash & 65535) = (@simhash::bigint & 65535) or ((simhash >> 16) & 65535) = ((@simhash::bigint >> 16) & 65535)
