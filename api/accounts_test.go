@@ -206,9 +206,9 @@ type registry struct {
 	network several
 }
 
-func (r registry) Get(string) (network.Network, bool)         { return r.network, true }
-func (r registry) Connector(string) (network.Connector, bool) { return r.network, true }
-func (r registry) FormConnector(string) (network.FormConnector, bool)  { return r.network, true }
+func (r registry) Get(string) (network.Network, bool)                 { return r.network, true }
+func (r registry) Connector(string) (network.Connector, bool)         { return r.network, true }
+func (r registry) FormConnector(string) (network.FormConnector, bool) { return r.network, true }
 
 // ConnectForm finds both pages.
 func (s several) ConnectForm(ctx context.Context, base string, values map[string]secret.Text) ([]network.Account, error) {
@@ -252,7 +252,7 @@ func TestTheBrowserChoosesAmongSeveralAccounts(t *testing.T) {
 		t.Errorf("nobody chosen: %s", page)
 	}
 	guess := url.Values{"choice": form["choice"], "key": {"guess"}, "remote_id": {"2"}}
-	if page := choose(guess); !strings.Contains(page, "no such choice") {
+	if page := choose(guess); !strings.Contains(page, "already made or has expired") {
 		t.Errorf("guessed: %s", page)
 	}
 	form["remote_id"] = []string{"2"}
