@@ -237,7 +237,7 @@ func TestAdmission_WorksWithoutRedis(t *testing.T) {
 	if posted, errs := b.together(p, b.many(10)); posted != 10 {
 		t.Errorf("%d of 10 were posted: %v", posted, errs)
 	}
-	if n := strings.Count(b.log.text(), "Redis does not answer"); n != 1 {
+	if n := strings.Count(b.log.text(), "Redis does not respond"); n != 1 {
 		t.Errorf("the log says it %d times", n)
 	}
 }

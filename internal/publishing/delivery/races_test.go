@@ -284,7 +284,7 @@ func TestPublish_NothingToDo(t *testing.T) {
 			t.Errorf("%s: result %+v, error %v", name, result, err)
 		}
 	}
-	if _, err := b.once(b.publisher(), delivery.TargetInput{PostID: b.account.ID}); err == nil || !strings.Contains(err.Error(), "no such post") {
+	if _, err := b.once(b.publisher(), delivery.TargetInput{PostID: b.account.ID}); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("a post that is gone gave %v", err)
 	}
 }
