@@ -75,7 +75,7 @@ func TestReadyTellsOfTheClock(t *testing.T) {
 		}
 		status, says := 200, "ok"
 		if want.Abs() > 10*time.Second {
-			status, says = 503, "Set it by NTP"
+			status, says = 503, "Synchronize both hosts with NTP"
 		}
 		r := ready(status)
 		if !strings.Contains(r.Checks["clock"], says) || r.Ready != (status == 200) || r.Clock == nil || r.Clock.UncertaintyMs < 2 {

@@ -260,7 +260,7 @@ func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
 		s.Must(err)
 		return s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200)
 	}
-	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "must be connected again") || got.LastErrorAt == nil {
+	if got := look(); got.LastError == nil || !strings.Contains(*got.LastError, "Reconnect") || got.LastErrorAt == nil {
 		t.Errorf("in trouble: %+v", got)
 	}
 	drafts := s.postsOf(one.Id, "draft")

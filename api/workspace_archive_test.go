@@ -47,7 +47,7 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 	s.Schedule()
 	e := s.export("")
 	at := "/" + e.Id.String()
-	if again := s.export(""); again.Id != e.Id || e.Status != "waiting" || e.Url != nil {
+	if again := s.export(""); again.Id != e.Id || e.Status != "pending" || e.Url != nil {
 		t.Errorf("while one waits another one is made: %+v, %+v", e, again)
 	}
 	s.refused(s.send("GET", "/api/v1/workspace/exports"+at+"/archive", nil), 409, "export_pending")

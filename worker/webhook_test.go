@@ -306,7 +306,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.Run(ctx) }()
 	await(t, "the start", func() bool {
-		return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where workflow") == 1
+		return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where has_workflow") == 1
 	})
 	_, err = o.Store.DetectNewTemporalStore(t.Context(), "second")
 	o.Must(err)

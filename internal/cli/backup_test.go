@@ -69,7 +69,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	r.says(r.run(0, nil, "backup", "-o", file), "rows of", "It does NOT contain the keyset", r.Keyset.Path)
 	r.says(r.run(1, nil, "backup", "-o", file), "already exists")
 	sealed := filepath.Join(r.dir, "b.backup")
-	r.says(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "files are in it", "sealed with the passphrase")
+	r.says(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "It contains 0 objects", "encrypted with the passphrase")
 	r.says(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")
 	r.says(r.run(1, nil, "restore"), "--from FILE")
 	r.says(r.run(1, nil, "restore", "--from", file), "is not empty", "--replace")
@@ -85,7 +85,7 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	wrong := filepath.Join(r.dir, "wrong")
 	r.Must(os.WriteFile(wrong, []byte("incorrect horse battery"), 0o600))
-	r.says(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong), "does not open")
+	r.says(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong), "does not decrypt the keyset")
 	r.says(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "reconcile"), "Keyset written to", "searches for each at its network")
 	before, err := os.ReadFile(r.Keyset.Path)
 	r.Must(err)
@@ -98,12 +98,12 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	r.run(0, nil, "keyset", "new", filepath.Join(r.dir, "third.json"))
 	third := append(empty, "DATELINE_KEYSET="+filepath.Join(r.dir, "third.json"))
 	r.says(r.run(1, third, "restore", "--from", sealed, "--passphrase-file", passphrase), "another keyset")
-	r.says(r.run(0, third, "restore", "--from", file), "open with no key of this keyset")
+	r.says(r.run(0, third, "restore", "--from", file), "cannot be decrypted with this keyset")
 }
 
 func TestTheDoctorHasAStatus(t *testing.T) {
 	r := openRemote(t)
-	r.says(r.run(1, nil, "doctor"), "database schema", "temporal", "does not answer", "something does not work")
+	r.says(r.run(1, nil, "doctor"), "database schema", "temporal", "does not respond", "some checks failed")
 	var out struct {
 		OK       bool `json:"ok"`
 		Findings []struct{ Check, Level, Advice string }
@@ -126,5 +126,5 @@ func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
 	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", other.ID); n != 1 {
 		t.Errorf("%d drafts came in", n)
 	}
-	r.says(r.run(1, nil, "export", "--workspace", "x"), "is no id")
+	r.says(r.run(1, nil, "export", "--workspace", "x"), "must be a UUID")
 }

@@ -72,16 +72,16 @@ func (d tended) token() string {
 func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 	d := openTended(t)
 	before := d.token()
-	d.wantRoles("seals")
+	d.wantRoles("primary")
 	if output := d.run(0, "rotate"); !strings.Contains(output, "is now the primary key") {
 		t.Errorf("rotating says %q", output)
 	}
-	d.wantRoles("opens", "seals")
+	d.wantRoles("enabled", "primary")
 	// Retiring the old one now would lose what it has sealed.
 	if output := d.run(1, "retire"); !strings.Contains(output, "keys reencrypt") {
 		t.Errorf("retiring too early says %q", output)
 	}
-	d.wantRoles("opens", "seals")
+	d.wantRoles("enabled", "primary")
 	if output := d.run(0, "reencrypt"); strings.Contains(output, "re-encrypted 0 values") {
 		t.Errorf("reencrypt: got %q", output)
 	}
@@ -91,16 +91,16 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 	if output := d.run(0, "retire"); !strings.Contains(output, "retired 1 keys") {
 		t.Errorf("retiring says %q", output)
 	}
-	d.wantRoles("retired", "seals")
+	d.wantRoles("retired", "primary")
 
 	// A key that every process learns of before it seals.
 	added := strings.Trim(strings.Fields(d.run(0, "add"))[2], ";,")
-	d.wantRoles("retired", "seals", "opens")
+	d.wantRoles("retired", "primary", "enabled")
 	d.run(0, "promote", added)
-	d.wantRoles("retired", "opens", "seals")
+	d.wantRoles("retired", "enabled", "primary")
 	old := strings.Fields(d.run(0, "list"))[0]
 	d.run(0, "enable", old)
-	d.wantRoles("opens", "opens", "seals")
+	d.wantRoles("enabled", "enabled", "primary")
 	if after := d.token(); after != before {
 		t.Error("the account's token is another")
 	}
@@ -134,14 +134,14 @@ func TestUpRetiresKeys(t *testing.T) {
 	if output := start(false); output != "" {
 		t.Errorf("it says %q", output)
 	}
-	d.wantRoles("opens", "seals")
+	d.wantRoles("enabled", "primary")
 	if output := d.run(0, "reencrypt"); !strings.Contains(output, "re-encrypted 0 values") {
 		t.Errorf("after a start there was left: %q", output)
 	}
 	if output := start(true); output != "Retired 1 keys.\n" {
 		t.Errorf("it says %q", output)
 	}
-	d.wantRoles("retired", "seals")
+	d.wantRoles("retired", "primary")
 	if d.token() != before {
 		t.Error("the account's token is another")
 	}

@@ -41,11 +41,11 @@ func TestQuarantine_FromTheCommandLine(t *testing.T) {
 	}
 	n.Must(c.Counter.Aggregate(t.Context()))
 	listed := run(0, "list")
-	for _, want := range []string{"REPLAY", "log", " no ", "the format is not known"} {
+	for _, want := range []string{"REPLAY", "log", " no ", "unknown format"} {
 		contains(listed, want)
 	}
-	contains(run(0, "replay"), "1 cannot be read by this version either and stay")
-	contains(run(1, "discard", uuid.NewString()), "no record of this id")
+	contains(run(0, "replay"), "1 are unreadable for this version and stay")
+	contains(run(1, "discard", uuid.NewString()), "no record with this id")
 	contains(run(1, "discard", "x"), "id must be a UUID")
 	run(2, "discard")
 	run(2, "discard", "--all", uuid.NewString())

@@ -24,7 +24,7 @@ func TestReindex_NextToDatelineUp(t *testing.T) {
 		set[name] = value
 	}
 	r.environ = []string{"S3_BUCKET=dateline", "DATELINE_KEYSET=" + r.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir}
-	r.says(r.run(1, nil, "reindex"), "no `dateline up` runs with the data directory "+r.dir)
+	r.says(r.run(1, nil, "reindex"), "no `dateline up` is running with the data directory "+r.dir)
 
 	at := temporaltest.Start(t)
 	raw, err := json.Marshal(embedded.Endpoints{DatabaseURL: r.DatabaseURL, RedisURL: set["REDIS_URL"], TemporalAddress: at,
@@ -32,7 +32,7 @@ func TestReindex_NextToDatelineUp(t *testing.T) {
 	r.Must(err)
 	r.Must(os.MkdirAll(filepath.Join(r.dir, "run"), 0o700))
 	r.Must(os.WriteFile(filepath.Join(r.dir, "run", "engines.json"), raw, 0o600))
-	r.says(r.run(0, nil, "reindex"), "A worker builds the index anew", workflows.ReindexArticlesID)
+	r.says(r.run(0, nil, "reindex"), "Rebuilding the search index", workflows.ReindexArticlesID)
 	c, err := client.Dial(client.Options{HostPort: at})
 	r.Must(err)
 	defer c.Close()

@@ -116,7 +116,7 @@ func TestAnOffsetIsToldOfWhenItsStateChanges(t *testing.T) {
 			t.Errorf("ahead by %s: %v", step.ahead, err)
 		}
 		var problem *dbclock.OffsetError
-		if !step.ready && (!errors.As(err, &problem) || !strings.Contains(problem.Advice(), "s behind the database's. Set it by NTP")) {
+		if !step.ready && (!errors.As(err, &problem) || !strings.Contains(problem.Advice(), "s behind the database clock. Synchronize both hosts with NTP")) {
 			t.Errorf("ahead by %s: %v", step.ahead, err)
 		}
 	}

@@ -153,20 +153,16 @@ func (b *bench) once(p *delivery.Deps, in delivery.TargetInput) (delivery.Target
 	return b.onceIn(b.t.Context(), p, in)
 }
 
-// attempt publishes, and turns a panic into an error as Temporal does.
-func attempt(ctx context.Context, p *delivery.Deps, in delivery.TargetInput) (result delivery.TargetResult, err error) {
+// onceIn turns a panic into an error, as Temporal does.
+func (b *bench) onceIn(ctx context.Context, p *delivery.Deps, in delivery.TargetInput) (result delivery.TargetResult, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	return delivery.New(*p).Publish(ctx, delivery.Attempt{Number: 1}, in)
-}
-
-func (b *bench) onceIn(ctx context.Context, p *delivery.Deps, in delivery.TargetInput) (delivery.TargetResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	result, err := attempt(ctx, p, in)
+	result, err = delivery.New(*p).Publish(ctx, delivery.Attempt{Number: 1}, in)
 	if err != nil {
 		b.mu.Lock()
 		b.errors = append(b.errors, fmt.Sprintf("%v %+v", err, errors.Unwrap(err)))

@@ -285,7 +285,7 @@ func TestPublish_NothingToDo(t *testing.T) {
 		}
 	}
 	if _, err := b.once(b.publisher(), delivery.TargetInput{PostID: b.account.ID}); err == nil || !strings.Contains(err.Error(), "does not exist") {
-		t.Errorf("a post that is gone gave %v", err)
+		t.Errorf("a deleted post: got error %v", err)
 	}
 }
 
