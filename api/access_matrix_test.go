@@ -50,9 +50,9 @@ func (deaf) ListenAll(context.Context) <-chan struct{}         { return nil }
 func (deaf) ListenAccess(context.Context) <-chan uuid.UUID     { return nil }
 func (deaf) AccessChanged(uuid.UUID)                           {}
 
-// gateOnly is the API with nothing behind its access control: what gets past it
+// accessControlOnly is the API with nothing behind its access control: what gets past it
 // panics, and is answered 500.
-func gateOnly(t *testing.T) (http.Handler, *openapi3.T) {
+func accessControlOnly(t *testing.T) (http.Handler, *openapi3.T) {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
 	if err != nil {
@@ -85,12 +85,12 @@ func roleNames(roles map[workspace.Role]bool) (names []string) {
 // of every role and scope. Who is let through stands in testdata/access.txt; to
 // change that on purpose, run the test with -update and read the difference.
 func TestAccess_IsExactlyAsListed(t *testing.T) {
-	h, doc := gateOnly(t)
+	h, doc := accessControlOnly(t)
 	var lines []string
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if strings.HasPrefix(path, "/v1/") {
-				continue // served by the intake, which knows no tokens
+				continue // served by ingest, which takes no tokens
 			}
 			lines = append(lines, fmt.Sprintf("%-24s %s", op.OperationID, whoMay(t.Context(), h, method, placeholder.ReplaceAllString(path, uuid.NewString()))))
 		}
@@ -171,7 +171,7 @@ func sent(ctx context.Context, h http.Handler, method, path, token string) int {
 
 // A client learns from the refusal which scope its token lacks (RFC 6750, section 3.1).
 func TestAccess_ARefusalNamesTheMissingScope(t *testing.T) {
-	h, _ := gateOnly(t)
+	h, _ := accessControlOnly(t)
 	for name, row := range map[string]struct {
 		method, token string
 		want          string

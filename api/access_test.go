@@ -80,7 +80,7 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 	}
 }
 
-func TestTheLogHoldsNoTokenTextOrQuery(t *testing.T) {
+func TestLog_OmitsTokensTextAndQueries(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	s.send("POST", "/api/v1/posts", hello(object{"content": "A very secret scoop"}), "Idempotency-Key", "my-key-4711")

@@ -88,7 +88,7 @@ func TestABrowserThatComesBackInVainLandsOnThePageOfAccounts(t *testing.T) {
 	if a := s.send("GET", callback, nil, append(page, s.browser()[2:]...)...); a.Header.Get("Location") != "../../../app/accounts?refused=other_session" {
 		t.Errorf("in another session: %s to %s", a.Status, a.Header.Get("Location"))
 	}
-	// Other addresses go on to speak JSON, whoever asks.
+	// All other paths return JSON, whatever the client accepts.
 	s.refused(s.send("GET", "/api/v1/posts", nil, page...), 401, "token_required")
 }
 
@@ -158,10 +158,10 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 	if got := s.send("GET", "/api/v1/oauth/callback?"+back.Encode(), nil, "Authorization", ""); got.StatusCode != http.StatusOK {
 		t.Errorf("reconnected: %s %s", got.Status, got.body)
 	}
-	var gone spec.Disconnection
-	s.decode(s.send("POST", path+"/disconnect", nil), 200, &gone)
-	if !gone.Revoked || gone.Account.Status != "disconnected" || gone.Advice != nil {
-		t.Errorf("disconnected %+v", gone)
+	var disconnected spec.Disconnection
+	s.decode(s.send("POST", path+"/disconnect", nil), 200, &disconnected)
+	if !disconnected.Revoked || disconnected.Account.Status != "disconnected" || disconnected.Advice != nil {
+		t.Errorf("disconnected %+v", disconnected)
 	}
 	s.refused(s.send("POST", path+"/check", nil), 409, "disconnected")
 	s.decode(s.send("POST", "/api/v1/accounts/form", object{"network": "mastodon", "sandbox": true, "values": object{"access_token": there.Token}}), 201, &a)

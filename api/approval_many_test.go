@@ -45,13 +45,13 @@ func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
 	}
 	// The author changes the words: what was approved waits once more.
 	path := "/api/v1/series/" + one.Id.String()
-	told := s.temporal.signals(made[0].Id)
+	signals := s.temporal.signals(made[0].Id)
 	s.series(s.send("PATCH", path, object{"template": object{"content": "Tin mới"}}, s.author...), 200)
 	if waiting := s.waiting(); len(waiting) != 35 || !slices.Contains(waiting, made[0].Id) {
 		t.Errorf("%d wait", len(waiting))
 	}
-	if s.temporal.signals(made[0].Id) != told+1 {
-		t.Error("Temporal was not told of what was taken back")
+	if s.temporal.signals(made[0].Id) != signals+1 {
+		t.Error("Temporal was not notified of the withdrawn approval")
 	}
 	// An editor who changes only the hour does not answer for the words; one who
 	// writes them does.

@@ -128,8 +128,8 @@ func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
 	if got := s.happened(p.Id); got != "created submitted rejected edited submitted edited scheduled" {
 		t.Error(got)
 	}
-	gone := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
-	s.post(s.send("DELETE", "/api/v1/posts/"+gone.Id.String(), nil, s.author...), 200)
+	canceled := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+	s.post(s.send("DELETE", "/api/v1/posts/"+canceled.Id.String(), nil, s.author...), 200)
 	if len(s.waiting()) != 0 {
 		t.Error("a canceled post waits")
 	}
@@ -166,9 +166,9 @@ func TestAnAuthorsEditTakesAPostOffTheSchedule(t *testing.T) {
 			p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
 			before, err := s.Store.Post(t.Context(), p.Id)
 			s.Must(err)
-			told := s.temporal.signals(p.Id)
+			signals := s.temporal.signals(p.Id)
 			s.pending(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), edit, s.author...), 200)
-			if s.temporal.signals(p.Id) != told+1 {
+			if s.temporal.signals(p.Id) != signals+1 {
 				t.Error("the workflow was not told that there is nothing to publish")
 			}
 			after, err := s.Store.Post(t.Context(), p.Id)

@@ -50,9 +50,9 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
 	log := slog.New(slog.DiscardHandler)
 	sites := &pipeline.SiteCache{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
-	drainer := &pipeline.Consumer{Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
+	crawler := &pipeline.Consumer{Store: s.Store, Extractor: &pipeline.Extractor{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
 		Timing: pipeline.Timing{PollInterval: time.Millisecond, IdleTimeout: 20 * time.Millisecond}}
-	did, err := drainer.Run(ctx, nil, func(pipeline.Stats) {})
+	did, err := crawler.Run(ctx, nil, func(pipeline.Stats) {})
 	s.Must(err)
 	if did.Failed+did.NonArticles+did.Deferred > 0 {
 		s.t.Fatalf("%+v", did)
@@ -73,14 +73,14 @@ func (s *server) article(domain, path string, paras []string) pipeline.StoredArt
 	return one
 }
 
-// An article whose page is gone says since when, keeps its text, and stands in a
-// list of its own.
-func TestArticlesThatAreGone(t *testing.T) {
+// An article whose page was removed has removed_at, keeps its text, and is listed
+// separately.
+func TestArticles_Removed(t *testing.T) {
 	s := start(t)
 	s.seeded("one.example")
-	gone := s.article("one.example", "/a.html", paragraphs("river", 12))
+	removed := s.article("one.example", "/a.html", paragraphs("river", 12))
 	there := s.article("one.example", "/b.html", paragraphs("engine", 12))
-	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", gone.ID)
+	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, is_first_version, removed) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", removed.ID)
 	s.article("one.example", "/b.html", paragraphs("engine", 13))
 	ids := func(query string) (out []uuid.UUID) {
 		var list spec.ArticlePage
@@ -92,13 +92,13 @@ func TestArticlesThatAreGone(t *testing.T) {
 		return out
 	}
 	require.Equal(t, []uuid.UUID{there.ID}, ids(""))
-	require.Equal(t, []uuid.UUID{gone.ID}, ids("?removed=true"))
+	require.Equal(t, []uuid.UUID{removed.ID}, ids("?removed=true"))
 	var a spec.Article
-	s.decode(s.send("GET", articlesPath+"/"+gone.ID.String(), nil), 200, &a)
+	s.decode(s.send("GET", articlesPath+"/"+removed.ID.String(), nil), 200, &a)
 	require.NotNil(t, a.RemovedAt)
-	require.Equal(t, gone.Text, a.Text)
+	require.Equal(t, removed.Text, a.Text)
 	var revisions spec.ArticleRevisionPage
-	s.decode(s.send("GET", articlesPath+"/"+gone.ID.String()+"/revisions", nil), 200, &revisions)
+	s.decode(s.send("GET", articlesPath+"/"+removed.ID.String()+"/revisions", nil), 200, &revisions)
 	require.Len(t, revisions.Revisions, 1)
 }
 
@@ -248,7 +248,7 @@ func TestSelectorsAreEdited(t *testing.T) {
 	}
 	s.refused(s.send("GET", path+"/selectors/9", nil), 404, "selectors_not_found")
 
-	// Who shares a site does not change how it is read.
+	// A workspace that shares a domain cannot change its selectors.
 	_, rival, token := s.Found("Rivals")
 	s.refused(s.send("GET", path+"/selectors", nil, "Authorization", "Bearer "+token), 404, "domain_not_found")
 	s.decode(s.send("POST", seedsPath, object{"url": "https://one.example/sport"}, "Authorization", "Bearer "+token), 201, &spec.Seed{})

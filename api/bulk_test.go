@@ -73,7 +73,7 @@ func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if s.temporal.signals(third.Id) != 0 {
-		t.Error("Temporal was told of a draft")
+		t.Error("Temporal was notified of a draft")
 	}
 }
 

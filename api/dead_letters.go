@@ -171,7 +171,7 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 	return answer, nil
 }
 
-// nudgers bounds how many posts Temporal is told of at once for one request.
+// nudgers is the maximum number of concurrent signals to Temporal for one request.
 const nudgers = 8
 
 // nudgeAll tells Temporal of many posts behind the answer's back: the

@@ -209,18 +209,18 @@ func TestBulkChangesAreAnsweredWithWhatTheyDid(t *testing.T) {
 	if b := bulk("discard", object{"all": true}); !slices.Equal(b.Posts, []uuid.UUID{doubtful.ID}) {
 		t.Errorf("got %+v", b)
 	}
-	// Temporal is told behind the answer's back.
+	// Temporal is signaled asynchronously, after the response.
 	for _, id := range append(ids, doubtful.ID) {
 		for try := 0; s.temporal.signals(id) != 1; try++ {
 			if try == 500 {
-				t.Fatalf("Temporal was told of %s %d times", id, s.temporal.signals(id))
+				t.Fatalf("Temporal got %[2]d signals for %[1]s, want 1", id, s.temporal.signals(id))
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
 }
 
-func TestAnOldVersionIsToldFromComingTooLate(t *testing.T) {
+func TestIfMatch_DistinguishesOldVersionFromTooLate(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()

@@ -27,7 +27,7 @@ func TestADraftBecomesAPost(t *testing.T) {
 	s.refused(s.send("POST", path+"/schedule", object{}), 422, "invalid_request", "scheduled_time")
 	s.refused(s.send("POST", path+"/schedule", object{"scheduled_time": in(time.Hour)}, "If-Match", a.Header.Get("ETag")), 412, "version_mismatch")
 	if n := s.temporal.signals(d.Id); n != 0 {
-		t.Errorf("Temporal was told of a draft %d times", n)
+		t.Errorf("Temporal got %d signals for a draft", n)
 	}
 	p := s.post(s.send("POST", path+"/schedule", object{"scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Tokyo"}, "If-Match", edited.Header.Get("ETag")), 200)
 	if p.Status != spec.PostStatusScheduled || p.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+09:00" || s.temporal.signals(d.Id) != 1 {
@@ -40,14 +40,14 @@ func TestADraftBecomesAPost(t *testing.T) {
 	if now.Status != spec.PostStatusScheduled || time.Since(*now.ScheduledTime).Abs() > time.Minute || s.temporal.signals(now.Id) != 1 {
 		t.Errorf("got %+v", now)
 	}
-	gone := s.post(s.send("POST", "/api/v1/posts", object{"content": "Hello", "draft": true}), 201)
-	if p := s.post(s.send("DELETE", "/api/v1/posts/"+gone.Id.String(), nil), 200); p.Status != spec.PostStatusCanceled || p.ScheduledTime != nil {
+	canceled := s.post(s.send("POST", "/api/v1/posts", object{"content": "Hello", "draft": true}), 201)
+	if p := s.post(s.send("DELETE", "/api/v1/posts/"+canceled.Id.String(), nil), 200); p.Status != spec.PostStatusCanceled || p.ScheduledTime != nil {
 		t.Errorf("got %+v", p)
 	}
 }
 
-// A draft without a time stands in the list where it was created, and pages go
-// on behind it.
+// A draft without a time is sorted by its creation time, and pagination continues
+// after it.
 func TestDraftsAreListedWithPosts(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")

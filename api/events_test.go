@@ -117,7 +117,7 @@ func TestAStreamShowsEverythingAndEndsWithTheFinalState(t *testing.T) {
 	s.Finish(c, post.TargetPosted)
 	s.Bus.Changed(t.Context(), p.ID)
 	if got := kinds(events); !slices.Equal(got, []string{post.EventSending, post.EventPosted, post.EventStatus}) {
-		t.Errorf("the stream goes on with %v", got)
+		t.Errorf("the stream continues with %v", got)
 	}
 	// Whoever comes after the end sees it all and is not kept waiting.
 	if got := kinds(s.stream(t.Context(), p.ID, "")); !slices.Equal(got, []string{post.EventCreated, post.EventSending, post.EventPosted, post.EventStatus}) {
@@ -139,7 +139,7 @@ func TestAStreamGoesOnBehindTheLastEventThatWasSeen(t *testing.T) {
 	leave()
 	s.post(s.send("DELETE", path, nil), 200)
 	if got := kinds(s.stream(t.Context(), p.ID, seen.id)); !slices.Equal(got, []string{post.EventEdited, post.EventCanceled}) {
-		t.Errorf("the stream goes on with %v", got)
+		t.Errorf("the stream continues with %v", got)
 	}
 	if got := kinds(s.stream(t.Context(), p.ID, "9223372036854775807")); len(got) != 0 {
 		t.Errorf("behind the end: %v", got)

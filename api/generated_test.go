@@ -22,7 +22,7 @@ import (
 // requests that are made from it, right ones and ones with something wrong in
 // them, and wants answers that the description knows: no 5xx among them. The ids
 // that the answers name are used in later requests, so that more is reached than
-// what is not found. FuzzRequests goes on with other seeds.
+// what is not found. FuzzRequests continues with other seeds.
 func TestRequestsMadeFromTheDescription(t *testing.T) {
 	s := start(t)
 	g := newGenerator(s, 1)
@@ -60,13 +60,13 @@ type generator struct {
 	rand       *rand.Rand
 	operations []operation
 	ids        []string            // that answers named
-	kept       map[string][]string // of these, the resources' own, by the collection that they are in
+	stored     map[string][]string // of these, the resources' own, by the collection that they are in
 	succeeded  map[string]bool
 	tried      map[string]bool
 }
 
 func newGenerator(s *server, seed uint64) *generator {
-	g := &generator{server: s, rand: rand.New(rand.NewPCG(seed, 2)), kept: map[string][]string{}, succeeded: map[string]bool{}, tried: map[string]bool{}}
+	g := &generator{server: s, rand: rand.New(rand.NewPCG(seed, 2)), stored: map[string][]string{}, succeeded: map[string]bool{}, tried: map[string]bool{}}
 	for _, path := range slices.Sorted(maps.Keys(s.answers.doc.Paths.Map())) {
 		item := s.answers.doc.Paths.Value(path)
 		for method, o := range item.Operations() {
@@ -104,8 +104,8 @@ func (g *generator) note(path string, body []byte) {
 	}
 	collection := collectionOf(path)
 	for _, found := range ownID.FindAllSubmatch(body, 20) {
-		if id := string(found[1]); !slices.Contains(g.kept[collection], id) {
-			g.kept[collection] = append(g.kept[collection], id)
+		if id := string(found[1]); !slices.Contains(g.stored[collection], id) {
+			g.stored[collection] = append(g.stored[collection], id)
 		}
 	}
 }
@@ -128,8 +128,8 @@ func (g *generator) send(o operation) {
 			continue
 		}
 		value := g.plain(p.Value.Name, p.Value.Schema, wrong)
-		if kept := g.kept[collectionOf(o.path)]; p.Value.Name == "id" && len(kept) > 0 && !g.chance(8) {
-			value = kept[g.rand.IntN(len(kept))]
+		if known := g.stored[collectionOf(o.path)]; p.Value.Name == "id" && len(known) > 0 && !g.chance(8) {
+			value = known[g.rand.IntN(len(known))]
 		}
 		if p.Value.Name == "domain" && !g.chance(8) {
 			value = crawledDomain
@@ -288,7 +288,7 @@ func (g *generator) fitting(name string) string {
 	case "url", "base_url", "address":
 		return "https://93.184.216.34/hook"
 	case "accounts":
-		if ids := g.kept["/api/v1/accounts"]; len(ids) > 0 {
+		if ids := g.stored["/api/v1/accounts"]; len(ids) > 0 {
 			return ids[g.rand.IntN(len(ids))]
 		}
 	case "content", "name", "description":

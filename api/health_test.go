@@ -73,12 +73,12 @@ func TestReadyTellsOfTheClock(t *testing.T) {
 		if err := c.Measure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		status, says := 200, "ok"
+		status, message := 200, "ok"
 		if want.Abs() > 10*time.Second {
-			status, says = 503, "Synchronize both hosts with NTP"
+			status, message = 503, "Synchronize both hosts with NTP"
 		}
 		r := ready(status)
-		if !strings.Contains(r.Checks["clock"], says) || r.Ready != (status == 200) || r.Clock == nil || r.Clock.UncertaintyMs < 2 {
+		if !strings.Contains(r.Checks["clock"], message) || r.Ready != (status == 200) || r.Clock == nil || r.Clock.UncertaintyMs < 2 {
 			t.Fatalf("ahead by %s: %+v", want, r)
 		}
 		if wrong := r.Clock.OffsetMs - float64(want.Milliseconds()); wrong < -r.Clock.UncertaintyMs-5 || wrong > r.Clock.UncertaintyMs+5 {

@@ -16,7 +16,7 @@ func (s *server) getFrom(host, path string) answer {
 	return s.do(r)
 }
 
-func TestHost_RefusesNamesThatAreNotOurs(t *testing.T) {
+func TestHost_RejectsUnknownNames(t *testing.T) {
 	s := start(t, func(a *api.Server) { a.Hosts = []string{"news.example:8443", "Go.example"} })
 	for host, want := range map[string]int{
 		"news.example": 200, "NEWS.example.": 200, "news.example:8443": 200, "news.example:1": 200, "go.example": 200,

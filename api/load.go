@@ -33,7 +33,7 @@ type Limits struct {
 // after which to try again.
 type load struct {
 	tokens, addresses *throttle.Limiter
-	requests, hits    *gate
+	requests, hits    *admission
 }
 
 // hitsPerRequest is how many hits of readers count for one request: they wait
@@ -42,39 +42,39 @@ const hitsPerRequest = 16
 
 func newLoad(l Limits, log *slog.Logger) *load {
 	return &load{tokens: throttle.PerSecond(l.PerToken), addresses: throttle.PerSecond(l.PerAddress),
-		requests: newGate(l.AtOnce, "requests", log), hits: newGate(l.AtOnce*hitsPerRequest, "hits", log)}
+		requests: newAdmission(l.AtOnce, "requests", log), hits: newAdmission(l.AtOnce*hitsPerRequest, "hits", log)}
 }
 
-// gate lets so many in at once.
-type gate struct {
+// admission limits the number of concurrent requests.
+type admission struct {
 	room chan struct{}
 	what string
 	log  *slog.Logger
 
-	mu      sync.Mutex
-	refused int
-	told    time.Time
+	mu       sync.Mutex
+	refused  int
+	loggedAt time.Time
 }
 
-func newGate(atOnce int, what string, log *slog.Logger) *gate {
+func newAdmission(atOnce int, what string, log *slog.Logger) *admission {
 	if atOnce <= 0 {
 		return nil
 	}
-	return &gate{room: make(chan struct{}, atOnce), what: what, log: log}
+	return &admission{room: make(chan struct{}, atOnce), what: what, log: log}
 }
 
 const (
-	// roomPatience is how long somebody waits for room: a moment's crowd passes,
-	// and with more than can be done the queue stays short.
-	roomPatience = 500 * time.Millisecond
-	// tellEvery is how often the log is told of refusals.
-	tellEvery = 10 * time.Second
-	// comeBack is when to try again after a refusal for lack of room, in seconds.
-	comeBack = "1"
+	// admissionTimeout is how long a request waits for admission: enough for a short
+	// burst, and short enough that the queue stays short under overload.
+	admissionTimeout = 500 * time.Millisecond
+	// rejectionLogInterval is the minimum time between log messages about rejections.
+	rejectionLogInterval = 10 * time.Second
+	// overloadRetryAfter is the Retry-After of rejected requests, in seconds.
+	overloadRetryAfter = "1"
 )
 
-// enter waits for room; leave gives it back.
-func (g *gate) enter(ctx context.Context) bool {
+// acquire waits for a slot; release frees it.
+func (g *admission) acquire(ctx context.Context) bool {
 	if g == nil {
 		return true
 	}
@@ -83,7 +83,7 @@ func (g *gate) enter(ctx context.Context) bool {
 		return true
 	default:
 	}
-	timer := time.NewTimer(roomPatience)
+	timer := time.NewTimer(admissionTimeout)
 	defer timer.Stop()
 	select {
 	case g.room <- struct{}{}:
@@ -95,24 +95,24 @@ func (g *gate) enter(ctx context.Context) bool {
 	return false
 }
 
-func (g *gate) leave() {
+func (g *admission) release() {
 	if g != nil {
 		<-g.room
 	}
 }
 
-func (g *gate) refuse() {
+func (g *admission) refuse() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refused++
-	if time.Since(g.told) >= tellEvery {
+	if time.Since(g.loggedAt) >= rejectionLogInterval {
 		g.log.Warn("too many concurrent requests: some are rejected", "what", g.what, "limit", cap(g.room), "rejected", g.refused)
-		g.told, g.refused = time.Now(), 0
+		g.loggedAt, g.refused = time.Now(), 0
 	}
 }
 
-// refusedKey marks requests that were refused for the load: each is no error of
-// ours, and all together are told of by the gate.
+// refusedKey marks requests that were rejected because of overload. They are not
+// logged one by one as errors: admission logs a summary.
 const refusedKey = "refused-for-load"
 
 // makeRoom refuses requests when too many are being carried out.
@@ -120,13 +120,13 @@ func (l *load) makeRoom(c *gin.Context) {
 	if l.requests == nil || lasting(c) {
 		return
 	}
-	if !l.requests.enter(c.Request.Context()) {
+	if !l.requests.acquire(c.Request.Context()) {
 		c.Set(refusedKey, true)
-		c.Header("Retry-After", comeBack)
+		c.Header("Retry-After", overloadRetryAfter)
 		writeProblem(c, http.StatusServiceUnavailable, "overloaded", "More is asked than can be done right now. Nothing was changed; try again in a moment.", nil)
 		return
 	}
-	defer l.requests.leave()
+	defer l.requests.release()
 	c.Next()
 }
 

@@ -22,7 +22,7 @@ const mediaContentRoute = "/api/v1/media/:id/content"
 func (s *Server) mediaContent(c *gin.Context) {
 	id, err := uuid.Parse(c.Param("id"))
 	if err != nil {
-		refuseParameter(c, errors.New("parameter id: it is no id"), http.StatusBadRequest)
+		refuseParameter(c, errors.New("parameter id: must be a UUID"), http.StatusBadRequest)
 		return
 	}
 	item, err := s.Media.Get(c, principal(c), id)

@@ -83,7 +83,7 @@ func TestAnUploadGoesPastTheAPI(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil, "Authorization", "Bearer "+rival), 404, "upload_not_found")
 }
 
-func TestFitnessIsToldOfEachAccount(t *testing.T) {
+func TestFitness_IsReportedPerAccount(t *testing.T) {
 	s := start(t)
 	s.Media.MaxBytes = 64 << 20
 	desk, other := s.Connect("desk"), s.Connect("other")

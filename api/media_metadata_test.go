@@ -8,7 +8,7 @@ import (
 	"dateline/internal/testing/mediatest"
 )
 
-func TestUploadMedia_SaysWhatWasRemoved(t *testing.T) {
+func TestUploadMedia_ReportsRemovedMetadata(t *testing.T) {
 	s := start(t)
 	var tagged spec.Media
 	s.decode(s.upload0("a.jpg", mediatest.JPEG(64, 48, 1)), 201, &tagged)

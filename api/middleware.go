@@ -37,7 +37,7 @@ func (s *Server) observe() gin.HandlerFunc {
 		level := slog.LevelDebug
 		switch status := c.Writer.Status(); {
 		case c.FullPath() == "/readyz": // says itself what is wrong
-		case c.GetBool(refusedKey): // one of many; the gate tells of them
+		case c.GetBool(refusedKey): // one of many; admission logs a summary
 		case status >= 500:
 			level = slog.LevelError
 		case c.Request.Method != http.MethodGet:
@@ -222,12 +222,12 @@ func (s *Server) bearer(c *gin.Context, load *load) (who workspace.Principal, ok
 
 // byToken says whose token it is, or why it is not good.
 func (s *Server) byToken(ctx context.Context, token string) (workspace.Principal, *refusal, error) {
-	who, standing, err := s.Store.Bearer(ctx, workspace.HashToken(token))
+	who, status, err := s.Store.Bearer(ctx, workspace.HashToken(token))
 	if err != nil {
 		return workspace.Principal{}, nil, err
 	}
 	code, detail := "token_invalid", "This API token is unknown."
-	switch standing {
+	switch status {
 	case workspace.TokenActive:
 		return who, nil, nil
 	case workspace.TokenExpired:

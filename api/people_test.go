@@ -17,7 +17,7 @@ import (
 
 func as(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
-func TestMeSaysWhatRoleAndTokenAllowTogether(t *testing.T) {
+func TestMe_ListsWhatRoleAndTokenAllow(t *testing.T) {
 	s := start(t)
 	editor := s.Join(s.Workspace, workspace.Editor)
 	for name, c := range map[string]struct {
@@ -126,7 +126,7 @@ func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
 	s.refused(s.send("PATCH", owner, object{"role": "viewer"}), 409, "last_owner")
 }
 
-func TestARoleThatIsTakenAwayIsGoneAtOnce(t *testing.T) {
+func TestMembers_RoleChangeAppliesAtOnce(t *testing.T) {
 	s := start(t)
 	author := s.Join(s.Workspace, workspace.Author)
 	token := s.TokenOf(author)
@@ -141,15 +141,15 @@ func TestARoleThatIsTakenAwayIsGoneAtOnce(t *testing.T) {
 
 func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
 	s := start(t)
-	wish := object{"name": "Robot", "scopes": []string{"posts:write", "posts:read", "posts:write"}, "expires_in_days": 30}
-	a := s.send("POST", "/api/v1/tokens", wish, "Idempotency-Key", "k")
+	request := object{"name": "Robot", "scopes": []string{"posts:write", "posts:read", "posts:write"}, "expires_in_days": 30}
+	a := s.send("POST", "/api/v1/tokens", request, "Idempotency-Key", "k")
 	var made spec.TokenWithSecret
 	s.decode(a, 201, &made)
 	if made.Secret == nil || !strings.HasPrefix(*made.Secret, made.Token.Hint) || fmt.Sprint(made.Token.Scopes) != "[posts:read posts:write]" || made.Token.Expired ||
 		made.Token.ExpiresAt == nil || !made.Token.ExpiresAt.Equal(made.Token.ExpiresAt.UTC().Truncate(time.Microsecond)) || made.Token.LastUsedAt != nil {
 		t.Fatalf("made %s", a.body)
 	}
-	again := s.send("POST", "/api/v1/tokens", wish, "Idempotency-Key", "k")
+	again := s.send("POST", "/api/v1/tokens", request, "Idempotency-Key", "k")
 	var replay spec.TokenWithSecret
 	s.decode(again, 201, &replay)
 	if replay.Token.Id != made.Token.Id || replay.Secret != nil || again.Header.Get("Idempotent-Replayed") != "true" {
@@ -173,27 +173,27 @@ func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
 func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
 	s := start(t)
 	limited := as(s.TokenOf(s.Owner, workspace.TokensWrite, workspace.PostsRead))
-	wish := func(more object) object {
+	request := func(more object) object {
 		o := object{"name": "Robot", "scopes": []string{"posts:read"}}
 		for k, v := range more {
 			o[k] = v
 		}
 		return o
 	}
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"scopes": []string{"posts:read", "posts:write"}}), limited...), 422, "invalid_request", "scopes[1]")
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"scopes": []string{"*"}}), limited...), 422, "invalid_request", "scopes[0]")
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true}), as(s.Member(workspace.Editor))...), 422, "invalid_request", "never_expires")
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true, "expires_in_days": 3})), 422, "invalid_request", "expires_in_days")
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"expires_in_days": 366})), 400, "invalid_request", "expires_in_days")
+	s.refused(s.send("POST", "/api/v1/tokens", request(object{"scopes": []string{"posts:read", "posts:write"}}), limited...), 422, "invalid_request", "scopes[1]")
+	s.refused(s.send("POST", "/api/v1/tokens", request(object{"scopes": []string{"*"}}), limited...), 422, "invalid_request", "scopes[0]")
+	s.refused(s.send("POST", "/api/v1/tokens", request(object{"never_expires": true}), as(s.Member(workspace.Editor))...), 422, "invalid_request", "never_expires")
+	s.refused(s.send("POST", "/api/v1/tokens", request(object{"never_expires": true, "expires_in_days": 3})), 422, "invalid_request", "expires_in_days")
+	s.refused(s.send("POST", "/api/v1/tokens", request(object{"expires_in_days": 366})), 400, "invalid_request", "expires_in_days")
 	var never, short, child spec.TokenWithSecret
-	s.decode(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true})), 201, &never)
-	s.decode(s.send("POST", "/api/v1/tokens", wish(object{"expires_in_days": 2, "scopes": []string{"tokens:write", "posts:read"}})), 201, &short)
-	s.decode(s.send("POST", "/api/v1/tokens", wish(nil), as(*short.Secret)...), 201, &child)
+	s.decode(s.send("POST", "/api/v1/tokens", request(object{"never_expires": true})), 201, &never)
+	s.decode(s.send("POST", "/api/v1/tokens", request(object{"expires_in_days": 2, "scopes": []string{"tokens:write", "posts:read"}})), 201, &short)
+	s.decode(s.send("POST", "/api/v1/tokens", request(nil), as(*short.Secret)...), 201, &child)
 	if never.Token.ExpiresAt != nil || !child.Token.ExpiresAt.Equal(*short.Token.ExpiresAt) {
 		t.Errorf("never ends %v; %v is made by what ends %v", never.Token.ExpiresAt, child.Token.ExpiresAt, short.Token.ExpiresAt)
 	}
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"expires_in_days": 3}), as(*short.Secret)...), 422, "invalid_request", "expires_in_days")
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true}), as(*short.Secret)...), 422, "invalid_request", "never_expires")
+	s.refused(s.send("POST", "/api/v1/tokens", request(object{"expires_in_days": 3}), as(*short.Secret)...), 422, "invalid_request", "expires_in_days")
+	s.refused(s.send("POST", "/api/v1/tokens", request(object{"never_expires": true}), as(*short.Secret)...), 422, "invalid_request", "never_expires")
 }
 
 func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {

@@ -42,7 +42,7 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 		return spec.CreatedJSONResponse{}, err
 	}
 	if p.Status == post.Scheduled {
-		s.told(p, s.Workflows.Start(context.WithoutCancel(ctx), p))
+		s.logSignalError(p, s.Workflows.Start(context.WithoutCancel(ctx), p))
 	}
 	answer := spec.CreatedJSONResponse{Body: s.postJSON(p)}
 	location, tag := "/api/v1/posts/"+p.ID.String(), etag(p)
@@ -79,12 +79,12 @@ func (s *Server) signal(ctx context.Context, p post.Post) {
 	if p.Status == post.Draft && !p.Unscheduled {
 		return
 	}
-	s.told(p, s.Workflows.SignalChanged(context.WithoutCancel(ctx), p.ID))
+	s.logSignalError(p, s.Workflows.SignalChanged(context.WithoutCancel(ctx), p.ID))
 }
 
-// told takes it lightly that Temporal is down: the post is stored already, and
-// the reconciler tells it later.
-func (s *Server) told(p post.Post, err error) {
+// logSignalError only logs that Temporal is down: the post is already stored, and
+// the reconciler signals Temporal later.
+func (s *Server) logSignalError(p post.Post, err error) {
 	if err != nil {
 		s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", p.ID, "error", err)
 	}

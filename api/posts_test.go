@@ -225,7 +225,7 @@ func TestThePageAndTheDescriptionNeedNoToken(t *testing.T) {
 	}
 }
 
-func TestEveryAttachmentIsKeptInOrder(t *testing.T) {
+func TestPosts_StoreAttachmentsInOrder(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	var ids []string

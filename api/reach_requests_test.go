@@ -90,7 +90,7 @@ func reachable() map[string]reach {
 		a := x.article()
 		return request{args: []any{a.Domain, 1}}
 	}
-	onReading := func(body any) func(*things) request {
+	onExtraction := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.article().Domain}, body: body} }
 	}
 	someConfig := object{"variants": []object{{"name": "a", "body": []string{"//article"}}}}
@@ -106,13 +106,13 @@ func reachable() map[string]reach {
 		"listArticleRevisions":   viewers(workspace.ArticlesRead, onArticle),
 		"getArticleRevision":     viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
 		"similarArticles":        viewers(workspace.ArticlesRead, onArticle),
-		"getExtraction":          viewers(workspace.ArticlesRead, onReading(nil)),
-		"updateExtraction":       editors(workspace.ArticlesWrite, onReading(object{"time_zone": "Europe/Paris"})),
-		"listSelectors":          viewers(workspace.ArticlesRead, onReading(nil)),
-		"addSelectors":           editors(workspace.ArticlesWrite, onReading(object{"config": someConfig})),
-		"previewSelectors":       editors(workspace.ArticlesRead, onReading(object{"config": someConfig})),
-		"rollBackSelectors":      editors(workspace.ArticlesWrite, onReading(nil)),
-		"learnSelectors":         editors(workspace.ArticlesWrite, onReading(nil)),
+		"getExtraction":          viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"updateExtraction":       editors(workspace.ArticlesWrite, onExtraction(object{"time_zone": "Europe/Paris"})),
+		"listSelectors":          viewers(workspace.ArticlesRead, onExtraction(nil)),
+		"addSelectors":           editors(workspace.ArticlesWrite, onExtraction(object{"config": someConfig})),
+		"previewSelectors":       editors(workspace.ArticlesRead, onExtraction(object{"config": someConfig})),
+		"rollBackSelectors":      editors(workspace.ArticlesWrite, onExtraction(nil)),
+		"learnSelectors":         editors(workspace.ArticlesWrite, onExtraction(nil)),
 		"getSelectors":           viewers(workspace.ArticlesRead, onSelectors),
 		"activateSelectors":      editors(workspace.ArticlesWrite, onSelectors),
 		"searchArticles":         viewers(workspace.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),

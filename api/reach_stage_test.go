@@ -26,23 +26,23 @@ type caller struct {
 // stage is two newsrooms in one installation, and everybody in them.
 type stage struct {
 	*server
-	desk, rivals []caller // by role, from least to most
-	things       things
-	database     *pgx.Conn
-	look         string // at everything
+	members, rivals []caller // by role, from least to most
+	things          things
+	database        *pgx.Conn
+	look            string // at everything
 }
 
 func openStage(t *testing.T) *stage {
 	t.Helper()
 	g := &stage{server: start(t)}
-	g.things = things{s: g.server, desk: g.Connect("desk")}
+	g.things = things{s: g.server, ownAccount: g.Connect("desk")}
 	rivals, rival, _ := g.Found("Rivals")
 	for _, role := range workspace.Roles() {
 		own, theirs := g.Owner, rival
 		if role != workspace.Owner {
 			own, theirs = g.Join(g.Workspace, role), g.Join(rivals, role)
 		}
-		g.desk, g.rivals = append(g.desk, g.caller(own)), append(g.rivals, g.caller(theirs))
+		g.members, g.rivals = append(g.members, g.caller(own)), append(g.rivals, g.caller(theirs))
 	}
 	g.watch()
 	return g
@@ -52,9 +52,9 @@ func (g *stage) caller(who workspace.Principal) caller {
 	g.t.Helper()
 	c := caller{who, g.TokenOf(who), g.TokenOf(who), g.TokenOf(who)}
 	g.Exec("update api_tokens set expires_at = now() - interval '1 second' where hash = $1", workspace.HashToken(c.expired))
-	gone, _, err := g.Store.Bearer(g.t.Context(), workspace.HashToken(c.revoked))
+	revoked, _, err := g.Store.Bearer(g.t.Context(), workspace.HashToken(c.revoked))
 	g.Must(err)
-	g.Must(g.Store.RevokeToken(g.t.Context(), who.WorkspaceID, gone.TokenID, nil))
+	g.Must(g.Store.RevokeToken(g.t.Context(), who.WorkspaceID, revoked.TokenID, nil))
 	return c
 }
 

@@ -53,7 +53,7 @@ func (g *stage) check(op operation, r reach) {
 		return
 	}
 	var least caller
-	for _, c := range g.desk {
+	for _, c := range g.members {
 		built, _ := g.request(r, c, false)
 		before := g.everything()
 		g.refuses(op, built, "", 401, "token_required")
@@ -87,7 +87,7 @@ func (g *stage) check(op operation, r reach) {
 // takesNoToken: what is about a browser's session is nothing to any token.
 func (g *stage) takesNoToken(op operation, r reach) {
 	before := g.everything()
-	for _, c := range slices.Concat(g.desk, g.rivals) {
+	for _, c := range slices.Concat(g.members, g.rivals) {
 		built, _ := g.request(r, c, false)
 		g.refuses(op, built, "", 401, "session_required")
 		g.refuses(op, built, c.token+"x", 401, "token_invalid")
@@ -132,14 +132,14 @@ func (g *stage) fromElsewhere(op operation, r reach, c caller, named bool) {
 		return // does something in the rivals' own workspace, and names nothing
 	}
 	if op.method == http.MethodGet && len(theirs.args) == 0 && c.Role.AtLeast(r.least) {
-		g.showsNothingOfTheDesk(op, g.reach(op, request{}, c.token)) // the list without filters
+		g.showsNothingOfTheOtherWorkspace(op, g.reach(op, request{}, c.token)) // the list without filters
 	}
 	if after := g.everything(); after != before {
 		g.t.Errorf("%s %s from elsewhere changed\n%s\nto\n%s", op.method, op.path, before, after)
 	}
 }
 
-func (g *stage) showsNothingOfTheDesk(op operation, a answer) {
+func (g *stage) showsNothingOfTheOtherWorkspace(op operation, a answer) {
 	if a.StatusCode != http.StatusOK {
 		g.t.Errorf("%s %s from elsewhere: %s %s", op.method, op.path, a.Status, a.body)
 	}

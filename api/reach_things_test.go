@@ -30,11 +30,11 @@ import (
 // things gives requests what they are about. All of it belongs to the desk, or
 // to nobody when it is unknown.
 type things struct {
-	s       *server
-	caller  workspace.Principal
-	unknown bool
-	given   bool // something was asked for
-	desk    account.Account
+	s          *server
+	caller     workspace.Principal
+	unknown    bool
+	given      bool // something was asked for
+	ownAccount account.Account
 }
 
 // thing gives what make makes, or what is not there.
@@ -49,7 +49,7 @@ func thing[T any](x *things, nowhere T, make func() T) T {
 func someID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
 func (x *things) account() uuid.UUID {
-	return thing(x, someID(), func() uuid.UUID { return x.desk.ID })
+	return thing(x, someID(), func() uuid.UUID { return x.ownAccount.ID })
 }
 
 func (x *things) scheduled(change ...func(*scheduling.Draft)) uuid.UUID {

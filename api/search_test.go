@@ -66,7 +66,7 @@ func TestArticlesAreSearched(t *testing.T) {
 	s.refused(s.send("GET", searchPath+"?q="+strings.Repeat("x", 501), nil), 400, "invalid_request", "q")
 }
 
-func TestASearchIsKeptChangedAndForgotten(t *testing.T) {
+func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
 	s := start(t)
 	var made spec.SavedSearch
 	a := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k")
@@ -111,7 +111,7 @@ func TestASearchIsKeptChangedAndForgotten(t *testing.T) {
 	s.refused(s.send("GET", path, nil), 404, "saved_search_not_found")
 }
 
-// What a search told of can be looked up by its workspace.
+// The matches of a saved search are listed for its workspace.
 func TestMatchesOfASearchAreListed(t *testing.T) {
 	s := start(t)
 	var made spec.SavedSearch
@@ -185,9 +185,8 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	s.refused(s.send("GET", local(renewed.Json), nil, "Authorization", ""), 404, "feed_not_found")
 }
 
-// A database that has too much to do lets searches be refused soon, and says when
-// to come again.
-func TestABusySearchSaysSo(t *testing.T) {
+// When the database is overloaded, searches are rejected early with Retry-After.
+func TestSearch_ReturnsRetryAfterWhenBusy(t *testing.T) {
 	s := start(t)
 	s.publish("vang")
 	tx, err := s.Store.Pool().Begin(t.Context())

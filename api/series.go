@@ -105,7 +105,7 @@ func (s *Server) EndSeries(ctx context.Context, r spec.EndSeriesRequestObject) (
 	return spec.EndSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
 
-// PauseSeries lets a series rest.
+// PauseSeries pauses a series.
 func (s *Server) PauseSeries(ctx context.Context, r spec.PauseSeriesRequestObject) (spec.PauseSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetSeriesPaused(ctx, g, true)
@@ -113,7 +113,7 @@ func (s *Server) PauseSeries(ctx context.Context, r spec.PauseSeriesRequestObjec
 	return spec.PauseSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
 
-// ResumeSeries lets a series go on.
+// ResumeSeries resumes a series.
 func (s *Server) ResumeSeries(ctx context.Context, r spec.ResumeSeriesRequestObject) (spec.ResumeSeriesResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetSeriesPaused(ctx, g, false)

@@ -140,7 +140,7 @@ func TestEditingASeriesLeavesEditedPostsAlone(t *testing.T) {
 		t.Errorf("the first post is %+v", p)
 	}
 
-	// Another time of day takes back what nobody touched, and makes it anew.
+	// Another time of day cancels the posts that nobody edited and creates them again.
 	s.series(s.send("PATCH", path, object{"starts": edited.Starts[:10] + "T08:30"}), 200)
 	scheduled := s.postsOf(one.Id, "scheduled")
 	halfPast := 0

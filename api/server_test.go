@@ -63,7 +63,7 @@ type server struct {
 	answers  *answers
 }
 
-// temporal counts what it is told of posts, or is down.
+// temporal counts the signals per post, or is down.
 type temporal struct {
 	mu       sync.Mutex
 	signaled map[uuid.UUID]int

@@ -68,8 +68,8 @@ func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 	const soon = 4 * time.Second
 	for _, path := range paths {
 		revoked, removed := s.Join(s.Workspace, workspace.Viewer), s.Join(s.Workspace, workspace.Viewer)
-		token, kept := s.TokenOf(revoked), s.TokenOf(revoked)
-		first, second := s.openStream(path, as(token)...), s.openStream(path, as(kept)...)
+		token, active := s.TokenOf(revoked), s.TokenOf(revoked)
+		first, second := s.openStream(path, as(token)...), s.openStream(path, as(active)...)
 		third := s.openStream(path, as(s.TokenOf(removed))...)
 		fourth := s.openStream(path, s.browserOf(removed.UserID)...)
 		time.Sleep(200 * time.Millisecond) // until the process listens
@@ -105,12 +105,12 @@ func TestStreams_CloseWhenAccessExpires(t *testing.T) {
 func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = 50 * time.Millisecond })
 	token := func() string { return s.Member(workspace.Viewer) }
-	revoked, expired, narrowed, gone := token(), token(), token(), token()
+	revoked, expired, narrowed, deleted := token(), token(), token(), token()
 	for name, c := range map[string]struct{ token, change, code string }{
 		"revoked":  {revoked, "update api_tokens set revoked_at = now() where hash = $1", "token_revoked"},
 		"expired":  {expired, "update api_tokens set expires_at = now() - interval '1 second' where hash = $1", "token_expired"},
 		"narrowed": {narrowed, "update api_tokens set scopes = '{media:read}' where hash = $1", "scope_insufficient"},
-		"deleted":  {gone, "delete from api_tokens where hash = $1", "token_invalid"},
+		"deleted":  {deleted, "delete from api_tokens where hash = $1", "token_invalid"},
 	} {
 		closed := s.openStream(allEvents, as(c.token)...)
 		time.Sleep(300 * time.Millisecond)

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-func TestATimelineTellsTheWholeStory(t *testing.T) {
+func TestTimeline_ListsEveryEvent(t *testing.T) {
 	s := start(t)
 	account := s.Connect("desk")
 	p := s.Schedule(func(d *scheduling.Draft) { d.TimeZone = "Europe/Berlin" })
@@ -81,7 +81,7 @@ func offsetIn(zone *time.Location, at time.Time) int {
 	return offset
 }
 
-func TestATimelineIsToldToItsOwnersOnly(t *testing.T) {
+func TestTimeline_IsVisibleToItsWorkspaceOnly(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	path := "/api/v1/posts/" + s.Schedule().ID.String() + "/timeline"
@@ -92,7 +92,7 @@ func TestATimelineIsToldToItsOwnersOnly(t *testing.T) {
 	s.refused(s.send("GET", path+"?format=xml", nil), 400, "invalid_request", "format")
 }
 
-func TestALongTimelineIsToldWhole(t *testing.T) {
+func TestTimeline_ReturnsAllEvents(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()

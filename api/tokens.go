@@ -36,11 +36,11 @@ func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	wish := workspace.TokenRequest{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
+	request := workspace.TokenRequest{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
 	for _, scope := range r.Body.Scopes {
-		wish.Scopes = append(wish.Scopes, workspace.Scope(scope))
+		request.Scopes = append(request.Scopes, workspace.Scope(scope))
 	}
-	t, plain, replayed, err := s.People.CreateToken(ctx, who, wish, key)
+	t, plain, replayed, err := s.People.CreateToken(ctx, who, request, key)
 	return spec.CreateToken201JSONResponse{Body: spec.TokenWithSecret{Token: tokenJSON(t), Secret: optional(plain.Reveal())},
 		Headers: spec.CreateToken201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
 }

@@ -59,18 +59,18 @@ func (v *validator) wantsSession(c *gin.Context) bool {
 // do not say how long they are.
 func (v *validator) limit() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		most := v.maxBody
+		limit := v.maxBody
 		switch {
 		case isUpload(c):
-			most = v.maxUpload
+			limit = v.maxUpload
 		case isBulk(c):
-			most = bulkMaxBody
+			limit = bulkMaxBody
 		}
-		if c.Request.ContentLength > most {
-			writeTooLarge(c, most)
+		if c.Request.ContentLength > limit {
+			writeTooLarge(c, limit)
 			return
 		}
-		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
+		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, limit)
 	}
 }
 
@@ -83,9 +83,9 @@ func isBulk(c *gin.Context) bool {
 	return c.Request.Method == http.MethodPost && c.FullPath() == bulkRoute
 }
 
-func writeTooLarge(c *gin.Context, most int64) {
-	writeProblem(c, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body is larger than %d bytes.", most),
-		[]apperr.FieldError{{Field: "body", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", most)}})
+func writeTooLarge(c *gin.Context, limit int64) {
+	writeProblem(c, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body is larger than %d bytes.", limit),
+		[]apperr.FieldError{{Field: "body", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", limit)}})
 }
 
 func (v *validator) validate() gin.HandlerFunc {

@@ -43,7 +43,7 @@ type Views struct {
 
 // serveIngest serves the routes below ingest.Prefix before the middleware of
 // other requests.
-func (s *Server) serveIngest(rest http.Handler, room *gate) http.Handler {
+func (s *Server) serveIngest(rest http.Handler, room *admission) http.Handler {
 	if s.Views == nil {
 		return rest
 	}
@@ -53,11 +53,11 @@ func (s *Server) serveIngest(rest http.Handler, room *gate) http.Handler {
 			return
 		}
 		start, noted := time.Now(), &statusRecorder{ResponseWriter: w, status: http.StatusOK}
-		if room.enter(r.Context()) {
+		if room.acquire(r.Context()) {
 			s.Views.Ingest.ServeHTTP(noted, r)
-			room.leave()
+			room.release()
 		} else {
-			ingest.Overloaded(noted, comeBack)
+			ingest.Overloaded(noted, overloadRetryAfter)
 		}
 		if s.Meter == nil {
 			return

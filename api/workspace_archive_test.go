@@ -96,8 +96,8 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 	s.refused(s.send("POST", "/api/v1/workspace/import", "no archive", "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), 422, "invalid_request", "body")
 }
 
-// When its time is over an archive is gone, and its export says so. What cannot
-// be begun says so too, and the next one begins anew.
+// An expired archive is deleted, and its export has the status expired. An export
+// that cannot start fails, and the next one starts again.
 func TestAnArchiveEnds(t *testing.T) {
 	s := start(t)
 	s.temporal.fail(errors.New("away"))

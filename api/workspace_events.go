@@ -34,7 +34,7 @@ func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequ
 	}
 	var err error
 	if r.Params.LastEventID != nil {
-		e.after, err = parsePlace(*r.Params.LastEventID)
+		e.after, err = parseEventCursor(*r.Params.LastEventID)
 	} else {
 		e.after, err = s.Store.LatestEventCursor(ctx)
 	}
@@ -44,7 +44,7 @@ func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequ
 	return e, nil
 }
 
-func parsePlace(text string) (p post.EventCursor, err error) {
+func parseEventCursor(text string) (p post.EventCursor, err error) {
 	tx, id, _ := strings.Cut(text, "-")
 	if p.Tx, err = strconv.ParseUint(tx, 10, 64); err == nil {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
@@ -55,7 +55,7 @@ func parsePlace(text string) (p post.EventCursor, err error) {
 	return p, nil
 }
 
-func placeText(p post.EventCursor) string {
+func formatEventCursor(p post.EventCursor) string {
 	return strconv.FormatUint(p.Tx, 10) + "-" + strconv.FormatInt(p.ID, 10)
 }
 
@@ -74,7 +74,7 @@ type workspaceStream struct {
 func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) error {
 	flush := begin(w)
 	defer endStream(e.ctx, w)
-	if _, err := fmt.Fprintf(w, "id: %s\n\n", placeText(e.after)); err != nil || flush() != nil {
+	if _, err := fmt.Fprintf(w, "id: %s\n\n", formatEventCursor(e.after)); err != nil || flush() != nil {
 		return nil
 	}
 	changed := e.server.Events.ListenAll(e.ctx)
@@ -106,7 +106,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 		case <-e.ctx.Done():
 			return nil
 		case <-ping.C:
-			_, _ = fmt.Fprintf(w, ": ping\nid: %s\n\n", placeText(e.after))
+			_, _ = fmt.Fprintf(w, ": ping\nid: %s\n\n", formatEventCursor(e.after))
 		case <-listen:
 		case <-again:
 		}
@@ -127,7 +127,7 @@ func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", placeText(event.Cursor), event.Type, raw); err != nil {
+			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", formatEventCursor(event.Cursor), event.Type, raw); err != nil {
 				return false, err
 			}
 		}

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// keptIndexes are the indexes of the visibility table that the Web UI, schedules and Dateline's own search attributes
-// are looked up by. The schema has 58, one for every column that anybody might filter on, and each is written anew with
+// requiredIndexes are the indexes of the visibility table that the Web UI, schedules and Dateline's own search attributes
+// are looked up by. The schema has 58, one for every column that anybody might filter on, and each is updated with
 // every workflow that starts or ends: a quarter of what a short workflow costs. A query on another column still works;
 // it reads the rows of its namespace.
-func keptIndexes() []string {
+func requiredIndexes() []string {
 	return []string{
 		"default_idx", "by_execution_time", "by_workflow_id", "by_workflow_type", "by_status", "by_parent_workflow_id",
 		"by_root_workflow_id", "by_temporal_scheduled_by_id", "by_temporal_namespace_division",
@@ -34,7 +34,7 @@ func dropRareIndexes(ctx context.Context, tx *sql.Tx) error {
 		if err := rows.Scan(&name); err != nil {
 			return fmt.Errorf("list the indexes: %w", err)
 		}
-		if !slices.Contains(keptIndexes(), name) {
+		if !slices.Contains(requiredIndexes(), name) {
 			rare = append(rare, name)
 		}
 	}

@@ -12,14 +12,14 @@ func checkPorts(o options) error {
 		option, ip string
 		port       int
 	}
-	uses := []use{{"--port", o.ip, o.port}}
+	ports := []use{{"--port", o.ip, o.port}}
 	if !o.headless {
-		uses = append(uses, use{"--ui-port", o.uiIP, o.uiPort})
+		ports = append(ports, use{"--ui-port", o.uiIP, o.uiPort})
 	}
 	if o.metricsPort != 0 {
-		uses = append(uses, use{"--metrics-port", o.ip, o.metricsPort})
+		ports = append(ports, use{"--metrics-port", o.ip, o.metricsPort})
 	}
-	for _, u := range uses {
+	for _, u := range ports {
 		listener, err := net.Listen("tcp", net.JoinHostPort(u.ip, strconv.Itoa(u.port)))
 		if err != nil {
 			return fmt.Errorf("cannot listen on %s %d (stop what uses that port, or choose another): %w", u.option, u.port, err)

@@ -31,7 +31,7 @@ func TestPrepareSchema(t *testing.T) {
 		}
 	})
 	t.Run("UpgradesOlder", func(t *testing.T) {
-		path := prepared(t) // Taken back to 0.8.
+		path := prepared(t) // Downgraded to 0.8.
 		execSQL(t, path, "DROP TABLE current_chasm_executions", "DROP TABLE tasks_v2", "DROP TABLE task_queues_v2",
 			"DROP TABLE chasm_node_maps", "PRAGMA user_version = 8")
 		if err := prepareSchema(t.Context(), path); err != nil {
@@ -145,7 +145,7 @@ func TestRareIndexesAreDroppedAlsoFromAnOlderFile(t *testing.T) {
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	want := keptIndexes()
+	want := requiredIndexes()
 	slices.Sort(want)
 	if !slices.Equal(names, want) {
 		t.Errorf("indexes %v, want %v", names, want)

@@ -29,7 +29,7 @@ func get(t *testing.T, p Page, address string, headers ...string) *httptest.Resp
 	return w
 }
 
-func TestEveryPageOfTheDashboardIsTheSameAndNeverKept(t *testing.T) {
+func TestPage_SameForEveryPathAndNotCached(t *testing.T) {
 	for _, address := range []string{"/app", "/app/", "/app/posts/0192", "/app/../app/calendar"} {
 		a := get(t, built(), address)
 		if a.Code != http.StatusOK || a.Header().Get("Cache-Control") != "no-store" || !strings.Contains(a.Body.String(), `src="/desk/assets/a-1.js"`) {
@@ -58,7 +58,7 @@ func TestStylesNeedANonceThatIsNewEachTime(t *testing.T) {
 	}
 }
 
-func TestAssetsAreKeptForEver(t *testing.T) {
+func TestAssets_AreImmutable(t *testing.T) {
 	for _, want := range []struct{ address, accept, kind, coding, text string }{
 		{"/assets/a-1.js", "gzip, br", "text/javascript; charset=utf-8", "gzip", "packed"},
 		{"/assets/a-1.js", "", "text/javascript; charset=utf-8", "", "plain"},
@@ -77,7 +77,7 @@ func TestAssetsAreKeptForEver(t *testing.T) {
 	}
 }
 
-func TestWithoutADashboardThePageSaysHowToGetIt(t *testing.T) {
+func TestPage_ExplainsHowToBuildDashboard(t *testing.T) {
 	if (Page{Files: fstest.MapFS{}}).Built() || !built().Built() {
 		t.Error("whether there is a dashboard is not known")
 	}

@@ -1199,7 +1199,7 @@ type Account struct {
 	// Default Whether posts that name no account go here.
 	Default bool `json:"default"`
 
-	// EndsAt When access ends unless a person connects the account anew.
+	// EndsAt When access ends unless a person reconnects the account.
 	EndsAt *time.Time `json:"ends_at,omitempty"`
 
 	// ExpiresAt Of the token in use. One that renews is renewed before.
@@ -4923,7 +4923,7 @@ type ServerInterface interface {
 	// AccountLimits Tells how the rate limits of an account stand.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(c *gin.Context, id openapi_types.UUID)
-	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
+	// ReconnectAccount Starts to reconnect the account; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(c *gin.Context, id AccountID)
 	// ListArticles Lists articles of the domains on which the workspace has seeds, the newest first.
@@ -4953,7 +4953,7 @@ type ServerInterface interface {
 	// CountDeadLetters Counts dead letters by reason and network.
 	// (GET /api/v1/dead-letters/counts)
 	CountDeadLetters(c *gin.Context)
-	// DiscardDeadLetters Gives up all dead letters that match; up to 1,000 at once.
+	// DiscardDeadLetters Discards all matching dead letters, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/discard)
 	DiscardDeadLetters(c *gin.Context)
 	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
@@ -5115,7 +5115,7 @@ type ServerInterface interface {
 	// ApprovePost Puts a post that waits for approval on the schedule, as it stands. For editors and owners.
 	// (POST /api/v1/posts/{id}/approve)
 	ApprovePost(c *gin.Context, id PostID, params ApprovePostParams)
-	// DiscardPost Gives up what failed of a post, or what is uncertain of it.
+	// DiscardPost Discards the failed or uncertain targets of a post.
 	// (POST /api/v1/posts/{id}/discard)
 	DiscardPost(c *gin.Context, id PostID, params DiscardPostParams)
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
@@ -5211,10 +5211,10 @@ type ServerInterface interface {
 	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
 	// (GET /api/v1/series/{id}/occurrences)
 	ListOccurrences(c *gin.Context, id SeriesID, params ListOccurrencesParams)
-	// PauseSeries Lets a series rest. Its posts that nobody edited are taken back.
+	// PauseSeries Pauses a series. Its posts that nobody edited are canceled.
 	// (POST /api/v1/series/{id}/pause)
 	PauseSeries(c *gin.Context, id SeriesID, params PauseSeriesParams)
-	// ResumeSeries Lets a series go on with what is still ahead.
+	// ResumeSeries Resumes a series with its upcoming posts.
 	// (POST /api/v1/series/{id}/resume)
 	ResumeSeries(c *gin.Context, id SeriesID, params ResumeSeriesParams)
 	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is canceled.
@@ -18137,7 +18137,7 @@ type StrictServerInterface interface {
 	// AccountLimits Tells how the rate limits of an account stand.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(ctx context.Context, request AccountLimitsRequestObject) (AccountLimitsResponseObject, error)
-	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
+	// ReconnectAccount Starts to reconnect the account; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(ctx context.Context, request ReconnectAccountRequestObject) (ReconnectAccountResponseObject, error)
 	// ListArticles Lists articles of the domains on which the workspace has seeds, the newest first.
@@ -18167,7 +18167,7 @@ type StrictServerInterface interface {
 	// CountDeadLetters Counts dead letters by reason and network.
 	// (GET /api/v1/dead-letters/counts)
 	CountDeadLetters(ctx context.Context, request CountDeadLettersRequestObject) (CountDeadLettersResponseObject, error)
-	// DiscardDeadLetters Gives up all dead letters that match; up to 1,000 at once.
+	// DiscardDeadLetters Discards all matching dead letters, up to 1,000 at once.
 	// (POST /api/v1/dead-letters/discard)
 	DiscardDeadLetters(ctx context.Context, request DiscardDeadLettersRequestObject) (DiscardDeadLettersResponseObject, error)
 	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
@@ -18329,7 +18329,7 @@ type StrictServerInterface interface {
 	// ApprovePost Puts a post that waits for approval on the schedule, as it stands. For editors and owners.
 	// (POST /api/v1/posts/{id}/approve)
 	ApprovePost(ctx context.Context, request ApprovePostRequestObject) (ApprovePostResponseObject, error)
-	// DiscardPost Gives up what failed of a post, or what is uncertain of it.
+	// DiscardPost Discards the failed or uncertain targets of a post.
 	// (POST /api/v1/posts/{id}/discard)
 	DiscardPost(ctx context.Context, request DiscardPostRequestObject) (DiscardPostResponseObject, error)
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
@@ -18425,10 +18425,10 @@ type StrictServerInterface interface {
 	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
 	// (GET /api/v1/series/{id}/occurrences)
 	ListOccurrences(ctx context.Context, request ListOccurrencesRequestObject) (ListOccurrencesResponseObject, error)
-	// PauseSeries Lets a series rest. Its posts that nobody edited are taken back.
+	// PauseSeries Pauses a series. Its posts that nobody edited are canceled.
 	// (POST /api/v1/series/{id}/pause)
 	PauseSeries(ctx context.Context, request PauseSeriesRequestObject) (PauseSeriesResponseObject, error)
-	// ResumeSeries Lets a series go on with what is still ahead.
+	// ResumeSeries Resumes a series with its upcoming posts.
 	// (POST /api/v1/series/{id}/resume)
 	ResumeSeries(ctx context.Context, request ResumeSeriesRequestObject) (ResumeSeriesResponseObject, error)
 	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is canceled.

@@ -150,11 +150,11 @@ func TestPortsAreOnLoopback(t *testing.T) {
 func TestDataOutlivesContainers(t *testing.T) {
 	p := project(t)
 	for _, name := range []string{"postgres", "redis", "s3", "meilisearch"} {
-		s, kept := p.Services[name], false
+		s, persistent := p.Services[name], false
 		for _, v := range s.Volumes {
-			kept = kept || v.Type == types.VolumeTypeVolume && v.Source != ""
+			persistent = persistent || v.Type == types.VolumeTypeVolume && v.Source != ""
 		}
-		if !kept {
+		if !persistent {
 			t.Errorf("%s keeps nothing", name)
 		}
 		if s.StopGracePeriod == nil {

@@ -2,7 +2,7 @@ package grafana
 
 // Dashboards lists all pages.
 func Dashboards() []Dashboard {
-	return []Dashboard{desk(), publishing(), readers(), crawl(), engines()}
+	return []Dashboard{newsroom(), publishing(), readers(), crawl(), engines()}
 }
 
 // now is a number of the present; over is a history.
@@ -28,7 +28,7 @@ func quantiles(histogram, by string) []Line {
 	return all
 }
 
-func desk() Dashboard {
+func newsroom() Dashboard {
 	return Dashboard{UID: "dateline-desk", Title: "Dateline: the desk", About: "What waits, what went out, and what needs a person.", Rows: []Row{
 		{"Now", []Panel{
 			now("Scheduled", "short", `max(dateline_posts{state="scheduled"})`),
@@ -38,7 +38,7 @@ func desk() Dashboard {
 			now("Accepted in the last hour", "short", `sum(increase(dateline_posts_scheduled_total[1h]))`),
 			now("Posted in the last hour", "short", `sum(increase(dateline_target_outcomes_total{outcome="posted"}[1h]))`),
 			now("Alerts", "short", `count(ALERTS{alertstate="firing"}) or vector(0)`),
-			now("Accounts to connect anew", "short", `sum(max by (network) (dateline_accounts{status="needs_reconnect"})) or vector(0)`),
+			now("Accounts to reconnect", "short", `sum(max by (network) (dateline_accounts{status="needs_reconnect"})) or vector(0)`),
 			now("Networks whose access ends within 14 days", "short", `count(min by (network) (dateline_account_access_expiry_seconds) < 14 * 86400) or vector(0)`),
 			now("Webhook deliveries waiting", "short", `max(dateline_webhook_deliveries_pending)`),
 			now("Articles stored in the last hour", "short", `sum(increase(dateline_crawl_pages_total{kind="article",result="new"}[1h]))`),
@@ -151,7 +151,7 @@ func crawl() Dashboard {
 			over("URLs known", "short", "", Line{`max(dateline_crawl_frontier_urls)`, "URLs"}),
 		}},
 		{"Articles", []Panel{
-			over("Pages read per minute", "short", "By the selectors of their site, by general rules, without an article, or not at all.",
+			over("Pages read per minute", "short", "By the selectors of their site, by generic extraction, without an article, or not at all.",
 				Line{`60 * sum by (result) (rate(dateline_articles_parsed_total[$__rate_interval]))`, "{{result}}"}),
 			over("Fields that selectors give", "percentunit", "The share of pages on which they did.",
 				Line{`(sum by (field) (rate(dateline_article_fields_total{result="filled"}[$__rate_interval])) or 0 * sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))) / sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))`, "{{field}}"}),

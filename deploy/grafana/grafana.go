@@ -51,7 +51,7 @@ func (d Dashboard) JSON() ([]byte, error) {
 	y := 0
 	for _, row := range d.Rows {
 		panels = append(panels, map[string]any{"id": len(panels) + 1, "type": "row", "title": row.Title, "collapsed": false,
-			"gridPos": place(0, y, columns, 1), "panels": []any{}})
+			"gridPos": gridPosition(0, y, columns, 1), "panels": []any{}})
 		y++
 		x, tallest := 0, 0
 		for _, p := range row.Panels {
@@ -62,7 +62,7 @@ func (d Dashboard) JSON() ([]byte, error) {
 			if x+width > columns {
 				x, y, tallest = 0, y+tallest, 0
 			}
-			panels = append(panels, p.json(len(panels)+1, kind, source, place(x, y, width, height)))
+			panels = append(panels, p.json(len(panels)+1, kind, source, gridPosition(x, y, width, height)))
 			x, tallest = x+width, max(tallest, height)
 		}
 		y += tallest
@@ -76,7 +76,9 @@ func (d Dashboard) JSON() ([]byte, error) {
 	return append(raw, '\n'), err
 }
 
-func place(x, y, w, h int) map[string]int { return map[string]int{"x": x, "y": y, "w": w, "h": h} }
+func gridPosition(x, y, w, h int) map[string]int {
+	return map[string]int{"x": x, "y": y, "w": w, "h": h}
+}
 
 func (p Panel) json(id int, kind string, source map[string]any, at map[string]int) map[string]any {
 	var targets []any

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/infra/telemetry"
 )
 
-var update = flag.Bool("update", false, "write the dashboards anew")
+var update = flag.Bool("update", false, "regenerate the dashboards")
 
 func TestDashboardsAreUpToDate(t *testing.T) {
 	var want []string
@@ -32,7 +32,7 @@ func TestDashboardsAreUpToDate(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, raw) {
-			t.Errorf("%s differs from the program; write it anew by: go test ./deploy/grafana -update (%v)", file, err)
+			t.Errorf("%s differs from the program; regenerate it with: go test ./deploy/grafana -update (%v)", file, err)
 		}
 	}
 	got, err := filepath.Glob("dashboards/*")

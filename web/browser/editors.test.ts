@@ -94,7 +94,7 @@ test('a post is made to recur, one occurrence is left out, and the series rests 
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Pause' }).click()
   await page.locator('[data-series] [data-status=paused]').waitFor()
-  await until('its posts to be taken back', async () => (await posts('status=scheduled&limit=200')).length === 0)
+  await until('its posts to be canceled', async () => (await posts('status=scheduled&limit=200')).length === 0)
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Resume' }).click()
   await page.locator('[data-series] [data-status=active]').waitFor()

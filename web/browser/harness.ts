@@ -126,8 +126,8 @@ export class Dateline {
   }
 }
 
-export async function until(what: string, check: () => Promise<boolean> | boolean, patience = 60_000): Promise<void> {
-  const end = Date.now() + patience
+export async function until(what: string, check: () => Promise<boolean> | boolean, timeout = 60_000): Promise<void> {
+  const end = Date.now() + timeout
   for (;;) {
     try {
       if (await check()) return

@@ -142,7 +142,7 @@ test('what is found is narrowed by facets, whose other values stay to be chosen'
   dashboard.fine()
 })
 
-test('a search is saved, tells of a new article, is read as a feed, changed, paused and deleted', async () => {
+test('a search is saved, alerts about a new article, is read as a feed, changed, paused and deleted', async () => {
   const { page } = dashboard
   await dashboard.go(`/news?q=${encodeURIComponent('giá vàng')}`)
   await page.getByRole('button', { name: 'Save this search' }).click()
@@ -293,7 +293,7 @@ test('an image that cannot be had does not keep the post from being made', async
   dashboard.fine()
 })
 
-test('selectors are tried on a page, saved, rolled back and learned anew', async () => {
+test('selectors are tried on a page, saved, rolled back and relearned', async () => {
   const { page } = dashboard
   await dashboard.go(`/news/domains/${domain}/selectors`)
   await page.getByLabel('Test page').first().click()

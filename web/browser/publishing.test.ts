@@ -276,7 +276,7 @@ async function view(site: string | undefined, name: string, agent: string): Prom
   expect(answer.status).toBe(202)
 }
 
-test('the owner makes a token, which is shown once and works, and the audit log tells of it', async () => {
+test('the owner makes a token, which is shown once and works, and the audit log records it', async () => {
   const { page } = dashboard
   await dashboard.go('/system')
   await page.locator('[data-check=database][data-healthy=true]').waitFor()

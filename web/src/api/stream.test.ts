@@ -28,7 +28,7 @@ afterEach(() => {
   for (const o of open.splice(0)) o.close()
 })
 
-test('a stream that breaks off goes on behind its last event, also after answers of 502', async () => {
+test('an interrupted stream resumes after its last event, also after answers of 502', async () => {
   const asked: (string | undefined)[] = []
   const server = createServer((request, answer) => {
     asked.push(request.headers['last-event-id'] as string | undefined)

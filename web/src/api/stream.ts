@@ -7,7 +7,7 @@ export interface ServerEvent {
 
 /**
  * Reads "event stream interpretation" of the HTML standard, piece by piece. An
- * EventSource would do it too, but gives up for good when a proxy answers 502
+ * EventSource would do it too, but stops reconnecting when a proxy answers 502
  * while the program restarts, and then cannot say where it was.
  */
 export class EventReader {
@@ -49,7 +49,7 @@ export type Connection = 'connecting' | 'live' | 'broken'
 
 export interface Listener {
   event(e: ServerEvent): void
-  /** resumed: events since the last connection follow; nothing needs to be read anew. */
+  /** resumed: events since the last connection follow; nothing needs to be fetched again. */
   state?(s: Connection, resumed: boolean): void
   refused?(status: number): void
   /** The server ended access, for example because the session ended. The stream does not reconnect. */

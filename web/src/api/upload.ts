@@ -3,7 +3,7 @@ import { api, type Media, idempotencyHeader, ApiError, type Schemas, unwrap, unr
 
 /** Files from this size on go to the bucket directly; the program in between would carry every byte twice. */
 const large = 8 << 20
-/** How often what did not arrive is sent anew. */
+/** How many times failed parts are sent again. */
 const rounds = 3
 
 type Progress = (share: number) => void

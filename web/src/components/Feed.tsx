@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { api, unwrap } from '../api/client'
 import { notifySuccess, notifyError } from '../lib/notify'
 
-/** Makes the addresses of a kept search's feeds, which are shown once. */
+/** Creates the feed URLs of a saved search, which are shown once. */
 export function Feed({ id, open }: { id: string; open: boolean }) {
   const { t } = useTranslation()
   const client = useQueryClient()

@@ -8,7 +8,7 @@ export function Page({ title, lead, actions, children }: { title: string; lead?:
     document.title = `${title} · Dateline`
   }, [title])
   useEffect(() => {
-    // Who came by a link of the menu goes on at the page, not in the menu that was left.
+    // After a menu link, focus moves to the page and does not stay in the menu.
     if (document.activeElement?.closest('nav, header')) heading.current?.focus({ preventScroll: true })
   }, [])
   return (

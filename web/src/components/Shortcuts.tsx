@@ -36,7 +36,7 @@ export function useShortcuts(title: string, all: Shortcut[]): void {
 }
 
 /** How long the first of two keys waits for the second. */
-const patience = 1500
+const sequenceTimeout = 1500
 
 /** Whoever types, or chooses in a dialog or a menu, presses keys for that. */
 function busy(target: EventTarget | null): boolean {
@@ -76,7 +76,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
         found.run()
       } else if (all.some((s) => s.keys.startsWith(`${typed} `))) {
         before = typed
-        timer = setTimeout(() => (before = ''), patience)
+        timer = setTimeout(() => (before = ''), sequenceTimeout)
       }
     }
     addEventListener('keydown', press)

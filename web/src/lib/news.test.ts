@@ -20,7 +20,7 @@ test('everything, or everything of one domain, is listed; the rest is searched',
   expect([isChosen({ q: 'a', sort: 'time' }), isChosen({ since: 'day' })]).toEqual([false, true])
 })
 
-test('a kept search leads back to itself', () => {
+test('a saved search round-trips', () => {
   const kept = { query: 'giá vàng', domains: ['a.example'], sections: [], languages: ['vi'], authors: [], tags: [] }
   const stored = { ...kept, id: '', name: 'Gold', mode: 'keyword' as const, alert: true, feed: false, alert_count: 0, version: 1, created_at: '', updated_at: '' }
   expect(keptOf(searchOf(stored))).toEqual(kept)

@@ -61,7 +61,7 @@ export function asked(s: NewsSearch, zone: string, now: number) {
 }
 export type Asked = ReturnType<typeof asked>
 
-/** What a kept search looks for, as a search. */
+/** The filters of a saved search, as a search. */
 export function searchOf(n: Schemas['SavedSearch']): NewsSearch {
   const some = (all: string[]) => (all.length > 0 ? all : undefined)
   return { q: n.query || undefined, sort: 'time', domain: some(n.domains), section: some(n.sections), language: some(n.languages), author: some(n.authors), tag: some(n.tags) }

@@ -23,7 +23,7 @@ export function notifySuccess(message: string): void {
   notifications.show({ color: 'green', message, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
 }
 
-/** Kept searches told of new articles: one note, however many there are. */
+/** Saved searches matched new articles: one notification, however many there are. */
 export function notifyMatches(count: number): void {
   notifications.hide('found')
   notifications.show({ id: 'found', color: 'indigo', message: i18n.t('saved.found', { count }), withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })

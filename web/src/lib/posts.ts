@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
 import { api, type Post, type Schemas, unwrap } from '../api/client'
 
-/** Up to so many pages a list is read anew; of a longer one only what changed is. */
+/** Lists of up to this many pages are fetched again; of longer ones only the changed posts are. */
 const short = 3
 
 /** Posts have changed: those with these ids, or some. */

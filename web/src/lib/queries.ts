@@ -22,7 +22,7 @@ export const mediaQuery = (id: string) =>
 
 export const sitesQuery = queryOptions({ queryKey: ['sites'], queryFn: async () => (await unwrap(api.GET('/api/v1/sites'))).sites })
 
-/** Series that go on; the calendar shows what they will add. */
+/** Active series; the calendar shows their upcoming posts. */
 export const activeSeriesQuery = queryOptions({
   queryKey: ['series', 'active'],
   staleTime: 60_000,

@@ -86,7 +86,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   // Who looks for certain posts does not look for what is none yet.
   const planned = search.status || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, from, to)
   const events = eventsOf((posts.data ?? []).filter(wanted(search)), planned, zone, colors, t)
-  // A card that is drawn anew falls out of the hand: what comes meanwhile waits.
+  // Rerendering a card ends its drag, so updates wait until the drag ends.
   const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[] }>()
   const stretch = `${view} ${date} ${zone}`
   const common = {
@@ -137,7 +137,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
             onDayClick={(d) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) })}
           />
         )}
-        {/* Another stretch or zone begins at its own place, so it is drawn anew. */}
+        {/* Another period or time zone has its own scroll position, so the view is mounted again. */}
         {view === 'week' && <WeekView key={`${first.format('YYYY-MM-DD')} ${zone}`} {...common} {...hours} />}
         {view === 'day' && <DayView key={`${date} ${zone}`} {...common} {...hours} />}
       </div>

@@ -22,7 +22,7 @@ test('a stored post comes back as it was', () => {
   })
 })
 
-test('versions that are taken back are told, and those of accounts that are left out', () => {
+test('removed versions are sent as null, and so are those of removed accounts', () => {
   const d = { ...draftOf(post), versions: {} }
   expect(editOf(d, ['a']).overrides).toEqual({ a: null })
   expect(editOf({ ...draftOf(post), accounts: ['b'] }, ['a']).overrides).toEqual({ a: null })

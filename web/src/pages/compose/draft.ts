@@ -105,7 +105,7 @@ export function templateOf(d: Draft): Schemas['SeriesTemplate'] {
   return { content, ...rest }
 }
 
-/** As contentOf, taking back the versions that were stored and are no more. */
+/** As contentOf, and removes the stored versions that the draft no longer has. */
 export function editOf(d: Draft, stored: Iterable<string>): Schemas['PostEdit'] {
   const content = contentOf(d)
   const overrides: NonNullable<Schemas['PostEdit']['overrides']> = { ...content.overrides }

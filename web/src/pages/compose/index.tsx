@@ -18,7 +18,7 @@ export function ComposePage() {
   const { id, at, repeat } = route.useSearch()
   const navigate = useNavigate()
   const accounts = useQuery(accountsQuery)
-  // The editor of a new post goes on when the post gets its id; a next new post has an editor of its own.
+  // The editor of a new post stays mounted when the post gets its id; the next new post has its own editor.
   const [own, setOwn] = useState({ id: '', key: 0 })
   const [was, setWas] = useState(id)
   if (was !== id) {

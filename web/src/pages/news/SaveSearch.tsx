@@ -8,7 +8,7 @@ import { LinkButton } from '../../components/links'
 import { keptOf, type NewsSearch } from '../../lib/news'
 import { errorText } from '../../lib/notify'
 
-/** Keeps a search: to be told of what is new, and to read it elsewhere. */
+/** Saves a search, for alerts about new articles and for its feeds. */
 export function SaveSearch({ search, close }: { search: NewsSearch; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

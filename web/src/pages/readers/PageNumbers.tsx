@@ -34,7 +34,7 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
   const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
   const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
   const filtered = useQuery({ queryKey: [...key, 'filtered'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })) })
-  // Each view that the stream tells of makes the rest worth reading again.
+  // Each view from the stream triggers a refetch of the rest.
   const { refetch: again } = series
   const { refetch: statsAgain } = stats
   const { refetch: funnelAgain } = funnel

@@ -7,7 +7,7 @@ import { type Field, fields, keptOf, searchOf } from '../../lib/news'
 import { countsQuery } from '../../lib/newsQueries'
 import { errorText, notifySuccess } from '../../lib/notify'
 
-/** Changes a kept search. */
+/** Edits a saved search. */
 export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch']; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()

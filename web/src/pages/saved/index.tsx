@@ -18,7 +18,7 @@ import { EditSearch } from './EditSearch'
 
 type Saved = Schemas['SavedSearch']
 
-/** The searches that the workspace keeps: what they told of, and where they can be read. */
+/** The saved searches of the workspace, their matches and their feeds. */
 export function SavedPage() {
   const { t } = useTranslation()
   const list = useQuery(savedQuery)
@@ -153,7 +153,7 @@ function Kept({ search: n }: { search: Saved }) {
   )
 }
 
-/** The articles that a search told of. */
+/** The articles that a saved search matched. */
 function Told({ id }: { id: string }) {
   const { t } = useTranslation()
   const list = useInfiniteQuery({

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { Time } from '../../components/Time'
 
-/** What comes of the page, with the general rules where selectors give nothing. */
+/** The extraction result of a page, with generic extraction where selectors match nothing. */
 export function Outcome({ page: p }: { page: Schemas['SelectorPreviewPage'] }) {
   const { t, i18n } = useTranslation()
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
