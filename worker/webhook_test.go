@@ -124,8 +124,8 @@ func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string
 	return e, secret.Reveal()
 }
 
-func (o *outbox) dispatcher(s webhook.Starter) *webhook.Dispatcher {
-	return &webhook.Dispatcher{Store: o.Store, Starter: s, Notifications: o.Bus, PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
+func (o *outbox) dispatcher(s webhook.DeliveryWorkflows) *webhook.Dispatcher {
+	return &webhook.Dispatcher{Store: o.Store, Workflows: s, Notifications: o.Bus, PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
 		Pace: webhook.Pace{PollInterval: 200 * time.Millisecond, MinInterval: 5 * time.Millisecond, StartInterval: time.Millisecond, RetryAfter: 300 * time.Millisecond, Overdue: time.Second}}
 }
 

@@ -239,7 +239,7 @@ func (n *newsroom) locked() (metrics string) {
 	n.t.Helper()
 	address := "127.0.0.1:" + e2etest.FreePort(n.t)
 	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
-	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").Says(n.t, 60*time.Second, "API listening")
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").WaitForOutput(n.t, 60*time.Second, "API listening")
 	holder, err := pgx.Connect(n.t.Context(), n.database)
 	e2etest.Must(n.t, err)
 	n.t.Cleanup(func() { _ = holder.Close(context.Background()) })

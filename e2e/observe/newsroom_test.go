@@ -132,7 +132,7 @@ func (n *newsroom) api() (metrics string) {
 	n.t.Helper()
 	address := "127.0.0.1:" + e2etest.FreePort(n.t)
 	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
-	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").Says(n.t, 60*time.Second, "API listening")
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").WaitForOutput(n.t, 60*time.Second, "API listening")
 	n.base = "http://" + address
 	return metrics
 }
@@ -142,7 +142,7 @@ func (n *newsroom) worker() (c *e2etest.Child, metrics string) {
 	n.t.Helper()
 	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
 	c = run(n.t, append(n.env, "DATELINE_WORKER_HEALTH_ADDR="+metrics), n.program, "worker")
-	c.Says(n.t, 60*time.Second, "worker started")
+	c.WaitForOutput(n.t, 60*time.Second, "worker started")
 	return c, metrics
 }
 
@@ -179,7 +179,7 @@ func (n *newsroom) sick() (api, metrics string) {
 		namespace = append(namespace, "--user", "--map-root-user")
 	}
 	run(n.t, env, "unshare", append(namespace, "sh", "-euc",
-		`mount -t tmpfs -o size=1m none "$DISK"; head -c 1000000 /dev/zero > "$DISK/full"; ulimit -n 200; exec "$PROGRAM" api`)...).Says(n.t, 60*time.Second, "API listening")
+		`mount -t tmpfs -o size=1m none "$DISK"; head -c 1000000 /dev/zero > "$DISK/full"; ulimit -n 200; exec "$PROGRAM" api`)...).WaitForOutput(n.t, 60*time.Second, "API listening")
 	return api, metrics
 }
 

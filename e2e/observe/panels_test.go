@@ -153,9 +153,9 @@ func startUp(t *testing.T, flags []string, env ...string) *upped {
 	}
 	c := run(t, env, program(t), append([]string{"up"}, flags...)...)
 	// Generous: the first start may have to build the Temporal server.
-	c.Says(t, 12*time.Minute, "Stop with Ctrl-C")
-	u := &upped{child: c, metrics: c.Says(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.Says(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
-	u.client = &client{t: t, base: c.Says(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.Says(t, time.Second, `API token\s+(dl_\S+)`)[1]}
+	c.WaitForOutput(t, 12*time.Minute, "Stop with Ctrl-C")
+	u := &upped{child: c, metrics: c.WaitForOutput(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.WaitForOutput(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
+	u.client = &client{t: t, base: c.WaitForOutput(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.WaitForOutput(t, time.Second, `API token\s+(dl_\S+)`)[1]}
 	// Ended as an operator ends it: it stops its engines.
 	t.Cleanup(func() { c.Stop(t) })
 	e2etest.Eventually(t, 60*time.Second, "everything to be ready", func() bool {

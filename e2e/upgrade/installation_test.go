@@ -65,9 +65,9 @@ func (in *installation) start(r release) (refusal string) {
 	if in.up.Ended() {
 		return in.up.Log.Tail(2000)
 	}
-	in.api = in.up.Says(in.t, time.Second, `API\s+(http://\S+)/api/v1`)[1]
+	in.api = in.up.WaitForOutput(in.t, time.Second, `API\s+(http://\S+)/api/v1`)[1]
 	if in.token == "" {
-		in.token = in.up.Says(in.t, time.Second, `API token\s+(dl_\S+)`)[1]
+		in.token = in.up.WaitForOutput(in.t, time.Second, `API token\s+(dl_\S+)`)[1]
 	}
 	e2etest.Eventually(in.t, 2*time.Minute, r.name+" to be ready", func() bool { return e2etest.Works(in.t.Context(), in.api+"/readyz") })
 	return ""

@@ -24,10 +24,10 @@ func (p *parts) articleWorker() *activities.Articles {
 		reader.Fallback, learner.Finder = p.crawl.model, p.crawl.model
 	}
 	return &activities.Articles{Learner: learner, Waiting: p.store,
-		Consumer: &pipeline.Consumer{Store: p.store, Extractor: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
+		Consumer: &pipeline.Consumer{Store: p.store, Extractor: reader, Learners: p.workflows, Meter: p.telemetry.Articles, Log: p.log}}
 }
 
 // articles returns the article service of the API.
 func (p *parts) articles() *pipeline.Service {
-	return &pipeline.Service{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.starter, Log: p.log}
+	return &pipeline.Service{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.workflows, Log: p.log}
 }

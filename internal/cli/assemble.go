@@ -55,7 +55,7 @@ type parts struct {
 	bus       *pubsub.Bus
 	objects   *objects.Bucket
 	temporal  client.Client
-	starter   *starter.Starter
+	workflows *starter.Starter
 	networks  platforms.Registry
 	accounts  *account.Service
 	scheduler *scheduling.Scheduler
@@ -175,8 +175,8 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.closers.pushFunc("Temporal client", p.temporal.Close)
-	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
-	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
+	p.workflows = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
+	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.workflows, Version: of.version}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Notifier: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
@@ -242,7 +242,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		p.startAggregation()
 	}
 	page.Bucket, page.Base = p.bucketOrigin, basePath(p.cfg.PublicURL)
-	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.starter, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Scheduler: p.scheduler, Workflows: p.workflows, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:      p.media,
 		Exports:    p.archives,
 		Views:      p.views(),
@@ -290,9 +290,9 @@ func (p *parts) checks() map[string]api.Check {
 		"clock":    p.clock.Check,
 		"redis":    func(ctx context.Context) error { return p.redis.Ping(ctx).Err() },
 		"objects":  p.objects.Ping,
-		"temporal": p.starter.Ping,
+		"temporal": p.workflows.Ping,
 		"worker": func(ctx context.Context) error {
-			polled, err := p.starter.HasPostWorkers(ctx)
+			polled, err := p.workflows.HasPostWorkers(ctx)
 			if err == nil && !polled {
 				return errors.New("no worker polls the task queue of posts")
 			}
@@ -317,23 +317,23 @@ func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uu
 
 // worker returns the worker.
 func (p *parts) worker() *worker.Worker {
-	crowd, stop := delivery.Batched(p.store)
+	store, stop := delivery.Batched(p.store)
 	p.closers.pushFunc("delivery batches", stop)
 	return worker.New(p.temporal, worker.Activities{
-		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: store, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+			Clock: p.clock, Limits: p.limits, Waker: p.workflows, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
 			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
 			Commands: &delivery.Commands{Store: p.store, Scheduler: p.scheduler, Live: p.bus},
-			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.starter, Live: p.bus, Log: p.log}},
-		Series:   &activities.Series{Store: p.store, Scheduler: p.scheduler, Signaler: p.starter, Log: p.log},
+			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.workflows, Live: p.bus, Log: p.log}},
+		Series:   &activities.Series{Store: p.store, Scheduler: p.scheduler, Signaler: p.workflows, Log: p.log},
 		Library:  &activities.Library{Media: p.media},
 		Archive:  &activities.Archive{Archives: p.archives},
-		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
+		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.workflows, Live: p.bus, Log: p.log},
 		Crawler:  p.crawlWorker(),
 		Search:   p.searchWorker(),
 		Webhooks: &activities.Webhooks{Deliverer: &webhook.Deliverer{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log}},
 		Views:    p.viewsActivities(),
 	}, worker.Deps{
-		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
-		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
+		Dispatcher: &webhook.Dispatcher{Store: p.store, Workflows: p.workflows, Notifications: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
+		Store:      p.store, Releaser: p.workflows, Notices: p.bus, Log: p.log})
 }

@@ -51,11 +51,11 @@ func (r *remote) run(status int, environ []string, args ...string) string {
 	return said.String()
 }
 
-func (r *remote) says(said string, want ...string) {
+func (r *remote) wantOutput(output string, want ...string) {
 	r.t.Helper()
 	for _, w := range want {
-		if !strings.Contains(said, w) {
-			r.t.Errorf("%q is not said:\n%s", w, said)
+		if !strings.Contains(output, w) {
+			r.t.Errorf("output lacks %q:\n%s", w, output)
 		}
 	}
 }
@@ -66,18 +66,18 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	r.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", due.ID)
 	file, passphrase := filepath.Join(r.dir, "a.backup"), filepath.Join(r.dir, "passphrase")
 	r.Must(os.WriteFile(passphrase, []byte("correct horse battery\nsecond line\n"), 0o600))
-	r.says(r.run(0, nil, "backup", "-o", file), "rows of", "It does NOT contain the keyset", r.Keyset.Path)
-	r.says(r.run(1, nil, "backup", "-o", file), "already exists")
+	r.wantOutput(r.run(0, nil, "backup", "-o", file), "rows of", "It does NOT contain the keyset", r.Keyset.Path)
+	r.wantOutput(r.run(1, nil, "backup", "-o", file), "already exists")
 	sealed := filepath.Join(r.dir, "b.backup")
-	r.says(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "It contains 0 objects", "encrypted with the passphrase")
-	r.says(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")
-	r.says(r.run(1, nil, "restore"), "--from FILE")
-	r.says(r.run(1, nil, "restore", "--from", file), "is not empty", "--replace")
+	r.wantOutput(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "It contains 0 objects", "encrypted with the passphrase")
+	r.wantOutput(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")
+	r.wantOutput(r.run(1, nil, "restore"), "--from FILE")
+	r.wantOutput(r.run(1, nil, "restore", "--from", file), "is not empty", "--replace")
 
 	empty := []string{"DATABASE_URL=" + enginetest.Postgres(t), "DATELINE_KEYSET=" + filepath.Join(r.dir, "other", "keyset.json")}
 	r.Must(r.redis.Set("a count", "of before"))
-	r.says(r.run(1, empty, "restore", "--from", file), "1 keys", "--flush-redis")
-	r.says(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 posts are held", "The keyset cannot be read")
+	r.wantOutput(r.run(1, empty, "restore", "--from", file), "1 keys", "--flush-redis")
+	r.wantOutput(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 posts are held", "The keyset cannot be read")
 	if len(r.redis.Keys()) != 0 {
 		t.Error("Redis still counts from before")
 	}
@@ -85,8 +85,8 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	wrong := filepath.Join(r.dir, "wrong")
 	r.Must(os.WriteFile(wrong, []byte("incorrect horse battery"), 0o600))
-	r.says(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong), "does not decrypt the keyset")
-	r.says(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "reconcile"), "Keyset written to", "searches for each at its network")
+	r.wantOutput(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong), "does not decrypt the keyset")
+	r.wantOutput(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "reconcile"), "Keyset written to", "searches for each at its network")
 	before, err := os.ReadFile(r.Keyset.Path)
 	r.Must(err)
 	after, err := os.ReadFile(strings.TrimPrefix(empty[1], "DATELINE_KEYSET="))
@@ -97,13 +97,13 @@ func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
 	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
 	r.run(0, nil, "keyset", "new", filepath.Join(r.dir, "third.json"))
 	third := append(empty, "DATELINE_KEYSET="+filepath.Join(r.dir, "third.json"))
-	r.says(r.run(1, third, "restore", "--from", sealed, "--passphrase-file", passphrase), "another keyset")
-	r.says(r.run(0, third, "restore", "--from", file), "cannot be decrypted with this keyset")
+	r.wantOutput(r.run(1, third, "restore", "--from", sealed, "--passphrase-file", passphrase), "another keyset")
+	r.wantOutput(r.run(0, third, "restore", "--from", file), "cannot be decrypted with this keyset")
 }
 
 func TestTheDoctorHasAStatus(t *testing.T) {
 	r := openRemote(t)
-	r.says(r.run(1, nil, "doctor"), "database schema", "temporal", "does not respond", "some checks failed")
+	r.wantOutput(r.run(1, nil, "doctor"), "database schema", "temporal", "does not respond", "some checks failed")
 	var out struct {
 		OK       bool `json:"ok"`
 		Findings []struct{ Check, Level, Advice string }
@@ -118,13 +118,13 @@ func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
 	r := openRemote(t)
 	r.Schedule()
 	file := filepath.Join(r.dir, "workspace.tar.zst")
-	r.says(r.run(0, nil, "export", "-o", file), "posts      1", "accounts   1")
-	r.says(r.run(1, nil, "export", "-o", file), "exists")
+	r.wantOutput(r.run(0, nil, "export", "-o", file), "posts      1", "accounts   1")
+	r.wantOutput(r.run(1, nil, "export", "-o", file), "exists")
 	other, _, _ := r.Found("Elsewhere")
-	r.says(r.run(1, nil, "import", "--from", file), "several workspaces")
-	r.says(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "No posts are published automatically")
+	r.wantOutput(r.run(1, nil, "import", "--from", file), "several workspaces")
+	r.wantOutput(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "No posts are published automatically")
 	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", other.ID); n != 1 {
 		t.Errorf("%d drafts came in", n)
 	}
-	r.says(r.run(1, nil, "export", "--workspace", "x"), "must be a UUID")
+	r.wantOutput(r.run(1, nil, "export", "--workspace", "x"), "must be a UUID")
 }

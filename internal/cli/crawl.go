@@ -57,7 +57,7 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	}
 	p.closers.pushFunc("crawl fetcher", c.fetcher.Close)
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
-	c.seeds = &seeds.Service{Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil, Log: p.log}
+	c.seeds = &seeds.Service{Seeds: p.store, Domains: p.store, Stats: p.store, Exports: p.store, Workflows: p.workflows, Guard: guard, Objects: p.objects, Policy: crawl.DefaultRevisitPolicy(), HasBrowser: o.Renderer != nil, Log: p.log}
 	c.sites = &pipeline.SiteCache{Store: p.store, Redis: p.redis, Log: p.log}
 	if c.model, err = p.newLLM(); err != nil {
 		return err

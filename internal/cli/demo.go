@@ -43,7 +43,7 @@ func scheduleDemo(ctx context.Context, p *parts, owner workspace.Principal, out 
 		if i == 0 {
 			parent = created.ID.String()
 		}
-		if err := p.starter.Start(ctx, created); err != nil {
+		if err := p.workflows.Start(ctx, created); err != nil {
 			p.log.Warn("the workflow was not started; the reconciler will start it", "post_id", created.ID, "error", err)
 		}
 		_, _ = fmt.Fprintf(out, "Demo: due at %s: %s\n", at.Format("15:04:05"), d.text)

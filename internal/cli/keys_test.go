@@ -116,8 +116,8 @@ func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
 	}
 }
 
-// `dateline up` alone knows its database: it seals anew by itself, and retires
-// when it is told to.
+// `dateline up` starts the database itself, so it re-encrypts on its own and
+// retires old keys on request.
 func TestUpRetiresKeys(t *testing.T) {
 	d := openTended(t)
 	before := d.token()

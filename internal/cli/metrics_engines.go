@@ -93,7 +93,7 @@ func (p *parts) registerEngineMetrics() error {
 		}),
 		t.RegisterCollector(p.redisSamples, "dateline_redis_server_connections", "dateline_redis_memory_bytes"),
 		t.RegisterCollector(func(ctx context.Context) (telemetry.Samples, error) {
-			backlogs, err := p.starter.Backlogs(ctx)
+			backlogs, err := p.workflows.Backlogs(ctx)
 			var tasks, ages []telemetry.Sample
 			for _, b := range backlogs {
 				labels := []string{b.Queue, b.Kind}

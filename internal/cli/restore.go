@@ -24,7 +24,7 @@ type restoreCommand struct {
 	cfg        *config.Config
 	log        *slog.Logger
 	archive    *backup.Archive
-	hold       backup.Hold
+	holdPolicy backup.Hold
 	replace    bool
 	flushRedis bool
 	passphrase secret.Text
@@ -34,7 +34,7 @@ type restoreCommand struct {
 func (p *Program) restore(ctx context.Context, args []string) error {
 	set, file := p.flags("restore")
 	from := set.String("from", "", "`file` written by `dateline backup`; - for standard input")
-	hold := set.String("hold", string(backup.HoldDue), "which scheduled posts are held for a manual decision, because they may already be published: `due` (those due before now), all, or reconcile (search for the due ones at their network first)")
+	holdPolicy := set.String("hold", string(backup.HoldDue), "which scheduled posts are held for a manual decision, because they may already be published: `due` (those due before now), all, or reconcile (search for the due ones at their network first)")
 	replace := set.Bool("replace", false, "replace the existing data in the database")
 	flush := set.Bool("flush-redis", false, "flush the Redis database of REDIS_URL, which is rebuilt from the restored data")
 	passphrase := set.String("passphrase-file", "", "`file` with the passphrase of the keyset in the backup")
@@ -45,7 +45,7 @@ func (p *Program) restore(ctx context.Context, args []string) error {
 	if *from == "" {
 		return errors.New("--from is required: dateline restore --from FILE")
 	}
-	r := &restoreCommand{program: p, cfg: cfg, log: log, hold: backup.Hold(*hold), replace: *replace, flushRedis: *flush}
+	r := &restoreCommand{program: p, cfg: cfg, log: log, holdPolicy: backup.Hold(*holdPolicy), replace: *replace, flushRedis: *flush}
 	if *passphrase != "" {
 		if r.passphrase, err = readPassphrase(*passphrase); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (r *restoreCommand) run(ctx context.Context) error {
 	if err := r.restoreKeyset(ctx); err != nil {
 		return err
 	}
-	target := backup.Target{Database: r.cfg.DatabaseURL, Hold: r.hold, Replace: r.replace, Log: r.log}
+	target := backup.Target{Database: r.cfg.DatabaseURL, Hold: r.holdPolicy, Replace: r.replace, Log: r.log}
 	bucket, err := r.openBucket(ctx)
 	if err != nil {
 		return err

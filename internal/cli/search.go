@@ -69,7 +69,7 @@ func (p *Program) reindex(ctx context.Context, args []string) error {
 		return err
 	}
 	defer parts.close()
-	id, err := parts.starter.StartReindex(ctx)
+	id, err := parts.workflows.StartReindex(ctx)
 	if err == nil {
 		_, err = fmt.Fprintln(p.Stdout, "Rebuilding the search index. The progress is shown by the workflow "+id+".")
 	}

@@ -15,8 +15,8 @@ import (
 	"dateline/web"
 )
 
-// drainTimeout is the grace period for requests in flight.
-const drainTimeout = 10 * time.Second
+// shutdownTimeout is the grace period for requests in flight.
+const shutdownTimeout = 10 * time.Second
 
 // serve handles requests until ctx ends, and then waits for requests in flight.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
@@ -32,9 +32,9 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	case <-ctx.Done():
 	}
 	endStreams()
-	drain, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	shutdownCtx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
-	if err := s.Shutdown(drain); err != nil {
+	if err := s.Shutdown(shutdownCtx); err != nil {
 		return s.Close()
 	}
 	return nil

@@ -31,7 +31,7 @@ func (p *parts) statusReporter() *status.Reporter {
 // temporalQueues returns the backlog of the task queues, with the schedule-to-start
 // latency if this process has a worker.
 func (p *parts) temporalQueues(ctx context.Context) ([]status.Queue, error) {
-	backlogs, err := p.starter.Backlogs(ctx)
+	backlogs, err := p.workflows.Backlogs(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -31,13 +31,13 @@ func claimDataDir(dir string) error {
 			" (choose another with DATELINE_DATA_DIR): %w", dir, err)
 	}
 	// `dateline api` and `worker` may have put a keyset there before the first `up`.
-	ours := []string{"keyset.json", "bin"}
+	allowed := []string{"keyset.json", "bin"}
 	foreign := ""
 	for _, e := range entries {
 		if e.Name() == lockName {
 			return nil
 		}
-		if !slices.Contains(ours, e.Name()) && foreign == "" {
+		if !slices.Contains(allowed, e.Name()) && foreign == "" {
 			foreign = e.Name()
 		}
 	}

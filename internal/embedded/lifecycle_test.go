@@ -101,7 +101,7 @@ func lifecycle(t *testing.T, uid int, data string) *process {
 	third := mustStartUp(t, uid, env...)
 	t.Logf("start after kill -9: %s", third.Took)
 	find(t, third.Engines, noRedis == nil)
-	second.childrenGone(t)
+	second.waitForChildrenExit(t)
 
 	third.losePostgres(t)
 	if noRedis == nil {

@@ -20,7 +20,7 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// The tests start this test binary again as a stand-in for `dateline up`, because a process gives up root for good.
+// The tests start this test binary again as a stand-in for `dateline up`, because a process that drops root cannot regain it.
 const (
 	roleVariable      = "TEST_ROLE"
 	temporaldVariable = "TEST_TEMPORALD" // the program to find as temporald
@@ -183,11 +183,11 @@ func (p *process) end(t *testing.T, signal syscall.Signal) {
 		if err != nil {
 			t.Errorf("a clean stop ended with %v: %s", err, p.stderr)
 		}
-		p.childrenGone(t)
+		p.waitForChildrenExit(t)
 	}
 }
 
-func (p *process) childrenGone(t *testing.T) {
+func (p *process) waitForChildrenExit(t *testing.T) {
 	t.Helper()
 	for name, pid := range p.Children {
 		if line := commandLine(pid); line != "" {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// endBackends ends what a killed PostgreSQL left in its data directory. When the postmaster dies, its processes end as
-// soon as they next wait for something, but one in the middle of a long query goes on, and while it holds the shared
-// memory no new postmaster starts ("pre-existing shared memory block is still in use"). SIGQUIT makes a process end at
+// endBackends stops the backends that a killed PostgreSQL left in its data directory. When the postmaster dies, its
+// backends exit the next time they wait, but a long query continues to run, and while it holds the shared memory, no
+// new postmaster starts ("pre-existing shared memory block is still in use"). SIGQUIT makes a process end at
 // once, and the recovery that comes anyway cleans up after it.
 // https://www.postgresql.org/docs/current/server-shutdown.html
 //

@@ -27,13 +27,13 @@ func DropPrivileges(dataDir string) error {
 	}
 	// The group first: after setuid there is no right left to change it.
 	if err := syscall.Setgroups([]int{gid}); err != nil {
-		return fmt.Errorf("give up the groups of root: %w", err)
+		return fmt.Errorf("drop supplementary groups of root: %w", err)
 	}
 	if err := syscall.Setgid(gid); err != nil {
-		return fmt.Errorf("give up the group of root: %w", err)
+		return fmt.Errorf("drop the group of root: %w", err)
 	}
 	if err := syscall.Setuid(uid); err != nil {
-		return fmt.Errorf("give up root: %w", err)
+		return fmt.Errorf("drop root privileges: %w", err)
 	}
 	if err := os.Chdir(dataDir); err != nil {
 		return fmt.Errorf("started as root, Dateline runs as the unprivileged user nobody, who cannot reach the data directory %s;"+

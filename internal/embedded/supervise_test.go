@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// kept starts a script that is kept running. The function stops it, as Engines.Stop does.
-func kept(t *testing.T, h *Host, script string, pause time.Duration, ready func(context.Context) error) (log *text, failed chan error, stop func()) {
+// supervised starts a script under supervision. The function stops it, as Engines.Stop does.
+func supervised(t *testing.T, h *Host, script string, pause time.Duration, ready func(context.Context) error) (log *text, failed chan error, stop func()) {
 	t.Helper()
 	path := h.path("script")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\necho start >> "+h.path("starts")+"\n"+script+"\n"), 0o755); err != nil {
@@ -61,7 +61,7 @@ func TestSuperviseGivesUp(t *testing.T) {
 	for name, ready := range map[string]func(context.Context) error{"ready before it dies": isReady, "never ready": neverReady} {
 		t.Run(name, func(t *testing.T) {
 			h := testHost(t)
-			log, failed, stop := kept(t, h, "sleep 0.1; echo out of luck; exit 7", 5*time.Millisecond, ready)
+			log, failed, stop := supervised(t, h, "sleep 0.1; echo out of luck; exit 7", 5*time.Millisecond, ready)
 			message := fails(t, failed)
 			if !strings.Contains(message, "kept exited 6 times within a minute and is not restarted: kept exited unexpectedly (exit status 7)") ||
 				!strings.HasSuffix(message, "\n  out of luck") {
@@ -82,7 +82,7 @@ func TestSuperviseGivesUp(t *testing.T) {
 
 func TestSuperviseCannotStart(t *testing.T) {
 	h := testHost(t)
-	_, failed, stop := kept(t, h, "echo the last words; rm "+h.path("script"), 5*time.Millisecond, isReady)
+	_, failed, stop := supervised(t, h, "echo the last words; rm "+h.path("script"), 5*time.Millisecond, isReady)
 	message := fails(t, failed)
 	if !strings.Contains(message, "kept exited unexpectedly (exit status 0)") || !strings.Contains(message, "the last words") ||
 		!strings.Contains(message, "It cannot be restarted: starting kept: fork/exec") {
@@ -94,7 +94,7 @@ func TestSuperviseCannotStart(t *testing.T) {
 // Supervision does not wait for a running child with a permanent failure.
 func TestSupervise_PermanentFailure(t *testing.T) {
 	h := testHost(t)
-	_, failed, stop := kept(t, h, "test -e once && exec sleep 300; touch once", 5*time.Millisecond, func(context.Context) error {
+	_, failed, stop := supervised(t, h, "test -e once && exec sleep 300; touch once", 5*time.Millisecond, func(context.Context) error {
 		return permanent{errors.New("the key does not fit")}
 	})
 	if message := fails(t, failed); message != "after an unexpected exit, kept: the key does not fit" {
@@ -116,7 +116,7 @@ func TestSuperviseStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := testHost(t)
-			_, failed, stop := kept(t, h, c.script, c.pause, neverReady)
+			_, failed, stop := supervised(t, h, c.script, c.pause, neverReady)
 			eventually(t, 5*time.Second, func() error {
 				if starts(t, h) != c.starts {
 					return errors.New("not started")

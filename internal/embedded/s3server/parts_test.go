@@ -101,8 +101,8 @@ func TestUploadsInPartsLieOnDisk(t *testing.T) {
 	if !bytes.Equal(read(t, c, *key), content) {
 		t.Error("the object is not its parts")
 	}
-	var gone smithy.APIError
-	if err := complete(done); !errors.As(err, &gone) || gone.ErrorCode() != "NoSuchUpload" {
+	var apiErr smithy.APIError
+	if err := complete(done); !errors.As(err, &apiErr) || apiErr.ErrorCode() != "NoSuchUpload" {
 		t.Errorf("completed twice: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "uploads", "*")); err != nil || len(left) != 0 {
@@ -147,7 +147,7 @@ func TestPagesMayUseSignedAddresses(t *testing.T) {
 	e, _ := serve(t, t.TempDir())
 	ask := func(method string, header ...string) *http.Response {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, e.endpoint+"/dateline/a", nil)
+		r, err := http.NewRequestWithContext(t.Context(), method, e.url+"/dateline/a", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,16 +23,16 @@ import (
 	"dateline/internal/embedded/s3server"
 )
 
-// place is where a server listens.
-type place struct{ endpoint, accessKey, secretKey string }
+// endpoint is the address of a server and its credentials.
+type endpoint struct{ url, accessKey, secretKey string }
 
-func clientOf(e place) *s3.Client {
-	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(e.endpoint), UsePathStyle: true,
+func clientOf(e endpoint) *s3.Client {
+	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(e.url), UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(e.accessKey, e.secretKey, "")})
 }
 
 // serve starts a server on a directory.
-func serve(t *testing.T, dir string) (place, func()) {
+func serve(t *testing.T, dir string) (endpoint, func()) {
 	t.Helper()
 	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: "dateline", AccessKey: "key", SecretKey: "secret"})
 	if err != nil {
@@ -40,7 +40,7 @@ func serve(t *testing.T, dir string) (place, func()) {
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return place{server.URL, "key", "secret"}, server.Close
+	return endpoint{server.URL, "key", "secret"}, server.Close
 }
 
 func read(t *testing.T, c *s3.Client, key string) []byte {
@@ -151,7 +151,7 @@ func TestS3Credentials(t *testing.T) {
 	if _, err := clientOf(wrong).GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key}); !errors.As(err, &refused) || refused.ErrorCode() != "SignatureDoesNotMatch" {
 		t.Errorf("wrong secret: %v", err)
 	}
-	if status, _ := get(t, e.endpoint+"/dateline/plain"); status != http.StatusForbidden {
+	if status, _ := get(t, e.url+"/dateline/plain"); status != http.StatusForbidden {
 		t.Errorf("unsigned: %d", status)
 	}
 	presign := func(lifetime time.Duration) string {
@@ -215,7 +215,7 @@ func TestS3BrokenUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 	var signed *http.Request
-	capture := s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: &e.endpoint, UsePathStyle: true, RetryMaxAttempts: 1,
+	capture := s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: &e.url, UsePathStyle: true, RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider(e.accessKey, e.secretKey, ""),
 		HTTPClient: doFunc(func(r *http.Request) (*http.Response, error) {
 			signed = r.Clone(t.Context())

@@ -54,7 +54,7 @@ const (
 	DomainRun           Action = "domain.run"
 	DomainEmptied       Action = "domain.emptied"
 	DomainEdited        Action = "domain.edited"
-	DomainReading       Action = "domain.reading_changed"
+	ExtractionChanged   Action = "domain.reading_changed"
 )
 
 // Actor is the type of the actor.

@@ -93,8 +93,8 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	old, err := n.Sealer.Seal(use.Token, "account/"+bare.ID.String())
 	n.Must(err)
 	n.Exec("update accounts set token = $1 where id = $2", old, bare.ID)
-	gone := n.Connect("weather")
-	_, err = n.Accounts.Disconnect(t.Context(), n.Owner, gone.ID) // has nothing sealed
+	disconnected := n.Connect("weather")
+	_, err = n.Accounts.Disconnect(t.Context(), n.Owner, disconnected.ID) // has nothing sealed
 	n.Must(err)
 
 	k := manager(n)
@@ -143,7 +143,7 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	}
 }
 
-func TestWhatNoKeyOpensIsTold(t *testing.T) {
+func TestRotate_ReportsUndecryptableValues(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	n.Exec("update accounts set token = '\\x01020304050607' where id = $1", a.ID)

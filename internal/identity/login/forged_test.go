@@ -182,7 +182,7 @@ func TestForgedAnswersLogNobodyIn(t *testing.T) {
 		},
 	} {
 		f.set(change)
-		s.pass(10 * time.Second) // or it is too many attempts
+		s.advance(10 * time.Second) // or it is too many attempts
 		b := s.browser()
 		b.open("/login/oidc").want(http.StatusForbidden, "Login refused")
 		if b.loggedIn() {

@@ -84,8 +84,8 @@ func (s *site) now() time.Time {
 	return time.Now().Add(s.skip)
 }
 
-// pass lets time pass.
-func (s *site) pass(d time.Duration) {
+// advance moves the clock forward.
+func (s *site) advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skip += d

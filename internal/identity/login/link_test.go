@@ -42,12 +42,12 @@ func TestALinkIsGoodForTenMinutesAndUntilTheNext(t *testing.T) {
 	s := open(t, nil)
 	first := s.link()
 	second := s.link()
-	s.pass(login.LinkLimit - time.Second)
+	s.advance(login.LinkLimit - time.Second)
 	s.browser().open(first).submit(0).want(http.StatusForbidden, "no longer good")
 	third := s.browser()
 	third.open(second).submit(0).want(http.StatusOK, "the dashboard")
 	old := s.link()
-	s.pass(login.LinkLimit)
+	s.advance(login.LinkLimit)
 	s.browser().open(old).submit(0).want(http.StatusForbidden, "no longer good")
 	s.browser().open("/login/once/nonsense").submit(0).want(http.StatusForbidden, "no longer good")
 	if n := s.Count("select count(*) from sessions"); n != 1 {
@@ -66,7 +66,7 @@ func TestALinkOfOneWhoIsNoLongerAMember(t *testing.T) {
 	}
 }
 
-func TestPagesAreNotKeptAndTellNobodyTheirAddress(t *testing.T) {
+func TestPages_SetSecurityHeaders(t *testing.T) {
 	s := open(t, nil)
 	b := s.browser()
 	for _, path := range []string{"/login", "/login/oidc", "/login/callback?state=1.a&code=b", "/login/once/abc"} {
@@ -98,7 +98,7 @@ func TestLoginAttemptsAreLimitedByClient(t *testing.T) {
 	}
 	s.browser().open("/login/callback").want(http.StatusTooManyRequests, "Too many attempts")
 	s.browser().open("/login").want(http.StatusOK, "Log in to Dateline") // the page itself is not limited
-	s.pass(time.Minute)
+	s.advance(time.Minute)
 	if status := try("203.0.113.1"); status != http.StatusForbidden {
 		t.Errorf("still %d after a minute", status)
 	}

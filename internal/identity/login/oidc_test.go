@@ -211,13 +211,13 @@ func TestAStolenCodeIsWorthNothing(t *testing.T) {
 	}
 }
 
-func TestALoginTakesTenMinutesAtMost(t *testing.T) {
+func TestLogin_ExpiresAfterTenMinutes(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "author")
 	b := s.browser()
 	b.stopAt = "/login/callback"
 	b.signIn("ann")
-	s.pass(10 * time.Minute)
+	s.advance(10 * time.Minute)
 	b.open(b.before.URL.String()).want(http.StatusBadRequest, "Please log in again")
 	if b.loggedIn() {
 		t.Error("logged in")
@@ -243,12 +243,12 @@ func TestLogout(t *testing.T) {
 	here, there := s.browser(), s.browser()
 	here.signIn("ann")
 	there.signIn("ann")
-	kept := here.cookie("dateline")
+	saved := here.cookie("dateline")
 	here.open("/login").submit(0).want(http.StatusOK, "Log in with")
 	if here.cookie("dateline") != "" {
 		t.Error("the cookie is left")
 	}
-	here.setCookie("dateline", kept)
+	here.setCookie("dateline", saved)
 	if here.loggedIn() || !there.loggedIn() {
 		t.Errorf("here %v, there %v", here.loggedIn(), there.loggedIn())
 	}

@@ -70,7 +70,7 @@ func TestRequestsOfOtherSitesChangeNothing(t *testing.T) {
 }
 
 // Browsers let pages of any site make GET requests with our cookie.
-func TestReadingDoesNotLogOut(t *testing.T) {
+func TestLogout_RejectsGet(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	b.send(http.MethodGet, "/logout", nil, "Sec-Fetch-Site", "cross-site").want(http.StatusMethodNotAllowed, "method_not_allowed")

@@ -124,10 +124,10 @@ func (s *Service) unavailable(w http.ResponseWriter, r *http.Request, what strin
 
 // brief shortens an error for the log, because some contain the whole response.
 func brief(err error) string {
-	const most = 300
+	const maxBytes = 300
 	text := err.Error()
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+	if len(text) > maxBytes {
+		text = strings.ToValidUTF8(text[:maxBytes], "") + "…"
 	}
 	return text
 }

@@ -24,7 +24,7 @@ import (
 
 // Timeouts of requests to the provider.
 const (
-	providerPatience = 10 * time.Second
+	providerTimeout  = 10 * time.Second
 	providerMaxBytes = 1 << 20
 )
 
@@ -51,7 +51,7 @@ type discovered struct {
 // client sends requests to the provider. The issuer is configured by the operator and can
 // be private; redirects are rejected.
 func (p *Provider) client() *http.Client {
-	return &http.Client{Timeout: providerPatience, Transport: limited{http.DefaultTransport},
+	return &http.Client{Timeout: providerTimeout, Transport: limited{http.DefaultTransport},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("the provider redirects, which is not followed")
 		}}
@@ -136,7 +136,7 @@ func (p *Provider) finish(ctx context.Context, a attempt, iss, code, redirect st
 	if !d.named(iss, p.Issuer) {
 		return Person{}, errors.New("the answer names another issuer")
 	}
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client()), 2*providerPatience)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client()), 2*providerTimeout)
 	defer cancel()
 	tokens, err := p.oauth(d, redirect).Exchange(ctx, code, oauth2.VerifierOption(a.verifier()))
 	if err != nil {
@@ -239,15 +239,15 @@ func (t *looseTruth) UnmarshalJSON(raw []byte) error {
 
 // plainName removes characters of a name that cannot be shown or stored.
 func plainName(name string) string {
-	const most = 200
+	const maxLength = 200
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
 	}, name)
-	if runes := []rune(strings.TrimSpace(name)); len(runes) > most {
-		name = string(runes[:most])
+	if runes := []rune(strings.TrimSpace(name)); len(runes) > maxLength {
+		name = string(runes[:maxLength])
 	}
 	return strings.TrimSpace(name)
 }

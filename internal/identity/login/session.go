@@ -68,7 +68,7 @@ func (s *Service) Session(r *http.Request) (Session, bool, error) {
 
 // start creates a session, always with a new ID to prevent session fixation. It returns
 // false for a user without a workspace.
-func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, way string) (bool, error) {
+func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, method string) (bool, error) {
 	_, memberships, err := s.store.WhoIs(r.Context(), user)
 	if err != nil || len(memberships) == 0 {
 		return false, err
@@ -88,7 +88,7 @@ func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, 
 		return false, err
 	}
 	s.cookies.setSession(w, secret)
-	s.log.Info("user logged in", "user_id", user, "session_id", made.ID, "by", way)
+	s.log.Info("user logged in", "user_id", user, "session_id", made.ID, "by", method)
 	return true, nil
 }
 

@@ -14,12 +14,12 @@ func TestASessionEndsWhenItIsNotUsed(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	for range 3 { // each use gives twelve hours more
-		s.pass(login.IdleLimit - time.Minute)
+		s.advance(login.IdleLimit - time.Minute)
 		if !b.loggedIn() {
 			t.Fatal("ended early")
 		}
 	}
-	s.pass(login.IdleLimit)
+	s.advance(login.IdleLimit)
 	if b.loggedIn() {
 		t.Error("used again after twelve hours")
 	}
@@ -38,23 +38,23 @@ func TestASessionEndsAfterThirtyDaysHoweverItIsUsed(t *testing.T) {
 		if !b.loggedIn() {
 			t.Fatal("ended early")
 		}
-		s.pass(login.IdleLimit - time.Minute)
+		s.advance(login.IdleLimit - time.Minute)
 	}
-	s.pass(2 * time.Hour)
+	s.advance(2 * time.Hour)
 	if b.loggedIn() {
 		t.Error("logged in after thirty days")
 	}
 }
 
-func TestTheUseOfASessionIsNotedAtMostOnceAMinute(t *testing.T) {
+func TestSession_LastUsedUpdatesOncePerMinute(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	const untouched = "select count(*) from sessions where last_used_at = created_at"
-	s.pass(50 * time.Second)
+	s.advance(50 * time.Second)
 	if b.loggedIn(); s.Count(untouched) != 1 {
 		t.Error("noted within the minute")
 	}
-	s.pass(11 * time.Second)
+	s.advance(11 * time.Second)
 	if b.loggedIn(); s.Count(untouched) != 0 {
 		t.Error("not noted after the minute")
 	}
@@ -76,7 +76,7 @@ func TestALoginAlwaysMakesANewID(t *testing.T) {
 	}
 	b.setCookie("dateline", first)
 	if b.loggedIn() {
-		t.Error("the session before goes on")
+		t.Error("the previous session is still valid")
 	}
 	if n := s.Count("select count(*) from sessions s where s::text like '%' || $1 || '%'", first[7:]); n != 0 {
 		t.Error("the cookie's value stands in the database")
@@ -86,8 +86,8 @@ func TestALoginAlwaysMakesANewID(t *testing.T) {
 func TestSessionsAreListedAndEnded(t *testing.T) {
 	s := open(t, nil)
 	s.invite("ann@news.example", "viewer")
-	phone, desk := s.owner(), s.owner()
-	s.pass(time.Hour)
+	phone, desktop := s.owner(), s.owner()
+	s.advance(time.Hour)
 	var list struct {
 		Sessions []struct {
 			ID        string `json:"id"`
@@ -95,16 +95,16 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 			UserAgent string `json:"user_agent"`
 		} `json:"sessions"`
 	}
-	s.Must(json.Unmarshal([]byte(desk.open("/api/v1/sessions").body), &list))
+	s.Must(json.Unmarshal([]byte(desktop.open("/api/v1/sessions").body), &list))
 	if len(list.Sessions) != 2 || !list.Sessions[0].Current || list.Sessions[1].Current || list.Sessions[0].UserAgent != "Firefox on Linux" {
 		t.Fatalf("%+v", list)
 	}
 	other := "/api/v1/sessions/" + list.Sessions[1].ID
-	desk.json(http.MethodDelete, other, "").want(http.StatusNoContent, "")
-	if phone.loggedIn() || !desk.loggedIn() {
-		t.Errorf("phone %v, desk %v", phone.loggedIn(), desk.loggedIn())
+	desktop.json(http.MethodDelete, other, "").want(http.StatusNoContent, "")
+	if phone.loggedIn() || !desktop.loggedIn() {
+		t.Errorf("phone %v, desktop %v", phone.loggedIn(), desktop.loggedIn())
 	}
-	desk.json(http.MethodDelete, other, "").want(http.StatusNotFound, "session_not_found")
+	desktop.json(http.MethodDelete, other, "").want(http.StatusNotFound, "session_not_found")
 
 	stranger := s.as("ann@news.example") // cannot see or end it, viewers manage their own
 	stranger.json(http.MethodDelete, "/api/v1/sessions/"+list.Sessions[0].ID, "").want(http.StatusNotFound, "session_not_found")
@@ -112,11 +112,11 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 		t.Errorf("shown to another user: %s", p.body)
 	}
 	stranger.json(http.MethodDelete, "/api/v1/sessions", "").want(http.StatusNoContent, "")
-	if stranger.loggedIn() || !desk.loggedIn() {
-		t.Errorf("stranger %v, desk %v", stranger.loggedIn(), desk.loggedIn())
+	if stranger.loggedIn() || !desktop.loggedIn() {
+		t.Errorf("stranger %v, desktop %v", stranger.loggedIn(), desktop.loggedIn())
 	}
-	desk.json(http.MethodDelete, "/api/v1/sessions", "").want(http.StatusNoContent, "")
-	if desk.loggedIn() {
+	desktop.json(http.MethodDelete, "/api/v1/sessions", "").want(http.StatusNoContent, "")
+	if desktop.loggedIn() {
 		t.Error("still logged in")
 	}
 }

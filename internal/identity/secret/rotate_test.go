@@ -57,7 +57,7 @@ func TestARotationIsNoticedByThoseWhoRun(t *testing.T) {
 		t.Errorf("after the old key was retired: %v", err)
 	}
 	if err := secret.Enable(t.Context(), source, "", []uint32{all[0].ID}); err != nil || !opens(third, old, "before") {
-		t.Errorf("taken back: %v", err)
+		t.Errorf("after enabling it again: %v", err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info.Mode(), err)

@@ -65,7 +65,7 @@ func checkWorkspace(name, zone *string) error {
 	return orRefuse(problems)
 }
 
-const longestName = 200 // characters
+const maxNameLength = 200 // characters
 
 func checkName(name *string) []apperr.FieldError {
 	*name = strings.TrimSpace(*name)
@@ -74,7 +74,7 @@ func checkName(name *string) []apperr.FieldError {
 		return []apperr.FieldError{{Field: "name", Code: "required", Message: "The name is required."}}
 	case !utf8.ValidString(*name) || strings.ContainsRune(*name, 0):
 		return []apperr.FieldError{{Field: "name", Code: "invalid", Message: "The name must be valid UTF-8 without NUL characters."}}
-	case utf8.RuneCountInString(*name) > longestName:
+	case utf8.RuneCountInString(*name) > maxNameLength:
 		return []apperr.FieldError{{Field: "name", Code: "too_long", Message: "The name must have at most 200 characters."}}
 	}
 	return nil
@@ -90,16 +90,15 @@ func (s *Service) Invite(ctx context.Context, who Principal, email string, role 
 	return s.Store.Invite(ctx, who.WorkspaceID, address, role, key)
 }
 
-// longestEmail is what fits into a path (RFC 5321, 4.5.3.1.3).
-const longestEmail = 254
+// maxEmailLength is the limit of an SMTP path (RFC 5321, 4.5.3.1.3).
+const maxEmailLength = 254
 
-// cleanEmail takes plain addresses only (RFC 5321, 4.1.2): no names, comments
-// or quotes, and nothing but ASCII, of which everybody knows what its small
-// letters are.
+// cleanEmail accepts only plain addresses (RFC 5321, 4.1.2): no names, comments
+// or quotes, and only ASCII, whose lower case is unambiguous.
 func cleanEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	parsed, err := mail.ParseAddress(text)
-	if err != nil || parsed.Address != text || len(text) > longestEmail || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if err != nil || parsed.Address != text || len(text) > maxEmailLength || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", apperr.InvalidFields(apperr.FieldError{Field: "email", Code: "invalid", Message: "Must be an email address, such as person@news.example."})
 	}
 	return strings.ToLower(text), nil

@@ -44,9 +44,9 @@ const DefaultDays = 90
 // CreateToken makes an API token, whose text is shown this once: a repetition of
 // the request is answered without it. No token can be made by one that may do
 // less or ends earlier.
-func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenRequest, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
-	problems := checkName(&wish.Name)
-	for i, scope := range wish.Scopes {
+func (s *Service) CreateToken(ctx context.Context, who Principal, request TokenRequest, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
+	problems := checkName(&request.Name)
+	for i, scope := range request.Scopes {
 		if !who.Role.AtLeast(scope.MinRole()) {
 			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not include this scope; it requires the role %s.", who.Role, scope.MinRole())})
 			continue
@@ -55,32 +55,32 @@ func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenRequ
 			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "Your own token does not have this scope."})
 		}
 	}
-	expires, wrong := expiryOf(who, wish, time.Now())
+	expires, wrong := expiryOf(who, request, time.Now())
 	problems = append(problems, wrong...)
 	if err := orRefuse(problems); err != nil {
 		return Token{}, secret.Text{}, false, err
 	}
-	t, text := NewToken(who.WorkspaceID, who.UserID, wish.Name)
-	t.Scopes, t.ExpiresAt = slices.Compact(slices.Sorted(slices.Values(wish.Scopes))), expires
+	t, text := NewToken(who.WorkspaceID, who.UserID, request.Name)
+	t.Scopes, t.ExpiresAt = slices.Compact(slices.Sorted(slices.Values(request.Scopes))), expires
 	if t, replayed, err = s.Store.CreateToken(ctx, t, key); err != nil || replayed {
 		return t, secret.Text{}, replayed, err
 	}
 	return t, secret.NewText(text), false, nil
 }
 
-func expiryOf(who Principal, wish TokenRequest, now time.Time) (*time.Time, []apperr.FieldError) {
-	if wish.Never {
+func expiryOf(who Principal, request TokenRequest, now time.Time) (*time.Time, []apperr.FieldError) {
+	if request.Never {
 		switch {
 		case who.Role != Owner:
 			return nil, []apperr.FieldError{{Field: "never_expires", Code: "owners_only", Message: "Only owners can create tokens that never expire."}}
 		case who.ExpiresAt != nil:
 			return nil, []apperr.FieldError{{Field: "never_expires", Code: "not_yours", Message: "Your own token expires, so it cannot create a token that never expires."}}
-		case wish.Days != 0:
+		case request.Days != 0:
 			return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "contradiction", Message: "Must be absent for a token that never expires."}}
 		}
 		return nil, nil
 	}
-	days := wish.Days
+	days := request.Days
 	if days == 0 {
 		days = DefaultDays
 	}
@@ -88,7 +88,7 @@ func expiryOf(who Principal, wish TokenRequest, now time.Time) (*time.Time, []ap
 	if who.ExpiresAt == nil || !at.After(*who.ExpiresAt) {
 		return &at, nil
 	}
-	if wish.Days == 0 {
+	if request.Days == 0 {
 		return who.ExpiresAt, nil
 	}
 	return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "not_yours", Message: "Must not exceed the expiry of your own token."}}

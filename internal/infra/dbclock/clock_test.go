@@ -89,7 +89,7 @@ func TestNowIsTheDatabasesTime(t *testing.T) {
 	}
 }
 
-func TestAnOffsetIsToldOfWhenItsStateChanges(t *testing.T) {
+func TestClock_LogsOffsetStateChanges(t *testing.T) {
 	c, h, log := open(t)
 	for _, step := range []struct {
 		ahead time.Duration

@@ -27,8 +27,8 @@ type Limits struct {
 	Overdue     time.Duration // after which the workflow of a delivery is started again
 }
 
-// Starter starts the workflow of a delivery, or signals the running one.
-type Starter interface {
+// DeliveryWorkflows starts the workflow of a delivery, or signals the running one.
+type DeliveryWorkflows interface {
 	StartDelivery(ctx context.Context, id uuid.UUID) error
 }
 
@@ -41,7 +41,7 @@ type Notifications interface {
 // each. Several dispatchers can run: one at a time moves the cursor, all start workflows.
 type Dispatcher struct {
 	Store         DispatchStore
-	Starter       Starter
+	Workflows     DeliveryWorkflows
 	Notifications Notifications
 	PublicURL     string
 	Log           *slog.Logger
@@ -155,7 +155,7 @@ func (d *Dispatcher) start(ctx context.Context, pace Pace) (started int, err err
 		return 0, err
 	}
 	for _, id := range ids {
-		if err := d.Starter.StartDelivery(ctx, id); err != nil {
+		if err := d.Workflows.StartDelivery(ctx, id); err != nil {
 			return started, err
 		}
 		if err := d.Store.DeliveryStarted(ctx, id); err != nil {

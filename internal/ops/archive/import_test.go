@@ -73,7 +73,7 @@ func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
 	text := unpacked(t, raw)
 	for _, secret := range []string{"write_key", "secret_hash", "visitor_key", `"token"`} {
 		if strings.Contains(text, secret) {
-			t.Errorf("the archive tells of %s", secret)
+			t.Errorf("the archive contains %s", secret)
 		}
 	}
 	done := to.take(raw, to.Owner)

@@ -10,17 +10,17 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// told is Temporal as an export sees it.
-type told struct{ ids []uuid.UUID }
+// fakeWorkflows records the exports that it is asked to start.
+type fakeWorkflows struct{ ids []uuid.UUID }
 
-func (w *told) StartWorkspaceExport(_ context.Context, id uuid.UUID) error {
+func (w *fakeWorkflows) StartWorkspaceExport(_ context.Context, id uuid.UUID) error {
 	w.ids = append(w.ids, id)
 	return nil
 }
 
-// An export that a workflow carries out tells how far it is, outlasts an object
-// store that is away, and leaves the archive that a command would have written.
-func TestAnExportByAWorkflow(t *testing.T) {
+// An export workflow reports its progress, survives an unavailable object store,
+// and writes the same archive as the command.
+func TestArchives_ExportByWorkflow(t *testing.T) {
 	from, to := open(t), open(t)
 	from.Connect("desk")
 	for range 3 {
@@ -28,15 +28,15 @@ func TestAnExportByAWorkflow(t *testing.T) {
 	}
 	_, err := from.Media.Upload(t.Context(), from.Owner, "chart.png", "Biểu đồ", picture(t))
 	from.Must(err)
-	temporal := &told{}
+	temporal := &fakeWorkflows{}
 	archives := &archive.Archives{Store: from.Store, Objects: from.Objects, Workflows: temporal, Version: "test"}
 	job, err := archives.Start(t.Context(), from.Owner)
 	from.Must(err)
 	again, err := archives.Start(t.Context(), from.Owner)
 	from.Must(err)
-	// Told twice: it may have been lost the first time.
+	// Started twice: the first request may have been lost.
 	if again.ID != job.ID || len(temporal.ids) != 2 || temporal.ids[1] != job.ID {
-		t.Errorf("%s, %s, Temporal was told of %v", job.ID, again.ID, temporal.ids)
+		t.Errorf("%s, %s, Temporal started %v", job.ID, again.ID, temporal.ids)
 	}
 
 	away := &archive.Archives{Store: from.Store, Objects: to.Objects} // a store that lacks the file is none that is away

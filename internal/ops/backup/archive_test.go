@@ -145,8 +145,8 @@ func repacked(t testing.TB, raw []byte, change func(h *tar.Header, body []byte) 
 	return out.Bytes()
 }
 
-func unless(gone bool, body []byte) []byte {
-	if gone {
+func unless(removed bool, body []byte) []byte {
+	if removed {
 		return nil
 	}
 	return body

@@ -131,7 +131,7 @@ func TestEveryRowComesBack(t *testing.T) {
 	if got := r.one(url, "select status::text from post_targets where post_id = $1", posted.ID); got != "posted" {
 		t.Errorf("what was posted is %s", got)
 	}
-	// Ids go on behind those that were given out.
+	// Sequences continue after the restored IDs.
 	r.one(url, "insert into crawl_domains (domain) values ('other.example') returning id::text")
 }
 
@@ -176,17 +176,17 @@ func TestWhatMayBeOutIsHeld(t *testing.T) {
 	}
 }
 
-// What webhooks were told of is not told again, and the rest is.
-func TestEventsGoOnBehindTheCursor(t *testing.T) {
+// Webhooks are notified only of events after the cursor.
+func TestRestore_WebhooksContinueAfterCursor(t *testing.T) {
 	r := open(t)
 	r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
 	r.Exec("update webhook_cursor set tx = (select max(tx) from post_events), event_id = (select max(id) from post_events)")
-	told := r.Count("select count(*) from post_events")
+	delivered := r.Count("select count(*) from post_events")
 	r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
 	url, _ := r.restore(r.backup(), backup.HoldDue)
-	untold := r.one(url, "select count(*)::text from post_events e, webhook_cursor c where (e.tx, e.id) > (c.tx, c.event_id) and e.tx < pg_snapshot_xmin(pg_current_snapshot())")
-	if want := r.Count("select count(*) from post_events") - told; untold != r.one(url, "select $1::int::text", want) || want == 0 {
-		t.Errorf("%s events are to be told of, want %d", untold, want)
+	undelivered := r.one(url, "select count(*)::text from post_events e, webhook_cursor c where (e.tx, e.id) > (c.tx, c.event_id) and e.tx < pg_snapshot_xmin(pg_current_snapshot())")
+	if want := r.Count("select count(*) from post_events") - delivered; undelivered != r.one(url, "select $1::int::text", want) || want == 0 {
+		t.Errorf("%s events are undelivered, want %d", undelivered, want)
 	}
 }
 

@@ -34,7 +34,7 @@ func put(t *testing.T, b *objects.Bucket, key string, body []byte) {
 	}
 }
 
-func TestAnObjectIsReadFromAnyPlace(t *testing.T) {
+func TestObject_ReadsFromAnyOffset(t *testing.T) {
 	b := enginetest.S3(t)
 	whole := content(700_000) // more than is read ahead
 	put(t, b, "media/ảnh 1.mp4", whole)

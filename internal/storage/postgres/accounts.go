@@ -79,8 +79,8 @@ func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]a
 	return accountsFromRows(rows), err
 }
 
-// EditAccount stores what people chose: nil leaves the default as it is, and
-// a setting that is nil is taken back.
+// EditAccount updates the settings of an account. A nil isDefault keeps the
+// default, and a nil setting is removed.
 func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
 	set, drop := map[string]string{}, []string{}
 	for name, value := range settings {

@@ -19,8 +19,8 @@ func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (p
 	})
 }
 
-// Approve puts a post that waits on the schedule. When its time has passed, it
-// goes on waiting and says so.
+// Approve schedules a post that is pending approval. If its time has passed, the
+// post stays pending and an error is returned.
 func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 	p, err := s.change(ctx, g, post.EventApproved, nil, func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.ApprovePost(ctx, db.ApprovePostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})

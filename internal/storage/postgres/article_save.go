@@ -46,7 +46,7 @@ func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction)
 	own := r.Page.URLID
 	if r.CanonicalID == own {
 		old, err = articleAt(ctx, q, r, own)
-		if err != nil || old == nil || old.PageID == own || sameStory(*old, r) {
+		if err != nil || old == nil || old.PageID == own || isSameContent(*old, r) {
 			return old, own, err
 		}
 		// Another page declared this URL as canonical for a different story.
@@ -65,7 +65,7 @@ func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction)
 		return existing, r.CanonicalID, nil
 	case canonical.PageID == own:
 		return canonical, r.CanonicalID, nil
-	case !sameStory(*canonical, r):
+	case !isSameContent(*canonical, r):
 		return existing, own, nil
 	}
 	if existing != nil {
@@ -83,7 +83,7 @@ func canonicalArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction)
 // is the same story. It moves with all its versions.
 func findMovedArticle(ctx context.Context, q *db.Queries, r pipeline.Extraction) (*db.Article, error) {
 	row, err := q.FindMovedArticle(ctx, db.FindMovedArticleParams{DomainID: r.Page.DomainID, PageID: r.Page.URLID})
-	if noRows(err) || err == nil && !sameStory(row, r) {
+	if noRows(err) || err == nil && !isSameContent(row, r) {
 		return nil, nil //nolint:nilnil // not found is not an error
 	}
 	return &row, err
@@ -97,7 +97,7 @@ func articleAt(ctx context.Context, q *db.Queries, r pipeline.Extraction, urlID 
 	return &row, err
 }
 
-func sameStory(old db.Article, r pipeline.Extraction) bool {
+func isSameContent(old db.Article, r pipeline.Extraction) bool {
 	return old.ContentHash == r.ContentHash || change.NormalizeText(old.Title) == change.NormalizeText(r.Article.Title) ||
 		change.SimHash(old.Simhash).IsNear(change.SimHash(r.SimHash)) //nolint:gosec // only the bits matter
 }

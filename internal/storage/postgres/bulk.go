@@ -109,7 +109,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 			targets.Fingerprints = append(targets.Fingerprints, p.Fingerprint(post.Target{Override: n.Overrides[account]}))
 		}
 	}
-	if err := holdMedia(ctx, q, files); err != nil {
+	if err := lockMedia(ctx, q, files); err != nil {
 		return err
 	}
 	if err := q.InsertPosts(ctx, in); err != nil {

@@ -22,7 +22,7 @@ func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, atta
 	}
 	data := map[string]any{}
 	return s.change(ctx, g, post.EventEdited, data, func(q *db.Queries) (db.ScheduledPost, error) {
-		if err := holdMedia(ctx, q, mediaOfChange(change)); err != nil {
+		if err := lockMedia(ctx, q, mediaOfChange(change)); err != nil {
 			return db.ScheduledPost{}, err
 		}
 		row, err := q.EditPost(ctx, params)
@@ -106,12 +106,12 @@ func changeTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, cha
 	if err := q.DeleteTargets(ctx, db.DeleteTargetsParams{PostID: postID, KeepAccountIds: *change.AccountIDs}); err != nil {
 		return err
 	}
-	kept, err := q.TargetsOfPosts(ctx, []uuid.UUID{postID})
+	remaining, err := q.TargetsOfPosts(ctx, []uuid.UUID{postID})
 	if err != nil {
 		return err
 	}
 	have := map[uuid.UUID]bool{}
-	for _, t := range kept {
+	for _, t := range remaining {
 		have[t.AccountID] = true
 	}
 	var added []uuid.UUID
@@ -184,7 +184,7 @@ func changedFields(c post.Change) map[string]any {
 	return data
 }
 
-// Cancel takes back a post that is not yet being published.
+// Cancel cancels a post that is not yet being published.
 func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventCanceled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})

@@ -34,7 +34,7 @@ func TestAnEditMayReplaceEverything(t *testing.T) {
 	n := open(t)
 	sports, politics := n.connect("sports"), n.connect("politics")
 	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
-	kept := p.Targets[1].ID
+	existing := p.Targets[1].ID
 	at, zone, language := p.ScheduledTime.Add(time.Hour), "Europe/Berlin", "de"
 	files, accounts := []uuid.UUID{newID()}, []uuid.UUID{sports.ID, politics.ID}
 	got, err := n.Edit(t.Context(), n.guard(p), post.Change{ScheduledTime: &at, TimeZone: &zone, Language: &language, AttachmentIDs: &files, AccountIDs: &accounts}, []string{"s3://b/1"})
@@ -42,7 +42,7 @@ func TestAnEditMayReplaceEverything(t *testing.T) {
 	if !got.ScheduledTime.Equal(at) || got.TimeZone != zone || got.Language != language || !slices.Equal(got.AttachmentIDs, files) {
 		t.Errorf("got %+v", got)
 	}
-	if len(got.Targets) != 2 || got.Targets[0].ID != kept || got.Targets[1].AccountID != politics.ID {
+	if len(got.Targets) != 2 || got.Targets[0].ID != existing || got.Targets[1].AccountID != politics.ID {
 		t.Errorf("targets %+v", got.Targets)
 	}
 	none := []uuid.UUID{}
@@ -99,7 +99,7 @@ func (n *newsroom) changes(g post.Guard) map[string]func() (post.Post, error) {
 	}
 }
 
-func TestAChangeThatComesTooLateSaysWhy(t *testing.T) {
+func TestEdit_TooLateReturnsReason(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
 	two := func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} }

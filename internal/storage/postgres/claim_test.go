@@ -171,7 +171,7 @@ func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
 	}
 }
 
-func TestARenewedClaimHoldsLonger(t *testing.T) {
+func TestRenewClaim_ExtendsLease(t *testing.T) {
 	n := open(t)
 	c := n.claim(n.create(), 0, 1, time.Second)
 	ok, err := n.RenewClaim(t.Context(), c.TargetID, c.Fence, time.Hour)

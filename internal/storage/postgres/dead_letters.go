@@ -53,20 +53,20 @@ func redrive(ctx context.Context, q *db.Queries, row db.ScheduledPost, targets [
 	return row, addEvent(ctx, q, row, nil, post.EventRedriven, actor, map[string]any{"targets": again, "reason": reason})
 }
 
-// Discard gives dead letters of a post up; none named means all.
+// Discard discards dead letters of a post: all of them if targets is empty.
 func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
 	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
-		gone, err := q.DiscardTargets(ctx, db.DiscardTargetsParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
+		discarded, err := q.DiscardTargets(ctx, db.DiscardTargetsParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
 		if err != nil {
 			return row, err
 		}
-		if len(gone) == 0 {
+		if len(discarded) == 0 {
 			return row, post.NotDeadLetter()
 		}
-		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor, map[string]any{"targets": gone}); err != nil {
+		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor, map[string]any{"targets": discarded}); err != nil {
 			return row, err
 		}
-		if err := recordPost(ctx, q, row, g.Actor, audit.PostDiscarded, map[string]any{"targets": gone}); err != nil {
+		if err := recordPost(ctx, q, row, g.Actor, audit.PostDiscarded, map[string]any{"targets": discarded}); err != nil {
 			return row, err
 		}
 		return rollUp(ctx, q, row)

@@ -11,7 +11,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// A state that goes on for long has one line in the timeline, not one per try.
+// A long-lasting state adds one timeline entry, not one per attempt.
 func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
 	n := open(t)
 	p := n.create()

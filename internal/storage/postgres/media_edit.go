@@ -87,9 +87,9 @@ func authorMayEdit(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID
 		" uses it, which is approved or on the schedule. Ask an editor to make the change, or take the file out of the post.")
 }
 
-// holdMedia keeps files from being edited while posts that use them are stored:
+// lockMedia keeps files from being edited while posts that use them are stored:
 // see EditMedia.
-func holdMedia(ctx context.Context, q *db.Queries, ids []uuid.UUID) error {
+func lockMedia(ctx context.Context, q *db.Queries, ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -80,11 +80,11 @@ func (s *Store) ChangeRole(ctx context.Context, workspaceID, user uuid.UUID, rol
 func (s *Store) RemoveMember(ctx context.Context, workspaceID, user uuid.UUID) error {
 	return s.onMember(ctx, workspaceID, user, func(q *db.Queries, before workspace.Member) error {
 		// First: this waits for tokens that are just being made (HoldMember).
-		gone, err := q.DeleteMember(ctx, db.DeleteMemberParams{WorkspaceID: workspaceID, UserID: user})
+		deleted, err := q.DeleteMember(ctx, db.DeleteMemberParams{WorkspaceID: workspaceID, UserID: user})
 		if err != nil {
 			return err
 		}
-		if gone == 0 {
+		if deleted == 0 {
 			return lastOwner()
 		}
 		revoked, err := q.RevokeTokensOfMember(ctx, db.RevokeTokensOfMemberParams{WorkspaceID: workspaceID, UserID: user})

@@ -117,12 +117,12 @@ func TestRemovingAMemberRevokesTheTokensOfThatWorkspace(t *testing.T) {
 	}
 	here, there, mine := token(n.workspace.ID, user), token(elsewhere.ID, user), token(n.workspace.ID, n.user)
 	n.must(n.RemoveMember(t.Context(), n.workspace.ID, user))
-	if a, b, c := n.standing(here), n.standing(there), n.standing(mine); a != workspace.TokenRevoked || b != workspace.TokenActive || c != workspace.TokenActive {
+	if a, b, c := n.tokenStatus(here), n.tokenStatus(there), n.tokenStatus(mine); a != workspace.TokenRevoked || b != workspace.TokenActive || c != workspace.TokenActive {
 		t.Errorf("here %d, elsewhere %d, another member's %d", a, b, c)
 	}
 	// Who comes back starts without tokens.
 	n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'owner')", n.workspace.ID, user)
-	if got := n.standing(here); got != workspace.TokenRevoked {
+	if got := n.tokenStatus(here); got != workspace.TokenRevoked {
 		t.Errorf("after coming back: %d", got)
 	}
 	if e := refused(t, n.RemoveMember(t.Context(), n.workspace.ID, newID())); e.Code != "member_not_found" {
@@ -154,7 +154,7 @@ func TestNoTokenSlipsThroughWhileItsMemberIsRemoved(t *testing.T) {
 		close(start)
 		all.Wait()
 		n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'author')", n.workspace.ID, user)
-		if got := n.standing(plain); got == workspace.TokenActive {
+		if got := n.tokenStatus(plain); got == workspace.TokenActive {
 			t.Fatal("the token is good once its member is back")
 		}
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // Migrate brings the schema up to this build's version. Concurrent callers
-// wait for one another on an advisory lock. Older builds may go on working
-// meanwhile: see the test of what a migration may do.
+// wait for each other on an advisory lock. Older builds may keep running
+// meanwhile; the tests check that migrations are backward compatible.
 func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
 	newest, err := NewestMigration()
 	if err != nil {

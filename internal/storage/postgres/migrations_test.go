@@ -54,9 +54,9 @@ func stepwise(t *testing.T, url string) (*sql.DB, *goose.Provider) {
 	return db, migrations
 }
 
-// Every migration can be taken back, from the newest to the oldest, and built
-// again: what it leaves is what was there before.
-func TestEveryMigrationCanBeTakenBack(t *testing.T) {
+// Every migration can be rolled back, from the newest to the oldest, and applied
+// again. A rollback restores the previous schema.
+func TestMigrations_AreReversible(t *testing.T) {
 	url := enginetest.Postgres(t)
 	s, err := postgres.Open(t.Context(), url)
 	if err != nil {
@@ -86,7 +86,7 @@ func TestEveryMigrationCanBeTakenBack(t *testing.T) {
 			if err := rows.Scan(&line); err != nil {
 				t.Fatal(err)
 			}
-			// Taken back, a check may have to let rows stand that came meanwhile.
+			// After a rollback, a check may be NOT VALID because of rows added since.
 			shape = append(shape, strings.TrimSuffix(line, " NOT VALID"))
 		}
 		if err := rows.Err(); err != nil {
@@ -114,9 +114,9 @@ func TestEveryMigrationCanBeTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := schema(); !slices.Equal(got, want) {
-			gone := slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(got, line) })
+			missing := slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(got, line) })
 			left := slices.DeleteFunc(got, func(line string) bool { return slices.Contains(want, line) })
-			t.Errorf("%s taken back leaves %q and lacks %q", undone.Source.Path, left, gone)
+			t.Errorf("rolling back %s leaves %q and lacks %q", undone.Source.Path, left, missing)
 		}
 	}
 	if err := s.Migrate(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
@@ -146,7 +146,7 @@ func TestMigrateMayRunInSeveralProcessesAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestOpenSaysWhenTheDatabaseDoesNotAnswer(t *testing.T) {
+func TestOpen_ReportsUnreachableDatabase(t *testing.T) {
 	for _, url := range []string{"postgres://127.0.0.1:1/none?connect_timeout=2", "postgres://[broken"} {
 		if s, err := postgres.Open(t.Context(), url); err == nil {
 			s.Close()
@@ -179,7 +179,7 @@ func TestEveryTimeHasAZone(t *testing.T) {
 	}
 }
 
-func TestWhatIsDueHasAPartialIndexThatPostgresUses(t *testing.T) {
+func TestDuePosts_UsePartialIndex(t *testing.T) {
 	n := open(t)
 	var definition string
 	n.query(&definition, "select indexdef from pg_indexes where indexname = 'scheduled_posts_due'")

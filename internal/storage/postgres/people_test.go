@@ -9,54 +9,54 @@ import (
 	"dateline/internal/storage/postgres"
 )
 
-// standing says what a token is good for.
-func (n *newsroom) standing(plain string) workspace.TokenStatus {
+// tokenStatus returns the status of a token.
+func (n *newsroom) tokenStatus(plain string) workspace.TokenStatus {
 	n.t.Helper()
-	who, standing, err := n.Bearer(n.t.Context(), workspace.HashToken(plain))
+	who, status, err := n.Bearer(n.t.Context(), workspace.HashToken(plain))
 	n.must(err)
-	if standing != workspace.TokenActive && (who.WorkspaceID != (workspace.Principal{}).WorkspaceID || who.Role != "" || who.Scopes != nil) {
-		n.t.Errorf("a token of standing %d names %+v", standing, who)
+	if status != workspace.TokenActive && (who.WorkspaceID != (workspace.Principal{}).WorkspaceID || who.Role != "" || who.Scopes != nil) {
+		n.t.Errorf("a token with status %d identifies %+v", status, who)
 	}
-	return standing
+	return status
 }
 
-func TestATokenIsKeptAsItsHashOnly(t *testing.T) {
+func TestToken_IsStoredAsHashOnly(t *testing.T) {
 	n := open(t)
 	var leaks int
 	n.query(&leaks, "select count(*) from api_tokens t where t::text like '%' || $1 || '%'", n.token[7:])
 	if leaks != 0 {
 		t.Error("the token stands in its row")
 	}
-	who, standing, err := n.Bearer(t.Context(), workspace.HashToken(n.token))
-	if err != nil || standing != workspace.TokenActive {
-		t.Fatal(standing, err)
+	who, status, err := n.Bearer(t.Context(), workspace.HashToken(n.token))
+	if err != nil || status != workspace.TokenActive {
+		t.Fatal(status, err)
 	}
 	if who.WorkspaceID != n.workspace.ID || who.UserID != n.user || who.Role != workspace.Owner || who.TokenName != "cli" || !who.Has(workspace.AuditRead) {
 		t.Errorf("the bearer is %+v", who)
 	}
-	if got := n.standing(n.token + "x"); got != workspace.TokenUnknown {
+	if got := n.tokenStatus(n.token + "x"); got != workspace.TokenUnknown {
 		t.Errorf("another token is %d", got)
 	}
 }
 
-func TestATokenThatIsNotGoodAnyMoreSaysWhy(t *testing.T) {
+func TestBearer_ReturnsTokenStatus(t *testing.T) {
 	n := open(t)
 	replacement, plain := workspace.NewToken(n.workspace.ID, n.user, "cli")
 	n.must(n.ReplaceToken(t.Context(), replacement))
-	if old, fresh := n.standing(n.token), n.standing(plain); old != workspace.TokenRevoked || fresh != workspace.TokenActive {
+	if old, fresh := n.tokenStatus(n.token), n.tokenStatus(plain); old != workspace.TokenRevoked || fresh != workspace.TokenActive {
 		t.Errorf("old %d, new %d", old, fresh)
 	}
 	other, otherPlain := workspace.NewToken(n.workspace.ID, n.user, "other")
 	n.must(n.ReplaceToken(t.Context(), other))
-	if got := n.standing(plain); got != workspace.TokenActive {
+	if got := n.tokenStatus(plain); got != workspace.TokenActive {
 		t.Errorf("a token of another name is %d", got)
 	}
 	n.exec("update api_tokens set expires_at = now() + interval '1 hour' where id = $1", other.ID)
-	if got := n.standing(otherPlain); got != workspace.TokenActive {
+	if got := n.tokenStatus(otherPlain); got != workspace.TokenActive {
 		t.Errorf("before it expires it is %d", got)
 	}
 	n.exec("update api_tokens set expires_at = now() - interval '1 second' where id = $1", other.ID)
-	if got := n.standing(otherPlain); got != workspace.TokenExpired {
+	if got := n.tokenStatus(otherPlain); got != workspace.TokenExpired {
 		t.Errorf("after it has expired it is %d", got)
 	}
 }
@@ -69,7 +69,7 @@ func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
 	n.query(&other.UserID, "select id from users where email = 'other@news.example'")
 	other, plain := workspace.NewToken(n.workspace.ID, other.UserID, "cli")
 	n.must(n.ReplaceToken(t.Context(), other))
-	if mine, theirs := n.standing(n.token), n.standing(plain); mine != workspace.TokenActive || theirs != workspace.TokenActive {
+	if mine, theirs := n.tokenStatus(n.token), n.tokenStatus(plain); mine != workspace.TokenActive || theirs != workspace.TokenActive {
 		t.Errorf("mine %d, theirs %d", mine, theirs)
 	}
 }
@@ -77,13 +77,13 @@ func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
 func TestATokenEndsWithTheMembership(t *testing.T) {
 	n := open(t)
 	n.exec("delete from members where user_id = $1", n.user)
-	if got := n.standing(n.token); got != workspace.TokenUnknown {
+	if got := n.tokenStatus(n.token); got != workspace.TokenUnknown {
 		t.Errorf("after the membership ended it is %d", got)
 	}
 }
 
 // The note is written behind the request's back: closing the store waits for it.
-func TestTheUseOfATokenIsNotedAtMostOnceAMinute(t *testing.T) {
+func TestToken_LastUsedUpdatesOncePerMinute(t *testing.T) {
 	n := open(t)
 	used := func() (at *time.Time) {
 		t.Helper()
@@ -110,9 +110,9 @@ func TestTheUseOfATokenIsNotedAtMostOnceAMinute(t *testing.T) {
 	}
 }
 
-func TestTheUseOfATokenIsNotedWhileTheStoreIsOpen(t *testing.T) {
+func TestToken_LastUsedUpdatesWhileStoreIsOpen(t *testing.T) {
 	n := open(t)
-	n.standing(n.token)
+	n.tokenStatus(n.token)
 	for noted := false; !noted; {
 		n.query(&noted, "select last_used_at is not null from api_tokens")
 	}

@@ -54,7 +54,7 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 	if status == "" {
 		status = post.Scheduled
 	}
-	if err := holdMedia(ctx, q, mediaOf(p, n.Overrides)); err != nil {
+	if err := lockMedia(ctx, q, mediaOf(p, n.Overrides)); err != nil {
 		return db.ScheduledPost{}, err
 	}
 	row, err := q.InsertPost(ctx, db.InsertPostParams{

@@ -212,9 +212,9 @@ func TestEventsContinueBehindTheLastOneSeen(t *testing.T) {
 	}
 }
 
-// Event ids are given before a transaction commits. Were a note not to wait
-// for the post, a stream could pass an id whose event appears afterwards.
-func TestANoteWaitsForAChangeThatIsUnderWay(t *testing.T) {
+// Event IDs are assigned before the transaction commits. If AddEvent did not wait
+// for the lock on the post, a stream could skip an event that commits later.
+func TestAddEvent_WaitsForConcurrentChange(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	tx := n.begin()

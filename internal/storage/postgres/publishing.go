@@ -235,9 +235,8 @@ func (s *Store) SetCallState(ctx context.Context, operationID uuid.UUID, state s
 	return setOperation(ctx, s.q, operationID, state, "", evidence)
 }
 
-// AddEvent adds a line to a post's timeline. Like every change it holds the post
-// meanwhile: a reader that goes on behind the newest event must not meet an
-// older one later.
+// AddEvent adds an entry to a post's timeline. Like every change it locks the post,
+// so that a reader that resumes after the newest event cannot miss an older one.
 func (s *Store) AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, postID)
@@ -248,15 +247,15 @@ func (s *Store) AddEvent(ctx context.Context, postID uuid.UUID, targetID *uuid.U
 	})
 }
 
-// CountPlanned counts what an account is to publish in a stretch of time, up to
-// a bound.
-func (s *Store) CountPlanned(ctx context.Context, workspaceID, account uuid.UUID, from, to time.Time, most int) (int, error) {
-	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: int32(most)}) //nolint:gosec // callers count to thousands
+// CountPlanned returns the number of calls planned for an account in a time window,
+// counting at most limit posts.
+func (s *Store) CountPlanned(ctx context.Context, workspaceID, account uuid.UUID, from, to time.Time, limit int) (int, error) {
+	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: int32(limit)}) //nolint:gosec // callers count to thousands
 	return int(n), err
 }
 
-// AddEventOnce is Note for what may go on for long: it adds nothing when the newest
-// line about the target is of the same type.
+// AddEventOnce is AddEvent for states that may last long: it adds nothing if the
+// newest entry about the target has the same type.
 func (s *Store) AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, postID)

@@ -20,8 +20,8 @@ func (s *Store) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (post
 	return withTargets(ctx, s.q, row, err)
 }
 
-// ListMissingWorkflows lists posts whose workflow was never told of the newest
-// revision or should have acted long ago.
+// ListMissingWorkflows lists posts whose workflow was never notified of the newest
+// revision or is overdue.
 func (s *Store) ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {
 	rows, err := s.q.PostsMissingWorkflow(ctx, int32(limit)) //nolint:gosec // hundreds
 	if err != nil {

@@ -42,7 +42,7 @@ func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
 	if ids := n.missing(); len(ids) != 0 {
 		t.Errorf("missing %v", ids)
 	}
-	// A later edit that the workflow was not told of.
+	// A later edit that the workflow was not notified of.
 	text := "Corrected"
 	_, err = n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
 	n.must(err)

@@ -54,8 +54,8 @@ func (s *Store) RefreshesDue(ctx context.Context, limit int) ([]uuid.UUID, error
 	return s.q.RefreshesDue(ctx, int32(limit)) //nolint:gosec // callers ask for hundreds
 }
 
-// WarnOfExpiry tells of access that ends for good, 14, 7 and 1 days ahead, each
-// once, and lists the accounts that it told of.
+// WarnOfExpiry records a warning 14, 7 and 1 days before access expires for good,
+// each once, and returns the accounts with new warnings.
 func (s *Store) WarnOfExpiry(ctx context.Context) ([]uuid.UUID, error) {
 	return s.q.WarnOfEnds(ctx)
 }

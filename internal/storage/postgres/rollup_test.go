@@ -29,14 +29,14 @@ func TestAPostEndsAsItsTargetsDo(t *testing.T) {
 		outcomes []func(post.Call) post.Outcome
 		want     post.Status
 	}{
-		"both posted":                {[]func(post.Call) post.Outcome{posted, posted}, post.Posted},
-		"one posted, one failed":     {[]func(post.Call) post.Outcome{posted, failure}, post.PartlyPosted},
-		"one failed, one posted":     {[]func(post.Call) post.Outcome{failure, posted}, post.PartlyPosted},
-		"both failed":                {[]func(post.Call) post.Outcome{failure, failure}, post.Failed},
-		"one posted, one uncertain":  {[]func(post.Call) post.Outcome{posted, uncertain}, post.Publishing},
-		"one failed, one uncertain":  {[]func(post.Call) post.Outcome{failure, uncertain}, post.Publishing},
-		"one posted, one to come":    {[]func(post.Call) post.Outcome{posted}, post.Publishing},
-		"one failed, one tried anew": {[]func(post.Call) post.Outcome{failure, retrying}, post.Publishing},
+		"both posted":               {[]func(post.Call) post.Outcome{posted, posted}, post.Posted},
+		"one posted, one failed":    {[]func(post.Call) post.Outcome{posted, failure}, post.PartlyPosted},
+		"one failed, one posted":    {[]func(post.Call) post.Outcome{failure, posted}, post.PartlyPosted},
+		"both failed":               {[]func(post.Call) post.Outcome{failure, failure}, post.Failed},
+		"one posted, one uncertain": {[]func(post.Call) post.Outcome{posted, uncertain}, post.Publishing},
+		"one failed, one uncertain": {[]func(post.Call) post.Outcome{failure, uncertain}, post.Publishing},
+		"one posted, one to come":   {[]func(post.Call) post.Outcome{posted}, post.Publishing},
+		"one failed, one retrying":  {[]func(post.Call) post.Outcome{failure, retrying}, post.Publishing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n.t = t

@@ -129,5 +129,5 @@ func auditExtractionChange(ctx context.Context, q *db.Queries, domain crawl.Doma
 	if workspaceID == uuid.Nil {
 		return nil
 	}
-	return record(ctx, q, workspaceID, audit.DomainReading, "domain", crawl.DomainUUID(domain.Name), map[string]any{"domain": domain.Name, "version": version})
+	return record(ctx, q, workspaceID, audit.ExtractionChanged, "domain", crawl.DomainUUID(domain.Name), map[string]any{"domain": domain.Name, "version": version})
 }

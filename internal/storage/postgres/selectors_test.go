@@ -12,7 +12,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// activate stores selectors and takes them into use.
+// activate stores selectors and activates them.
 func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
 	n.t.Helper()
 	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, CreatedBy: pipeline.CreatedByMember, State: pipeline.Active, Reason: "better"}
@@ -113,7 +113,7 @@ func TestRollBackSelectors_AsTheMonitorAsksFor(t *testing.T) {
 	}
 }
 
-// A person may take any version into use again.
+// A member may activate any version again.
 func TestActivateSelectors_TakesAnyVersion(t *testing.T) {
 	n := open(t)
 	_, d := n.seed(n.workspace.ID, "https://news.example/")

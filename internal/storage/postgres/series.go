@@ -141,12 +141,12 @@ func (s *Store) SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]p
 	return posts, addTargets(ctx, s.q, posts)
 }
 
-// noteMost bounds the notes of one series that are read at once.
-const noteMost = 5000
+// maxSeriesNotes limits the notes of a series per query.
+const maxSeriesNotes = 5000
 
 // SeriesNotes lists occurrences that are no posts, from one on.
 func (s *Store) SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error) {
-	rows, err := s.q.SeriesNotes(ctx, db.SeriesNotesParams{SeriesID: id, FromOccurrence: from, Batch: noteMost})
+	rows, err := s.q.SeriesNotes(ctx, db.SeriesNotesParams{SeriesID: id, FromOccurrence: from, Batch: maxSeriesNotes})
 	return notesFromRows(rows), err
 }
 
@@ -198,7 +198,7 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 			return err
 		}
 		w := made.Post
-		if err := holdMedia(ctx, q, mediaOf(w, made.Overrides)); err != nil {
+		if err := lockMedia(ctx, q, mediaOf(w, made.Overrides)); err != nil {
 			return err
 		}
 		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{PostID: w.ID, WorkspaceID: w.WorkspaceID, UserID: w.UserID, Content: w.Content,
@@ -244,7 +244,7 @@ func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guar
 		return post.Post{}, false, err
 	}
 	ok, err = s.heldSeries(ctx, n, func(q *db.Queries) error {
-		if err := holdMedia(ctx, q, mediaOfChange(change)); err != nil {
+		if err := lockMedia(ctx, q, mediaOfChange(change)); err != nil {
 			return err
 		}
 		row, err := q.EditPost(ctx, params)

@@ -20,9 +20,9 @@ var migrations embed.FS
 
 // Store is the database. It is safe for concurrent use.
 type Store struct {
-	pool *pgxpool.Pool
-	q    *db.Queries
-	uses *uses
+	pool       *pgxpool.Pool
+	q          *db.Queries
+	tokenUsage *tokenUsage
 }
 
 // Open connects to a Postgres of version 14 or later.
@@ -46,12 +46,12 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
 	q := db.New(pool)
-	return &Store{pool: pool, q: q, uses: noteUses(q)}, nil
+	return &Store{pool: pool, q: q, tokenUsage: startTokenUsage(q)}, nil
 }
 
 // Close gives all connections back.
 func (s *Store) Close() {
-	s.uses.close()
+	s.tokenUsage.close()
 	s.pool.Close()
 }
 

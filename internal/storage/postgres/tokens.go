@@ -30,7 +30,7 @@ func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, w
 		return workspace.Principal{}, workspace.TokenUnknown, nil
 	}
 	if row.UseIsNews {
-		s.uses.note(row.ID)
+		s.tokenUsage.note(row.ID)
 	}
 	return workspace.Principal{WorkspaceID: row.WorkspaceID, UserID: row.UserID, Role: workspace.Role(*row.Role), Scopes: scopes(row.Scopes),
 		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.TokenActive, nil

@@ -244,7 +244,7 @@ func splitPages(pages []counter.PageID) (sites []uuid.UUID, names []string) {
 // How far back hours and days are seeded.
 const (
 	seededHistory = 48 * time.Hour
-	seedDays  = 35 * 24 * time.Hour
+	seedDays      = 35 * 24 * time.Hour
 )
 
 // ViewPageTotals reads the pages after a page, with the counts for seeding
@@ -286,11 +286,11 @@ func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit 
 
 // methodOrDefault returns a page's unique counting method. A page with filtered
 // hits only has none.
-func methodOrDefault(way string) counter.UniqueMethod {
-	if way == "" {
+func methodOrDefault(method string) counter.UniqueMethod {
+	if method == "" {
 		return counter.HyperLogLog
 	}
-	return counter.UniqueMethod(way)
+	return counter.UniqueMethod(method)
 }
 
 // RecordViewLoss records that a shard was seeded after a loss.

@@ -223,12 +223,12 @@ func TestViewPartitions_CreatedAheadAndDropped(t *testing.T) {
 func TestDropExpiredViews_RetainsPendingBatches(t *testing.T) {
 	n := open(t)
 	page, hour := counter.PageID{Site: newID(), Page: "a post"}, time.Now().UTC().Truncate(time.Hour)
-	stuck, gone := newID(), newID()
-	n.apply(stuck, counts(page, hour, 5))
-	n.apply(gone, counts(page, hour, 5))
+	pending, flushed := newID(), newID()
+	n.apply(pending, counts(page, hour, 5))
+	n.apply(flushed, counts(page, hour, 5))
 	n.exec("update view_batches set applied_at = now() - interval '8 days'")
-	n.must(n.DropExpiredViews(t.Context(), time.Now(), flush.Retention{}, []uuid.UUID{stuck}))
-	if n.number("select count(*) from view_batches") != 1 || n.apply(stuck, counts(page, hour, 5)) {
+	n.must(n.DropExpiredViews(t.Context(), time.Now(), flush.Retention{}, []uuid.UUID{pending}))
+	if n.number("select count(*) from view_batches") != 1 || n.apply(pending, counts(page, hour, 5)) {
 		t.Error("the ledger row of a batch that Redis still has was deleted")
 	}
 }

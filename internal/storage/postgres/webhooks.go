@@ -16,9 +16,9 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// CreateWebhook stores an endpoint with its secret, unless the workspace has
-// most of them already.
-func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, most int, key idempotency.Key) (created webhook.Endpoint, replayed bool, err error) {
+// CreateWebhook stores an endpoint with its secret, unless the workspace already
+// has maxCount endpoints.
+func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, maxCount int, key idempotency.Key) (created webhook.Endpoint, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, e.WorkspaceID, key, e.ID)
 		if err != nil {
@@ -30,10 +30,10 @@ func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret we
 			return orMissing(err, "webhook")
 		}
 		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
-			Description: e.Description, Types: orEmpty(e.Types), MaxCount: int32(most)}) //nolint:gosec // a few
+			Description: e.Description, Types: orEmpty(e.Types), MaxCount: int32(maxCount)}) //nolint:gosec // a few
 		if noRows(err) {
 			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_webhooks",
-				Message: fmt.Sprintf("This workspace has the maximum of %d webhook endpoints. Delete one first.", most)}
+				Message: fmt.Sprintf("This workspace has the maximum of %d webhook endpoints. Delete one first.", maxCount)}
 		}
 		if err != nil {
 			return err

@@ -31,10 +31,10 @@ func (s *Store) DeleteWorker(ctx context.Context, identity string) error {
 	return s.q.ForgetWorker(ctx, identity)
 }
 
-// ListDuePosts gives posts that are to go out before a time, and may be held by
-// activities, after one of them in the order of their times.
-func (s *Store) ListDuePosts(ctx context.Context, before time.Time, after DuePost, most int) ([]DuePost, error) {
-	rows, err := s.q.DuePosts(ctx, db.DuePostsParams{Before: &before, AfterTime: after.At, AfterID: after.ID, Most: int32(min(most, 10_000))}) //nolint:gosec // bounded
+// ListDuePosts lists posts due before a time, which activities may hold, in the
+// order of their times and starting after the given one.
+func (s *Store) ListDuePosts(ctx context.Context, before time.Time, after DuePost, limit int) ([]DuePost, error) {
+	rows, err := s.q.DuePosts(ctx, db.DuePostsParams{Before: &before, AfterTime: after.At, AfterID: after.ID, Most: int32(min(limit, 10_000))}) //nolint:gosec // bounded
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ type DuePost struct {
 	At time.Time
 }
 
-// ListOverduePosts gives some of the posts that are late by more than so much, and
-// have targets that nobody has claimed.
-func (s *Store) ListOverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error) {
-	return s.q.OverduePosts(ctx, db.OverduePostsParams{LateSeconds: late.Seconds(), Most: int32(min(most, 10_000))}) //nolint:gosec // bounded
+// ListOverduePosts lists up to limit posts that are overdue by more than late and
+// have unclaimed targets.
+func (s *Store) ListOverduePosts(ctx context.Context, late time.Duration, limit int) ([]uuid.UUID, error) {
+	return s.q.OverduePosts(ctx, db.OverduePostsParams{LateSeconds: late.Seconds(), Most: int32(min(limit, 10_000))}) //nolint:gosec // bounded
 }
 
 // FindChanged gives the posts whose revision is another one by now.

@@ -81,12 +81,12 @@ func (c *Child) Stop(t testing.TB) {
 	}
 }
 
-// Says waits until the program prints what matches, and gives its parts.
-func (c *Child) Says(t testing.TB, within time.Duration, pattern string) []string {
+// WaitForOutput waits until the output matches pattern and returns the submatches.
+func (c *Child) WaitForOutput(t testing.TB, within time.Duration, pattern string) []string {
 	t.Helper()
 	var found []string
 	wanted := regexp.MustCompile(pattern)
-	Eventually(t, within, c.name+" to say "+pattern, func() bool {
+	Eventually(t, within, c.name+" to print "+pattern, func() bool {
 		found = wanted.FindStringSubmatch(c.Log.String())
 		return found != nil
 	})

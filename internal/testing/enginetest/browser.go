@@ -42,8 +42,8 @@ type Tab struct {
 	session string
 }
 
-// browserPatience is how long an answer may take.
-const browserPatience = time.Minute
+// browserTimeout is the timeout of a response.
+const browserTimeout = time.Minute
 
 // Chromium starts a browser of the test's own. resolve gives names the address
 // of a server: its rules are those of --host-resolver-rules.
@@ -68,13 +68,13 @@ func Chromium(t testing.TB, resolve string) *Browser {
 	}
 	_, _ = theirIn.Close(), theirOut.Close()
 	b := &Browser{t: t, out: ourOut, waiting: map[int]chan reply{}}
-	var reading sync.WaitGroup
-	reading.Go(func() { b.read(ourIn) })
+	var reader sync.WaitGroup
+	reader.Go(func() { b.read(ourIn) })
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its helpers, too
 		_ = cmd.Wait()
 		_ = ourOut.Close()
-		reading.Wait()
+		reader.Wait()
 		_ = ourIn.Close()
 	})
 	return b
@@ -145,7 +145,7 @@ func (b *Browser) call(session, method string, params map[string]any, result any
 			return json.Unmarshal(got.Result, result)
 		}
 		return nil
-	case <-time.After(browserPatience):
+	case <-time.After(browserTimeout):
 		return fmt.Errorf("%s: the browser does not answer", method)
 	}
 }
@@ -228,7 +228,7 @@ func (t *Tab) Await(script string) {
 	t.browser.t.Helper()
 	var last string
 	var err error
-	for until := time.Now().Add(browserPatience); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(browserTimeout); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		if last, err = t.eval(script); err == nil && last == "true" {
 			return
 		}

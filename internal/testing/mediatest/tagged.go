@@ -16,7 +16,7 @@ import (
 // What tagged files tell. Everything is in Secrets.
 const (
 	Camera   = "SecretCam 900"
-	Place    = "Safe house, District 4"
+	Location = "Safe house, District 4"
 	Position = "+10.7769+106.7009/"
 	Note     = "met the source here"
 	// What a workspace may choose to keep.
@@ -30,7 +30,7 @@ func degrees() []byte { return BE32(0x0A5EC2E7, 0x01A5EC2E) }
 
 // Secrets is what must not be found in a file that was stored.
 func Secrets() [][]byte {
-	return [][]byte{degrees(), []byte(Camera), []byte(Place), []byte(Position), []byte(Note), []byte("GPSLatitude"), []byte("SECRET")}
+	return [][]byte{degrees(), []byte(Camera), []byte(Location), []byte(Position), []byte(Note), []byte("GPSLatitude"), []byte("SECRET")}
 }
 
 // Credits is what a workspace may choose to keep.
@@ -87,7 +87,7 @@ func EXIF(orientation int) []byte {
 func XMP() []byte {
 	return []byte(`<?xpacket begin="` + "\uFEFF" + `" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
- exif:GPSLatitude="10,46.6N" photoshop:Credit="` + Credit + `" photoshop:City="` + Place + `">
+ exif:GPSLatitude="10,46.6N" photoshop:Credit="` + Credit + `" photoshop:City="` + Location + `">
 <dc:creator><rdf:Seq><rdf:li>` + Creator + `</rdf:li></rdf:Seq></dc:creator>
 <dc:description><rdf:Alt><rdf:li xml:lang="x-default">` + Note + `</rdf:li></rdf:Alt></dc:description>
 <dc:rights><rdf:Alt><rdf:li xml:lang="x-default">© 2026 Newsroom &amp; Partners</rdf:li></rdf:Alt></dc:rights>
@@ -100,7 +100,7 @@ func IPTC() []byte {
 	for _, field := range []struct {
 		dataset byte
 		value   string
-	}{{80, Creator}, {90, Place}, {110, Credit}, {116, Copyright}, {120, Note}} {
+	}{{80, Creator}, {90, Location}, {110, Credit}, {116, Copyright}, {120, Note}} {
 		iim = append(iim, 0x1C, 2, field.dataset, 0, byte(len(field.value))) //nolint:gosec // short
 		iim = append(iim, field.value...)
 	}
@@ -175,7 +175,7 @@ func PNG(width, height, orientation int) []byte {
 	_ = png.Encode(&b, Picture(width, height)) // a Buffer takes everything
 	plain := b.Bytes()
 	return slices.Concat(plain[:33], Chunk("gAMA", BE32(45455)),
-		Chunk("eXIf", EXIF(orientation)), Chunk("tEXt", []byte("Location\x00"+Place)), Chunk("tEXt", []byte("Author\x00"+Creator)), Chunk("tIME", []byte{7, 234, 11, 22, 10, 11, 12}),
+		Chunk("eXIf", EXIF(orientation)), Chunk("tEXt", []byte("Location\x00"+Location)), Chunk("tEXt", []byte("Author\x00"+Creator)), Chunk("tIME", []byte{7, 234, 11, 22, 10, 11, 12}),
 		Chunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), XMP()), Chunk("prVt", []byte("SECRET")),
 		plain[33:], []byte("SECRET"))
 }

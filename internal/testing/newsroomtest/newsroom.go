@@ -215,8 +215,8 @@ func Consent(t testing.TB, link string) url.Values {
 	return back.Query()
 }
 
-// Refuse has the network refuse an account's token: it needs to be connected
-// anew.
+// Refuse makes the network refuse an account's token, so that the account must
+// be reconnected.
 func (n *Newsroom) Refuse(id uuid.UUID) {
 	n.T.Helper()
 	a, err := n.Store.Account(n.T.Context(), id)

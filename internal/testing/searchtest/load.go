@@ -24,16 +24,16 @@ const vocabulary = 60_000
 func NewLoad(seed uint64) *Load {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same every time
 	l := &Load{seed: seed}
-	heads := []string{"b", "c", "ch", "d", "đ", "gi", "h", "kh", "l", "m", "n", "ng", "nh", "ph", "qu", "s", "t", "th", "tr", "v", "x", "st", "pr", "fl", "gr"}
+	onsets := []string{"b", "c", "ch", "d", "đ", "gi", "h", "kh", "l", "m", "n", "ng", "nh", "ph", "qu", "s", "t", "th", "tr", "v", "x", "st", "pr", "fl", "gr"}
 	tails := []string{"a", "á", "à", "ã", "ạ", "an", "anh", "ăng", "ấp", "ật", "ay", "e", "en", "ê", "ệt", "i", "inh", "o", "ong", "ô", "ồng", "ơ", "ời", "u", "ư", "ươn", "ường", "yên", "er", "ing", "ons"}
 	for len(l.words) < vocabulary {
 		i := len(l.words)
-		w := heads[i%len(heads)] + tails[i/len(heads)%len(tails)]
-		if n := i / (len(heads) * len(tails)); n > 0 {
-			w += heads[n%len(heads)] + tails[n/len(heads)%len(tails)]
+		w := onsets[i%len(onsets)] + tails[i/len(onsets)%len(tails)]
+		if n := i / (len(onsets) * len(tails)); n > 0 {
+			w += onsets[n%len(onsets)] + tails[n/len(onsets)%len(tails)]
 		}
-		if n := i / (len(heads) * len(tails) * len(heads) * 2); n > 0 {
-			w += heads[n%len(heads)]
+		if n := i / (len(onsets) * len(tails) * len(onsets) * 2); n > 0 {
+			w += onsets[n%len(onsets)]
 		}
 		l.words = append(l.words, w)
 	}

@@ -32,8 +32,8 @@ func NDCG(ranking []uuid.UUID, grades map[uuid.UUID]int) float64 {
 	return got / best
 }
 
-func gain(grade, place int) float64 {
-	return (math.Pow(2, float64(grade)) - 1) / math.Log2(float64(place)+2)
+func gain(grade, rank int) float64 {
+	return (math.Pow(2, float64(grade)) - 1) / math.Log2(float64(rank)+2)
 }
 
 // Recall is the share of what should be found that is among the first.

@@ -25,8 +25,8 @@ import (
 const Namespace = "default"
 
 const (
-	startPatience = 60 * time.Second
-	stopPatience  = 20 * time.Second
+	startTimeout = 60 * time.Second
+	stopTimeout  = 20 * time.Second
 )
 
 // Start runs temporald on an empty store until the test is over and gives its
@@ -123,8 +123,8 @@ func (s *Server) start(t testing.TB) {
 	case s.Address = <-ready:
 	case <-ended:
 		t.Fatalf("temporald did not start: %s", complaints.String())
-	case <-time.After(startPatience):
-		t.Fatalf("temporald was not ready after %s", startPatience)
+	case <-time.After(startTimeout):
+		t.Fatalf("temporald was not ready after %s", startTimeout)
 	}
 }
 
@@ -132,10 +132,10 @@ func stop(t testing.TB, cmd *exec.Cmd, ended <-chan struct{}) {
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-ended:
-	case <-time.After(stopPatience):
+	case <-time.After(stopTimeout):
 		_ = cmd.Process.Kill()
 		<-ended
-		t.Errorf("temporald did not stop within %s", stopPatience)
+		t.Errorf("temporald did not stop within %s", stopTimeout)
 	}
 }
 

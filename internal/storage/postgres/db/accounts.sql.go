@@ -955,9 +955,9 @@ with ending as (
 select changed.id from changed
 `
 
-// Access that ends for good is told of 14, 7 and 1 days ahead, each once. One
-// that every renewal puts off does not end. Networks that tell how long a token
-// still lives give a slightly different end each time.
+// Warns 14, 7 and 1 days before access expires for good, each once. Expiry that
+// every renewal postpones does not count. Networks that return the remaining
+// lifetime of a token give a slightly different expiry each time.
 func (q *Queries) WarnOfEnds(ctx context.Context) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, warnOfEnds)
 	if err != nil {

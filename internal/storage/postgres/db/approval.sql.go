@@ -30,8 +30,8 @@ type ApprovePostParams struct {
 	IfVersion   int64
 }
 
-// What waits goes on the schedule as it was asked for, unless its time has
-// passed. A post that only its series has touched stays the series'.
+// Schedules a pending post as requested, unless its time has passed. A post that
+// only its series has changed stays unmodified.
 func (q *Queries) ApprovePost(ctx context.Context, arg ApprovePostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, approvePost,
 		arg.Approver,

@@ -147,7 +147,7 @@ type CountDueParams struct {
 	Most     int32
 }
 
-// How crowded a stretch of time is, up to a bound that costs nothing to count to.
+// The number of posts due in a time window, up to a limit that is cheap to count.
 func (q *Queries) CountDue(ctx context.Context, arg CountDueParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countDue, arg.FromTime, arg.ToTime, arg.Most)
 	var count int64
@@ -178,12 +178,12 @@ type CountPlannedParams struct {
 	Most        int32
 }
 
-// How many calls an account's posts of a stretch of time take, each segment of a
-// thread being one, counting up to so many posts. listed_at is the time of
+// The number of calls that an account's posts in a time window take, one for each
+// segment of a thread, counting a limited number of posts. listed_at is the time of
 // a scheduled post, and has the index. "offset 0" keeps the planner to this order
-// and to the index of post and account, whatever it believes of how many rows
-// have a status: with what it knew before a crowd came, the cost was the square
-// of the posts.
+// and to the index of post and account, whatever its statistics say about how
+// many rows have a status: with statistics from before a burst, the cost was
+// quadratic in the number of posts.
 func (q *Queries) CountPlanned(ctx context.Context, arg CountPlannedParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countPlanned,
 		arg.WorkspaceID,
@@ -978,8 +978,8 @@ type PostsMissingWorkflowRow struct {
 	WorkflowRevision *int64
 }
 
-// Posts whose workflow was never told of the newest revision, or should have
-// acted long ago: Temporal was away, or lost what it knew. A post with dead
+// Posts whose workflow was never notified of the newest revision, or is overdue:
+// Temporal was unavailable or lost its state. A post with dead
 // letters waits in its workflow for 30 days.
 func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]PostsMissingWorkflowRow, error) {
 	rows, err := q.db.Query(ctx, postsMissingWorkflow, batch)

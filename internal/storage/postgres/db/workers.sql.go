@@ -150,7 +150,7 @@ type KeepInheritingParams struct {
 	Identity     string
 }
 
-// Fails when the worker has come back, or somebody else goes on.
+// Fails if the worker is back or another one has taken over.
 func (q *Queries) KeepInheriting(ctx context.Context, arg KeepInheritingParams) (int64, error) {
 	result, err := q.db.Exec(ctx, keepInheriting, arg.LeaseSeconds, arg.Identity)
 	if err != nil {

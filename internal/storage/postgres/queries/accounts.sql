@@ -152,9 +152,9 @@ where status = 'connected' and refresh_due_at <= clock_timestamp()
 order by refresh_due_at limit @batch;
 
 -- name: WarnOfEnds :many
--- Access that ends for good is told of 14, 7 and 1 days ahead, each once. One
--- that every renewal puts off does not end. Networks that tell how long a token
--- still lives give a slightly different end each time.
+-- Warns 14, 7 and 1 days before access expires for good, each once. Expiry that
+-- every renewal postpones does not count. Networks that return the remaining
+-- lifetime of a token give a slightly different expiry each time.
 with ending as (
     select a.id, a.workspace_id, e.ends,
         case when e.ends <= clock_timestamp() + interval '1 day' then 1

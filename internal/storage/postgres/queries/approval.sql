@@ -10,8 +10,8 @@ where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
 returning *;
 
 -- name: ApprovePost :one
--- What waits goes on the schedule as it was asked for, unless its time has
--- passed. A post that only its series has touched stays the series'.
+-- Schedules a pending post as requested, unless its time has passed. A post that
+-- only its series has changed stays unmodified.
 update scheduled_posts set status = 'scheduled', approval = 'approved',
     approval_by = sqlc.narg('approver')::uuid, approval_at = clock_timestamp(), approval_note = '',
     series_revision = case when series_revision = revision then revision + 1 else series_revision end,

@@ -154,8 +154,8 @@ returning *;
 update scheduled_posts set workflow_revision = revision where post_id = @post_id returning *;
 
 -- name: PostsMissingWorkflow :many
--- Posts whose workflow was never told of the newest revision, or should have
--- acted long ago: Temporal was away, or lost what it knew. A post with dead
+-- Posts whose workflow was never notified of the newest revision, or is overdue:
+-- Temporal was unavailable or lost its state. A post with dead
 -- letters waits in its workflow for 30 days.
 select p.post_id, p.workspace_id, p.scheduled_time, p.status, p.revision, p.workflow_revision
 from scheduled_posts p
@@ -207,7 +207,7 @@ from post_targets t
 where t.post_id = @post_id and t.account_id = @account_id;
 
 -- name: CountDue :one
--- How crowded a stretch of time is, up to a bound that costs nothing to count to.
+-- The number of posts due in a time window, up to a limit that is cheap to count.
 select count(*) from (
     select 1 from scheduled_posts
     where status = 'scheduled' and scheduled_time >= @from_time and scheduled_time < @to_time
@@ -215,12 +215,12 @@ select count(*) from (
 ) due;
 
 -- name: CountPlanned :one
--- How many calls an account's posts of a stretch of time take, each segment of a
--- thread being one, counting up to so many posts. listed_at is the time of
+-- The number of calls that an account's posts in a time window take, one for each
+-- segment of a thread, counting a limited number of posts. listed_at is the time of
 -- a scheduled post, and has the index. "offset 0" keeps the planner to this order
--- and to the index of post and account, whatever it believes of how many rows
--- have a status: with what it knew before a crowd came, the cost was the square
--- of the posts.
+-- and to the index of post and account, whatever its statistics say about how
+-- many rows have a status: with statistics from before a burst, the cost was
+-- quadratic in the number of posts.
 select coalesce(sum(calls), 0)::bigint as calls from (
     select 1 + jsonb_array_length(coalesce(t.override -> 'thread', p.thread)) as calls
     from (

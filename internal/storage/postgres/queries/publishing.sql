@@ -130,7 +130,7 @@ with want as (
       -- Nor is anything sent that another attempt has brought out since.
       and not exists (select 1 from remote_posts r where r.target_id = t.id and r.segment = w.segment)
       -- Another attempt has made this very call since: not an error, which would
-      -- take the claims of the whole crowd with it.
+      -- fail the claims of the whole burst.
       and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment and o.revision = w.revision and o.epoch = w.epoch)
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
@@ -141,8 +141,8 @@ with want as (
         sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end, updated_at = clock_timestamp()
     from free
     where post_targets.id = free.target_id
-      -- Said again because a row that was locked meanwhile is looked at anew by
-      -- these conditions alone.
+      -- Repeated because Postgres rechecks only these conditions for a row that
+      -- was locked meanwhile.
       and post_targets.status in ('scheduled', 'publishing')
       and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
     returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id, free.workspace_id,

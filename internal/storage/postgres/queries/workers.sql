@@ -14,7 +14,7 @@ where seen_at < clock_timestamp() - make_interval(secs => @silent_seconds::float
 returning identity;
 
 -- name: KeepInheriting :execrows
--- Fails when the worker has come back, or somebody else goes on.
+-- Fails if the worker is back or another one has taken over.
 update workers set inherited_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
 where identity = @identity and inherited_until > clock_timestamp();
 

@@ -15,9 +15,9 @@ import (
 	"dateline/internal/ops/archive"
 )
 
-// portableQueries read what a workspace owns, in the order in which it can be
-// loaded. Secrets, and what is of one installation only, are left out.
-func portableQueries() map[archive.Section]string {
+// exportQueries select the data of a workspace, in the order in which it can be
+// imported. They exclude secrets and data specific to one installation.
+func exportQueries() map[archive.Section]string {
 	return map[archive.Section]string{
 		archive.Workspace: `select jsonb_build_object('name', name, 'time_zone', time_zone, 'authors_need_approval', authors_need_approval, 'keep_media_credit', keep_media_credit) from workspaces where id = $1`,
 		archive.Accounts: `select jsonb_build_object('id', id, 'network', network, 'base_url', base_url, 'remote_id', remote_id, 'handle', handle, 'name', name,
@@ -49,7 +49,7 @@ func (s *Store) ExportWorkspace(ctx context.Context, workspaceID uuid.UUID, emit
 		return err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	queries := portableQueries()
+	queries := exportQueries()
 	for _, section := range archive.Sections() {
 		if _, err := tx.Exec(ctx, "declare owned no scroll cursor for "+queries[section], workspaceID); err != nil {
 			return fmt.Errorf("exporting %s: %w", section, err)
@@ -79,9 +79,9 @@ func (s *Store) ExportWorkspace(ctx context.Context, workspaceID uuid.UUID, emit
 	return nil
 }
 
-// portableColumns are the columns that an import writes. What stands in an
-// archive besides them is left out.
-func portableColumns() map[archive.Table][]string {
+// importColumns are the columns that an import writes. Other columns of an archive
+// are ignored.
+func importColumns() map[archive.Table][]string {
 	return map[archive.Table][]string{
 		archive.AccountRows: {"id", "workspace_id", "network", "base_url", "remote_id", "handle", "name", "kind", "settings", "created_at", "status", "token"},
 		archive.SeriesRows:  {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
@@ -98,7 +98,7 @@ func portableColumns() map[archive.Table][]string {
 // transaction, and says how many that were. Everything in them belongs to the
 // workspace that they name; the caller sees to it that it is its own.
 func (s *Store) ImportRows(ctx context.Context, table archive.Table, rows []map[string]any) (added int64, err error) {
-	columns := portableColumns()[table]
+	columns := importColumns()[table]
 	if columns == nil {
 		return 0, fmt.Errorf("nothing is imported into %s", table)
 	}

@@ -10,19 +10,19 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// uses notes when tokens were last used, behind the backs of the requests that
-// use them. What does not fit, or fails, is left to the next request.
-type uses struct {
+// tokenUsage records in the background when tokens were last used. Updates that do
+// not fit in the queue, or fail, are left to the next request.
+type tokenUsage struct {
 	ids  chan uuid.UUID
 	quit chan struct{}
 	once sync.Once
 	done chan struct{}
 }
 
-const usesAtOnce = 256
+const tokenUsageBatch = 256
 
-func noteUses(q *db.Queries) *uses {
-	u := &uses{ids: make(chan uuid.UUID, usesAtOnce), quit: make(chan struct{}), done: make(chan struct{})}
+func startTokenUsage(q *db.Queries) *tokenUsage {
+	u := &tokenUsage{ids: make(chan uuid.UUID, tokenUsageBatch), quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(u.done)
 		for last := false; !last; {
@@ -39,9 +39,9 @@ func noteUses(q *db.Queries) *uses {
 	return u
 }
 
-// write notes batch and all that waits.
-func (u *uses) write(q *db.Queries, batch []uuid.UUID) {
-	for waits := true; waits && len(batch) < usesAtOnce; {
+// write records batch and everything queued.
+func (u *tokenUsage) write(q *db.Queries, batch []uuid.UUID) {
+	for waits := true; waits && len(batch) < tokenUsageBatch; {
 		select {
 		case id := <-u.ids:
 			batch = append(batch, id)
@@ -57,15 +57,15 @@ func (u *uses) write(q *db.Queries, batch []uuid.UUID) {
 	_ = q.TouchTokens(ctx, batch)
 }
 
-func (u *uses) note(token uuid.UUID) {
+func (u *tokenUsage) note(token uuid.UUID) {
 	select {
 	case u.ids <- token:
 	default:
 	}
 }
 
-// close notes what waits and ends.
-func (u *uses) close() {
+// close records everything queued and stops.
+func (u *tokenUsage) close() {
 	u.once.Do(func() { close(u.quit) })
 	<-u.done
 }

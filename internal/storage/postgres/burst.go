@@ -11,8 +11,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// ClaimAll is Claim for a crowd: one statement for all that is due. ok says,
-// in order, which calls got their claim.
+// ClaimAll is Claim for a burst of calls, in one statement. ok reports, in order,
+// which calls were claimed.
 func (s *Store) ClaimAll(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error) {
 	p := db.ClaimTargetsParams{LeaseSeconds: lease.Seconds()}
 	at := make(map[uuid.UUID]int, len(calls))
@@ -42,8 +42,8 @@ func (s *Store) ClaimAll(ctx context.Context, calls []post.Call, lease time.Dura
 	return claimed, ok, nil
 }
 
-// RecordPosted is Finish for a crowd of calls that the networks accepted. ok
-// says, in order, which of them still held their claim.
+// RecordPosted is Finish for a burst of calls that the networks accepted. ok
+// reports, in order, which of them still held their claim.
 func (s *Store) RecordPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error) {
 	ok = make([]bool, len(outcomes))
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -144,10 +144,10 @@ func addTo(e *db.InsertEventsParams, postID, workspaceID, target uuid.UUID, kind
 	e.Data = append(e.Data, data)
 }
 
-const crowdBound = 20_000
+const maxDueCount = 20_000
 
-// CountDue says how many posts are due in a stretch of time, up to 20,000.
+// CountDue returns the number of posts due in a time window, up to maxDueCount.
 func (s *Store) CountDue(ctx context.Context, from, to time.Time) (int, error) {
-	n, err := s.q.CountDue(ctx, db.CountDueParams{FromTime: &from, ToTime: &to, Most: crowdBound})
+	n, err := s.q.CountDue(ctx, db.CountDueParams{FromTime: &from, ToTime: &to, Most: maxDueCount})
 	return int(n), err
 }

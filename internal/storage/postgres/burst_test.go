@@ -13,7 +13,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
+func TestClaimAll_ClaimsOnlyDueTargets(t *testing.T) {
 	n := open(t)
 	second := n.connect("second")
 	due := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
@@ -51,7 +51,7 @@ func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestOverlappingCrowdsClaimEachTargetOnce(t *testing.T) {
+func TestClaimAll_OverlappingBurstsClaimEachTargetOnce(t *testing.T) {
 	n := open(t)
 	posts := make([]post.Post, 40)
 	for i := range posts {
@@ -88,7 +88,7 @@ func TestOverlappingCrowdsClaimEachTargetOnce(t *testing.T) {
 	}
 }
 
-func TestACrowdsOutcomesAreRecordedAsOneByOne(t *testing.T) {
+func TestRecordPosted_MatchesFinish(t *testing.T) {
 	n := open(t)
 	second := n.connect("second")
 	whole := n.create(func(d *post.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
@@ -136,14 +136,14 @@ func TestACrowdsOutcomesAreRecordedAsOneByOne(t *testing.T) {
 	}
 }
 
-func TestCountDueCountsWhatIsScheduledInAStretch(t *testing.T) {
+func TestCountDue_CountsScheduledPostsInWindow(t *testing.T) {
 	n := open(t)
 	at := time.Now().Add(time.Hour).Truncate(10 * time.Second)
 	for _, off := range []time.Duration{-time.Millisecond, 0, 9 * time.Second, 10 * time.Second} {
 		n.create(func(d *post.NewPost) { d.Post.ScheduledTime = at.Add(off) })
 	}
-	gone := n.create(func(d *post.NewPost) { d.Post.ScheduledTime = at })
-	_, err := n.Cancel(t.Context(), n.guard(gone))
+	canceled := n.create(func(d *post.NewPost) { d.Post.ScheduledTime = at })
+	_, err := n.Cancel(t.Context(), n.guard(canceled))
 	n.must(err)
 	if due, err := n.CountDue(t.Context(), at, at.Add(10*time.Second)); err != nil || due != 2 {
 		t.Errorf("%d are due, %v", due, err)
@@ -175,14 +175,13 @@ func (n *newsroom) count(sql string) (rows int) {
 	return rows
 }
 
-// What scheduling counts must not cost the more the more there is on the
-// account, also when Postgres last looked at its tables before a crowd came and
-// believes that nothing waits: the crowd was counted against itself.
-func TestACrowdIsNotCountedAgainstItself(t *testing.T) {
+// Counting must not read more than linearly many rows, even if the statistics of
+// Postgres are older than the burst and report no scheduled posts.
+func TestCountPlanned_ReadsLinearRowsWithStaleStatistics(t *testing.T) {
 	n := open(t)
-	const crowd = 200
+	const burst = 200
 	var last post.Post
-	for range crowd {
+	for range burst {
 		last = n.create()
 	}
 	n.exec("update post_targets set status = 'canceled'")
@@ -201,17 +200,17 @@ func TestACrowdIsNotCountedAgainstItself(t *testing.T) {
 	}
 	at := last.ScheduledTime
 	calls, err := q.CountPlanned(t.Context(), db.CountPlannedParams{WorkspaceID: n.workspace.ID, AccountID: n.account.ID,
-		FromTime: at.Add(-time.Hour), ToTime: at.Add(time.Hour), Most: 10 * crowd})
+		FromTime: at.Add(-time.Hour), ToTime: at.Add(time.Hour), Most: 10 * burst})
 	n.must(err)
 	counting := read()
-	if calls != crowd || counting > 10*crowd {
-		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, crowd, counting)
+	if calls != burst || counting > 10*burst {
+		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, burst, counting)
 	}
 	near, err := q.Neighbours(t.Context(), db.NeighboursParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
 		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{last.Fingerprint(last.Targets[0])},
 		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
 	n.must(err)
-	if looking := read() - counting; len(near) != 2 || looking > 10*crowd {
+	if looking := read() - counting; len(near) != 2 || looking > 10*burst {
 		t.Errorf("found %d neighbours, and read %d rows for it", len(near), looking)
 	}
 }
