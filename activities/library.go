@@ -10,7 +10,7 @@ import (
 
 // MediaLibrary deletes what nothing needs.
 type MediaLibrary interface {
-	Sweep(ctx context.Context, beat func(media.SweepResult)) (media.SweepResult, error)
+	Sweep(ctx context.Context, heartbeat func(media.SweepResult)) (media.SweepResult, error)
 }
 
 // Library keeps the media library in order.

@@ -37,14 +37,14 @@ const seriesBatch = 100
 // MaterializeResult says what a run did.
 type MaterializeResult struct {
 	Series  int
-	Changed int // posts made, revised or taken back
+	Changed int // posts created, updated or withdrawn
 	Failed  int // series in trouble; the next run tries them again
 }
 
 // MaterializeSeries brings the posts of every series up to its rule. A series
 // in trouble does not stop the others.
 func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResult, err error) {
-	told := true
+	isSignaling := true
 	for after := uuid.Nil; ; {
 		ids, err := s.Store.ListOpenSeries(ctx, after, seriesBatch)
 		if err != nil {
@@ -59,12 +59,12 @@ func (s *Series) MaterializeSeries(ctx context.Context) (result MaterializeResul
 			result.Series++
 			result.Changed += len(changed)
 			for _, post := range changed {
-				if !told {
+				if !isSignaling {
 					break // the reconciler does it
 				}
 				if err := s.Signaler.SignalChanged(ctx, post); err != nil {
 					s.Log.WarnContext(ctx, "Temporal was not told; the reconciler will do it", "post_id", post, "error", err)
-					told = false
+					isSignaling = false
 				}
 			}
 			activity.RecordHeartbeat(ctx, result.Series)

@@ -17,18 +17,18 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// told counts what Temporal was told of.
-type told struct {
+// signalRecorder records which posts were signaled.
+type signalRecorder struct {
 	ids []uuid.UUID
 	err error
 }
 
-func (n *told) SignalChanged(_ context.Context, id uuid.UUID) error {
+func (n *signalRecorder) SignalChanged(_ context.Context, id uuid.UUID) error {
 	n.ids = append(n.ids, id)
 	return n.err
 }
 
-func materialize(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterializeResult {
+func materialize(t *testing.T, n *newsroomtest.Newsroom, w *signalRecorder) activities.MaterializeResult {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(discard{})
@@ -53,14 +53,14 @@ func TestMaterializeSeries(t *testing.T) {
 		return s
 	}
 	one, broken, other := create(), create(), create()
-	if r := materialize(t, n, &told{}); r != (activities.MaterializeResult{Series: 3}) {
+	if r := materialize(t, n, &signalRecorder{}); r != (activities.MaterializeResult{Series: 3}) {
 		t.Errorf("right after creating: %+v", r)
 	}
 	n.Exec("update scheduled_posts set withdrawn = true, status = 'canceled'")
 	n.Exec("update series set rule = $2 where id = $1", broken.ID, "FREQ=SOMETIMES")
-	w := &told{}
+	w := &signalRecorder{}
 	if r := materialize(t, n, w); r.Series != 3 || r.Failed != 1 || r.Changed != len(w.ids) || r.Changed < 70 {
-		t.Errorf("one series is broken: %+v, told of %d", r, len(w.ids))
+		t.Errorf("one series is broken: %+v, signaled %d", r, len(w.ids))
 	}
 	for _, s := range []post.Series{one, other} {
 		if made := n.Count("select count(*) from scheduled_posts where series_id = $1 and status = 'scheduled'", s.ID); made < 35 {
@@ -73,7 +73,7 @@ func TestMaterializeSeries(t *testing.T) {
 
 	// Temporal being away keeps no post from being made.
 	n.Exec("update scheduled_posts set withdrawn = true, status = 'canceled'")
-	w = &told{err: errors.New("Temporal is away")}
+	w = &signalRecorder{err: errors.New("Temporal is away")}
 	if r := materialize(t, n, w); r.Changed < 70 || len(w.ids) != 1 {
 		t.Errorf("without Temporal: %+v, tried %d times", r, len(w.ids))
 	}

@@ -52,7 +52,7 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 		}
 	}
 	n.Fake.ClearFaults()
-	all = n.Everywhere() // anew
+	all = n.Everywhere() // again
 
 	// Renewed ahead, the network failing at first.
 	for _, a := range all {

@@ -68,7 +68,7 @@ func (r *registry) run(ctx context.Context) {
 	var takeovers sync.WaitGroup
 	defer takeovers.Wait()
 	var trustedFrom time.Time // when the absence of heartbeats means something again
-	for rounds := 1; ; rounds++ {
+	for ticks := 1; ; ticks++ {
 		if err := r.store.RecordHeartbeat(ctx, r.identity); err != nil {
 			if ctx.Err() == nil {
 				r.log.Warn("recording this worker's heartbeat failed; if that persists, another worker takes over its posts", "error", err)
@@ -77,7 +77,7 @@ func (r *registry) run(ctx context.Context) {
 		}
 		if time.Now().After(trustedFrom) {
 			r.takeOverDead(ctx, &takeovers)
-			if rounds%3 == 0 {
+			if ticks%3 == 0 {
 				r.releaseLost(ctx)
 			}
 		}

@@ -106,9 +106,9 @@ func (p *publishing) wantPosted(made post.Post) {
 	}
 }
 
-// What a worker had in its hands when it was killed goes out by another, soon:
-// nobody waits until Temporal misses a sign of life.
-func TestPostOfAWorkerThatIsGoneGoesOutByAnother(t *testing.T) {
+// Posts that were in flight on a killed worker are soon published by another:
+// nobody waits for a heartbeat timeout in Temporal.
+func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 	p := openPublishing(t)
 	made := p.schedule(100 * time.Millisecond)
 	p.Must(p.Store.RecordHeartbeat(t.Context(), "newsroom-2/4711"))
@@ -116,9 +116,9 @@ func TestPostOfAWorkerThatIsGoneGoesOutByAnother(t *testing.T) {
 	p.Exec("update workers set seen_at = clock_timestamp() - interval '1 minute'")
 	p.run(p.worker())
 	p.wantPosted(made)
-	await(t, "the end of the roster's row", func() bool {
-		gone, err := p.Store.RenewWorkerLease(t.Context(), "newsroom-2/4711", time.Second)
-		return err == nil && !gone
+	await(t, "the removal of the worker's row from the registry", func() bool {
+		renewed, err := p.Store.RenewWorkerLease(t.Context(), "newsroom-2/4711", time.Second)
+		return err == nil && !renewed
 	})
 }
 

@@ -331,7 +331,7 @@ func (o *outbox) try(e webhook.Endpoint) (webhook.Step, webhook.Delivery) {
 	return step, o.deliveries(e, "")[0]
 }
 
-func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
+func TestWebhook_GoneDisablesTheEndpoint(t *testing.T) {
 	o, r := newOutbox(t), newReceiver(t, 410)
 	e, _ := o.endpoint(r.URL)
 	waiting, err := o.Webhooks.Test(t.Context(), o.Owner, e.ID)

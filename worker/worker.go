@@ -84,7 +84,7 @@ const maxArmedPosts = 10_000
 const maxDeliveries = 500
 
 // stickyTimeout is how long a workflow's step waits for the worker that has the
-// workflow in memory. A worker that is gone delays a step by as much.
+// workflow in memory. A dead worker delays a step by as much.
 const stickyTimeout = 15 * time.Second
 
 // New prepares a worker, of whose publishing it wants to know; Run begins to poll.
@@ -144,12 +144,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.connect(ctx); err != nil {
 		return err
 	}
-	// Beyond ctx: while the worker stops it still has posts in its hands.
-	living, gone := context.WithCancel(context.WithoutCancel(ctx))
-	var rostered sync.WaitGroup
-	rostered.Go(func() { w.registry.run(living) })
-	defer rostered.Wait()
-	defer gone()
+	// Beyond ctx: while the worker stops it still has posts in flight.
+	registryCtx, stopRegistry := context.WithCancel(context.WithoutCancel(ctx))
+	var registry sync.WaitGroup
+	registry.Go(func() { w.registry.run(registryCtx) })
+	defer registry.Wait()
+	defer stopRegistry()
 	if err := w.posts.Start(); err != nil {
 		return fmt.Errorf("starting the worker: %w", err)
 	}
@@ -177,7 +177,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.ensureAllSchedules(ctx)
 	<-ctx.Done()
 	aside.Wait()
-	w.log.Info("worker stopping", "patience", stopTimeout)
+	w.log.Info("worker stopping", "timeout", stopTimeout)
 	return nil
 }
 
@@ -220,7 +220,7 @@ func (w *Worker) stop() {
 
 // connect waits for Temporal to answer.
 func (w *Worker) connect(ctx context.Context) error {
-	for told := false; ; {
+	for isLogged := false; ; {
 		_, err := w.client.CheckHealth(ctx, &client.CheckHealthRequest{})
 		if err == nil {
 			return nil
@@ -228,9 +228,9 @@ func (w *Worker) connect(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !told {
+		if !isLogged {
 			w.log.Warn("waiting for Temporal", "error", err)
-			told = true
+			isLogged = true
 		}
 		if err := retry.Sleep(ctx, time.Second); err != nil {
 			return err

@@ -129,20 +129,20 @@ type rows struct {
 	flushed, compared, tended atomic.Bool
 }
 
-func (r *rows) Flush(_ context.Context, beat func()) (flush.Result, error) {
-	beat()
+func (r *rows) Flush(_ context.Context, heartbeat func()) (flush.Result, error) {
+	heartbeat()
 	r.flushed.Store(true)
 	return flush.Result{}, nil
 }
 
-func (r *rows) CheckIfDue(_ context.Context, beat func()) (c flush.Check, done bool, err error) {
-	beat()
+func (r *rows) CheckIfDue(_ context.Context, heartbeat func()) (c flush.Check, done bool, err error) {
+	heartbeat()
 	r.compared.Store(true)
 	return c, true, nil
 }
 
-func (r *rows) Maintain(_ context.Context, beat func()) (flush.MaintenanceResult, error) {
-	beat()
+func (r *rows) Maintain(_ context.Context, heartbeat func()) (flush.MaintenanceResult, error) {
+	heartbeat()
 	r.tended.Store(true)
 	return flush.MaintenanceResult{}, nil
 }
@@ -270,8 +270,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Temporal may go away again before the schedules are made: the worker goes on,
-// and makes them later.
+// Temporal may go away again before the schedules are made: the worker keeps running
+// and creates them later.
 func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T) {
 	var failures atomic.Int32
 	c := temporaltest.Dial(t, temporaltest.Start(t), func(o *client.Options) {

@@ -63,7 +63,7 @@ func exporting(v *vault) *testsuite.TestWorkflowEnvironment {
 
 // An archive is written in spite of an object store that is away for a while,
 // waits for a week, and is gone then.
-func TestAnArchiveIsKeptForAWeek(t *testing.T) {
+func TestExportWorkspace_DeletesTheArchiveAfterAWeek(t *testing.T) {
 	v := &vault{away: 3}
 	env := exporting(v)
 	began := env.Now()
@@ -71,12 +71,12 @@ func TestAnArchiveIsKeptForAWeek(t *testing.T) {
 	if err := env.GetWorkflowError(); err != nil || v.written != 1 || v.failed != 0 || len(v.dropped) != 1 {
 		t.Fatalf("%v, %+v", err, v)
 	}
-	if kept := v.dropped[0].Sub(began); kept < 7*24*time.Hour || kept > 7*24*time.Hour+time.Hour {
-		t.Errorf("it was kept for %s", kept)
+	if age := v.dropped[0].Sub(began); age < 7*24*time.Hour || age > 7*24*time.Hour+time.Hour {
+		t.Errorf("deleted after %s", age)
 	}
 }
 
-func TestAnExportThatDoesNotWorkSaysSo(t *testing.T) {
+func TestExportWorkspace_RecordsFailure(t *testing.T) {
 	v := &vault{away: 1000}
 	env := exporting(v)
 	env.ExecuteWorkflow(workflows.ExportWorkspace, workflows.ExportWorkspaceInput{})

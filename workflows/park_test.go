@@ -79,7 +79,7 @@ func TestAFailedPostWaitsThirtyDaysForAPerson(t *testing.T) {
 	}
 }
 
-// A signal after the end starts a workflow that parks no more, or goes on.
+// A signal after the end starts a workflow that no longer parks, or continues.
 func TestAPostThatParkedTooLongIsTakenUpAgain(t *testing.T) {
 	room := newRoom("mastodon")
 	room.view.Status, room.view.Targets[0].Status = post.Failed, post.TargetFailed
@@ -97,7 +97,7 @@ func TestAPostThatParkedTooLongIsTakenUpAgain(t *testing.T) {
 	r.wantSent(opening)
 }
 
-func TestParkedPostsObey(t *testing.T) {
+func TestParkedPost_AppliesCommands(t *testing.T) {
 	later := opening.Add(72 * time.Hour)
 	text := later.Format(time.RFC3339)
 	decided := opening.Add(48 * time.Hour)
@@ -298,7 +298,7 @@ func TestCancelingAParkedWorkflowEndsItAndTouchesNothing(t *testing.T) {
 			r.SignalWorkflowSkippingWorkflowTask(workflows.SignalRetry, nil)
 			r.CancelWorkflow()
 		})
-		// Scheduled again, so that there is something to take back.
+		// Scheduled again, so that there is something to cancel.
 		if _, err := r.end(); !temporal.IsCanceledError(err) || r.room.view.Status != post.Canceled {
 			t.Errorf("ended with %v as %s", err, r.room.view.Status)
 		}
@@ -323,7 +323,7 @@ func TestCancelingAParkedWorkflowEndsItAndTouchesNothing(t *testing.T) {
 	})
 }
 
-func TestAParkedPostSaysWhatItWaitsFor(t *testing.T) {
+func TestParkedPost_DetailsDescribeTheWait(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
 		if details := r.details(); details == "" || !containsAll(details, "dead letters", "retry", "discard", "2027-01-23") {

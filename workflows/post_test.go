@@ -200,7 +200,7 @@ func TestPostEndsAtOnce(t *testing.T) {
 	})
 }
 
-func TestPostGone(t *testing.T) {
+func TestPost_NotFoundEndsTheWorkflow(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.OnActivity("ReadPost", mock.Anything, mock.Anything).Return(delivery.PostView{}, temporal.NewNonRetryableApplicationError("no post", "post_not_found", nil))
 	if _, err := r.end(); err == nil {
@@ -233,7 +233,7 @@ func TestPostContinuesAsNew(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(30*time.Minute, func() {
 			r.SetContinueAsNewSuggested(true)
-			// Both are obeyed before the run ends: none is lost with it.
+			// Both are applied before the run ends, so neither is lost.
 			r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{ScheduledTime: &at})
 			r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{})
 		})

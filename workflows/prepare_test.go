@@ -136,7 +136,7 @@ func TestPublishNowAndCancelWhilePreparing(t *testing.T) {
 }
 
 // Preparing may fail, be refused or time out: publishing does it then, on time.
-func TestAPreparationThatFailsHoldsNothingUp(t *testing.T) {
+func TestPrepare_FailureDoesNotDelayPublishing(t *testing.T) {
 	for name, err := range map[string]error{"ForGood": temporal.NewNonRetryableApplicationError("no", "test", nil), "EveryTime": errDatabase} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, withFiles("mastodon"))
@@ -180,7 +180,7 @@ func TestAHungUploadIsCalledOffAtThePostsTime(t *testing.T) {
 // Uploads that end between arming and the time are not made twice.
 func TestAnUploadThatEndsInTimeIsWaitedFor(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
-	r.room.view.ArmAt = due.Add(-2 * time.Minute) // as in a crowd
+	r.room.view.ArmAt = due.Add(-2 * time.Minute) // as in a burst
 	r.room.prepare = func(context.Context, delivery.TargetInput) error {
 		if len(r.room.prepared) == 1 {
 			return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{NextRetryDelay: 9 * time.Minute})

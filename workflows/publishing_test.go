@@ -63,9 +63,9 @@ func TestPostNoHotLoop(t *testing.T) {
 			}
 			r.at(2*time.Hour, func() { r.SignalWorkflow(workflows.SignalCancel, nil) })
 			r.wantEnd(post.Canceled)
-			// An hour of rounds that come every 30 seconds in the end.
-			if rounds := r.room.calls / 2; rounds < 100 || rounds > 130 {
-				t.Errorf("%d rounds in an hour", rounds)
+			// An hour of attempts, in the end one every 30 seconds.
+			if attempts := r.room.calls / 2; attempts < 100 || attempts > 130 {
+				t.Errorf("%d attempts in an hour", attempts)
 			}
 		})
 	}

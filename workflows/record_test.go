@@ -38,16 +38,16 @@ var record = flag.Bool("record", false, "write the recorded histories to testdat
 // recorder stands in for people and machines, which no history should name.
 const recorder = "recorder"
 
-// story is what happens to one workflow on a real server.
-type story struct {
+// scenario is what happens to one workflow on a real server.
+type scenario struct {
 	room  *newsroom
 	setUp func(room *newsroom)
 	tell  func(t *testing.T, c client.Client, id string)
 	end   post.Status
 }
 
-func stories() map[string]*story {
-	return map[string]*story{
+func scenarios() map[string]*scenario {
+	return map[string]*scenario{
 		"plain": {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
 		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Canceled, tell: func(t *testing.T, c client.Client, id string) {
 			later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
@@ -108,8 +108,8 @@ func prepareAhead(prepare func(context.Context, delivery.TargetInput) error) fun
 	}
 }
 
-func uncertainThenConfirmed() *story {
-	s := &story{room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetUncertain)}
+func uncertainThenConfirmed() *scenario {
+	s := &scenario{room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetUncertain)}
 	s.tell = func(t *testing.T, c client.Client, id string) {
 		untilParked(t, c, id)
 		s.room.mu.Lock()
@@ -122,8 +122,8 @@ func uncertainThenConfirmed() *story {
 }
 
 // oneOfTwoDead fails one target, retries it in vain by its id, and edits.
-func oneOfTwoDead() *story {
-	s := &story{room: newRoom("mastodon", "bluesky"), end: post.Posted}
+func oneOfTwoDead() *scenario {
+	s := &scenario{room: newRoom("mastodon", "bluesky"), end: post.Posted}
 	s.setUp = func(room *newsroom) {
 		room.view.ScheduledTime = time.Now()
 		dead := room.view.Targets[0].ID
@@ -198,11 +198,11 @@ func staleTwice(room *newsroom) {
 	}
 }
 
-// TestRecord runs every story on a real server and replays its history.
+// TestRecord runs every scenario on a real server and replays its history.
 func TestRecord(t *testing.T) {
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, func(o *client.Options) { o.Identity = recorder })
-	for name, s := range stories() {
+	for name, s := range scenarios() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s.room.id = uuid.NewSHA1(uuid.Nil, []byte(name))
@@ -280,7 +280,7 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// start runs a worker for one workflow: every story has a queue and a room of
+// start runs a worker for one workflow: every scenario has a queue and a room of
 // its own.
 func start(t *testing.T, c client.Client, room any, id, name string, args ...any) client.WorkflowRun {
 	t.Helper()

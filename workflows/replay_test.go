@@ -17,7 +17,7 @@ import (
 // guard the change with workflow.GetVersion. See TestRecord.
 func TestReplay(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "replay", "*.json"))
-	if err != nil || len(files) < len(stories())+len(crawlScenarios())+len(searchStories())+6 {
+	if err != nil || len(files) < len(scenarios())+len(crawlScenarios())+len(searchScenarios())+6 {
 		t.Fatalf("found the histories %v, error %v", files, err)
 	}
 	for _, file := range files {

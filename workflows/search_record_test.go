@@ -44,7 +44,7 @@ func (s *shelf) watched() int {
 	return s.looks
 }
 
-func gone() error {
+func errSearchUnavailable() error {
 	return temporal.NewApplicationErrorWithOptions("the search engine does not answer", "unavailable", temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
 }
 
@@ -52,7 +52,7 @@ func gone() error {
 func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
 	looks, away := s.next()
 	if away {
-		return 0, gone()
+		return 0, errSearchUnavailable()
 	}
 	for looks > watches && ctx.Err() == nil {
 		activity.RecordHeartbeat(ctx, looks)
@@ -64,7 +64,7 @@ func (s *shelf) SyncIndex(ctx context.Context) (int, error) {
 // Reindex is the activity of that name.
 func (s *shelf) Reindex(context.Context) (int, error) {
 	if _, away := s.next(); away {
-		return 0, gone()
+		return 0, errSearchUnavailable()
 	}
 	return 7, nil
 }
@@ -74,8 +74,8 @@ func registerSearch(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.ReindexArticles, workflow.RegisterOptions{Name: workflows.ReindexArticlesWorkflow})
 }
 
-// searchStories are the workflows of the search by the names of their histories.
-func searchStories() map[string]string {
+// searchScenarios are the workflows of the search by the names of their histories.
+func searchScenarios() map[string]string {
 	return map[string]string{"index_articles_cancelled": workflows.IndexArticlesWorkflow, "reindex_articles": workflows.ReindexArticlesWorkflow}
 }
 
@@ -84,7 +84,7 @@ func searchStories() map[string]string {
 func TestRecordSearch(t *testing.T) {
 	address := temporaltest.Start(t)
 	c := temporaltest.Dial(t, address, func(o *client.Options) { o.Identity = recorder })
-	for name, of := range searchStories() {
+	for name, of := range searchScenarios() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, queue := &shelf{}, workflows.SearchQueue+"-"+name

@@ -34,8 +34,8 @@ func TestArticlesAreFollowedForEver(t *testing.T) {
 	i := &index{}
 	env.RegisterActivity(i)
 	env.ExecuteWorkflow(workflows.IndexArticles)
-	var anew *workflow.ContinueAsNewError
-	if err := env.GetWorkflowError(); !errors.As(err, &anew) || i.looks < 100 {
+	var continued *workflow.ContinueAsNewError
+	if err := env.GetWorkflowError(); !errors.As(err, &continued) || i.looks < 100 {
 		t.Errorf("after %d looks: %v", i.looks, err)
 	}
 }

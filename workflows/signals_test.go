@@ -19,8 +19,8 @@ func payload(encoding, data string) converter.RawValue {
 
 func TestEditSignalInput(t *testing.T) {
 	for name, row := range map[string]struct {
-		input  any
-		obeyed bool
+		input     any
+		isApplied bool
 	}{
 		"Object":         {payload("json/plain", `{"content":"x"}`), true},
 		"Time":           {payload("json/plain", `{"scheduled_time":"2026-12-24T10:00:00Z"}`), true},
@@ -42,10 +42,10 @@ func TestEditSignalInput(t *testing.T) {
 			r.wantEnd(post.Posted)
 			r.wantSent(due)
 			refused := r.room.refusals()
-			if row.obeyed && len(refused) != 0 || !row.obeyed && !slices.Equal(refused, []string{workflows.SignalEdit}) {
+			if row.isApplied && len(refused) != 0 || !row.isApplied && !slices.Equal(refused, []string{workflows.SignalEdit}) {
 				t.Errorf("refused %v", refused)
 			}
-			if revision := r.room.view.Revision; row.obeyed != (revision == 2) {
+			if revision := r.room.view.Revision; row.isApplied != (revision == 2) {
 				t.Errorf("revision %d", revision)
 			}
 		})

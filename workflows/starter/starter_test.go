@@ -53,7 +53,7 @@ func TestSignalChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// One that ended by itself begins anew as well: drafts do.
+	// One that ended by itself is restarted as well: drafts do.
 	w := worker.New(c, workflows.PostQueue, worker.Options{})
 	w.RegisterWorkflowWithOptions(func(workflow.Context, workflows.PostInput) error { return nil }, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	if err := w.Start(); err != nil {
@@ -174,11 +174,11 @@ func TestStart(t *testing.T) {
 	if status != string(p.Status) || !at.Equal(p.ScheduledTime) || account != p.Targets[0].AccountID.String() {
 		t.Errorf("it is shown as %s at %s for %s", status, at, account)
 	}
-	gone := uuid.New()
-	if began, err := s.EnsureRunning(t.Context(), gone); err != nil || !began {
+	missing := uuid.New()
+	if began, err := s.EnsureRunning(t.Context(), missing); err != nil || !began {
 		t.Fatal(began, err)
 	}
-	running(t, c, workflows.PostID(gone))
+	running(t, c, workflows.PostID(missing))
 }
 
 // A later version started the workflow, and this one runs after a rollback: it
@@ -205,7 +205,7 @@ func TestEnsureRunning_RestartsWhatFailsToReplay(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if began, err := s.EnsureRunning(t.Context(), postID); err != nil || began {
-		t.Fatalf("a workflow that waits was begun anew: %v, %v", began, err)
+		t.Fatalf("a workflow that waits was restarted: %v, %v", began, err)
 	}
 	later.Stop()
 	worker.PurgeStickyWorkflowCache()

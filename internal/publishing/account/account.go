@@ -43,7 +43,7 @@ type Account struct {
 	TokenVersion     int64     // grows with every new token
 	IsRenewable      bool      // there is a refresh token
 	ExpiresAt        time.Time // of the access token; zero: not known to
-	RefreshExpiresAt time.Time // from when nothing but connecting anew helps
+	RefreshExpiresAt time.Time // after this only reconnecting helps
 	RefreshRolls     bool      // every renewal puts RefreshExpiresAt off
 	RefreshDueAt     time.Time // when the token is renewed ahead of its end
 	RefreshFailures  int       // since it last succeeded
@@ -61,7 +61,7 @@ type LastError struct {
 	At      time.Time
 }
 
-// AccessEndsAt is when access ends unless a person connects the account anew; zero: not
+// AccessEndsAt is when access ends unless a person reconnects the account; zero: not
 // known to.
 func (a Account) AccessEndsAt() time.Time {
 	switch {

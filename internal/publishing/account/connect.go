@@ -116,7 +116,7 @@ func (s *Service) StartAuthorization(ctx context.Context, who workspace.Principa
 	return s.startAuthorization(ctx, who, connector, at.Network, base, nil)
 }
 
-// Reconnect begins to connect an account anew: only itself is taken back.
+// Reconnect starts reauthorization of an account; only the same account is accepted.
 func (s *Service) Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error) {
 	a, err := s.Get(ctx, who, id)
 	if err != nil {

@@ -19,7 +19,7 @@ type Outcome string
 const (
 	Renewed      Outcome = "renewed"    // there is a newer token, whoever got it
 	NotRenewable Outcome = "impossible" // the token cannot be renewed
-	Refused      Outcome = "refused"    // only its owner can connect the account anew
+	Refused      Outcome = "refused"    // only its owner can reconnect the account
 	Deferred     Outcome = "later"      // the network could not be asked; the account stays connected
 )
 
@@ -171,7 +171,7 @@ func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Acco
 		s.notify()
 		return Renewal{Outcome: Renewed}, nil
 	}
-	// Connected anew meanwhile, or disconnected: then nobody is to have these.
+	// Reconnected or disconnected meanwhile: these tokens must not stay valid.
 	now, err := s.Store.Account(ctx, a.ID)
 	if err == nil && now.Status == Disconnected {
 		s.revoke(ctx, a, fresh)

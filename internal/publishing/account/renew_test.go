@@ -156,7 +156,7 @@ func TestALostAnswerToARenewal(t *testing.T) {
 		t.Error("the workspace was not told")
 	}
 	if again := n.Allow("desk"); again.ID != a.ID || again.Status != account.Connected || again.LastError != nil || !works(n, a) {
-		t.Errorf("connected anew %+v", again)
+		t.Errorf("reconnected %+v", again)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestTokensThatWereSealedBareStillOpen(t *testing.T) {
 	}
 }
 
-func TestAccessThatEndsIsToldOfOnceForEachDistance(t *testing.T) {
+func TestExpiringAccess_WarnsOncePerThreshold(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a, lasting := n.Connect("desk"), n.Connect("sports")
 	warn := func(left string, want int) {
@@ -268,9 +268,9 @@ func TestAccessThatEndsIsToldOfOnceForEachDistance(t *testing.T) {
 	}
 	n.Exec("update accounts set warned_for = now() + interval '22 hours' where warned_for is not null")
 	warn("22 hours", 3)
-	warn("12 days", 4) // connected anew in between: another end
+	warn("12 days", 4) // reconnected in between: a new expiry
 	if events(n, lasting, "expiring") != 0 {
-		t.Error("told of an access without end")
+		t.Error("warned about access that never expires")
 	}
 	if w := read(n, a).Warnings(time.Now()); len(w) != 1 || w[0].Code != "expiring" {
 		t.Errorf("warnings %+v", w)

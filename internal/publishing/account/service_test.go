@@ -34,7 +34,7 @@ func allow(t *testing.T, link string) url.Values {
 		t.Fatalf("the consent page answered %s: %v", answer.Status, err)
 	}
 	if !strings.HasPrefix(back.String(), "https://dateline.example/api/v1/oauth/callback?") {
-		t.Errorf("sent back to %s", back)
+		t.Errorf("redirected to %s", back)
 	}
 	return back.Query()
 }

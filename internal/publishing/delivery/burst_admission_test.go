@@ -15,13 +15,13 @@ import (
 type slotRecorder struct {
 	hostguard.Bulkhead
 	mu      sync.Mutex
-	longest time.Duration
+	maxLead time.Duration
 }
 
 func (d *slotRecorder) Acquire(host string, planned time.Time, probe bool) (*hostguard.Slot, time.Time, hostguard.Reason) {
 	if probe {
 		d.mu.Lock()
-		d.longest = max(d.longest, time.Until(planned))
+		d.maxLead = max(d.maxLead, time.Until(planned))
 		d.mu.Unlock()
 	}
 	return d.Bulkhead.Acquire(host, planned, probe)
@@ -29,7 +29,7 @@ func (d *slotRecorder) Acquire(host string, planned time.Time, probe bool) (*hos
 
 // A burst that held host slots for as long as it is armed would delay every post
 // beyond the limit of the host.
-func TestBurst_HoldsNoSlotsWhileArmed(t *testing.T) {
+func TestBurst_AcquiresNoSlotsWhileArmed(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	at := time.Now().Add(6 * time.Second).UTC()
 	doors := &slotRecorder{}
@@ -44,7 +44,7 @@ func TestBurst_HoldsNoSlotsWhileArmed(t *testing.T) {
 	if n := len(b.published()); n != 50 {
 		t.Errorf("%d of 50 posts are out", n)
 	}
-	if doors.longest > 3*time.Second {
-		t.Errorf("a place was taken %s before its call", doors.longest)
+	if doors.maxLead > 3*time.Second {
+		t.Errorf("a slot was acquired %s before its call", doors.maxLead)
 	}
 }

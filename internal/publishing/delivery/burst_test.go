@@ -18,12 +18,12 @@ func TestLeadOf_SinglePost(t *testing.T) {
 // A burst is handed out no faster than Temporal can, and nobody so early that
 // an edit would be seen late for long.
 func TestLeadOf_SpreadsABurst(t *testing.T) {
-	const crowd = 4000
+	const burstSize = 4000
 	seconds := map[int]int{}
-	for range crowd {
+	for range burstSize {
 		id := uuid.New()
-		lead := leadOf(id, burstShare{n: crowd})
-		if lead != leadOf(id, burstShare{n: crowd}) {
+		lead := leadOf(id, burstShare{n: burstSize})
+		if lead != leadOf(id, burstShare{n: burstSize}) {
 			t.Fatal("the same post gets different leads")
 		}
 		if lead < 2*time.Second || lead > 102*time.Second {
@@ -85,7 +85,7 @@ func TestBurstCounter_SpreadsAGrowingBurst(t *testing.T) {
 				seconds[int(leadOf(uuid.New(), part).Seconds())]++
 				asked++
 			}
-			c.known[at.Unix()].at = time.Time{} // so long ago that it is counted anew
+			c.known[at.Unix()].at = time.Time{} // stale, so that it is counted again
 		}
 		for second, n := range seconds {
 			if n > 2*dispatchRate {
@@ -96,9 +96,9 @@ func TestBurstCounter_SpreadsAGrowingBurst(t *testing.T) {
 }
 
 func TestClaimLead_GrowsWithTheBurst(t *testing.T) {
-	for crowd, most := range map[int]time.Duration{1: 6 * time.Millisecond, 1000: 400 * time.Millisecond, 100_000: 4 * time.Second} {
-		if lead := claimLead(crowd); lead <= 0 || lead > most {
-			t.Errorf("a burst of %d is claimed %s ahead", crowd, lead)
+	for burstSize, want := range map[int]time.Duration{1: 6 * time.Millisecond, 1000: 400 * time.Millisecond, 100_000: 4 * time.Second} {
+		if lead := claimLead(burstSize); lead <= 0 || lead > want {
+			t.Errorf("a burst of %d is claimed %s ahead, want at most %s", burstSize, lead, want)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func TestRetry_TouchesOnlyFailedTargets(t *testing.T) {
 	}
 }
 
-// A thread that failed at its second segment goes on there, with what it says by then.
+// A thread that failed at its second segment resumes there with its current content.
 func TestRetry_ContinuesAThread(t *testing.T) {
 	segments := func(texts ...string) *[]scheduling.Segment {
 		list := []scheduling.Segment{}

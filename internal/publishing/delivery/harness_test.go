@@ -192,7 +192,7 @@ func (b *bench) publish(p *delivery.Deps, in delivery.TargetInput) (result deliv
 			pauses = append(pauses, pause)
 		}
 		if stored := b.read(in.PostID); err == nil && stored.Revision != in.Revision {
-			return result, pauses // the workflow would decide anew
+			return result, pauses // the workflow would decide again
 		}
 		time.Sleep(pause)
 	}

@@ -271,13 +271,13 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 	}
 }
 
-// settlePatience bounds a test that would hang; a slow machine needs some of it.
-const settlePatience = 3 * time.Minute
+// settleTimeout bounds a test that would hang; a slow machine needs some of it.
+const settleTimeout = 3 * time.Minute
 
 // settle is a person who sees to it that every post comes to its end: what
 // failed is sent again, what is in doubt is decided by a look at the network.
 func (h *history) settle() {
-	ctx, stop := context.WithTimeout(h.t.Context(), settlePatience)
+	ctx, stop := context.WithTimeout(h.t.Context(), settleTimeout)
 	defer stop()
 	for _, w := range h.posts {
 		for ctx.Err() == nil {

@@ -144,7 +144,7 @@ func TestThread_Interrupted(t *testing.T) {
 }
 
 // The database is away for a while after a segment was accepted; the same
-// worker goes on when it is back.
+// worker resumes when it is back.
 func TestThread_SurvivesADatabaseOutage(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Lease = 400 * time.Millisecond

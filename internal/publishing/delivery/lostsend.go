@@ -140,7 +140,7 @@ func (r *reconciler) duplicate(ctx context.Context, j *job, call post.Call, e *n
 // A network that does not respond is queried for longer: its silence is no reason
 // to bother a person yet.
 func (r *reconciler) search(ctx context.Context, j *job, call post.Call, cause *network.Error) (searchResult, error) {
-	ctx, release := r.holder.hold(ctx, j, call)
+	ctx, release := r.holder.renewUntilReleased(ctx, j, call)
 	defer release()
 	t := r.timing
 	until := keyValidUntil(ctx, j, call)

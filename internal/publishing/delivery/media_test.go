@@ -95,7 +95,7 @@ func TestPublish_FindsLostPostWithMedia(t *testing.T) {
 }
 
 // What the network has dropped before it was posted is uploaded again.
-func TestPublish_StagesAgainWhatIsGone(t *testing.T) {
+func TestPublish_UploadsExpiredMediaAgain(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.fault(fake.Fault{Kind: fake.MediaTTL, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
 	p := b.schedule(b.withMedia(b.upload(1)))

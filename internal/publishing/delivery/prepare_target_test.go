@@ -76,22 +76,22 @@ func TestPrepare_EditDiscardsIt(t *testing.T) {
 	words := "Corrected"
 	list := func(s string) *[]string { return &[]string{s} }
 	for name, row := range map[string]struct {
-		edit    scheduling.Edit
-		uploads int // for the edited post
-		kept    bool
+		edit     scheduling.Edit
+		uploads  int // for the edited post
+		isReused bool
 	}{
 		"Attachments": {edit: scheduling.Edit{Attachments: list(two.ID.String())}, uploads: 1},
 		"Thread":      {edit: scheduling.Edit{Thread: &[]scheduling.Segment{{Content: "more", Attachments: *list(two.ID.String())}}}, uploads: 2},
 		"Overrides":   {edit: scheduling.Edit{Overrides: map[string]*scheduling.Override{b.account.ID.String(): {Attachments: list(two.ID.String())}}}, uploads: 1},
-		"Words":       {edit: scheduling.Edit{Content: &words}, kept: true},
+		"Words":       {edit: scheduling.Edit{Content: &words}, isReused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := b.withMedia(one)
 			p := b.schedule(func(p *post.Post) { file(p); p.ScheduledTime = time.Now().Add(10 * time.Minute).UTC() })
 			b.must(b.prepare(input(p)))
 			changed := b.change(p, row.edit)
-			if kept := len(b.read(p.ID).PlatformMedia) > 2; kept != row.kept {
-				t.Errorf("kept %s", b.read(p.ID).PlatformMedia)
+			if isReused := len(b.read(p.ID).PlatformMedia) > 2; isReused != row.isReused {
+				t.Errorf("stored uploads %s", b.read(p.ID).PlatformMedia)
 			}
 			uploads := b.countUploads()
 			// What was under way for the older content keeps nothing of it.
@@ -151,7 +151,7 @@ func idsOfMedia(items ...media.Item) []uuid.UUID {
 	return ids
 }
 
-// What expires before the post's time is uploaded anew.
+// Uploads that expire before the post's time are uploaded again.
 func TestPrepare_ExpiredUploadsAreRenewed(t *testing.T) {
 	for name, left := range map[string]time.Duration{"Expired": -time.Hour, "BeforeItsTime": 3 * time.Minute} {
 		t.Run(name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func TestPrepare_KilledBeforePublishing(t *testing.T) {
 	}
 }
 
-// Containers end after a day. One that has not been sent is made anew; after a
+// Containers expire after a day. One that has not been sent is created again; after a
 // send that is unclear nothing takes its place, and a person decides.
 func TestPrepare_ExpiredContainers(t *testing.T) {
 	for _, networkName := range []string{"instagram", "threads"} {

@@ -172,7 +172,7 @@ func TestPublish_LosesItsClaimAndTheAnswer(t *testing.T) {
 }
 
 // Temporal may lose sight of a worker, or tell it to stop, in the middle of a
-// call: the call goes on and its answer is recorded.
+// call: the call continues and its response is recorded.
 func TestPublish_CanceledDuringTheCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)

@@ -54,8 +54,8 @@ func TestReconnect_RedrivesPosts(t *testing.T) {
 	returned(0)
 }
 
-// A refusal of the token that was in use before a person connected the account
-// anew says nothing of the new one.
+// A refusal of the token that was in use before a person reconnected the account
+// does not affect the new token.
 func TestReconnect_OldTokenDoesNotDisconnect(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)

@@ -92,10 +92,10 @@ func (s *reconcileStub) run(t *testing.T) (delivery.RecoveryResult, error) {
 	return r.Run(t.Context(), func(int) {})
 }
 
-func unattended(n int, untold bool) []post.Unattended {
+func unattended(n int, isStale bool) []post.Unattended {
 	out := make([]post.Unattended, n)
 	for i := range out {
-		out[i] = post.Unattended{PostID: uuid.New(), IsStale: untold}
+		out[i] = post.Unattended{PostID: uuid.New(), IsStale: isStale}
 	}
 	return out
 }
@@ -126,13 +126,13 @@ func TestReconcilePosts_ReachesEveryPost(t *testing.T) {
 	}
 }
 
-// A workflow that runs is told of a change that it has not heard of, and left
+// A running workflow is signaled about a change that it has not received, and left
 // alone otherwise.
 func TestReconcilePosts_SignalsRunningWorkflows(t *testing.T) {
-	told, untold := unattended(1, false), unattended(1, true)
-	s := &reconcileStub{running: true, missing: [][]post.Unattended{slices.Concat(told, untold)}}
-	if _, err := s.run(t); err != nil || !slices.Equal(s.signaled, []uuid.UUID{untold[0].PostID}) {
-		t.Errorf("signaled %v, %v, want %v", s.signaled, err, untold[0].PostID)
+	current, stale := unattended(1, false), unattended(1, true)
+	s := &reconcileStub{running: true, missing: [][]post.Unattended{slices.Concat(current, stale)}}
+	if _, err := s.run(t); err != nil || !slices.Equal(s.signaled, []uuid.UUID{stale[0].PostID}) {
+		t.Errorf("signaled %v, %v, want %v", s.signaled, err, stale[0].PostID)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestReconcilePosts_RedrivesReconnectedAccounts(t *testing.T) {
 		t.Errorf("got %+v, %v, signaled %v, want %v", result, err, s.signaled, want)
 	}
 	if want := append(want, s.late...); !slices.Equal(s.changed, want) || result.Late != 1 {
-		t.Errorf("dashboards were told of %v, %d late, want %v, 1 late", s.changed, result.Late, want)
+		t.Errorf("dashboards were notified of %v, %d late, want %v, 1 late", s.changed, result.Late, want)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestPublish_ConvertsImages(t *testing.T) {
 }
 
 // A photo that cannot be converted is refused before anything is sent.
-func TestPublish_SaysWhenAnImageCannotBeConverted(t *testing.T) {
+func TestPublish_RejectsUnconvertibleImage(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	content := bloated(t)
 	content = content[:len(content)-300]

@@ -126,7 +126,7 @@ func (s *sender) overtaken(ctx context.Context, j *job, call post.Call) (TargetR
 // ends the call: a call that is cut off has to be reconciled, and Temporal may
 // only have lost contact with this worker.
 func (s *sender) callUnderClaim(ctx context.Context, j *job, call post.Call, submission network.Submission) (network.Receipt, error) {
-	ctx, release := s.holder.hold(context.WithoutCancel(ctx), j, call)
+	ctx, release := s.holder.renewUntilReleased(context.WithoutCancel(ctx), j, call)
 	defer release()
 	reads := &readMonitor{}
 	for i := range submission.Media {
@@ -145,9 +145,9 @@ type claimHolder struct {
 	lease time.Duration
 }
 
-// hold renews a claim until release is called. Losing it ends the context:
+// renewUntilReleased renews a claim until release is called. Losing it ends the context:
 // whoever has it now searches for the post before sending again.
-func (h *claimHolder) hold(ctx context.Context, j *job, call post.Call) (held context.Context, release func()) {
+func (h *claimHolder) renewUntilReleased(ctx context.Context, j *job, call post.Call) (held context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		tick := time.NewTicker(h.lease / 3)

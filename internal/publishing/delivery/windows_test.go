@@ -50,8 +50,8 @@ func (w *wakers) Wake(_ context.Context, id uuid.UUID) error {
 
 // throughTemporal brings posts out as Temporal does: every attempt that is told
 // to come back does, at its time or when it is woken. None may be told to wait
-// for longer than longest.
-func (b *bench) throughTemporal(p *delivery.Deps, posts []post.Post, longest time.Duration) {
+// for longer than maxDelay.
+func (b *bench) throughTemporal(p *delivery.Deps, posts []post.Post, maxDelay time.Duration) {
 	b.t.Helper()
 	w := &wakers{}
 	p.Waker = w
@@ -68,8 +68,8 @@ func (b *bench) throughTemporal(p *delivery.Deps, posts []post.Post, longest tim
 				case !errors.As(err, &application):
 					b.t.Errorf("result %+v, error %v", result, err)
 					return
-				case application.Delay > longest:
-					b.t.Errorf("a post waits %s, want at most %s: %v", application.Delay, longest, err)
+				case application.Delay > maxDelay:
+					b.t.Errorf("a post waits %s, want at most %s: %v", application.Delay, maxDelay, err)
 					return
 				}
 				select {

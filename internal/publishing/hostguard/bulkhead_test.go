@@ -91,7 +91,7 @@ func TestBreaker_OpensProbesAndCloses(t *testing.T) {
 	b := hostguard.Bulkhead{Options: hostguard.Options{Failures: 3, Pause: pause, MaxPause: 3 * pause}}
 	early := enter(t, &b, "host")
 	for i := range 5 {
-		// An answer in between begins the count anew.
+		// A response in between restarts the count.
 		v := hostguard.Failed
 		if i == 1 {
 			v = hostguard.Responded

@@ -169,7 +169,7 @@ func TestImagesAreMadeToFit(t *testing.T) {
 			}
 			c.check(t, made, content, img)
 
-			// Made once; and made anew, the same.
+			// Rendered once; rendering again gives the same object.
 			rows := n.Count("select count(*) from media_renditions")
 			second, err := n.Media.Render(t.Context(), item, *plan.Convert)
 			n.Must(err)
@@ -178,7 +178,7 @@ func TestImagesAreMadeToFit(t *testing.T) {
 			}
 			n.Exec("delete from media_renditions")
 			if third, err := n.Media.Render(t.Context(), item, *plan.Convert); err != nil || third.ObjectKey != made.ObjectKey {
-				t.Errorf("made anew it is another one: %v", err)
+				t.Errorf("rendering again gave another object: %v", err)
 			}
 		})
 	}

@@ -16,11 +16,11 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-// watcher notes the most memory that is in use while bytes pass.
+// watcher records the peak memory in use while bytes pass.
 type watcher struct {
 	io.Reader
 	passed, next int64
-	base, most   uint64
+	base, peak   uint64
 }
 
 func watch(r io.Reader) *watcher {
@@ -36,7 +36,7 @@ func (w *watcher) Read(p []byte) (int, error) {
 		w.next = w.passed + 4<<20
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		w.most = max(w.most, m.HeapAlloc-min(m.HeapAlloc, w.base))
+		w.peak = max(w.peak, m.HeapAlloc-min(m.HeapAlloc, w.base))
 	}
 	return n, err
 }
@@ -44,10 +44,10 @@ func (w *watcher) Read(p []byte) (int, error) {
 func (w *watcher) check(t *testing.T, what string) {
 	t.Helper()
 	const allowed = 48 << 20 // what the collector has not got round to is counted too
-	if w.most > allowed {
-		t.Errorf("%s takes %d MB of memory", what, w.most>>20)
+	if w.peak > allowed {
+		t.Errorf("%s takes %d MB of memory", what, w.peak>>20)
 	}
-	t.Logf("%s: %d MB passed, at most %d MB of memory", what, w.passed>>20, w.most>>20)
+	t.Logf("%s: %d MB passed, at most %d MB of memory", what, w.passed>>20, w.peak>>20)
 }
 
 const longVideo = 200 << 20

@@ -219,10 +219,10 @@ func (w *mp4Walker) trackHeader(b mp4Box, t *mp4Track) error {
 
 func (w *mp4Walker) facts() (Facts, error) {
 	var f Facts
-	longest := time.Duration(0)
+	maxDuration := time.Duration(0)
 	for _, t := range w.tracks {
 		length := seconds(t.duration, t.scale)
-		longest = max(longest, length)
+		maxDuration = max(maxDuration, length)
 		switch {
 		case t.handler == "vide" && f.VideoCodec == "":
 			f.VideoCodec, f.Width, f.Height, f.Rotation = t.codec, t.width, t.height, t.rotation
@@ -238,7 +238,7 @@ func (w *mp4Walker) facts() (Facts, error) {
 		f.Duration = seconds(w.fragmented, w.scale)
 	}
 	if f.Duration == 0 {
-		f.Duration = longest
+		f.Duration = maxDuration
 	}
 	return f, nil
 }

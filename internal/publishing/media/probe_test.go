@@ -73,7 +73,7 @@ func TestVideosAreReadFromTheirContainer(t *testing.T) {
 	}
 }
 
-func TestAnimationsAreToldFromStills(t *testing.T) {
+func TestProbe_DistinguishesAnimationsFromStills(t *testing.T) {
 	still := slices.Concat([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), []byte{0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	apng := pngOf(t)
 	control := []byte("acTL\x00\x00\x00\x03\x00\x00\x00\x00")
@@ -116,7 +116,7 @@ func TestWhatIsNotTakenIsRefusedInWords(t *testing.T) {
 	for name, c := range map[string]struct {
 		content []byte
 		code    string
-		says    string
+		message string
 	}{
 		"wide bomb":       {bomb(t, 60_000, 10), "too_many_pixels", "60000 × 10"},
 		"square bomb":     {bomb(t, 29_000, 29_000), "too_many_pixels", "29000 × 29000"},
@@ -131,7 +131,7 @@ func TestWhatIsNotTakenIsRefusedInWords(t *testing.T) {
 		"a million parts": {slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), mediatest.Box("moov", bytes.Repeat(mediatest.Box("free"), 20_000))), "damaged", "too many"},
 	} {
 		_, err := inspect(c.content)
-		if p := problemOf(err); p.Code != c.code || !strings.Contains(p.Message, c.says) {
+		if p := problemOf(err); p.Code != c.code || !strings.Contains(p.Message, c.message) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

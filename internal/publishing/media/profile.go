@@ -113,8 +113,8 @@ func jpegWithProfile(content, profile []byte) []byte {
 	if len(profile) == 0 || len(content) < 2 {
 		return content
 	}
-	const most = 65535 - 2 - 14
-	pieces := slices.Collect(slices.Chunk(profile, most))
+	const maxPiece = 65535 - 2 - 14
+	pieces := slices.Collect(slices.Chunk(profile, maxPiece))
 	out := append([]byte{}, content[:2]...)
 	for i, piece := range pieces {
 		out = append(out, 0xFF, 0xE2)

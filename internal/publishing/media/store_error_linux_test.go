@@ -16,7 +16,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 )
 
-func TestUpload_SaysThatTheDiskIsFull(t *testing.T) {
+func TestUpload_ReportsFullDisk(t *testing.T) {
 	movie := mediatest.Movie{Width: 640, Height: 360, Seconds: 60, Frames: 8 << 20}.Bytes()
 	full := func(t *testing.T, n *newsroomtest.Newsroom) {
 		t.Helper()

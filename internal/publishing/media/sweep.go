@@ -45,14 +45,14 @@ type SweepResult struct {
 }
 
 // Sweep deletes what nothing needs: files that no post has used, uploads that
-// were never completed, and objects that nothing refers to. beat is called now
+// were never completed, and objects that nothing refers to. heartbeat is called now
 // and then.
-func (s *Service) Sweep(ctx context.Context, beat func(SweepResult)) (done SweepResult, err error) {
+func (s *Service) Sweep(ctx context.Context, heartbeat func(SweepResult)) (done SweepResult, err error) {
 	if s.Retention > 0 {
 		err = pages(func(after uuid.UUID) (uuid.UUID, error) {
 			n, last, err := s.Store.DeleteUnused(ctx, s.Retention, after, sweepBatch)
 			done.Deleted += n
-			beat(done)
+			heartbeat(done)
 			return last, err
 		})
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) Sweep(ctx context.Context, beat func(SweepResult)) (done Sweep
 	err = pages(func(after uuid.UUID) (uuid.UUID, error) {
 		n, last, err := s.Store.ReleaseDeleted(ctx, deletionGrace, after, sweepBatch)
 		done.Released += n
-		beat(done)
+		heartbeat(done)
 		return last, err
 	})
 	if err != nil {
@@ -71,10 +71,10 @@ func (s *Service) Sweep(ctx context.Context, beat func(SweepResult)) (done Sweep
 	if done.Renditions, err = s.Store.DeleteOldRenditions(ctx, renditionTTL); err != nil {
 		return done, err
 	}
-	if err := s.sweepUploads(ctx, &done, beat); err != nil {
+	if err := s.sweepUploads(ctx, &done, heartbeat); err != nil {
 		return done, err
 	}
-	return done, s.sweepObjects(ctx, &done, beat)
+	return done, s.sweepObjects(ctx, &done, heartbeat)
 }
 
 // pages calls f until it is done, behind where it ended.
@@ -89,7 +89,7 @@ func pages(f func(after uuid.UUID) (last uuid.UUID, err error)) error {
 }
 
 // sweepUploads drops uploads whose time is over, oldest first.
-func (s *Service) sweepUploads(ctx context.Context, done *SweepResult, beat func(SweepResult)) error {
+func (s *Service) sweepUploads(ctx context.Context, done *SweepResult, heartbeat func(SweepResult)) error {
 	for {
 		old, err := s.Store.ExpiredUploads(ctx, uploadTTL, sweepBatch)
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *Service) sweepUploads(ctx context.Context, done *SweepResult, beat func
 			} else {
 				done.Uploads++
 			}
-			beat(*done)
+			heartbeat(*done)
 		}
 		done.Failed += failed
 		if len(old) < sweepBatch || failed > 0 { // what failed would be on the next page too
@@ -124,7 +124,7 @@ func (s *Service) dropUpload(ctx context.Context, u Upload) error {
 	return s.Store.DeleteUpload(ctx, u.ID)
 }
 
-func (s *Service) sweepObjects(ctx context.Context, done *SweepResult, beat func(SweepResult)) error {
+func (s *Service) sweepObjects(ctx context.Context, done *SweepResult, heartbeat func(SweepResult)) error {
 	for after := ""; ; {
 		keys, err := s.Store.UnreferencedObjects(ctx, after, sweepBatch)
 		if err != nil {
@@ -139,7 +139,7 @@ func (s *Service) sweepObjects(ctx context.Context, done *SweepResult, beat func
 			case dropped:
 				done.Objects++
 			}
-			beat(*done)
+			heartbeat(*done)
 			after = key
 		}
 		if len(keys) < sweepBatch {

@@ -42,7 +42,7 @@ type DeadLetterCount struct {
 	Oldest  time.Time
 }
 
-// NotDeadLetter refuses to send again, or to give up, what has not failed.
+// NotDeadLetter rejects the retry or discard of a target that has not failed.
 func NotDeadLetter() *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_dead_letter",
 		Message: "This post has no failed accounts to retry or discard. An uncertain account needs a decision: confirm the post or resend it."}

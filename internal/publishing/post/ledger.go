@@ -18,7 +18,7 @@ const (
 	CallManual           = "manual" // a person must decide
 )
 
-// Call is a ledger row: one call that cannot be taken back, made or about to
+// Call is a ledger row: one call that cannot be undone, made or about to
 // be made.
 type Call struct {
 	OperationID    uuid.UUID

@@ -199,7 +199,7 @@ const EditedDraft = "draft"
 const (
 	EventNeedsReconnect  = "needs_reconnect"  // of an account
 	EventExpiring        = "expiring"         // of an account: access ends in so many days
-	EventArticleMatched  = "article_matched"  // of a kept search: a new article is one that it looks for
+	EventArticleMatched  = "article_matched"  // of a saved search: a new article matches it
 	EventDisconnected    = "disconnected"     // of an account, by a person
 	EventWebhookDisabled = "webhook_disabled" // of an endpoint
 

@@ -350,14 +350,14 @@ func TestAcquire_AllowsAllWithSlowRedis(t *testing.T) {
 	}
 }
 
-// Who asks and goes away meanwhile says nothing of Redis: limits go on to hold,
-// and the log is silent.
+// A caller that cancels does not indicate a Redis failure: limits still apply,
+// and nothing is logged.
 func TestAcquire_CanceledCallerIsNoRedisFailure(t *testing.T) {
 	l, log := open(t, enginetest.Redis(t))
 	c := someone(account("posts", 1, time.Hour))
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	l.Acquire(gone, c, network.CallUpload)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	l.Acquire(canceled, c, network.CallUpload)
 	if _, err := l.Buckets(t.Context(), c); err != nil {
 		t.Errorf("the limits are not known: %v", err)
 	}

@@ -20,8 +20,8 @@ func refusal(in time.Duration) *network.Error {
 func TestRefusal_ALaterOneExtendsTheWait(t *testing.T) {
 	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 		c := someone(declared(300))
-		for i, row := range []struct{ says, want time.Duration }{{10 * time.Second, 10 * time.Second}, {time.Minute, time.Minute}, {20 * time.Second, time.Minute}} {
-			l.Observe(t.Context(), c, network.CallPublish, nil, refusal(row.says))
+		for i, row := range []struct{ retryAfter, want time.Duration }{{10 * time.Second, 10 * time.Second}, {time.Minute, time.Minute}, {20 * time.Second, time.Minute}} {
+			l.Observe(t.Context(), c, network.CallPublish, nil, refusal(row.retryAfter))
 			if grant := take(t, l, c); grant.OK || !near(grant.RetryAt, row.want) {
 				t.Errorf("refusal %d: got a wait of %s, want %s", i+1, time.Until(grant.RetryAt), row.want)
 			}

@@ -29,7 +29,7 @@ func acquireScript(t *testing.T, client *redis.Client, want int, bucket ...any) 
 }
 
 // A process with a thousand waiting posts sends no more probes than one with a few.
-func TestAcquireScript_SendsFewProbesAfterARefusal(t *testing.T) {
+func TestAcquireScript_LimitsProbesAfterARefusal(t *testing.T) {
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	for _, want := range []int{1, 3, 4, 1000} {
 		if err := client.HSet(t.Context(), "bucket", "refused", 1, "refused_at", 1, "closed", 0).Err(); err != nil {
@@ -67,10 +67,10 @@ func TestObserve_AReportWithoutAResetTightens(t *testing.T) {
 		for range 3 {
 			take(t, l, c)
 		}
-		for _, row := range []struct{ says, want int }{{8, 7}, {2, 2}, {9, 2}} {
-			l.Observe(t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: 10, Remaining: row.says}}, nil)
+		for _, row := range []struct{ reported, want int }{{8, 7}, {2, 2}, {9, 2}} {
+			l.Observe(t.Context(), c, network.CallPublish, []network.RateStatus{{Bucket: "posts", Scope: network.ScopeAccount, Limit: 10, Remaining: row.reported}}, nil)
 			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).Remaining; got != row.want {
-				t.Errorf("the network says %d: got %d left, want %d", row.says, got, row.want)
+				t.Errorf("the network reports %d: got %d left, want %d", row.reported, got, row.want)
 			}
 		}
 	})

@@ -26,7 +26,7 @@ func local(t testing.TB, text string) time.Time {
 }
 
 // expand gives the first occurrences as they stand on the zone's clocks.
-func expand(t testing.TB, rule, start, zoneName string, most int) (shown []string) {
+func expand(t testing.TB, rule, start, zoneName string, limit int) (shown []string) {
 	t.Helper()
 	r, err := Parse(rule)
 	if err != nil {
@@ -34,7 +34,7 @@ func expand(t testing.TB, rule, start, zoneName string, most int) (shown []strin
 	}
 	for o := range r.Occurrences(local(t, start), zone(t, zoneName)) {
 		shown = append(shown, o.At.In(zone(t, zoneName)).Format("2006-01-02T15:04Z07:00"))
-		if len(shown) == most {
+		if len(shown) == limit {
 			break
 		}
 	}

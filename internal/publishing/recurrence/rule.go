@@ -24,9 +24,9 @@ const (
 
 // Bounds that no schedule of posts needs more than.
 const (
-	mostInterval = 1000
-	mostCount    = 100_000
-	mostDays     = 62 // in a list
+	maxInterval = 1000
+	maxCount    = 100_000
+	maxDays     = 62 // in a list
 )
 
 // Day is a weekday; of a month, the nth or, below zero, the nth from its end.
@@ -81,9 +81,9 @@ func (r *Rule) read(name, value string) (err error) {
 			err = fmt.Errorf("FREQ=%s is not supported; use DAILY, WEEKLY or MONTHLY", value)
 		}
 	case "INTERVAL":
-		r.Interval, err = number(name, value, mostInterval)
+		r.Interval, err = number(name, value, maxInterval)
 	case "COUNT":
-		r.Count, err = number(name, value, mostCount)
+		r.Count, err = number(name, value, maxCount)
 	case "UNTIL":
 		r.until, err = parseUntil(value)
 	case "BYDAY":
@@ -121,10 +121,10 @@ func (r *Rule) check(seen map[string]bool) error {
 	return nil
 }
 
-func number(name, value string, most int) (int, error) {
+func number(name, value string, limit int) (int, error) {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > most || value[0] == '+' {
-		return 0, fmt.Errorf("%s=%s is not a number from 1 to %d", name, value, most)
+	if err != nil || n < 1 || n > limit || value[0] == '+' {
+		return 0, fmt.Errorf("%s=%s is not a number from 1 to %d", name, value, limit)
 	}
 	return n, nil
 }
@@ -140,8 +140,8 @@ func list[T comparable](name, value string, parse func(string) (T, bool)) ([]T, 
 			all = append(all, one)
 		}
 	}
-	if len(all) > mostDays {
-		return nil, fmt.Errorf("%s lists more than %d days", name, mostDays)
+	if len(all) > maxDays {
+		return nil, fmt.Errorf("%s lists more than %d days", name, maxDays)
 	}
 	return all, nil
 }

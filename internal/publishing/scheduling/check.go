@@ -32,7 +32,7 @@ func (d *Scheduler) check(w workspace.Workspace) *check {
 	return &check{scheduler: d, workspace: w, lookup: newLookup(d, w.ID), files: map[uuid.UUID]media.Item{}}
 }
 
-// next begins anew with what the last check has found out.
+// next starts a new check with what the last one has loaded.
 func (c *check) next() *check {
 	return &check{scheduler: c.scheduler, workspace: c.workspace, lookup: c.lookup, files: map[uuid.UUID]media.Item{}}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// countCache remembers for a moment how many posts an account has in a stretch of
-// time, once they are many more than the network takes: whoever schedules a
+// countCache remembers for a moment how many posts an account has in a time
+// window, once they are many more than the network takes: whoever schedules a
 // thousand too many makes nobody count to a thousand each time.
 type countCache struct {
 	mu      sync.Mutex

@@ -108,7 +108,7 @@ func TestAnEditOfWhatFailedIsNotHeldAgainstWhatIsOut(t *testing.T) {
 	}
 }
 
-func TestARefusalSaysThatADecisionIsWaitedFor(t *testing.T) {
+func TestUncertainTarget_RefusalAsksForADecision(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, _ := onBoth(n, post.TargetPosted, post.TargetUncertain)
 	for name, do := range map[string]func() (post.Post, error){
@@ -254,7 +254,7 @@ func TestBulkReachesWhatMatches(t *testing.T) {
 	}
 }
 
-func TestBulkSaysWhenThereIsMore(t *testing.T) {
+func TestBulkDeadLetters_ReportsWhenThereAreMore(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	p := n.Dead(n.Schedule(), post.TargetFailed)

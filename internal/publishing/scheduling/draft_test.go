@@ -50,7 +50,7 @@ func TestADraftMayLackEverything(t *testing.T) {
 }
 
 // What nothing can store is refused of a draft as well.
-func TestADraftHoldsNothingImpossible(t *testing.T) {
+func TestDraft_RejectsUnstorableValues(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk").ID.String()
 	nul := "a\x00b"
@@ -214,7 +214,7 @@ func TestDraftsHeedTheVersion(t *testing.T) {
 }
 
 // What is checked is what is stored, whoever else changes the post meanwhile;
-// and nobody who named no version is told of one.
+// and a request without a version gets no version conflict.
 func TestConcurrentChangesAreCheckedAsTheyAreStored(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")

@@ -125,18 +125,18 @@ func (c *check) changedOverrides(ctx context.Context, edit Edit, current post.Po
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
 	}
-	kept := make(map[string]Override, len(edit.Overrides))
+	stored := make(map[string]Override, len(edit.Overrides))
 	change.Overrides = map[uuid.UUID]*post.Override{}
 	for _, text := range slices.Sorted(maps.Keys(edit.Overrides)) {
 		o := edit.Overrides[text]
 		if o != nil {
-			kept[text] = *o
+			stored[text] = *o
 		} else if id, ok := c.overrideAccount(text, ids); ok {
 			change.Overrides[id] = nil
 			delete(all, id)
 		}
 	}
-	changed, err := c.overrides(ctx, kept, ids)
+	changed, err := c.overrides(ctx, stored, ids)
 	for id, o := range changed {
 		change.Overrides[id], all[id] = o, o
 	}

@@ -48,7 +48,7 @@ func (d *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID,
 func (d *Scheduler) materializeNow(ctx context.Context, s post.Series) (post.Series, []uuid.UUID, error) {
 	changed, err := d.Materialize(ctx, s.ID)
 	if err != nil {
-		// The change stands; the schedule goes on with it.
+		// The change is stored; the next scheduled run continues from it.
 		d.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", s.ID, "error", err)
 	}
 	s, err = d.Store.Series(ctx, s.ID)

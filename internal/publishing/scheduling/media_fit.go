@@ -43,8 +43,8 @@ func Rules(l network.Limits) media.Rules {
 		MinDuration: l.MinVideoDuration, MaxDuration: l.MaxVideoDuration}
 }
 
-// MediaFit tells of each account named, or of all that are connected, whether it
-// takes a file.
+// MediaFit reports for each given account, or for all connected ones, whether it
+// accepts a file.
 func (d *Scheduler) MediaFit(ctx context.Context, who workspace.Principal, id uuid.UUID, accounts []uuid.UUID) ([]MediaFit, error) {
 	found, err := d.Store.MediaByID(ctx, who.WorkspaceID, []uuid.UUID{id})
 	if err != nil {

@@ -207,7 +207,7 @@ func (d *Scheduler) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit
 	if err == nil {
 		return buckets
 	}
-	// Who has gone meanwhile says nothing of Redis, and one failure is told of once.
+	// A canceled request does not indicate a Redis failure, and each failure is logged once.
 	if ctx.Err() == nil && !errors.Is(err, ratelimit.ErrUnavailable) {
 		d.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
 	}

@@ -1,4 +1,4 @@
-// Package scheduling holds the rules for scheduling, changing and taking back posts.
+// Package scheduling holds the rules for scheduling, editing and canceling posts.
 // The API and the signals of the Post workflow both go through it, so that no
 // way around a rule exists.
 package scheduling
@@ -65,7 +65,7 @@ type LookupStore interface {
 	AccountsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]account.Account, error)
 	DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
-	CountPlanned(ctx context.Context, workspace, account uuid.UUID, from, to time.Time, most int) (int, error)
+	CountPlanned(ctx context.Context, workspace, account uuid.UUID, from, to time.Time, limit int) (int, error)
 	NearbyPosts(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error)
 }
 
@@ -217,7 +217,7 @@ func editable(p post.Post) bool {
 	}
 }
 
-// Cancel takes back a post that is not yet being published.
+// Cancel cancels a post that is not yet being published.
 func (d *Scheduler) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
 }

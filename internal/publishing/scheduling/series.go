@@ -163,7 +163,7 @@ func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 		return post.Series{}, nil, err
 	}
 	s, err := d.Store.EditSeries(ctx, g, post.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
-		// An editor who writes the posts anew answers for them.
+		// An editor who rewrites the posts takes responsibility for them.
 		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
 	if err != nil {
 		return s, nil, err
@@ -171,8 +171,8 @@ func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 	return d.materializeNow(ctx, s)
 }
 
-// SetSeriesPaused takes back what a series has scheduled and makes it rest;
-// ResumeSeries makes it go on with what is still ahead.
+// SetSeriesPaused withdraws the scheduled posts of a series and pauses it;
+// ResumeSeries resumes it with its upcoming posts.
 func (d *Scheduler) SetSeriesPaused(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error) {
 	status := post.SeriesActive
 	if pause {

@@ -16,7 +16,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-func TestThreadsAndOverridesAreKept(t *testing.T) {
+func TestSchedule_StoresThreadsAndOverrides(t *testing.T) {
 	n := newsroomtest.Open(t)
 	first, second := n.Connect("desk"), n.Connect("sports")
 	p := n.Schedule(func(d *scheduling.Draft) {
@@ -136,7 +136,7 @@ func TestOverridesNameTheRightField(t *testing.T) {
 		want string
 	}{
 		"override of another account":      {scheduling.Edit{Overrides: map[string]*scheduling.Override{b: {Content: ptr("x")}}}, "overrides." + b + " unknown"},
-		"nothing to take back":             {scheduling.Edit{Overrides: map[string]*scheduling.Override{b: nil}}, "overrides." + b + " unknown"},
+		"no override to remove":            {scheduling.Edit{Overrides: map[string]*scheduling.Override{b: nil}}, "overrides." + b + " unknown"},
 		"override of an account that goes": {scheduling.Edit{Accounts: &[]string{b}, Overrides: map[string]*scheduling.Override{a: {Content: ptr("x")}}}, "overrides." + a + " unknown"},
 	} {
 		_, err := n.Scheduler.Edit(t.Context(), guard(n, p), c.edit)

@@ -146,11 +146,11 @@ func TestOperatorsAreNamed(t *testing.T) {
 	}
 }
 
-func TestAnEventOfAnAccountThatWasRemovedIsTold(t *testing.T) {
-	gone := uuid.New()
+func TestTimeline_DescribesEventsOfRemovedAccounts(t *testing.T) {
+	removed := uuid.New()
 	p := thePost()
 	p.TimeZone = "Nowhere/Now"
-	got := tell(t, p, post.Event{Type: post.EventFailed, TargetID: &gone, At: time.Date(2026, 12, 24, 5, 0, 0, 0, time.UTC)})
+	got := tell(t, p, post.Event{Type: post.EventFailed, TargetID: &removed, At: time.Date(2026, 12, 24, 5, 0, 0, 0, time.UTC)})
 	if got.Target != nil || got.Text != "Not posted to an account that was removed from the post." || got.At.Location() != time.UTC {
 		t.Errorf("%+v", got)
 	}

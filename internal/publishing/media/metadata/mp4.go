@@ -9,11 +9,11 @@ import (
 // maxDepth bounds how deep boxes are nested.
 const maxDepth = 8
 
-// keptBoxes says what a player needs inside of each kind of box; the empty name
+// preservedBoxes lists the boxes that a player needs inside of each kind of box; the empty name
 // is the file. ISO/IEC 14496-12 (ISO base media file format), 14496-14, and the
 // QuickTime File Format. What a box holds that is not listed as a key stays as
 // it is.
-func keptBoxes(parent string) []string {
+func preservedBoxes(parent string) []string {
 	switch parent {
 	case "":
 		return []string{"ftyp", "styp", "moov", "moof", "mfra", "mdat", "sidx", "ssix", "pdin"}
@@ -174,7 +174,7 @@ func (m *mp4Scanner) children(parent box, depth int) error {
 
 // visit keeps a box and what it holds, or frees it.
 func (m *mp4Scanner) visit(parent string, b box, depth int) error {
-	if kept := keptBoxes(parent); kept != nil && !slices.Contains(kept, b.kind) {
+	if preserved := preservedBoxes(parent); preserved != nil && !slices.Contains(preserved, b.kind) {
 		return m.free(b)
 	}
 	switch b.kind {

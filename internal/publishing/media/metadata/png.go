@@ -16,10 +16,10 @@ import (
 // pngHeader is how long the signature and the header chunk are.
 const pngHeader = 8 + 12 + 13
 
-// keptChunk says whether a chunk changes how an image is shown, its resolution
+// isPreservedChunk reports whether a chunk changes how an image is shown, its resolution
 // included. Critical ones have a capital first letter.
 // https://www.w3.org/TR/png-3/#4Concepts.FormatTypes
-func keptChunk(kind string) bool {
+func isPreservedChunk(kind string) bool {
 	return kind[0]&0x20 == 0 || slices.Contains([]string{"tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST",
 		"pHYs", "sPLT", "acTL", "fcTL", "fdAT"}, kind)
 }
@@ -45,7 +45,7 @@ func (s *scanner) png() error {
 		}
 		length, kind := int64(binary.BigEndian.Uint32(head)), string(head[4:8])
 		end := at + 12 + length
-		if !keptChunk(kind) {
+		if !isPreservedChunk(kind) {
 			body, err := s.read(at+8, min(length, s.size-at-8))
 			if err != nil {
 				return err

@@ -88,7 +88,7 @@ func (w *webmScanner) vint(keepMarker bool) (value uint64, unknown bool, err err
 }
 
 // walk goes over elements one after the other. Segments, and clusters of an
-// unknown length, are entered by going on behind their headers, which is how
+// unknown length, are entered by continuing after their headers, which is how
 // their ends are found too (RFC 8794, 6.2).
 func (w *webmScanner) walk(at, end int64) error {
 	for w.at = at; w.at < end; {

@@ -38,7 +38,7 @@ func (s *scanner) webp() error {
 		}
 		kind, size := string(head[:4]), int64(binary.LittleEndian.Uint32(head[4:]))
 		next := min(at+8+size+size&1, end)
-		kept := slices.Contains([]string{"VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP"}, kind)
+		isPreserved := slices.Contains([]string{"VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP"}, kind)
 		switch {
 		case kind == "VP8X" && len(head) > 8 && flagsAt == 0:
 			flagsAt, flags = at+8, head[8]
@@ -46,7 +46,7 @@ func (s *scanner) webp() error {
 			if err := s.webpFrame(at+8+16, min(at+8+size, end)); err != nil {
 				return err
 			}
-		case !kept:
+		case !isPreserved:
 			body, err := s.read(at+8, min(size, end-at-8))
 			if err != nil {
 				return err
@@ -54,7 +54,7 @@ func (s *scanner) webp() error {
 			s.webpChunk(kind, body)
 			s.plan.cut(at, next)
 		}
-		if kept {
+		if isPreserved {
 			length += next - at
 		}
 		at = next
