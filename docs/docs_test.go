@@ -34,7 +34,7 @@ const (
 	maxWords = 1500
 )
 
-// skipped are folders that hold nothing of ours.
+// skipped are folders without files of this project.
 var skipped = []string{".git", ".tools", ".cache", "bin", "node_modules", "dist"}
 
 // walk calls visit with the path, from the root, of every file with one of the
@@ -159,7 +159,7 @@ func TestLinks_Resolve(t *testing.T) {
 // comment is a comment of a source file, or a page.
 type comment struct {
 	where, text string
-	packages    []string // of a Go file: the packages of ours that it imports, and its own
+	packages    []string // of a Go file: its package and the packages of this module that it imports
 }
 
 var lineComment = map[string]*regexp.Regexp{
@@ -229,7 +229,7 @@ var (
 	fileName = regexp.MustCompile(`(?:^|[\s("'\x60])([a-z][\w-]*\.(?:go|sql|lua|md|tsx))(?:[\s).,;:'"\x60]|$)`)
 )
 
-// foreign are names that look like files of ours: GoToSocial's sources and an
+// foreign are names that look like files of this project: GoToSocial's sources and an
 // object of Kubernetes.
 var foreign = []string{"internal/middleware/ratelimit.go", "deploy/dateline-api"}
 
@@ -316,8 +316,8 @@ func TestIdentifierReferences_Exist(t *testing.T) {
 			}
 		}
 		for _, m := range identifier.FindAllStringSubmatch(c.text, -1) {
-			known, ours := packages[m[1]]
-			if !ours || c.packages != nil && !slices.Contains(c.packages, m[1]) {
+			known, isOwn := packages[m[1]]
+			if !isOwn || c.packages != nil && !slices.Contains(c.packages, m[1]) {
 				continue
 			}
 			if !known[m[2]] || m[3] != "" && !known[m[3]] {

@@ -32,7 +32,7 @@ func TestThreadsAndDeadLetters(t *testing.T) {
 		}
 	}
 
-	t.Run("a thread whose middle is torn goes on behind it", func(t *testing.T) {
+	t.Run("a thread resumes after a failure in its middle", func(t *testing.T) {
 		d.t = t
 		fault(t, fake.Fault{Kind: fake.ActThenReset, Nth: 2})
 		p := d.schedule("one", 3*time.Second, map[string]any{"accounts": []string{account},

@@ -22,10 +22,9 @@ func (a *answered) note(what string) {
 	a.counts[what]++
 }
 
-// TestThreeTimesTheCapacity finds out how much the program does, asks three
-// times as much of it, and wants it to go on doing what it can: all else is
-// refused, with the time after which to try again. What is due meanwhile goes
-// out, once.
+// TestThreeTimesTheCapacity measures the capacity of the program and sends three
+// times as many requests. The program must keep its throughput and reject the
+// rest with Retry-After. Posts due meanwhile are published once.
 func TestThreeTimesTheCapacity(t *testing.T) {
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_API_MAX_IN_FLIGHT=16", "DATELINE_API_RATE_LIMIT=0")

@@ -38,20 +38,20 @@ func TestNewsIsFound(t *testing.T) {
 		e2etest.Eventually(t, 2*time.Minute, a.Title+" to be found", func() bool { return finds(a) })
 	}
 	e2etest.Eventually(t, time.Minute, "selectors to be learned", func() bool {
-		var reading struct {
+		var extraction struct {
 			Version int `json:"selector_version"`
 		}
-		d.call(http.MethodGet, "/api/v1/domains/"+site.Host()+"/extraction", nil, &reading)
-		return reading.Version > 0
+		d.call(http.MethodGet, "/api/v1/domains/"+site.Host()+"/extraction", nil, &extraction)
+		return extraction.Version > 0
 	})
 	// A site's selectors are remembered for a minute at most, and forgotten when others come.
 	fresh := site.Publish()
 	d.call(http.MethodPost, "/api/v1/domains/"+site.Host()+"/run", nil, nil)
 	e2etest.Eventually(t, time.Minute, "the new article to be found", func() bool { return finds(fresh) })
 
-	// What was indexed can be found before it is told of.
+	// What was indexed can be found before it is counted in the metrics.
 	var seen map[string]float64
-	e2etest.Eventually(t, 10*time.Second, "the new article to be told of", func() bool {
+	e2etest.Eventually(t, 10*time.Second, "the new article to be in the metrics", func() bool {
 		seen = d.scrape()
 		return seen[`dateline_crawl_freshness_seconds_count{stage="searchable"}`] > 0
 	})

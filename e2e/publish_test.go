@@ -186,7 +186,7 @@ func TestPublishing(t *testing.T) {
 		}
 		temporal := slices.Collect(maps.Keys(seen))
 		if !slices.ContainsFunc(temporal, func(name string) bool { return strings.HasPrefix(name, "temporal_activity_") }) {
-			t.Error("nothing is told of Temporal's tasks")
+			t.Error("there are no metrics of Temporal activities")
 		}
 	})
 }

@@ -167,7 +167,7 @@ func (s *soak) sample() {
 			}
 		}
 		if one.Goroutines == 0 || one.Heap == 0 {
-			s.t.Errorf("%s does not tell of goroutines and memory", s.metrics)
+			s.t.Errorf("%s has no metrics of goroutines and memory", s.metrics)
 			return
 		}
 		s.samples = append(s.samples, one)

@@ -98,9 +98,9 @@ func TestALargeVideo(t *testing.T) {
 // said gives the sentences of one kind in a post's timeline.
 func (d *dateline) said(id, event string) (sentences []string) {
 	d.t.Helper()
-	var told struct{ Entries []struct{ Type, Text string } }
-	d.call(http.MethodGet, "/api/v1/posts/"+id+"/timeline", nil, &told)
-	for _, e := range told.Entries {
+	var timeline struct{ Entries []struct{ Type, Text string } }
+	d.call(http.MethodGet, "/api/v1/posts/"+id+"/timeline", nil, &timeline)
+	for _, e := range timeline.Entries {
 		if e.Type == event {
 			sentences = append(sentences, e.Text)
 		}
@@ -129,18 +129,18 @@ func (s sandboxed) put(path string, value any) {
 	}
 }
 
-// heapWatch looks every now and then at how much memory the program has in use.
+// heapWatch samples the heap size of the program.
 type heapWatch struct {
 	t    *testing.T
 	base uint64
 	mu   sync.Mutex
-	most uint64
+	peak uint64
 	last error
 }
 
 var heapAlloc = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
 
-// watchHeap begins to look, with what is in use now as the measure.
+// watchHeap starts sampling, with the current heap size as the base.
 func watchHeap(t *testing.T, profiler string) *heapWatch {
 	t.Helper()
 	address := url.URL{Scheme: "http", Host: profiler, Path: "/debug/pprof/heap", RawQuery: "debug=1&gc=1"} // without garbage
@@ -172,7 +172,7 @@ func watchHeap(t *testing.T, profiler string) *heapWatch {
 			}
 			now, err := read()
 			h.mu.Lock()
-			h.most, h.last = max(h.most, now), err
+			h.peak, h.last = max(h.peak, now), err
 			h.mu.Unlock()
 		}
 	}()
@@ -187,10 +187,10 @@ func (h *heapWatch) check(what string) {
 	// Half the film: parts on their way to two networks, to the sandbox and the
 	// object store inside the program, and garbage of the last moment.
 	const allowed = 100 << 20
-	more := h.most - min(h.most, h.base)
-	if h.last != nil || h.most == 0 || more > allowed {
+	more := h.peak - min(h.peak, h.base)
+	if h.last != nil || h.peak == 0 || more > allowed {
 		h.t.Errorf("%s takes %d MB of memory; %v", what, more>>20, h.last)
 	}
 	h.t.Logf("%s: at most %d MB above %d MB", what, more>>20, h.base>>20)
-	h.most = 0
+	h.peak = 0
 }

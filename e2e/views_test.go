@@ -23,7 +23,7 @@ import (
 
 // A reader opens a page whose tracker comes from the program: the number is
 // there at once, and a minute later in Postgres. Neither the log nor anything
-// that the program and its engines have written holds an address or the name of
+// that the program and its engines have written contains an address or the name of
 // a browser.
 func TestAReaderIsCounted(t *testing.T) {
 	t.Parallel()
@@ -125,11 +125,11 @@ func TestAReaderIsCounted(t *testing.T) {
 		if strings.Contains(d.log.String(), secret) {
 			t.Errorf("the log has %q", secret)
 		}
-		if file := d.holds(secret); file != "" {
+		if file := d.fileContaining(secret); file != "" {
 			t.Errorf("%s has %q", file, secret)
 		}
 	}
-	if d.holds("/flood") == "" {
+	if d.fileContaining("/flood") == "" {
 		t.Error("what was written is not looked at")
 	}
 }
@@ -160,8 +160,8 @@ func (d *dateline) database() *pgx.Conn {
 	return db
 }
 
-// holds finds a file of the data directory that has a text in it.
-func (d *dateline) holds(text string) (file string) {
+// fileContaining returns a file of the data directory that contains a text.
+func (d *dateline) fileContaining(text string) (file string) {
 	d.t.Helper()
 	err := filepath.WalkDir(d.setting("DATELINE_DATA_DIR"), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || file != "" {

@@ -17,8 +17,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// crowd is how many posts are due at the second at which a worker is killed.
-const crowd = 40
+// burstSize is the number of posts that are due in the second in which a worker is killed.
+const burstSize = 40
 
 const (
 	statusLimit = 60 // posts that the network takes in 20 seconds
@@ -37,8 +37,8 @@ type installation struct {
 	program string
 }
 
-// useStack goes through what a newsroom does, on two processes of each kind:
-// what one process is told, the other knows.
+// useStack runs the tasks of a newsroom on two processes of each kind: what one
+// process stores, the other returns.
 func useStack(t *testing.T, program string, engines stack.Engines) *installation {
 	t.Helper()
 	paper := stack.Newspaper(t)
@@ -108,7 +108,7 @@ func (in *installation) publish() {
 	media := in.upload(0)
 	at := time.Now().Add(8 * time.Second).Truncate(time.Second)
 	want := map[string]int{}
-	texts := make([]string, crowd)
+	texts := make([]string, burstSize)
 	for i := range texts {
 		texts[i] = fmt.Sprintf("due at one second %d", i)
 		if i == 0 {
@@ -142,7 +142,7 @@ func (in *installation) publish() {
 	select {
 	case <-events.seen(first, "posted"):
 	case <-time.After(20 * time.Second):
-		in.t.Errorf("the stream of the other api did not tell that the post was published; it told:\n%s", events.log.Tail(2000))
+		in.t.Errorf("the stream of the other api has no event of the published post; got:\n%s", events.log.Tail(2000))
 	}
 }
 
@@ -239,19 +239,19 @@ func (in *installation) limits() {
 		in.schedule(i, fmt.Sprintf("over the limit %d", i), at)
 	}
 	e2etest.Eventually(in.t, 60*time.Second, "as many posts as the network takes", func() bool { return len(in.Net.Posts())-before >= statusLimit })
-	var told [2]struct {
+	var answers [2]struct {
 		Limits []struct {
 			Bucket           string
 			Limit, Remaining *int
 			Reported         bool
 		}
 	}
-	for n := range told {
-		in.call(n, http.MethodGet, "/api/v1/accounts/"+in.account+"/limits", nil, &told[n])
+	for n := range answers {
+		in.call(n, http.MethodGet, "/api/v1/accounts/"+in.account+"/limits", nil, &answers[n])
 	}
-	first, err := json.Marshal(told[0])
+	first, err := json.Marshal(answers[0])
 	e2etest.Must(in.t, err)
-	second, err := json.Marshal(told[1])
+	second, err := json.Marshal(answers[1])
 	e2etest.Must(in.t, err)
 	if string(first) != string(second) || !strings.Contains(string(first), `"Reported":true`) {
 		in.t.Errorf("the apis tell different limits, or none that the network reported:\n%s\n%s", first, second)

@@ -33,7 +33,7 @@ func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 		return rate{}, err
 	}
 	began := time.Now()
-	// Crowds are armed ahead, so the start needs to be over still earlier.
+	// Bursts are armed ahead of time, so scheduling must end even earlier.
 	first := began.Add(firstDue(o) + time.Duration(o.rate)*250*time.Millisecond)
 	if _, _, err := s.schedule(ctx, accounts[0], "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
@@ -56,10 +56,10 @@ type life struct {
 	dispatched, ended time.Time // dispatched stays zero when there was nothing left to do
 }
 
-// rate waits until all have ended and reckons how fast that went. Dispatching
-// counts as one half of the work and ending as the other: posts of a crowd are
-// dispatched ahead of their time, so that their ends alone would make a burst
-// look like a rate.
+// rate waits until all workflows are closed and computes their rate. Dispatching
+// counts as one half of the work and closing as the other: posts of a burst are
+// dispatched ahead of time, so counting only closed workflows would overstate the
+// rate.
 func (s *stack) rate(ctx context.Context, o options, kind string, began, first time.Time) (rate, error) {
 	s.progress("%d workflows of type %s started; the first is due at %s", o.steady, kind, first.Format(time.TimeOnly))
 	if late := time.Since(first); late > 0 {
@@ -104,9 +104,9 @@ func reckon(halves []time.Time, due float64) rate {
 		WholeMin: float64(len(halves)) / 2 / last.Sub(first).Minutes()}
 }
 
-// closed waits until no workflow of a type runs.
-func (s *stack) closed(ctx context.Context, kind string, patience time.Duration) error {
-	return until(ctx, patience, "all workflows of type "+kind+" to end", func() (bool, error) {
+// closed waits until no workflow of a type is running.
+func (s *stack) closed(ctx context.Context, kind string, timeout time.Duration) error {
+	return until(ctx, timeout, "all workflows of type "+kind+" to end", func() (bool, error) {
 		answer, err := s.temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: namespace,
 			Query: fmt.Sprintf("WorkflowType = %q AND ExecutionStatus = 'Running'", kind)})
 		return err == nil && answer.GetCount() == 0, err

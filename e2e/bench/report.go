@@ -56,14 +56,14 @@ func (r *report) perTarget() (events, transitions float64, ok bool) {
 	if len(r.costs) == 0 {
 		return 0, 0, false
 	}
-	least, most := r.costs[0], r.costs[0]
+	smallest, largest := r.costs[0], r.costs[0]
 	for _, c := range r.costs {
-		if c.Targets > most.Targets {
-			most = c
+		if c.Targets > largest.Targets {
+			largest = c
 		}
 	}
-	more := float64(most.Targets - least.Targets)
-	return float64(most.Events-least.Events) / more, float64(most.Transitions-least.Transitions) / more, more > 0
+	more := float64(largest.Targets - smallest.Targets)
+	return float64(largest.Events-smallest.Events) / more, float64(largest.Transitions-smallest.Transitions) / more, more > 0
 }
 
 // figures are the last line. What was not measured is left out.

@@ -106,11 +106,11 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	)
 	s.cmd.Stderr = s.log
 	if o.keepLog != "" {
-		kept, err := os.Create(o.keepLog)
+		logFile, err := os.Create(o.keepLog)
 		if err != nil {
 			return s, err
 		}
-		s.cmd.Stderr = io.MultiWriter(s.log, kept)
+		s.cmd.Stderr = io.MultiWriter(s.log, logFile)
 	}
 	s.progress("starting the stack")
 	if err := s.launch(ctx); err != nil {
@@ -254,9 +254,9 @@ func freePorts(n int) ([]string, error) {
 	return ports, nil
 }
 
-// until looks every so often whether something has come about.
-func until(ctx context.Context, patience time.Duration, what string, done func() (bool, error)) error {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+// until polls until done returns true, at most for the timeout.
+func until(ctx context.Context, timeout time.Duration, what string, done func() (bool, error)) error {
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); {
 		ok, err := done()
 		if ok || err != nil {
 			return err
@@ -265,7 +265,7 @@ func until(ctx context.Context, patience time.Duration, what string, done func()
 			return err
 		}
 	}
-	return fmt.Errorf("waited %s in vain for %s", patience, what)
+	return fmt.Errorf("timed out after %s waiting for %s", timeout, what)
 }
 
 // tail keeps the end of the program's output for an error message.

@@ -47,7 +47,7 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	viewCounter := counter.New(e.Client, counter.Options{})
 	batcher := counter.NewBatcher(viewCounter)
 	defer batcher.Close()
-	handler, err := newIntake(ctx, e, one, viewCounter, batcher)
+	handler, err := newIngestHandler(ctx, e, one, viewCounter, batcher)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 		http.Handler
 	}{{"HTTP, naive", naive}, {"HTTP, ingest", handler}}
 	perS, cost := make([][]float64, len(handlers)), make([][]float64, len(handlers))
-	for range o.rounds {
+	for range o.runs {
 		for i, h := range handlers {
 			if err := e.FlushAll(ctx).Err(); err != nil {
 				return err
@@ -83,11 +83,11 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 		slices.Sort(perS[i])
 		slices.Sort(cost[i])
 	}
-	r.HTTPNaivePerS, r.HTTPPerS = perS[0][o.rounds/2], perS[1][o.rounds/2]
+	r.HTTPNaivePerS, r.HTTPPerS = perS[0][o.runs/2], perS[1][o.runs/2]
 	r.HTTPTimesNaive = r.HTTPPerS / r.HTTPNaivePerS
 	// CPU time, including that of the load generator, is affected least by other load.
-	r.HTTPUS, r.HTTPNaiveUS = cost[1][o.rounds/2], cost[0][o.rounds/2]
-	fmt.Fprintf(out, "over HTTP the intake is %.1f × the naive way, with %.2f of its processor time\n", r.HTTPTimesNaive, r.HTTPUS/r.HTTPNaiveUS)
+	r.HTTPUS, r.HTTPNaiveUS = cost[1][o.runs/2], cost[0][o.runs/2]
+	fmt.Fprintf(out, "over HTTP ingest is %.1f × the naive way, with %.2f of its processor time\n", r.HTTPTimesNaive, r.HTTPUS/r.HTTPNaiveUS)
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (s oneSite) AnyAllows(string) bool                 { return true }
 
 const writeKey = "dlw_benchbenchbench1"
 
-func newIntake(ctx context.Context, e *engine, one counter.Site, viewCounter *counter.Counter, batcher *counter.Batcher) (http.Handler, error) {
+func newIngestHandler(ctx context.Context, e *engine, one counter.Site, viewCounter *counter.Counter, batcher *counter.Batcher) (http.Handler, error) {
 	robots, err := botfilter.New()
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // options are the command-line flags.
 type options struct {
 	parts    string
-	rounds   int
+	runs     int
 	duration time.Duration
 	callers  int
 	posts    int
@@ -50,7 +50,7 @@ type report struct {
 func main() {
 	var o options
 	flag.StringVar(&o.parts, "parts", "speed,http,cost,trending,flush,memory", "what to measure")
-	flag.IntVar(&o.rounds, "rounds", 3, "speed: number of runs per method; the median is reported")
+	flag.IntVar(&o.runs, "rounds", 3, "speed: number of runs per method; the median is reported")
 	flag.DurationVar(&o.duration, "duration", 8*time.Second, "speed: duration of a run")
 	flag.IntVar(&o.callers, "callers", 64, "speed: number of concurrent callers")
 	flag.IntVar(&o.posts, "posts", 10_000, "speed: number of posts, with Zipf-distributed views")

@@ -47,7 +47,7 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 		{"batcher", func(ctx context.Context) (result, error) { return e.batcher(ctx, o, site, pages) }},
 	}
 	results := make([][]result, len(methods))
-	for range o.rounds {
+	for range o.runs {
 		for i, method := range methods {
 			if err := e.FlushAll(ctx).Err(); err != nil {
 				return err

@@ -88,9 +88,9 @@ func (s *stage) throughput(out *figures, pages int) {
 	}
 	// Neighbours disturb the runs: Colly has one before and one after ours.
 	before := s.colly(homes, out.Pages, "100")
-	out.PagesPerS = s.ours(out.Pages)
+	out.PagesPerS = s.crawlAll(out.Pages)
 	out.Transitions = float64(s.transitions()) / float64(out.Pages)
-	s.kill(0)
+	s.killWorker(0)
 	after := s.colly(homes, out.Pages, "100")
 	// Ours collects its garbage less often. So may Colly, who is then not bare.
 	out.CollyRelaxed = s.colly(homes, out.Pages, "300")
@@ -100,23 +100,23 @@ func (s *stage) throughput(out *figures, pages int) {
 		before, after, out.PagesPerS, out.Ratio, out.CollyRelaxed, out.Transitions)
 }
 
-// ours crawls all sites, from the first request to the moment when the last page
+// crawlAll crawls all sites, from the first request to the moment when the last page
 // is recorded.
-func (s *stage) ours(pages int) float64 {
+func (s *stage) crawlAll(pages int) float64 {
 	s.Helper()
 	s.seed(crawl.Home)
 	// The links of articles are read too, as Colly reads them.
 	s.exec("update seeds set max_depth = 2, allow = '{.html$}'")
-	s.hire(0)
+	s.startWorker(0)
 	if s.Profile != "" {
 		s.must(profileFor(10*time.Second, s.Profile+".sites"))
 	}
 	asked := len(s.world.Log())
 	s.schedule()
-	const kept = "select count(*) from urls where kind in ('home', 'article') and raw_hash <> ''"
+	const storedURLs = "select count(*) from urls where kind in ('home', 'article') and raw_hash <> ''"
 	s.until(10*time.Minute, "the end of the crawl", func() bool {
 		// The exact count costs something, and is asked for near the end only.
-		return s.count("select coalesce(sum(stored), 0)::int from crawl_domains") >= pages && s.count(kept) >= pages
+		return s.count("select coalesce(sum(stored), 0)::int from crawl_domains") >= pages && s.count(storedURLs) >= pages
 	})
 	var last time.Time
 	s.must(s.db.QueryRow(s.Context(), "select max(changed_at) from urls where kind = 'article'").Scan(&last))
@@ -124,7 +124,7 @@ func (s *stage) ours(pages int) float64 {
 	stored := s.count("select count(*) from page_versions where kind in ('home', 'article')")
 	took := last.Sub(requests[0].At)
 	s.Logf("ours: %d pages stored in %.1f s by %d requests", stored, took.Seconds(), len(requests))
-	if got := s.count(kept); got != pages {
+	if got := s.count(storedURLs); got != pages {
 		s.Errorf("%d pages were crawled, not %d as by Colly", got, pages)
 	}
 	return float64(pages) / took.Seconds()

@@ -46,7 +46,7 @@ var (
 // childVariable holds what a worker process needs to know.
 const childVariable = "DATELINE_TEST_CRAWL_WORKER"
 
-// setup is what a worker process is told.
+// setup is the configuration of a worker process.
 type setup struct {
 	Database, Redis, Temporal, S3 string
 	AllowPrivate                  []string
@@ -59,8 +59,8 @@ type setup struct {
 func TestMain(m *testing.M) {
 	// As main sets it: workers, and the S3 server that is in this process.
 	debug.SetGCPercent(300)
-	if told := os.Getenv(childVariable); told != "" {
-		if err := work(told); err != nil {
+	if rawSetup := os.Getenv(childVariable); rawSetup != "" {
+		if err := work(rawSetup); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -69,10 +69,10 @@ func TestMain(m *testing.M) {
 	enginetest.Main(m)
 }
 
-// work is a worker process: it crawls until it is killed, or told to stop.
-func work(told string) error {
+// work is a worker process: it crawls until it is stopped or killed.
+func work(rawSetup string) error {
 	var s setup
-	if err := json.Unmarshal([]byte(told), &s); err != nil {
+	if err := json.Unmarshal([]byte(rawSetup), &s); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -190,29 +190,29 @@ func (s *stage) must(err error) {
 	}
 }
 
-// hire starts a worker process in a place.
-func (s *stage) hire(place int) {
-	told, err := json.Marshal(s.setup)
+// startWorker starts a worker process in a slot of workers.
+func (s *stage) startWorker(slot int) {
+	rawSetup, err := json.Marshal(s.setup)
 	s.must(err)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childVariable+"="+string(told))
+	cmd.Env = append(os.Environ(), childVariable+"="+string(rawSetup))
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	s.must(cmd.Start())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.workers) <= place {
+	for len(s.workers) <= slot {
 		s.workers = append(s.workers, nil)
 	}
-	s.workers[place] = cmd
+	s.workers[slot] = cmd
 }
 
-// kill is kill -9.
-func (s *stage) kill(place int) {
+// killWorker kills a worker process with SIGKILL.
+func (s *stage) killWorker(slot int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stop(s.workers[place])
-	s.workers[place] = nil
+	stop(s.workers[slot])
+	s.workers[slot] = nil
 }
 
 func stop(w *exec.Cmd) {
@@ -268,15 +268,15 @@ func (s *stage) missing() (urls []string) {
 	return urls
 }
 
-func (s *stage) until(patience time.Duration, what string, done func() bool) {
+func (s *stage) until(timeout time.Duration, what string, done func() bool) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.Context(), timeout)
 	defer cancel()
 	for !done() {
 		select {
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				s.Fatalf("%s did not come about within %s", what, patience)
+				s.Fatalf("timed out after %s waiting for %s", timeout, what)
 			}
 			return
 		case <-time.After(500 * time.Millisecond):

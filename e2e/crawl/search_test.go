@@ -122,21 +122,21 @@ func (r *reader) finds(a crawltest.Article) bool {
 	return false
 }
 
-// spread is how long articles took.
-type spread struct{ p50, p95, most time.Duration }
+// spread is the distribution of latencies.
+type spread struct{ p50, p95, max time.Duration }
 
 func spreadOf(ages []time.Duration) spread {
 	slices.Sort(ages)
 	return spread{ages[len(ages)/2], ages[len(ages)*95/100], ages[len(ages)-1]}
 }
 
-// String tells it.
+// String formats the distribution.
 func (s spread) String() string {
-	return fmt.Sprintf("p50 %s, p95 %s, max %s", s.p50, s.p95, s.most)
+	return fmt.Sprintf("p50 %s, p95 %s, max %s", s.p50, s.p95, s.max)
 }
 
 // times is the same on production's clock.
 func (s spread) times(factor int) spread {
 	f := time.Duration(factor)
-	return spread{s.p50 * f, s.p95 * f, s.most * f}
+	return spread{s.p50 * f, s.p95 * f, s.max * f}
 }

@@ -11,15 +11,15 @@ import (
 )
 
 // Four workers crawl, and every few seconds one of them is killed, while sites
-// ask to be left alone, and link to what they refuse. Every page is stored in the
-// end, and the sites' own log tells of nothing but pauses.
+// throttle and link to pages that robots.txt disallows. Finally every page is
+// stored, and the sites' logs show no politeness violations.
 func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	each := max(*survivors / *sites, 1)
 	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, ArticlesPerHub: each, PageBytes: 20_000, Traps: true}, delay, 20)
 	s.seed(crawl.Home)
-	for place := range 4 {
-		s.hire(place)
+	for slot := range 4 {
+		s.startWorker(slot)
 	}
 	s.schedule()
 	kills := 0
@@ -34,22 +34,22 @@ func TestCrawl_SurvivesKilledWorkers(t *testing.T) {
 				return
 			case <-time.After(4 * time.Second):
 			}
-			s.kill(kills % 4)
-			s.hire(kills % 4)
+			s.killWorker(kills % 4)
+			s.startWorker(kills % 4)
 			s.world.Site(kills%*sites).Throttle([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[kills%2], 3*time.Second)
 			kills++
 		}
 	}()
-	patience := 3*time.Minute + time.Duration(each)*2*time.Second
-	told := time.Now()
-	s.until(patience, "the end of the crawl", func() bool {
-		// A count is cheap; the list is made when it may be empty.
+	timeout := 3*time.Minute + time.Duration(each)*2*time.Second
+	loggedAt := time.Now()
+	s.until(timeout, "the end of the crawl", func() bool {
+		// Counting is cheap; the list is read only when it may be empty.
 		left := len(s.world.Articles()) - s.count("select count(*) from urls where kind = 'article' and raw_hash <> ''")
 		if left <= 0 {
 			left = len(s.missing())
 		}
-		if time.Since(told) > 15*time.Second {
-			told = time.Now()
+		if time.Since(loggedAt) > 15*time.Second {
+			loggedAt = time.Now()
 			t.Logf("%d pages are missing", left)
 		}
 		return left == 0

@@ -84,7 +84,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	free := n.fill()
 	p.fires("ClockDrift", "MemoryNearLimit", "DiskNearlyFull{instance:"+metrics+" volume:data", "CertificateExpiring{endpoint:public", "KeysetNotRotated",
 		"DatabaseServerNearLimit", "RedisNearLimit")
-	crowd(t, sick, 150)
+	openConnections(t, sick, 150)
 	p.fires("OpenFilesNearLimit", "PostsLate", "TaskQueueStalled{task_queue:dateline-post", "ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")
 	free()
 
@@ -204,10 +204,10 @@ func (n *newsroom) fill() (free func()) {
 	r := n.redisClient()
 	e2etest.Must(n.t, r.Set(n.t.Context(), "ballast", strings.Repeat("x", 36<<20), 0).Err())
 	e2etest.Must(n.t, r.ConfigSet(n.t.Context(), "maxmemory", "42mb").Err())
-	var most int
-	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), "select current_setting('max_connections')::int").Scan(&most))
+	var maxConnections int
+	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), "select current_setting('max_connections')::int").Scan(&maxConnections))
 	var held []*pgx.Conn
-	for range most * 85 / 100 {
+	for range maxConnections * 85 / 100 {
 		c, err := pgx.Connect(n.t.Context(), n.database)
 		e2etest.Must(n.t, err)
 		held = append(held, c)

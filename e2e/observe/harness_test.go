@@ -85,7 +85,7 @@ func (c *client) awaitPost(id, status string, within time.Duration) {
 	})
 }
 
-// hit tells of a page view as a browser does, and gives the answer's status.
+// hit reports a page view as a browser does, and returns the status of the response.
 func (c *client) hit(key, page string) int {
 	c.t.Helper()
 	raw, _ := json.Marshal(map[string]string{"site": key, "page": page})

@@ -221,8 +221,8 @@ func (n *newsroom) account(name string) (id string) {
 	return made.ID
 }
 
-// crowd opens connections to an address and keeps them, as browsers do.
-func crowd(t testing.TB, address string, many int) {
+// openConnections opens connections to an address and keeps them alive, as browsers do.
+func openConnections(t testing.TB, address string, many int) {
 	t.Helper()
 	for range many {
 		c, err := net.DialTimeout("tcp", address, 2*time.Second)

@@ -212,19 +212,19 @@ func (p *prometheus) allFired() map[string]string {
 	return all
 }
 
-// alertPatience is how long an alert may take on a machine that is busy.
-const alertPatience = 2 * time.Minute
+// alertTimeout is how long an alert may take to fire on a busy machine.
+const alertTimeout = 2 * time.Minute
 
 // fires waits for alerts, each as name or name{label:value}. Those that must not
 // have fired before are checked by whoever calls.
 func (p *prometheus) fires(alerts ...string) {
 	p.t.Helper()
-	deadline := time.Now().Add(alertPatience)
+	deadline := time.Now().Add(alertTimeout)
 	for _, one := range alerts {
 		name, label, _ := strings.Cut(strings.TrimSuffix(one, "}"), "{")
 		for !p.firing(name, label) {
 			if time.Now().After(deadline) {
-				p.t.Errorf("%s did not fire within %s; fired have %v", one, alertPatience, p.allFired())
+				p.t.Errorf("%s did not fire within %s; fired have %v", one, alertTimeout, p.allFired())
 				break
 			}
 			time.Sleep(100 * time.Millisecond)

@@ -142,10 +142,10 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 		names, trace = c.line(host)
 		return trace != ""
 	})
-	way := strings.Join(names, " < ")
+	path := strings.Join(names, " < ")
 	for _, part := range []string{"POST " + host, "RunActivity:PublishTarget", "StartActivity:PublishTarget", "RunWorkflow:Post", "StartWorkflow:Post", "POST /api/v1/posts"} {
-		if !strings.Contains(way, part) {
-			t.Errorf("%s is missing in %s", part, way)
+		if !strings.Contains(path, part) {
+			t.Errorf("%s is missing in %s", part, path)
 		}
 	}
 

@@ -76,7 +76,7 @@ func TestRollout(t *testing.T) {
 	s.Run(two, "migrate")
 	newWorker, newAPI := s.Worker("worker two", two), s.API("api two", two)
 	time.Sleep(time.Until(second.Add(-300 * time.Millisecond)))
-	// The old worker goes in the middle of the crowd.
+	// The old worker stops in the middle of the burst.
 	worker.Drain()
 	api.Drain()
 	// And back: what the newer version began, the older one ends.

@@ -257,8 +257,8 @@ func (s *Stack) Call(n int, method, path string, body, out any) (int, error) {
 	return answer.Status, err
 }
 
-// WantAllPosted waits until every post is posted, and tells the story of one that
-// is not.
+// WantAllPosted waits until every post is posted, and logs the timelines of some
+// that are not.
 func (s *Stack) WantAllPosted() {
 	s.Helper()
 	var page struct {
@@ -274,10 +274,10 @@ func (s *Stack) WantAllPosted() {
 	}
 	s.Errorf("%d, %v: %d posts are not known as posted", status, err, len(page.Posts))
 	for _, p := range page.Posts[:min(3, len(page.Posts))] {
-		var story struct {
+		var timeline struct {
 			Entries []struct{ At, Text string } `json:"entries"`
 		}
-		_, _ = s.Call(0, http.MethodGet, "/api/v1/posts/"+p.ID+"/timeline", nil, &story)
-		s.Logf("%s is %s: %+v", p.ID, p.Status, story)
+		_, _ = s.Call(0, http.MethodGet, "/api/v1/posts/"+p.ID+"/timeline", nil, &timeline)
+		s.Logf("%s is %s: %+v", p.ID, p.Status, timeline)
 	}
 }

@@ -21,9 +21,8 @@ var (
 const refusesToGoBack = "Going back is supported by one release"
 
 // TestUpgrade_KeepsDataAndPublishesOnce: the previous release schedules posts,
-// counts readers and stores an article. This build goes on with all of it on the
-// same data directory, and then the previous release again, unless it says that
-// it cannot.
+// counts readers and stores an article. This build continues on the same data
+// directory, and then the previous release does so again, unless it refuses.
 func TestUpgrade_KeepsDataAndPublishesOnce(t *testing.T) {
 	if !*run {
 		t.Skip("make upgrade-test runs this test")

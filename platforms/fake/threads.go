@@ -217,7 +217,7 @@ func threadsCount(text string) int {
 	for clusters := uniseg.NewGraphemes(text); clusters.Next(); {
 		runes := clusters.Runes()
 		first := runes[0]
-		if isWide := clusters.Width() == 2 && !unicode.IsLetter(first) && !unicode.IsPunct(first); isWide || slices.Contains(runes, 0x20E3) {
+		if isEmoji := clusters.Width() == 2 && !unicode.IsLetter(first) && !unicode.IsPunct(first); isEmoji || slices.Contains(runes, 0x20E3) {
 			n += len(clusters.Str())
 		} else {
 			n += utf8.RuneCountInString(clusters.Str())

@@ -193,7 +193,7 @@ func TestKeys_Expire(t *testing.T) {
 		aggregate(t, c)
 	}
 	takeAll(t, c)
-	kept := map[string]int{}
+	persistent := map[string]int{}
 	for _, key := range must[[]string](t)(client.Keys(t.Context(), "*").Result()) {
 		if must[time.Duration](t)(client.TTL(t.Context(), key).Result()) >= 0 {
 			continue
@@ -201,15 +201,15 @@ func TestKeys_Expire(t *testing.T) {
 		switch {
 		case strings.HasSuffix(key, "}state"):
 		case strings.HasSuffix(key, ":t"), strings.Contains(key, ":u"):
-			kept[key[len(key)-2:]]++
+			persistent[key[len(key)-2:]]++
 		case strings.HasSuffix(key, "dH"): // of the newest day, which belongs to all time
-			kept["dH"]++
+			persistent["dH"]++
 		default:
 			t.Errorf("%q never expires", key)
 		}
 	}
-	if kept[":t"] != 12 || kept["dH"] != 3 {
-		t.Errorf("keys without TTL: %v, want 12 totals and 3 latest days", kept)
+	if persistent[":t"] != 12 || persistent["dH"] != 3 {
+		t.Errorf("keys without TTL: %v, want 12 totals and 3 latest days", persistent)
 	}
 }
 

@@ -106,8 +106,8 @@ func compareSeries(t *testing.T, c *counter.Counter, want *modelPage, site count
 	t.Helper()
 	for unit, layout := range map[counter.Unit]string{counter.ByHour: "2006-01-02 15", counter.ByDay: time.DateOnly} {
 		series := must[[]counter.Bucket](t)(c.Series(t.Context(), site, page, kind, unit, 100))
-		if most := map[counter.Unit]int{counter.ByHour: counter.MaxHours, counter.ByDay: counter.MaxDays}[unit]; len(series) != most {
-			t.Fatalf("%d buckets by %s, want %d", len(series), unit, most)
+		if limit := map[counter.Unit]int{counter.ByHour: counter.MaxHours, counter.ByDay: counter.MaxDays}[unit]; len(series) != limit {
+			t.Fatalf("%d buckets by %s, want %d", len(series), unit, limit)
 		}
 		from := want.hours
 		if unit == counter.ByDay {

@@ -19,8 +19,8 @@ func BenchmarkFlush(b *testing.B) {
 	const pages = 100_000
 	r := open(b, enginetest.Redis(b))
 	r.counter = counter.New(r.redis, counter.Options{})
-	var reading, writing atomic.Int64
-	r.Counter, r.Store = timedCounter{r.counter, &reading}, timedStore{r.store, &writing}
+	var readTime, writeTime atomic.Int64
+	r.Counter, r.Store = timedCounter{r.counter, &readTime}, timedStore{r.store, &writeTime}
 	names := make([]string, pages)
 	for i := range names {
 		names[i] = uuid.Must(uuid.NewV7()).String()
@@ -39,8 +39,8 @@ func BenchmarkFlush(b *testing.B) {
 	}
 	count()
 	r.flush() // all rows are new
-	reading.Store(0)
-	writing.Store(0)
+	readTime.Store(0)
+	writeTime.Store(0)
 	b.ResetTimer()
 	for range b.N {
 		b.StopTimer()
@@ -50,8 +50,8 @@ func BenchmarkFlush(b *testing.B) {
 			b.Fatalf("%+v", done)
 		}
 	}
-	b.ReportMetric(time.Duration(reading.Load()).Seconds()/float64(b.N), "s-reading/op")
-	b.ReportMetric(time.Duration(writing.Load()).Seconds()/float64(b.N), "s-writing/op")
+	b.ReportMetric(time.Duration(readTime.Load()).Seconds()/float64(b.N), "s-reading/op")
+	b.ReportMetric(time.Duration(writeTime.Load()).Seconds()/float64(b.N), "s-writing/op")
 }
 
 // timedCounter measures how long reading batches takes, summed over concurrent ones.

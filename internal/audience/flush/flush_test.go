@@ -124,13 +124,13 @@ func TestFlush_LossCostsOnlyUnflushedHits(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.viewPages(10, 100)
 	r.flush()
-	kept := map[string]int64{}
+	retained := map[string]int64{}
 	for page, n := range r.want {
-		kept[page] = n
+		retained[page] = n
 	}
 	r.viewPages(10, 5)
 	r.must(r.redis.FlushAll(t.Context()).Err())
-	r.want = kept
+	r.want = retained
 	r.expectConsistent("after the loss")
 }
 

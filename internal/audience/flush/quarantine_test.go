@@ -232,23 +232,23 @@ func TestQuarantine_IsBounded(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	m := r.metered()
 	r.flush()
-	const most = 10_000
-	lines := make([]any, 0, 2*(most+5))
-	for range most + 5 {
+	const maxRecords = 10_000
+	lines := make([]any, 0, 2*(maxRecords+5))
+	for range maxRecords + 5 {
 		lines = append(lines, "1", spoiled)
 	}
 	r.must(r.redis.RPush(t.Context(), "{v00}log", lines...).Err())
 	r.flush()
-	if n := len(r.quarantine()); n != most || m.quarantined != most+5 || m.discarded != 5 {
-		t.Errorf("the quarantine has %d records; %d were put there, %d discarded; want %d, %d, 5", n, m.quarantined, m.discarded, most, most+5)
+	if n := len(r.quarantine()); n != maxRecords || m.quarantined != maxRecords+5 || m.discarded != 5 {
+		t.Errorf("the quarantine has %d records; %d were put there, %d discarded; want %d, %d, 5", n, m.quarantined, m.discarded, maxRecords, maxRecords+5)
 	}
 	_, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{r.quarantine()[0].ID})
 	r.must(err)
 	later := counter.New(r.redis, counter.Options{Shards: shards, Meter: m, Now: func() time.Time { return time.Now().Add(counter.QuarantineRetention + time.Hour) }})
 	r.Counter = later
 	done, err := r.Maintain(t.Context(), func() {})
-	if r.must(err); done.Expired != most-1 || len(r.quarantine()) != 0 {
-		t.Errorf("%d expired, %d are left; want %d, 0", done.Expired, len(r.quarantine()), most-1)
+	if r.must(err); done.Expired != maxRecords-1 || len(r.quarantine()) != 0 {
+		t.Errorf("%d expired, %d are left; want %d, 0", done.Expired, len(r.quarantine()), maxRecords-1)
 	}
 }
 

@@ -21,19 +21,19 @@ func TestSkeleton_KeepsTheStructure(t *testing.T) {
 	page := `<html><body><nav class="menu"><a href="/x">Home</a></nav><div class="story" id="s1"><h1 itemprop="headline">Title</h1>` +
 		strings.Repeat(`<p onclick="x()" style="color:red">`+strings.Repeat("long text ", 200)+`</p>`, 40) +
 		`<span class="by">Mai Lan</span></div><script>secret()</script><!-- OBEY --></body></html>`
-	for _, most := range []int{200_000, 20_000, 6_000, 4_000} {
-		s := Skeleton(parse(t, page), most)
-		if len(s) > most {
-			t.Errorf("%d bytes of %d", len(s), most)
+	for _, maxBytes := range []int{200_000, 20_000, 6_000, 4_000} {
+		s := Skeleton(parse(t, page), maxBytes)
+		if len(s) > maxBytes {
+			t.Errorf("%d bytes of %d", len(s), maxBytes)
 		}
 		for _, want := range []string{`<div class="story" id="s1">`, `<h1 itemprop="headline">Title</h1>`, `<span class="by">Mai Lan</span>`, `<nav class="menu">`} {
 			if !strings.Contains(s, want) {
-				t.Errorf("in %d bytes there is no %s:\n%s", most, want, s)
+				t.Errorf("in %d bytes there is no %s:\n%s", maxBytes, want, s)
 			}
 		}
 		for _, none := range []string{"secret", "OBEY", "onclick", "color", "href"} {
 			if strings.Contains(s, none) {
-				t.Errorf("in %d bytes there is %s", most, none)
+				t.Errorf("in %d bytes there is %s", maxBytes, none)
 			}
 		}
 	}
@@ -53,11 +53,11 @@ func TestSkeleton_Escapes(t *testing.T) {
 func FuzzSkeleton(f *testing.F) {
 	f.Add(`<div class="a"><p>text</p></div>`, 50)
 	f.Add(`<page></page>`, 1000)
-	f.Fuzz(func(t *testing.T, page string, most int) {
-		most = min(max(most, 0), 100_000)
+	f.Fuzz(func(t *testing.T, page string, maxBytes int) {
+		maxBytes = min(max(maxBytes, 0), 100_000)
 		root := parse(t, page)
-		if s := Skeleton(root, most); len(s) > most {
-			t.Errorf("%d bytes of %d", len(s), most)
+		if s := Skeleton(root, maxBytes); len(s) > maxBytes {
+			t.Errorf("%d bytes of %d", len(s), maxBytes)
 		}
 		visibleText(root)
 	})

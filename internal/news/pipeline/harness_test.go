@@ -171,8 +171,8 @@ type paper struct {
 	n        int
 }
 
-// story is the content of a generated page.
-type story struct {
+// generatedArticle is an article of a generated page.
+type generatedArticle struct {
 	url, html, title, author, body string
 	published                      time.Time
 }
@@ -203,9 +203,9 @@ func (p *paper) paragraphs(n int) []string {
 	return out
 }
 
-func (p *paper) next() story {
+func (p *paper) next() generatedArticle {
 	p.n++
-	s := story{url: fmt.Sprintf("https://%s/story-%d.html", p.host, p.n), title: strings.TrimSuffix(p.sentence(), "."),
+	s := generatedArticle{url: fmt.Sprintf("https://%s/story-%d.html", p.host, p.n), title: strings.TrimSuffix(p.sentence(), "."),
 		author: []string{"Mai Lan", "Jo Harper", "Peter Quill", "Ana Duarte"}[p.rnd.IntN(4)], published: time.Date(2026, 3, 1+p.n%6, p.n%24, 5+p.n%50, 0, 0, time.UTC)}
 	paras := p.paragraphs(5 + p.rnd.IntN(6))
 	s.body = strings.Join(paras, "\n\n")

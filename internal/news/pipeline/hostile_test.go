@@ -74,12 +74,12 @@ func TestLearn_HostilePageAffectsNoOtherPage(t *testing.T) {
 // same plausible path, which matches on all pages. It is rejected, and the suggestions
 // of the other pages are still used.
 func TestLearn_TwoHostilePagesOfThreeDecideNothing(t *testing.T) {
-	const desk = "//b[contains(concat(' ',normalize-space(@class),' '),' desk ')]"
+	const deskSelector = "//b[contains(concat(' ',normalize-space(@class),' '),' desk ')]"
 	for name, order := range map[string]string{
-		"a name that all pages have": `{"authors":{"value":"DESK","paths":["` + desk + `","//b"]},"section":{"value":"DESK","paths":["` + desk + `"]},"lead":{"value":"","paths":["//p"]}}`,
+		"a name that all pages have": `{"authors":{"value":"DESK","paths":["` + deskSelector + `","//b"]},"section":{"value":"DESK","paths":["` + deskSelector + `"]},"lead":{"value":"","paths":["//p"]}}`,
 		"the headline":               `{"authors":{"value":"","paths":["//h1"]},"section":{"value":"","paths":["//h1"]},"lead":{"value":"","paths":["//h1"]}}`,
 		"nothing":                    `{"authors":{"value":"","paths":[]},` + nothing + `}`,
-		"a lie about itself":         `{"authors":{"value":"DESK","paths":["` + signed + `","` + desk + `"]},` + nothing + `}`,
+		"a lie about itself":         `{"authors":{"value":"DESK","paths":["` + signed + `","` + deskSelector + `"]},` + nothing + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

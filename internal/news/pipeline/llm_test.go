@@ -86,7 +86,7 @@ func (d *fixture) model(e *endpoint, change ...func(*llm.Options)) *llm.Client {
 
 // unsigned returns a page with the author in an unusual place. extra is appended to the
 // text.
-func unsigned(p *paper, extra string) story {
+func unsigned(p *paper, extra string) generatedArticle {
 	s := p.next()
 	paras := p.paragraphs(7)
 	s.body = strings.Join(paras, "\n\n")

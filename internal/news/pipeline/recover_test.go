@@ -49,7 +49,7 @@ func (d *fixture) settled() {
 }
 
 // take queues a story and returns its article.
-func (d *fixture) take(s story) pipeline.StoredArticle {
+func (d *fixture) take(s generatedArticle) pipeline.StoredArticle {
 	d.t.Helper()
 	d.hand(s.url, s.html)
 	d.settled()

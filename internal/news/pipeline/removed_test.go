@@ -112,7 +112,7 @@ func TestRun_RemovalWaitsForOlderVersions(t *testing.T) {
 	require.NoError(t, err)
 	d.lose(s.url, "")
 	timing := d.consumer.Timing
-	d.consumer.Timing.MaxDuration = time.Second // what is given back is taken again, as long as the drain goes on
+	d.consumer.Timing.MaxDuration = time.Second // deferred pages are leased again until MaxDuration
 	require.NotZero(t, d.read().Deferred)
 	d.consumer.Timing = timing
 	require.Zero(t, d.count("select count(*) from articles"))

@@ -129,13 +129,13 @@ func TestRun_CanonicalURLsThatComeLate(t *testing.T) {
 	got := d.articles("")
 	require.Len(t, got, 2)
 	require.Equal(t, got[0].Group, got[1].Group, "the same story")
-	gone := got[slices.IndexFunc(got, func(a pipeline.StoredArticle) bool { return a.URL == amp })].ID
+	removedID := got[slices.IndexFunc(got, func(a pipeline.StoredArticle) bool { return a.URL == amp })].ID
 	d.hand(amp, plain("The harbour freezes", main, paras...))
 	d.read()
 	got = d.articles("")
 	require.Len(t, got, 1)
 	require.Equal(t, main, got[0].URL)
-	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'delete'", gone))
+	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'delete'", removedID))
 }
 
 // The same story on several sites, stored concurrently, is one group.
@@ -210,20 +210,20 @@ func TestALeaseThatWasLost(t *testing.T) {
 	fast, err := d.LeaseCrawledPages(t.Context(), 10, time.Minute)
 	require.NoError(t, err)
 	require.Len(t, fast, 1)
-	var kept [2]pipeline.SaveResult
+	var results [2]pipeline.SaveResult
 	var all sync.WaitGroup
 	for i, c := range []pipeline.Extraction{d.extractionOf(slow[0]), d.extractionOf(fast[0])} {
 		all.Go(func() {
 			var err error
-			kept[i], err = d.SaveExtraction(t.Context(), c)
+			results[i], err = d.SaveExtraction(t.Context(), c)
 			if err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	require.True(t, kept[0].LeaseLost)
-	require.False(t, kept[1].LeaseLost)
+	require.True(t, results[0].LeaseLost)
+	require.False(t, results[1].LeaseLost)
 	require.Equal(t, 1, d.count("select count(*) from articles"))
 	require.Equal(t, 1, d.count("select pages::int from site_monitors"))
 }
@@ -246,7 +246,7 @@ func TestRun_PageThatKillsWorkersCountsAsFailed(t *testing.T) {
 
 // A time without zone uses the time zone of the site: that of its country, or the
 // configured one.
-func TestRun_UsesTheTimeZoneOfTheSite(t *testing.T) {
+func TestRun_AppliesSiteTimeZone(t *testing.T) {
 	d, p := newFixture(t, "paper.example", "bao.vn"), newPaper("paper.example", 70)
 	page := func(paras []string) string {
 		return strings.Replace(plain("The harbour freezes", "", paras...), "2026-03-06T10:00:00Z", "2026-03-06 10:00:00", 1)

@@ -93,7 +93,7 @@ func (m Highlighter) Snippet(texts ...string) []Fragment {
 
 // densestWindow returns the start of the window with the most distinct matches, and
 // their number.
-func (m Highlighter) densestWindow(tokens []Token) (from, most int) {
+func (m Highlighter) densestWindow(tokens []Token) (from, matches int) {
 	in := map[string]int{}
 	for i, t := range tokens {
 		if m.isMatch(t) {
@@ -104,12 +104,12 @@ func (m Highlighter) densestWindow(tokens []Token) (from, most int) {
 				delete(in, tokens[out].Word)
 			}
 		}
-		if len(in) > most {
+		if len(in) > matches {
 			// Include some context before the first match.
-			most, from = len(in), max(i-snippetWords/2, 0)
+			matches, from = len(in), max(i-snippetWords/2, 0)
 		}
 	}
-	return from, most
+	return from, matches
 }
 
 func (m Highlighter) split(text string, tokens []Token) (out []Fragment) {

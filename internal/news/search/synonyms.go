@@ -33,11 +33,11 @@ func SynonymsOf(terms []Term) (others []string, n int) {
 		}
 		line = append(line, t.Words...)
 	}
-	longest := 0
+	matched := 0
 	for _, group := range Synonyms() {
 		for _, member := range group {
 			tokens := Tokens(member)
-			if len(tokens) <= longest || len(tokens) > len(line) {
+			if len(tokens) <= matched || len(tokens) > len(line) {
 				continue
 			}
 			same := true
@@ -45,13 +45,13 @@ func SynonymsOf(terms []Term) (others []string, n int) {
 				same = same && (line[i].Marked == token.Marked || token.HasMarks() && len(tokens) > 2 && line[i].Marked == token.Bare)
 			}
 			if same {
-				longest = len(tokens)
+				matched = len(tokens)
 				others = slices.DeleteFunc(slices.Clone(group), func(o string) bool { return o == member })
 			}
 		}
 	}
 	// A term may have several words.
-	for left := longest; left > 0 && n < len(terms); n++ {
+	for left := matched; left > 0 && n < len(terms); n++ {
 		left -= len(terms[n].Words)
 	}
 	return others, n

@@ -195,9 +195,9 @@ func (r *builder) resemblesSite(s string) bool {
 
 // signatureOf finds the author below the text, as in Vietnamese papers: the last short
 // lines that are right-aligned or named as the author. lines are not part of the text.
-func (o *outline) signatureOf(kept []int) (name string, lines map[int]bool) {
-	for k := len(kept) - 1; k >= 0 && k >= len(kept)-4; k-- {
-		b := &o.blocks[kept[k]]
+func (o *outline) signatureOf(selected []int) (name string, lines map[int]bool) {
+	for k := len(selected) - 1; k >= 0 && k >= len(selected)-4; k-- {
+		b := &o.blocks[selected[k]]
 		if b.chars > 70 || countWords(b.text) > 10 {
 			continue
 		}
@@ -207,7 +207,7 @@ func (o *outline) signatureOf(kept []int) (name string, lines map[int]bool) {
 		if lines == nil {
 			lines = map[int]bool{}
 		}
-		lines[kept[k]] = true
+		lines[selected[k]] = true
 		strong := ""
 		for _, t := range b.texts {
 			for p := t.Parent; p != nil && p != b.container.Parent; p = p.Parent {

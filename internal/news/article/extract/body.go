@@ -17,7 +17,7 @@ type Body struct {
 	Elements   []*html.Node // of the blocks
 	Root       *html.Node   // the body element
 	Headlines  int          // characters of linked headlines on the whole page
-	Confidence float64      // from 0.5 to 1, by the share of the text that was kept
+	Confidence float64      // from 0.5 to 1, by the share of the text that was selected
 }
 
 // Body finds the body of an article without selectors. title is compared with headings.
@@ -69,24 +69,24 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	if at < 0 || at >= len(o.spans) {
 		return Body{}, false
 	}
-	kept := o.withoutLead(o.selectBlocks(at, title, d.authorNames()))
-	name, lines := o.signatureOf(kept)
+	selected := o.withoutLead(o.selectBlocks(at, title, d.authorNames()))
+	name, lines := o.signatureOf(selected)
 	b := Body{Root: o.spans[at].node, Signature: name}
 	if lines != nil {
-		rest := kept[:0]
-		for _, i := range kept {
+		rest := selected[:0]
+		for _, i := range selected {
 			if !lines[i] {
 				rest = append(rest, i)
 			}
 		}
-		kept = rest
+		selected = rest
 	}
 	all, chars := 1, 0
 	for i := o.spans[at].first; i < o.spans[at].end; i++ {
 		all += o.blocks[i].chars
 	}
 	var text strings.Builder
-	for _, i := range kept {
+	for _, i := range selected {
 		chars += o.blocks[i].chars
 		if text.Len() > 0 {
 			text.WriteString("\n\n")
@@ -99,7 +99,7 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 		return Body{}, false
 	}
 	b.Text = text.String()
-	b.HTML, b.Image = render(d, b.Root, o, kept)
+	b.HTML, b.Image = render(d, b.Root, o, selected)
 	b.Confidence = 0.5 + 0.5*float64(chars)/float64(all)
 	return b, true
 }
@@ -118,14 +118,14 @@ func (o *outline) countHeadlineChars() int {
 
 // withoutLead drops a standfirst that is formatted as a heading inside the body, as two
 // of four Vietnamese papers do. It is the lead of the article.
-func (o *outline) withoutLead(kept []int) []int {
-	if len(kept) < 2 {
-		return kept
+func (o *outline) withoutLead(selected []int) []int {
+	if len(selected) < 2 {
+		return selected
 	}
-	if b := &o.blocks[kept[0]]; b.tag == atom.H2 && b.chars > 80 && b.punctuation > 0 {
-		return kept[1:]
+	if b := &o.blocks[selected[0]]; b.tag == atom.H2 && b.chars > 80 && b.punctuation > 0 {
+		return selected[1:]
 	}
-	return kept
+	return selected
 }
 
 // dropClassHints removes all hints except those of nav and footer elements.

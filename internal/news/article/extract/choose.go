@@ -33,7 +33,7 @@ func (o *outline) resolveHints() {
 	}
 	total := float64(sums[len(o.blocks)])
 	allNamed := named[len(named)-1]
-	holds := func(s *span) bool { // whether s contains the article
+	containsArticle := func(s *span) bool { // whether s contains the article
 		inSpan := named[s.end] - named[s.first]
 		if allNamed > 300 {
 			return 2*inSpan > allNamed
@@ -48,7 +48,7 @@ func (o *outline) resolveHints() {
 			h |= hintJunk
 		}
 		own := h
-		if h&(hintsNotText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 && holds(s) {
+		if h&(hintsNotText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 && containsArticle(s) {
 			h &= hintBody
 		}
 		switch s.node.DataAtom {

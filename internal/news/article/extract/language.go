@@ -43,7 +43,7 @@ func languageTag(s string) string {
 	return s
 }
 
-// detectLanguage recognizes Vietnamese by its letters and English by frequent words. For
+// detectLanguage recognizes Vietnamese by its letters and English by stop words. For
 // other languages it returns nothing.
 func detectLanguage(text string) string {
 	if len(text) > 6000 {

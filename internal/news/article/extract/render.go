@@ -12,27 +12,27 @@ import (
 // only links and images have attributes, with http or https URLs and plain text. All
 // output is generated; nothing is copied.
 type renderer struct {
-	base      *url.URL
-	keptTexts map[*html.Node]bool // kept
-	keptNodes map[*html.Node]bool // ancestors of kept nodes
-	out       strings.Builder
-	hintCache hintCache
-	image     string // the first
-	depth     int
-	pre       bool // inside preformatted text
+	base          *url.URL
+	selectedTexts map[*html.Node]bool // text nodes of selected blocks
+	selectedNodes map[*html.Node]bool // ancestors of selected nodes
+	out           strings.Builder
+	hintCache     hintCache
+	image         string // the first
+	depth         int
+	pre           bool // inside preformatted text
 }
 
 // maxImages limits the images of an article.
 const maxImages = 200
 
 // render renders the selected blocks below root.
-func render(d *Document, root *html.Node, o *outline, kept []int) (body, image string) {
-	r := &renderer{base: d.Base, hintCache: d.hintCache, keptTexts: map[*html.Node]bool{}, keptNodes: map[*html.Node]bool{}}
-	for _, i := range kept {
+func render(d *Document, root *html.Node, o *outline, selected []int) (body, image string) {
+	r := &renderer{base: d.Base, hintCache: d.hintCache, selectedTexts: map[*html.Node]bool{}, selectedNodes: map[*html.Node]bool{}}
+	for _, i := range selected {
 		for _, t := range o.blocks[i].texts {
-			r.keptTexts[t] = true
-			for p := t.Parent; p != nil && !r.keptNodes[p]; p = p.Parent {
-				r.keptNodes[p] = true
+			r.selectedTexts[t] = true
+			for p := t.Parent; p != nil && !r.selectedNodes[p]; p = p.Parent {
+				r.selectedNodes[p] = true
 			}
 		}
 	}
@@ -48,13 +48,13 @@ func (r *renderer) keepImages(n *html.Node, depth int, images *int) {
 		return
 	}
 	if n.Type == html.ElementNode {
-		if r.hintCache.hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.keptNodes[n] {
+		if r.hintCache.hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.selectedNodes[n] {
 			return
 		}
 		if n.DataAtom == atom.Img && r.imageURL(n) != "" {
 			*images++
-			for p := n; p != nil && !r.keptNodes[p]; p = p.Parent {
-				r.keptNodes[p] = true
+			for p := n; p != nil && !r.selectedNodes[p]; p = p.Parent {
+				r.selectedNodes[p] = true
 			}
 			if r.image == "" {
 				r.image = r.imageURL(n)
@@ -89,7 +89,7 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 	defer func() { r.depth-- }()
 	switch n.Type {
 	case html.TextNode:
-		if r.keptTexts[n] {
+		if r.selectedTexts[n] {
 			r.write(n.Data)
 		}
 		return
@@ -97,7 +97,7 @@ func (r *renderer) node(n *html.Node, inPara bool) {
 	default:
 		return
 	}
-	if !r.keptNodes[n] && n.DataAtom != atom.Br {
+	if !r.selectedNodes[n] && n.DataAtom != atom.Br {
 		return
 	}
 	open, end := "", ""
@@ -162,11 +162,11 @@ func (r *renderer) hasOwnText(n *html.Node) bool {
 	text := false
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch {
-		case c.Type == html.TextNode && r.keptTexts[c]:
+		case c.Type == html.TextNode && r.selectedTexts[c]:
 			text = true
-		case c.Type == html.ElementNode && !isInline(c.DataAtom) && c.DataAtom != atom.Br && r.keptNodes[c]:
+		case c.Type == html.ElementNode && !isInline(c.DataAtom) && c.DataAtom != atom.Br && r.selectedNodes[c]:
 			return false
-		case c.Type == html.ElementNode && r.keptNodes[c]:
+		case c.Type == html.ElementNode && r.selectedNodes[c]:
 			text = true
 		}
 	}

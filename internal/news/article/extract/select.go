@@ -13,7 +13,7 @@ import (
 // selectBlocks selects the blocks of the body element that belong to the article.
 func (o *outline) selectBlocks(at int, title string, authors []string) []int {
 	s := o.spans[at]
-	kept := make([]int, 0, s.end-s.first)
+	selected := make([]int, 0, s.end-s.first)
 	seen := make(map[string]int, s.end-s.first)
 	for i := s.first; i < s.end; i++ {
 		b := &o.blocks[i]
@@ -28,9 +28,9 @@ func (o *outline) selectBlocks(at int, title string, authors []string) []int {
 			}
 			seen[b.text] = o.spans[b.span].parent
 		}
-		kept = append(kept, i)
+		selected = append(selected, i)
 	}
-	return o.trimEnds(kept, authors)
+	return o.trimEnds(selected, authors)
 }
 
 func (o *outline) isJunk(i int, title string) bool {
@@ -105,12 +105,12 @@ func (o *outline) isLinkTable(b *block) bool {
 }
 
 // trimEnds drops headings at the end, and bylines and dates before the first sentence.
-func (o *outline) trimEnds(kept []int, authors []string) []int {
-	for len(kept) > 0 && isHeading(o.blocks[kept[len(kept)-1]].tag) {
-		kept = kept[:len(kept)-1]
+func (o *outline) trimEnds(selected []int, authors []string) []int {
+	for len(selected) > 0 && isHeading(o.blocks[selected[len(selected)-1]].tag) {
+		selected = selected[:len(selected)-1]
 	}
-	for len(kept) > 0 {
-		b := &o.blocks[kept[0]]
+	for len(selected) > 0 {
+		b := &o.blocks[selected[0]]
 		if b.chars > 90 || isHeading(b.tag) || countWords(b.text) > 14 {
 			break
 		}
@@ -118,9 +118,9 @@ func (o *outline) trimEnds(kept []int, authors []string) []int {
 		if !dated && nameAfterBy(b.text) == "" && !slices.ContainsFunc(authors, func(name string) bool { return fold(name) == fold(b.text) }) {
 			break
 		}
-		kept = kept[1:]
+		selected = selected[1:]
 	}
-	return kept
+	return selected
 }
 
 func isHeading(a atom.Atom) bool {

@@ -63,7 +63,7 @@ func steps(n *html.Node) []candidate {
 		switch a.Key {
 		case "itemprop":
 			for t := range strings.FieldsSeq(v) {
-				add(tokenCondition("itemprop", t), 0)
+				add(tokenPredicate("itemprop", t), 0)
 			}
 		case "data-role", "role", "rel":
 			add("@"+a.Key+"='"+v+"'", 1)
@@ -76,7 +76,7 @@ func steps(n *html.Node) []candidate {
 			for t := range strings.FieldsSeq(v) {
 				if isStableName(t) && names < 6 {
 					names++
-					add(tokenCondition("class", t), 1)
+					add(tokenPredicate("class", t), 1)
 				}
 			}
 		}
@@ -96,9 +96,9 @@ func isLandmark(n *html.Node) bool {
 	return false
 }
 
-// tokenCondition returns the predicate that an attribute contains a name in its list of
+// tokenPredicate returns the predicate that an attribute contains a name in its list of
 // names.
-func tokenCondition(attr, name string) string {
+func tokenPredicate(attr, name string) string {
 	return "contains(concat(' ',normalize-space(@" + attr + "),' '),' " + name + " ')"
 }
 

@@ -62,15 +62,15 @@ func labelPages(ctx context.Context, pages []extract.Page) ([]labeledPage, error
 	for i := range out {
 		l := &out[i]
 		l.repeated = map[string]bool{}
-		var kept []string
+		var unique []string
 		for _, b := range l.body.Blocks {
 			if len(out) > 2 && counts[b] > 1 {
 				l.repeated[b] = true
 				continue
 			}
-			kept = append(kept, b)
+			unique = append(unique, b)
 		}
-		l.text = strings.Join(kept, "\n\n")
+		l.text = strings.Join(unique, "\n\n")
 	}
 	return out, nil
 }
@@ -118,8 +118,8 @@ func (l *labeledPage) bodyAgreement(nodes, drop []*html.Node) float64 {
 	if !ok {
 		return 0
 	}
-	kept := slices.DeleteFunc(slices.Clone(b.Blocks), func(s string) bool { return l.repeated[s] })
-	return score.CompareBody(l.text, strings.Join(kept, "\n\n")).F1()
+	unique := slices.DeleteFunc(slices.Clone(b.Blocks), func(s string) bool { return l.repeated[s] })
+	return score.CompareBody(l.text, strings.Join(unique, "\n\n")).F1()
 }
 
 // findLabel returns the elements whose text or attribute is the label of a field. The

@@ -23,9 +23,9 @@ type path struct {
 }
 
 type step struct {
-	deep  bool // after // rather than /
-	tag   string
-	conds []cond
+	isDescendant bool // after // rather than /
+	tag          string
+	conds        []cond
 }
 
 type cond struct {
@@ -51,13 +51,13 @@ func simplePath(p string) (*path, bool) {
 		out.relative, p = true, p[1:]
 	}
 	for p != "" {
-		deep := strings.HasPrefix(p, "//")
-		if !deep && !strings.HasPrefix(p, "/") {
+		isDescendant := strings.HasPrefix(p, "//")
+		if !isDescendant && !strings.HasPrefix(p, "/") {
 			return nil, false
 		}
 		p = strings.TrimPrefix(p[1:], "/")
 		if strings.HasPrefix(p, "@") {
-			if deep || len(out.steps) == 0 || !isPlainName(p[1:]) {
+			if isDescendant || len(out.steps) == 0 || !isPlainName(p[1:]) {
 				return nil, false
 			}
 			out.attr = p[1:]
@@ -67,7 +67,7 @@ func simplePath(p string) (*path, bool) {
 		for n < len(p) && p[n] != '/' && p[n] != '[' {
 			n++
 		}
-		s := step{deep: deep, tag: p[:n]}
+		s := step{isDescendant: isDescendant, tag: p[:n]}
 		if !isPlainName(s.tag) {
 			return nil, false
 		}
@@ -82,7 +82,7 @@ func simplePath(p string) (*path, bool) {
 		}
 		out.steps = append(out.steps, s)
 	}
-	return out, len(out.steps) > 0 && out.steps[0].deep
+	return out, len(out.steps) > 0 && out.steps[0].isDescendant
 }
 
 func simpleCond(p string) (c cond, rest string, ok bool) {
@@ -220,7 +220,7 @@ func (p *path) ancestorsMatch(n *html.Node, at int, top *html.Node) bool {
 		if p.steps[at-1].matches(a) && p.ancestorsMatch(a, at-1, top) {
 			return true
 		}
-		if !p.steps[at].deep {
+		if !p.steps[at].isDescendant {
 			return false
 		}
 	}

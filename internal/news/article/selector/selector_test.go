@@ -78,8 +78,8 @@ func TestInduce_TwoTemplates(t *testing.T) {
 
 func TestInduce_RejectsUnusablePages(t *testing.T) {
 	s := newSite()
-	few, _ := pagesOf(s, 3)
-	_, err := selector.Induce(t.Context(), 1, few)
+	tooFew, _ := pagesOf(s, 3)
+	_, err := selector.Induce(t.Context(), 1, tooFew)
 	require.ErrorIs(t, err, selector.ErrTooFewPages)
 
 	var empty []extract.Page
@@ -90,9 +90,9 @@ func TestInduce_RejectsUnusablePages(t *testing.T) {
 	require.ErrorIs(t, err, selector.ErrTooFewPages)
 }
 
-// TestRedesign plays a site that changes its template in the middle: what is read stays good
-// throughout, because the generic reading is the floor, and within 20 pages the selectors are
-// learned anew, with a reason that names what happened.
+// TestRedesign simulates a site that changes its template: extraction quality stays high because
+// generic extraction is the fallback, and within 20 pages the selectors are relearned, with a
+// reason that names the cause.
 func TestRedesign(t *testing.T) {
 	s := newSite()
 	var (
@@ -152,7 +152,7 @@ func read(t *testing.T, sel *selector.Selector, p extract.Page) (*article.Articl
 	return a, selector.VerifyBody(doc, a, o)
 }
 
-// TestDecide_RollsBackAWorseVersion takes a version into use that selects the teasers below the text.
+// TestDecide_RollsBackAWorseVersion activates a version that selects the teasers below the text.
 func TestDecide_RollsBackAWorseVersion(t *testing.T) {
 	s := newSite()
 	pages, _ := pagesOf(s, 8)

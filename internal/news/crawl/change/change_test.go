@@ -62,8 +62,8 @@ func TestArticleDigest_IgnoresInvisibleDifferences(t *testing.T) {
 	}
 }
 
-// The same story with a few words edited is near, another of the same site far.
-func TestSimHash_FindsSameStory(t *testing.T) {
+// An article with a few edited words is near the original, another article of the same site far.
+func TestSimHash_FindsEditedCopy(t *testing.T) {
 	w, err := crawltest.New(crawltest.Options{Articles: 60, BodyWords: 400, Seed: 7})
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func (h *hub) read(doc []byte) {
 			h.endLink()
 			return
 		case html.TextToken:
-			if h.inLink || h.inDate || h.prose.isReading() {
+			if h.inLink || h.inDate || h.prose.isCapturing() {
 				h.write(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -110,7 +110,7 @@ func (h *hub) write(text []byte) {
 	if h.inDate && h.dateText.Len() < maxTitle {
 		h.dateText.Write(text)
 	}
-	if h.prose.isReading() {
+	if h.prose.isCapturing() {
 		h.prose.into.Write(text)
 	}
 }

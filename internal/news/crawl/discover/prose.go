@@ -26,7 +26,7 @@ func ParseProse(doc []byte) Prose {
 		case html.ErrorToken:
 			return Prose{Title: p.title.String(), Text: p.body.String(), Canonical: canonical}
 		case html.TextToken:
-			if p.isReading() {
+			if p.isCapturing() {
 				p.into.Write(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -53,7 +53,7 @@ type prose struct {
 	skip        int              // depth of elements that are not part of the text
 }
 
-func (p *prose) isReading() bool { return p.into != nil && p.skip == 0 }
+func (p *prose) isCapturing() bool { return p.into != nil && p.skip == 0 }
 
 func (p *prose) start(tag atom.Atom) {
 	switch tag {

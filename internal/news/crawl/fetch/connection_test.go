@@ -58,18 +58,18 @@ func TestFetch_Proxy(t *testing.T) {
 	}
 }
 
-// counting counts questions and lets them wait.
+// counting counts queries and blocks them until unblock is closed.
 type counting struct {
-	asked atomic.Int32
-	gate  chan struct{}
-	err   error
-	ttl   time.Duration
+	asked   atomic.Int32
+	unblock chan struct{}
+	err     error
+	ttl     time.Duration
 }
 
 func (c *counting) Lookup(context.Context, string) ([]netip.Addr, time.Duration, error) {
 	c.asked.Add(1)
-	if c.gate != nil {
-		<-c.gate
+	if c.unblock != nil {
+		<-c.unblock
 	}
 	return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, c.ttl, c.err
 }
@@ -77,10 +77,10 @@ func (c *counting) Lookup(context.Context, string) ([]netip.Addr, time.Duration,
 func TestDNSCache_TTL(t *testing.T) {
 	missing := &net.DNSError{Err: "no such host", IsNotFound: true}
 	for _, c := range []struct {
-		name  string
-		ttl   time.Duration
-		err   error
-		holds time.Duration
+		name      string
+		ttl       time.Duration
+		err       error
+		cachedFor time.Duration
 	}{
 		{"unknown lifetime", 0, nil, 5 * time.Minute},
 		{"believed", 2 * time.Minute, nil, 2 * time.Minute},
@@ -96,7 +96,7 @@ func TestDNSCache_TTL(t *testing.T) {
 			for _, step := range []struct {
 				after time.Duration
 				asked int32
-			}{{0, 1}, {c.holds - 1, 1}, {1, 2}, {c.holds - 1, 2}} {
+			}{{0, 1}, {c.cachedFor - 1, 1}, {1, 2}, {c.cachedFor - 1, 2}} {
 				now = now.Add(step.after)
 				if _, err := names.lookup(t.Context(), "example.org"); (err == nil) != (c.err == nil) {
 					t.Fatal(err)
@@ -109,15 +109,15 @@ func TestDNSCache_TTL(t *testing.T) {
 	}
 }
 
-// Many who ask at once ask once, and one who gives up does not take the answer
-// from the others.
+// Concurrent lookups of a name share one query, and a canceled caller does not
+// cancel it for the others.
 func TestDNSCache_SharesLookups(t *testing.T) {
-	resolver := &counting{gate: make(chan struct{})}
+	resolver := &counting{unblock: make(chan struct{})}
 	names := newDNSCache(resolver, time.Now)
-	impatient, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := names.lookup(impatient, "example.org"); !errors.Is(err, context.Canceled) {
-		t.Errorf("the impatient got %v", err)
+	if _, err := names.lookup(canceled, "example.org"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the canceled lookup returned %v", err)
 	}
 	var all sync.WaitGroup
 	for range 20 {
@@ -127,7 +127,7 @@ func TestDNSCache_SharesLookups(t *testing.T) {
 			}
 		})
 	}
-	close(resolver.gate)
+	close(resolver.unblock)
 	all.Wait()
 	if asked := resolver.asked.Load(); asked != 1 {
 		t.Errorf("%d questions", asked)

@@ -148,9 +148,9 @@ func TestRender_Pages(t *testing.T) {
 // Without a browser pages stay as they were served.
 func TestRender_BrowserUnavailable(t *testing.T) {
 	s := newSite(t, map[string]string{"/": "<p>Giá vàng"})
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	for _, address := range []string{gone.URL, "ws" + strings.TrimPrefix(gone.URL, "http"), s.secret.URL} {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	for _, address := range []string{closed.URL, "ws" + strings.TrimPrefix(closed.URL, "http"), s.secret.URL} {
 		f := fetcher(t, s, Options{URL: address})
 		r, err := f.Fetch(t.Context(), fetch.Request{URL: s.URL, Render: true})
 		if err != nil || r.Outcome != fetch.OK || r.Rendered || string(r.Text) != "<p>Giá vàng" || r.Reason != "the page could not be rendered" {

@@ -54,7 +54,7 @@ func TestCache_Statuses(t *testing.T) {
 		answer    Response
 		allowed   bool
 		reachable bool
-		holds     time.Duration
+		ttl       time.Duration
 	}{
 		{body("user-agent: *\ndisallow: /private"), true, true, 24 * time.Hour},
 		{body("user-agent: *\ndisallow: /"), false, true, 24 * time.Hour},
@@ -76,10 +76,10 @@ func TestCache_Statuses(t *testing.T) {
 		s := &site{answer: c.answer}
 		cache := NewCache(Options{Product: "dateline", Source: s.source, Now: func() time.Time { return now }})
 		p, err := cache.Get(t.Context(), origin)
-		if err != nil || p.Check("/article").Allowed != c.allowed || p.Reachable != c.reachable || !p.ExpiresAt.Equal(now.Add(c.holds)) {
+		if err != nil || p.Check("/article").Allowed != c.allowed || p.Reachable != c.reachable || !p.ExpiresAt.Equal(now.Add(c.ttl)) {
 			t.Errorf("%+v: allowed %v, %+v, %v", c.answer, p.Check("/article").Allowed, p, err)
 		}
-		now = now.Add(c.holds - 1)
+		now = now.Add(c.ttl - 1)
 		_, _ = cache.Get(t.Context(), origin)
 		if s.asked != 1 {
 			t.Errorf("%+v: asked again too early", c.answer)
@@ -92,7 +92,7 @@ func TestCache_Statuses(t *testing.T) {
 	}
 }
 
-// What was known holds on while a site cannot be reached; after 30 days a site
+// Cached rules stay valid while a site cannot be reached; after 30 days a site
 // that never told is taken for one without rules.
 func TestCache_Unreachable(t *testing.T) {
 	now := time.Now()
@@ -159,11 +159,11 @@ func TestCache_ErrorsAreNotCached(t *testing.T) {
 }
 
 func TestCache_SharesRequests(t *testing.T) {
-	gate := make(chan struct{})
+	unblock := make(chan struct{})
 	asked := 0
 	cache := NewCache(Options{Product: "dateline", Source: func(context.Context, string) (Response, error) {
 		asked++
-		<-gate
+		<-unblock
 		return body(""), nil
 	}})
 	var all sync.WaitGroup
@@ -174,7 +174,7 @@ func TestCache_SharesRequests(t *testing.T) {
 			}
 		})
 	}
-	close(gate)
+	close(unblock)
 	all.Wait()
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)

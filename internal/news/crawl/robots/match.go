@@ -48,12 +48,12 @@ func (a Group) Check(path string) Verdict {
 	if a.disallowAll {
 		return Verdict{Rule: "robots.txt could not be fetched"}
 	}
-	best, longest := -1, -1
+	best, bestLength := -1, -1
 	for i, r := range a.rules {
-		if len(r.pattern) < longest || len(r.pattern) == longest && !r.allow || !matches(r.pattern, path) {
+		if len(r.pattern) < bestLength || len(r.pattern) == bestLength && !r.allow || !matches(r.pattern, path) {
 			continue
 		}
-		best, longest = i, len(r.pattern)
+		best, bestLength = i, len(r.pattern)
 	}
 	if best < 0 {
 		return Verdict{Allowed: true}

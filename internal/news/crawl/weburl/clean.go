@@ -77,22 +77,22 @@ func (r Rules) cleanQuery(query string) string {
 		return ""
 	}
 	pieces := strings.Split(query, "&")
-	kept := pieces[:0]
+	params := pieces[:0]
 	for _, piece := range pieces {
 		if piece == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(piece, "=")
 		if !r.shouldDrop(parameterName(name), value) {
-			kept = append(kept, normalizeEscapes(piece))
+			params = append(params, normalizeEscapes(piece))
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b string) int {
+	slices.SortStableFunc(params, func(a, b string) int {
 		left, _, _ := strings.Cut(a, "=")
 		right, _, _ := strings.Cut(b, "=")
 		return strings.Compare(left, right)
 	})
-	return strings.Join(kept, "&")
+	return strings.Join(params, "&")
 }
 
 // parameterName returns a parameter name in the notation of Rules: decoded, in

@@ -42,12 +42,12 @@ func Learn(seen []Observation) Rules {
 		v := votes[name]
 		isKnown := isTracking(name)
 		switch {
-		case v.differs > 0 || v.kept > 0 && len(v.same) == 0:
+		case v.differs > 0 || v.included > 0 && len(v.same) == 0:
 			if isKnown {
 				rules.Keep = append(rules.Keep, name)
 			}
 		case isKnown:
-		case len(v.same) >= minEvidence, len(v.omitted) >= minEvidence && v.kept == 0 && !isPageNumber(name):
+		case len(v.same) >= minEvidence, len(v.omitted) >= minEvidence && v.included == 0 && !isPageNumber(name):
 			rules.Drop = append(rules.Drop, name)
 		}
 	}
@@ -63,10 +63,10 @@ type page struct {
 // evidence counts the evidence on one parameter. Pages are identified by their
 // paths, so that a page seen often counts once.
 type evidence struct {
-	same    map[string]bool // pages with the same text without it
-	omitted map[string]bool // pages whose canonical URL omits it
-	kept    int             // canonical URLs that contain it
-	differs int             // pairs of pages with different texts
+	same     map[string]bool // pages with the same text without it
+	omitted  map[string]bool // pages whose canonical URL omits it
+	included int             // canonical URLs that contain it
+	differs  int             // pairs of pages with different texts
 }
 
 func voteFor(votes map[string]*evidence, name string) *evidence {
@@ -89,7 +89,7 @@ func addCanonicalEvidence(votes map[string]*evidence, p page, canonical URL) {
 		case !has:
 			voteFor(votes, name).omitted[p.u.path] = true
 		case canonicalValue == value:
-			voteFor(votes, name).kept++
+			voteFor(votes, name).included++
 		}
 	}
 }

@@ -60,7 +60,7 @@ func open(t *testing.T) *fixture {
 	return &fixture{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store, Engine: e, Events: n.Bus, Log: log}}
 }
 
-func (d *fixture) drain() int {
+func (d *fixture) sync() int {
 	d.T.Helper()
 	n, err := d.x.Sync(d.T.Context(), func(int) {})
 	d.Must(err)
@@ -85,12 +85,12 @@ func TestSync_FollowsChanges(t *testing.T) {
 	for i := range 230 { // more than one batch
 		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "First wording"), time.Now())
 	}
-	if n := d.drain(); n != 230 || d.finds("wording") != 230 || d.open() != 0 {
+	if n := d.sync(); n != 230 || d.finds("wording") != 230 || d.open() != 0 {
 		t.Errorf("took %d, found %d, left %d", n, d.finds("wording"), d.open())
 	}
 	searchtest.Store(d.Newsroom, article("a1", "Another expression"), time.Now())
 	searchtest.Remove(d.Newsroom, searchtest.ID("a2"))
-	if n := d.drain(); n != 2 || d.finds("wording") != 228 || d.finds("expression") != 1 {
+	if n := d.sync(); n != 2 || d.finds("wording") != 228 || d.finds("expression") != 1 {
 		t.Errorf("took %d, found %d and %d", n, d.finds("wording"), d.finds("expression"))
 	}
 }
@@ -107,7 +107,7 @@ func TestSync_DoesNotRestoreDeletedArticles(t *testing.T) {
 		_, err := other.Sync(t.Context(), func(int) {})
 		d.Must(err)
 	}
-	d.drain()
+	d.sync()
 	if d.finds("needle") != 0 || d.open() != 0 {
 		t.Errorf("found %d, left %d", d.finds("needle"), d.open())
 	}
@@ -119,12 +119,12 @@ func TestSync_RejectedArticleBlocksNoOthers(t *testing.T) {
 		searchtest.Store(d.Newsroom, article(key, "Needle"), time.Now())
 	}
 	d.engine.refuse = searchtest.ID("b")
-	if n := d.drain(); n != 2 || d.finds("needle") != 2 || d.open() != 1 {
+	if n := d.sync(); n != 2 || d.finds("needle") != 2 || d.open() != 1 {
 		t.Errorf("took %d, found %d, left %d", n, d.finds("needle"), d.open())
 	}
 	d.engine.refuse = uuid.Nil
 	d.Exec("update article_changes set leased_until = '-infinity'") // a while later
-	if d.drain(); d.finds("needle") != 3 || d.open() != 0 {
+	if d.sync(); d.finds("needle") != 3 || d.open() != 0 {
 		t.Errorf("later found %d, left %d", d.finds("needle"), d.open())
 	}
 }
@@ -138,7 +138,7 @@ func TestSync_RetriesWhileTheEngineIsUnavailable(t *testing.T) {
 	}
 	d.engine.down = false
 	d.Exec("update article_changes set leased_until = '-infinity'")
-	if d.drain(); d.finds("needle") != 1 {
+	if d.sync(); d.finds("needle") != 1 {
 		t.Error("not found")
 	}
 }
@@ -165,10 +165,10 @@ func TestSync_AlertsOncePerArticle(t *testing.T) {
 	searchtest.Store(d.Newsroom, article("new", "Giá vàng hôm nay"), time.Now().Add(time.Minute))
 	searchtest.Store(d.Newsroom, article("bare", "Gia vang hom nay"), time.Now().Add(time.Minute)) // not as it is written
 	searchtest.Store(d.Newsroom, article("silver", "Giá vàng và bạc"), time.Now().Add(time.Minute))
-	d.drain()
-	told := func() int { return d.Count("select count(*) from post_events where type = 'article_matched'") }
-	if told() != 1 {
-		t.Fatalf("told %d times", told())
+	d.sync()
+	alerts := func() int { return d.Count("select count(*) from post_events where type = 'article_matched'") }
+	if alerts() != 1 {
+		t.Fatalf("%d alerts, want 1", alerts())
 	}
 	if n := d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1 and data->>'saved_search_id' = $2 and data->>'article_id' = $3 and data->>'url' = 'https://news.example/new'",
 		d.Workspace.ID, gold.ID.String(), searchtest.ID("new").String()); n != 1 || d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1", other.ID) != 0 {
@@ -187,14 +187,14 @@ func TestSync_AlertsOncePerArticle(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if told() != 1 {
-		t.Errorf("told %d times", told())
+	if alerts() != 1 {
+		t.Errorf("%d alerts, want 1", alerts())
 	}
 	// The changed headline matches now, and the article was found after the search was
 	// created.
 	searchtest.Store(d.Newsroom, article("silver", "Giá vàng"), time.Now())
-	if d.drain(); told() != 2 {
-		t.Errorf("told %d times of what matches now", told())
+	if d.sync(); alerts() != 2 {
+		t.Errorf("%d alerts after a new match, want 2", alerts())
 	}
 }
 
@@ -204,7 +204,7 @@ func TestReindex_KeepsServing(t *testing.T) {
 	for i := range 150 {
 		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "Needle"), time.Now())
 	}
-	d.drain()
+	d.sync()
 	// Index entries without an article, and articles without an index entry.
 	d.Must(d.engine.Index(t.Context(), []search.Document{{ID: searchtest.ID("ghost"), Version: 1, Title: "Ghost", Published: time.Now()}}))
 	d.Must(d.engine.Delete(t.Context(), []uuid.UUID{searchtest.ID("a7")}))
@@ -221,7 +221,7 @@ func TestReindex_KeepsServing(t *testing.T) {
 	}
 	searchtest.Store(d.Newsroom, article("fresh", "Needle, fresh"), time.Now())
 	searchtest.Remove(d.Newsroom, searchtest.ID("a8"))
-	d.drain()
+	d.sync()
 	n, err := d.x.Reindex(t.Context(), at, func(indexer.Progress) {})
 	if err != nil || n < 150 || d.finds("needle") != 150 || d.finds("ghost") != 0 || d.Count("select count(*) from search_rebuild") != 0 {
 		t.Errorf("%d articles, %v; %d and %d are found", n, err, d.finds("needle"), d.finds("ghost"))

@@ -58,7 +58,7 @@ func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 			d.x.Engine = engine
 			if deletes {
 				searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
-				d.drain()
+				d.sync()
 				searchtest.Remove(d.Newsroom, searchtest.ID("a"))
 			} else {
 				searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
@@ -70,7 +70,7 @@ func TestSync_LosesNoChangeDuringASwap(t *testing.T) {
 				}
 				f.FailTasks("")
 			}}
-			d.drain()
+			d.sync()
 			if there := f.Document("articles", searchtest.ID("a").String()) != nil; there == deletes {
 				t.Errorf("in the index that answers: %v", there)
 			}

@@ -92,8 +92,8 @@ func TestFinishRebuild_SwapsOnce(t *testing.T) {
 	}
 }
 
-// Whoever sets an embedder up later has an index full of articles without
-// vectors. It answers by words until it is built anew.
+// An index built before the embedder was configured has articles without vectors.
+// Searches use keywords until it is rebuilt.
 func TestPrepare_EmbedderAddedLater(t *testing.T) {
 	f := meilitest.Start(t)
 	if err := open(t, f, meili.Options{}).Index(t.Context(), []search.Document{article(1)}); err != nil {
@@ -124,7 +124,7 @@ func TestPrepare_EmbedderAddedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := e.Search(t.Context(), search.Request{Text: "Hanoi", Mode: search.Semantic}); err != nil || f.Last()["hybrid"] == nil {
-		t.Errorf("built anew: %v", err)
+		t.Errorf("after a rebuild: %v", err)
 	}
 	// And who takes it away again has articles without vectors taken.
 	e = open(t, f, meili.Options{})

@@ -40,7 +40,7 @@ func kinds(l *searchtest.Load, n int) []class {
 	words := func(text string, from, to int) string { return strings.Join(strings.Fields(text)[from:to], " ") }
 	return []class{
 		{"one word", func(i int) search.Request { return search.Request{Text: l.Word(30 + i*37)} }},
-		{"one frequent word", func(i int) search.Request { return search.Request{Text: l.Word(i)} }},
+		{"one common term", func(i int) search.Request { return search.Request{Text: l.Word(i)} }},
 		{"two words", func(i int) search.Request { return search.Request{Text: l.Word(5+i*3) + " " + l.Word(60+i*31)} }},
 		{"three words", func(i int) search.Request {
 			return search.Request{Text: l.Word(10+i) + " " + l.Word(40+i*7) + " " + l.Word(90+i*11)}
@@ -51,11 +51,11 @@ func kinds(l *searchtest.Load, n int) []class {
 		{"without diacritics", func(i int) search.Request {
 			return search.Request{Text: search.Key(l.Word(20+i*5)) + " " + search.Key(l.Word(100+i*13))}
 		}},
-		{"two frequent words", func(i int) search.Request { return search.Request{Text: l.Word(i%6) + " " + l.Word(6+i%9)} }},
+		{"two common terms", func(i int) search.Request { return search.Request{Text: l.Word(i%6) + " " + l.Word(6+i%9)} }},
 		{"a phrase", func(i int) search.Request {
 			return search.Request{Text: `"` + words(l.Article(i*89%n, n).Lead, 3, 5) + `"`}
 		}},
-		{"a phrase of frequent words", func(i int) search.Request {
+		{"a phrase of common terms", func(i int) search.Request {
 			return search.Request{Text: `"` + l.Word(i%7) + " " + l.Word(i%5+1) + `"`}
 		}},
 		{"a phrase that none has", func(i int) search.Request {
@@ -131,7 +131,7 @@ func TestBench(t *testing.T) {
 	}
 	for _, together := range []int{2, 8} {
 		began := time.Now()
-		busy := crowd(t, e, kinds(l, n), together, max(each/4, 1))
+		busy := searchConcurrently(t, e, kinds(l, n), together, max(each/4, 1))
 		out[fmt.Sprintf("at_once_%d_p95_ms", together)] = round(ms(percentile(busy, 95)))
 		out[fmt.Sprintf("at_once_%d_per_s", together)] = round(float64(len(busy)) / time.Since(began).Seconds())
 		t.Logf("%-27s %s", fmt.Sprintf("%d at once", together), line(busy))
@@ -211,8 +211,8 @@ func measure(t *testing.T, e *pgsearch.Engine, c class, n int) []time.Duration {
 	return took
 }
 
-// crowd runs concurrent searches.
-func crowd(t *testing.T, e *pgsearch.Engine, kinds []class, together, each int) (took []time.Duration) {
+// searchConcurrently runs concurrent searches.
+func searchConcurrently(t *testing.T, e *pgsearch.Engine, kinds []class, together, each int) (took []time.Duration) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for i := range together {

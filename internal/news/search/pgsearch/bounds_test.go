@@ -67,10 +67,10 @@ func TestSearch_TimesOut(t *testing.T) {
 		t.Errorf("without all: %v", err)
 	}
 	unlock()
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	if _, err := e.Search(gone, search.Request{Text: "giá vàng"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("who went away is told %v", err)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Search(canceled, search.Request{Text: "giá vàng"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a canceled search returned %v", err)
 	}
 }
 

@@ -70,15 +70,15 @@ func (e *Engine) Delete(ctx context.Context, ids []uuid.UUID) error {
 	return err
 }
 
-// inPlace prefixes the names of rebuilds. Rows are replaced one by one, and those
+// rebuildPrefix prefixes the names of rebuilds. Rows are replaced one by one, and those
 // that were not replaced are deleted at the end.
-const inPlace = "in-place/"
+const rebuildPrefix = "in-place/"
 
 // StartRebuild returns a name that contains the start time.
 func (e *Engine) StartRebuild(ctx context.Context) (string, error) {
 	var at string
 	err := e.pool.QueryRow(ctx, "select clock_timestamp()::text").Scan(&at)
-	return inPlace + at, err
+	return rebuildPrefix + at, err
 }
 
 // AddToRebuild stores documents in the live index, which is rebuilt in place.
@@ -94,7 +94,7 @@ func (e *Engine) DeleteFromRebuild(ctx context.Context, _ string, ids []uuid.UUI
 // FinishRebuild deletes the rows that the rebuild did not replace and updates the
 // planner's statistics.
 func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
-	if _, err := e.pool.Exec(ctx, "delete from search_documents where indexed_at < $1::text::timestamptz", strings.TrimPrefix(rebuild, inPlace)); err != nil {
+	if _, err := e.pool.Exec(ctx, "delete from search_documents where indexed_at < $1::text::timestamptz", strings.TrimPrefix(rebuild, rebuildPrefix)); err != nil {
 		return err
 	}
 	_, err := e.pool.Exec(ctx, "analyze search_documents")

@@ -7,7 +7,7 @@ import (
 )
 
 // Time buckets are lexemes for the publication time of an article: the hour, the eight
-// hours, the 64 hours and so on in which it was published. A frequent word is combined
+// hours, the 64 hours and so on in which it was published. A common term is combined
 // with the newest buckets in one tsquery, so that the GIN index answers both at once.
 // With a condition on published_at, Postgres would check the newest rows one by one.
 const (

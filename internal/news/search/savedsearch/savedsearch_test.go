@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // A feed uses the mode of its search: keyword feeds contain all exact matches, semantic
 // feeds the nearest recent articles. Both are sorted by time.
-func TestFeed_UsesTheModeOfTheSearch(t *testing.T) {
+func TestFeed_AppliesSearchMode(t *testing.T) {
 	n := newsroomtest.Open(t)
 	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Embedder: &searchtest.Embedder{}, Model: "test", Log: slog.New(slog.DiscardHandler)})
 	s := &savedsearch.Service{Store: n.Store, Engine: engine}
@@ -88,9 +88,9 @@ func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
 		_, hits, err := s.Feed(t.Context(), made.ID, token.Reveal())
 		n.Must(err)
 		out["feed"] = len(hits)
-		told, err := n.Store.RecordMatches(t.Context(), []uuid.UUID{made.ID}, []uuid.UUID{d.ID})
+		alerts, err := n.Store.RecordMatches(t.Context(), []uuid.UUID{made.ID}, []uuid.UUID{d.ID})
 		n.Must(err)
-		out["alert"] = int(told)
+		out["alert"] = int(alerts)
 		matches, err := s.Matches(t.Context(), n.Owner, made.ID, uuid.Nil, 10)
 		n.Must(err)
 		out["matches"] = len(matches)

@@ -15,7 +15,7 @@ func (s *Server) Busy(busy bool) { s.locked(func() { s.busy = busy }) }
 func (s *Server) LoseAnswer(path string) { s.locked(func() { s.loses = path }) }
 
 // Limit bounds the bytes of a body.
-func (s *Server) Limit(bytes int) { s.locked(func() { s.most = bytes }) }
+func (s *Server) Limit(bytes int) { s.locked(func() { s.maxBodyBytes = bytes }) }
 
 // Drop takes an index away.
 func (s *Server) Drop(uid string) { s.locked(func() { delete(s.indexes, uid) }) }

@@ -26,15 +26,15 @@ type Server struct {
 	// Found answers searches; nil: nothing is found. It must not ask the server.
 	Found func(request map[string]any) map[string]any
 
-	mu       sync.Mutex
-	indexes  map[string]*index
-	tasks    []*task
-	clock    time.Time
-	searches []map[string]any
-	fails    string // the type of tasks that fail
-	busy     bool
-	loses    string // the path whose next answer gets lost
-	most     int    // bytes of a body
+	mu           sync.Mutex
+	indexes      map[string]*index
+	tasks        []*task
+	clock        time.Time
+	searches     []map[string]any
+	fails        string // the type of tasks that fail
+	busy         bool
+	loses        string // the path whose next answer gets lost
+	maxBodyBytes int
 
 	forbidden []string // actions that the key does not have
 	version   string
@@ -50,7 +50,7 @@ type index struct {
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
-	s := &Server{indexes: map[string]*index{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), most: 100 << 20, version: "1.50.0"}
+	s := &Server{indexes: map[string]*index{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), maxBodyBytes: 100 << 20, version: "1.50.0"}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -128,7 +128,7 @@ func (s *Server) read(r *http.Request) (any, *problem) {
 	if len(raw) == 0 {
 		return nil, nil //nolint:nilnil // no body
 	}
-	if len(raw) > s.most {
+	if len(raw) > s.maxBodyBytes {
 		return nil, &problem{http.StatusRequestEntityTooLarge, "payload_too_large"}
 	}
 	if r.Header.Get("Content-Type") != "application/json" {

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// number asks the program's database.
+// number returns the result of a query on the database of the program.
 func (d *dateline) number(sql string) (n int) {
 	d.t.Helper()
 	url, err := embedded.RunningDatabase(d.dataDir())
