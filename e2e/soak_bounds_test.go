@@ -72,7 +72,7 @@ func causes() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"a poller's request ends when the program starts or stops":          regexp.MustCompile(`Failed to poll for task`),
 		"a busy machine is late by a moment, and says so once a post":       regexp.MustCompile(`"a post is late"`),
-		"the first question for readiness comes before the worker":          regexp.MustCompile(`"not ready"`),
+		"readiness is checked before the worker has started":                regexp.MustCompile(`"health check failed".*no worker polls`),
 		"Temporal was slow to answer on a busy machine; it was asked again": regexp.MustCompile(`context deadline exceeded|Task processing failed with error|the next run tries`),
 	}
 }

@@ -82,7 +82,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	sick, metrics := n.sick()
 	p.scrape("slow", metrics)
 	free := n.fill()
-	p.fires("ClockDrift", "MemoryNearLimit", "DiskNearlyFull{instance:"+metrics+" volume:data", "CertificateExpiring{endpoint:public", "KeysetNotRotated",
+	p.fires("ClockDrift", "MemoryNearLimit", "DiskNearlyFull{instance:"+metrics+" severity:critical volume:data", "CertificateExpiring{endpoint:public", "KeysetNotRotated",
 		"DatabaseServerNearLimit", "RedisNearLimit")
 	openConnections(t, sick, 150)
 	p.fires("OpenFilesNearLimit", "PostsLate", "TaskQueueStalled{task_queue:dateline-post", "ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")

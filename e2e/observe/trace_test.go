@@ -149,7 +149,7 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 		}
 	}
 
-	for _, text := range []string{"request", "publishing did not succeed"} {
+	for _, text := range []string{"request", "publishing failed"} {
 		e2etest.Eventually(t, 20*time.Second, fmt.Sprintf("%q among the logs of the trace, sent", text), func() bool {
 			for _, l := range c.logsOf(trace) {
 				if l == text {
