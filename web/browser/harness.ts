@@ -134,7 +134,7 @@ export async function until(what: string, check: () => Promise<boolean> | boolea
     } catch {
       // not yet
     }
-    if (Date.now() > end) throw new Error(`waited in vain for ${what}`)
+    if (Date.now() > end) throw new Error(`timed out waiting for ${what}`)
     await new Promise((done) => setTimeout(done, 100))
   }
 }
