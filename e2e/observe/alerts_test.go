@@ -107,7 +107,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	p.fires("WorkersBehind{task_queue:dateline-post", "PostsSentLate", "HighRetryRate", "NetworkErrors{network:mastodon", "DeadLettersGrowing", "AccountAccessExpiring",
 		"AccountsNeedReconnect", "WebhookDeliveriesPending", "ArticlesStale")
 
-	t.Log("nobody gives connections back, and a lost post was looked for in vain")
+	t.Log("nobody gives connections back, and a lost post was not found")
 	p.scrape("slow", n.locked())
 	p.fires("DatabasePoolNearLimit", "PostsUncertain")
 

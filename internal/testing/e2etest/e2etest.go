@@ -77,7 +77,7 @@ func Eventually(t testing.TB, within time.Duration, what string, done func() boo
 			return
 		}
 	}
-	t.Fatalf("waited %s in vain for %s", within, what)
+	t.Fatalf("%[2]s: timed out after %[1]s", within, what)
 }
 
 // FreePort finds a port of this machine that nobody uses.
