@@ -82,6 +82,11 @@ func accessTable() map[string]access {
 		"checkAccount":            {least: workspace.Editor, scope: workspace.AccountsWrite},
 		"reconnectAccount":        {least: workspace.Editor, scope: workspace.AccountsWrite},
 		"disconnectAccount":       {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"listAccountGroups":       {least: workspace.Viewer, scope: workspace.AccountsRead},
+		"createAccountGroup":      {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"updateAccountGroup":      {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"deleteAccountGroup":      {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"listQueueSlots":          {least: workspace.Viewer, scope: workspace.PostsRead},
 		"getAccountChoice":        {least: workspace.Editor, scope: workspace.AccountsRead},
 		"makeAccountChoice":       {least: workspace.Editor, scope: workspace.AccountsWrite},
 

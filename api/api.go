@@ -101,7 +101,7 @@ type PostScheduler interface {
 	Edit(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
-	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
+	ScheduleDraft(ctx context.Context, g post.Guard, at scheduling.Time) (post.Post, error)
 }
 
 // PostReviewer moves posts through approval.
@@ -123,6 +123,7 @@ type DeadLetterHandler interface {
 // PostPreviewer shows how networks would treat a post, without storing it.
 type PostPreviewer interface {
 	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
+	Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]scheduling.Slot, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
 }
@@ -210,32 +211,33 @@ type Meter interface {
 // Server answers requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
-	Store      Store
-	Scheduler  Scheduler
-	Workflows  Workflows
-	Accounts   Accounts
-	Media      *media.Service
-	Exports    *archive.Archives
-	People     *workspace.Service
-	Login      *login.Service
-	Events     Live
-	Webhooks   Webhooks
-	Links      *shortlink.Service
-	Redirect   *shortlink.Redirector
-	ViewsStore ViewsStore
-	Views      *Views               // nil: readers are not counted
-	Crawl      *seeds.Service       // nil: the crawler is switched off
-	Archives   *warc.Exporter       // of what was crawled; with Crawl
-	Articles   *pipeline.Service    // likewise
-	Search     *savedsearch.Service // likewise
-	PublicURL  string               // where feeds are read
-	Checks     map[string]Check
-	System     System       // says how the installation is
-	Clock      Clock        // nil: not checked
-	Meter      Meter        // nil: nothing is counted
-	Page       http.Handler // what a browser gets at /, below /app and below /assets
-	Dashboard  bool         // Page has the dashboard
-	Log        *slog.Logger
+	Store         Store
+	Scheduler     Scheduler
+	Workflows     Workflows
+	Accounts      Accounts
+	AccountGroups AccountGroups
+	Media         *media.Service
+	Exports       *archive.Archives
+	People        *workspace.Service
+	Login         *login.Service
+	Events        Live
+	Webhooks      Webhooks
+	Links         *shortlink.Service
+	Redirect      *shortlink.Redirector
+	ViewsStore    ViewsStore
+	Views         *Views               // nil: readers are not counted
+	Crawl         *seeds.Service       // nil: the crawler is switched off
+	Archives      *warc.Exporter       // of what was crawled; with Crawl
+	Articles      *pipeline.Service    // likewise
+	Search        *savedsearch.Service // likewise
+	PublicURL     string               // where feeds are read
+	Checks        map[string]Check
+	System        System       // says how the installation is
+	Clock         Clock        // nil: not checked
+	Meter         Meter        // nil: nothing is counted
+	Page          http.Handler // what a browser gets at /, below /app and below /assets
+	Dashboard     bool         // Page has the dashboard
+	Log           *slog.Logger
 
 	MaxBodyBytes int64
 	Limits       Limits

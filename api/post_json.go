@@ -29,6 +29,7 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 	if !p.ScheduledTime.IsZero() {
 		out.ScheduledTime = &at
 	}
+	out.QueueGroupId = p.QueueGroupID
 	if p.Series != nil {
 		out.SeriesId, out.Occurrence = &p.Series.SeriesID, &p.Series.Name
 	}
@@ -99,8 +100,8 @@ func draftOf(body *spec.NewPost) scheduling.Draft {
 	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), SaveAsDraft: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
-		TrackLinks: value(body.TrackLinks),
-		Thread:     value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
+		TrackLinks: value(body.TrackLinks), When: string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
+		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
 	for account, o := range value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)
 	}

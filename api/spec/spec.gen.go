@@ -1010,6 +1010,21 @@ func (e WebhookUpdateStatus) Valid() bool {
 	}
 }
 
+// Defines values for When.
+const (
+	NextFree When = "next_free"
+)
+
+// Valid indicates whether the value is a known member of the When enum.
+func (e When) Valid() bool {
+	switch e {
+	case NextFree:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WorkspaceExportStatus.
 const (
 	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
@@ -1275,6 +1290,29 @@ type AccountFitness struct {
 
 	// Reasons Why it does not fit, or why that is not known.
 	Reasons []FitnessReason `json:"reasons"`
+}
+
+// AccountGroup Accounts that publish together. Its weekly slots are its queue.
+type AccountGroup struct {
+	Accounts  []openapi_types.UUID `json:"accounts"`
+	Color     string               `json:"color"`
+	CreatedAt time.Time            `json:"created_at"`
+	Id        openapi_types.UUID   `json:"id"`
+	Name      string               `json:"name"`
+	Slots     []QueueSlot          `json:"slots"`
+
+	// TimeZone IANA name; slots are on its wall clock.
+	TimeZone  string    `json:"time_zone"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AccountGroupEdit defines model for AccountGroupEdit.
+type AccountGroupEdit struct {
+	Accounts *[]openapi_types.UUID `json:"accounts,omitempty"`
+	Color    *string               `json:"color,omitempty"`
+	Name     *string               `json:"name,omitempty"`
+	Slots    *[]QueueSlot          `json:"slots,omitempty"`
+	TimeZone *string               `json:"time_zone,omitempty"`
 }
 
 // AccountHealth defines model for AccountHealth.
@@ -1872,9 +1910,14 @@ type DomainUpdate struct {
 
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
+	QueueGroupId *string `json:"queue_group_id,omitempty"`
+
 	// ScheduledTime Without it, the time that the draft has.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 	TimeZone      *string `json:"time_zone,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // EngineStatus defines model for EngineStatus.
@@ -2320,6 +2363,19 @@ type NetworkList struct {
 	Networks []Network `json:"networks"`
 }
 
+// NewAccountGroup defines model for NewAccountGroup.
+type NewAccountGroup struct {
+	Accounts []openapi_types.UUID `json:"accounts"`
+
+	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
+	Color *string      `json:"color,omitempty"`
+	Name  string       `json:"name"`
+	Slots *[]QueueSlot `json:"slots,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
 // NewExport defines model for NewExport.
 type NewExport struct {
 	From time.Time `json:"from"`
@@ -2374,6 +2430,9 @@ type NewPost struct {
 	// Overrides What differs on some accounts, by the account's id.
 	Overrides *map[string]Override `json:"overrides,omitempty"`
 
+	// QueueGroupId The account group whose queue is meant. Without it, `when` means the smallest group with slots that has all accounts. With scheduled_time, the time must be one of its slots.
+	QueueGroupId *string `json:"queue_group_id,omitempty"`
+
 	// ScheduledTime When to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 on the wall clock of time_zone. Only a draft may be without.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 
@@ -2388,6 +2447,9 @@ type NewPost struct {
 
 	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
 	TrackLinks *bool `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // NewSavedSearch defines model for NewSavedSearch.
@@ -2520,6 +2582,14 @@ type NewWebhook struct {
 type NewWorkspace struct {
 	Name     string  `json:"name"`
 	TimeZone *string `json:"time_zone,omitempty"`
+}
+
+// NextSlot Where the post would go in the queue of its accounts.
+type NextSlot struct {
+	At           time.Time          `json:"at"`
+	Name         string             `json:"name"`
+	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
+	TimeZone     string             `json:"time_zone"`
 }
 
 // Occurrence defines model for Occurrence.
@@ -2672,8 +2742,11 @@ type Post struct {
 	PostedAt   *time.Time `json:"posted_at,omitempty"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
-	Price      *Price `json:"price,omitempty"`
-	RetryCount int    `json:"retry_count"`
+	Price *Price `json:"price,omitempty"`
+
+	// QueueGroupId The account group whose queue the post has a slot of. Absent: none.
+	QueueGroupId *openapi_types.UUID `json:"queue_group_id,omitempty"`
+	RetryCount   int                 `json:"retry_count"`
 
 	// ScheduledTime With the offset of time_zone. Absent from a draft without a time.
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
@@ -2714,12 +2787,16 @@ type PostEdit struct {
 
 	// Overrides By the account's id; null takes one back. Accounts that are not named keep theirs.
 	Overrides     *map[string]*Override `json:"overrides,omitempty"`
+	QueueGroupId  *string               `json:"queue_group_id,omitempty"`
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread     *Thread `json:"thread,omitempty"`
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // PostOverride What differs on this account, with the three states of Override: absent is inherited, empty is none.
@@ -2738,6 +2815,9 @@ type PostPage struct {
 
 // PostPreview defines model for PostPreview.
 type PostPreview struct {
+	// NextSlot Where the post would go in the queue of its accounts.
+	NextSlot *NextSlot `json:"next_slot,omitempty"`
+
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
 
@@ -2798,6 +2878,7 @@ type PreviewedPost struct {
 	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
 	Language          *string              `json:"language,omitempty"`
 	Overrides         *map[string]Override `json:"overrides,omitempty"`
+	QueueGroupId      *string              `json:"queue_group_id,omitempty"`
 	ScheduledTime     *string              `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
@@ -2805,6 +2886,9 @@ type PreviewedPost struct {
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // Price What networks bill for publishing, once, by the price list that the operator has set.
@@ -2852,6 +2936,15 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueSlot A time of the week at which a queue publishes one post. When clocks skip it, it is that much later; when it comes twice, it is the first.
+type QueueSlot struct {
+	// Time Like 07:30.
+	Time string `json:"time"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
 }
 
 // RateLimit defines model for RateLimit.
@@ -3438,6 +3531,15 @@ type SiteWithSecret struct {
 	Site      Site    `json:"site"`
 }
 
+// SlotInstance defines model for SlotInstance.
+type SlotInstance struct {
+	At time.Time `json:"at"`
+
+	// PostId The post that has it. Absent: it is free.
+	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
+	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
+}
+
 // SystemAlert defines model for SystemAlert.
 type SystemAlert struct {
 	// Message What is wrong and what to do.
@@ -3986,6 +4088,9 @@ type WebhookWithSecret struct {
 	Webhook Webhook `json:"webhook"`
 }
 
+// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+type When string
+
 // Workspace defines model for Workspace.
 type Workspace struct {
 	// AuthorsNeedApproval Posts of authors require approval by an editor.
@@ -4489,6 +4594,12 @@ type PostTimelineParams struct {
 // PostTimelineParamsFormat defines parameters for PostTimeline.
 type PostTimelineParamsFormat string
 
+// ListQueueSlotsParams defines parameters for ListQueueSlots.
+type ListQueueSlotsParams struct {
+	From time.Time `form:"from" json:"from"`
+	To   time.Time `form:"to" json:"to"`
+}
+
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
 	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
@@ -4750,6 +4861,12 @@ type SchedulePostJSONRequestBody = NewPost
 // MakeAccountChoiceJSONRequestBody defines body for MakeAccountChoice for application/json ContentType.
 type MakeAccountChoiceJSONRequestBody = ChosenAccounts
 
+// CreateAccountGroupJSONRequestBody defines body for CreateAccountGroup for application/json ContentType.
+type CreateAccountGroupJSONRequestBody = NewAccountGroup
+
+// UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
+type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
+
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 
@@ -4896,6 +5013,18 @@ type ServerInterface interface {
 	// MakeAccountChoice Connects the accounts that are chosen.
 	// (POST /api/v1/account-choices/{id})
 	MakeAccountChoice(c *gin.Context, id openapi_types.UUID)
+	// ListAccountGroups Lists account groups with their queue slots.
+	// (GET /api/v1/account-groups)
+	ListAccountGroups(c *gin.Context)
+	// CreateAccountGroup Creates an account group.
+	// (POST /api/v1/account-groups)
+	CreateAccountGroup(c *gin.Context)
+	// DeleteAccountGroup Deletes an account group. Its posts stay scheduled.
+	// (DELETE /api/v1/account-groups/{id})
+	DeleteAccountGroup(c *gin.Context, id AccountID)
+	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
+	// (PATCH /api/v1/account-groups/{id})
+	UpdateAccountGroup(c *gin.Context, id AccountID)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
@@ -5148,6 +5277,9 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
+	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
+	// (GET /api/v1/queue-slots)
+	ListQueueSlots(c *gin.Context, params ListQueueSlotsParams)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
@@ -5460,6 +5592,82 @@ func (siw *ServerInterfaceWrapper) MakeAccountChoice(c *gin.Context) {
 	}
 
 	siw.Handler.MakeAccountChoice(c, id)
+}
+
+// ListAccountGroups operation middleware
+func (siw *ServerInterfaceWrapper) ListAccountGroups(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListAccountGroups(c)
+}
+
+// CreateAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) CreateAccountGroup(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateAccountGroup(c)
+}
+
+// DeleteAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAccountGroup(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteAccountGroup(c, id)
+}
+
+// UpdateAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) UpdateAccountGroup(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateAccountGroup(c, id)
 }
 
 // ListAccounts operation middleware
@@ -8375,6 +8583,41 @@ func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
 	siw.Handler.PostTimeline(c, id, params)
 }
 
+// ListQueueSlots operation middleware
+func (siw *ServerInterfaceWrapper) ListQueueSlots(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListQueueSlotsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListQueueSlots(c, params)
+}
+
 // ListSavedSearches operation middleware
 func (siw *ServerInterfaceWrapper) ListSavedSearches(c *gin.Context) {
 
@@ -10574,6 +10817,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.StartConnection)
 	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
 	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
+	router.GET(options.BaseURL+"/api/v1/account-groups", wrapper.ListAccountGroups)
+	router.POST(options.BaseURL+"/api/v1/account-groups", wrapper.CreateAccountGroup)
+	router.DELETE(options.BaseURL+"/api/v1/account-groups/:id", wrapper.DeleteAccountGroup)
+	router.PATCH(options.BaseURL+"/api/v1/account-groups/:id", wrapper.UpdateAccountGroup)
+	router.GET(options.BaseURL+"/api/v1/queue-slots", wrapper.ListQueueSlots)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
 	router.PATCH(options.BaseURL+"/api/v1/accounts/:id", wrapper.ChangeAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/check", wrapper.CheckAccount)
@@ -10868,6 +11116,174 @@ type MakeAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response MakeAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitMakeAccountChoiceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAccountGroupsRequestObject struct {
+}
+
+type ListAccountGroupsResponseObject interface {
+	VisitListAccountGroupsResponse(w http.ResponseWriter) error
+}
+
+type ListAccountGroups200JSONResponse struct {
+	Groups []AccountGroup `json:"groups"`
+}
+
+func (response ListAccountGroups200JSONResponse) VisitListAccountGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAccountGroupsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAccountGroupsdefaultApplicationProblemPlusJSONResponse) VisitListAccountGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAccountGroupRequestObject struct {
+	Body *CreateAccountGroupJSONRequestBody
+}
+
+type CreateAccountGroupResponseObject interface {
+	VisitCreateAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type CreateAccountGroup201JSONResponse AccountGroup
+
+func (response CreateAccountGroup201JSONResponse) VisitCreateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitCreateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAccountGroupRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type DeleteAccountGroupResponseObject interface {
+	VisitDeleteAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type DeleteAccountGroup204Response struct {
+}
+
+func (response DeleteAccountGroup204Response) VisitDeleteAccountGroupResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitDeleteAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAccountGroupRequestObject struct {
+	Id   AccountID `json:"id"`
+	Body *UpdateAccountGroupJSONRequestBody
+}
+
+type UpdateAccountGroupResponseObject interface {
+	VisitUpdateAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type UpdateAccountGroup200JSONResponse AccountGroup
+
+func (response UpdateAccountGroup200JSONResponse) VisitUpdateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitUpdateAccountGroupResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14901,6 +15317,51 @@ func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostT
 	return err
 }
 
+type ListQueueSlotsRequestObject struct {
+	Params ListQueueSlotsParams
+}
+
+type ListQueueSlotsResponseObject interface {
+	VisitListQueueSlotsResponse(w http.ResponseWriter) error
+}
+
+type ListQueueSlots200JSONResponse struct {
+	Slots []SlotInstance `json:"slots"`
+}
+
+func (response ListQueueSlots200JSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQueueSlotsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListQueueSlotsdefaultApplicationProblemPlusJSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSavedSearchesRequestObject struct {
 }
 
@@ -18110,6 +18571,18 @@ type StrictServerInterface interface {
 	// MakeAccountChoice Connects the accounts that are chosen.
 	// (POST /api/v1/account-choices/{id})
 	MakeAccountChoice(ctx context.Context, request MakeAccountChoiceRequestObject) (MakeAccountChoiceResponseObject, error)
+	// ListAccountGroups Lists account groups with their queue slots.
+	// (GET /api/v1/account-groups)
+	ListAccountGroups(ctx context.Context, request ListAccountGroupsRequestObject) (ListAccountGroupsResponseObject, error)
+	// CreateAccountGroup Creates an account group.
+	// (POST /api/v1/account-groups)
+	CreateAccountGroup(ctx context.Context, request CreateAccountGroupRequestObject) (CreateAccountGroupResponseObject, error)
+	// DeleteAccountGroup Deletes an account group. Its posts stay scheduled.
+	// (DELETE /api/v1/account-groups/{id})
+	DeleteAccountGroup(ctx context.Context, request DeleteAccountGroupRequestObject) (DeleteAccountGroupResponseObject, error)
+	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
+	// (PATCH /api/v1/account-groups/{id})
+	UpdateAccountGroup(ctx context.Context, request UpdateAccountGroupRequestObject) (UpdateAccountGroupResponseObject, error)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
@@ -18362,6 +18835,9 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
+	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
+	// (GET /api/v1/queue-slots)
+	ListQueueSlots(ctx context.Context, request ListQueueSlotsRequestObject) (ListQueueSlotsResponseObject, error)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
@@ -18741,6 +19217,142 @@ func (sh *strictHandler) MakeAccountChoice(ctx *gin.Context, id openapi_types.UU
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(MakeAccountChoiceResponseObject); ok {
 		if err := validResponse.VisitMakeAccountChoiceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAccountGroups operation middleware
+func (sh *strictHandler) ListAccountGroups(ctx *gin.Context) {
+	var request ListAccountGroupsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAccountGroups(ctx, request.(ListAccountGroupsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAccountGroups")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListAccountGroupsResponseObject); ok {
+		if err := validResponse.VisitListAccountGroupsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateAccountGroup operation middleware
+func (sh *strictHandler) CreateAccountGroup(ctx *gin.Context) {
+	var request CreateAccountGroupRequestObject
+
+	var body CreateAccountGroupJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAccountGroup(ctx, request.(CreateAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateAccountGroupResponseObject); ok {
+		if err := validResponse.VisitCreateAccountGroupResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteAccountGroup operation middleware
+func (sh *strictHandler) DeleteAccountGroup(ctx *gin.Context, id AccountID) {
+	var request DeleteAccountGroupRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAccountGroup(ctx, request.(DeleteAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteAccountGroupResponseObject); ok {
+		if err := validResponse.VisitDeleteAccountGroupResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateAccountGroup operation middleware
+func (sh *strictHandler) UpdateAccountGroup(ctx *gin.Context, id AccountID) {
+	var request UpdateAccountGroupRequestObject
+
+	request.Id = id
+
+	var body UpdateAccountGroupJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateAccountGroup(ctx, request.(UpdateAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateAccountGroupResponseObject); ok {
+		if err := validResponse.VisitUpdateAccountGroupResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21405,6 +22017,32 @@ func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTi
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PostTimelineResponseObject); ok {
 		if err := validResponse.VisitPostTimelineResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListQueueSlots operation middleware
+func (sh *strictHandler) ListQueueSlots(ctx *gin.Context, params ListQueueSlotsParams) {
+	var request ListQueueSlotsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListQueueSlots(ctx, request.(ListQueueSlotsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListQueueSlots")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListQueueSlotsResponseObject); ok {
+		if err := validResponse.VisitListQueueSlotsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

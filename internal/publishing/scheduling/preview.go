@@ -18,7 +18,8 @@ type PostPreview struct {
 	Problems []apperr.FieldError // that keep it from being scheduled
 	Warnings []post.Warning
 	Price    post.Price
-	TimeZone string // that the post would have
+	TimeZone string    // that the post would have
+	Next     *NextSlot // of the queue for its accounts; nil: no queue has them
 }
 
 // TargetPreview is a draft on one account.
@@ -66,7 +67,8 @@ func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft 
 	}
 	p.Status, p.Approval = post.Scheduled, post.Approval{} // as it will be
 	shown.Warnings = c.warnings(ctx, p)
-	return shown, nil
+	shown.Next, err = c.next().nextSlot(ctx, draft.QueueGroupID, c.targets)
+	return shown, err
 }
 
 // previewTarget counts and draws a post on one account.

@@ -11,11 +11,13 @@ import (
 )
 
 // Submit makes a draft wait for approval. It has to have a time, or be given
-// one: of change, only time and zone count.
+// one: of change, only time, zone and queue count.
 func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventSubmitted, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		setGroup, group := queueGroupOf(change)
 		return q.SubmitPost(ctx, db.SubmitPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
+			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
+			SetQueueGroup: setGroup, QueueGroupID: group})
 	})
 }
 

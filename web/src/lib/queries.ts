@@ -17,6 +17,16 @@ export const timelineQuery = (id: string) =>
 
 export const deadCountsQuery = queryOptions({ queryKey: ['dead-letters', 'counts'], queryFn: () => unwrap(api.GET('/api/v1/dead-letters/counts')) })
 
+export const groupsQuery = queryOptions({ queryKey: ['account-groups'], staleTime: 60_000, queryFn: async () => (await unwrap(api.GET('/api/v1/account-groups'))).groups })
+
+/** The slots of all queues in a time window, free and taken. */
+export const slotsQuery = (from: Date, to: Date) =>
+  queryOptions({
+    queryKey: ['queue-slots', from.toISOString(), to.toISOString()],
+    staleTime: 30_000,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/queue-slots', { params: { query: { from: from.toISOString(), to: to.toISOString() } } }))).slots,
+  })
+
 export const mediaQuery = (id: string) =>
   queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => unwrap(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
 

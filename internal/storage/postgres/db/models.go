@@ -1205,6 +1205,18 @@ type AccountChoice struct {
 	ExpiresAt   time.Time
 }
 
+type AccountGroup struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Name        string
+	Color       string
+	AccountIds  []uuid.UUID
+	TimeZone    string
+	Slots       json.RawMessage
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
 type ApiToken struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1634,6 +1646,8 @@ type ScheduledPost struct {
 	ApprovalAt             *time.Time
 	ApprovalNote           string
 	LinkBase               *string
+	QueueGroupID           *uuid.UUID
+	QueueSlot              *time.Time
 }
 
 type SearchDocument struct {
