@@ -49,6 +49,7 @@ func accessTable() map[string]access {
 		"schedulePost":       {least: workspace.Author, scope: workspace.PostsWrite},
 		"createPost":         {least: workspace.Author, scope: workspace.PostsWrite},
 		"previewPost":        {least: workspace.Author, scope: workspace.PostsWrite},
+		"getLinkCard":        {least: workspace.Author, scope: workspace.PostsWrite},
 		"createPosts":        {least: workspace.Author, scope: workspace.PostsWrite},
 		"editPost":           {least: workspace.Author, scope: workspace.PostsWrite},
 		"cancelPost":         {least: workspace.Author, scope: workspace.PostsWrite},

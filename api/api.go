@@ -215,6 +215,7 @@ type Server struct {
 	Scheduler     Scheduler
 	Workflows     Workflows
 	Accounts      Accounts
+	Cards         LinkCards
 	AccountGroups AccountGroups
 	Media         *media.Service
 	Exports       *archive.Archives

@@ -258,6 +258,7 @@ func reachable() map[string]reach {
 			return request{args: []any{id}, body: object{"occurrence": occurrence}}
 		}),
 
+		"getLinkCard":       authors(workspace.PostsWrite, func(*things) request { return request{query: "url=" + url.QueryEscape("https://news.example/flood")} }),
 		"listAccountGroups": viewers(workspace.AccountsRead, none),
 		"createAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"name": "Sports desk", "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}

@@ -2122,6 +2122,19 @@ type Link struct {
 	Url       string              `json:"url"`
 }
 
+// LinkCard defines model for LinkCard.
+type LinkCard struct {
+	Description *string `json:"description,omitempty"`
+
+	// Image A small JPEG as a data URL.
+	Image *string `json:"image,omitempty"`
+
+	// Site Its host.
+	Site  string  `json:"site"`
+	Title *string `json:"title,omitempty"`
+	Url   string  `json:"url"`
+}
+
 // LinkList defines model for LinkList.
 type LinkList struct {
 	Links      []Link  `json:"links"`
@@ -4367,6 +4380,11 @@ type GetFeedParams struct {
 // GetFeedParamsFormat defines parameters for GetFeed.
 type GetFeedParamsFormat string
 
+// GetLinkCardParams defines parameters for GetLinkCard.
+type GetLinkCardParams struct {
+	Url string `form:"url" json:"url"`
+}
+
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
 	// Post Only links whose clicks count for this post.
@@ -5151,6 +5169,9 @@ type ServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(c *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams)
+	// GetLinkCard Returns what networks show of a linked page.
+	// (GET /api/v1/link-card)
+	GetLinkCard(c *gin.Context, params GetLinkCardParams)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(c *gin.Context, params ListLinksParams)
@@ -6981,6 +7002,33 @@ func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 	}
 
 	siw.Handler.GetFeed(c, id, format, params)
+}
+
+// GetLinkCard operation middleware
+func (siw *ServerInterfaceWrapper) GetLinkCard(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLinkCardParams
+
+	// ------------- Required query parameter "url" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "url", c.Request.URL.Query(), &params.Url, runtime.BindQueryParameterOptions{Type: "string", Format: "uri"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter url: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetLinkCard(c, params)
 }
 
 // ListLinks operation middleware
@@ -10782,6 +10830,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
 	router.POST(options.BaseURL+"/api/v1/posts/preview", wrapper.PreviewPost)
+	router.GET(options.BaseURL+"/api/v1/link-card", wrapper.GetLinkCard)
 	router.GET(options.BaseURL+"/api/v1/posts/export", wrapper.ExportPosts)
 	router.GET(options.BaseURL+"/api/v1/series", wrapper.ListSeries)
 	router.POST(options.BaseURL+"/api/v1/series", wrapper.CreateSeries)
@@ -13239,6 +13288,49 @@ type GetFeeddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetFeeddefaultApplicationProblemPlusJSONResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkCardRequestObject struct {
+	Params GetLinkCardParams
+}
+
+type GetLinkCardResponseObject interface {
+	VisitGetLinkCardResponse(w http.ResponseWriter) error
+}
+
+type GetLinkCard200JSONResponse LinkCard
+
+func (response GetLinkCard200JSONResponse) VisitGetLinkCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkCarddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetLinkCarddefaultApplicationProblemPlusJSONResponse) VisitGetLinkCardResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18709,6 +18801,9 @@ type StrictServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(ctx context.Context, request GetFeedRequestObject) (GetFeedResponseObject, error)
+	// GetLinkCard Returns what networks show of a linked page.
+	// (GET /api/v1/link-card)
+	GetLinkCard(ctx context.Context, request GetLinkCardRequestObject) (GetLinkCardResponseObject, error)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
@@ -20641,6 +20736,32 @@ func (sh *strictHandler) GetFeed(ctx *gin.Context, id openapi_types.UUID, format
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetFeedResponseObject); ok {
 		if err := validResponse.VisitGetFeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLinkCard operation middleware
+func (sh *strictHandler) GetLinkCard(ctx *gin.Context, params GetLinkCardParams) {
+	var request GetLinkCardRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLinkCard(ctx, request.(GetLinkCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLinkCard")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetLinkCardResponseObject); ok {
+		if err := validResponse.VisitGetLinkCardResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -11,7 +11,7 @@ import { useMe } from '../../lib/session'
 import { MediaTooDialog, type AddedMedia, Shared } from './Versions'
 import { contentOf, copyOf, type Draft, draftOf, isBlank, newDraft, type Part, partsOf, withMediaToo, withParts } from './draft'
 import { type Count, Parts } from './Parts'
-import { TargetPreview } from './Preview'
+import { Previews } from './Preview'
 import { Schedule } from './Schedule'
 import { type Saving, useSaving } from './useSaving'
 
@@ -101,16 +101,14 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack gap="sm" component="section" aria-label={t('compose.preview')}>
+          <Stack gap="sm" component="section" aria-label={t('compose.preview')} className="dl-sticky" p={2}>
             <Title order={2} size="h4">
               {t('compose.preview')}
             </Title>
             {preview.error && <Alert color="red">{errorText(preview.error)}</Alert>}
             {isBlank(draft) && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
-            {!isBlank(draft) && preview.isPending && draft.accounts.map((id) => <Skeleton key={id} height={110} radius="md" />)}
-            {!isBlank(draft) && preview.data?.targets.map((target) => (
-              <TargetPreview key={target.account_id} target={target} parts={partsOf(draft, target.account_id)} />
-            ))}
+            {!isBlank(draft) && preview.isPending && <Skeleton height={220} radius="md" />}
+            {!isBlank(draft) && preview.data && <Previews targets={preview.data.targets} accounts={accounts} draft={seen} focus={current === 'all' ? undefined : current} />}
           </Stack>
         </Grid.Col>
       </Grid>
