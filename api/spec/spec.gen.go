@@ -1812,7 +1812,7 @@ type BulkPost struct {
 
 	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
-	// rest of the post does not allow is refused with 422, and the field is named. Options of the first
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
 	Options   *PostOptions         `json:"options,omitempty"`
 	Overrides *map[string]Override `json:"overrides,omitempty"`
@@ -2710,7 +2710,7 @@ type NewPost struct {
 
 	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
-	// rest of the post does not allow is refused with 422, and the field is named. Options of the first
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
 	Options *PostOptions `json:"options,omitempty"`
 
@@ -3018,7 +3018,7 @@ type Post struct {
 
 	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
-	// rest of the post does not allow is refused with 422, and the field is named. Options of the first
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
 	Options  *PostOptions `json:"options,omitempty"`
 	PostedAt *time.Time   `json:"posted_at,omitempty"`
@@ -3079,7 +3079,7 @@ type PostEdit struct {
 
 // PostOptions What the post asks of networks besides its text and attachments: for each network, an object of its
 // options, which apply to all accounts on that network. An option that the network, the account or the
-// rest of the post does not allow is refused with 422, and the field is named. Options of the first
+// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 // segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
 type PostOptions = map[string]json.RawMessage
 
@@ -3090,7 +3090,7 @@ type PostOverride struct {
 
 	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
-	// rest of the post does not allow is refused with 422, and the field is named. Options of the first
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
 	Options *PostOptions   `json:"options,omitempty"`
 	Thread  *[]PostSegment `json:"thread,omitempty"`
@@ -3167,7 +3167,7 @@ type PreviewedPost struct {
 
 	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
-	// rest of the post does not allow is refused with 422, and the field is named. Options of the first
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
 	Options       *PostOptions         `json:"options,omitempty"`
 	Overrides     *map[string]Override `json:"overrides,omitempty"`
@@ -3714,7 +3714,7 @@ type SeriesTemplate struct {
 
 	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
 	// options, which apply to all accounts on that network. An option that the network, the account or the
-	// rest of the post does not allow is refused with 422, and the field is named. Options of the first
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
 	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
 	Options   *PostOptions         `json:"options,omitempty"`
 	Overrides *map[string]Override `json:"overrides,omitempty"`

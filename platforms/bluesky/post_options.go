@@ -28,7 +28,7 @@ var _ network.OptionParser = (*Bluesky)(nil)
 
 // The limits of the lexicons app.bsky.feed.threadgate and app.bsky.feed.post.
 const (
-	maxGateRules = 5
+	maxReplyRules = 5
 	maxLanguages = 3
 	maxLabels    = 10
 
@@ -82,8 +82,8 @@ func (o PostOptions) checkGates(c *rules.Options, content network.Content) {
 		}
 		c.Conflict(field, "On Bluesky the first post of a thread decides who can reply or quote. Remove this option from the reply.")
 	}
-	if len(o.WhoCanReply) > maxGateRules {
-		c.Add("who_can_reply", "too_many", "There are %d rules; Bluesky allows %d.", len(o.WhoCanReply), maxGateRules)
+	if len(o.WhoCanReply) > maxReplyRules {
+		c.Add("who_can_reply", "too_many", "There are %d rules; Bluesky allows %d.", len(o.WhoCanReply), maxReplyRules)
 	}
 	for i, rule := range o.WhoCanReply {
 		field := fmt.Sprintf("who_can_reply[%d]", i)
@@ -179,8 +179,8 @@ func createWrite(collection, key string, value any) write {
 }
 
 const (
-	threadGate = "app.bsky.feed.threadgate"
-	postGate   = "app.bsky.feed.postgate"
+	collectionReplyRules = "app.bsky.feed.threadgate"
+	collectionQuoteRules   = "app.bsky.feed.postgate"
 )
 
 // gates are the records beside a post that restrict it. They have its key, and are
@@ -194,16 +194,16 @@ func (o PostOptions) gates(at recordAt, createdAt string) []write {
 			case replyNobody:
 			case "mentioned", "followers", "following":
 				kind := strings.TrimSuffix(strings.TrimSuffix(rule, "ed"), "s") // mention, follower, following
-				allow = append(allow, map[string]string{"$type": threadGate + "#" + kind + "Rule"})
+				allow = append(allow, map[string]string{"$type": collectionReplyRules + "#" + kind + "Rule"})
 			default:
-				allow = append(allow, map[string]string{"$type": threadGate + "#listRule", "list": rule})
+				allow = append(allow, map[string]string{"$type": collectionReplyRules + "#listRule", "list": rule})
 			}
 		}
-		writes = append(writes, createWrite(threadGate, at.key, map[string]any{"$type": threadGate, "post": at.String(), "allow": allow, "createdAt": createdAt}))
+		writes = append(writes, createWrite(collectionReplyRules, at.key, map[string]any{"$type": collectionReplyRules, "post": at.String(), "allow": allow, "createdAt": createdAt}))
 	}
 	if o.NoQuotes {
-		writes = append(writes, createWrite(postGate, at.key, map[string]any{"$type": postGate, "post": at.String(), "createdAt": createdAt,
-			"embeddingRules": []map[string]string{{"$type": postGate + "#disableRule"}}}))
+		writes = append(writes, createWrite(collectionQuoteRules, at.key, map[string]any{"$type": collectionQuoteRules, "post": at.String(), "createdAt": createdAt,
+			"embeddingRules": []map[string]string{{"$type": collectionQuoteRules + "#disableRule"}}}))
 	}
 	return writes
 }

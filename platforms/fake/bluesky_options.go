@@ -72,28 +72,28 @@ func (s *Server) blueskyApply(w http.ResponseWriter, r *http.Request, c caller) 
 		if one.Collection == blueskyCollection {
 			continue
 		}
-		var gate struct {
+		var restriction struct {
 			Type           string `json:"$type"`
 			Post           string
 			Allow          []map[string]string
 			EmbeddingRules []map[string]string
 		}
 		switch {
-		case json.Unmarshal(one.Value, &gate) != nil || gate.Type != one.Collection:
+		case json.Unmarshal(one.Value, &restriction) != nil || restriction.Type != one.Collection:
 			refuse("Invalid " + one.Collection + " record")
 			return
-		case one.Rkey != root.Rkey || gate.Post != uri:
+		case one.Rkey != root.Rkey || restriction.Post != uri:
 			refuse("A gate must have the record key of its post")
 			return
-		case len(gate.Allow) > 5 || len(gate.EmbeddingRules) > 5:
+		case len(restriction.Allow) > 5 || len(restriction.EmbeddingRules) > 5:
 			refuse("Invalid " + one.Collection + " record: Record/allow must not have more than 5 elements")
 			return
 		}
 		switch name := strings.TrimPrefix(one.Collection, "app.bsky.feed."); name {
 		case "threadgate":
-			gates[name] = gate.Allow
+			gates[name] = restriction.Allow
 		case "postgate":
-			gates[name] = gate.EmbeddingRules
+			gates[name] = restriction.EmbeddingRules
 		default:
 			refuse("Lexicon not found: lex:" + one.Collection)
 			return

@@ -18,11 +18,11 @@ func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
-	story := created.Type == "STORIES"
+	isEphemeral := created.Type == "STORIES"
 	switch {
-	case story && r.FormValue("image_url") != "":
+	case isEphemeral && r.FormValue("image_url") != "":
 		created.Type = "IMAGE"
-	case story:
+	case isEphemeral:
 		created.Type = "REELS"
 	case created.Type == "":
 		created.Type = "IMAGE"

@@ -97,7 +97,10 @@ func testOption(t *testing.T, s Subject, parser network.OptionParser, c OptionCa
 
 // testLostWithOptions loses the response to a post and searches for it.
 func testLostWithOptions(t *testing.T, s Subject, sub network.Submission, c OptionCase) {
-	from := time.Now().Add(-5 * time.Second)
+	window := network.Window{From: time.Now().Add(-5 * time.Second), Known: map[string]bool{}}
+	for _, p := range s.Fake.Posts() {
+		window.Known[p.ID] = true
+	}
 	sub = prepare(t, s, sub)
 	path := s.CreatePath
 	if c.CreatePath != "" {
@@ -107,7 +110,7 @@ func testLostWithOptions(t *testing.T, s Subject, sub network.Submission, c Opti
 	_, err := s.Network.Publish(t.Context(), s.Account, sub)
 	clearFaults(t, s)
 	wantError(t, err, network.Ambiguous, s.Account.Token)
-	finding := reconcile(t, s, sub, network.Window{From: from})
+	finding := reconcile(t, s, sub, window)
 	if s.Unverifiable || c.Unlisted {
 		if finding.Found || finding.Conclusive {
 			t.Errorf("finding %+v, want neither found nor absent", finding)
