@@ -53,7 +53,7 @@ func TestPublish_ConvertsImages(t *testing.T) {
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 	sent := b.published()[0].Media
 	require.Len(t, sent, 2)
-	require.LessOrEqual(t, sent[0].Bytes, 16<<20)
+	require.LessOrEqual(t, sent[0].Bytes, int64(16<<20))
 	require.Equal(t, "image/jpeg", sent[0].MIMEType)
 	require.Equal(t, "The harbour", sent[0].Description)
 	require.Equal(t, "image/png", sent[1].MIMEType)
