@@ -29,8 +29,8 @@ var _ network.OptionParser = (*Bluesky)(nil)
 // The limits of the lexicons app.bsky.feed.threadgate and app.bsky.feed.post.
 const (
 	maxReplyRules = 5
-	maxLanguages = 3
-	maxLabels    = 10
+	maxLanguages  = 3
+	maxLabels     = 10
 
 	replyNobody = "nobody"
 )
@@ -180,7 +180,7 @@ func createWrite(collection, key string, value any) write {
 
 const (
 	collectionReplyRules = "app.bsky.feed.threadgate"
-	collectionQuoteRules   = "app.bsky.feed.postgate"
+	collectionQuoteRules = "app.bsky.feed.postgate"
 )
 
 // gates are the records beside a post that restrict it. They have its key, and are

@@ -117,7 +117,7 @@ func (g *instagram) limit(w http.ResponseWriter, r *http.Request, c caller) {
 func (g *instagram) list(w http.ResponseWriter, r *http.Request, c caller) {
 	g.mu.Lock()
 	stories := r.PathValue("edge") == "stories"
-	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" && isEphemeral(p) == stories }, instagramEntity)
+	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" && isStory(p) == stories }, instagramEntity)
 	g.mu.Unlock()
 	graphList(w, r, g.network, list)
 }

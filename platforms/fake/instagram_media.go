@@ -18,11 +18,11 @@ func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
-	isEphemeral := created.Type == "STORIES"
+	asStory := created.Type == "STORIES"
 	switch {
-	case isEphemeral && r.FormValue("image_url") != "":
+	case asStory && r.FormValue("image_url") != "":
 		created.Type = "IMAGE"
-	case isEphemeral:
+	case asStory:
 		created.Type = "REELS"
 	case created.Type == "":
 		created.Type = "IMAGE"

@@ -28,6 +28,6 @@ func instagramOptions(r *http.Request, kind string) (map[string]any, *graphError
 	return options, nil
 }
 
-// isEphemeral says whether a post is listed with the stories, for a day, and not with
+// isStory says whether a post is listed with the stories, for a day, and not with
 // the other posts.
-func isEphemeral(p *Post) bool { return p.Options["media_type"] == "STORIES" }
+func isStory(p *Post) bool { return p.Options["media_type"] == "STORIES" }

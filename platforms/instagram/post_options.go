@@ -27,10 +27,10 @@ var _ network.OptionParser = (*Instagram)(nil)
 const (
 	kindFeed  = "feed"
 	kindReel  = "reel"
-	kindEphemeral = "story"
+	kindStory = "story"
 
 	maxCollaborators = 3
-	maxEphemeralVideo    = 60 * time.Second
+	maxStoryVideo    = 60 * time.Second
 )
 
 // Following returns nothing: the next segments are comments.
@@ -54,18 +54,18 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 		return c.Problems
 	}
 	video := len(content.Media) == 1 && rules.IsVideoOrAudio(content.Media[0])
-	c.OneOf("kind", o.Kind, kindFeed, kindReel, kindEphemeral)
+	c.OneOf("kind", o.Kind, kindFeed, kindReel, kindStory)
 	switch {
 	case o.Kind == kindReel && !video:
 		c.Conflict("kind", "A reel on Instagram needs one video and nothing else.")
 	case o.Kind == kindFeed && video:
 		c.Conflict("kind", "Instagram publishes a single video as a reel. Choose reel, which is shown in the feed as well.")
-	case o.Kind == kindEphemeral && len(content.Media) != 1:
+	case o.Kind == kindStory && len(content.Media) != 1:
 		c.Conflict("kind", "A story on Instagram needs one image or one video.")
-	case o.Kind == kindEphemeral && video && content.Media[0].Duration > maxEphemeralVideo:
-		c.Conflict("kind", "A video of a story on Instagram lasts at most %s. Shorten it or publish it as a reel.", maxEphemeralVideo)
+	case o.Kind == kindStory && video && content.Media[0].Duration > maxStoryVideo:
+		c.Conflict("kind", "A video of a story on Instagram lasts at most %s. Shorten it or publish it as a reel.", maxStoryVideo)
 	}
-	reel := video && o.Kind != kindEphemeral
+	reel := video && o.Kind != kindStory
 	if o.ShareToFeed != nil && !reel {
 		c.Conflict("share_to_feed", "Only a reel can be left out of the feed. Remove this option.")
 	}
@@ -75,10 +75,10 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 	if o.CoverMillis < 0 || reel && content.Media[0].Duration > 0 && time.Duration(o.CoverMillis)*time.Millisecond > content.Media[0].Duration {
 		c.Add("cover_millis", "invalid_option", "The cover is not within the video. Choose a time before its end.")
 	}
-	if o.Kind == kindEphemeral && len(o.Collaborators) > 0 {
+	if o.Kind == kindStory && len(o.Collaborators) > 0 {
 		c.Conflict("collaborators", "A story on Instagram has no collaborators. Remove them.")
 	}
-	if o.Kind == kindEphemeral && o.LocationID != "" {
+	if o.Kind == kindStory && o.LocationID != "" {
 		c.Conflict("location_id", "A story on Instagram has no location. Remove it.")
 	}
 	if len(o.Collaborators) > maxCollaborators {
@@ -98,7 +98,7 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 // set adds the options to the container that is published, of which the form has
 // the media type.
 func (o PostOptions) set(form url.Values) {
-	if o.Kind == kindEphemeral {
+	if o.Kind == kindStory {
 		form.Set("media_type", "STORIES")
 		form.Del("caption") // stories show none
 		form.Del("share_to_feed")

@@ -24,7 +24,7 @@ func (i *Instagram) Reconcile(ctx context.Context, account network.Account, subm
 	}
 	options, _ := submission.Options.(PostOptions)
 	edge := "media"
-	if options.Kind == kindEphemeral {
+	if options.Kind == kindStory {
 		// Stories are in a listing of their own, without their captions.
 		edge, submission.Text = "stories", ""
 	}

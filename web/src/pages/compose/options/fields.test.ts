@@ -11,7 +11,7 @@ test('every option and every value has a label', () => {
   }
 })
 
-test('an option that is taken back leaves nothing behind', () => {
+test('removing an option leaves nothing behind', () => {
   const set = withValue(withValue({}, 'link_preview.size', 'large'), 'silent', true)
   expect(set).toEqual({ link_preview: { size: 'large' }, silent: true })
   expect(valueAt(set, 'link_preview.size')).toBe('large')
