@@ -145,23 +145,30 @@ type Workflows interface {
 	SignalChanged(ctx context.Context, postID uuid.UUID) error
 }
 
-// Accounts connects accounts and looks after them.
+// Accounts manages connected accounts and connects new ones.
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.NetworkInfo, error)
+	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
+	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
+	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
+	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
+	IsSandbox(a account.Account) bool
+
+	AccountConnector
+}
+
+// AccountConnector connects accounts by token, form or OAuth. A network that
+// offers several accounts lets the user choose.
+type AccountConnector interface {
 	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
 	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance, values map[string]secret.Text) (account.Connection, error)
 	StartAuthorization(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
+	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
 	CompleteAuthorization(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
 	ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (account.Choice, error)
 	ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]account.Account, error)
-	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
-	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
-	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
-	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
-	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
-	IsSandbox(a account.Account) bool
 }
 
 // Live tells when a post has new events, or anything has.

@@ -19,15 +19,27 @@ import (
 	"dateline/platforms/network"
 )
 
-// Store keeps accounts, registrations and what is under way.
+// Store stores accounts, the apps and authorizations that connect them, and the
+// state of their renewal.
 type Store interface {
+	AccountStore
+	AuthorizationStore
+	RenewalStore
+}
+
+// AccountStore stores connected accounts and their health.
+type AccountStore interface {
 	SaveAccount(ctx context.Context, a Account, seal func(id uuid.UUID) ([]byte, error)) (Account, error)
 	Account(ctx context.Context, id uuid.UUID) (Account, error)
 	EditAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (Account, error)
 	DisconnectAccount(ctx context.Context, a Account, actor string) error
 	MarkAccountHealthy(ctx context.Context, a Account) error
 	SetAccountError(ctx context.Context, id uuid.UUID, version int64, t LastError) error
+}
 
+// AuthorizationStore stores our registered apps, and what must survive between the
+// steps of an OAuth authorization.
+type AuthorizationStore interface {
 	App(ctx context.Context, network, baseURL, redirectURI string) (App, bool, error)
 	SaveApp(ctx context.Context, a App) error
 	SaveAuthorization(ctx context.Context, a PendingAuthorization) error
@@ -35,7 +47,10 @@ type Store interface {
 	SaveChoice(ctx context.Context, c PendingChoice) error
 	Choice(ctx context.Context, id uuid.UUID) (PendingChoice, error)
 	DeleteChoice(ctx context.Context, id uuid.UUID) error
+}
 
+// RenewalStore leases the renewal of a token to one owner and stores its result.
+type RenewalStore interface {
 	LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (Account, bool, error)
 	ExtendRefreshLease(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error)
 	SaveRefreshed(ctx context.Context, a Account) (bool, error)

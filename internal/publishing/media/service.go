@@ -25,7 +25,7 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Objects is the S3 bucket.
+// Objects stores the bytes of files.
 type Objects interface {
 	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
@@ -35,6 +35,12 @@ type Objects interface {
 	Delete(ctx context.Context, key string) error
 	URL(key string) string
 
+	DirectUploads
+}
+
+// DirectUploads lets clients upload to the bucket themselves, in one request or in
+// parts.
+type DirectUploads interface {
 	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error)
 	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error)
 	CreateMultipartUpload(ctx context.Context, key string) (upload string, err error)

@@ -16,7 +16,7 @@ import (
 
 // applyEdit reads an edit against the post as it is.
 func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
-	change = post.Change{Content: edit.Content, Language: edit.Language}
+	change = post.Change{Content: edit.Content, Language: edit.Language, Options: edit.Options}
 	begun := current.Status.IsFinal() // it failed, and some of it may be out
 	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
 	if begun {
@@ -57,6 +57,9 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 			return change, err
 		}
 		change.Thread = &next.Thread
+	}
+	if edit.Options != nil {
+		next.Options = *edit.Options
 	}
 	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
 	if err != nil {

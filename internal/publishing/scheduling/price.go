@@ -12,8 +12,8 @@ import (
 
 // networkContent is a segment of a post as its network is asked about it: with its
 // attachments as they will be handed over.
-func (c *check) networkContent(p post.Post, i int, s post.Segment, limits network.Limits) network.Content {
-	return network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
+func (c *check) networkContent(p post.Post, i int, s post.Segment, options network.PostOptions, limits network.Limits) network.Content {
+	return network.Content{Text: s.Content, Options: SegmentOptions(options, i), Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
 }
 
 // price adds up what the networks bill for what is still to go out.
@@ -29,8 +29,9 @@ func (c *check) price(ctx context.Context, p post.Post) (sum post.Price) {
 			return post.Price{}
 		}
 		priced = true
+		options, _ := ParseOptions(adapter, p.OptionsFor(t))
 		for i, s := range p.Segments(t) {
-			sum.Add(priceOf(pricer, c.networkContent(p, i, s, network.Limits{})))
+			sum.Add(priceOf(pricer, c.networkContent(p, i, s, options, network.Limits{})))
 		}
 	}
 	return sum

@@ -131,6 +131,7 @@ type Edit struct {
 	TimeZone      *string
 	Attachments   *[]string
 	Thread        *[]Segment
+	Options       *post.Options
 	Overrides     map[string]*Override // by account id; nil takes one back
 	Accounts      *[]string
 	Language      *string

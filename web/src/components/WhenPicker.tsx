@@ -39,7 +39,7 @@ export default function WhenPicker({ value, zone, onChange, nextSlot, close }: P
         defaultDate={date ?? now.slice(0, 10)}
         value={date}
         onChange={(d) => d && onChange(`${d}T${clock}`)}
-        ariaLabels={{ nextMonth: t('when.nextMonth'), previousMonth: t('when.previousMonth'), monthLevelControl: t('when.months'), yearLevelControl: t('when.years') }}
+        ariaLabels={{ nextMonth: t('when.nextMonth'), previousMonth: t('when.previousMonth') }}
         getDayProps={(d) => ({ 'data-date': d })}
       />
       <Group justify="space-between" wrap="nowrap">

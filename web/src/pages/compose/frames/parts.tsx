@@ -84,7 +84,7 @@ export function MediaGrid({ ids, network }: { ids: string[]; network: string }) 
   if (ids.length === 0) return null
   const first = files[0]
   const [min, max] = ratios[network] ?? [1 / 2, 2]
-  const own = first && first.width > 0 && first.height > 0 ? first.width / first.height : 16 / 9
+  const own = first?.width && first.height ? first.width / first.height : 16 / 9
   const ratio = Math.min(max, Math.max(min, own))
   // These two show one file after the other.
   if (network === 'instagram' || (network === 'threads' && ids.length > 1)) {
