@@ -11,8 +11,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// ScheduleDraft makes a draft a scheduled post; when is its time, or empty for
-// the one that it has.
+// ScheduleDraft schedules a draft at a time; empty: the time that the draft has.
 func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error) {
 	return d.changeChecked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
 		if draft.Status != post.Draft {
@@ -27,7 +26,7 @@ func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, when, zone 
 			draft.ScheduledTime, draft.TimeZone = c.parseTime(when, zone)
 			change.ScheduledTime, change.TimeZone = &draft.ScheduledTime, &draft.TimeZone
 		case zone != "":
-			// As in an edit, a zone alone only changes how the time is shown.
+			// As in an edit, a time zone alone changes only how the time is displayed.
 			zone = c.checkZone(zone)
 			change.TimeZone = &zone
 			fallthrough
@@ -44,7 +43,7 @@ func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, when, zone 
 	})
 }
 
-// checkComplete checks a draft as a post that is to go out at the time given.
+// checkComplete checks a draft as a post to be published at the given time.
 func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time) error {
 	parent, err := c.parentOf(ctx, draft)
 	if err != nil {
@@ -70,7 +69,7 @@ func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time
 	return nil
 }
 
-// checkText checks what the database cannot keep, of a draft as well.
+// checkText rejects text that the database cannot store, also in drafts.
 func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 	look := func(prefix string, content *string, thread []post.Segment) {
 		if content != nil && !isValidText(*content) {
