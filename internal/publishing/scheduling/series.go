@@ -163,7 +163,7 @@ func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 		return post.Series{}, nil, err
 	}
 	s, err := d.Store.EditSeries(ctx, g, post.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
-		// The editor of the template becomes the author of the posts.
+		// With a new template by an editor, the posts no longer need approval.
 		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
 	if err != nil {
 		return s, nil, err
