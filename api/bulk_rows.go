@@ -89,7 +89,7 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 		row.Problems = []apperr.FieldError{{Field: "row", Code: "invalid", Message: "This row cannot be read."}}
 		return row
 	}
-	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Overrides: body.Overrides,
+	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Options: body.Options, Overrides: body.Overrides,
 		DropIfLateMinutes: body.DropIfLateMinutes, TrackLinks: body.TrackLinks, Attachments: body.Attachments, ThreadParentId: body.ThreadParentId,
 		TimeZone: body.TimeZone, Accounts: body.Accounts, Language: body.Language})
 	return row
@@ -118,7 +118,7 @@ func columnKind(name string) (cellKind, bool) {
 		return cellBool, true
 	case "accounts", "attachments":
 		return cellList, true
-	case "thread", "overrides":
+	case "thread", "options", "overrides":
 		return cellJSON, true
 	case "id", "status", "posted_at", "urls":
 		return cellIgnored, true

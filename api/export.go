@@ -85,7 +85,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 }
 
 func exportColumns() []string {
-	return []string{"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "overrides",
+	return []string{"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "options", "overrides",
 		"attachments", "thread_parent_id", "drop_if_late_minutes", "draft", "posted_at", "urls", "track_links"}
 }
 
@@ -127,6 +127,7 @@ func exportRow(p post.Post) spec.BulkPost {
 	if len(p.Thread) > 0 {
 		row.Thread = exportThread(p.Thread)
 	}
+	row.Options = optionsJSON(p.Options)
 	if p.ThreadParentID != nil {
 		row.ThreadParentId = optional(p.ThreadParentID.String())
 	}
@@ -145,7 +146,7 @@ func exportRow(p post.Post) spec.BulkPost {
 			urls = append(urls, t.RemoteURL)
 		}
 		if o := t.Override; o != nil {
-			out := spec.Override{Content: o.Content}
+			out := spec.Override{Content: o.Content, Options: (*spec.PostOptions)(o.Options)}
 			if o.AttachmentIDs != nil {
 				out.Attachments = idTexts(*o.AttachmentIDs)
 			}
@@ -188,8 +189,8 @@ func exportThread(segments []post.Segment) *spec.Thread {
 
 // exportCells stands in the order of exportColumns.
 func exportCells(row spec.BulkPost) ([]string, error) {
-	var thread, overrides, late, draft, track string
-	for value, to := range map[any]*string{row.Thread: &thread, row.Overrides: &overrides} {
+	var thread, options, overrides, late, draft, track string
+	for value, to := range map[any]*string{row.Thread: &thread, row.Options: &options, row.Overrides: &overrides} {
 		raw, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
@@ -208,7 +209,7 @@ func exportCells(row spec.BulkPost) ([]string, error) {
 		track = "true"
 	}
 	cells := []string{value(row.Id), value(row.Status), row.Content, value(row.ScheduledTime), value(row.TimeZone), strings.Join(value(row.Accounts), ";"),
-		value(row.Language), thread, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
+		value(row.Language), thread, options, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
 		value(row.PostedAt), strings.Join(value(row.Urls), ";"), track}
 	for i := range cells {
 		cells[i] = csvio.Escape(cells[i])

@@ -134,6 +134,30 @@ func (e AuditActorType) Valid() bool {
 	}
 }
 
+// Defines values for BlueskyOptionsLabels.
+const (
+	GraphicMedia BlueskyOptionsLabels = "graphic-media"
+	Nudity       BlueskyOptionsLabels = "nudity"
+	Porn         BlueskyOptionsLabels = "porn"
+	Sexual       BlueskyOptionsLabels = "sexual"
+)
+
+// Valid indicates whether the value is a known member of the BlueskyOptionsLabels enum.
+func (e BlueskyOptionsLabels) Valid() bool {
+	switch e {
+	case GraphicMedia:
+		return true
+	case Nudity:
+		return true
+	case Porn:
+		return true
+	case Sexual:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryStatus.
 const (
 	DeliveryStatusDead      DeliveryStatus = "dead"
@@ -308,6 +332,117 @@ func (e HitType) Valid() bool {
 	case HitTypeConversion:
 		return true
 	case HitTypeView:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InstagramOptionsKind.
+const (
+	InstagramOptionsKindFeed  InstagramOptionsKind = "feed"
+	InstagramOptionsKindReel  InstagramOptionsKind = "reel"
+	InstagramOptionsKindStory InstagramOptionsKind = "story"
+)
+
+// Valid indicates whether the value is a known member of the InstagramOptionsKind enum.
+func (e InstagramOptionsKind) Valid() bool {
+	switch e {
+	case InstagramOptionsKindFeed:
+		return true
+	case InstagramOptionsKindReel:
+		return true
+	case InstagramOptionsKindStory:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LinkedInOptionsPollDurationDays.
+const (
+	N1  LinkedInOptionsPollDurationDays = 1
+	N14 LinkedInOptionsPollDurationDays = 14
+	N3  LinkedInOptionsPollDurationDays = 3
+	N7  LinkedInOptionsPollDurationDays = 7
+)
+
+// Valid indicates whether the value is a known member of the LinkedInOptionsPollDurationDays enum.
+func (e LinkedInOptionsPollDurationDays) Valid() bool {
+	switch e {
+	case N1:
+		return true
+	case N14:
+		return true
+	case N3:
+		return true
+	case N7:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LinkedInOptionsVisibility.
+const (
+	LinkedInOptionsVisibilityConnections LinkedInOptionsVisibility = "connections"
+	LinkedInOptionsVisibilityLoggedIn    LinkedInOptionsVisibility = "logged_in"
+	LinkedInOptionsVisibilityPublic      LinkedInOptionsVisibility = "public"
+)
+
+// Valid indicates whether the value is a known member of the LinkedInOptionsVisibility enum.
+func (e LinkedInOptionsVisibility) Valid() bool {
+	switch e {
+	case LinkedInOptionsVisibilityConnections:
+		return true
+	case LinkedInOptionsVisibilityLoggedIn:
+		return true
+	case LinkedInOptionsVisibilityPublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MastodonOptionsQuotePolicy.
+const (
+	MastodonOptionsQuotePolicyFollowers MastodonOptionsQuotePolicy = "followers"
+	MastodonOptionsQuotePolicyNobody    MastodonOptionsQuotePolicy = "nobody"
+	MastodonOptionsQuotePolicyPublic    MastodonOptionsQuotePolicy = "public"
+)
+
+// Valid indicates whether the value is a known member of the MastodonOptionsQuotePolicy enum.
+func (e MastodonOptionsQuotePolicy) Valid() bool {
+	switch e {
+	case MastodonOptionsQuotePolicyFollowers:
+		return true
+	case MastodonOptionsQuotePolicyNobody:
+		return true
+	case MastodonOptionsQuotePolicyPublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MastodonOptionsVisibility.
+const (
+	MastodonOptionsVisibilityDirect   MastodonOptionsVisibility = "direct"
+	MastodonOptionsVisibilityPrivate  MastodonOptionsVisibility = "private"
+	MastodonOptionsVisibilityPublic   MastodonOptionsVisibility = "public"
+	MastodonOptionsVisibilityUnlisted MastodonOptionsVisibility = "unlisted"
+)
+
+// Valid indicates whether the value is a known member of the MastodonOptionsVisibility enum.
+func (e MastodonOptionsVisibility) Valid() bool {
+	switch e {
+	case MastodonOptionsVisibilityDirect:
+		return true
+	case MastodonOptionsVisibilityPrivate:
+		return true
+	case MastodonOptionsVisibilityPublic:
+		return true
+	case MastodonOptionsVisibilityUnlisted:
 		return true
 	default:
 		return false
@@ -860,6 +995,51 @@ func (e TaskQueueKind) Valid() bool {
 	}
 }
 
+// Defines values for TelegramOptionsLinkPreviewSize.
+const (
+	Large TelegramOptionsLinkPreviewSize = "large"
+	Small TelegramOptionsLinkPreviewSize = "small"
+)
+
+// Valid indicates whether the value is a known member of the TelegramOptionsLinkPreviewSize enum.
+func (e TelegramOptionsLinkPreviewSize) Valid() bool {
+	switch e {
+	case Large:
+		return true
+	case Small:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ThreadsOptionsReplyControl.
+const (
+	AccountsYouFollow    ThreadsOptionsReplyControl = "accounts_you_follow"
+	Everyone             ThreadsOptionsReplyControl = "everyone"
+	FollowersOnly        ThreadsOptionsReplyControl = "followers_only"
+	MentionedOnly        ThreadsOptionsReplyControl = "mentioned_only"
+	ParentPostAuthorOnly ThreadsOptionsReplyControl = "parent_post_author_only"
+)
+
+// Valid indicates whether the value is a known member of the ThreadsOptionsReplyControl enum.
+func (e ThreadsOptionsReplyControl) Valid() bool {
+	switch e {
+	case AccountsYouFollow:
+		return true
+	case Everyone:
+		return true
+	case FollowersOnly:
+		return true
+	case MentionedOnly:
+		return true
+	case ParentPostAuthorOnly:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UniqueMethod.
 const (
 	Bitmap      UniqueMethod = "bitmap"
@@ -1031,6 +1211,30 @@ func (e WorkspaceExportStatus) Valid() bool {
 	case WorkspaceExportStatusPending:
 		return true
 	case WorkspaceExportStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for XOptionsReplySettings.
+const (
+	Following   XOptionsReplySettings = "following"
+	Mentioned   XOptionsReplySettings = "mentioned"
+	Subscribers XOptionsReplySettings = "subscribers"
+	Verified    XOptionsReplySettings = "verified"
+)
+
+// Valid indicates whether the value is a known member of the XOptionsReplySettings enum.
+func (e XOptionsReplySettings) Valid() bool {
+	switch e {
+	case Following:
+		return true
+	case Mentioned:
+		return true
+	case Subscribers:
+		return true
+	case Verified:
 		return true
 	default:
 		return false
@@ -1545,6 +1749,27 @@ type Backlog struct {
 	Scheduled         int64 `json:"scheduled"`
 }
 
+// BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
+type BlueskyOptions struct {
+	// Labels Content labels that the author sets.
+	Labels *[]BlueskyOptionsLabels `json:"labels,omitempty"`
+
+	// Languages BCP 47 codes, in place of the post's language.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// NoQuotes Nobody can quote the post.
+	NoQuotes *bool `json:"no_quotes,omitempty"`
+
+	// Quote Address of the post to quote, https://bsky.app/profile/…/post/… or at://…
+	Quote *string `json:"quote,omitempty"`
+
+	// WhoCanReply `nobody`, or any of `mentioned`, `followers`, `following` and at:// addresses of lists. Left out: everyone.
+	WhoCanReply *[]string `json:"who_can_reply,omitempty"`
+}
+
+// BlueskyOptionsLabels defines model for BlueskyOptions.Labels.
+type BlueskyOptionsLabels string
+
 // BrowserSession defines model for BrowserSession.
 type BrowserSession struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1582,8 +1807,14 @@ type BulkPost struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 
 	// Id Ignored.
-	Id        *string              `json:"id,omitempty"`
-	Language  *string              `json:"language,omitempty"`
+	Id       *string `json:"id,omitempty"`
+	Language *string `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
 	Overrides *map[string]Override `json:"overrides,omitempty"`
 
 	// PostedAt Ignored.
@@ -1758,6 +1989,32 @@ type Disconnection struct {
 
 	// Revoked The network was told.
 	Revoked bool `json:"revoked"`
+}
+
+// DiscordOptions Options of a message on Discord (https://docs.discord.com/developers/resources/message#create-message).
+type DiscordOptions struct {
+	// Embed A card below the text. It needs a title, a description or an image.
+	Embed *struct {
+		Color       *string `json:"color,omitempty"`
+		Description *string `json:"description,omitempty"`
+		Footer      *string `json:"footer,omitempty"`
+		ImageUrl    *string `json:"image_url,omitempty"`
+		Title       *string `json:"title,omitempty"`
+		Url         *string `json:"url,omitempty"`
+	} `json:"embed,omitempty"`
+
+	// Forum In a forum or media channel: the message opens a post with this title. It takes no thread.
+	Forum *struct {
+		// Tags Ids of the channel's tags.
+		Tags  *[]string `json:"tags,omitempty"`
+		Title string    `json:"title"`
+	} `json:"forum,omitempty"`
+
+	// Silent Notify nobody.
+	Silent *bool `json:"silent,omitempty"`
+
+	// SuppressEmbeds Show no cards of links.
+	SuppressEmbeds *bool `json:"suppress_embeds,omitempty"`
 }
 
 // Domain defines model for Domain.
@@ -2054,6 +2311,27 @@ type ImportedWorkspace struct {
 	Skipped []string `json:"skipped"`
 }
 
+// InstagramOptions Options of a post on Instagram. Replies are comments and have none.
+type InstagramOptions struct {
+	// Collaborators User names that are invited as co-authors.
+	Collaborators *[]string `json:"collaborators,omitempty"`
+
+	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
+	CoverMillis *int `json:"cover_millis,omitempty"`
+
+	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+	Kind *InstagramOptionsKind `json:"kind,omitempty"`
+
+	// LocationId Id of the place's Facebook Page.
+	LocationId *string `json:"location_id,omitempty"`
+
+	// ShareToFeed Whether a reel is also shown in the feed. Left out: it is.
+	ShareToFeed *bool `json:"share_to_feed,omitempty"`
+}
+
+// InstagramOptionsKind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+type InstagramOptionsKind string
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
@@ -2084,6 +2362,65 @@ type LinkList struct {
 	Links      []Link  `json:"links"`
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
+
+// LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
+type LinkedInOptions struct {
+	// NoReshare The post cannot be reshared.
+	NoReshare *bool `json:"no_reshare,omitempty"`
+
+	// Poll Takes a text and no attachments. It cannot be edited. LinkedIn forbids polls on politics and health.
+	Poll *struct {
+		Choices      []string                        `json:"choices"`
+		DurationDays LinkedInOptionsPollDurationDays `json:"duration_days"`
+		Question     string                          `json:"question"`
+	} `json:"poll,omitempty"`
+
+	// Visibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+	Visibility *LinkedInOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// LinkedInOptionsPollDurationDays defines model for LinkedInOptions.Poll.DurationDays.
+type LinkedInOptionsPollDurationDays int
+
+// LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+type LinkedInOptionsVisibility string
+
+// MastodonOptions Options of a post on Mastodon (https://docs.joinmastodon.org/methods/statuses/#create).
+type MastodonOptions struct {
+	// ContentWarning Shown in place of the text until it is opened. Counts towards the length.
+	ContentWarning *string `json:"content_warning,omitempty"`
+
+	// Language ISO 639 code of the text, in place of the post's language.
+	Language *string `json:"language,omitempty"`
+
+	// Poll Takes a text and no attachments.
+	Poll *struct {
+		// Choices At most 4 of 50 characters, unless the instance allows more.
+		Choices         []string `json:"choices"`
+		DurationMinutes int      `json:"duration_minutes"`
+
+		// HideTotals Show the counts only when the poll has ended.
+		HideTotals *bool `json:"hide_totals,omitempty"`
+
+		// Multiple More than one choice can be picked.
+		Multiple *bool `json:"multiple,omitempty"`
+	} `json:"poll,omitempty"`
+
+	// QuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
+	QuotePolicy *MastodonOptionsQuotePolicy `json:"quote_policy,omitempty"`
+
+	// Sensitive Blur the attachments.
+	Sensitive *bool `json:"sensitive,omitempty"`
+
+	// Visibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+	Visibility *MastodonOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// MastodonOptionsQuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
+type MastodonOptionsQuotePolicy string
+
+// MastodonOptionsVisibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+type MastodonOptionsVisibility string
 
 // Me defines model for Me.
 type Me struct {
@@ -2371,6 +2708,12 @@ type NewPost struct {
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
 
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options *PostOptions `json:"options,omitempty"`
+
 	// Overrides What differs on some accounts, by the account's id.
 	Overrides *map[string]Override `json:"overrides,omitempty"`
 
@@ -2552,6 +2895,9 @@ type Override struct {
 	// Content Left out: the post's text. Empty: no text, which takes attachments.
 	Content *string `json:"content,omitempty"`
 
+	// Options Left out: the post's options. `{}`: none. Only those of the account's network are allowed.
+	Options *PostOptions `json:"options,omitempty"`
+
 	// Thread Left out: the post's thread. `[]`: no further segments.
 	Thread *Thread `json:"thread,omitempty"`
 }
@@ -2668,8 +3014,14 @@ type Post struct {
 	Language          *string              `json:"language,omitempty"`
 
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
-	Occurrence *string    `json:"occurrence,omitempty"`
-	PostedAt   *time.Time `json:"posted_at,omitempty"`
+	Occurrence *string `json:"occurrence,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options  *PostOptions `json:"options,omitempty"`
+	PostedAt *time.Time   `json:"posted_at,omitempty"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price      *Price `json:"price,omitempty"`
@@ -2712,6 +3064,9 @@ type PostEdit struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 	Language          *string   `json:"language,omitempty"`
 
+	// Options Replaces all options. `{}`: none.
+	Options *PostOptions `json:"options,omitempty"`
+
 	// Overrides By the account's id; null takes one back. Accounts that are not named keep theirs.
 	Overrides     *map[string]*Override `json:"overrides,omitempty"`
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
@@ -2722,11 +3077,23 @@ type PostEdit struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
+// PostOptions What the post asks of networks besides its text and attachments: for each network, an object of its
+// options, which apply to all accounts on that network. An option that the network, the account or the
+// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+type PostOptions = map[string]json.RawMessage
+
 // PostOverride What differs on this account, with the three states of Override: absent is inherited, empty is none.
 type PostOverride struct {
 	Attachments *[]openapi_types.UUID `json:"attachments,omitempty"`
 	Content     *string               `json:"content,omitempty"`
-	Thread      *[]PostSegment        `json:"thread,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options *PostOptions   `json:"options,omitempty"`
+	Thread  *[]PostSegment `json:"thread,omitempty"`
 }
 
 // PostPage defines model for PostPage.
@@ -2794,11 +3161,17 @@ type PreviewedPost struct {
 	Content     *string   `json:"content,omitempty"`
 
 	// Draft It is still a draft: what a draft may lack is no problem.
-	Draft             *bool                `json:"draft,omitempty"`
-	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
-	Language          *string              `json:"language,omitempty"`
-	Overrides         *map[string]Override `json:"overrides,omitempty"`
-	ScheduledTime     *string              `json:"scheduled_time,omitempty"`
+	Draft             *bool   `json:"draft,omitempty"`
+	DropIfLateMinutes *int    `json:"drop_if_late_minutes,omitempty"`
+	Language          *string `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options       *PostOptions         `json:"options,omitempty"`
+	Overrides     *map[string]Override `json:"overrides,omitempty"`
+	ScheduledTime *string              `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread         *Thread `json:"thread,omitempty"`
@@ -3333,12 +3706,18 @@ type SeriesStatus string
 // SeriesTemplate Every occurrence's post.
 type SeriesTemplate struct {
 	// Accounts Without it, those that are the default when an occurrence becomes a post.
-	Accounts          *[]string            `json:"accounts,omitempty"`
-	Attachments       *[]string            `json:"attachments,omitempty"`
-	Content           string               `json:"content"`
-	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
-	Language          *string              `json:"language,omitempty"`
-	Overrides         *map[string]Override `json:"overrides,omitempty"`
+	Accounts          *[]string `json:"accounts,omitempty"`
+	Attachments       *[]string `json:"attachments,omitempty"`
+	Content           string    `json:"content"`
+	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
+	Language          *string   `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread     *Thread `json:"thread,omitempty"`
@@ -3609,8 +3988,79 @@ type TaskQueue struct {
 // TaskQueueKind defines model for TaskQueue.Kind.
 type TaskQueueKind string
 
+// TelegramButton defines model for TelegramButton.
+type TelegramButton struct {
+	Text string `json:"text"`
+	Url  string `json:"url"`
+}
+
+// TelegramOptions Options of a message on Telegram (https://core.telegram.org/bots/api#sendmessage).
+type TelegramOptions struct {
+	// Buttons Rows of buttons below the message, each of which opens an address. Not with several attachments.
+	Buttons *[][]TelegramButton `json:"buttons,omitempty"`
+
+	// CaptionAbove Show the text above the attachments.
+	CaptionAbove *bool `json:"caption_above,omitempty"`
+	LinkPreview  *struct {
+		AboveText *bool                           `json:"above_text,omitempty"`
+		Disabled  *bool                           `json:"disabled,omitempty"`
+		Size      *TelegramOptionsLinkPreviewSize `json:"size,omitempty"`
+
+		// Url The page whose card is shown. Left out: that of the first link.
+		Url *string `json:"url,omitempty"`
+	} `json:"link_preview,omitempty"`
+
+	// Poll The text of the post is the question, of at most 300 characters. Takes no attachments.
+	Poll *struct {
+		Choices []string `json:"choices"`
+
+		// DurationMinutes Left out: until somebody closes it.
+		DurationMinutes *int `json:"duration_minutes,omitempty"`
+
+		// HideResults Show the counts only when the poll has ended.
+		HideResults *bool `json:"hide_results,omitempty"`
+		Multiple    *bool `json:"multiple,omitempty"`
+	} `json:"poll,omitempty"`
+
+	// Protected The message cannot be forwarded or saved.
+	Protected *bool `json:"protected,omitempty"`
+
+	// Silent Notify without a sound.
+	Silent *bool `json:"silent,omitempty"`
+
+	// Spoiler Hide the attachments until they are tapped.
+	Spoiler *bool `json:"spoiler,omitempty"`
+
+	// TopicId The topic of a group with topics.
+	TopicId *int64 `json:"topic_id,omitempty"`
+}
+
+// TelegramOptionsLinkPreviewSize defines model for TelegramOptions.LinkPreview.Size.
+type TelegramOptionsLinkPreviewSize string
+
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
+
+// ThreadsOptions Options of a post on Threads (https://developers.facebook.com/docs/threads/reference/publishing).
+type ThreadsOptions struct {
+	// Poll Takes no attachments.
+	Poll *struct {
+		Choices []string `json:"choices"`
+	} `json:"poll,omitempty"`
+	ReplyControl *ThreadsOptionsReplyControl `json:"reply_control,omitempty"`
+
+	// SpoilerMedia Blur the attachments.
+	SpoilerMedia *bool `json:"spoiler_media,omitempty"`
+
+	// SpoilerPhrases Parts of the text that are hidden until they are tapped.
+	SpoilerPhrases *[]string `json:"spoiler_phrases,omitempty"`
+
+	// Topic The topic, without # and without dots. Left out: the first hashtag of the text.
+	Topic *string `json:"topic,omitempty"`
+}
+
+// ThreadsOptionsReplyControl defines model for ThreadsOptions.ReplyControl.
+type ThreadsOptionsReplyControl string
 
 // Timeline defines model for Timeline.
 type Timeline struct {
@@ -4053,6 +4503,24 @@ type WorkspaceUpdate struct {
 	Name                *string `json:"name,omitempty"`
 	TimeZone            *string `json:"time_zone,omitempty"`
 }
+
+// XOptions Options of a post on X (https://docs.x.com/x-api/posts/create-post).
+type XOptions struct {
+	MadeWithAi      *bool `json:"made_with_ai,omitempty"`
+	PaidPartnership *bool `json:"paid_partnership,omitempty"`
+
+	// Poll Takes a text and no attachments.
+	Poll *struct {
+		Choices         []string `json:"choices"`
+		DurationMinutes int      `json:"duration_minutes"`
+	} `json:"poll,omitempty"`
+
+	// ReplySettings Who can reply. Left out: everyone.
+	ReplySettings *XOptionsReplySettings `json:"reply_settings,omitempty"`
+}
+
+// XOptionsReplySettings Who can reply. Left out: everyone.
+type XOptionsReplySettings string
 
 // XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
 type XPaths = []string

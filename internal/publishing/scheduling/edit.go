@@ -16,7 +16,7 @@ import (
 
 // applyEdit applies an edit to the current post.
 func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
-	change = post.Change{Content: edit.Content, Language: edit.Language}
+	change = post.Change{Content: edit.Content, Language: edit.Language, Options: edit.Options}
 	begun := current.Status.IsFinal() // it failed, and may be partly published
 	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
 	if begun {
@@ -56,6 +56,9 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 			return change, err
 		}
 		change.Thread = &next.Thread
+	}
+	if edit.Options != nil {
+		next.Options = *edit.Options
 	}
 	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
 	if err != nil {

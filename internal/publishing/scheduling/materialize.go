@@ -265,7 +265,7 @@ func (m *materializer) update(ctx context.Context, p post.Post, o recurrence.Occ
 	}
 	w := n.Post
 	change := post.Change{Content: &w.Content, ScheduledTime: &w.ScheduledTime, TimeZone: &w.TimeZone, Language: &w.Language,
-		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
+		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, Options: &w.Options, LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
 		NeedsApproval: w.Approval.State == post.ApprovalPending}
 	for _, id := range n.AccountIDs {
 		change.Overrides[id] = n.Overrides[id] // nil removes an override

@@ -80,28 +80,36 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 		limits, err = c.lookup.limits(ctx, adapter, a)
 		known = err == nil
 	}
+	var options network.PostOptions
+	var problems []apperr.FieldError // of the options
+	if supported {
+		options = c.options(p, a, t.Override, adapter, func(found apperr.FieldError) { problems = append(problems, found) })
+	}
 	for i, s := range p.Segments(t) {
 		seen := SegmentPreview{LimitsKnown: known, Network: network.Preview{Text: s.Content}}
+		if i == 0 {
+			seen.Problems = problems
+		}
 		add := func(found apperr.FieldError) { seen.Problems = append(seen.Problems, found) }
 		readable := c.checkReadable([]post.Segment{s}, a, t.Override, func(found apperr.FieldError) {
-			found.Field = fieldOf(i, a.ID, t.Override, "content")
+			found.Field = fieldOf(i, a, t.Override, "content")
 			add(found)
 		})
 		if !isValidText(s.Content) {
-			add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
+			add(apperr.FieldError{Field: fieldOf(i, a, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
 		}
 		if readable && known {
-			content := c.networkContent(p, i, s, limits)
+			content := c.networkContent(p, i, s, options, limits)
 			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), limits.MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
-				add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOf(i, a, t.Override, found.Field), Code: found.Code, Message: found.Message})
 			}
 			if previewer, ok := adapter.(network.Previewer); ok {
 				seen.Network = previewer.Preview(content, limits)
 			}
 		}
 		if pricer, ok := adapter.(network.Pricer); ok && readable {
-			seen.Price = priceOf(pricer, c.networkContent(p, i, s, limits))
+			seen.Price = priceOf(pricer, c.networkContent(p, i, s, options, limits))
 			one.Price.Add(seen.Price)
 		}
 		one.Segments = append(one.Segments, seen)

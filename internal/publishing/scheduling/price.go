@@ -12,8 +12,8 @@ import (
 
 // networkContent returns a segment in the form that adapters take, with converted
 // attachments.
-func (c *check) networkContent(p post.Post, i int, s post.Segment, limits network.Limits) network.Content {
-	return network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
+func (c *check) networkContent(p post.Post, i int, s post.Segment, options network.PostOptions, limits network.Limits) network.Content {
+	return network.Content{Text: s.Content, Options: SegmentOptions(options, i), Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
 }
 
 // price sums the prices that networks charge for unpublished segments.
@@ -29,8 +29,9 @@ func (c *check) price(ctx context.Context, p post.Post) (sum post.Price) {
 			return post.Price{}
 		}
 		priced = true
+		options, _ := ParseOptions(adapter, p.OptionsFor(t))
 		for i, s := range p.Segments(t) {
-			sum.Add(priceOf(pricer, c.networkContent(p, i, s, network.Limits{})))
+			sum.Add(priceOf(pricer, c.networkContent(p, i, s, options, network.Limits{})))
 		}
 	}
 	return sum

@@ -17,7 +17,8 @@ type Draft struct {
 	ScheduledTime  string              `json:"-"` // RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
 	TimeZone       string              `json:"-"` // IANA; empty: the workspace's
 	Attachments    []string            `json:"attachments,omitempty"`
-	Thread         []Segment           `json:"thread,omitempty"`    // the segments after the first
+	Thread         []Segment           `json:"thread,omitempty"` // what follows the first segment
+	Options        post.Options        `json:"options,omitempty"`
 	Overrides      map[string]Override `json:"overrides,omitempty"` // by account id
 	Accounts       []string            `json:"accounts,omitempty"`  // empty: the parent's, else the default ones
 	ThreadParentID string              `json:"-"`
@@ -35,9 +36,10 @@ type Segment struct {
 
 // Override customizes a post for one account; nil inherits a field.
 type Override struct {
-	Content     *string    `json:"content,omitempty"`
-	Attachments *[]string  `json:"attachments,omitempty"`
-	Thread      *[]Segment `json:"thread,omitempty"`
+	Content     *string       `json:"content,omitempty"`
+	Attachments *[]string     `json:"attachments,omitempty"`
+	Thread      *[]Segment    `json:"thread,omitempty"`
+	Options     *post.Options `json:"options,omitempty"`
 }
 
 // Schedule stores a post. replayed means that an earlier request with the same
@@ -92,7 +94,7 @@ func (d *Scheduler) validate(ctx context.Context, who workspace.Principal, draft
 func (c *check) validate(ctx context.Context, who workspace.Principal, draft Draft) (_ post.NewPost, err error) {
 	n := post.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
-		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
+		Content: draft.Content, Language: draft.Language, Options: draft.Options, Status: post.Scheduled}}
 	if draft.SaveAsDraft {
 		n.Post.Status = post.Draft
 	}

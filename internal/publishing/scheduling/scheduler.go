@@ -130,6 +130,7 @@ type Edit struct {
 	TimeZone      *string
 	Attachments   *[]string
 	Thread        *[]Segment
+	Options       *post.Options
 	Overrides     map[string]*Override // by account id; nil removes an override
 	Accounts      *[]string
 	Language      *string

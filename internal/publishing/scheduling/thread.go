@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 )
 
@@ -38,7 +40,7 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 			continue
 		}
 		field := "overrides." + id.String()
-		read := &post.Override{Content: o.Content}
+		read := &post.Override{Content: o.Content, Options: o.Options}
 		if o.Attachments != nil {
 			ids, err := c.attachments(ctx, field+".attachments", *o.Attachments)
 			if err != nil {
@@ -75,14 +77,20 @@ func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, b
 }
 
 // fieldOf converts a field name of an adapter to the path in the request.
-func fieldOf(segment int, account uuid.UUID, o *post.Override, field string) string {
+func fieldOf(segment int, a account.Account, o *post.Override, field string) string {
 	prefix := ""
+	if option, ok := strings.CutPrefix(field, "options"); ok {
+		if o != nil && o.Options != nil {
+			prefix = "overrides." + a.ID.String() + "."
+		}
+		return prefix + "options." + a.Network + option
+	}
 	if segment > 0 {
 		prefix = fmt.Sprintf("thread[%d].", segment-1)
 	}
 	overrides := o != nil && (segment > 0 && o.Thread != nil || segment == 0 && (o.Content != nil && field == "content" || o.AttachmentIDs != nil && field != "content"))
 	if overrides {
-		prefix = "overrides." + account.String() + "." + prefix
+		prefix = "overrides." + a.ID.String() + "." + prefix
 	}
 	return prefix + field
 }

@@ -84,6 +84,10 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 			}
 			texts[i] = string(raw)
 		}
+		options, err := optionsJSON(p.Options)
+		if err != nil {
+			return err
+		}
 		late := int32(0)
 		if m := minutes(p.LateLimit); m != nil {
 			late = *m
@@ -92,6 +96,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 		in.ScheduledTimes, in.TimeZones = append(in.ScheduledTimes, at), append(in.TimeZones, p.TimeZone)
 		in.Statuses, in.Languages = append(in.Statuses, string(p.Status)), append(in.Languages, p.Language)
 		in.AttachmentIds, in.AttachmentUrls, in.Threads = append(in.AttachmentIds, texts[0]), append(in.AttachmentUrls, texts[1]), append(in.Threads, texts[2])
+		in.Options = append(in.Options, string(options))
 		in.LateLimits = append(in.LateLimits, late)
 		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, idOrNil(p.ThreadID)), append(in.ThreadParentIds, idOrNil(p.ThreadParentID))
 		in.LinkBases = append(in.LinkBases, p.LinkBase)

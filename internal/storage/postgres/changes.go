@@ -83,7 +83,7 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 	p := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
 		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language,
 		NeedsApproval: change.NeedsApproval, SubmittedBy: idOrNull(g.UserID),
-		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || len(change.Overrides) > 0}
+		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || change.Options != nil || len(change.Overrides) > 0}
 	if change.AttachmentIDs != nil {
 		p.AttachmentIds, p.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
 	}
@@ -95,7 +95,12 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 	}
 	var err error
 	if change.Thread != nil {
-		p.Thread, err = threadJSON(*change.Thread)
+		if p.Thread, err = threadJSON(*change.Thread); err != nil {
+			return p, err
+		}
+	}
+	if change.Options != nil {
+		p.Options, err = optionsJSON(*change.Options)
 	}
 	return p, err
 }
@@ -171,6 +176,9 @@ func changedFields(c post.Change) map[string]any {
 	}
 	if c.Thread != nil {
 		data["thread"] = len(*c.Thread)
+	}
+	if c.Options != nil {
+		data["options"] = c.Options.Networks()
 	}
 	if len(c.Overrides) > 0 {
 		data["overrides"] = len(c.Overrides)

@@ -35,9 +35,25 @@ func readThread(raw json.RawMessage) (thread []post.Segment) {
 	return thread
 }
 
+// optionsJSON writes options; none are an empty object.
+func optionsJSON(options post.Options) (json.RawMessage, error) {
+	if options == nil {
+		return json.RawMessage(`{}`), nil
+	}
+	return json.Marshal(options)
+}
+
+// readOptions reads what optionsJSON wrote; nil: none.
+func readOptions(raw json.RawMessage) (options post.Options) {
+	if json.Unmarshal(raw, &options) != nil || len(options) == 0 {
+		return nil
+	}
+	return options
+}
+
 // overrideJSON returns "" for nil.
 func overrideJSON(o *post.Override) (string, error) {
-	if o == nil || (o.Content == nil && o.AttachmentIDs == nil && o.Thread == nil) {
+	if o == nil || (o.Content == nil && o.AttachmentIDs == nil && o.Thread == nil && o.Options == nil) {
 		return "", nil
 	}
 	raw, err := json.Marshal(o)

@@ -50,6 +50,10 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 	if err != nil {
 		return db.ScheduledPost{}, err
 	}
+	options, err := optionsJSON(p.Options)
+	if err != nil {
+		return db.ScheduledPost{}, err
+	}
 	status := p.Status
 	if status == "" {
 		status = post.Scheduled
@@ -61,7 +65,7 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
-		Thread: thread, LateLimitMinutes: minutes(p.LateLimit),
+		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
 		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), Approval: approvalState(p.Approval.State),
 	})
 	if err != nil {

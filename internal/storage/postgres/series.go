@@ -198,12 +198,16 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 			return err
 		}
 		w := made.Post
+		options, err := optionsJSON(w.Options)
+		if err != nil {
+			return err
+		}
 		if err := lockMedia(ctx, q, mediaOf(w, made.Overrides)); err != nil {
 			return err
 		}
 		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{PostID: w.ID, WorkspaceID: w.WorkspaceID, UserID: w.UserID, Content: w.Content,
 			ScheduledTime: timeOrNil(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
-			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread,
+			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread, Options: options,
 			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: orNil(w.LinkBase),
 			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision, Approval: approvalState(w.Approval.State)})
 		if noRows(err) {

@@ -86,7 +86,7 @@ func importColumns() map[archive.Table][]string {
 		archive.SeriesRows:  {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
 		archive.NoteRows:    {"series_id", "occurrence", "kind", "reason", "at"},
 		archive.PostRows: {"post_id", "workspace_id", "user_id", "content", "scheduled_time", "time_zone", "status", "retry_count", "attachment_ids", "attachment_urls", "thread_id",
-			"thread_parent_id", "language", "thread", "late_limit_minutes", "posted_at", "created_at", "series_id", "occurrence", "series_revision", "series_template_revision", "withdrawn", "link_base"},
+			"thread_parent_id", "language", "thread", "options", "late_limit_minutes", "posted_at", "created_at", "series_id", "occurrence", "series_revision", "series_template_revision", "withdrawn", "link_base"},
 		archive.TargetRows: {"id", "post_id", "account_id", "status", "attempts", "override", "fingerprint", "remote_id", "remote_url", "error_class", "error_code", "error_message", "sent_at", "posted_at"},
 		archive.RemoteRows: {"account_id", "remote_id", "target_id", "segment", "remote_url", "sent_at", "posted_at"},
 		archive.LinkRows:   {"code", "workspace_id", "user_id", "post_id", "account_id", "network", "url", "title", "created_at", "disabled_at"},

@@ -20,7 +20,7 @@ update scheduled_posts set status = 'scheduled', approval = 'approved',
 where post_id = $2 and workspace_id = $3 and status = 'draft' and approval = 'pending'
   and scheduled_time > clock_timestamp()
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type ApprovePostParams struct {
@@ -62,6 +62,7 @@ func (q *Queries) ApprovePost(ctx context.Context, arg ApprovePostParams) (Sched
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -86,7 +87,7 @@ const noteOverdue = `-- name: NoteOverdue :one
 update scheduled_posts set approval_note = $1, version = version + 1, updated_at = clock_timestamp()
 where post_id = $2 and workspace_id = $3 and status = 'draft' and approval = 'pending'
   and scheduled_time <= clock_timestamp() and approval_note <> $1
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type NoteOverdueParams struct {
@@ -121,6 +122,7 @@ func (q *Queries) NoteOverdue(ctx context.Context, arg NoteOverdueParams) (Sched
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -147,7 +149,7 @@ update scheduled_posts set approval = 'rejected',
     version = version + 1, updated_at = clock_timestamp()
 where post_id = $3 and workspace_id = $4 and status = 'draft' and approval = 'pending'
   and ($5::bigint = 0 or version = $5)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type RejectPostParams struct {
@@ -189,6 +191,7 @@ func (q *Queries) RejectPost(ctx context.Context, arg RejectPostParams) (Schedul
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -217,7 +220,7 @@ update scheduled_posts set approval = 'pending', submitted_by = $1::uuid, submit
 where post_id = $4 and workspace_id = $5 and status = 'draft'
   and coalesce($2, scheduled_time) is not null
   and ($6::bigint = 0 or version = $6)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type SubmitPostParams struct {
@@ -262,6 +265,7 @@ func (q *Queries) SubmitPost(ctx context.Context, arg SubmitPostParams) (Schedul
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,

@@ -1627,6 +1627,7 @@ type ScheduledPost struct {
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
 	Thread                 json.RawMessage
+	Options                json.RawMessage
 	LateLimitMinutes       *int32
 	RedrivenAt             *time.Time
 	LateNotedAt            *time.Time

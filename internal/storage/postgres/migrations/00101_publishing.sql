@@ -223,6 +223,7 @@ create table scheduled_posts (
     created_at               timestamptz not null default now(),
     updated_at               timestamptz not null default now(),
     thread                   jsonb not null default '[]' check (jsonb_typeof(thread) = 'array'), -- segments after the first: [{"content", "attachment_ids"}]
+    options                  jsonb not null default '{}' check (jsonb_typeof(options) = 'object'), -- what is asked of networks besides, by network
     late_limit_minutes       int check (late_limit_minutes > 0),   -- discarded when later than this
     redriven_at              timestamptz,                          -- a user retried it; lateness counts from here
     late_noted_at            timestamptz,                          -- when the timeline recorded that it is late
@@ -276,7 +277,7 @@ create table post_targets (
     sent_at       timestamptz,                                     -- when the final call was sent
     posted_at     timestamptz,                                     -- when its response arrived
     updated_at    timestamptz not null default now(),
-    override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread"}, each optional
+    override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each optional
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
     unique (post_id, account_id),
     check (status <> 'posted' or remote_id is not null)

@@ -1,11 +1,11 @@
 -- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
+    status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
     approval, submitted_by, submitted_at
 ) values (
     @post_id, @workspace_id, @user_id, @content, sqlc.narg('scheduled_time'), @time_zone,
-    @status, @attachment_ids, @attachment_urls, @thread, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language, sqlc.narg('link_base'),
+    @status, @attachment_ids, @attachment_urls, @thread, @options, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language, sqlc.narg('link_base'),
     @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) returning *;
 
@@ -85,6 +85,7 @@ update scheduled_posts p set
     attachment_ids  = coalesce(sqlc.narg('attachment_ids')::uuid[], attachment_ids),
     attachment_urls = coalesce(sqlc.narg('attachment_urls')::text[], attachment_urls),
     thread          = coalesce(sqlc.narg('thread')::jsonb, thread),
+    options         = coalesce(sqlc.narg('options')::jsonb, options),
     late_limit_minutes = case when @set_late_limit::bool then sqlc.narg('late_limit_minutes') else late_limit_minutes end,
     link_base     = case when @set_link_base::bool then sqlc.narg('link_base') else link_base end,
     platform_media_ids = case when @media_changed::bool then '{}' else platform_media_ids end,

@@ -1,4 +1,4 @@
-import { Alert, Checkbox, Chip, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
+import { Alert, Box, Checkbox, Chip, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { errorText } from '../../lib/notify'
 import { useMe } from '../../lib/session'
 import { MediaTooDialog, type AddedMedia, Shared } from './Versions'
 import { contentOf, copyOf, type Draft, draftOf, isBlank, newDraft, type Part, partsOf, withMediaToo, withParts } from './draft'
+import { AccountOptions, OptionsPanel } from './options/OptionsPanel'
 import { type Count, Parts } from './Parts'
 import { TargetPreview } from './Preview'
 import { Schedule } from './Schedule'
@@ -69,6 +70,9 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
               </Tabs.List>
               <Tabs.Panel value="all">
                 <Parts label={t('compose.text')} value={draft.parts} change={changeParts('all')} counts={counts} added={(part, files) => setAdded({ part, files })} />
+                <Box mt="sm">
+                  <OptionsPanel draft={draft} setDraft={setDraft} accounts={chosen} problems={preview.data?.problems ?? []} />
+                </Box>
               </Tabs.Panel>
               {chosen.map((a) => (
                 <Tabs.Panel key={a.id} value={a.id}>
@@ -78,6 +82,7 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
                       <>
                         <Shared draft={draft} id={a.id} setDraft={setDraft} />
                         <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts(a.id)} counts={counts} />
+                        <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={preview.data?.problems ?? []} />
                       </>
                     ) : (
                       <Text c="dimmed" size="sm">
