@@ -70,7 +70,7 @@ func (c *check) draftTime(ctx context.Context, draft *post.Post, at Time) (chang
 			return change, err
 		}
 	case zone != "":
-		// As in an edit, a zone alone only changes how the time is shown.
+		// As in an edit, a time zone alone changes only how the time is displayed.
 		zone = c.checkZone(zone)
 		change.TimeZone = &zone
 		fallthrough
@@ -83,7 +83,7 @@ func (c *check) draftTime(ctx context.Context, draft *post.Post, at Time) (chang
 	return change, err
 }
 
-// checkComplete checks a draft as a post that is to go out at the time given.
+// checkComplete checks a draft as a post to be published at the given time.
 func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time) error {
 	parent, err := c.parentOf(ctx, draft)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time
 	return nil
 }
 
-// checkText checks what the database cannot keep, of a draft as well.
+// checkText rejects text that the database cannot store, also in drafts.
 func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 	look := func(prefix string, content *string, thread []post.Segment) {
 		if content != nil && !isValidText(*content) {
