@@ -25,7 +25,7 @@ const maxSlotWindow = 100 * 24 * time.Hour
 
 // ListAccountGroups lists account groups.
 func (s *Server) ListAccountGroups(ctx context.Context, _ spec.ListAccountGroupsRequestObject) (spec.ListAccountGroupsResponseObject, error) {
-	groups, err := s.AccountGroups.List(ctx, principal(ctx))
+	groups, err := s.Groups.List(ctx, principal(ctx))
 	out := spec.ListAccountGroups200JSONResponse{Groups: []spec.AccountGroup{}}
 	for _, g := range groups {
 		out.Groups = append(out.Groups, groupJSON(g))
@@ -44,7 +44,7 @@ func (s *Server) CreateAccountGroup(ctx context.Context, r spec.CreateAccountGro
 		}
 		zone = w.TimeZone
 	}
-	g, err := s.AccountGroups.Create(ctx, principal(ctx), account.Group{Name: b.Name, Color: or(b.Color, "indigo"), AccountIDs: b.Accounts,
+	g, err := s.Groups.Create(ctx, principal(ctx), account.Group{Name: b.Name, Color: or(b.Color, "indigo"), AccountIDs: b.Accounts,
 		TimeZone: zone, Slots: value(slotsOf(b.Slots))})
 	return spec.CreateAccountGroup201JSONResponse(groupJSON(g)), err
 }
@@ -52,14 +52,14 @@ func (s *Server) CreateAccountGroup(ctx context.Context, r spec.CreateAccountGro
 // UpdateAccountGroup updates an account group.
 func (s *Server) UpdateAccountGroup(ctx context.Context, r spec.UpdateAccountGroupRequestObject) (spec.UpdateAccountGroupResponseObject, error) {
 	b := r.Body
-	g, err := s.AccountGroups.Update(ctx, principal(ctx), r.Id, account.GroupUpdate{Name: b.Name, Color: b.Color, AccountIDs: b.Accounts,
+	g, err := s.Groups.Update(ctx, principal(ctx), r.Id, account.GroupUpdate{Name: b.Name, Color: b.Color, AccountIDs: b.Accounts,
 		TimeZone: b.TimeZone, Slots: slotsOf(b.Slots)})
 	return spec.UpdateAccountGroup200JSONResponse(groupJSON(g)), err
 }
 
 // DeleteAccountGroup deletes an account group.
 func (s *Server) DeleteAccountGroup(ctx context.Context, r spec.DeleteAccountGroupRequestObject) (spec.DeleteAccountGroupResponseObject, error) {
-	return spec.DeleteAccountGroup204Response{}, s.AccountGroups.Delete(ctx, principal(ctx), r.Id)
+	return spec.DeleteAccountGroup204Response{}, s.Groups.Delete(ctx, principal(ctx), r.Id)
 }
 
 // ListQueueSlots lists slots of queues.
