@@ -8,6 +8,9 @@ import (
 	"dateline/internal/news/article/selector"
 )
 
+// maxLearnPages is the number of pages that the pipeline learns from.
+const maxLearnPages = 12
+
 // measureLearned extracts each page of a site with several pages with selectors that
 // were learned from the others, and generically.
 func (r *Result) measureLearned(ctx context.Context, pages []score.Page) {
@@ -24,7 +27,7 @@ func (r *Result) measureLearned(ctx context.Context, pages []score.Page) {
 		}
 		var others []extract.Page
 		for _, o := range site {
-			if o.Key != p.Key {
+			if o.Key != p.Key && len(others) < maxLearnPages {
 				others = append(others, extract.Page{HTML: o.HTML, URL: o.URL})
 			}
 		}
