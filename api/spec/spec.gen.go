@@ -293,6 +293,27 @@ func (e ExtractionRequestedAction) Valid() bool {
 	}
 }
 
+// Defines values for FacebookOptionsKind.
+const (
+	FacebookOptionsKindPost  FacebookOptionsKind = "post"
+	FacebookOptionsKindReel  FacebookOptionsKind = "reel"
+	FacebookOptionsKindStory FacebookOptionsKind = "story"
+)
+
+// Valid indicates whether the value is a known member of the FacebookOptionsKind enum.
+func (e FacebookOptionsKind) Valid() bool {
+	switch e {
+	case FacebookOptionsKindPost:
+		return true
+	case FacebookOptionsKindReel:
+		return true
+	case FacebookOptionsKindStory:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FitnessVerdict.
 const (
 	AsIs      FitnessVerdict = "as_is"
@@ -2210,6 +2231,18 @@ type ExtractionUpdate struct {
 	// TimeZone An IANA name. Empty: that of the site's country.
 	TimeZone *string `json:"time_zone,omitempty"`
 }
+
+// FacebookOptions Options of a post on a Facebook Page. Replies are comments and have none.
+type FacebookOptions struct {
+	// Kind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+	Kind *FacebookOptionsKind `json:"kind,omitempty"`
+
+	// Link The page whose card is shown, in place of the first link of the text.
+	Link *string `json:"link,omitempty"`
+}
+
+// FacebookOptionsKind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+type FacebookOptionsKind string
 
 // FeedURLs defines model for FeedURLs.
 type FeedURLs struct {

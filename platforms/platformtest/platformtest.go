@@ -104,6 +104,8 @@ type Subject struct {
 	// BaseURL and RedirectURI are the arguments of Connector.Register.
 	BaseURL, RedirectURI string
 
+	// options are those of the post that attachments are staged for.
+	options network.PostOptions
 	// permanentFaults are injected in addition to every other fault.
 	permanentFaults []fake.Fault
 
@@ -172,6 +174,7 @@ func submission(t *testing.T, s Subject, text string) network.Submission {
 func attach(t *testing.T, s Subject, sub *network.Submission, altText string) {
 	t.Helper()
 	media := newImage(t, s, altText)
+	media.Options = s.options
 	sub.MediaIDs = append(sub.MediaIDs, stage(t, s, media).RemoteID)
 	sub.Media = append(sub.Media, media)
 }

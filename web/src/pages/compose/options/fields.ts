@@ -56,6 +56,7 @@ export const optionFields: Record<string, Field[]> = {
     choice('reply_settings', 'following', 'mentioned', 'subscribers', 'verified'), toggle('made_with_ai'), toggle('paid_partnership'),
     poll({ choices: 4, length: 25, minutes: [30, hour, 6 * hour, day, 3 * day, 7 * day], flags: [] }),
   ],
+  facebook: [choice('kind', 'post', 'reel', 'story'), text('link', 2000)],
   instagram: [choice('kind', 'feed', 'reel', 'story'), toggle('share_to_feed', true), list('collaborators', 3), text('location_id', 30), { name: 'cover_millis', kind: 'number', max: 900_000 }],
   threads: [
     choice('reply_control', 'everyone', 'accounts_you_follow', 'mentioned_only', 'followers_only'), text('topic', 50), toggle('spoiler_media'), list('spoiler_phrases', 10),
