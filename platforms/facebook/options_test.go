@@ -15,6 +15,9 @@ func optionCases(page string) []platformtest.OptionCase {
 		{Name: "story without media", Options: `{"kind":"story"}`, Field: "options.kind", Code: "option_conflict"},
 		{Name: "reel", Options: `{"kind":"reel"}`, Video: true, CreatePath: edge("video_reels"), Want: map[string]any{"kind": "reel"}},
 		{Name: "reel of an image", Options: `{"kind":"reel"}`, Images: 1, Field: "options.kind", Code: "option_conflict"},
+		{Name: "first comment", Options: `{"first_comment":{"content":"Nguồn: VN News","after_minutes":5}}`},
+		{Name: "empty first comment", Options: `{"first_comment":{"content":" "}}`, Field: "options.first_comment.content", Code: "required"},
+		{Name: "first comment of a story", Options: `{"kind":"story","first_comment":{"content":"Nguồn"}}`, Images: 1, Field: "options.first_comment", Code: "option_conflict"},
 		{Name: "unknown kind", Options: `{"kind":"live"}`, Field: "options.kind", Code: "invalid_option"},
 		{Name: "options of a comment", Options: `{"link":"https://a.example"}`, Reply: true, Field: "options.kind", Code: "option_conflict"},
 	}

@@ -10,8 +10,9 @@ import (
 
 // PostOptions are the options of a post on a Page.
 type PostOptions struct {
-	Kind string `json:"kind,omitempty"` // post, reel or story; empty: post
-	Link string `json:"link,omitempty"` // whose card is shown, in place of the first link of the text
+	Kind         string                `json:"kind,omitempty"` // post, reel or story; empty: post
+	Link         string                `json:"link,omitempty"` // whose card is shown, in place of the first link of the text
+	FirstComment *network.FirstComment `json:"first_comment,omitempty"`
 }
 
 var _ network.OptionParser = (*Facebook)(nil)
@@ -66,6 +67,10 @@ func (o PostOptions) problems(content network.Content) []network.Violation {
 		if len(content.Media) > 0 {
 			c.Conflict("link", "Facebook shows no link card with attachments. Remove the link or the attachments.")
 		}
+	}
+	c.FirstComment(o.FirstComment)
+	if o.FirstComment != nil && o.Kind == kindStory {
+		c.Conflict("first_comment", "A story has no comments. Remove the first comment.")
 	}
 	return c.Problems
 }

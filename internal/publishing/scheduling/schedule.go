@@ -32,6 +32,8 @@ type Draft struct {
 type Segment struct {
 	Content     string   `json:"content"`
 	Attachments []string `json:"attachments,omitempty"`
+	// AfterMinutes is how long after the segment before it is sent.
+	AfterMinutes int `json:"after_minutes,omitempty"`
 }
 
 // Override is what a post says differently on one account; nil leaves a field
