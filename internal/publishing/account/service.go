@@ -58,7 +58,7 @@ type RenewalStore interface {
 	MarkNeedsReconnect(ctx context.Context, id uuid.UUID, version int64, t LastError) (bool, error)
 }
 
-// Connectors finds networks and their ways to connect accounts.
+// Connectors returns networks and their methods to connect accounts.
 type Connectors interface {
 	Get(name string) (network.Network, bool)
 	Connector(name string) (network.Connector, bool)
@@ -66,27 +66,27 @@ type Connectors interface {
 	Names() []string
 }
 
-// Notifier wakes those who wait for events of the workspace.
+// Notifier wakes listeners for new events.
 type Notifier interface {
 	Announce()
 }
 
-// Service connects accounts and opens their tokens for the moment of use.
+// Service connects accounts and unseals their tokens for use.
 type Service struct {
 	Store       Store
 	Connectors  Connectors
 	Sealer      *secret.Sealer
-	RedirectURI string // of our OAuth callback
-	// Sandbox gives the address of a network's copy in the sandbox, or "";
-	// nil: there is none.
+	RedirectURI string // of Dateline's OAuth callback
+	// Sandbox returns the URL of a network's fake in the sandbox, or ""; nil: there is
+	// no sandbox.
 	Sandbox  func(network string) string
-	Notifier Notifier     // nil: events are found a little later
-	Log      *slog.Logger // nil: nothing is told
+	Notifier Notifier     // nil: listeners find events by polling
+	Log      *slog.Logger // nil: no logs
 	Timing   RenewTiming
 }
 
-// Open reads an account with its tokens, ready for an adapter. Those of one that
-// is disconnected are empty.
+// Open returns an account with its unsealed tokens for an adapter. The tokens of a
+// disconnected account are empty.
 func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Account, error) {
 	a, err := s.Store.Account(ctx, id)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Acco
 	return a, networkAccount(a, access, refresh), err
 }
 
-// Get reads an account of the workspace.
+// Get returns an account of the workspace.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Account, error) {
 	a, err := s.Store.Account(ctx, id)
 	if err == nil && a.WorkspaceID != who.WorkspaceID {
@@ -112,7 +112,7 @@ func (s *Service) sandboxURL(networkName string) string {
 	return s.Sandbox(networkName)
 }
 
-// IsSandbox says whether an account is one of the sandbox.
+// IsSandbox reports whether an account belongs to the sandbox.
 func (s *Service) IsSandbox(a Account) bool {
 	return a.BaseURL != "" && a.BaseURL == s.sandboxURL(a.Network)
 }
@@ -130,8 +130,8 @@ func (s *Service) log() *slog.Logger {
 	return s.Log
 }
 
-// save stores an account that is identified and has tokens. app is the redirect
-// address of the registration that they were given to.
+// save stores an identified account with its tokens. app is the redirect URI of the app
+// that the tokens were issued to.
 func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
 	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
 		Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
@@ -142,7 +142,7 @@ func (s *Service) save(ctx context.Context, who workspace.Principal, networkName
 	if who.UserID != uuid.Nil {
 		row.ConnectedBy = &who.UserID
 	}
-	// Who comes back from a network brings no token: the attempt says who it is.
+	// A callback has no API token: the pending authorization names the user.
 	saved, err := s.Store.SaveAccount(audit.ByUser(ctx, who.UserID), row, func(id uuid.UUID) ([]byte, error) { return s.seal(id, a) })
 	if err == nil {
 		s.notify()
@@ -150,7 +150,7 @@ func (s *Service) save(ctx context.Context, who workspace.Principal, networkName
 	return saved, err
 }
 
-// renewable says whether tokens can be renewed without their owner.
+// renewable reports whether tokens can be renewed without a user.
 func (s *Service) renewable(networkName string, a network.Account) bool {
 	_, ok := s.refresher(networkName)
 	return ok && !a.RefreshToken.Empty()
@@ -162,8 +162,8 @@ func (s *Service) refresher(networkName string) (network.Refresher, bool) {
 	return r, ok
 }
 
-// connectError turns a network's answer into an error for the person who connects.
-// field is what they gave, where the network names nothing.
+// connectError converts a network's error to an error for the user who connects. field
+// is the request field to name if the network names none.
 func connectError(err error, field string) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
@@ -174,7 +174,7 @@ func connectError(err error, field string) error {
 	}
 	switch {
 	case e.Class == network.NotSent:
-		// The cause names addresses, which may be those of our own network.
+		// The cause contains addresses, which may belong to the operator's network.
 		return &apperr.Error{Kind: apperr.KindInvalid, Code: "network_unreachable", Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
 			Fields: []apperr.FieldError{{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."}}}
 	case e.Code == network.CodeNotConfigured:
@@ -189,11 +189,11 @@ func invalid(field, code, message string) error {
 	return apperr.InvalidFields(apperr.FieldError{Field: field, Code: code, Message: message})
 }
 
-// randomText gives 256 random bits; RFC 7636, 4.1 wants at least 43 characters
-// of this alphabet for a verifier.
+// randomText returns 256 random bits. RFC 7636, 4.1 requires at least 43 characters of
+// this alphabet for a verifier.
 func randomText() string {
 	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // never fails, see crypto/rand
+	_, _ = rand.Read(raw) // never fails (crypto/rand)
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 

@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// tokens is what is sealed for an account.
+// tokens is the sealed content of an account.
 type tokens struct {
 	Access  string `json:"access"`
 	Refresh string `json:"refresh,omitempty"`
@@ -45,14 +45,14 @@ func (s *Service) unseal(a Account) (access, refresh secret.Text, err error) {
 	return secret.NewText(t.Access), secret.NewText(t.Refresh), nil
 }
 
-// networkAccount is an account as adapters need it.
+// networkAccount converts an account to the form that adapters use.
 func networkAccount(a Account, access, refresh secret.Text) network.Account {
 	return network.Account{ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind,
 		Token: access, Scopes: a.Scopes, RefreshToken: refresh, TokenExpiresAt: a.ExpiresAt, RefreshTokenExpiresAt: a.RefreshExpiresAt, Settings: a.Settings}
 }
 
-// refreshDue is when a token is renewed: after 50 to 80 % of what is left of its
-// life, so that accounts which were connected together are not renewed together.
+// refreshDue returns when to renew a token: after 50 to 80 % of its remaining lifetime,
+// at random, so that accounts which were connected together are not renewed together.
 func refreshDue(a network.Account, now time.Time) time.Time {
 	if a.RefreshToken.Empty() || a.TokenExpiresAt.IsZero() {
 		return time.Time{}

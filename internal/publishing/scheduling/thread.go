@@ -13,7 +13,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// thread reads what follows the first segment.
+// thread parses the segments after the first.
 func (c *check) thread(ctx context.Context, field string, segments []Segment) ([]post.Segment, error) {
 	out := make([]post.Segment, 0, len(segments))
 	for i, s := range segments {
@@ -29,7 +29,7 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 	return out, nil
 }
 
-// overrides reads what a post says differently on some of its accounts.
+// overrides parses the overrides of a post.
 func (c *check) overrides(ctx context.Context, in map[string]Override, accounts []uuid.UUID) (map[uuid.UUID]*post.Override, error) {
 	out := make(map[uuid.UUID]*post.Override, len(in))
 	for _, text := range slices.Sorted(maps.Keys(in)) {
@@ -63,7 +63,7 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 	return out, nil
 }
 
-// overrideAccount reads the account that an override is for.
+// overrideAccount returns the account of an override.
 func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, bool) {
 	id, err := uuid.Parse(text)
 	switch {
@@ -87,8 +87,7 @@ func fieldOfSegment(i int, s post.Segment, a account.Account, o *post.Override, 
 	return fieldOf(i, a, o, field)
 }
 
-// fieldOf is the path in the request of a field of one account's segment, as
-// the network names it.
+// fieldOf converts a field name of an adapter to the path in the request.
 func fieldOf(segment int, a account.Account, o *post.Override, field string) string {
 	prefix := ""
 	if option, ok := strings.CutPrefix(field, "options"); ok {

@@ -12,11 +12,12 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// insertBatch is how many posts one statement inserts.
+// insertBatch is the number of posts per insert statement.
 const insertBatch = 500
 
-// CreatePosts stores posts of one workspace, all or none, and keeps answer for
-// the repetition of the request; then earlier is what the first was answered.
+// CreatePosts stores posts of one workspace in one transaction, together with the
+// response for repeated requests. earlier is the response of an earlier request with
+// the same key; then nothing is stored.
 func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key, answer json.RawMessage) (earlier json.RawMessage, err error) {
 	id := newID()
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -45,7 +46,7 @@ func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, ac
 	return earlier, err
 }
 
-// ReplayedBulk finds what the same bulk request was answered before.
+// ReplayedBulk returns the response of an earlier bulk request with the same key.
 func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool, err error) {
 	if key.Key == "" {
 		return nil, false, nil
@@ -138,7 +139,7 @@ func idOrNil(id *uuid.UUID) uuid.UUID {
 	return *id
 }
 
-// PostsByID reads those of the ids that belong to the workspace.
+// PostsByID returns the posts with the given ids in the workspace.
 func (s *Store) PostsByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) ([]post.Post, error) {
 	rows, err := s.q.PostsInWorkspace(ctx, db.PostsInWorkspaceParams{WorkspaceID: workspaceID, PostIds: ids})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// approvalState gives none for a post that says nothing of it.
+// approvalState defaults to none.
 func approvalState(s post.ApprovalState) db.ApprovalState {
 	if s == "" {
 		return db.ApprovalStateNone
@@ -29,7 +29,7 @@ func threadJSON(thread []post.Segment) (json.RawMessage, error) {
 	return json.Marshal(orEmpty(thread))
 }
 
-// readThread reads what threadJSON wrote; the database checks that it is an array.
+// readThread parses the output of threadJSON. A check constraint requires an array.
 func readThread(raw json.RawMessage) (thread []post.Segment) {
 	_ = json.Unmarshal(raw, &thread)
 	return thread
@@ -51,7 +51,7 @@ func readOptions(raw json.RawMessage) (options post.Options) {
 	return options
 }
 
-// overrideJSON gives the empty text for none.
+// overrideJSON returns "" for nil.
 func overrideJSON(o *post.Override) (string, error) {
 	if o == nil || (o.Content == nil && o.AttachmentIDs == nil && o.Thread == nil && o.Options == nil) {
 		return "", nil
@@ -78,11 +78,11 @@ func timeOrNil(t time.Time) *time.Time {
 	return &t
 }
 
-// minutes is how the database keeps a late limit; none is null.
+// minutes converts a late limit; 0 becomes null.
 func minutes(d time.Duration) *int32 {
 	if d <= 0 {
 		return nil
 	}
-	m := int32(d / time.Minute) //nolint:gosec // the desk bounds it to a year
+	m := int32(d / time.Minute) //nolint:gosec // scheduling limits it to a year
 	return &m
 }
