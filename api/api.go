@@ -101,7 +101,7 @@ type PostScheduler interface {
 	Edit(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
-	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
+	ScheduleDraft(ctx context.Context, g post.Guard, at scheduling.Time) (post.Post, error)
 }
 
 // PostReviewer moves posts through approval.
@@ -123,6 +123,7 @@ type DeadLetterHandler interface {
 // PostPreviewer shows how networks would treat a post, without storing it.
 type PostPreviewer interface {
 	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
+	Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]scheduling.Slot, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
 }
@@ -221,6 +222,8 @@ type Server struct {
 	Scheduler  Scheduler
 	Workflows  Workflows
 	Accounts   Accounts
+	Groups     AccountGroups
+	Cards      LinkCards
 	Media      *media.Service
 	Exports    *archive.Archives
 	People     *workspace.Service

@@ -29,6 +29,7 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 	if !p.ScheduledTime.IsZero() {
 		out.ScheduledTime = &at
 	}
+	out.QueueGroupId = p.QueueGroupID
 	if p.Series != nil {
 		out.SeriesId, out.Occurrence = &p.Series.SeriesID, &p.Series.Name
 	}
@@ -101,6 +102,7 @@ func draftOf(body *spec.NewPost) scheduling.Draft {
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
 		TrackLinks: value(body.TrackLinks), Options: value(optionsOf(body.Options)),
+		When: string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
 		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
 	for account, o := range value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)

@@ -102,7 +102,8 @@ func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (sp
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Edit(ctx, g, scheduling.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
 			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
-			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks})
+			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks,
+			When: string(value(b.When)), QueueGroupID: value(b.QueueGroupId)})
 	})
 	return spec.EditPost200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -122,7 +123,8 @@ func (s *Server) PublishNow(ctx context.Context, r spec.PublishNowRequestObject)
 // ScheduleDraft schedules a draft.
 func (s *Server) ScheduleDraft(ctx context.Context, r spec.ScheduleDraftRequestObject) (spec.ScheduleDraftResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Scheduler.ScheduleDraft(ctx, g, value(r.Body.ScheduledTime), value(r.Body.TimeZone))
+		return s.Scheduler.ScheduleDraft(ctx, g, scheduling.Time{ScheduledTime: value(r.Body.ScheduledTime), TimeZone: value(r.Body.TimeZone),
+			When: string(value(r.Body.When)), QueueGroupID: value(r.Body.QueueGroupId)})
 	})
 	return spec.ScheduleDraft200JSONResponse{PostJSONResponse: answer}, err
 }

@@ -20,12 +20,15 @@ func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObjec
 	b := r.Body
 	shown, err := s.Scheduler.Preview(ctx, principal(ctx), draftOf(&spec.NewPost{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
 		Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
-		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language}))
+		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language, When: b.When, QueueGroupId: b.QueueGroupId}))
 	if err != nil {
 		return nil, err
 	}
 	out := spec.PreviewPost200JSONResponse{Targets: []spec.TargetPreview{}, Problems: problemsJSON(shown.Problems),
 		Warnings: warningsJSON(shown.Warnings, shown.TimeZone), Price: fullPrice(shown.Price)}
+	if n := shown.Next; n != nil {
+		out.NextSlot = &spec.NextSlot{QueueGroupId: n.Group.ID, Name: n.Group.Name, At: n.At, TimeZone: n.Group.TimeZone}
+	}
 	for _, t := range shown.Targets {
 		target := spec.TargetPreview{AccountId: t.Account.ID, Network: t.Account.Network, Handle: t.Account.Handle, Segments: []spec.SegmentPreview{}, Price: fullPrice(t.Price)}
 		for _, one := range t.Segments {

@@ -17,6 +17,7 @@ func (c Change) ChangedFrom(p Post) Change {
 	c.Language = ifChanged(c.Language, p.Language)
 	c.LateLimit = ifChanged(c.LateLimit, p.LateLimit)
 	c.LinkBase = ifChanged(c.LinkBase, p.LinkBase)
+	c.QueueGroupID = ifChanged(c.QueueGroupID, p.queueGroup())
 	// The database keeps microseconds.
 	if c.ScheduledTime != nil && c.ScheduledTime.Truncate(time.Microsecond).Equal(p.ScheduledTime) {
 		c.ScheduledTime = nil
@@ -83,4 +84,11 @@ func (o *Override) normalized() Override {
 		out.Thread = &thread
 	}
 	return out
+}
+
+func (p Post) queueGroup() uuid.UUID {
+	if p.QueueGroupID == nil {
+		return uuid.Nil
+	}
+	return *p.QueueGroupID
 }

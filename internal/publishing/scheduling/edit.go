@@ -37,6 +37,7 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 	if partlyOut && edit.ScheduledTime != nil {
 		c.add("scheduled_time", "too_late", "The time of a partly published post cannot be changed; failed accounts are retried immediately.")
 	}
+	c.checkWhen(edit.When, value(edit.ScheduledTime))
 	c.changedTime(edit, current, parent, &change)
 	if err := c.loadFiles(ctx, current); err != nil {
 		return change, err
@@ -62,6 +63,9 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 	}
 	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
 	if err != nil {
+		return change, err
+	}
+	if err := c.changedQueue(ctx, edit, current, parent, accounts, &change); err != nil {
 		return change, err
 	}
 	overrides, err := c.changedOverrides(ctx, edit, current, accounts, &change)
@@ -107,6 +111,38 @@ func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, cha
 		return
 	}
 	c.checkZone(zone)
+}
+
+// changedQueue reads what an edit means for the post's slot in a queue.
+func (c *check) changedQueue(ctx context.Context, edit Edit, current post.Post, parent *post.Post, accounts []account.Account, change *post.Change) (err error) {
+	switch {
+	case edit.When == NextFree:
+		at, zone, group, err := c.queueTime(ctx, edit.QueueGroupID, value(edit.TimeZone), accounts, current.ID)
+		if err != nil || group == nil {
+			return err
+		}
+		change.ScheduledTime, change.TimeZone, change.QueueGroupID = &at, &zone, group
+		if parent != nil {
+			c.checkNotBeforeParent(*parent, at)
+		}
+	case edit.QueueGroupID != "":
+		at := current.ScheduledTime
+		if change.ScheduledTime != nil {
+			at = *change.ScheduledTime
+		}
+		change.QueueGroupID, err = c.namedSlot(ctx, edit.QueueGroupID, at, accounts)
+	case change.ScheduledTime != nil:
+		change.QueueGroupID, err = c.movedQueue(ctx, current, *change.ScheduledTime)
+	}
+	return err
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
 }
 
 // parentOf returns the post that a post replies to; nil if it is no reply.

@@ -26,6 +26,8 @@ type lookup struct {
 	postByID        map[uuid.UUID]*post.Post
 	limitsByID      map[uuid.UUID]limitsResult
 	zones           map[string]*time.Location
+	groupList       []account.Group
+	hasGroups       bool
 }
 
 type limitsResult struct {
@@ -74,6 +76,14 @@ func (k *lookup) accounts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]a
 		}
 		return found, err
 	})
+}
+
+func (k *lookup) groups(ctx context.Context) (_ []account.Group, err error) {
+	if !k.hasGroups {
+		k.groupList, err = k.scheduler.Store.Groups(ctx, k.workspace)
+		k.hasGroups = err == nil
+	}
+	return k.groupList, err
 }
 
 func (k *lookup) defaults(ctx context.Context) (_ []account.Account, err error) {

@@ -18,7 +18,8 @@ type PostPreview struct {
 	Problems []apperr.FieldError // that prevent scheduling
 	Warnings []post.Warning
 	Price    post.Price
-	TimeZone string // of the post
+	TimeZone string    // of the post
+	Next     *NextSlot // in the queue of its accounts; nil: no queue has them
 }
 
 // TargetPreview is a draft on one account.
@@ -66,7 +67,8 @@ func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft 
 	}
 	p.Status, p.Approval = post.Scheduled, post.Approval{} // once it is scheduled
 	shown.Warnings = c.warnings(ctx, p)
-	return shown, nil
+	shown.Next, err = c.next().nextSlot(ctx, draft.QueueGroupID, c.targets)
+	return shown, err
 }
 
 // previewTarget renders a post for one account and counts its characters.

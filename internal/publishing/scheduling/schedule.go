@@ -25,6 +25,8 @@ type Draft struct {
 	Language       string              `json:"language,omitempty"`
 	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // 0: no limit
 	TrackLinks     bool                `json:"track_links,omitempty"`          // replace URLs by short links
+	When           string              `json:"-"`                              // NextFree: the next free slot of a queue
+	QueueGroupID   string              `json:"-"`                              // whose slot ScheduledTime is, or which queue NextFree means
 	SaveAsDraft    bool                `json:"-"`                              // store a draft; its content is not checked yet
 }
 
@@ -50,12 +52,16 @@ func (d *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft
 	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
 		return p, found, err
 	}
-	n, c, err := d.validate(ctx, who, draft)
-	if err != nil {
-		return post.Post{}, false, err
-	}
-	n.Idempotency = key
-	p, replayed, err = d.Store.CreatePost(ctx, n)
+	var c *check
+	p, err = untilSlot(draft.When, func() (post.Post, error) {
+		var n post.NewPost
+		if n, c, err = d.validate(ctx, who, draft); err != nil {
+			return post.Post{}, err
+		}
+		n.Idempotency = key
+		p, replayed, err = d.Store.CreatePost(ctx, n)
+		return p, err
+	})
 	if err == nil {
 		d.Notifier.Changed(ctx, p.ID)
 		if !replayed {
@@ -98,7 +104,14 @@ func (c *check) validate(ctx context.Context, who workspace.Principal, draft Dra
 	if draft.SaveAsDraft {
 		n.Post.Status = post.Draft
 	}
-	if draft.ScheduledTime == "" && draft.SaveAsDraft {
+	c.checkWhen(draft.When, draft.ScheduledTime)
+	if draft.When != "" && draft.ThreadParentID != "" {
+		c.add("when", "unsupported", "A reply needs a scheduled_time: it must not come before the post that it answers.")
+	}
+	if draft.When != "" && draft.SaveAsDraft {
+		c.add("when", "unsupported", "A draft gets a slot when it is scheduled.")
+	}
+	if draft.When != "" || draft.ScheduledTime == "" && draft.SaveAsDraft {
 		n.Post.TimeZone = c.checkZone(c.zoneOr(draft.TimeZone))
 	} else {
 		n.Post.ScheduledTime, n.Post.TimeZone = c.parseTime(draft.ScheduledTime, draft.TimeZone)
@@ -123,6 +136,14 @@ func (c *check) validate(ctx context.Context, who workspace.Principal, draft Dra
 		}
 	}
 	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.SaveAsDraft)
+	if err != nil {
+		return post.NewPost{}, err
+	}
+	if draft.When == NextFree {
+		n.Post.ScheduledTime, n.Post.TimeZone, n.Post.QueueGroupID, err = c.queueTime(ctx, draft.QueueGroupID, draft.TimeZone, accounts, uuid.Nil)
+	} else {
+		n.Post.QueueGroupID, err = c.namedSlot(ctx, draft.QueueGroupID, n.Post.ScheduledTime, accounts)
+	}
 	if err != nil {
 		return post.NewPost{}, err
 	}

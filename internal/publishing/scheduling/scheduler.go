@@ -29,6 +29,7 @@ type Store interface {
 	LookupStore
 	SeriesStore
 	BulkStore
+	QueueStore
 }
 
 // PostStore creates and changes posts.
@@ -136,11 +137,28 @@ type Edit struct {
 	Language      *string
 	LateLimit     *int
 	TrackLinks    *bool
+	When          string // NextFree: the next free slot of a queue
+	QueueGroupID  string // whose slot ScheduledTime is, or which queue NextFree means
 }
 
 // Edit edits a post that is not being published yet. A failed post is published again
 // with the change, at its new time or at once.
 func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
+	return untilSlot(edit.When, func() (post.Post, error) { return d.edit(ctx, g, edit) })
+}
+
+// untilSlot repeats a change that asks for the next free slot for as long as
+// others get it first: each time, one of them has got theirs.
+func untilSlot(when string, change func() (post.Post, error)) (post.Post, error) {
+	for {
+		p, err := change()
+		if when != NextFree || !isSlotTaken(err) {
+			return p, err
+		}
+	}
+}
+
+func (d *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
 	return d.changeChecked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
 		// Report this before problems of fields: no value could solve it.
 		if !editable(current) {

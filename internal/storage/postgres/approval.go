@@ -11,11 +11,13 @@ import (
 )
 
 // Submit submits a draft for approval. The draft or the change must contain a time; only
-// the time and time zone of the change are used.
+// the time, time zone and queue of the change are used.
 func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventSubmitted, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		setGroup, group := queueGroupOf(change)
 		return q.SubmitPost(ctx, db.SubmitPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
+			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
+			SetQueueGroup: setGroup, QueueGroupID: group})
 	})
 }
 

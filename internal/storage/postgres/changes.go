@@ -90,6 +90,7 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 	if change.LinkBase != nil {
 		p.SetLinkBase, p.LinkBase = true, orNil(*change.LinkBase)
 	}
+	p.SetQueueGroup, p.QueueGroupID = queueGroupOf(change)
 	if change.LateLimit != nil {
 		p.SetLateLimit, p.LateLimitMinutes = true, minutes(*change.LateLimit)
 	}
@@ -186,6 +187,9 @@ func changedFields(c post.Change) map[string]any {
 	if c.LinkBase != nil {
 		data["track_links"] = *c.LinkBase != ""
 	}
+	if c.QueueGroupID != nil {
+		data["queue_group"] = idOrNull(*c.QueueGroupID)
+	}
 	if c.LateLimit != nil {
 		data["drop_if_late_minutes"] = int(*c.LateLimit / time.Minute)
 	}
@@ -207,11 +211,12 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 }
 
 // ScheduleDraft schedules a draft. The draft or the change must contain a time; only the
-// time and time zone of the change are used.
+// time, time zone and queue of the change are used.
 func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventScheduled, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		setGroup, group := queueGroupOf(change)
 		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
-			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
+			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, SetQueueGroup: setGroup, QueueGroupID: group})
 	})
 }
 
@@ -240,7 +245,7 @@ func (s *Store) change(ctx context.Context, g post.Guard, event string, data map
 		return post.Post{}, s.whyRefused(ctx, g)
 	}
 	if err != nil {
-		return post.Post{}, err
+		return post.Post{}, slotError(err)
 	}
 	return changed, nil
 }

@@ -1214,6 +1214,18 @@ type AccountChoice struct {
 	ExpiresAt   time.Time
 }
 
+type AccountGroup struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Name        string
+	Color       string
+	AccountIds  []uuid.UUID
+	TimeZone    string
+	Slots       json.RawMessage
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
 type ApiToken struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -1644,6 +1656,8 @@ type ScheduledPost struct {
 	ApprovalAt             *time.Time
 	ApprovalNote           string
 	LinkBase               *string
+	QueueGroupID           *uuid.UUID
+	QueueSlot              *time.Time
 }
 
 type SearchDocument struct {

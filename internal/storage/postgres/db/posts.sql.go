@@ -14,7 +14,7 @@ import (
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 // The workflow says which revision it acts on; see PostsMissingWorkflow.
@@ -60,6 +60,8 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -70,7 +72,7 @@ update scheduled_posts set status = 'canceled', approval = case when approval = 
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type CancelPostParams struct {
@@ -121,6 +123,8 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -224,27 +228,28 @@ update scheduled_posts p set
     thread          = coalesce($7::jsonb, thread),
     options         = coalesce($8::jsonb, options),
     late_limit_minutes = case when $9::bool then $10 else late_limit_minutes end,
-    link_base     = case when $11::bool then $12 else link_base end,
-    platform_media_ids = case when $13::bool then '{}' else platform_media_ids end,
+    queue_group_id = case when $11::bool then $12::uuid else queue_group_id end,
+    link_base     = case when $13::bool then $14 else link_base end,
+    platform_media_ids = case when $15::bool then '{}' else platform_media_ids end,
     late_noted_at = case when $2::timestamptz is null then late_noted_at end,
-    status        = case when $14::bool and status = 'scheduled' then 'draft' else status end,
-    approval      = case when $14::bool and status = 'scheduled' then 'pending' else approval end,
-    submitted_by  = case when $14::bool and status = 'scheduled' then $15::uuid else submitted_by end,
-    submitted_at  = case when $14::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
-    approval_by   = case when $14::bool and status = 'scheduled' then null else approval_by end,
-    approval_at   = case when $14::bool and status = 'scheduled' then null else approval_at end,
-    approval_note = case when $14::bool and status = 'scheduled'
+    status        = case when $16::bool and status = 'scheduled' then 'draft' else status end,
+    approval      = case when $16::bool and status = 'scheduled' then 'pending' else approval end,
+    submitted_by  = case when $16::bool and status = 'scheduled' then $17::uuid else submitted_by end,
+    submitted_at  = case when $16::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
+    approval_by   = case when $16::bool and status = 'scheduled' then null else approval_by end,
+    approval_at   = case when $16::bool and status = 'scheduled' then null else approval_at end,
+    approval_note = case when $16::bool and status = 'scheduled'
                            or approval = 'pending' and $2::timestamptz is not null then '' else approval_note end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where p.post_id = $16 and p.workspace_id = $17
+where p.post_id = $18 and p.workspace_id = $19
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
   -- What has been tried already goes out again with the edit, so it cannot wait.
-  and (not $14::bool or p.status in ('draft', 'scheduled') and not exists (
+  and (not $16::bool or p.status in ('draft', 'scheduled') and not exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
-  and ($18::bigint = 0 or p.version = $18)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+  and ($20::bigint = 0 or p.version = $20)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type EditPostParams struct {
@@ -258,6 +263,8 @@ type EditPostParams struct {
 	Options          []byte
 	SetLateLimit     bool
 	LateLimitMinutes *int32
+	SetQueueGroup    bool
+	QueueGroupID     *uuid.UUID
 	SetLinkBase      bool
 	LinkBase         *string
 	MediaChanged     bool
@@ -283,6 +290,8 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		arg.Options,
 		arg.SetLateLimit,
 		arg.LateLimitMinutes,
+		arg.SetQueueGroup,
+		arg.QueueGroupID,
 		arg.SetLinkBase,
 		arg.LinkBase,
 		arg.MediaChanged,
@@ -332,6 +341,8 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -353,7 +364,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -398,12 +409,14 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -453,6 +466,8 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -461,12 +476,12 @@ const insertPost = `-- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
     status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
-    approval, submitted_by, submitted_at
+    queue_group_id, approval, submitted_by, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-    $17, case when $17 = 'pending'::approval_state then $3::uuid end, case when $17 = 'pending'::approval_state then clock_timestamp() end
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+    $17, $18, case when $18 = 'pending'::approval_state then $3::uuid end, case when $18 = 'pending'::approval_state then clock_timestamp() end
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type InsertPostParams struct {
@@ -486,6 +501,7 @@ type InsertPostParams struct {
 	ThreadParentID   *uuid.UUID
 	Language         string
 	LinkBase         *string
+	QueueGroupID     *uuid.UUID
 	Approval         ApprovalState
 }
 
@@ -507,6 +523,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.ThreadParentID,
 		arg.Language,
 		arg.LinkBase,
+		arg.QueueGroupID,
 		arg.Approval,
 	)
 	var i ScheduledPost
@@ -549,6 +566,8 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -580,7 +599,7 @@ func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) er
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -667,6 +686,8 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.ApprovalAt,
 			&i.ApprovalNote,
 			&i.LinkBase,
+			&i.QueueGroupID,
+			&i.QueueSlot,
 		); err != nil {
 			return nil, err
 		}
@@ -679,7 +700,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -766,6 +787,8 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.ApprovalAt,
 			&i.ApprovalNote,
 			&i.LinkBase,
+			&i.QueueGroupID,
+			&i.QueueSlot,
 		); err != nil {
 			return nil, err
 		}
@@ -778,7 +801,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -823,6 +846,8 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -1024,7 +1049,7 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 
 const publishNow = `-- name: PublishNow :one
 update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
-    status = 'scheduled', redriven_at = clock_timestamp(),
+    status = 'scheduled', redriven_at = clock_timestamp(), queue_group_id = null,
     approval    = case when approval in ('pending', 'rejected') then 'approved' else approval end,
     approval_by = case when approval in ('pending', 'rejected') then $1::uuid else approval_by end,
     approval_at = case when approval in ('pending', 'rejected') then clock_timestamp() else approval_at end,
@@ -1033,7 +1058,7 @@ update scheduled_posts set scheduled_time = case when status = 'draft' then cloc
 where post_id = $2 and workspace_id = $3
   and status in ('draft', 'scheduled')
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type PublishNowParams struct {
@@ -1093,6 +1118,8 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -1127,15 +1154,18 @@ update scheduled_posts set status = 'scheduled',
     approval_by = case when approval = 'none' then approval_by else $1::uuid end,
     approval_at = case when approval = 'none' then approval_at else clock_timestamp() end,
     approval_note = '',
-    scheduled_time = coalesce($2, scheduled_time), time_zone = coalesce($3, time_zone),
+    queue_group_id = case when $2::bool then $3::uuid else queue_group_id end,
+    scheduled_time = coalesce($4, scheduled_time), time_zone = coalesce($5, time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = $4 and workspace_id = $5 and status = 'draft'
-  and ($6::bigint = 0 or version = $6)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+where post_id = $6 and workspace_id = $7 and status = 'draft'
+  and ($8::bigint = 0 or version = $8)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type ScheduleDraftParams struct {
 	Approver      *uuid.UUID
+	SetQueueGroup bool
+	QueueGroupID  *uuid.UUID
 	ScheduledTime *time.Time
 	TimeZone      *string
 	PostID        uuid.UUID
@@ -1147,6 +1177,8 @@ type ScheduleDraftParams struct {
 func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, scheduleDraft,
 		arg.Approver,
+		arg.SetQueueGroup,
+		arg.QueueGroupID,
 		arg.ScheduledTime,
 		arg.TimeZone,
 		arg.PostID,
@@ -1193,6 +1225,8 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
