@@ -165,7 +165,7 @@ func TestAdmission_ShortWaitEndsEarly(t *testing.T) {
 		sent             time.Duration // 0: not by this attempt
 	}{
 		"AsAnnounced": {900 * time.Millisecond, 900 * time.Millisecond, 900 * time.Millisecond},
-		"Earlier":     {1900 * time.Millisecond, 300 * time.Millisecond, 430 * time.Millisecond},
+		"Earlier":     {time.Second, 150 * time.Millisecond, 200 * time.Millisecond},
 		"AtTheEnd":    {2 * time.Second, 2 * time.Second, 2 * time.Second},
 		"TooLong":     {2*time.Second + time.Millisecond, 0, 0},
 	} {
@@ -532,6 +532,27 @@ func TestAdmission_IsOptional(t *testing.T) {
 			t.Errorf("without a waker: got %+v, %v, want posted", result, err)
 		}
 		deps.Limits, deps.Hosts = nil, nil
+		// Not sent after all, and refused by the network.
+		changed, throttled := v.add(nil), v.add(nil)
+		v.store.before = func(method string) error {
+			if method == "Claim" {
+				changed.Revision++
+			}
+			return nil
+		}
+		if result, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: changed.ID, TargetID: changed.Targets[0].ID, Revision: 1}); err != nil || !result.Stale {
+			t.Errorf("a changed post: got %+v, %v, want stale", result, err)
+		}
+		v.store.before = nil
+		v.network.publish = func(n int, _ network.Submission) (network.Receipt, error) {
+			if n == 2 {
+				return network.Receipt{}, &network.Error{Class: network.Throttled, RetryAt: time.Now().Add(time.Hour)}
+			}
+			return receipt(fmt.Sprint(n)), nil
+		}
+		if _, err := delivery.New(deps).Publish(v.t.Context(), delivery.Attempt{Number: 1}, delivery.TargetInput{PostID: throttled.ID, TargetID: throttled.Targets[0].ID, Revision: 1}); err == nil {
+			t.Error("the network's refusal is no error")
+		}
 		fails := true
 		v.network.stage = func(int) (network.Staged, error) {
 			if fails {
@@ -607,6 +628,7 @@ func TestAdmission_BurstAcquiresTokensEarly(t *testing.T) {
 		}
 		// The last one is canceled while it waits.
 		canceled := posts[n-1]
+
 		time.AfterFunc(19900*time.Millisecond, func() {
 			v.store.mu.Lock()
 			defer v.store.mu.Unlock()

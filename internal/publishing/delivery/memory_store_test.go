@@ -60,7 +60,10 @@ type storedEvent struct {
 
 var errMemory = errors.New("the database does not respond")
 
-func (s *memoryStore) call(method string) error {
+func (s *memoryStore) call(ctx context.Context, method string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if s.before != nil {
 		return s.before(method)
 	}
@@ -125,8 +128,8 @@ func (s *memoryStore) lastEvent(kind string) map[string]any {
 	return nil
 }
 
-func (s *memoryStore) Post(_ context.Context, id uuid.UUID) (post.Post, error) {
-	if err := s.call("Post"); err != nil {
+func (s *memoryStore) Post(ctx context.Context, id uuid.UUID) (post.Post, error) {
+	if err := s.call(ctx, "Post"); err != nil {
 		return post.Post{}, err
 	}
 	s.mu.Lock()
@@ -136,22 +139,22 @@ func (s *memoryStore) Post(_ context.Context, id uuid.UUID) (post.Post, error) {
 	return p, nil
 }
 
-func (s *memoryStore) Parent(_ context.Context, id, _ uuid.UUID) (post.TargetStatus, string, error) {
-	if err := s.call("Parent"); err != nil {
+func (s *memoryStore) Parent(ctx context.Context, id, _ uuid.UUID) (post.TargetStatus, string, error) {
+	if err := s.call(ctx, "Parent"); err != nil {
 		return "", "", err
 	}
 	return s.parents[id].status, s.parents[id].remoteID, nil
 }
 
-func (s *memoryStore) MediaByID(_ context.Context, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
+func (s *memoryStore) MediaByID(ctx context.Context, _ uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
 	items := map[uuid.UUID]media.Item{}
 	for _, id := range ids {
 		items[id] = media.Item{ID: id, FileName: "harbour.png", SHA256: id[:]}
 	}
-	return items, s.call("MediaByID")
+	return items, s.call(ctx, "MediaByID")
 }
 
-func (s *memoryStore) PublishedSegments(_ context.Context, target uuid.UUID) ([]post.PublishedSegment, error) {
+func (s *memoryStore) PublishedSegments(ctx context.Context, target uuid.UUID) ([]post.PublishedSegment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var segments []post.PublishedSegment
@@ -160,11 +163,11 @@ func (s *memoryStore) PublishedSegments(_ context.Context, target uuid.UUID) ([]
 			segments = append(segments, r.segment)
 		}
 	}
-	return segments, s.call("PublishedSegments")
+	return segments, s.call(ctx, "PublishedSegments")
 }
 
-func (s *memoryStore) Claim(_ context.Context, c post.Call, lease time.Duration) (post.Call, bool, error) {
-	if err := s.call("Claim"); err != nil {
+func (s *memoryStore) Claim(ctx context.Context, c post.Call, lease time.Duration) (post.Call, bool, error) {
+	if err := s.call(ctx, "Claim"); err != nil {
 		return c, false, err
 	}
 	s.mu.Lock()
@@ -202,8 +205,8 @@ func (c *storedCall) isUnresolved() bool {
 	return c.State == post.CallAmbiguous || c.State == post.CallReconciledAbsent || c.State == post.CallManual
 }
 
-func (s *memoryStore) RenewClaim(_ context.Context, target uuid.UUID, fence int64, lease time.Duration) (bool, error) {
-	if err := s.call("RenewClaim"); err != nil {
+func (s *memoryStore) RenewClaim(ctx context.Context, target uuid.UUID, fence int64, lease time.Duration) (bool, error) {
+	if err := s.call(ctx, "RenewClaim"); err != nil {
 		return false, err
 	}
 	s.mu.Lock()
@@ -217,8 +220,8 @@ func (s *memoryStore) RenewClaim(_ context.Context, target uuid.UUID, fence int6
 	return true, nil
 }
 
-func (s *memoryStore) TakeOver(_ context.Context, c post.Call, fence int64, lease time.Duration) (int64, bool, error) {
-	if err := s.call("TakeOver"); err != nil {
+func (s *memoryStore) TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (int64, bool, error) {
+	if err := s.call(ctx, "TakeOver"); err != nil {
 		return 0, false, err
 	}
 	s.mu.Lock()
@@ -243,21 +246,23 @@ func (s *memoryStore) find(operation uuid.UUID) *storedCall {
 	return &storedCall{}
 }
 
-func (s *memoryStore) OpenCall(_ context.Context, target uuid.UUID) (post.Call, bool, error) {
-	if err := s.call("OpenCall"); err != nil {
+func (s *memoryStore) OpenCall(ctx context.Context, target uuid.UUID) (post.Call, bool, error) {
+	if err := s.call(ctx, "OpenCall"); err != nil {
 		return post.Call{}, false, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range slices.Backward(s.calls) {
 		if c.TargetID == target && c.isOpen() {
-			return c.Call, true, nil
+			open := c.Call
+			open.ContentKey = nil // Postgres does not return it
+			return open, true, nil
 		}
 	}
 	return post.Call{}, false, nil
 }
 
-func (s *memoryStore) LastEpoch(_ context.Context, target uuid.UUID, segment int, revision int64) (epoch int, err error) {
+func (s *memoryStore) LastEpoch(ctx context.Context, target uuid.UUID, segment int, revision int64) (epoch int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
@@ -265,10 +270,10 @@ func (s *memoryStore) LastEpoch(_ context.Context, target uuid.UUID, segment int
 			epoch = max(epoch, c.Epoch)
 		}
 	}
-	return epoch, s.call("LastEpoch")
+	return epoch, s.call(ctx, "LastEpoch")
 }
 
-func (s *memoryStore) CountUnresolvedSends(_ context.Context, target uuid.UUID, segment int, revision int64) (n int, err error) {
+func (s *memoryStore) CountUnresolvedSends(ctx context.Context, target uuid.UUID, segment int, revision int64) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
@@ -276,11 +281,11 @@ func (s *memoryStore) CountUnresolvedSends(_ context.Context, target uuid.UUID, 
 			n++
 		}
 	}
-	return n, s.call("CountUnresolvedSends")
+	return n, s.call(ctx, "CountUnresolvedSends")
 }
 
-func (s *memoryStore) UnresolvedSince(_ context.Context, target uuid.UUID, segment int, except uuid.UUID) (time.Time, bool, error) {
-	if err := s.call("UnresolvedSince"); err != nil {
+func (s *memoryStore) UnresolvedSince(ctx context.Context, target uuid.UUID, segment int, except uuid.UUID) (time.Time, bool, error) {
+	if err := s.call(ctx, "UnresolvedSince"); err != nil {
 		return time.Time{}, false, err
 	}
 	s.mu.Lock()
@@ -293,8 +298,8 @@ func (s *memoryStore) UnresolvedSince(_ context.Context, target uuid.UUID, segme
 	return time.Time{}, false, nil
 }
 
-func (s *memoryStore) SetCallState(_ context.Context, operation uuid.UUID, state string, _ map[string]any) error {
-	if err := s.call("SetCallState"); err != nil {
+func (s *memoryStore) SetCallState(ctx context.Context, operation uuid.UUID, state string, _ map[string]any) error {
+	if err := s.call(ctx, "SetCallState"); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -305,8 +310,8 @@ func (s *memoryStore) SetCallState(_ context.Context, operation uuid.UUID, state
 	return nil
 }
 
-func (s *memoryStore) ClaimedRemoteIDs(_ context.Context, _ uuid.UUID, since time.Time) (map[string]bool, error) {
-	if err := s.call("ClaimedRemoteIDs"); err != nil {
+func (s *memoryStore) ClaimedRemoteIDs(ctx context.Context, _ uuid.UUID, since time.Time) (map[string]bool, error) {
+	if err := s.call(ctx, "ClaimedRemoteIDs"); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -324,8 +329,8 @@ func (s *memoryStore) claimed(since time.Time) map[string]bool {
 	return ids
 }
 
-func (s *memoryStore) SimilarCalls(_ context.Context, _ uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error) {
-	if err := s.call("SimilarCalls"); err != nil {
+func (s *memoryStore) SimilarCalls(ctx context.Context, _ uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error) {
+	if err := s.call(ctx, "SimilarCalls"); err != nil {
 		return post.SimilarCalls{}, err
 	}
 	s.mu.Lock()
@@ -342,8 +347,8 @@ func (s *memoryStore) SimilarCalls(_ context.Context, _ uuid.UUID, call post.Cal
 	return out, nil
 }
 
-func (s *memoryStore) RecordOutcome(_ context.Context, o post.Outcome) (post.Post, bool, error) {
-	if err := s.call("RecordOutcome"); err != nil {
+func (s *memoryStore) RecordOutcome(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+	if err := s.call(ctx, "RecordOutcome"); err != nil {
 		return post.Post{}, false, err
 	}
 	s.mu.Lock()
@@ -376,8 +381,8 @@ func (s *memoryStore) RecordOutcome(_ context.Context, o post.Outcome) (post.Pos
 	return *p, true, nil
 }
 
-func (s *memoryStore) AddEvent(_ context.Context, _ uuid.UUID, target *uuid.UUID, event, _ string, data map[string]any) error {
-	if err := s.call("AddEvent"); err != nil {
+func (s *memoryStore) AddEvent(ctx context.Context, _ uuid.UUID, target *uuid.UUID, event, _ string, data map[string]any) error {
+	if err := s.call(ctx, "AddEvent"); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -387,7 +392,7 @@ func (s *memoryStore) AddEvent(_ context.Context, _ uuid.UUID, target *uuid.UUID
 }
 
 func (s *memoryStore) AddEventOnce(ctx context.Context, id, target uuid.UUID, event, actor string, data map[string]any) (bool, error) {
-	if err := s.call("AddEventOnce"); err != nil {
+	if err := s.call(ctx, "AddEventOnce"); err != nil {
 		return false, err
 	}
 	if kinds := s.timeline(target); len(kinds) > 0 && kinds[len(kinds)-1] == event {
@@ -396,8 +401,8 @@ func (s *memoryStore) AddEventOnce(ctx context.Context, id, target uuid.UUID, ev
 	return true, s.AddEvent(ctx, id, &target, event, actor, data)
 }
 
-func (s *memoryStore) SetPlatformMedia(_ context.Context, id uuid.UUID, _ int64, account uuid.UUID, handles json.RawMessage) error {
-	if err := s.call("SetPlatformMedia"); err != nil {
+func (s *memoryStore) SetPlatformMedia(ctx context.Context, id uuid.UUID, _ int64, account uuid.UUID, handles json.RawMessage) error {
+	if err := s.call(ctx, "SetPlatformMedia"); err != nil {
 		return err
 	}
 	s.mu.Lock()

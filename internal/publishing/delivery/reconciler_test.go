@@ -38,6 +38,9 @@ func TestReconciler_FoundPostIsNotSentAgain(t *testing.T) {
 		}
 		v.wantSent(0)
 		v.wantSearched(time.Second, 6*time.Second)
+		if len(v.errs) != 0 {
+			t.Errorf("got errors %v, want one attempt", v.errs)
+		}
 		if got := v.store.timeline(p.Targets[0].ID); !slices.Equal(got, []string{"sending", "ambiguous", "reconciled", "posted"}) {
 			t.Errorf("got timeline %v", got)
 		}
@@ -278,6 +281,9 @@ func TestReconciler_Duplicate(t *testing.T) {
 				if row.status == post.TargetPosted && (got.RemoteID != "42" || !got.SentAt.Equal(v.now)) {
 					t.Errorf("got post %q sent at %s, want 42 of the first send", got.RemoteID, v.since(*got.SentAt))
 				}
+				if said := v.store.lastEvent(post.EventReconciled); row.status == post.TargetPosted && said["found"] != true {
+					t.Errorf("the timeline says %v, want that the post was found", said)
+				}
 				if row.status == post.TargetFailed && got.ErrorClass != string(network.Duplicate) {
 					t.Errorf("got class %q, want duplicate", got.ErrorClass)
 				}
@@ -334,7 +340,7 @@ func TestReconciler_WindowCountsTwins(t *testing.T) {
 		"None":         {nil, 0, network.Window{Pending: 1}},
 		"NoneKeyed":    {nil, 3600, network.Window{Pending: 1}},
 		"Earlier":      {func(c *storedCall) { c.SentAt = c.SentAt.Add(-time.Minute) }, 0, network.Window{Pending: 2, Position: 1}},
-		"Later":        {func(c *storedCall) { c.SentAt = c.SentAt.Add(time.Minute) }, 0, network.Window{Pending: 2}},
+		"Later":        {func(c *storedCall) { c.SentAt, c.OperationID = c.SentAt.Add(time.Minute), low }, 0, network.Window{Pending: 2}},
 		"SameTimeLow":  {func(c *storedCall) { c.OperationID = low }, 0, network.Window{Pending: 2, Position: 1}},
 		"SameTimeHigh": {func(c *storedCall) { c.OperationID = high }, 0, network.Window{Pending: 2}},
 		"Keyed":        {func(*storedCall) {}, 3600, network.Window{Pending: 2, Unassignable: true}},

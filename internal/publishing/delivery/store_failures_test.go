@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -101,6 +102,11 @@ func TestPublish_EveryStoreFailure(t *testing.T) {
 								got := v.finishAfterCrashes(v.add(thread(2)))
 								if got.Status != post.TargetPosted || !slices.Equal(s.texts, []string{text + " (1)", text + " (2)"}) {
 									t.Errorf("got %s with %q at the network, want posted with both segments once", got.Status, s.texts)
+								}
+								// A failure is never taken for a result. Claims are also renewed in the background.
+								reported := slices.ContainsFunc(v.errs, func(err error) bool { return errors.Is(err, errMemory) })
+								if failed := seen > nth && !dies; failed != reported && method != "RenewClaim" {
+									t.Errorf("got errors %v, want the failure: %t", v.errs, failed)
 								}
 							})
 						})

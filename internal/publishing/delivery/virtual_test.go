@@ -35,6 +35,8 @@ type virtual struct {
 	id      uuid.UUID // of the account
 	now     time.Time // when the test started
 	pauses  []*delivery.RetryError
+	errs    []error // of all attempts
+	clock   delivery.Clock
 	timing  delivery.Timing
 	deps    delivery.Deps
 }
@@ -54,7 +56,7 @@ func inVirtualTime(t *testing.T, test func(v *virtual)) {
 
 func (v *virtual) publisher() *delivery.Publisher {
 	v.deps = delivery.Deps{Store: v.store, Accounts: v, Networks: v, Live: &bus{}, Log: slog.New(v.log.handler()), Timing: v.timing,
-		Limits: v.limits, Waker: v.waker, Hosts: v.hosts}
+		Clock: v.clock, Limits: v.limits, Waker: v.waker, Hosts: v.hosts}
 	return delivery.New(v.deps)
 }
 
@@ -100,6 +102,7 @@ func (v *virtual) finish(p *post.Post) post.Target {
 			}
 			return *target
 		}
+		v.errs = append(v.errs, err)
 		pause := time.Second
 		if again := (*delivery.RetryError)(nil); errors.As(err, &again) {
 			v.pauses = append(v.pauses, again)
@@ -273,10 +276,12 @@ func (g *grants) Acquire(_ context.Context, _ ratelimit.Caller, kind network.Cal
 	return ratelimit.Grant{OK: true}
 }
 
-func (g *grants) Release(context.Context, ratelimit.Token) {
+func (g *grants) Release(ctx context.Context, _ ratelimit.Token) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.released++
+	if ctx.Err() == nil {
+		g.released++
+	}
 }
 
 func (g *grants) Observe(_ context.Context, _ ratelimit.Caller, kind network.CallKind, rates []network.RateStatus, failure *network.Error) []uuid.UUID {
