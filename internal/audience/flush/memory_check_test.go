@@ -1,10 +1,13 @@
 package flush_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +32,7 @@ func TestCheck_CountsDifferences(t *testing.T) {
 		"CountedMeanwhile":  {7, 7, 3, 0, 0, 0, 0, 0, 0},
 		"MissingInBetween":  {9, 7, 1, 3, 1 + 2 + 3, 0, 8, 9, 1},
 		"ExplainedByHits":   {8, 7, 1, 0, 0, 0, 0, 0, 0},
+		"LostMeanwhile":     {9, 7, -2, 3, 4 + 8 + 12, 0, 5, 9, 0},
 		"SurplusRegardless": {6, 7, 5, 3, 0, 1 + 2 + 3, 12, 6, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,6 +76,81 @@ func TestCheck_FlushesFirst(t *testing.T) {
 	m.locked = true
 	if _, done, err := m.flusher().Check(t.Context(), func() {}); err != nil || done || len(m.checks) != 1 {
 		t.Errorf("got %t, %v, want nothing while another process flushes", done, err)
+	}
+}
+
+// logged returns a flusher with what it logs.
+func (m *memory) logged() (*flush.Flusher, *bytes.Buffer) {
+	f, log := m.flusher(), &bytes.Buffer{}
+	f.Log = slog.New(slog.NewTextHandler(log, nil))
+	return f, log
+}
+
+// Agreement is logged as information, a difference as an error, and nothing when
+// nothing was compared.
+func TestCheck_LogsItsResult(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		prepare func(m *memory)
+		want    string // empty: nothing
+	}{
+		"Equal":   {func(m *memory) { m.redis[page(0)] = 1 }, "level=INFO msg=\"view counts in Redis and the database match\" compared=3"},
+		"Differ":  {func(*memory) {}, "level=ERROR msg=\"view counts in Redis and the database differ\" compared=3 differing=3 missing=6 surplus=0"},
+		"Busy":    {func(m *memory) { m.locked = true }, ""},
+		"Failure": {func(m *memory) { m.before = func(string) error { return errAway } }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMemory(1)
+			m.stored[page(0)] = 1
+			row.prepare(m)
+			f, log := m.logged()
+			_, _, _ = f.Check(t.Context(), func() {})
+			if got := log.String(); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+				t.Errorf("logged %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestMaintain_LogsExpiredRecords(t *testing.T) {
+	t.Parallel()
+	for _, expired := range []int{0, 1} {
+		m := newMemory(1)
+		m.expired = expired
+		f, log := m.logged()
+		if _, err := f.Maintain(t.Context(), func() {}); err != nil || strings.Contains(log.String(), "records=1") != (expired == 1) || strings.Count(log.String(), "\n") != expired {
+			t.Errorf("%d expired: got %v and %q", expired, err, log)
+		}
+	}
+}
+
+// A flush carries out a hundred erasures, the next one the others.
+func TestErase_IsBounded(t *testing.T) {
+	t.Parallel()
+	m := newMemory(1)
+	for range 130 {
+		m.erasures = append(m.erasures, flush.Erasure{ID: uuid.New(), Site: uuid.New()})
+	}
+	for _, want := range []int{100, 30, 0} {
+		if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Erased != want {
+			t.Errorf("got %+v, %v, want %d erasures", done, err, want)
+		}
+	}
+}
+
+// The ledger is asked only about records that a batch skipped.
+func TestReplay_NeedsNoLedgerWithoutABatch(t *testing.T) {
+	t.Parallel()
+	m := newMemory(1)
+	m.records[0] = []counter.QuarantinedRecord{{ID: uuid.New(), List: "deltas", Text: []byte(readable)}}
+	m.before = func(method string) error {
+		if method == "SkippedViewRecords" || method == "Batches" {
+			return errAway
+		}
+		return nil
+	}
+	if done, err := m.flusher().Replay(t.Context(), nil); err != nil || done.Replayed != 1 {
+		t.Errorf("got %+v, %v, want it replayed", done, err)
 	}
 }
 
@@ -263,14 +342,14 @@ func TestMaintain_DoesEverything(t *testing.T) {
 }
 
 // readable is the text of a quarantined record that this version can read.
-var readable = []byte("1") //nolint:gochecknoglobals // a constant
+const readable = "1"
 
 // A record is replayed only if the ledger confirms that it is not counted yet.
 func TestReplay_CountsNothingTwice(t *testing.T) {
 	t.Parallel()
 	batch := uuid.New()
 	record := func(change func(q *counter.QuarantinedRecord)) counter.QuarantinedRecord {
-		q := counter.QuarantinedRecord{ID: uuid.New(), List: "deltas", Text: readable, Shard: 1}
+		q := counter.QuarantinedRecord{ID: uuid.New(), List: "deltas", Text: []byte(readable), Shard: 1}
 		if change != nil {
 			change(&q)
 		}
@@ -329,7 +408,7 @@ func TestReplay_SelectsById(t *testing.T) {
 	m := newMemory(2)
 	var ids []uuid.UUID
 	for i := range 4 {
-		q := counter.QuarantinedRecord{ID: uuid.New(), List: "deltas", Text: readable}
+		q := counter.QuarantinedRecord{ID: uuid.New(), List: "deltas", Text: []byte(readable)}
 		ids = append(ids, q.ID)
 		m.records[i%2] = append(m.records[i%2], q)
 	}

@@ -1,12 +1,15 @@
 package flush_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -38,6 +41,7 @@ type memory struct {
 	locked  bool // by another process
 
 	stored   map[counter.PageID]int64
+	sorted   []counter.PageID          // what is stored
 	ledger   map[uuid.UUID][]uuid.UUID // batches with what they skipped
 	losses   map[int]int64
 	checks   []flush.Check
@@ -234,16 +238,18 @@ func (m *memory) SkippedViewRecords(_ context.Context, id uuid.UUID) (skipped []
 
 // after returns the stored pages that come after one, at most limit.
 func (m *memory) pagesAfter(after counter.PageID, limit int) []counter.PageID {
-	ids := slices.SortedFunc(maps.Keys(m.stored), comparePages)
-	ids = slices.DeleteFunc(ids, func(id counter.PageID) bool { return comparePages(id, after) <= 0 })
-	return ids[:min(limit, len(ids))]
+	if len(m.sorted) != len(m.stored) {
+		m.sorted = slices.SortedFunc(maps.Keys(m.stored), comparePages)
+	}
+	at, found := slices.BinarySearchFunc(m.sorted, after, comparePages)
+	if found {
+		at++
+	}
+	return slices.Clone(m.sorted[at:min(at+limit, len(m.sorted))])
 }
 
 func comparePages(a, b counter.PageID) int {
-	if c := slices.Compare(a.Site[:], b.Site[:]); c != 0 {
-		return c
-	}
-	return slices.Compare([]byte(a.Page), []byte(b.Page))
+	return cmp.Or(bytes.Compare(a.Site[:], b.Site[:]), strings.Compare(a.Page, b.Page))
 }
 
 func (m *memory) ViewPageTotals(_ context.Context, after counter.PageID, limit int) (totals []counter.PageTotals, err error) {
@@ -319,8 +325,8 @@ func (m *memory) DropExpiredViews(_ context.Context, _ time.Time, _ flush.Retent
 	return m.call("DropExpiredViews", func() { m.kept = slices.Clone(pending) })
 }
 
-func (m *memory) PendingViewErasures(context.Context, int) (open []flush.Erasure, err error) {
-	err = m.call("PendingViewErasures", func() { open = slices.Clone(m.erasures) })
+func (m *memory) PendingViewErasures(_ context.Context, limit int) (open []flush.Erasure, err error) {
+	err = m.call("PendingViewErasures", func() { open = slices.Clone(m.erasures[:min(limit, len(m.erasures))]) })
 	return open, err
 }
 
@@ -390,6 +396,10 @@ func TestFlush_EveryFailureLosesNothing(t *testing.T) {
 							m.view(page(i), 10)
 							want[page(i)] += 10
 						}
+						// A batch of a process that died.
+						m.batches[2][uuid.New()] = map[counter.PageID]int64{page(2): 5}
+						m.redis[page(2)] += 5
+						want[page(2)] += 5
 						seen := 0
 						fail := func(called string) error {
 							if called != method {
@@ -569,6 +579,17 @@ func TestFlush_SeedsAWholeRead(t *testing.T) {
 	m.lost[0] = true
 	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Seeded != 1000 || len(m.redis) != 1000 {
 		t.Errorf("got %+v, %v, want 1000 seeded", done, err)
+	}
+}
+
+// A shard with a single page is seeded, too.
+func TestFlush_SeedsASinglePage(t *testing.T) {
+	t.Parallel()
+	m := newMemory(2)
+	m.stored[page(0)], m.stored[page(1)] = 7, 8
+	m.lost[1] = true
+	if done, err := m.flusher().Flush(t.Context(), func() {}); err != nil || done.Seeded != 1 || m.redis[page(1)] != 8 || len(m.redis) != 1 {
+		t.Errorf("got %+v, %v, %v in Redis, want the page of the lost shard", done, err, m.redis)
 	}
 }
 
