@@ -134,6 +134,30 @@ func (e AuditActorType) Valid() bool {
 	}
 }
 
+// Defines values for BlueskyOptionsLabels.
+const (
+	GraphicMedia BlueskyOptionsLabels = "graphic-media"
+	Nudity       BlueskyOptionsLabels = "nudity"
+	Porn         BlueskyOptionsLabels = "porn"
+	Sexual       BlueskyOptionsLabels = "sexual"
+)
+
+// Valid indicates whether the value is a known member of the BlueskyOptionsLabels enum.
+func (e BlueskyOptionsLabels) Valid() bool {
+	switch e {
+	case GraphicMedia:
+		return true
+	case Nudity:
+		return true
+	case Porn:
+		return true
+	case Sexual:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryStatus.
 const (
 	DeliveryStatusDead      DeliveryStatus = "dead"
@@ -308,6 +332,117 @@ func (e HitType) Valid() bool {
 	case HitTypeConversion:
 		return true
 	case HitTypeView:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InstagramOptionsKind.
+const (
+	InstagramOptionsKindFeed  InstagramOptionsKind = "feed"
+	InstagramOptionsKindReel  InstagramOptionsKind = "reel"
+	InstagramOptionsKindStory InstagramOptionsKind = "story"
+)
+
+// Valid indicates whether the value is a known member of the InstagramOptionsKind enum.
+func (e InstagramOptionsKind) Valid() bool {
+	switch e {
+	case InstagramOptionsKindFeed:
+		return true
+	case InstagramOptionsKindReel:
+		return true
+	case InstagramOptionsKindStory:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LinkedInOptionsPollDurationDays.
+const (
+	N1  LinkedInOptionsPollDurationDays = 1
+	N14 LinkedInOptionsPollDurationDays = 14
+	N3  LinkedInOptionsPollDurationDays = 3
+	N7  LinkedInOptionsPollDurationDays = 7
+)
+
+// Valid indicates whether the value is a known member of the LinkedInOptionsPollDurationDays enum.
+func (e LinkedInOptionsPollDurationDays) Valid() bool {
+	switch e {
+	case N1:
+		return true
+	case N14:
+		return true
+	case N3:
+		return true
+	case N7:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LinkedInOptionsVisibility.
+const (
+	LinkedInOptionsVisibilityConnections LinkedInOptionsVisibility = "connections"
+	LinkedInOptionsVisibilityLoggedIn    LinkedInOptionsVisibility = "logged_in"
+	LinkedInOptionsVisibilityPublic      LinkedInOptionsVisibility = "public"
+)
+
+// Valid indicates whether the value is a known member of the LinkedInOptionsVisibility enum.
+func (e LinkedInOptionsVisibility) Valid() bool {
+	switch e {
+	case LinkedInOptionsVisibilityConnections:
+		return true
+	case LinkedInOptionsVisibilityLoggedIn:
+		return true
+	case LinkedInOptionsVisibilityPublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MastodonOptionsQuotePolicy.
+const (
+	MastodonOptionsQuotePolicyFollowers MastodonOptionsQuotePolicy = "followers"
+	MastodonOptionsQuotePolicyNobody    MastodonOptionsQuotePolicy = "nobody"
+	MastodonOptionsQuotePolicyPublic    MastodonOptionsQuotePolicy = "public"
+)
+
+// Valid indicates whether the value is a known member of the MastodonOptionsQuotePolicy enum.
+func (e MastodonOptionsQuotePolicy) Valid() bool {
+	switch e {
+	case MastodonOptionsQuotePolicyFollowers:
+		return true
+	case MastodonOptionsQuotePolicyNobody:
+		return true
+	case MastodonOptionsQuotePolicyPublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MastodonOptionsVisibility.
+const (
+	MastodonOptionsVisibilityDirect   MastodonOptionsVisibility = "direct"
+	MastodonOptionsVisibilityPrivate  MastodonOptionsVisibility = "private"
+	MastodonOptionsVisibilityPublic   MastodonOptionsVisibility = "public"
+	MastodonOptionsVisibilityUnlisted MastodonOptionsVisibility = "unlisted"
+)
+
+// Valid indicates whether the value is a known member of the MastodonOptionsVisibility enum.
+func (e MastodonOptionsVisibility) Valid() bool {
+	switch e {
+	case MastodonOptionsVisibilityDirect:
+		return true
+	case MastodonOptionsVisibilityPrivate:
+		return true
+	case MastodonOptionsVisibilityPublic:
+		return true
+	case MastodonOptionsVisibilityUnlisted:
 		return true
 	default:
 		return false
@@ -491,6 +626,75 @@ func (e RateLimitSource) Valid() bool {
 	case Declared:
 		return true
 	case Reported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReportTableMetric.
+const (
+	Views  ReportTableMetric = "views"
+	Visits ReportTableMetric = "visits"
+)
+
+// Valid indicates whether the value is a known member of the ReportTableMetric enum.
+func (e ReportTableMetric) Valid() bool {
+	switch e {
+	case Views:
+		return true
+	case Visits:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReportTableName.
+const (
+	ReportTableNameBrowsers   ReportTableName = "browsers"
+	ReportTableNameCampaigns  ReportTableName = "campaigns"
+	ReportTableNameChannels   ReportTableName = "channels"
+	ReportTableNameCountries  ReportTableName = "countries"
+	ReportTableNameDays       ReportTableName = "days"
+	ReportTableNameDevices    ReportTableName = "devices"
+	ReportTableNameEntryPages ReportTableName = "entry_pages"
+	ReportTableNameHours      ReportTableName = "hours"
+	ReportTableNameMonths     ReportTableName = "months"
+	ReportTableNamePages      ReportTableName = "pages"
+	ReportTableNameReferrers  ReportTableName = "referrers"
+	ReportTableNameSources    ReportTableName = "sources"
+	ReportTableNameSystems    ReportTableName = "systems"
+)
+
+// Valid indicates whether the value is a known member of the ReportTableName enum.
+func (e ReportTableName) Valid() bool {
+	switch e {
+	case ReportTableNameBrowsers:
+		return true
+	case ReportTableNameCampaigns:
+		return true
+	case ReportTableNameChannels:
+		return true
+	case ReportTableNameCountries:
+		return true
+	case ReportTableNameDays:
+		return true
+	case ReportTableNameDevices:
+		return true
+	case ReportTableNameEntryPages:
+		return true
+	case ReportTableNameHours:
+		return true
+	case ReportTableNameMonths:
+		return true
+	case ReportTableNamePages:
+		return true
+	case ReportTableNameReferrers:
+		return true
+	case ReportTableNameSources:
+		return true
+	case ReportTableNameSystems:
 		return true
 	default:
 		return false
@@ -794,6 +998,27 @@ func (e SeriesStatus) Valid() bool {
 	}
 }
 
+// Defines values for SiteReportGrain.
+const (
+	SiteReportGrainDays   SiteReportGrain = "days"
+	SiteReportGrainHours  SiteReportGrain = "hours"
+	SiteReportGrainMonths SiteReportGrain = "months"
+)
+
+// Valid indicates whether the value is a known member of the SiteReportGrain enum.
+func (e SiteReportGrain) Valid() bool {
+	switch e {
+	case SiteReportGrainDays:
+		return true
+	case SiteReportGrainHours:
+		return true
+	case SiteReportGrainMonths:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SystemAlertSeverity.
 const (
 	SystemAlertSeverityCritical SystemAlertSeverity = "critical"
@@ -854,6 +1079,51 @@ func (e TaskQueueKind) Valid() bool {
 	case Activity:
 		return true
 	case Workflow:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TelegramOptionsLinkPreviewSize.
+const (
+	Large TelegramOptionsLinkPreviewSize = "large"
+	Small TelegramOptionsLinkPreviewSize = "small"
+)
+
+// Valid indicates whether the value is a known member of the TelegramOptionsLinkPreviewSize enum.
+func (e TelegramOptionsLinkPreviewSize) Valid() bool {
+	switch e {
+	case Large:
+		return true
+	case Small:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ThreadsOptionsReplyControl.
+const (
+	AccountsYouFollow    ThreadsOptionsReplyControl = "accounts_you_follow"
+	Everyone             ThreadsOptionsReplyControl = "everyone"
+	FollowersOnly        ThreadsOptionsReplyControl = "followers_only"
+	MentionedOnly        ThreadsOptionsReplyControl = "mentioned_only"
+	ParentPostAuthorOnly ThreadsOptionsReplyControl = "parent_post_author_only"
+)
+
+// Valid indicates whether the value is a known member of the ThreadsOptionsReplyControl enum.
+func (e ThreadsOptionsReplyControl) Valid() bool {
+	switch e {
+	case AccountsYouFollow:
+		return true
+	case Everyone:
+		return true
+	case FollowersOnly:
+		return true
+	case MentionedOnly:
+		return true
+	case ParentPostAuthorOnly:
 		return true
 	default:
 		return false
@@ -1010,6 +1280,21 @@ func (e WebhookUpdateStatus) Valid() bool {
 	}
 }
 
+// Defines values for When.
+const (
+	NextFree When = "next_free"
+)
+
+// Valid indicates whether the value is a known member of the When enum.
+func (e When) Valid() bool {
+	switch e {
+	case NextFree:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WorkspaceExportStatus.
 const (
 	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
@@ -1031,6 +1316,30 @@ func (e WorkspaceExportStatus) Valid() bool {
 	case WorkspaceExportStatusPending:
 		return true
 	case WorkspaceExportStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for XOptionsReplySettings.
+const (
+	Following   XOptionsReplySettings = "following"
+	Mentioned   XOptionsReplySettings = "mentioned"
+	Subscribers XOptionsReplySettings = "subscribers"
+	Verified    XOptionsReplySettings = "verified"
+)
+
+// Valid indicates whether the value is a known member of the XOptionsReplySettings enum.
+func (e XOptionsReplySettings) Valid() bool {
+	switch e {
+	case Following:
+		return true
+	case Mentioned:
+		return true
+	case Subscribers:
+		return true
+	case Verified:
 		return true
 	default:
 		return false
@@ -1075,16 +1384,16 @@ func (e ListPostsParamsOrder) Valid() bool {
 
 // Defines values for ExportPostsParamsFormat.
 const (
-	Csv    ExportPostsParamsFormat = "csv"
-	Ndjson ExportPostsParamsFormat = "ndjson"
+	ExportPostsParamsFormatCsv    ExportPostsParamsFormat = "csv"
+	ExportPostsParamsFormatNdjson ExportPostsParamsFormat = "ndjson"
 )
 
 // Valid indicates whether the value is a known member of the ExportPostsParamsFormat enum.
 func (e ExportPostsParamsFormat) Valid() bool {
 	switch e {
-	case Csv:
+	case ExportPostsParamsFormatCsv:
 		return true
-	case Ndjson:
+	case ExportPostsParamsFormatNdjson:
 		return true
 	default:
 		return false
@@ -1160,6 +1469,42 @@ func (e PageSeriesParamsUnit) Valid() bool {
 	case PageSeriesParamsUnitDay:
 		return true
 	case PageSeriesParamsUnitHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SiteReportParamsCompare.
+const (
+	Previous SiteReportParamsCompare = "previous"
+	Year     SiteReportParamsCompare = "year"
+)
+
+// Valid indicates whether the value is a known member of the SiteReportParamsCompare enum.
+func (e SiteReportParamsCompare) Valid() bool {
+	switch e {
+	case Previous:
+		return true
+	case Year:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SiteReportParamsFormat.
+const (
+	SiteReportParamsFormatCsv  SiteReportParamsFormat = "csv"
+	SiteReportParamsFormatJson SiteReportParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the SiteReportParamsFormat enum.
+func (e SiteReportParamsFormat) Valid() bool {
+	switch e {
+	case SiteReportParamsFormatCsv:
+		return true
+	case SiteReportParamsFormatJson:
 		return true
 	default:
 		return false
@@ -1275,6 +1620,29 @@ type AccountFitness struct {
 
 	// Reasons Why it does not fit, or why that is not known.
 	Reasons []FitnessReason `json:"reasons"`
+}
+
+// AccountGroup Accounts that publish together. Its weekly slots are its queue.
+type AccountGroup struct {
+	Accounts  []openapi_types.UUID `json:"accounts"`
+	Color     string               `json:"color"`
+	CreatedAt time.Time            `json:"created_at"`
+	Id        openapi_types.UUID   `json:"id"`
+	Name      string               `json:"name"`
+	Slots     []QueueSlot          `json:"slots"`
+
+	// TimeZone IANA name; slots are on its wall clock.
+	TimeZone  string    `json:"time_zone"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AccountGroupEdit defines model for AccountGroupEdit.
+type AccountGroupEdit struct {
+	Accounts *[]openapi_types.UUID `json:"accounts,omitempty"`
+	Color    *string               `json:"color,omitempty"`
+	Name     *string               `json:"name,omitempty"`
+	Slots    *[]QueueSlot          `json:"slots,omitempty"`
+	TimeZone *string               `json:"time_zone,omitempty"`
 }
 
 // AccountHealth defines model for AccountHealth.
@@ -1545,6 +1913,27 @@ type Backlog struct {
 	Scheduled         int64 `json:"scheduled"`
 }
 
+// BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
+type BlueskyOptions struct {
+	// Labels Content labels that the author sets.
+	Labels *[]BlueskyOptionsLabels `json:"labels,omitempty"`
+
+	// Languages BCP 47 codes, in place of the post's language.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// NoQuotes Nobody can quote the post.
+	NoQuotes *bool `json:"no_quotes,omitempty"`
+
+	// Quote Address of the post to quote, https://bsky.app/profile/…/post/… or at://…
+	Quote *string `json:"quote,omitempty"`
+
+	// WhoCanReply `nobody`, or any of `mentioned`, `followers`, `following` and at:// addresses of lists. Left out: everyone.
+	WhoCanReply *[]string `json:"who_can_reply,omitempty"`
+}
+
+// BlueskyOptionsLabels defines model for BlueskyOptions.Labels.
+type BlueskyOptionsLabels string
+
 // BrowserSession defines model for BrowserSession.
 type BrowserSession struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1582,8 +1971,14 @@ type BulkPost struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 
 	// Id Ignored.
-	Id        *string              `json:"id,omitempty"`
-	Language  *string              `json:"language,omitempty"`
+	Id       *string `json:"id,omitempty"`
+	Language *string `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
 	Overrides *map[string]Override `json:"overrides,omitempty"`
 
 	// PostedAt Ignored.
@@ -1760,6 +2155,32 @@ type Disconnection struct {
 	Revoked bool `json:"revoked"`
 }
 
+// DiscordOptions Options of a message on Discord (https://docs.discord.com/developers/resources/message#create-message).
+type DiscordOptions struct {
+	// Embed A card below the text. It needs a title, a description or an image.
+	Embed *struct {
+		Color       *string `json:"color,omitempty"`
+		Description *string `json:"description,omitempty"`
+		Footer      *string `json:"footer,omitempty"`
+		ImageUrl    *string `json:"image_url,omitempty"`
+		Title       *string `json:"title,omitempty"`
+		Url         *string `json:"url,omitempty"`
+	} `json:"embed,omitempty"`
+
+	// Forum In a forum or media channel: the message opens a post with this title. It takes no thread.
+	Forum *struct {
+		// Tags Ids of the channel's tags.
+		Tags  *[]string `json:"tags,omitempty"`
+		Title string    `json:"title"`
+	} `json:"forum,omitempty"`
+
+	// Silent Notify nobody.
+	Silent *bool `json:"silent,omitempty"`
+
+	// SuppressEmbeds Show no cards of links.
+	SuppressEmbeds *bool `json:"suppress_embeds,omitempty"`
+}
+
 // Domain defines model for Domain.
 type Domain struct {
 	Bytes int64 `json:"bytes"`
@@ -1872,9 +2293,14 @@ type DomainUpdate struct {
 
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
+	QueueGroupId *string `json:"queue_group_id,omitempty"`
+
 	// ScheduledTime Without it, the time that the draft has.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 	TimeZone      *string `json:"time_zone,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // EngineStatus defines model for EngineStatus.
@@ -2054,6 +2480,27 @@ type ImportedWorkspace struct {
 	Skipped []string `json:"skipped"`
 }
 
+// InstagramOptions Options of a post on Instagram. Replies are comments and have none.
+type InstagramOptions struct {
+	// Collaborators User names that are invited as co-authors.
+	Collaborators *[]string `json:"collaborators,omitempty"`
+
+	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
+	CoverMillis *int `json:"cover_millis,omitempty"`
+
+	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+	Kind *InstagramOptionsKind `json:"kind,omitempty"`
+
+	// LocationId Id of the place's Facebook Page.
+	LocationId *string `json:"location_id,omitempty"`
+
+	// ShareToFeed Whether a reel is also shown in the feed. Left out: it is.
+	ShareToFeed *bool `json:"share_to_feed,omitempty"`
+}
+
+// InstagramOptionsKind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+type InstagramOptionsKind string
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
@@ -2079,11 +2526,83 @@ type Link struct {
 	Url       string              `json:"url"`
 }
 
+// LinkCard defines model for LinkCard.
+type LinkCard struct {
+	Description *string `json:"description,omitempty"`
+
+	// Image A small JPEG as a data URL.
+	Image *string `json:"image,omitempty"`
+
+	// Site Its host.
+	Site  string  `json:"site"`
+	Title *string `json:"title,omitempty"`
+	Url   string  `json:"url"`
+}
+
 // LinkList defines model for LinkList.
 type LinkList struct {
 	Links      []Link  `json:"links"`
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
+
+// LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
+type LinkedInOptions struct {
+	// NoReshare The post cannot be reshared.
+	NoReshare *bool `json:"no_reshare,omitempty"`
+
+	// Poll Takes a text and no attachments. It cannot be edited. LinkedIn forbids polls on politics and health.
+	Poll *struct {
+		Choices      []string                        `json:"choices"`
+		DurationDays LinkedInOptionsPollDurationDays `json:"duration_days"`
+		Question     string                          `json:"question"`
+	} `json:"poll,omitempty"`
+
+	// Visibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+	Visibility *LinkedInOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// LinkedInOptionsPollDurationDays defines model for LinkedInOptions.Poll.DurationDays.
+type LinkedInOptionsPollDurationDays int
+
+// LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+type LinkedInOptionsVisibility string
+
+// MastodonOptions Options of a post on Mastodon (https://docs.joinmastodon.org/methods/statuses/#create).
+type MastodonOptions struct {
+	// ContentWarning Shown in place of the text until it is opened. Counts towards the length.
+	ContentWarning *string `json:"content_warning,omitempty"`
+
+	// Language ISO 639 code of the text, in place of the post's language.
+	Language *string `json:"language,omitempty"`
+
+	// Poll Takes a text and no attachments.
+	Poll *struct {
+		// Choices At most 4 of 50 characters, unless the instance allows more.
+		Choices         []string `json:"choices"`
+		DurationMinutes int      `json:"duration_minutes"`
+
+		// HideTotals Show the counts only when the poll has ended.
+		HideTotals *bool `json:"hide_totals,omitempty"`
+
+		// Multiple More than one choice can be picked.
+		Multiple *bool `json:"multiple,omitempty"`
+	} `json:"poll,omitempty"`
+
+	// QuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
+	QuotePolicy *MastodonOptionsQuotePolicy `json:"quote_policy,omitempty"`
+
+	// Sensitive Blur the attachments.
+	Sensitive *bool `json:"sensitive,omitempty"`
+
+	// Visibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+	Visibility *MastodonOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// MastodonOptionsQuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
+type MastodonOptionsQuotePolicy string
+
+// MastodonOptionsVisibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+type MastodonOptionsVisibility string
 
 // Me defines model for Me.
 type Me struct {
@@ -2320,6 +2839,19 @@ type NetworkList struct {
 	Networks []Network `json:"networks"`
 }
 
+// NewAccountGroup defines model for NewAccountGroup.
+type NewAccountGroup struct {
+	Accounts []openapi_types.UUID `json:"accounts"`
+
+	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
+	Color *string      `json:"color,omitempty"`
+	Name  string       `json:"name"`
+	Slots *[]QueueSlot `json:"slots,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
 // NewExport defines model for NewExport.
 type NewExport struct {
 	From time.Time `json:"from"`
@@ -2371,8 +2903,17 @@ type NewPost struct {
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
 
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options *PostOptions `json:"options,omitempty"`
+
 	// Overrides What differs on some accounts, by the account's id.
 	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// QueueGroupId The account group whose queue is meant. Without it, `when` means the smallest group with slots that has all accounts. With scheduled_time, the time must be one of its slots.
+	QueueGroupId *string `json:"queue_group_id,omitempty"`
 
 	// ScheduledTime When to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 on the wall clock of time_zone. Only a draft may be without.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
@@ -2388,6 +2929,9 @@ type NewPost struct {
 
 	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
 	TrackLinks *bool `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // NewSavedSearch defines model for NewSavedSearch.
@@ -2522,6 +3066,14 @@ type NewWorkspace struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// NextSlot Where the post would go in the queue of its accounts.
+type NextSlot struct {
+	At           time.Time          `json:"at"`
+	Name         string             `json:"name"`
+	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
+	TimeZone     string             `json:"time_zone"`
+}
+
 // Occurrence defines model for Occurrence.
 type Occurrence struct {
 	// Occurrence Its time on the wall clock of the series.
@@ -2551,6 +3103,9 @@ type Override struct {
 
 	// Content Left out: the post's text. Empty: no text, which takes attachments.
 	Content *string `json:"content,omitempty"`
+
+	// Options Left out: the post's options. `{}`: none. Only those of the account's network are allowed.
+	Options *PostOptions `json:"options,omitempty"`
 
 	// Thread Left out: the post's thread. `[]`: no further segments.
 	Thread *Thread `json:"thread,omitempty"`
@@ -2668,12 +3223,21 @@ type Post struct {
 	Language          *string              `json:"language,omitempty"`
 
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
-	Occurrence *string    `json:"occurrence,omitempty"`
-	PostedAt   *time.Time `json:"posted_at,omitempty"`
+	Occurrence *string `json:"occurrence,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options  *PostOptions `json:"options,omitempty"`
+	PostedAt *time.Time   `json:"posted_at,omitempty"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
-	Price      *Price `json:"price,omitempty"`
-	RetryCount int    `json:"retry_count"`
+	Price *Price `json:"price,omitempty"`
+
+	// QueueGroupId The account group whose queue the post has a slot of. Absent: none.
+	QueueGroupId *openapi_types.UUID `json:"queue_group_id,omitempty"`
+	RetryCount   int                 `json:"retry_count"`
 
 	// ScheduledTime With the offset of time_zone. Absent from a draft without a time.
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
@@ -2712,21 +3276,40 @@ type PostEdit struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 	Language          *string   `json:"language,omitempty"`
 
+	// Options Replaces all options. `{}`: none.
+	Options *PostOptions `json:"options,omitempty"`
+
 	// Overrides By the account's id; null takes one back. Accounts that are not named keep theirs.
 	Overrides     *map[string]*Override `json:"overrides,omitempty"`
+	QueueGroupId  *string               `json:"queue_group_id,omitempty"`
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread     *Thread `json:"thread,omitempty"`
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
+
+// PostOptions What the post asks of networks besides its text and attachments: for each network, an object of its
+// options, which apply to all accounts on that network. An option that the network, the account or the
+// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+type PostOptions = map[string]json.RawMessage
 
 // PostOverride What differs on this account, with the three states of Override: absent is inherited, empty is none.
 type PostOverride struct {
 	Attachments *[]openapi_types.UUID `json:"attachments,omitempty"`
 	Content     *string               `json:"content,omitempty"`
-	Thread      *[]PostSegment        `json:"thread,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options *PostOptions   `json:"options,omitempty"`
+	Thread  *[]PostSegment `json:"thread,omitempty"`
 }
 
 // PostPage defines model for PostPage.
@@ -2738,6 +3321,9 @@ type PostPage struct {
 
 // PostPreview defines model for PostPreview.
 type PostPreview struct {
+	// NextSlot Where the post would go in the queue of its accounts.
+	NextSlot *NextSlot `json:"next_slot,omitempty"`
+
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
 
@@ -2794,17 +3380,27 @@ type PreviewedPost struct {
 	Content     *string   `json:"content,omitempty"`
 
 	// Draft It is still a draft: what a draft may lack is no problem.
-	Draft             *bool                `json:"draft,omitempty"`
-	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
-	Language          *string              `json:"language,omitempty"`
-	Overrides         *map[string]Override `json:"overrides,omitempty"`
-	ScheduledTime     *string              `json:"scheduled_time,omitempty"`
+	Draft             *bool   `json:"draft,omitempty"`
+	DropIfLateMinutes *int    `json:"drop_if_late_minutes,omitempty"`
+	Language          *string `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options       *PostOptions         `json:"options,omitempty"`
+	Overrides     *map[string]Override `json:"overrides,omitempty"`
+	QueueGroupId  *string              `json:"queue_group_id,omitempty"`
+	ScheduledTime *string              `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // Price What networks bill for publishing, once, by the price list that the operator has set.
@@ -2852,6 +3448,15 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueSlot A time of the week at which a queue publishes one post. When clocks skip it, it is that much later; when it comes twice, it is the first.
+type QueueSlot struct {
+	// Time Like 07:30.
+	Time string `json:"time"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
 }
 
 // RateLimit defines model for RateLimit.
@@ -2904,6 +3509,91 @@ type Readiness struct {
 type Rejection struct {
 	// Note What is wrong with it, for its author.
 	Note string `json:"note"`
+}
+
+// ReportBucket defines model for ReportBucket.
+type ReportBucket struct {
+	// Start An hour (RFC 3339), a day (2026-11-23) or a month (2026-11).
+	Start string `json:"start"`
+
+	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+	// visitors.
+	Totals ReportTotals `json:"totals"`
+}
+
+// ReportGap defines model for ReportGap.
+type ReportGap struct {
+	By     ReportTableName `json:"by"`
+	Reason string          `json:"reason"`
+}
+
+// ReportPeriod defines model for ReportPeriod.
+type ReportPeriod struct {
+	From   openapi_types.Date `json:"from"`
+	Series []ReportBucket     `json:"series"`
+	To     openapi_types.Date `json:"to"`
+
+	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+	// visitors.
+	Totals ReportTotals `json:"totals"`
+
+	// Until The period ends here: its last day is not over, or is cut to match one that is not.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// ReportRow defines model for ReportRow.
+type ReportRow struct {
+	// Previous The metric in the compared period.
+	Previous *int64 `json:"previous,omitempty"`
+
+	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+	// visitors.
+	Totals ReportTotals `json:"totals"`
+	Value  string       `json:"value"`
+}
+
+// ReportTable defines model for ReportTable.
+type ReportTable struct {
+	By ReportTableName `json:"by"`
+
+	// Metric The number that rows are ordered by.
+	Metric ReportTableMetric `json:"metric"`
+
+	// Rest The metric of everything that is not in rows: rows and rest add up to the total.
+	Rest *int64      `json:"rest,omitempty"`
+	Rows []ReportRow `json:"rows"`
+}
+
+// ReportTableMetric The number that rows are ordered by.
+type ReportTableMetric string
+
+// ReportTableName defines model for ReportTableName.
+type ReportTableName string
+
+// ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+// visitors.
+type ReportTotals struct {
+	// BounceRate Bounces divided by visits, 0 to 1.
+	BounceRate *float64 `json:"bounce_rate,omitempty"`
+
+	// Bounces Visits with one page load.
+	Bounces     *int64 `json:"bounces,omitempty"`
+	Clicks      *int64 `json:"clicks,omitempty"`
+	Conversions *int64 `json:"conversions,omitempty"`
+
+	// Recirculation Views of other pages of the site that were reached from its pages.
+	Recirculation *int64 `json:"recirculation,omitempty"`
+
+	// RecirculationRate Recirculation divided by views.
+	RecirculationRate *float64 `json:"recirculation_rate,omitempty"`
+	Views             *int64   `json:"views,omitempty"`
+	ViewsPerVisit     *float64 `json:"views_per_visit,omitempty"`
+
+	// Visitors Estimated, standard error 0.8%.
+	Visitors *int64 `json:"visitors,omitempty"`
+
+	// Visits Of a page: visits that started there.
+	Visits *int64 `json:"visits,omitempty"`
 }
 
 // ResourceUsage defines model for ResourceUsage.
@@ -3333,12 +4023,18 @@ type SeriesStatus string
 // SeriesTemplate Every occurrence's post.
 type SeriesTemplate struct {
 	// Accounts Without it, those that are the default when an occurrence becomes a post.
-	Accounts          *[]string            `json:"accounts,omitempty"`
-	Attachments       *[]string            `json:"attachments,omitempty"`
-	Content           string               `json:"content"`
-	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
-	Language          *string              `json:"language,omitempty"`
-	Overrides         *map[string]Override `json:"overrides,omitempty"`
+	Accounts          *[]string `json:"accounts,omitempty"`
+	Attachments       *[]string `json:"attachments,omitempty"`
+	Content           string    `json:"content"`
+	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
+	Language          *string   `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread     *Thread `json:"thread,omitempty"`
@@ -3414,6 +4110,26 @@ type SiteList struct {
 	Sites []Site `json:"sites"`
 }
 
+// SiteReport defines model for SiteReport.
+type SiteReport struct {
+	Compared *ReportPeriod `json:"compared,omitempty"`
+
+	// Grain Of the series.
+	Grain    SiteReportGrain `json:"grain"`
+	Period   ReportPeriod    `json:"period"`
+	Tables   []ReportTable   `json:"tables"`
+	TimeZone string          `json:"time_zone"`
+
+	// Unavailable Tables that cannot be computed with the filter.
+	Unavailable []ReportGap `json:"unavailable"`
+
+	// UpdatedAt The last flush. Later views are not included; lists of pages may be an hour older.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// SiteReportGrain Of the series.
+type SiteReportGrain string
+
 // SiteUpdate defines model for SiteUpdate.
 type SiteUpdate struct {
 	Domains *[]string `json:"domains,omitempty"`
@@ -3436,6 +4152,15 @@ type SiteWithSecret struct {
 	// SecretKey For /v1/batch. Store it; it is not returned again.
 	SecretKey *string `json:"secret_key,omitempty"`
 	Site      Site    `json:"site"`
+}
+
+// SlotInstance defines model for SlotInstance.
+type SlotInstance struct {
+	At time.Time `json:"at"`
+
+	// PostId The post that has it. Absent: it is free.
+	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
+	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
 
 // SystemAlert defines model for SystemAlert.
@@ -3609,8 +4334,79 @@ type TaskQueue struct {
 // TaskQueueKind defines model for TaskQueue.Kind.
 type TaskQueueKind string
 
+// TelegramButton defines model for TelegramButton.
+type TelegramButton struct {
+	Text string `json:"text"`
+	Url  string `json:"url"`
+}
+
+// TelegramOptions Options of a message on Telegram (https://core.telegram.org/bots/api#sendmessage).
+type TelegramOptions struct {
+	// Buttons Rows of buttons below the message, each of which opens an address. Not with several attachments.
+	Buttons *[][]TelegramButton `json:"buttons,omitempty"`
+
+	// CaptionAbove Show the text above the attachments.
+	CaptionAbove *bool `json:"caption_above,omitempty"`
+	LinkPreview  *struct {
+		AboveText *bool                           `json:"above_text,omitempty"`
+		Disabled  *bool                           `json:"disabled,omitempty"`
+		Size      *TelegramOptionsLinkPreviewSize `json:"size,omitempty"`
+
+		// Url The page whose card is shown. Left out: that of the first link.
+		Url *string `json:"url,omitempty"`
+	} `json:"link_preview,omitempty"`
+
+	// Poll The text of the post is the question, of at most 300 characters. Takes no attachments.
+	Poll *struct {
+		Choices []string `json:"choices"`
+
+		// DurationMinutes Left out: until somebody closes it.
+		DurationMinutes *int `json:"duration_minutes,omitempty"`
+
+		// HideResults Show the counts only when the poll has ended.
+		HideResults *bool `json:"hide_results,omitempty"`
+		Multiple    *bool `json:"multiple,omitempty"`
+	} `json:"poll,omitempty"`
+
+	// Protected The message cannot be forwarded or saved.
+	Protected *bool `json:"protected,omitempty"`
+
+	// Silent Notify without a sound.
+	Silent *bool `json:"silent,omitempty"`
+
+	// Spoiler Hide the attachments until they are tapped.
+	Spoiler *bool `json:"spoiler,omitempty"`
+
+	// TopicId The topic of a group with topics.
+	TopicId *int64 `json:"topic_id,omitempty"`
+}
+
+// TelegramOptionsLinkPreviewSize defines model for TelegramOptions.LinkPreview.Size.
+type TelegramOptionsLinkPreviewSize string
+
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
+
+// ThreadsOptions Options of a post on Threads (https://developers.facebook.com/docs/threads/reference/publishing).
+type ThreadsOptions struct {
+	// Poll Takes no attachments.
+	Poll *struct {
+		Choices []string `json:"choices"`
+	} `json:"poll,omitempty"`
+	ReplyControl *ThreadsOptionsReplyControl `json:"reply_control,omitempty"`
+
+	// SpoilerMedia Blur the attachments.
+	SpoilerMedia *bool `json:"spoiler_media,omitempty"`
+
+	// SpoilerPhrases Parts of the text that are hidden until they are tapped.
+	SpoilerPhrases *[]string `json:"spoiler_phrases,omitempty"`
+
+	// Topic The topic, without # and without dots. Left out: the first hashtag of the text.
+	Topic *string `json:"topic,omitempty"`
+}
+
+// ThreadsOptionsReplyControl defines model for ThreadsOptions.ReplyControl.
+type ThreadsOptionsReplyControl string
 
 // Timeline defines model for Timeline.
 type Timeline struct {
@@ -3986,6 +4782,9 @@ type WebhookWithSecret struct {
 	Webhook Webhook `json:"webhook"`
 }
 
+// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+type When string
+
 // Workspace defines model for Workspace.
 type Workspace struct {
 	// AuthorsNeedApproval Posts of authors require approval by an editor.
@@ -4053,6 +4852,24 @@ type WorkspaceUpdate struct {
 	Name                *string `json:"name,omitempty"`
 	TimeZone            *string `json:"time_zone,omitempty"`
 }
+
+// XOptions Options of a post on X (https://docs.x.com/x-api/posts/create-post).
+type XOptions struct {
+	MadeWithAi      *bool `json:"made_with_ai,omitempty"`
+	PaidPartnership *bool `json:"paid_partnership,omitempty"`
+
+	// Poll Takes a text and no attachments.
+	Poll *struct {
+		Choices         []string `json:"choices"`
+		DurationMinutes int      `json:"duration_minutes"`
+	} `json:"poll,omitempty"`
+
+	// ReplySettings Who can reply. Left out: everyone.
+	ReplySettings *XOptionsReplySettings `json:"reply_settings,omitempty"`
+}
+
+// XOptionsReplySettings Who can reply. Left out: everyone.
+type XOptionsReplySettings string
 
 // XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
 type XPaths = []string
@@ -4261,6 +5078,11 @@ type GetFeedParams struct {
 
 // GetFeedParamsFormat defines parameters for GetFeed.
 type GetFeedParamsFormat string
+
+// GetLinkCardParams defines parameters for GetLinkCard.
+type GetLinkCardParams struct {
+	Url string `form:"url" json:"url"`
+}
 
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
@@ -4489,6 +5311,12 @@ type PostTimelineParams struct {
 // PostTimelineParamsFormat defines parameters for PostTimeline.
 type PostTimelineParamsFormat string
 
+// ListQueueSlotsParams defines parameters for ListQueueSlots.
+type ListQueueSlotsParams struct {
+	From time.Time `form:"from" json:"from"`
+	To   time.Time `form:"to" json:"to"`
+}
+
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
 	// IdempotencyKey A unique key per request. Repeating a request with the same key within a week returns the
@@ -4690,6 +5518,34 @@ type PageStatsParams struct {
 	Page Pages `form:"page" json:"page"`
 }
 
+// SiteReportParams defines parameters for SiteReport.
+type SiteReportParams struct {
+	// From The first day.
+	From openapi_types.Date `form:"from" json:"from"`
+
+	// To The last day, included. At most 1,100 days.
+	To openapi_types.Date `form:"to" json:"to"`
+
+	// Compare `previous`: as many days directly before. `year`: 364 days before, so that weekdays match. If the last day is today, the totals of the compared period end with the same hour.
+	Compare *SiteReportParamsCompare `form:"compare,omitempty" json:"compare,omitempty"`
+	By      *ReportTableName         `form:"by,omitempty" json:"by,omitempty"`
+
+	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`.
+	Filter *[]string `form:"filter,omitempty" json:"filter,omitempty"`
+
+	// Limit Rows per table. The default is 10 in the overview and 100 with by.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Format `csv` needs by.
+	Format *SiteReportParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// SiteReportParamsCompare defines parameters for SiteReport.
+type SiteReportParamsCompare string
+
+// SiteReportParamsFormat defines parameters for SiteReport.
+type SiteReportParamsFormat string
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -4749,6 +5605,12 @@ type SchedulePostJSONRequestBody = NewPost
 
 // MakeAccountChoiceJSONRequestBody defines body for MakeAccountChoice for application/json ContentType.
 type MakeAccountChoiceJSONRequestBody = ChosenAccounts
+
+// CreateAccountGroupJSONRequestBody defines body for CreateAccountGroup for application/json ContentType.
+type CreateAccountGroupJSONRequestBody = NewAccountGroup
+
+// UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
+type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
 
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
@@ -4896,6 +5758,18 @@ type ServerInterface interface {
 	// MakeAccountChoice Connects the accounts that are chosen.
 	// (POST /api/v1/account-choices/{id})
 	MakeAccountChoice(c *gin.Context, id openapi_types.UUID)
+	// ListAccountGroups Lists account groups with their queue slots.
+	// (GET /api/v1/account-groups)
+	ListAccountGroups(c *gin.Context)
+	// CreateAccountGroup Creates an account group.
+	// (POST /api/v1/account-groups)
+	CreateAccountGroup(c *gin.Context)
+	// DeleteAccountGroup Deletes an account group. Its posts stay scheduled.
+	// (DELETE /api/v1/account-groups/{id})
+	DeleteAccountGroup(c *gin.Context, id AccountID)
+	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
+	// (PATCH /api/v1/account-groups/{id})
+	UpdateAccountGroup(c *gin.Context, id AccountID)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
@@ -5022,6 +5896,9 @@ type ServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(c *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams)
+	// GetLinkCard Returns what networks show of a linked page.
+	// (GET /api/v1/link-card)
+	GetLinkCard(c *gin.Context, params GetLinkCardParams)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(c *gin.Context, params ListLinksParams)
@@ -5148,6 +6025,9 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
+	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
+	// (GET /api/v1/queue-slots)
+	ListQueueSlots(c *gin.Context, params ListQueueSlotsParams)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
@@ -5271,6 +6151,9 @@ type ServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
+	// SiteReport Reports on the readers of a site in a range of days.
+	// (GET /api/v1/sites/{id}/report)
+	SiteReport(c *gin.Context, id CountedSite, params SiteReportParams)
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
@@ -5460,6 +6343,82 @@ func (siw *ServerInterfaceWrapper) MakeAccountChoice(c *gin.Context) {
 	}
 
 	siw.Handler.MakeAccountChoice(c, id)
+}
+
+// ListAccountGroups operation middleware
+func (siw *ServerInterfaceWrapper) ListAccountGroups(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListAccountGroups(c)
+}
+
+// CreateAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) CreateAccountGroup(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateAccountGroup(c)
+}
+
+// DeleteAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAccountGroup(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteAccountGroup(c, id)
+}
+
+// UpdateAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) UpdateAccountGroup(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateAccountGroup(c, id)
 }
 
 // ListAccounts operation middleware
@@ -6773,6 +7732,33 @@ func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 	}
 
 	siw.Handler.GetFeed(c, id, format, params)
+}
+
+// GetLinkCard operation middleware
+func (siw *ServerInterfaceWrapper) GetLinkCard(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLinkCardParams
+
+	// ------------- Required query parameter "url" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "url", c.Request.URL.Query(), &params.Url, runtime.BindQueryParameterOptions{Type: "string", Format: "uri"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter url: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetLinkCard(c, params)
 }
 
 // ListLinks operation middleware
@@ -8375,6 +9361,41 @@ func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
 	siw.Handler.PostTimeline(c, id, params)
 }
 
+// ListQueueSlots operation middleware
+func (siw *ServerInterfaceWrapper) ListQueueSlots(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListQueueSlotsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListQueueSlots(c, params)
+}
+
 // ListSavedSearches operation middleware
 func (siw *ServerInterfaceWrapper) ListSavedSearches(c *gin.Context) {
 
@@ -9782,6 +10803,90 @@ func (siw *ServerInterfaceWrapper) PageStats(c *gin.Context) {
 	siw.Handler.PageStats(c, id, params)
 }
 
+// SiteReport operation middleware
+func (siw *ServerInterfaceWrapper) SiteReport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SiteReportParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "compare" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "compare", c.Request.URL.Query(), &params.Compare, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter compare: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", c.Request.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter by: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filter" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filter", c.Request.URL.Query(), &params.Filter, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filter: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", c.Request.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter format: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SiteReport(c, id, params)
+}
+
 // RotateSiteSecret operation middleware
 func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
 
@@ -10539,6 +11644,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
 	router.POST(options.BaseURL+"/api/v1/posts/preview", wrapper.PreviewPost)
+	router.GET(options.BaseURL+"/api/v1/link-card", wrapper.GetLinkCard)
 	router.GET(options.BaseURL+"/api/v1/posts/export", wrapper.ExportPosts)
 	router.GET(options.BaseURL+"/api/v1/series", wrapper.ListSeries)
 	router.POST(options.BaseURL+"/api/v1/series", wrapper.CreateSeries)
@@ -10574,6 +11680,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.StartConnection)
 	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
 	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
+	router.GET(options.BaseURL+"/api/v1/account-groups", wrapper.ListAccountGroups)
+	router.POST(options.BaseURL+"/api/v1/account-groups", wrapper.CreateAccountGroup)
+	router.DELETE(options.BaseURL+"/api/v1/account-groups/:id", wrapper.DeleteAccountGroup)
+	router.PATCH(options.BaseURL+"/api/v1/account-groups/:id", wrapper.UpdateAccountGroup)
+	router.GET(options.BaseURL+"/api/v1/queue-slots", wrapper.ListQueueSlots)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
 	router.PATCH(options.BaseURL+"/api/v1/accounts/:id", wrapper.ChangeAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/check", wrapper.CheckAccount)
@@ -10687,6 +11798,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/funnel", wrapper.PageFunnel)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/report", wrapper.SiteReport)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
@@ -10868,6 +11980,174 @@ type MakeAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response MakeAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitMakeAccountChoiceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAccountGroupsRequestObject struct {
+}
+
+type ListAccountGroupsResponseObject interface {
+	VisitListAccountGroupsResponse(w http.ResponseWriter) error
+}
+
+type ListAccountGroups200JSONResponse struct {
+	Groups []AccountGroup `json:"groups"`
+}
+
+func (response ListAccountGroups200JSONResponse) VisitListAccountGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAccountGroupsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAccountGroupsdefaultApplicationProblemPlusJSONResponse) VisitListAccountGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAccountGroupRequestObject struct {
+	Body *CreateAccountGroupJSONRequestBody
+}
+
+type CreateAccountGroupResponseObject interface {
+	VisitCreateAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type CreateAccountGroup201JSONResponse AccountGroup
+
+func (response CreateAccountGroup201JSONResponse) VisitCreateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitCreateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAccountGroupRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type DeleteAccountGroupResponseObject interface {
+	VisitDeleteAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type DeleteAccountGroup204Response struct {
+}
+
+func (response DeleteAccountGroup204Response) VisitDeleteAccountGroupResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitDeleteAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAccountGroupRequestObject struct {
+	Id   AccountID `json:"id"`
+	Body *UpdateAccountGroupJSONRequestBody
+}
+
+type UpdateAccountGroupResponseObject interface {
+	VisitUpdateAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type UpdateAccountGroup200JSONResponse AccountGroup
+
+func (response UpdateAccountGroup200JSONResponse) VisitUpdateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitUpdateAccountGroupResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12823,6 +14103,49 @@ type GetFeeddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetFeeddefaultApplicationProblemPlusJSONResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkCardRequestObject struct {
+	Params GetLinkCardParams
+}
+
+type GetLinkCardResponseObject interface {
+	VisitGetLinkCardResponse(w http.ResponseWriter) error
+}
+
+type GetLinkCard200JSONResponse LinkCard
+
+func (response GetLinkCard200JSONResponse) VisitGetLinkCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkCarddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetLinkCarddefaultApplicationProblemPlusJSONResponse) VisitGetLinkCardResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14901,6 +16224,51 @@ func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostT
 	return err
 }
 
+type ListQueueSlotsRequestObject struct {
+	Params ListQueueSlotsParams
+}
+
+type ListQueueSlotsResponseObject interface {
+	VisitListQueueSlotsResponse(w http.ResponseWriter) error
+}
+
+type ListQueueSlots200JSONResponse struct {
+	Slots []SlotInstance `json:"slots"`
+}
+
+func (response ListQueueSlots200JSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQueueSlotsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListQueueSlotsdefaultApplicationProblemPlusJSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListSavedSearchesRequestObject struct {
 }
 
@@ -16805,6 +18173,84 @@ func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStat
 	return err
 }
 
+type SiteReportRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params SiteReportParams
+}
+
+type SiteReportResponseObject interface {
+	VisitSiteReportResponse(w http.ResponseWriter) error
+}
+
+type SiteReport200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type SiteReport200JSONResponse struct {
+	Body    SiteReport
+	Headers SiteReport200ResponseHeaders
+}
+
+func (response SiteReport200JSONResponse) VisitSiteReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SiteReport200TextcsvResponse struct {
+	Body          io.Reader
+	Headers       SiteReport200ResponseHeaders
+	ContentLength int64
+}
+
+func (response SiteReport200TextcsvResponse) VisitSiteReportResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type SiteReportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SiteReportdefaultApplicationProblemPlusJSONResponse) VisitSiteReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RotateSiteSecretRequestObject struct {
 	Id SiteID `json:"id"`
 }
@@ -18110,6 +19556,18 @@ type StrictServerInterface interface {
 	// MakeAccountChoice Connects the accounts that are chosen.
 	// (POST /api/v1/account-choices/{id})
 	MakeAccountChoice(ctx context.Context, request MakeAccountChoiceRequestObject) (MakeAccountChoiceResponseObject, error)
+	// ListAccountGroups Lists account groups with their queue slots.
+	// (GET /api/v1/account-groups)
+	ListAccountGroups(ctx context.Context, request ListAccountGroupsRequestObject) (ListAccountGroupsResponseObject, error)
+	// CreateAccountGroup Creates an account group.
+	// (POST /api/v1/account-groups)
+	CreateAccountGroup(ctx context.Context, request CreateAccountGroupRequestObject) (CreateAccountGroupResponseObject, error)
+	// DeleteAccountGroup Deletes an account group. Its posts stay scheduled.
+	// (DELETE /api/v1/account-groups/{id})
+	DeleteAccountGroup(ctx context.Context, request DeleteAccountGroupRequestObject) (DeleteAccountGroupResponseObject, error)
+	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
+	// (PATCH /api/v1/account-groups/{id})
+	UpdateAccountGroup(ctx context.Context, request UpdateAccountGroupRequestObject) (UpdateAccountGroupResponseObject, error)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
@@ -18236,6 +19694,9 @@ type StrictServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(ctx context.Context, request GetFeedRequestObject) (GetFeedResponseObject, error)
+	// GetLinkCard Returns what networks show of a linked page.
+	// (GET /api/v1/link-card)
+	GetLinkCard(ctx context.Context, request GetLinkCardRequestObject) (GetLinkCardResponseObject, error)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
@@ -18362,6 +19823,9 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
+	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
+	// (GET /api/v1/queue-slots)
+	ListQueueSlots(ctx context.Context, request ListQueueSlotsRequestObject) (ListQueueSlotsResponseObject, error)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
@@ -18485,6 +19949,9 @@ type StrictServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
+	// SiteReport Reports on the readers of a site in a range of days.
+	// (GET /api/v1/sites/{id}/report)
+	SiteReport(ctx context.Context, request SiteReportRequestObject) (SiteReportResponseObject, error)
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
@@ -18741,6 +20208,142 @@ func (sh *strictHandler) MakeAccountChoice(ctx *gin.Context, id openapi_types.UU
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(MakeAccountChoiceResponseObject); ok {
 		if err := validResponse.VisitMakeAccountChoiceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAccountGroups operation middleware
+func (sh *strictHandler) ListAccountGroups(ctx *gin.Context) {
+	var request ListAccountGroupsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAccountGroups(ctx, request.(ListAccountGroupsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAccountGroups")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListAccountGroupsResponseObject); ok {
+		if err := validResponse.VisitListAccountGroupsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateAccountGroup operation middleware
+func (sh *strictHandler) CreateAccountGroup(ctx *gin.Context) {
+	var request CreateAccountGroupRequestObject
+
+	var body CreateAccountGroupJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAccountGroup(ctx, request.(CreateAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateAccountGroupResponseObject); ok {
+		if err := validResponse.VisitCreateAccountGroupResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteAccountGroup operation middleware
+func (sh *strictHandler) DeleteAccountGroup(ctx *gin.Context, id AccountID) {
+	var request DeleteAccountGroupRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAccountGroup(ctx, request.(DeleteAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteAccountGroupResponseObject); ok {
+		if err := validResponse.VisitDeleteAccountGroupResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateAccountGroup operation middleware
+func (sh *strictHandler) UpdateAccountGroup(ctx *gin.Context, id AccountID) {
+	var request UpdateAccountGroupRequestObject
+
+	request.Id = id
+
+	var body UpdateAccountGroupJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateAccountGroup(ctx, request.(UpdateAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateAccountGroupResponseObject); ok {
+		if err := validResponse.VisitUpdateAccountGroupResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -20029,6 +21632,32 @@ func (sh *strictHandler) GetFeed(ctx *gin.Context, id openapi_types.UUID, format
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetFeedResponseObject); ok {
 		if err := validResponse.VisitGetFeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLinkCard operation middleware
+func (sh *strictHandler) GetLinkCard(ctx *gin.Context, params GetLinkCardParams) {
+	var request GetLinkCardRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLinkCard(ctx, request.(GetLinkCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLinkCard")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetLinkCardResponseObject); ok {
+		if err := validResponse.VisitGetLinkCardResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21412,6 +23041,32 @@ func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTi
 	}
 }
 
+// ListQueueSlots operation middleware
+func (sh *strictHandler) ListQueueSlots(ctx *gin.Context, params ListQueueSlotsParams) {
+	var request ListQueueSlotsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListQueueSlots(ctx, request.(ListQueueSlotsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListQueueSlots")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListQueueSlotsResponseObject); ok {
+		if err := validResponse.VisitListQueueSlotsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListSavedSearches operation middleware
 func (sh *strictHandler) ListSavedSearches(ctx *gin.Context) {
 	var request ListSavedSearchesRequestObject
@@ -22687,6 +24342,33 @@ func (sh *strictHandler) PageStats(ctx *gin.Context, id CountedSite, params Page
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PageStatsResponseObject); ok {
 		if err := validResponse.VisitPageStatsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SiteReport operation middleware
+func (sh *strictHandler) SiteReport(ctx *gin.Context, id CountedSite, params SiteReportParams) {
+	var request SiteReportRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SiteReport(ctx, request.(SiteReportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SiteReport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SiteReportResponseObject); ok {
+		if err := validResponse.VisitSiteReportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

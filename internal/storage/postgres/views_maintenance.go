@@ -19,8 +19,8 @@ import (
 // time.
 const rollupBatchSize = 48
 
-// RollUpViews adds due hours to days, and due days to months. more reports
-// whether there may be more to roll up.
+// RollUpViews adds due hours to days, due days to months, and then lists the most
+// viewed pages. more reports whether there may be more to roll up.
 func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 	hours, err := s.q.ViewHoursDue(ctx, rollupBatchSize)
 	if err != nil {
@@ -52,7 +52,10 @@ func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	return len(days) == rollupBatchSize, nil
+	if len(days) == rollupBatchSize {
+		return true, nil
+	}
+	return s.listSitePages(ctx)
 }
 
 func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
@@ -198,7 +201,8 @@ func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		removed = 0
 		for _, erase := range []func(context.Context, uuid.UUID) (int64, error){q.EraseViewHours, q.EraseViewDays, q.EraseViewMonths,
-			q.EraseViewDimensions, q.EraseViewFiltered, q.EraseViewUniques, q.EraseViewPages} {
+			q.EraseViewDimensions, q.EraseViewFiltered, q.EraseViewUniques, q.EraseSiteHours, q.EraseSiteDays, q.EraseSiteDimensionDays,
+			q.EraseSitePageDays, q.EraseSitePageMonths, q.EraseSitePageMonthsDue, q.EraseViewPages} { // pages last: their ids name the rows
 			n, err := erase(ctx, site)
 			if err != nil {
 				return err
