@@ -26,6 +26,7 @@ const keylessLimit = 5 * time.Minute
 // Mastodon's API that ignores them and rewrites what it lists. Nothing is
 // published twice, and each post is published or waits for a person.
 func TestHerdSurvivesWithoutKeys(t *testing.T) {
+	t.Parallel()
 	moments := []time.Duration{10 * time.Millisecond}
 	if *survivors >= 1000 { // `make survive`
 		moments = []time.Duration{-5 * time.Second, 10 * time.Millisecond, time.Second}

@@ -25,6 +25,7 @@ var (
 // which many posts are due. The network tells afterwards how often each was
 // published: once.
 func TestHerdSurvives(t *testing.T) {
+	t.Parallel()
 	program := func(d *dateline) { d.kill(); d.start(); d.ready() }
 	engine := func(name string) func(*dateline) { return func(d *dateline) { d.killEngine(name) } }
 	for _, when := range []struct {
