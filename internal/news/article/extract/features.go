@@ -19,9 +19,9 @@ type features [featureCount]float32
 // featureBuilder computes the features of the blocks of a page.
 type featureBuilder struct {
 	o        *outline
-	at       int    // the element that the rules chose as the body
-	selected []bool // blocks that the rules select
-	title    string // folded
+	at       int         // the element that the rules chose as the body
+	selected []bool      // blocks that the rules select
+	title    string      // folded
 	sums     []blockSums // running sums
 	kinds    map[string]*kindSums
 	kindOf   []*kindSums
