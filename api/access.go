@@ -120,14 +120,15 @@ func accessTable() map[string]access {
 
 		// What is below /v1 is asked for by readers' browsers, and by servers with a
 		// site's own key.
-		"sendView":     {public: true},
-		"sendEvent":    {public: true},
-		"sendHits":     {public: true}, // the site's secret key is the proof
-		"pixel":        {public: true},
-		"tracker":      {public: true},
-		"publicCount":  {public: true},
-		"publicBadge":  {public: true},
-		"publicScript": {public: true},
+		"sendView":      {public: true},
+		"sendHeartbeat": {public: true},
+		"sendEvent":     {public: true},
+		"sendHits":      {public: true}, // the site's secret key is the proof
+		"pixel":         {public: true},
+		"tracker":       {public: true},
+		"publicCount":   {public: true},
+		"publicBadge":   {public: true},
+		"publicScript":  {public: true},
 
 		"listSites":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"getSite":          {least: workspace.Viewer, scope: workspace.ViewsRead},
@@ -139,6 +140,8 @@ func accessTable() map[string]access {
 		"pageSeries":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageFunnel":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageDimensions":   {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"engagement":       {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"readingNow":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageFiltered":     {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"liveViews":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"postStats":        {least: workspace.Viewer, scope: workspace.ViewsRead},

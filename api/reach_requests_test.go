@@ -335,6 +335,9 @@ func reachable() map[string]reach {
 		"sendEvent": everybody(func(x *things) request {
 			return request{body: object{"site": x.site().WriteKey, "page": "/a", "type": "click"}}
 		}),
+		"sendHeartbeat": everybody(func(x *things) request {
+			return request{body: object{"site": x.site().WriteKey, "page": "/a", "view": "v1", "engaged": 5000}}
+		}),
 		"pixel":        everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
 		"tracker":      everybody(none),
 		"publicCount":  everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
@@ -357,6 +360,8 @@ func reachable() map[string]reach {
 		"pageSeries":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"pageFunnel":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"pageDimensions":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"engagement":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"readingNow":       viewers(workspace.ViewsRead, onSite("", nil)),
 		"pageFiltered":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"liveViews":        viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"postStats":        viewers(workspace.ViewsRead, onPost(nil)),

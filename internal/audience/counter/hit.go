@@ -76,6 +76,9 @@ type Hit struct {
 	Country  string // ISO 3166-1 alpha-2
 	Device   string // desktop, mobile, tablet, other
 	Referrer string // a host, such as facebook.com
+	// View is a random number that identifies the view in its heartbeats; "" if it
+	// sends none.
+	View string
 }
 
 // Outcome is the result of counting a hit.

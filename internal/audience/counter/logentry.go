@@ -21,8 +21,8 @@ var errFormat = errors.New("unknown format, written by another version of the pr
 
 // recordHeader holds what the hits of a log entry have in common.
 type recordHeader struct {
-	kind     byte // a Kind's letter, or filtered
-	method   byte // of the site; noMethod for filtered hits
+	kind     byte // a Kind's letter, filtered or heartbeat
+	method   byte // of the site; noMethod for filtered hits and heartbeats
 	quarters int64
 	day      Day
 }
@@ -36,6 +36,7 @@ type record struct {
 	// From the flags: whether it was a funnel step and the visitor's first view of
 	// the day.
 	isFunnelStep, isFirstToday bool
+	progress                   progress // of a heartbeat, from the flags
 }
 
 // hasVisitors reports whether the records contain visitors.
@@ -148,9 +149,9 @@ func newLogDecoder(s string) (logDecoder, error) {
 		l.pages = append(l.pages, last)
 	}
 	l.hits = l.number()
-	isFiltered := l.kind == filtered && l.method == noMethod
+	isUncounted := (l.kind == filtered || l.kind == heartbeat) && l.method == noMethod
 	isCounted := strings.IndexByte("vcx", l.kind) >= 0 && methodFor(l.method) != ""
-	if l.failed || !isFiltered && !isCounted || !isPlausible(l.day, l.quarters*quarterSeconds) {
+	if l.failed || !isUncounted && !isCounted || !isPlausible(l.day, l.quarters*quarterSeconds) {
 		return logDecoder{}, errLogEntry
 	}
 	return l, nil
@@ -198,27 +199,39 @@ func (cs *summaries) addLog(flags, text string) error {
 	if err != nil {
 		return err
 	}
-	if l.hits != int64(len(flags)) {
+	width := 1
+	if l.kind == heartbeat {
+		width = progressLength
+	}
+	if l.hits*int64(width) != int64(len(flags)) {
 		return errLogEntry
 	}
 	cs.records = cs.records[:0]
-	for i := range len(flags) {
+	for i := 0; i < len(flags); i += width {
 		page, r, err := l.next()
 		if err != nil {
 			return err
 		}
-		if flags[i] != flagDuplicate && (flags[i] < '0' || flags[i] > '3') {
+		switch {
+		case flags[i] == flagDuplicate:
+			page = -1
+		case l.kind == heartbeat:
+			if err := r.progress.parse(flags[i : i+width]); err != nil {
+				return err
+			}
+		case flags[i] < '0' || flags[i] > '3':
 			return errLogEntry
+		default:
+			r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
 		}
-		r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
 		cs.records = append(cs.records, pageRecord{page, r})
 	}
 	if l.rest != "" {
 		return errLogEntry
 	}
 	touched := make([]*pageSummary, len(l.pages))
-	for i, one := range cs.records {
-		if flags[i] == flagDuplicate {
+	for _, one := range cs.records {
+		if one.page < 0 {
 			continue
 		}
 		if touched[one.page] == nil {
@@ -229,7 +242,7 @@ func (cs *summaries) addLog(flags, text string) error {
 	return nil
 }
 
-// pageRecord is a record and the index of its page.
+// pageRecord is a record and the index of its page; -1 if it did not count.
 type pageRecord struct {
 	page int
 	record

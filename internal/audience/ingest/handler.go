@@ -26,6 +26,7 @@ import (
 type Counter interface {
 	Count(ctx context.Context, h counter.Hit) (counter.Outcome, error)
 	CountFiltered(ctx context.Context, h counter.FilteredHit) error
+	Heartbeat(ctx context.Context, h counter.Heartbeat) (known bool, err error)
 }
 
 // BulkCounter counts many hits at once and reads counts.
@@ -79,6 +80,7 @@ type hit struct {
 	kind     counter.Kind
 	page     string
 	referrer string
+	view     string
 	at       time.Time
 	traits   visitor.Traits
 }
@@ -154,7 +156,7 @@ func (in *Handler) buildHit(ctx context.Context, h hit) (counter.Hit, error) {
 	}
 	return counter.Hit{Site: h.site.CounterSite, Page: h.page, Kind: h.kind, Visitor: v, At: h.at,
 		Country: in.Countries.Lookup(h.traits.Address), Device: dimensions.Device(h.traits.UserAgent),
-		Referrer: in.Referrers.Resolve(h.referrer, h.traits.UserAgent, h.site.Owns)}, nil
+		Referrer: in.Referrers.Resolve(h.referrer, h.traits.UserAgent, h.site.Owns), View: h.view}, nil
 }
 
 func (in *Handler) identify(ctx context.Context, h hit) (v counter.Visitor, err error) {

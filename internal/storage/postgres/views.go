@@ -100,11 +100,12 @@ type viewBatchRows struct {
 	dimensions db.AddViewDimensionsParams
 	filtered   db.AddViewFilteredParams
 	uniques    db.SaveViewUniquesParams
+	engagement engagementRows
 	hitCount   int64
 }
 
 func rowsOf(deltas []counter.Delta) *viewBatchRows {
-	b := &viewBatchRows{}
+	b := &viewBatchRows{engagement: engagementOf(deltas)}
 	for _, d := range deltas {
 		d.Page = sanitizeText(d.Page)
 		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
@@ -151,6 +152,7 @@ func (b *viewBatchRows) hour(page counter.PageID, h counter.HourDelta, count, fu
 // partitions returns the partitions that the batch is written to.
 func (b *viewBatchRows) partitions() partitions {
 	at := partitions{}
+	b.engagement.addPartitions(at)
 	for _, hour := range b.hours.Hours {
 		at.add(viewHours, hour)
 	}
@@ -194,10 +196,16 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to]})
 		})
 	}
-	if err != nil || len(hours.Hours) == 0 {
+	if err == nil {
+		err = b.engagement.writePages(ctx, q)
+	}
+	if err == nil && len(hours.Hours) > 0 {
+		err = q.MarkViewHours(ctx, hours.Hours)
+	}
+	if err != nil {
 		return err
 	}
-	return q.MarkViewHours(ctx, hours.Hours)
+	return b.engagement.writeSites(ctx, q)
 }
 
 // sanitizeText returns a text that Postgres accepts. Invalid texts are not

@@ -1777,6 +1777,13 @@ type SiteChange struct {
 	Version int64
 }
 
+type SiteEngagement struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Engaged  []int64
+	Scrolled []int64
+}
+
 type SiteMonitor struct {
 	DomainID          int32
 	Monitor           []byte
@@ -1890,6 +1897,13 @@ type ViewDimension struct {
 	Count     int64
 }
 
+type ViewEngagement struct {
+	PageID   int64
+	Day      pgtype.Date
+	Engaged  []int64
+	Scrolled []int64
+}
+
 type ViewErasure struct {
 	ID            uuid.UUID
 	WorkspaceID   uuid.UUID
@@ -1945,6 +1959,7 @@ type ViewMonth struct {
 }
 
 type ViewPage struct {
+	ID                int64
 	SiteID            uuid.UUID
 	Page              string
 	UniqueMethod      string
