@@ -6,28 +6,28 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// access is what an operation asks of who sends it.
+// access defines who may call an operation.
 type access struct {
-	public  bool            // of nobody anything; openapi.yaml says `security: []`
-	session bool            // of public ones: it counts which session the browser is in, if any
-	least   workspace.Role  // the role that may do it, and those above
-	scope   workspace.Scope // that a token has to have; empty: any token
+	public  bool            // without authentication; openapi.yaml has `security: []`
+	session bool            // public, but uses the browser's session if there is one
+	least   workspace.Role  // the minimum role
+	scope   workspace.Scope // the scope that a token needs; empty: any token
 }
 
-// accessTable says who may do what, by operationId. What does not stand here,
-// nobody may do. A test holds it against openapi.yaml, and each row against the
+// accessTable defines who may call which operation, by operationId. Operations that are
+// not listed are forbidden. Tests compare it with openapi.yaml, and each row with the
 // running API.
 func accessTable() map[string]access {
 	return map[string]access{
 		"live":               {public: true},
 		"ready":              {public: true},
-		"completeConnection": {public: true, session: true}, // its state is the proof, and the session that began it
-		"chooseInBrowser":    {public: true, session: true}, // its key is the proof; the session leads back to the dashboard
+		"completeConnection": {public: true, session: true}, // authorized by its state and the session that started it
+		"chooseInBrowser":    {public: true, session: true}, // authorized by its key; the session decides where to redirect
 		"followLink":         {public: true},                // readers have no token
 
 		"getSystem": {least: workspace.Editor, scope: workspace.WorkspaceRead},
 
-		// About the browser that asks: openapi.yaml takes no token for these.
+		// About the browser's session: openapi.yaml accepts no token for these.
 		"getSession":      {least: workspace.Viewer},
 		"switchWorkspace": {least: workspace.Viewer},
 		"listSessions":    {least: workspace.Viewer},
@@ -49,6 +49,7 @@ func accessTable() map[string]access {
 		"schedulePost":       {least: workspace.Author, scope: workspace.PostsWrite},
 		"createPost":         {least: workspace.Author, scope: workspace.PostsWrite},
 		"previewPost":        {least: workspace.Author, scope: workspace.PostsWrite},
+		"getLinkCard":        {least: workspace.Author, scope: workspace.PostsWrite},
 		"createPosts":        {least: workspace.Author, scope: workspace.PostsWrite},
 		"editPost":           {least: workspace.Author, scope: workspace.PostsWrite},
 		"cancelPost":         {least: workspace.Author, scope: workspace.PostsWrite},
@@ -82,6 +83,11 @@ func accessTable() map[string]access {
 		"checkAccount":            {least: workspace.Editor, scope: workspace.AccountsWrite},
 		"reconnectAccount":        {least: workspace.Editor, scope: workspace.AccountsWrite},
 		"disconnectAccount":       {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"listAccountGroups":       {least: workspace.Viewer, scope: workspace.AccountsRead},
+		"createAccountGroup":      {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"updateAccountGroup":      {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"deleteAccountGroup":      {least: workspace.Editor, scope: workspace.AccountsWrite},
+		"listQueueSlots":          {least: workspace.Viewer, scope: workspace.PostsRead},
 		"getAccountChoice":        {least: workspace.Editor, scope: workspace.AccountsRead},
 		"makeAccountChoice":       {least: workspace.Editor, scope: workspace.AccountsWrite},
 
@@ -94,7 +100,7 @@ func accessTable() map[string]access {
 		"editMedia":           {least: workspace.Author, scope: workspace.MediaWrite},
 		"deleteMedia":         {least: workspace.Author, scope: workspace.MediaWrite},
 		"startMediaUpload":    {least: workspace.Author, scope: workspace.MediaWrite},
-		"getMediaUpload":      {least: workspace.Author, scope: workspace.MediaWrite}, // its addresses let write
+		"getMediaUpload":      {least: workspace.Author, scope: workspace.MediaWrite}, // its signed URLs allow writing
 		"completeMediaUpload": {least: workspace.Author, scope: workspace.MediaWrite},
 
 		"listLinks":      {least: workspace.Viewer, scope: workspace.PostsRead},
@@ -106,7 +112,7 @@ func accessTable() map[string]access {
 		"eraseViews":     {least: workspace.Owner, scope: workspace.ViewsWrite},
 		"getViewErasure": {least: workspace.Owner, scope: workspace.ViewsRead},
 
-		// Addresses of webhooks may hold what authorises.
+		// URLs of webhooks may contain credentials.
 		"listWebhooks":          {least: workspace.Editor, scope: workspace.WebhooksRead},
 		"getWebhook":            {least: workspace.Editor, scope: workspace.WebhooksRead},
 		"listWebhookDeliveries": {least: workspace.Editor, scope: workspace.WebhooksRead},
@@ -118,12 +124,12 @@ func accessTable() map[string]access {
 		"redeliverWebhook":      {least: workspace.Editor, scope: workspace.WebhooksWrite},
 		"redeliverDeadWebhooks": {least: workspace.Editor, scope: workspace.WebhooksWrite},
 
-		// What is below /v1 is asked for by readers' browsers, and by servers with a
-		// site's own key.
+		// Operations below /v1 are called by readers' browsers, and by servers with a
+		// site's key.
 		"sendView":      {public: true},
 		"sendHeartbeat": {public: true},
 		"sendEvent":     {public: true},
-		"sendHits":      {public: true}, // the site's secret key is the proof
+		"sendHits":      {public: true}, // authorized by the site's secret key
 		"pixel":         {public: true},
 		"tracker":       {public: true},
 		"publicCount":   {public: true},
@@ -174,7 +180,7 @@ func accessTable() map[string]access {
 		"activateSelectors":    {least: workspace.Editor, scope: workspace.ArticlesWrite},
 		"rollBackSelectors":    {least: workspace.Editor, scope: workspace.ArticlesWrite},
 		"learnSelectors":       {least: workspace.Editor, scope: workspace.ArticlesWrite},
-		// Raw pages are private: their publishers own them.
+		// Raw pages are not public, because their publishers own them.
 		"getArticleRaw": {least: workspace.Editor, scope: workspace.ArticlesRead},
 		"downloadWARC":  {least: workspace.Editor, scope: workspace.CrawlRead},
 		"exportWARC":    {least: workspace.Editor, scope: workspace.CrawlWrite},
@@ -189,7 +195,7 @@ func accessTable() map[string]access {
 		"listSavedSearchMatches": {least: workspace.Viewer, scope: workspace.ArticlesRead},
 		"createFeed":             {least: workspace.Author, scope: workspace.ArticlesWrite},
 		"deleteFeed":             {least: workspace.Author, scope: workspace.ArticlesWrite},
-		"getFeed":                {public: true}, // its token is the proof
+		"getFeed":                {public: true}, // authorized by the token in its URL
 
 		"getMe":                   {least: workspace.Viewer},
 		"getWorkspace":            {least: workspace.Viewer, scope: workspace.WorkspaceRead},
@@ -212,7 +218,7 @@ func accessTable() map[string]access {
 	}
 }
 
-// scopesOf lists what a principal may do, by role and by token.
+// scopesOf lists the scopes of a principal, limited by role and token.
 func scopesOf(who workspace.Principal) []workspace.Scope {
 	var out []workspace.Scope
 	for _, a := range accessTable() {

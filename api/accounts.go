@@ -15,13 +15,13 @@ func (s *Server) ListAccounts(ctx context.Context, _ spec.ListAccountsRequestObj
 	return spec.ListAccounts200JSONResponse(s.accountList(accounts)), err
 }
 
-// GetAccount reads an account.
+// GetAccount returns an account.
 func (s *Server) GetAccount(ctx context.Context, r spec.GetAccountRequestObject) (spec.GetAccountResponseObject, error) {
 	a, err := s.Accounts.Get(ctx, principal(ctx), r.Id)
 	return spec.GetAccount200JSONResponse(s.accountJSON(a)), err
 }
 
-// ChangeAccount changes what people choose for an account.
+// ChangeAccount changes settings of an account.
 func (s *Server) ChangeAccount(ctx context.Context, r spec.ChangeAccountRequestObject) (spec.ChangeAccountResponseObject, error) {
 	c := account.Edit{Default: r.Body.Default, Settings: map[string]*string{}}
 	for name, setting := range value(r.Body.Settings) {
@@ -31,13 +31,13 @@ func (s *Server) ChangeAccount(ctx context.Context, r spec.ChangeAccountRequestO
 	return spec.ChangeAccount200JSONResponse(s.accountJSON(a)), err
 }
 
-// CheckAccount asks the network who an account is.
+// CheckAccount verifies an account at its network.
 func (s *Server) CheckAccount(ctx context.Context, r spec.CheckAccountRequestObject) (spec.CheckAccountResponseObject, error) {
 	a, err := s.Accounts.Check(ctx, principal(ctx), r.Id)
 	return spec.CheckAccount200JSONResponse(s.accountJSON(a)), err
 }
 
-// DisconnectAccount gives an account's tokens back.
+// DisconnectAccount disconnects an account and revokes its tokens.
 func (s *Server) DisconnectAccount(ctx context.Context, r spec.DisconnectAccountRequestObject) (spec.DisconnectAccountResponseObject, error) {
 	f, err := s.Accounts.Disconnect(ctx, principal(ctx), r.Id)
 	return spec.DisconnectAccount200JSONResponse{Account: s.accountJSON(f.Account), Revoked: f.Revoked, Advice: optional(f.Advice)}, err
@@ -89,7 +89,7 @@ func moment(t time.Time) *time.Time {
 	return &t
 }
 
-// AccountLimits tells how the rate limits of an account stand.
+// AccountLimits returns the state of an account's rate limits.
 func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestObject) (spec.AccountLimitsResponseObject, error) {
 	buckets, err := s.Scheduler.Limits(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/identity/secret"
@@ -133,9 +135,14 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 	path := "/api/v1/accounts/" + made.ID.String()
 	var a spec.Account
 	s.decode(s.send("GET", path, nil), 200, &a)
-	if a.Handle != made.Handle || !a.Sandbox || a.Kind != "person" || a.Renews || a.Health.CheckedAt == nil || a.Health.Error != nil || len(a.Warnings) != 0 || *a.ConnectedBy != s.Owner.UserID {
-		t.Errorf("%+v", a)
-	}
+	require.Equal(t, made.Handle, a.Handle)
+	require.True(t, a.Sandbox)
+	require.Equal(t, spec.AccountKind("person"), a.Kind)
+	require.False(t, a.Renews)
+	require.NotNil(t, a.Health.CheckedAt)
+	require.Nil(t, a.Health.Error)
+	require.Empty(t, a.Warnings)
+	require.Equal(t, s.Owner.UserID, *a.ConnectedBy)
 	s.decode(s.send("PATCH", path, object{"default": false, "settings": object{"tier": "premium"}}), 200, &a)
 	if a.Default || a.Settings["tier"] != "premium" {
 		t.Errorf("changed %+v", a)
@@ -147,9 +154,11 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 	}
 	s.Must(s.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials"}))
 	s.decode(s.send("POST", path+"/check", nil), 200, &a)
-	if a.Status != "needs_reconnect" || a.Health.Error == nil || a.Health.Error.Class != "auth" || len(a.Warnings) != 1 || a.Warnings[0].Code != "needs_reconnect" {
-		t.Errorf("refused %+v", a)
-	}
+	require.Equal(t, spec.AccountStatus("needs_reconnect"), a.Status)
+	require.NotNil(t, a.Health.Error)
+	require.Equal(t, "auth", a.Health.Error.Class)
+	require.Len(t, a.Warnings, 1)
+	require.Equal(t, "needs_reconnect", a.Warnings[0].Code)
 	var link struct {
 		AuthorizeURL string `json:"authorize_url"`
 	}
@@ -185,10 +194,16 @@ func TestNetworksSayHowTheyAreConnected(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	n := list.Networks[at]
-	if !slices.Equal(n.Ways, []spec.NetworkWays{"oauth", "form"}) || !n.Configured || !n.Instances || !n.Sandbox || !n.Renews || !n.Revokes ||
-		len(*n.Fields) != 1 || !(*n.Fields)[0].Secret || n.Limits == nil || *n.Limits.MaxCharacters != 500 {
-		t.Errorf("%+v", n)
-	}
+	require.Equal(t, []spec.NetworkWays{"oauth", "form"}, n.Ways)
+	require.True(t, n.Configured)
+	require.True(t, n.Instances)
+	require.True(t, n.Sandbox)
+	require.True(t, n.Renews)
+	require.True(t, n.Revokes)
+	require.Len(t, *n.Fields, 1)
+	require.True(t, (*n.Fields)[0].Secret)
+	require.NotNil(t, n.Limits)
+	require.Equal(t, 500, *n.Limits.MaxCharacters)
 }
 
 // several is a network whose logins may post as two pages.

@@ -1,5 +1,5 @@
-// Package api serves the REST API that openapi.yaml describes. Every route is
-// in that file; package spec is generated from it (make generate).
+// Package api serves the REST API described by openapi.yaml. Package spec is generated
+// from that file (make generate).
 package api
 
 import (
@@ -101,7 +101,7 @@ type PostScheduler interface {
 	Edit(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
-	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
+	ScheduleDraft(ctx context.Context, g post.Guard, at scheduling.Time) (post.Post, error)
 }
 
 // PostReviewer moves posts through approval.
@@ -123,6 +123,7 @@ type DeadLetterHandler interface {
 // PostPreviewer shows how networks would treat a post, without storing it.
 type PostPreviewer interface {
 	Preview(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.PostPreview, error)
+	Slots(ctx context.Context, who workspace.Principal, from, to time.Time) ([]scheduling.Slot, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	MediaFit(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.MediaFit, error)
 }
@@ -137,46 +138,53 @@ type SeriesScheduler interface {
 	UpcomingOccurrences(ctx context.Context, s post.Series, limit int) ([]scheduling.UpcomingOccurrence, error)
 }
 
-// Workflows tells Temporal of a post. An error delays nothing: the reconciler
-// tells it again.
+// Workflows notifies Temporal of a post. Errors are harmless: the reconciler notifies it
+// again.
 type Workflows interface {
 	Start(ctx context.Context, p post.Post) error // a new post
 	SignalChanged(ctx context.Context, postID uuid.UUID) error
 }
 
-// Accounts connects accounts and looks after them.
+// Accounts manages connected accounts and connects new ones.
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.NetworkInfo, error)
+	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
+	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
+	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
+	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
+	IsSandbox(a account.Account) bool
+
+	AccountConnector
+}
+
+// AccountConnector connects accounts by token, form or OAuth. A network that
+// offers several accounts lets the user choose.
+type AccountConnector interface {
 	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
 	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance, values map[string]secret.Text) (account.Connection, error)
 	StartAuthorization(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
+	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
 	CompleteAuthorization(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
 	ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (account.Choice, error)
 	ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]account.Account, error)
-	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
-	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Edit) (account.Account, error)
-	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
-	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
-	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
-	IsSandbox(a account.Account) bool
 }
 
-// Live tells when a post has new events, or anything has.
+// Live notifies of new events of a post, or of any new events.
 type Live interface {
 	Listen(ctx context.Context, postID uuid.UUID) <-chan struct{}
 	ListenAll(ctx context.Context) <-chan struct{}
-	// AccessChanged says that somebody may do less than before: the id is that of
-	// a token, session, user or workspace.
+	// AccessChanged announces that access was reduced; id is that of a token, session,
+	// user or workspace.
 	AccessChanged(id uuid.UUID)
 	ListenAccess(ctx context.Context) <-chan uuid.UUID
 }
 
-// Clock knows how far this host's clock is from the database's.
+// Clock measures the difference between the clocks of this host and the database.
 type Clock interface{ Reading() dbclock.Reading }
 
-// Webhooks keeps the endpoints that events are sent to.
+// Webhooks manages webhook endpoints and their deliveries.
 type Webhooks interface {
 	Create(ctx context.Context, who workspace.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
 	List(ctx context.Context, who workspace.Principal) ([]webhook.Endpoint, error)
@@ -198,22 +206,24 @@ type ViewsStore interface {
 	CountedSites(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error)
 }
 
-// Check is one thing that readiness depends on; nil means that it is well.
-// What an error's Advice says is shown; its text is for the log.
+// Check is a readiness check; nil means healthy. Responses contain the Advice of an
+// error; its text is only logged.
 type Check func(ctx context.Context) error
 
-// Meter counts answers. route is the pattern of the address, or "none".
+// Meter counts responses. route is the path template, or "none".
 type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server answers requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
+// Server handles requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
 // BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store      Store
 	Scheduler  Scheduler
 	Workflows  Workflows
 	Accounts   Accounts
+	Groups     AccountGroups
+	Cards      LinkCards
 	Media      *media.Service
 	Exports    *archive.Archives
 	People     *workspace.Service
@@ -223,35 +233,34 @@ type Server struct {
 	Links      *shortlink.Service
 	Redirect   *shortlink.Redirector
 	ViewsStore ViewsStore
-	Views      *Views               // nil: readers are not counted
-	Crawl      *seeds.Service       // nil: the crawler is switched off
-	Archives   *warc.Exporter       // of what was crawled; with Crawl
+	Views      *Views               // nil: counting is disabled
+	Crawl      *seeds.Service       // nil: the crawler is disabled
+	Archives   *warc.Exporter       // of crawled pages; set together with Crawl
 	Articles   *pipeline.Service    // likewise
 	Search     *savedsearch.Service // likewise
-	PublicURL  string               // where feeds are read
+	PublicURL  string               // base URL of feeds
 	Checks     map[string]Check
-	System     System       // says how the installation is
+	System     System       // state of the installation
 	Clock      Clock        // nil: not checked
-	Meter      Meter        // nil: nothing is counted
-	Page       http.Handler // what a browser gets at /, below /app and below /assets
-	Dashboard  bool         // Page has the dashboard
+	Meter      Meter        // nil: no metrics
+	Page       http.Handler // serves /, /app and /assets to browsers
+	Dashboard  bool         // Page contains the dashboard
 	Log        *slog.Logger
 
 	MaxBodyBytes int64
 	Limits       Limits
-	// BucketOrigin is where pages send files directly; empty: nowhere.
+	// BucketOrigin is the origin for direct uploads; empty: none.
 	BucketOrigin string
-	// Hosts are the names that requests may be for, besides addresses and
-	// localhost; empty: any.
+	// Hosts are the accepted host names, in addition to IP addresses and localhost;
+	// empty: any.
 	Hosts []string
-	// TrustedProxies are the addresses and networks whose word counts on where a
-	// client is.
+	// TrustedProxies are the addresses and networks whose X-Forwarded-For is trusted.
 	TrustedProxies []string
 	// WorkflowURL links a workflow in the Temporal Web UI; nil: no links.
 	WorkflowURL func(workflowID string) string
 }
 
-// Handler builds the routes.
+// Handler returns the handler of all routes.
 func (s *Server) Handler() (http.Handler, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
@@ -260,8 +269,8 @@ func (s *Server) Handler() (http.Handler, error) {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
-	r.RedirectTrailingSlash = false // the answer would come before all that is set for answers
-	r.ContextWithFallback = true    // lets handlers use the request's context
+	r.RedirectTrailingSlash = false // the redirect would bypass the middleware
+	r.ContextWithFallback = true    // handlers use the request's context
 	r.MaxMultipartMemory = 1 << 20
 	if err := r.SetTrustedProxies(s.TrustedProxies); err != nil {
 		return nil, err
@@ -302,8 +311,8 @@ func (s *Server) Handler() (http.Handler, error) {
 	return s.serveIngest(r, load.hits), nil
 }
 
-// NewHTTPServer sets the time-outs that a public server needs. Writing has
-// none, because event streams stay open.
+// NewHTTPServer sets the timeouts that a public server needs. There is no write timeout,
+// because event streams stay open.
 func NewHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaderBytes}
 }

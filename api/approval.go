@@ -8,13 +8,13 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// SubmitPost makes a draft wait for approval.
+// SubmitPost submits a draft for approval.
 func (s *Server) SubmitPost(ctx context.Context, r spec.SubmitPostRequestObject) (spec.SubmitPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.Submit(ctx, g) })
 	return spec.SubmitPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// ApprovePost puts a post that waits on the schedule.
+// ApprovePost schedules a submitted post.
 func (s *Server) ApprovePost(ctx context.Context, r spec.ApprovePostRequestObject) (spec.ApprovePostResponseObject, error) {
 	if r.Params.IfMatch == nil {
 		return nil, &apperr.Error{Kind: apperr.KindPreconditionRequired, Code: "if_match_required",
@@ -24,7 +24,7 @@ func (s *Server) ApprovePost(ctx context.Context, r spec.ApprovePostRequestObjec
 	return spec.ApprovePost200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// RejectPost sends a post that waits back to its author.
+// RejectPost returns a submitted post to its author.
 func (s *Server) RejectPost(ctx context.Context, r spec.RejectPostRequestObject) (spec.RejectPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Reject(ctx, g, r.Body.Note)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
@@ -81,10 +82,13 @@ func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
 	s.pending(edited, 200)
 	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", a.Header.Get("ETag"))...), 412, "version_mismatch")
 	approved := s.post(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", edited.Header.Get("ETag"))...), 200)
-	if approved.Status != spec.PostStatusScheduled || approved.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+09:00" || approved.Content != "Corrected" ||
-		approved.Approval.State != spec.ApprovalStateApproved || approved.Approval.DecidedBy == nil || *approved.Approval.DecidedBy == *p.Approval.SubmittedBy || s.temporal.signals(p.Id) != 1 {
-		t.Errorf("approved: %+v, %+v", approved, approved.Approval)
-	}
+	require.Equal(t, spec.PostStatusScheduled, approved.Status)
+	require.Equal(t, "2028-12-24T18:00:00+09:00", approved.ScheduledTime.Format(time.RFC3339))
+	require.Equal(t, "Corrected", approved.Content)
+	require.Equal(t, spec.ApprovalStateApproved, approved.Approval.State)
+	require.NotNil(t, approved.Approval.DecidedBy)
+	require.NotEqual(t, *p.Approval.SubmittedBy, *approved.Approval.DecidedBy)
+	require.Equal(t, 1, s.temporal.signals(p.Id))
 	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
 	s.refused(s.send("POST", path+"/reject", object{"note": "No"}, s.editor...), 409, "not_pending")
 	if got := s.happened(p.Id); got != "created submitted edited approved" || len(s.waiting()) != 0 {

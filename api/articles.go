@@ -26,7 +26,7 @@ func limitOf(p *int) int {
 	return *p
 }
 
-// ListArticles lists articles, the newest first.
+// ListArticles lists articles, newest first.
 func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObject) (spec.ListArticlesResponseObject, error) {
 	a, err := s.articleService()
 	if err != nil {

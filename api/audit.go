@@ -12,7 +12,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// ListAudit lists who did what.
+// ListAudit lists entries of the audit log.
 func (s *Server) ListAudit(ctx context.Context, r spec.ListAuditRequestObject) (spec.ListAuditResponseObject, error) {
 	f := audit.Filter{WorkspaceID: principal(ctx).WorkspaceID, Actions: value(r.Params.Action), ObjectID: r.Params.Object,
 		From: r.Params.From, To: r.Params.To, Limit: defaultPage}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
@@ -72,9 +73,11 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 			t.Errorf("%s: request %v, want %s", e.Action, e.RequestId, requests[e.Action])
 		}
 		delete(requests, e.Action)
-		if *e.Actor.UserId != s.Owner.UserID || e.Actor.TokenId == nil || *e.Actor.TokenId != s.Owner.TokenID || *e.Actor.TokenName != "cli" || *e.Actor.Name != "Owner of "+owner.Name {
-			t.Errorf("%s by %+v", e.Action, e.Actor)
-		}
+		require.Equal(t, s.Owner.UserID, *e.Actor.UserId, "%s by %+v", e.Action, e.Actor)
+		require.NotNil(t, e.Actor.TokenId, "%s by %+v", e.Action, e.Actor)
+		require.Equal(t, s.Owner.TokenID, *e.Actor.TokenId, "%s by %+v", e.Action, e.Actor)
+		require.Equal(t, "cli", *e.Actor.TokenName, "%s by %+v", e.Action, e.Actor)
+		require.Equal(t, "Owner of "+owner.Name, *e.Actor.Name, "%s by %+v", e.Action, e.Actor)
 	}
 	if len(requests) != 0 {
 		t.Errorf("not audited: %v", requests)
@@ -95,10 +98,12 @@ func TestAConnectionThroughTheConsentPageIsAuditedAsItsBeginners(t *testing.T) {
 	x := things{s: s}
 	a := s.send("GET", "/api/v1/oauth/callback?"+x.callback(), nil, "Authorization", "")
 	page := s.audit("?action=account.connected")
-	if a.StatusCode != http.StatusOK || len(page.Entries) != 1 || *page.Entries[0].Actor.UserId != s.Owner.UserID || page.Entries[0].Actor.TokenId != nil ||
-		page.Entries[0].RequestId.String() != a.Header.Get("X-Request-ID") || page.Entries[0].Data["network"] != "mastodon" {
-		t.Errorf("%s %+v", a.Status, page)
-	}
+	require.Equal(t, http.StatusOK, a.StatusCode)
+	require.Len(t, page.Entries, 1)
+	require.Equal(t, s.Owner.UserID, *page.Entries[0].Actor.UserId)
+	require.Nil(t, page.Entries[0].Actor.TokenId)
+	require.Equal(t, a.Header.Get("X-Request-ID"), page.Entries[0].RequestId.String())
+	require.Equal(t, "mastodon", page.Entries[0].Data["network"])
 }
 
 func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {

@@ -22,8 +22,8 @@ const (
 	bulkMaxRows = 10_000
 )
 
-// createPosts schedules many posts at once. It is no part of the generated
-// server: the body is of one of two kinds that are not JSON.
+// createPosts schedules many posts. It is not part of the generated server, because the
+// body is NDJSON or CSV.
 func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	raw, err := io.ReadAll(c.Request.Body)
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// rowReader reads the rows of a bulk request and holds each against the
-// description.
+// rowReader reads the rows of a bulk request and validates each against openapi.yaml.
 type rowReader struct{ schema *openapi3.Schema }
 
 func newRowReader(doc *openapi3.T) (*rowReader, error) {
@@ -32,8 +31,8 @@ func newRowReader(doc *openapi3.T) (*rowReader, error) {
 	return &rowReader{ref.Value}, nil
 }
 
-// read refuses a body that is no list of rows; what is wrong with a row is said
-// in its place.
+// read returns an error if the body is not a list of rows. Problems of a row are part of
+// the row.
 func (r *rowReader) read(contentType string, raw []byte) ([]scheduling.Row, error) {
 	var rows []scheduling.Row
 	var err error
@@ -71,7 +70,7 @@ func (r *rowReader) ndjson(raw []byte) []scheduling.Row {
 	return rows
 }
 
-// row reads one JSON object as strictly as a single request's body.
+// row parses a JSON object as strictly as the body of a single request.
 func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 	row := scheduling.Row{Number: number}
 	var value any
@@ -89,13 +88,13 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 		row.Problems = []apperr.FieldError{{Field: "row", Code: "invalid", Message: "This row cannot be read."}}
 		return row
 	}
-	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Overrides: body.Overrides,
+	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Options: body.Options, Overrides: body.Overrides,
 		DropIfLateMinutes: body.DropIfLateMinutes, TrackLinks: body.TrackLinks, Attachments: body.Attachments, ThreadParentId: body.ThreadParentId,
 		TimeZone: body.TimeZone, Accounts: body.Accounts, Language: body.Language})
 	return row
 }
 
-// The columns of the CSV form, by what a cell holds.
+// The columns of the CSV format, by type of cell.
 type cellKind int
 
 const (
@@ -118,7 +117,7 @@ func columnKind(name string) (cellKind, bool) {
 		return cellBool, true
 	case "accounts", "attachments":
 		return cellList, true
-	case "thread", "overrides":
+	case "thread", "options", "overrides":
 		return cellJSON, true
 	case "id", "status", "posted_at", "urls":
 		return cellIgnored, true
@@ -128,7 +127,7 @@ func columnKind(name string) (cellKind, bool) {
 
 var threadColumn = regexp.MustCompile(`^thread_([1-9][0-9]?|100)$`)
 
-// csv reads rows under a row of column names.
+// csv reads rows after a header row.
 func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 	lines, err := csvio.Read(text)
 	if err != nil {
@@ -166,8 +165,8 @@ func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 	return rows, nil
 }
 
-// fields makes an object of a row; an empty cell leaves its field out, but for
-// the text, which attachments may stand in for.
+// fields converts a row to an object. Empty cells are omitted, except for the text, which
+// is optional if there are attachments.
 func fields(header, cells []string) (object map[string]any, problems []apperr.FieldError) {
 	if len(cells) != len(header) {
 		return nil, []apperr.FieldError{{Field: "row", Code: "wrong_length", Message: fmt.Sprintf("The row has %d cells, but there are %d columns.", len(cells), len(header))}}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/testing/newsroomtest"
@@ -46,14 +47,20 @@ func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
 		"'=1+1 là hai," + day + "T09:00:00+07:00,,mastodon:" + sports.Handle + ",,,,,FALSE\r\n" +
 		"Chưa xong,,,,,,,,TRUE\r\n"
 	r := s.bulkResult(s.csv("", body), 201)
-	if r.Total != 3 || r.Valid != 3 || r.Created != 3 || len(r.Rows) != 3 || r.Rows[2].Row != 3 {
-		t.Fatalf("%+v", r)
-	}
+	require.Equal(t, 3, r.Total)
+	require.Equal(t, 3, r.Valid)
+	require.Equal(t, 3, r.Created)
+	require.Len(t, r.Rows, 3)
+	require.Equal(t, 3, r.Rows[2].Row)
 	first := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[0].Id.String(), nil), 200)
-	if first.Content != `Giá vàng hôm nay, "SJC"` || first.ScheduledTime.Format(time.RFC3339) != day+"T08:00:00+07:00" || *first.Language != "vi" || len(first.Targets) != 2 ||
-		len(*first.Thread) != 2 || (*first.Thread)[1].Content != "Phần ba\r\nhết" || *first.DropIfLateMinutes != 15 || first.Status != "scheduled" {
-		t.Errorf("first: %+v", first)
-	}
+	require.Equal(t, `Giá vàng hôm nay, "SJC"`, first.Content)
+	require.Equal(t, day+"T08:00:00+07:00", first.ScheduledTime.Format(time.RFC3339))
+	require.Equal(t, "vi", *first.Language)
+	require.Len(t, first.Targets, 2)
+	require.Len(t, *first.Thread, 2)
+	require.Equal(t, "Phần ba\r\nhết", (*first.Thread)[1].Content)
+	require.Equal(t, 15, *first.DropIfLateMinutes)
+	require.Equal(t, spec.PostStatus("scheduled"), first.Status)
 	second := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[1].Id.String(), nil), 200)
 	if second.Content != "=1+1 là hai" || second.TimeZone != "Asia/Ho_Chi_Minh" || len(second.Targets) != 1 || second.Targets[0].AccountId != sports.ID {
 		t.Errorf("second: %+v", second)
@@ -114,9 +121,11 @@ func TestOneWrongRowKeepsAllOut(t *testing.T) {
 		t.Errorf("dry run: %+v", dry)
 	}
 	r := s.bulkResult(s.ndjson("?mode=valid", body), 201)
-	if r.Created != 2 || r.Rows[0].Id == nil || r.Rows[1].Errors == nil || r.Rows[6].Id == nil || s.Count("select count(*) from scheduled_posts") != 2 {
-		t.Errorf("the right ones: %+v", r)
-	}
+	require.Equal(t, 2, r.Created)
+	require.NotNil(t, r.Rows[0].Id)
+	require.NotNil(t, r.Rows[1].Errors)
+	require.NotNil(t, r.Rows[6].Id)
+	require.Equal(t, 2, s.Count("select count(*) from scheduled_posts"))
 }
 
 func TestARepeatedBulkRequestMakesNothingTwice(t *testing.T) {
@@ -153,9 +162,11 @@ func TestABodyThatIsNoListIsRefused(t *testing.T) {
 	a := s.csv("", "content,drop_if_late_minutes,draft,thread,thread_1,thread_2\nx,soon,maybe,{,,\nx,,,,,gap\nx\nx,,,[],a,b\n")
 	var p spec.BulkProblem
 	s.decode(a, 422, &p)
-	if p.Invalid != 4 || len(*p.Rows[0].Errors) != 3 || (*p.Rows[1].Errors)[0].Field != "thread_1" || (*p.Rows[2].Errors)[0].Code != "wrong_length" || (*p.Rows[3].Errors)[0].Code != "duplicate" {
-		t.Errorf("%s", a.body)
-	}
+	require.Equal(t, 4, p.Invalid)
+	require.Len(t, *p.Rows[0].Errors, 3)
+	require.Equal(t, "thread_1", (*p.Rows[1].Errors)[0].Field)
+	require.Equal(t, "wrong_length", (*p.Rows[2].Errors)[0].Code)
+	require.Equal(t, "duplicate", (*p.Rows[3].Errors)[0].Code)
 }
 
 func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {

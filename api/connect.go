@@ -15,7 +15,7 @@ import (
 	"dateline/web"
 )
 
-// ListNetworks lists networks and how their accounts are connected.
+// ListNetworks lists networks and how to connect their accounts.
 func (s *Server) ListNetworks(ctx context.Context, _ spec.ListNetworksRequestObject) (spec.ListNetworksResponseObject, error) {
 	offers, err := s.Accounts.Networks(ctx)
 	out := spec.ListNetworks200JSONResponse{Networks: []spec.Network{}}
@@ -53,13 +53,13 @@ func positive[N int | int64](n N) *N {
 	return &n
 }
 
-// ConnectAccountWithToken connects the account that a token belongs to.
+// ConnectAccountWithToken connects the account of an access token.
 func (s *Server) ConnectAccountWithToken(ctx context.Context, r spec.ConnectAccountWithTokenRequestObject) (spec.ConnectAccountWithTokenResponseObject, error) {
 	a, err := s.Accounts.ConnectWithToken(ctx, principal(ctx), r.Body.Network, r.Body.BaseUrl, secret.NewText(r.Body.AccessToken))
 	return spec.ConnectAccountWithToken201JSONResponse(s.accountJSON(a)), err
 }
 
-// ConnectAccountByForm connects an account by what its network's form asks for.
+// ConnectAccountByForm connects accounts with the values of the network's form.
 func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccountByFormRequestObject) (spec.ConnectAccountByFormResponseObject, error) {
 	values := make(map[string]secret.Text, len(r.Body.Values))
 	for name, text := range r.Body.Values {
@@ -76,22 +76,21 @@ func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccount
 	return spec.ConnectAccountByForm201JSONResponse(s.accountJSON(made.Account)), nil
 }
 
-// StartConnection sends a person to a network's consent page.
+// StartConnection returns the URL of a network's consent page.
 func (s *Server) StartConnection(ctx context.Context, r spec.StartConnectionRequestObject) (spec.StartConnectionResponseObject, error) {
 	link, err := s.Accounts.StartAuthorization(ctx, principal(ctx), account.Instance{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
 	return spec.StartConnection200JSONResponse{AuthorizeUrl: link}, err
 }
 
-// ReconnectAccount sends a person to the consent page for an account that is
-// there already.
+// ReconnectAccount returns the URL of the consent page for an existing account.
 func (s *Server) ReconnectAccount(ctx context.Context, r spec.ReconnectAccountRequestObject) (spec.ReconnectAccountResponseObject, error) {
 	link, err := s.Accounts.Reconnect(ctx, principal(ctx), r.Id)
 	return spec.ReconnectAccount200JSONResponse{AuthorizeUrl: link}, err
 }
 
-// CompleteConnection is where the network sends the person back to. The state
-// parameter is the proof that this workspace began the connection; where a browser
-// that was logged in began it, its session is asked for too.
+// CompleteConnection is the OAuth callback. The state parameter proves that this
+// workspace started the connection. If a browser session started it, the same session is
+// required.
 func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnectionRequestObject) (spec.CompleteConnectionResponseObject, error) {
 	if r.Params.Error != nil || value(r.Params.Code) == "" {
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "code", Code: "not_allowed",
@@ -112,7 +111,7 @@ func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnecti
 	return spec.CompleteConnection200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
 }
 
-// ChooseInBrowser connects what was chosen on the page that the callback showed.
+// ChooseInBrowser connects the accounts that were chosen on the callback's page.
 func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequestObject) (spec.ChooseInBrowserResponseObject, error) {
 	look := lookOf(ctx)
 	made, err := s.Accounts.ChooseWithKey(ctx, r.Body.Choice, r.Body.Key, value(r.Body.RemoteId))
@@ -134,7 +133,7 @@ func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequ
 	return spec.ChooseInBrowser200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
 }
 
-// chooseAgain shows a choice once more with what was wrong, or why there is none.
+// chooseAgain shows a choice again with the error, or why it does not exist.
 func (s *Server) chooseAgain(ctx context.Context, id uuid.UUID, key string, refused *apperr.Error) (web.Connection, error) {
 	look := lookOf(ctx)
 	choice, err := s.Accounts.ChoiceWithKey(ctx, id, key)
@@ -156,13 +155,13 @@ func said(e *apperr.Error) string {
 	return e.Message
 }
 
-// GetAccountChoice reads which accounts a login may post as.
+// GetAccountChoice returns the accounts that a login can post as.
 func (s *Server) GetAccountChoice(ctx context.Context, r spec.GetAccountChoiceRequestObject) (spec.GetAccountChoiceResponseObject, error) {
 	c, err := s.Accounts.Choice(ctx, principal(ctx), r.Id)
 	return spec.GetAccountChoice200JSONResponse(choiceJSON(c)), err
 }
 
-// MakeAccountChoice connects the accounts that are chosen.
+// MakeAccountChoice connects the chosen accounts.
 func (s *Server) MakeAccountChoice(ctx context.Context, r spec.MakeAccountChoiceRequestObject) (spec.MakeAccountChoiceResponseObject, error) {
 	made, err := s.Accounts.Choose(ctx, principal(ctx), r.Id, r.Body.RemoteIds)
 	return spec.MakeAccountChoice201JSONResponse(s.accountList(made)), err

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// RetryPost sends what failed of a post out again.
+// RetryPost publishes failed targets of a post again.
 func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (spec.RetryPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Retry(ctx, g, chosen(r.Body))
@@ -22,7 +22,7 @@ func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (
 	return spec.RetryPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// DiscardPost gives dead letters of a post up.
+// DiscardPost discards dead letters of a post.
 func (s *Server) DiscardPost(ctx context.Context, r spec.DiscardPostRequestObject) (spec.DiscardPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Discard(ctx, g, chosen(r.Body))
@@ -37,7 +37,7 @@ func chosen(body *spec.TargetChoice) []uuid.UUID {
 	return value(body.Targets)
 }
 
-// ConfirmTarget says that an uncertain post is published.
+// ConfirmTarget records that an uncertain post exists.
 func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestObject) (spec.ConfirmTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Confirm(ctx, g, r.Target, r.Body.Url, value(r.Body.RemoteId))
@@ -45,7 +45,7 @@ func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestO
 	return spec.ConfirmTarget200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// ResendTarget says that an uncertain post is not published.
+// ResendTarget records that an uncertain post does not exist and publishes it again.
 func (s *Server) ResendTarget(ctx context.Context, r spec.ResendTargetRequestObject) (spec.ResendTargetResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Resend(ctx, g, r.Target)
@@ -53,7 +53,7 @@ func (s *Server) ResendTarget(ctx context.Context, r spec.ResendTargetRequestObj
 	return spec.ResendTarget200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// ListDeadLetters lists what waits for a person.
+// ListDeadLetters lists dead letters.
 func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequestObject) (spec.ListDeadLettersResponseObject, error) {
 	f := post.DeadLetterFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
 		AccountID: r.Params.Account, Limit: defaultPage}
@@ -87,7 +87,7 @@ func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequ
 	return page, nil
 }
 
-// onlyText refuses what the database cannot be asked for.
+// onlyText rejects text that the database cannot compare.
 func onlyText(fields map[string][]string) error {
 	var problems []apperr.FieldError
 	for field, list := range fields {
@@ -101,7 +101,7 @@ func onlyText(fields map[string][]string) error {
 	return nil
 }
 
-// excerpt is how many characters of a post a dead letter shows.
+// excerpt is the number of characters of a post's text in a dead letter.
 const excerpt = 200
 
 func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
@@ -122,7 +122,7 @@ func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
 	return out
 }
 
-// CountDeadLetters counts them by what they are.
+// CountDeadLetters counts dead letters by kind.
 func (s *Server) CountDeadLetters(ctx context.Context, _ spec.CountDeadLettersRequestObject) (spec.CountDeadLettersResponseObject, error) {
 	counts, err := s.Store.CountDeadLetters(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
@@ -136,13 +136,13 @@ func (s *Server) CountDeadLetters(ctx context.Context, _ spec.CountDeadLettersRe
 	return answer, nil
 }
 
-// RetryDeadLetters sends all failed posts out again that match.
+// RetryDeadLetters publishes all matching failed posts again.
 func (s *Server) RetryDeadLetters(ctx context.Context, r spec.RetryDeadLettersRequestObject) (spec.RetryDeadLettersResponseObject, error) {
 	answer, err := s.bulk(ctx, r.Body, false)
 	return spec.RetryDeadLetters200JSONResponse(answer), err
 }
 
-// DiscardDeadLetters gives all dead letters up that match.
+// DiscardDeadLetters discards all matching dead letters.
 func (s *Server) DiscardDeadLetters(ctx context.Context, r spec.DiscardDeadLettersRequestObject) (spec.DiscardDeadLettersResponseObject, error) {
 	answer, err := s.bulk(ctx, r.Body, true)
 	return spec.DiscardDeadLetters200JSONResponse(answer), err
@@ -174,8 +174,8 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 // nudgers is the maximum number of concurrent signals to Temporal for one request.
 const nudgers = 8
 
-// nudgeAll tells Temporal of many posts behind the answer's back: the
-// reconciler finds those that it does not get to.
+// nudgeAll signals Temporal about many posts after the response was sent. The reconciler
+// finds posts that it does not reach.
 func (s *Server) nudgeAll(ctx context.Context, posts []uuid.UUID) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ids := make(chan uuid.UUID)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/publishing/post"
@@ -41,9 +42,13 @@ func TestDeadLettersAreListedNewestFirst(t *testing.T) {
 		page := s.letters("?limit=2&cursor=" + url.QueryEscape(cursor))
 		for _, l := range page.DeadLetters {
 			seen = append(seen, l.PostId.String())
-			if text := []rune(l.Content); len(text) != 200 || text[199] != '…' || l.Handle != a.Handle || l.Network != "mastodon" || l.Message == "" || l.Attempts != 1 {
-				t.Errorf("got %+v", l)
-			}
+			text := []rune(l.Content)
+			require.Len(t, text, 200, "got %+v", l)
+			require.Equal(t, '…', text[199], "got %+v", l)
+			require.Equal(t, a.Handle, l.Handle, "got %+v", l)
+			require.Equal(t, "mastodon", l.Network, "got %+v", l)
+			require.NotEmpty(t, l.Message, "got %+v", l)
+			require.Equal(t, 1, l.Attempts, "got %+v", l)
 			if _, offset := l.ScheduledTime.Zone(); offset != 9*3600 {
 				t.Errorf("the time is %s, not the post's zone's", l.ScheduledTime)
 			}
@@ -87,9 +92,11 @@ func TestRivalsSeeAndReachNoDeadLetter(t *testing.T) {
 	s.decode(s.send("GET", "/api/v1/dead-letters/counts", nil, theirs...), 200, &counts)
 	var bulk spec.BulkAnswer
 	s.decode(s.send("POST", "/api/v1/dead-letters/discard", object{"posts": []string{p.ID.String()}}, theirs...), 200, &bulk)
-	if len(page.DeadLetters) != 0 || page.DeadLetters == nil || counts.Total != 0 || bulk.Matched != 0 || len(bulk.Posts) != 0 {
-		t.Errorf("%+v %+v %+v", page, counts, bulk)
-	}
+	require.Empty(t, page.DeadLetters)
+	require.NotNil(t, page.DeadLetters)
+	require.Equal(t, 0, counts.Total)
+	require.Equal(t, 0, bulk.Matched)
+	require.Empty(t, bulk.Posts)
 	path := "/api/v1/posts/" + p.ID.String()
 	target := path + "/targets/" + p.Targets[0].ID.String()
 	for _, a := range []answer{s.send("POST", path+"/retry", nil, theirs...), s.send("POST", path+"/discard", nil, theirs...), s.send("POST", path+"/schedule", object{}, theirs...),

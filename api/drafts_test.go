@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/api/spec"
 )
 
@@ -97,9 +99,12 @@ func TestThreadsAndOverridesAreAnsweredAsTheyWereSent(t *testing.T) {
 	body := hello(object{"accounts": []string{a, b}, "thread": []any{object{"content": "Second", "attachments": []string{file}}, object{"content": "Third"}},
 		"overrides": object{b: object{"content": "For sports", "attachments": []string{file}, "thread": []any{}}}})
 	p := s.post(s.send("POST", "/api/v1/posts", body), 201)
-	if th := *p.Thread; len(th) != 2 || th[0].Content != "Second" || th[0].Attachments[0].String() != file || th[1].Content != "Third" || len(th[1].Attachments) != 0 {
-		t.Errorf("the thread is %+v", th)
-	}
+	th := *p.Thread
+	require.Len(t, th, 2)
+	require.Equal(t, "Second", th[0].Content)
+	require.Equal(t, file, th[0].Attachments[0].String())
+	require.Equal(t, "Third", th[1].Content)
+	require.Empty(t, th[1].Attachments)
 	override := func(p spec.Post, account string) *spec.PostOverride {
 		for _, target := range p.Targets {
 			if target.AccountId.String() == account {
@@ -108,9 +113,12 @@ func TestThreadsAndOverridesAreAnsweredAsTheyWereSent(t *testing.T) {
 		}
 		return nil
 	}
-	if o := override(p, b); o == nil || *o.Content != "For sports" || len(*o.Attachments) != 1 || len(*o.Thread) != 0 || override(p, a) != nil {
-		t.Errorf("got %+v", p.Targets)
-	}
+	o := override(p, b)
+	require.NotNil(t, o)
+	require.Equal(t, "For sports", *o.Content)
+	require.Len(t, *o.Attachments, 1)
+	require.Empty(t, *o.Thread)
+	require.Nil(t, override(p, a))
 	path := "/api/v1/posts/" + p.Id.String()
 	p = s.post(s.send("PATCH", path, object{"overrides": object{b: nil, a: object{"content": "For the desk"}}, "thread": []any{}}), 200)
 	if override(p, b) != nil || *override(p, a).Content != "For the desk" || p.Thread != nil {

@@ -17,10 +17,10 @@ import (
 const (
 	streamBatch = 200
 	streamPing  = 15 * time.Second // keeps proxies from closing the stream
-	streamLook  = 5 * time.Second  // finds events whose notice was lost
+	streamLook  = 5 * time.Second  // finds events whose notification was lost
 )
 
-// PostEvents streams what happens to a post (server-sent events, see
+// PostEvents streams events of a post (server-sent events, see
 // https://html.spec.whatwg.org/multipage/server-sent-events.html).
 func (s *Server) PostEvents(ctx context.Context, r spec.PostEventsRequestObject) (spec.PostEventsResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
@@ -43,24 +43,24 @@ type eventStream struct {
 	after           int64
 }
 
-// begin sends the head of a stream.
+// begin sends the headers of a stream.
 func begin(w http.ResponseWriter) (flush func() error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx: pass events on at once
+	h.Set("X-Accel-Buffering", "no") // nginx must not buffer events
 	w.WriteHeader(http.StatusOK)
 	return http.NewResponseController(w).Flush
 }
 
-// VisitPostEventsResponse writes events until the post is final or the reader
-// goes away.
+// VisitPostEventsResponse writes events until the post is final or the client
+// disconnects.
 func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
 	flush := begin(w)
 	defer endStream(e.ctx, w)
 	if err := flush(); err != nil {
 		return nil
 	}
-	// Listening begins before the first look, so that nothing falls between.
+	// Listen before the first read, so that no event is missed.
 	changed := e.server.Events.Listen(e.ctx, e.post)
 	ping, look := time.NewTicker(streamPing), time.NewTicker(streamLook)
 	defer ping.Stop()
@@ -68,7 +68,7 @@ func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
 	for {
 		final, err := e.write(w)
 		if err != nil || flush() != nil || final {
-			return nil // the status is sent; the reader comes back with Last-Event-ID
+			return nil // the status is sent; the client reconnects with Last-Event-ID
 		}
 		select {
 		case <-e.ctx.Done():
@@ -81,7 +81,7 @@ func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
 	}
 }
 
-// write sends what is new, and says whether the post is final and all is sent.
+// write sends new events and reports whether the post is final and all events are sent.
 func (e *eventStream) write(w http.ResponseWriter) (final bool, err error) {
 	p, err := e.server.Store.PostInWorkspace(e.ctx, e.workspace, e.post)
 	if err != nil {
@@ -112,7 +112,7 @@ type eventJSON struct {
 	Type      string          `json:"type"`
 	At        time.Time       `json:"at"`
 	Actor     string          `json:"actor"`
-	PostID    *uuid.UUID      `json:"post_id,omitempty"` // where the stream is not of one post
+	PostID    *uuid.UUID      `json:"post_id,omitempty"` // in streams of a workspace
 	TargetID  *uuid.UUID      `json:"target_id,omitempty"`
 	AccountID *uuid.UUID      `json:"account_id,omitempty"`
 	Data      json.RawMessage `json:"data"`

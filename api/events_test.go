@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -109,9 +110,12 @@ func TestAStreamShowsEverythingAndEndsWithTheFinalState(t *testing.T) {
 		At          time.Time
 		Data        map[string]any
 	}
-	if err := json.Unmarshal([]byte(first.data), &data); err != nil || data.Type != post.EventCreated || data.Actor != s.Owner.Actor() || data.At.IsZero() || data.Data["scheduled_time"] == nil {
-		t.Errorf("%v: %s", err, first.data)
-	}
+	err := json.Unmarshal([]byte(first.data), &data)
+	require.NoError(t, err)
+	require.Equal(t, post.EventCreated, data.Type)
+	require.Equal(t, s.Owner.Actor(), data.Actor)
+	require.False(t, data.At.IsZero())
+	require.NotNil(t, data.Data["scheduled_time"])
 	c := s.Claim(p)
 	s.Bus.Changed(t.Context(), p.ID)
 	s.Finish(c, post.TargetPosted)

@@ -16,17 +16,17 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// exportPage is how many posts of an export are in memory at once.
+// exportPage is the number of posts of an export in memory.
 const exportPage = 500
 
-// ExportPosts streams posts in the form that the bulk request takes.
+// ExportPosts streams posts in the format of the bulk request.
 func (s *Server) ExportPosts(ctx context.Context, r spec.ExportPostsRequestObject) (spec.ExportPostsResponseObject, error) {
 	f := post.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, Ascending: true, Limit: exportPage}
 	for _, status := range value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
-	// The first page is read before anything is sent, so that a database that is
-	// away can still be said.
+	// Read the first page before sending anything, so that an unavailable database can
+	// still be reported.
 	first, err := s.Store.Posts(ctx, f)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ type export struct {
 	csv    bool
 }
 
-// VisitExportPostsResponse writes page after page.
+// VisitExportPostsResponse writes all pages.
 func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 	contentType, name := "application/x-ndjson", "posts.ndjson"
 	if e.csv {
@@ -75,8 +75,8 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 			}
 		}
 		if err != nil {
-			// The status is sent. A connection that breaks keeps a part from passing
-			// for the whole.
+			// The status is already sent. Abort the connection, so that the client notices
+			// that the export is incomplete.
 			e.server.Log.Error("an export broke off", "error", err)
 			_ = control.SetWriteDeadline(time.Unix(1, 0))
 		}
@@ -85,7 +85,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 }
 
 func exportColumns() []string {
-	return []string{"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "overrides",
+	return []string{"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "options", "overrides",
 		"attachments", "thread_parent_id", "drop_if_late_minutes", "draft", "posted_at", "urls", "track_links"}
 }
 
@@ -127,6 +127,7 @@ func exportRow(p post.Post) spec.BulkPost {
 	if len(p.Thread) > 0 {
 		row.Thread = exportThread(p.Thread)
 	}
+	row.Options = optionsJSON(p.Options)
 	if p.ThreadParentID != nil {
 		row.ThreadParentId = optional(p.ThreadParentID.String())
 	}
@@ -145,7 +146,7 @@ func exportRow(p post.Post) spec.BulkPost {
 			urls = append(urls, t.RemoteURL)
 		}
 		if o := t.Override; o != nil {
-			out := spec.Override{Content: o.Content}
+			out := spec.Override{Content: o.Content, Options: (*spec.PostOptions)(o.Options)}
 			if o.AttachmentIDs != nil {
 				out.Attachments = idTexts(*o.AttachmentIDs)
 			}
@@ -186,10 +187,10 @@ func exportThread(segments []post.Segment) *spec.Thread {
 	return &thread
 }
 
-// exportCells stands in the order of exportColumns.
+// exportCells returns the cells in the order of exportColumns.
 func exportCells(row spec.BulkPost) ([]string, error) {
-	var thread, overrides, late, draft, track string
-	for value, to := range map[any]*string{row.Thread: &thread, row.Overrides: &overrides} {
+	var thread, options, overrides, late, draft, track string
+	for value, to := range map[any]*string{row.Thread: &thread, row.Options: &options, row.Overrides: &overrides} {
 		raw, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
@@ -208,7 +209,7 @@ func exportCells(row spec.BulkPost) ([]string, error) {
 		track = "true"
 	}
 	cells := []string{value(row.Id), value(row.Status), row.Content, value(row.ScheduledTime), value(row.TimeZone), strings.Join(value(row.Accounts), ";"),
-		value(row.Language), thread, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
+		value(row.Language), thread, options, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
 		value(row.PostedAt), strings.Join(value(row.Urls), ";"), track}
 	for i := range cells {
 		cells[i] = csvio.Escape(cells[i])

@@ -7,9 +7,8 @@ import (
 	"net/http"
 )
 
-// NewListener has oversized headers answered with a problem document. net/http
-// writes its own plain text for them, straight to the connection and before any
-// handler (RFC 6585, section 5).
+// NewListener responds to oversized headers with a problem document. net/http writes
+// plain text directly to the connection, before any handler (RFC 6585, section 5).
 func NewListener(l net.Listener) net.Listener { return headerLimitListener{l} }
 
 type headerLimitListener struct{ net.Listener }
@@ -36,7 +35,7 @@ func (c headerLimitConn) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// CloseWrite lets the server end an answer while the client still sends.
+// CloseWrite lets the server finish a response while the client is still sending.
 func (c headerLimitConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -13,13 +13,12 @@ import (
 
 const checkTimeout = 3 * time.Second
 
-// Live says that the process runs.
+// Live responds if the process runs.
 func (s *Server) Live(context.Context, spec.LiveRequestObject) (spec.LiveResponseObject, error) {
 	return spec.Live200TextResponse("ok"), nil
 }
 
-// Ready says whether the engines answer and workers poll. It looks at all of
-// them side by side.
+// Ready reports whether the engines respond and workers poll. Checks run concurrently.
 func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.ReadyResponseObject, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -37,7 +36,7 @@ func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.Rea
 	return spec.Ready200JSONResponse(answer), nil
 }
 
-// RunChecks makes all checks side by side and gives what each said.
+// RunChecks runs all checks concurrently and returns their results.
 func RunChecks(ctx context.Context, checks map[string]Check) map[string]error {
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -54,7 +53,7 @@ func RunChecks(ctx context.Context, checks map[string]Check) map[string]error {
 	return said
 }
 
-// clockJSON says how well this process's host agrees with the database.
+// clockJSON returns the difference between the clocks of this host and the database.
 func (s *Server) clockJSON() *spec.ClockReading {
 	if s.Clock == nil {
 		return nil
@@ -71,7 +70,7 @@ func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(100*time.Microsecond).Microseconds()) / 1000
 }
 
-// HealthHandler serves the health checks alone, for processes that have no API.
+// HealthHandler serves only the health checks, for processes without the API.
 func (s *Server) HealthHandler() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()

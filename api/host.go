@@ -11,12 +11,11 @@ import (
 	"dateline/internal/audience/shortlink"
 )
 
-// checkHost refuses requests for hosts that are not ours, against DNS rebinding:
-// a page of another site whose name resolves to this server would be of the same
-// origin as the API, and its reader's browser may reach servers that the site
-// cannot. Such a request names the other site in Host, so addresses and names of
-// the machine itself are fine, and so is what is public anyway: health, short
-// links and everything of readers. Names are compared without port.
+// checkHost rejects requests for unknown hosts, against DNS rebinding: a page of another
+// site whose name resolves to this server would have the same origin as the API, and a
+// browser can reach servers that the site cannot. Such requests have the other site in
+// Host. Therefore IP addresses and names of the machine itself are accepted, and so are
+// public operations: health, short links and counting. Ports are ignored.
 func (s *Server) checkHost() gin.HandlerFunc {
 	own := map[string]bool{}
 	for _, host := range s.Hosts {
@@ -41,7 +40,7 @@ func openToAnyHost(c *gin.Context) bool {
 	return route == "/livez" || route == "/readyz" || strings.HasPrefix(route, shortlink.Path)
 }
 
-// bareHost gives a host in lower case without port, brackets and root dot.
+// bareHost returns a host in lower case without port, brackets and trailing dot.
 func bareHost(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

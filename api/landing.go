@@ -15,21 +15,21 @@ import (
 	"dateline/web"
 )
 
-// callbackRoute is where networks send people back to.
+// callbackRoute is the OAuth callback.
 const callbackRoute = "/api/v1/oauth/callback"
 
-// chooseRoute is where the page of a choice sends its form.
+// chooseRoute receives the form of a choice.
 const chooseRoute = "/api/v1/oauth/choose"
 
-// landingKey is set for requests of people who come back from a network: they are
-// shown a page, also of what is refused. lookKey holds how they want it to be.
+// landingKey marks requests of browsers that return from a network: they get a page,
+// also for errors. lookKey contains the preferred language and theme.
 const (
 	landingKey = "landing"
 	lookKey    = "look"
 )
 
-// landings finds out who comes back from a network in a browser. Programs that
-// follow a network's redirect get problem documents like everywhere.
+// landings marks requests of browsers that return from a network. Other clients that
+// follow the redirect get problem documents.
 func (s *Server) landings() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if route := c.FullPath(); route == callbackRoute || route == chooseRoute {
@@ -46,8 +46,8 @@ func lookOf(ctx context.Context) webpage.Preferences {
 	return look
 }
 
-// connectedInDashboard is where the dashboard shows what came of a connection;
-// empty where the browser is not logged in to that workspace.
+// connectedInDashboard returns the dashboard's URL for the result of a connection; empty
+// if the browser is not logged in to the workspace.
 func (s *Server) connectedInDashboard(ctx context.Context, made account.Connection) string {
 	if made.Choice == nil {
 		return s.dashboardAddress(ctx, made.Account)
@@ -59,7 +59,7 @@ func (s *Server) connectedInDashboard(ctx context.Context, made account.Connecti
 	return accountsPage + "?choice=" + made.Choice.ID.String()
 }
 
-// dashboardAddress is where the dashboard shows accounts that were connected.
+// dashboardAddress returns the dashboard's URL for connected accounts.
 func (s *Server) dashboardAddress(ctx context.Context, made ...account.Account) string {
 	ids := make([]string, len(made))
 	for i, a := range made {
@@ -74,18 +74,18 @@ func (s *Server) dashboardAddress(ctx context.Context, made ...account.Account) 
 	return accountsPage + "?connected=" + strings.Join(ids, ",")
 }
 
-// landsInDashboard says whether a person is shown pages who may connect accounts in
-// the dashboard.
+// landsInDashboard reports whether the browser's session may connect accounts in the
+// dashboard.
 func (s *Server) landsInDashboard(ctx context.Context) bool {
 	_, landing := ctx.Value(landingKey).(*Server)
 	return landing && s.Dashboard && ownSession(ctx).Role.AtLeast(workspace.Editor)
 }
 
 // accountsPage is relative to the callback and to the form of a choice (RFC 9110,
-// 10.2.2), wherever all of this is published.
+// 10.2.2), because the public URL may have a path.
 const accountsPage = "../../../app/accounts"
 
-// connected is the page for a browser that is not in the dashboard.
+// connected is the page for browsers without a session in the dashboard.
 func connected(look webpage.Preferences, dashboard bool, made ...account.Account) web.Connection {
 	handles := make([]string, len(made))
 	for i, a := range made {
@@ -119,8 +119,8 @@ func kindText(kind string) webpage.Text {
 	return webpage.Text{EN: kind, VI: vi}
 }
 
-// refusedText says why there is no account, in Vietnamese where that is known; the
-// API's sentences are English.
+// refusedText returns why no account was connected, in Vietnamese if there is a
+// translation; messages of the API are English.
 func refusedText(look webpage.Preferences, reason, sentence string) string {
 	vi := map[string]string{
 		"not_allowed":         "Mạng xã hội chưa cấp quyền truy cập. Hãy kết nối lại và bấm cho phép.",
@@ -140,10 +140,10 @@ func refusedText(look webpage.Preferences, reason, sentence string) string {
 	return look.Translate(webpage.Text{EN: sentence, VI: vi})
 }
 
-// land leads somebody who comes back from a network without an account to the page
-// of accounts, which says why in their language. The address names a reason and
-// holds no sentence: anybody can make up an address. Without a dashboard the
-// sentence is a page of its own. It is false for all other requests.
+// land redirects a browser that returns from a network without an account to the
+// accounts page, which shows the reason in the user's language. The URL contains a code
+// and no text, because anybody can craft a URL. Without a dashboard, land shows the text
+// on a page. It returns false for all other requests.
 func land(c *gin.Context, status int, code, detail string, problems []apperr.FieldError) bool {
 	s, ok := c.Value(landingKey).(*Server)
 	if !ok {
@@ -173,7 +173,7 @@ func land(c *gin.Context, status int, code, detail string, problems []apperr.Fie
 	return true
 }
 
-// known is a reason that the dashboard has words for.
+// known reports whether the dashboard has a text for a reason.
 func known(reason string) string {
 	switch reason {
 	case "not_allowed", "unknown", "other_session", "other_identity", "nobody", "network_unreachable", "network_refused", "not_configured":

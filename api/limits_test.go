@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/publishing/account"
@@ -169,9 +170,12 @@ func TestAnAccountTellsItsLimits(t *testing.T) {
 	path := "/api/v1/accounts/" + a.ID.String() + "/limits"
 	var got spec.AccountLimits
 	s.decode(s.send("GET", path, nil), 200, &got)
-	if len(got.Limits) != 2 || got.Limits[0].Bucket != "statuses" || *got.Limits[0].Limit != 300 || got.Limits[0].Remaining != nil || got.Limits[0].Source != spec.Declared || got.Limits[0].Enforced {
-		t.Errorf("before anything is known: %+v", got.Limits)
-	}
+	require.Len(t, got.Limits, 2)
+	require.Equal(t, "statuses", got.Limits[0].Bucket)
+	require.Equal(t, 300, *got.Limits[0].Limit)
+	require.Nil(t, got.Limits[0].Remaining)
+	require.Equal(t, spec.Declared, got.Limits[0].Source)
+	require.False(t, got.Limits[0].Enforced)
 	reset := time.Now().Truncate(time.Second).Add(time.Hour)
 	c := s.teach(a, 50, 7, reset)
 	s.Limits.Acquire(t.Context(), c, network.CallPublish)
@@ -179,9 +183,12 @@ func TestAnAccountTellsItsLimits(t *testing.T) {
 	s.Limits.Observe(t.Context(), c, network.CallUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})
 	s.decode(s.send("GET", path, nil), 200, &got)
 	posts, uploads := got.Limits[0], got.Limits[1]
-	if *posts.Limit != 50 || *posts.Remaining != 6 || posts.Source != spec.Reported || !posts.Enforced || posts.ResetsAt.Sub(reset).Abs() > time.Second || *posts.PeriodSeconds != 3*3600 {
-		t.Errorf("posts %+v", posts)
-	}
+	require.Equal(t, 50, *posts.Limit)
+	require.Equal(t, 6, *posts.Remaining)
+	require.Equal(t, spec.Reported, posts.Source)
+	require.True(t, posts.Enforced)
+	require.LessOrEqual(t, posts.ResetsAt.Sub(reset).Abs(), time.Second)
+	require.Equal(t, 3*3600, *posts.PeriodSeconds)
 	if uploads.ClosedUntil == nil || uploads.ClosedUntil.Sub(closed).Abs() > time.Second || *uploads.Remaining != 0 {
 		t.Errorf("uploads %+v", uploads)
 	}

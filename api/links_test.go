@@ -82,7 +82,7 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 	}
 	// The bot that wanted a preview is known for it, by the link and by the post.
 	for _, page := range []string{"link/" + made.Code, p.ID.String()} {
-		if n := s.Count("select coalesce(sum(count), 0) from view_filtered where page = $1 and reason = 'bot'", page); n != 1 {
+		if n := s.Count("select coalesce(sum(f.count), 0) from view_filtered f join view_pages p on p.id = f.page_id where p.page = $1 and reason = 'bot'", page); n != 1 {
 			t.Errorf("%d clicks on %s were filtered as a bot's, want 1", n, page)
 		}
 	}

@@ -17,27 +17,26 @@ import (
 	"dateline/internal/infra/throttle"
 )
 
-// Limits bound what a process takes upon itself. What is zero is not bounded.
+// Limits bound the load of a process. 0 means unlimited.
 type Limits struct {
-	PerToken   int // requests a second of one token or session
-	PerAddress int // of one address without a good one
-	AtOnce     int // requests that are carried out at the same time
+	PerToken   int // requests per second of a token or session
+	PerAddress int // requests per second of an IP address without a valid token or session
+	AtOnce     int // concurrent requests
 
-	Streams          int           // event streams that are open at the same time
-	StreamsPerCaller int           // of them, those of one token or session
-	StreamCheck      time.Duration // between two authorizations of a stream's reader; 0: a default
+	Streams          int           // open event streams
+	StreamsPerCaller int           // open event streams of a token or session
+	StreamCheck      time.Duration // interval of authorization checks of streams; 0: a default
 }
 
-// load keeps a process from collapsing under more than it can do: what exceeds
-// its limits is refused at once, which costs next to nothing, with the time
-// after which to try again.
+// load protects a process from overload: requests beyond its limits are rejected
+// immediately and cheaply, with a Retry-After.
 type load struct {
 	tokens, addresses *throttle.Limiter
 	requests, hits    *admission
 }
 
-// hitsPerRequest is how many hits of readers count for one request: they wait
-// together for a round trip to Redis.
+// hitsPerRequest is the number of concurrent hits that count as one request: they share
+// round trips to Redis.
 const hitsPerRequest = 16
 
 func newLoad(l Limits, log *slog.Logger) *load {
@@ -115,7 +114,7 @@ func (g *admission) refuse() {
 // logged one by one as errors: admission logs a summary.
 const refusedKey = "refused-for-load"
 
-// makeRoom refuses requests when too many are being carried out.
+// makeRoom rejects requests when too many are running.
 func (l *load) makeRoom(c *gin.Context) {
 	if l.requests == nil || lasting(c) {
 		return
@@ -130,8 +129,8 @@ func (l *load) makeRoom(c *gin.Context) {
 	c.Next()
 }
 
-// lasting says of a request that it is health's, or may last as long as its
-// client likes: streams, uploads and downloads. Those do little at a time.
+// lasting reports whether a request is a health check, or may last as long as its client
+// wants: streams, uploads and downloads, which need few resources at a time.
 func lasting(c *gin.Context) bool {
 	route := c.FullPath()
 	if route == "/livez" || route == "/readyz" || isUpload(c) || isBulk(c) {
@@ -145,7 +144,7 @@ func lasting(c *gin.Context) bool {
 	return false
 }
 
-// paced says whether a principal has not asked for too much; else it answers.
+// paced reports whether a principal is within its rate limit; otherwise it responds.
 func (l *load) paced(c *gin.Context, who workspace.Principal) bool {
 	of := who.TokenID
 	if of == uuid.Nil {
@@ -154,14 +153,14 @@ func (l *load) paced(c *gin.Context, who workspace.Principal) bool {
 	return slower(c, l.tokens, of.String(), "You send more requests than one token or session may.")
 }
 
-// anonymous is paced for who has no good token. It is asked after the token was
-// looked up, so that a client that has a good one does not suffer for another
-// one behind the same address.
+// anonymous is paced for clients without a valid token. It runs after the token was
+// checked, so that a client with a valid token is not limited because of another client
+// behind the same address.
 func (l *load) anonymous(c *gin.Context) bool {
 	return slower(c, l.addresses, throttle.ClientKey(c.ClientIP()), "Too many requests without a good token come from your address.")
 }
 
-// slower answers 429 to who has used up an allowance (RFC 6585, 4).
+// slower responds with 429 (RFC 6585, 4).
 func slower(c *gin.Context, l *throttle.Limiter, who, detail string) bool {
 	wait, ok := l.Allow(who, time.Now())
 	if ok {

@@ -15,8 +15,8 @@ import (
 
 const sessionKey = "session"
 
-// loginRoutes are the pages where people log in and out. They are not part of
-// openapi.yaml: browsers show them.
+// loginRoutes are the pages for logging in and out. They are not part of openapi.yaml,
+// because they are for browsers.
 func (s *Server) loginRoutes(r *gin.Engine) {
 	page := func(serve http.HandlerFunc) gin.HandlerFunc {
 		return func(c *gin.Context) {
@@ -39,8 +39,8 @@ func (s *Server) limitLogins(c *gin.Context) {
 	}
 }
 
-// showPage gives the dashboard to who is logged in, and leads others to the login
-// page, so that no page has to find out by a request that is refused.
+// showPage serves the dashboard to users who are logged in, and redirects others to the
+// login page, so that no page has to make a request that fails.
 func (s *Server) showPage(c *gin.Context) {
 	if s.Dashboard && strings.HasPrefix(c.Request.URL.Path, "/app") {
 		if _, found, err := s.Login.Session(c.Request); err == nil && !found {
@@ -51,9 +51,8 @@ func (s *Server) showPage(c *gin.Context) {
 	s.Page.ServeHTTP(c.Writer, c.Request)
 }
 
-// bySession finds out whose browser a request comes from. Browsers send cookies
-// by themselves, also when a page of another site makes them, so the origin is
-// looked at first.
+// bySession returns the principal of a browser's session. Browsers also send cookies with
+// requests from pages of other sites, so the origin is checked first.
 func (s *Server) bySession(c *gin.Context) (workspace.Principal, bool) {
 	if s.Login.CheckOrigin(c.Request) != nil {
 		writeProblem(c, http.StatusForbidden, "cross_origin", "A browser sent this for a page of another site, so it was not carried out.", nil)
@@ -78,8 +77,8 @@ func sessionEnded() *refusal {
 	return &refusal{http.StatusUnauthorized, "session_ended", "You are no longer logged in. Log in again at /login."}
 }
 
-// sessionAgain is bySession for a request that was let through before. It does
-// not count as use: an open page alone keeps nobody logged in.
+// sessionAgain repeats bySession for an accepted request. It does not count as use of the
+// session: an open page alone does not extend it.
 func (s *Server) sessionAgain(r *http.Request) (workspace.Principal, *refusal, error) {
 	session, found, err := s.Login.Peek(r)
 	if err != nil || found {
@@ -88,7 +87,7 @@ func (s *Server) sessionAgain(r *http.Request) (workspace.Principal, *refusal, e
 	return workspace.Principal{}, sessionEnded(), nil
 }
 
-// logOut is the page that ends a session, and its streams.
+// logOut ends a session and its streams.
 func (s *Server) logOut(c *gin.Context) {
 	session, found, err := s.Login.Peek(c.Request)
 	s.Login.ServeLogout(c.Writer, c.Request)
@@ -97,8 +96,8 @@ func (s *Server) logOut(c *gin.Context) {
 	}
 }
 
-// noteSession keeps the session of a browser for operations that nobody has to be
-// logged in for. Networks send browsers to them, so they come from other sites.
+// noteSession stores the session for operations that do not require one. Networks
+// redirect browsers to them, so these requests come from other sites.
 func (s *Server) noteSession(c *gin.Context) {
 	session, found, err := s.Login.Session(c.Request)
 	if err != nil {
@@ -110,13 +109,13 @@ func (s *Server) noteSession(c *gin.Context) {
 	}
 }
 
-// sessionID is the session that a request came in; Nil: none.
+// sessionID returns the session of a request; Nil: none.
 func sessionID(ctx context.Context) uuid.UUID {
 	session, _ := ctx.Value(sessionKey).(login.Session)
 	return session.ID
 }
 
-// refuseToken answers requests about a session that carry none.
+// refuseToken responds to requests about a session that have none.
 func (s *Server) refuseToken(c *gin.Context, load *load) (workspace.Principal, bool) {
 	if c.GetHeader("Authorization") == "" {
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
@@ -130,20 +129,19 @@ func (s *Server) refuseToken(c *gin.Context, load *load) (workspace.Principal, b
 	return who, false
 }
 
-// ownSession gives the session that speaks for a request; authenticate has put
-// it there.
+// ownSession returns the session of a request, which authenticate has stored.
 func ownSession(ctx context.Context) login.Session {
 	session, _ := ctx.Value(sessionKey).(login.Session)
 	return session
 }
 
-// GetSession tells who is logged in.
+// GetSession returns the current session.
 func (s *Server) GetSession(ctx context.Context, _ spec.GetSessionRequestObject) (spec.GetSessionResponseObject, error) {
 	out, err := s.sessionJSON(ctx, ownSession(ctx))
 	return spec.GetSession200JSONResponse{OwnSessionJSONResponse: out}, err
 }
 
-// SwitchWorkspace makes a session look at another workspace.
+// SwitchWorkspace changes the workspace of a session.
 func (s *Server) SwitchWorkspace(ctx context.Context, r spec.SwitchWorkspaceRequestObject) (spec.SwitchWorkspaceResponseObject, error) {
 	session := ownSession(ctx)
 	if err := s.Login.Switch(ctx, session, r.Body.WorkspaceId); err != nil {
@@ -155,7 +153,7 @@ func (s *Server) SwitchWorkspace(ctx context.Context, r spec.SwitchWorkspaceRequ
 	return spec.SwitchWorkspace200JSONResponse{OwnSessionJSONResponse: out}, err
 }
 
-// ListSessions tells where somebody is logged in.
+// ListSessions lists the sessions of the user.
 func (s *Server) ListSessions(ctx context.Context, _ spec.ListSessionsRequestObject) (spec.ListSessionsResponseObject, error) {
 	own := ownSession(ctx)
 	sessions, err := s.Login.Sessions(ctx, own.UserID)
@@ -167,18 +165,18 @@ func (s *Server) ListSessions(ctx context.Context, _ spec.ListSessionsRequestObj
 	return out, err
 }
 
-// RevokeSession logs one session out.
+// RevokeSession ends a session.
 func (s *Server) RevokeSession(ctx context.Context, r spec.RevokeSessionRequestObject) (spec.RevokeSessionResponseObject, error) {
 	return spec.RevokeSession204Response{}, s.closing(r.Id, s.Login.End(ctx, ownSession(ctx).UserID, r.Id))
 }
 
-// RevokeSessions logs somebody out everywhere.
+// RevokeSessions ends all sessions of the user.
 func (s *Server) RevokeSessions(ctx context.Context, _ spec.RevokeSessionsRequestObject) (spec.RevokeSessionsResponseObject, error) {
 	return spec.RevokeSessions204Response{}, s.closing(ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
 }
 
-// closing has streams look at once whether their reader still has access, after
-// a change that succeeded.
+// closing makes streams check the access of their clients at once after a successful
+// change.
 func (s *Server) closing(id uuid.UUID, err error) error {
 	if err == nil {
 		s.Events.AccessChanged(id)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/identity/login"
@@ -58,10 +59,12 @@ func TestSessionsFitTheDescription(t *testing.T) {
 	here, there := s.browser(), s.browser()
 	var own spec.OwnSession
 	s.decode(s.send("GET", "/api/v1/session", nil, here...), 200, &own)
-	if own.User.Id != s.Owner.UserID || own.Workspace.Id != s.Workspace.ID || own.Workspace.Role != "owner" || len(own.Workspaces) != 1 || own.User.Email != nil ||
-		own.ExpiresAt.Sub(own.CreatedAt) != login.AbsoluteLimit {
-		t.Errorf("%+v", own)
-	}
+	require.Equal(t, s.Owner.UserID, own.User.Id)
+	require.Equal(t, s.Workspace.ID, own.Workspace.Id)
+	require.Equal(t, "owner", own.Workspace.Role)
+	require.Len(t, own.Workspaces, 1)
+	require.Nil(t, own.User.Email)
+	require.Equal(t, login.AbsoluteLimit, own.ExpiresAt.Sub(own.CreatedAt))
 	s.decode(s.send("PATCH", "/api/v1/session", object{"workspace_id": s.Workspace.ID}, here...), 200, &own)
 	for _, body := range []string{`{}`, `{"workspace_id":"x"}`, `{"workspace_id":null}`, `[]`} {
 		s.refused(s.send("PATCH", "/api/v1/session", body, here...), 400, "invalid_request")

@@ -12,10 +12,10 @@ import (
 	"dateline/internal/publishing/media"
 )
 
-const maxFormField = 64 << 10 // bytes of a text field beside the file
+const maxFormField = 64 << 10 // bytes of a text field
 
-// UploadMedia takes a file. The parts are read as they come: alt_text has to
-// stand before the file, which is not kept in memory.
+// UploadMedia uploads a file. Parts are read in order: alt_text must precede the file,
+// which is not kept in memory.
 func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObject) (spec.UploadMediaResponseObject, error) {
 	in := media.NewFile{IdempotencyKey: value(r.Params.IdempotencyKey)}
 	if err := checkKey(ctx, in.IdempotencyKey); err != nil {
@@ -49,7 +49,7 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 	}
 }
 
-// checkKey refuses a key that the database could not keep.
+// checkKey rejects a key that the database cannot store.
 func checkKey(ctx context.Context, key string) error {
 	_, err := namedRequest(ctx, key, "media", nil)
 	return err
@@ -74,7 +74,7 @@ func brokenUpload(err error) error {
 	return apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: "The form is invalid or incomplete."})
 }
 
-// FetchMedia takes a file from an address on the web.
+// FetchMedia adds a file from a URL.
 func (s *Server) FetchMedia(ctx context.Context, r spec.FetchMediaRequestObject) (spec.FetchMediaResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
 	if err := checkKey(ctx, key); err != nil {
@@ -120,13 +120,13 @@ func (s *Server) ListMedia(ctx context.Context, r spec.ListMediaRequestObject) (
 	return page, nil
 }
 
-// GetMedia reads what is known of a file.
+// GetMedia returns a file's item.
 func (s *Server) GetMedia(ctx context.Context, r spec.GetMediaRequestObject) (spec.GetMediaResponseObject, error) {
 	item, err := s.Media.Get(ctx, principal(ctx), r.Id)
 	return spec.GetMedia200JSONResponse(mediaJSON(item)), err
 }
 
-// EditMedia changes a file's name or description.
+// EditMedia changes a file's name or alt text.
 func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (spec.EditMediaResponseObject, error) {
 	item, posts, err := s.Media.Edit(ctx, principal(ctx), r.Id, media.Edit{FileName: r.Body.FileName, AltText: r.Body.AltText})
 	if len(posts) > 0 {
@@ -135,7 +135,7 @@ func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (
 	return spec.EditMedia200JSONResponse(mediaJSON(item)), err
 }
 
-// DeleteMedia takes a file out of the library.
+// DeleteMedia removes a file from the library.
 func (s *Server) DeleteMedia(ctx context.Context, r spec.DeleteMediaRequestObject) (spec.DeleteMediaResponseObject, error) {
 	return spec.DeleteMedia204Response{}, s.Media.Delete(ctx, principal(ctx), r.Id)
 }

@@ -16,9 +16,9 @@ import (
 
 const mediaContentRoute = "/api/v1/media/:id/content"
 
-// mediaContent streams a file, or a range of it, from the bucket, so that a
-// page needs no address of the bucket to show it. The type is one of the few
-// that were sniffed, and secureHeaders says that it is not to be guessed again.
+// mediaContent streams a file, or a range of it, from the bucket, so that pages need no
+// URL of the bucket. The content type is one of the detected types, and secureHeaders
+// disables sniffing in browsers.
 func (s *Server) mediaContent(c *gin.Context) {
 	id, err := uuid.Parse(c.Param("id"))
 	if err != nil {
@@ -45,8 +45,7 @@ func (s *Server) mediaContent(c *gin.Context) {
 	http.ServeContent(&problemWriter{c.Writer, c}, c.Request, "", item.CreatedAt, body)
 }
 
-// problemWriter refuses ranges and conditions as everything else is refused
-// here.
+// problemWriter converts errors of http.ServeContent to problem documents.
 type problemWriter struct {
 	http.ResponseWriter
 	c *gin.Context
@@ -61,7 +60,7 @@ func (w *problemWriter) WriteHeader(status int) {
 	for _, name := range []string{"Content-Type", "Content-Length", "Content-Disposition", "ETag", "Last-Modified"} {
 		h.Del(name)
 	}
-	h.Set("Cache-Control", "no-store") // net/http takes it off errors
+	h.Set("Cache-Control", "no-store") // net/http removes it from errors
 	if status == http.StatusPreconditionFailed {
 		writeProblem(w.c, status, "precondition_failed", "The file is not the one that the request asks for.", nil)
 		return
@@ -72,12 +71,12 @@ func (w *problemWriter) WriteHeader(status int) {
 
 func (w *problemWriter) Write(p []byte) (int, error) {
 	if w.c.IsAborted() {
-		return len(p), nil // the text that goes with the status
+		return len(p), nil // drop the plain text of the error
 	}
 	return w.ResponseWriter.Write(p)
 }
 
-// GetMediaFitness says of each account whether it takes a file.
+// GetMediaFitness reports for each account whether it accepts a file.
 func (s *Server) GetMediaFitness(ctx context.Context, r spec.GetMediaFitnessRequestObject) (spec.GetMediaFitnessResponseObject, error) {
 	found, err := s.Scheduler.MediaFit(ctx, principal(ctx), r.Id, value(r.Params.Account))
 	if err != nil {

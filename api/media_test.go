@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/api/spec"
 )
 
@@ -67,9 +69,12 @@ func (s *server) upload(name, altText string) (m spec.Media) {
 func TestAnUploadedFileIsDescribedByItsBytes(t *testing.T) {
 	s := start(t)
 	made := s.upload("bãi biển.txt", "Bãi biển lúc bình minh")
-	if made.MimeType != "image/png" || *made.Width != 30 || *made.Height != 20 || made.AltText != "Bãi biển lúc bình minh" || made.FileName != "bãi biển.txt" || made.Bytes != int64(len(picture(t))) {
-		t.Errorf("made %+v", made)
-	}
+	require.Equal(t, "image/png", made.MimeType)
+	require.Equal(t, 30, *made.Width)
+	require.Equal(t, 20, *made.Height)
+	require.Equal(t, "Bãi biển lúc bình minh", made.AltText)
+	require.Equal(t, "bãi biển.txt", made.FileName)
+	require.Equal(t, int64(len(picture(t))), made.Bytes)
 	var read spec.Media
 	s.decode(s.send("GET", "/api/v1/media/"+made.Id.String(), nil), 200, &read)
 	if read.Id != made.Id || read.AltText != made.AltText {

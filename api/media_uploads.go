@@ -7,7 +7,7 @@ import (
 	"dateline/internal/publishing/media"
 )
 
-// StartMediaUpload begins an upload that goes to the bucket directly.
+// StartMediaUpload starts a direct upload to the bucket.
 func (s *Server) StartMediaUpload(ctx context.Context, r spec.StartMediaUploadRequestObject) (spec.StartMediaUploadResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
 	if err := checkKey(ctx, key); err != nil {
@@ -23,13 +23,13 @@ func (s *Server) StartMediaUpload(ctx context.Context, r spec.StartMediaUploadRe
 	return answer, err
 }
 
-// GetMediaUpload says what is still to be sent of an upload.
+// GetMediaUpload returns what the client still has to send.
 func (s *Server) GetMediaUpload(ctx context.Context, r spec.GetMediaUploadRequestObject) (spec.GetMediaUploadResponseObject, error) {
 	t, err := s.Media.ReadUpload(ctx, principal(ctx), r.Id)
 	return spec.GetMediaUpload200JSONResponse(ticketJSON(t)), err
 }
 
-// CompleteMediaUpload verifies what was uploaded and makes it a file.
+// CompleteMediaUpload verifies the uploaded object and adds it to the library.
 func (s *Server) CompleteMediaUpload(ctx context.Context, r spec.CompleteMediaUploadRequestObject) (spec.CompleteMediaUploadResponseObject, error) {
 	item, err := s.Media.CompleteUpload(ctx, principal(ctx), r.Id)
 	if err != nil {

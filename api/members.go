@@ -36,7 +36,7 @@ func (s *Server) ListMembers(ctx context.Context, r spec.ListMembersRequestObjec
 	return page, nil
 }
 
-// InviteMember makes somebody a member.
+// InviteMember adds a member.
 func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObject) (spec.InviteMemberResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "member", r.Body)
 	if err != nil {
@@ -46,13 +46,13 @@ func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObj
 	return spec.InviteMember201JSONResponse{Body: memberJSON(m), Headers: spec.InviteMember201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
-// UpdateMember gives a member another role.
+// UpdateMember changes the role of a member.
 func (s *Server) UpdateMember(ctx context.Context, r spec.UpdateMemberRequestObject) (spec.UpdateMemberResponseObject, error) {
 	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, workspace.Role(r.Body.Role))
 	return spec.UpdateMember200JSONResponse(memberJSON(m)), s.closing(r.Id, err)
 }
 
-// RemoveMember takes a member out of the workspace.
+// RemoveMember removes a member from the workspace.
 func (s *Server) RemoveMember(ctx context.Context, r spec.RemoveMemberRequestObject) (spec.RemoveMemberResponseObject, error) {
 	return spec.RemoveMember204Response{}, s.closing(r.Id, s.People.Remove(ctx, principal(ctx), r.Id))
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// described finds the path of openapi.yaml that an address means: the one with
-// the earliest fixed segments (OpenAPI 3.1, "Path Templating Matching"). The
-// router goes by method first, so to it GET /posts/preview is a post called
-// preview, although that address only takes POST.
+// described returns the path of openapi.yaml that matches a URL: the one with the earliest
+// fixed segments (OpenAPI 3.1, "Path Templating Matching"). The router matches the method
+// first and treats GET /posts/preview as a post called preview, although that path only
+// supports POST.
 func (v *validator) described(address string) (path string, item *openapi3.PathItem) {
 	if item := v.doc.Paths.Value(address); item != nil {
 		return address, item
 	}
 	for one := range v.doc.Paths.Map() {
-		// '{' sorts behind letters: a fixed segment wins.
+		// '{' sorts after letters: a fixed segment wins.
 		if matches(one, address) && (path == "" || one < path) {
 			path = one
 		}
@@ -41,8 +41,8 @@ func matches(path, address string) bool {
 	}
 }
 
-// refuseMethod answers requests by a method that an address does not have, with
-// those that it has (RFC 9110, section 15.5.6).
+// refuseMethod responds to unsupported methods with the supported ones (RFC 9110, section
+// 15.5.6).
 func (v *validator) refuseMethod(c *gin.Context) {
 	if _, item := v.described(c.Request.URL.Path); item != nil {
 		c.Header("Allow", strings.Join(slices.Sorted(maps.Keys(item.Operations())), ", "))
@@ -50,8 +50,8 @@ func (v *validator) refuseMethod(c *gin.Context) {
 	writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+c.Request.Method+".", nil)
 }
 
-// fixedFirst refuses a request that the router took for one with another value of
-// a parameter. It looks only where the last segment is one.
+// fixedFirst rejects a request whose last segment the router treats as a parameter
+// although a path with that fixed segment exists.
 func (v *validator) fixedFirst(c *gin.Context) {
 	route := c.FullPath()
 	if !strings.HasPrefix(route[strings.LastIndexByte(route, '/')+1:], ":") {

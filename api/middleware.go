@@ -22,8 +22,8 @@ import (
 
 const principalKey = "principal"
 
-// observe logs every request that changes something or fails, without query,
-// body or address.
+// observe logs every request that changes something or fails, without query, body or IP
+// address.
 func (s *Server) observe() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
@@ -36,7 +36,7 @@ func (s *Server) observe() gin.HandlerFunc {
 		nameSpan(c)
 		level := slog.LevelDebug
 		switch status := c.Writer.Status(); {
-		case c.FullPath() == "/readyz": // says itself what is wrong
+		case c.FullPath() == "/readyz": // its response contains the reason
 		case c.GetBool(refusedKey): // one of many; admission logs a summary
 		case status >= 500:
 			level = slog.LevelError
@@ -48,7 +48,7 @@ func (s *Server) observe() gin.HandlerFunc {
 	}
 }
 
-// nameSpan tells the trace of this request, if it has one, which route it took.
+// nameSpan names the request's trace span after its route.
 func nameSpan(c *gin.Context) {
 	span := trace.SpanFromContext(c.Request.Context())
 	if !span.IsRecording() {
@@ -65,8 +65,8 @@ func nameSpan(c *gin.Context) {
 	}
 }
 
-// count tells the meter of an answer. An address that no route knows has one
-// name: clients make up as many as they like.
+// count counts a response. Unknown paths share one name, because clients can invent any
+// number of them.
 func (s *Server) count(c *gin.Context, took time.Duration) {
 	if s.Meter == nil {
 		return
@@ -98,9 +98,8 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 	}
 }
 
-// secureHeaders lets a page reach the API and, to upload files to it directly,
-// the bucket. Of styles, only those of our own pages count. The dashboard has a
-// policy of its own.
+// secureHeaders sets a content security policy that allows connections to the API and, for
+// direct uploads, to the bucket. The dashboard has its own policy.
 func (s *Server) secureHeaders() gin.HandlerFunc {
 	reached := strings.TrimSpace("'self' " + s.BucketOrigin)
 	return func(c *gin.Context) {
@@ -115,14 +114,14 @@ func (s *Server) secureHeaders() gin.HandlerFunc {
 	}
 }
 
-// authenticate finds out who sends a request, and whether that principal may: a
-// token speaks for it, else the session of a browser.
+// authenticate determines the principal of a request by its token, or else by the
+// browser's session, and checks the principal's access to the operation.
 func (s *Server) authenticate(v *validator, load *load, open *streams) gin.HandlerFunc {
 	table := accessTable()
 	return func(c *gin.Context) {
 		op, _, _ := v.operation(c)
 		if op == nil {
-			return // the page and the description are for everybody
+			return // pages and openapi.yaml are public
 		}
 		wanted := table[op.OperationID]
 		if wanted.public {
@@ -173,7 +172,7 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 	}
 }
 
-// refuses says why a principal may not do something; nil: it may.
+// refuses returns why a principal may not call an operation; nil: it may.
 func (a access) refuses(who workspace.Principal) *refusal {
 	if !who.Role.AtLeast(a.least) {
 		return &refusal{http.StatusForbidden, "role_insufficient", "Your role in this workspace (" + string(who.Role) + ") does not allow this."}
@@ -184,16 +183,15 @@ func (a access) refuses(who workspace.Principal) *refusal {
 	return nil
 }
 
-// alwaysOpen are operations that are not bounded by address: a proxy asks for
-// health, and all readers of an office follow links from one address.
+// alwaysOpen lists operations that are not limited by IP address: proxies request health
+// checks, and all readers of an office follow links from one address.
 func alwaysOpen(operation string) bool {
 	return operation == "live" || operation == "ready" || operation == "followLink"
 }
 
-// bearer finds out whose token a request carries; it answers the request when
-// there is none that is good. The token is looked up by its hash, so that
-// comparing it leaks nothing through time. That a token has expired or is
-// revoked learns only who holds all of it.
+// bearer returns the principal of a request's token, or responds with an error. The token
+// is looked up by its hash, so that the comparison leaks no timing information. Only
+// holders of the whole token learn that it has expired or was revoked.
 func (s *Server) bearer(c *gin.Context, load *load) (who workspace.Principal, ok bool) {
 	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
@@ -220,7 +218,7 @@ func (s *Server) bearer(c *gin.Context, load *load) (who workspace.Principal, ok
 	return workspace.Principal{}, false
 }
 
-// byToken says whose token it is, or why it is not good.
+// byToken returns the principal of a token, or why the token is not valid.
 func (s *Server) byToken(ctx context.Context, token string) (workspace.Principal, *refusal, error) {
 	who, status, err := s.Store.Bearer(ctx, workspace.HashToken(token))
 	if err != nil {
@@ -239,7 +237,7 @@ func (s *Server) byToken(ctx context.Context, token string) (workspace.Principal
 	return workspace.Principal{}, &refusal{http.StatusUnauthorized, code, detail}, nil
 }
 
-// tokenAgain is byToken for a request that was let through before.
+// tokenAgain repeats byToken for an accepted request.
 func (s *Server) tokenAgain(r *http.Request) (workspace.Principal, *refusal, error) {
 	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return s.byToken(r.Context(), token)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api"
 	"dateline/api/spec"
@@ -35,9 +36,12 @@ func TestMe_ListsWhatRoleAndTokenAllow(t *testing.T) {
 		for _, scope := range me.Scopes {
 			scopes = append(scopes, string(scope))
 		}
-		if me.Role != c.role || me.Workspace.Id != s.Workspace.ID || strings.Join(scopes, " ") != c.scopes || me.Token == nil || me.Token.Name != "test" || me.User.Email == nil {
-			t.Errorf("%s: %+v", name, me)
-		}
+		require.Equal(t, c.role, me.Role, "%s: %+v", name, me)
+		require.Equal(t, s.Workspace.ID, me.Workspace.Id, "%s: %+v", name, me)
+		require.Equal(t, c.scopes, strings.Join(scopes, " "), "%s: %+v", name, me)
+		require.NotNil(t, me.Token, "%s: %+v", name, me)
+		require.Equal(t, "test", me.Token.Name, "%s: %+v", name, me)
+		require.NotNil(t, me.User.Email, "%s: %+v", name, me)
 	}
 	var me spec.Me
 	s.decode(s.send("GET", "/api/v1/me", nil), 200, &me)
@@ -85,9 +89,11 @@ func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
 	s := start(t)
 	var made spec.Member
 	s.decode(s.send("POST", "/api/v1/members", object{"email": " Person@News.example", "role": "viewer"}, "Idempotency-Key", "k"), 201, &made)
-	if made.Email == nil || *made.Email != "person@news.example" || made.Role != "viewer" || made.JoinedAt != nil || made.Name != *made.Email {
-		t.Errorf("invited %+v", made)
-	}
+	require.NotNil(t, made.Email)
+	require.Equal(t, "person@news.example", *made.Email)
+	require.Equal(t, spec.Role("viewer"), made.Role)
+	require.Nil(t, made.JoinedAt)
+	require.Equal(t, *made.Email, made.Name)
 	again := s.send("POST", "/api/v1/members", object{"email": " Person@News.example", "role": "viewer"}, "Idempotency-Key", "k")
 	if again.StatusCode != http.StatusCreated || again.Header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(again.body), made.Id.String()) {
 		t.Errorf("the repetition is %s %s", again.Status, again.body)
@@ -145,10 +151,13 @@ func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
 	a := s.send("POST", "/api/v1/tokens", request, "Idempotency-Key", "k")
 	var made spec.TokenWithSecret
 	s.decode(a, 201, &made)
-	if made.Secret == nil || !strings.HasPrefix(*made.Secret, made.Token.Hint) || fmt.Sprint(made.Token.Scopes) != "[posts:read posts:write]" || made.Token.Expired ||
-		made.Token.ExpiresAt == nil || !made.Token.ExpiresAt.Equal(made.Token.ExpiresAt.UTC().Truncate(time.Microsecond)) || made.Token.LastUsedAt != nil {
-		t.Fatalf("made %s", a.body)
-	}
+	require.NotNil(t, made.Secret)
+	require.True(t, strings.HasPrefix(*made.Secret, made.Token.Hint))
+	require.Equal(t, "[posts:read posts:write]", fmt.Sprint(made.Token.Scopes))
+	require.False(t, made.Token.Expired)
+	require.NotNil(t, made.Token.ExpiresAt)
+	require.True(t, made.Token.ExpiresAt.Equal(made.Token.ExpiresAt.UTC().Truncate(time.Microsecond)))
+	require.Nil(t, made.Token.LastUsedAt)
 	again := s.send("POST", "/api/v1/tokens", request, "Idempotency-Key", "k")
 	var replay spec.TokenWithSecret
 	s.decode(again, 201, &replay)

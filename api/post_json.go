@@ -29,6 +29,7 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 	if !p.ScheduledTime.IsZero() {
 		out.ScheduledTime = &at
 	}
+	out.QueueGroupId = p.QueueGroupID
 	if p.Series != nil {
 		out.SeriesId, out.Occurrence = &p.Series.SeriesID, &p.Series.Name
 	}
@@ -36,6 +37,7 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 		thread := segmentsJSON(p.Thread)
 		out.Thread = &thread
 	}
+	out.Options = optionsJSON(p.Options)
 	if p.LateLimit > 0 {
 		minutes := int(p.LateLimit.Minutes())
 		out.DropIfLateMinutes = &minutes
@@ -61,7 +63,7 @@ func targetJSON(p post.Post, t post.Target) spec.Target {
 	out := spec.Target{Id: t.ID, AccountId: t.AccountID, Network: t.Network, Handle: t.Handle, Status: spec.TargetStatus(t.Status),
 		Attempts: t.Attempts, RemoteId: optional(t.RemoteID), Url: optional(t.RemoteURL), SentAt: t.SentAt, PostedAt: t.PostedAt}
 	if o := t.Override; o != nil {
-		out.Override = &spec.PostOverride{Content: o.Content, Attachments: o.AttachmentIDs}
+		out.Override = &spec.PostOverride{Content: o.Content, Attachments: o.AttachmentIDs, Options: (*spec.PostOptions)(o.Options)}
 		if o.Thread != nil {
 			thread := segmentsJSON(*o.Thread)
 			out.Override.Thread = &thread
@@ -99,8 +101,9 @@ func draftOf(body *spec.NewPost) scheduling.Draft {
 	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), SaveAsDraft: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
-		TrackLinks: value(body.TrackLinks),
-		Thread:     value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
+		TrackLinks: value(body.TrackLinks), Options: value(optionsOf(body.Options)),
+		When: string(value(body.When)), QueueGroupID: value(body.QueueGroupId),
+		Thread: value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
 	for account, o := range value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)
 	}
@@ -118,8 +121,18 @@ func threadOf(thread *spec.Thread) *[]scheduling.Segment {
 	return &out
 }
 
+func optionsOf(options *spec.PostOptions) *post.Options { return (*post.Options)(options) }
+
+// optionsJSON leaves out options that ask for nothing.
+func optionsJSON(options post.Options) *spec.PostOptions {
+	if len(options) == 0 {
+		return nil
+	}
+	return (*spec.PostOptions)(&options)
+}
+
 func overrideOf(o spec.Override) scheduling.Override {
-	return scheduling.Override{Content: o.Content, Attachments: o.Attachments, Thread: threadOf(o.Thread)}
+	return scheduling.Override{Content: o.Content, Attachments: o.Attachments, Thread: threadOf(o.Thread), Options: optionsOf(o.Options)}
 }
 
 func changedOverrides(in *map[string]*spec.Override) map[string]*scheduling.Override {

@@ -54,7 +54,7 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 	return answer, nil
 }
 
-// idempotencyOf hashes the parsed body, so that white space makes no difference.
+// idempotencyOf hashes the parsed body, so that white space does not matter.
 func idempotencyOf(ctx context.Context, key *string, kind string, body any) (idempotency.Key, error) {
 	if key == nil {
 		return idempotency.Key{}, nil
@@ -74,7 +74,7 @@ func namedRequest(ctx context.Context, key, kind string, request []byte) (idempo
 	return idempotency.Key{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
 }
 
-// signal tells Temporal of a change.
+// signal signals Temporal about a change.
 func (s *Server) signal(ctx context.Context, p post.Post) {
 	if p.Status == post.Draft && !p.Unscheduled {
 		return
@@ -90,7 +90,7 @@ func (s *Server) logSignalError(p post.Post, err error) {
 	}
 }
 
-// GetPost reads a post.
+// GetPost returns a post.
 func (s *Server) GetPost(ctx context.Context, r spec.GetPostRequestObject) (spec.GetPostResponseObject, error) {
 	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	return spec.GetPost200JSONResponse{PostJSONResponse: s.postAnswer(p)}, err
@@ -102,12 +102,13 @@ func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (sp
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Scheduler.Edit(ctx, g, scheduling.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
 			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
-			Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks})
+			Options: optionsOf(b.Options), Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks,
+			When: string(value(b.When)), QueueGroupID: value(b.QueueGroupId)})
 	})
 	return spec.EditPost200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// CancelPost takes a post back.
+// CancelPost cancels a post.
 func (s *Server) CancelPost(ctx context.Context, r spec.CancelPostRequestObject) (spec.CancelPostResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Scheduler.Cancel(ctx, g) })
 	return spec.CancelPost200JSONResponse{PostJSONResponse: answer}, err
@@ -119,10 +120,11 @@ func (s *Server) PublishNow(ctx context.Context, r spec.PublishNowRequestObject)
 	return spec.PublishNow200JSONResponse{PostJSONResponse: answer}, err
 }
 
-// ScheduleDraft makes a draft a scheduled post.
+// ScheduleDraft schedules a draft.
 func (s *Server) ScheduleDraft(ctx context.Context, r spec.ScheduleDraftRequestObject) (spec.ScheduleDraftResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Scheduler.ScheduleDraft(ctx, g, value(r.Body.ScheduledTime), value(r.Body.TimeZone))
+		return s.Scheduler.ScheduleDraft(ctx, g, scheduling.Time{ScheduledTime: value(r.Body.ScheduledTime), TimeZone: value(r.Body.TimeZone),
+			When: string(value(r.Body.When)), QueueGroupID: value(r.Body.QueueGroupId)})
 	})
 	return spec.ScheduleDraft200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -143,7 +145,7 @@ func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do f
 
 func etag(p post.Post) string { return `"` + strconv.FormatInt(p.Version, 10) + `"` }
 
-// versionOf reads If-Match (RFC 9110, 13.1.1): 0 for none and for *.
+// versionOf parses If-Match (RFC 9110, 13.1.1): 0 if missing or *.
 func versionOf(ifMatch *string) (int64, error) {
 	if ifMatch == nil || strings.TrimSpace(*ifMatch) == "*" {
 		return 0, nil
@@ -194,8 +196,8 @@ func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (
 	return page, nil
 }
 
-// cursorOf names a post's place in the list: drafts without a time stand where
-// they were created.
+// cursorOf returns a post's position in the list: drafts without a time are listed at
+// their creation time.
 func cursorOf(p post.Post) string {
 	at := p.ScheduledTime
 	if at.IsZero() {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/api/spec"
 	"dateline/internal/publishing/post"
 )
@@ -155,8 +157,15 @@ func TestWhatBecameOfATargetIsShown(t *testing.T) {
 	s.Finish(s.Claim(good), post.TargetPosted)
 	s.Finish(s.Claim(bad), post.TargetFailed)
 	p := s.post(s.send("GET", "/api/v1/posts/"+good.ID.String(), nil), 200)
-	if target := p.Targets[0]; p.Status != spec.PostStatusPosted || p.PostedAt == nil || target.RemoteId == nil || target.Url == nil || target.SentAt == nil || target.LateMs == nil || target.Error != nil {
-		t.Errorf("posted: %+v", p)
+	{
+		target := p.Targets[0]
+		require.Equal(t, spec.PostStatusPosted, p.Status)
+		require.NotNil(t, p.PostedAt)
+		require.NotNil(t, target.RemoteId)
+		require.NotNil(t, target.Url)
+		require.NotNil(t, target.SentAt)
+		require.NotNil(t, target.LateMs)
+		require.Nil(t, target.Error)
 	}
 	p = s.post(s.send("GET", "/api/v1/posts/"+bad.ID.String(), nil), 200)
 	if target := p.Targets[0]; p.Status != spec.PostStatusFailed || target.Error == nil || target.Error.Class != "rejected" || target.Error.Message == "" {

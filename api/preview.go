@@ -15,17 +15,20 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// PreviewPost shows what would come of a post.
+// PreviewPost shows how a post would be published.
 func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObject) (spec.PreviewPostResponseObject, error) {
 	b := r.Body
 	shown, err := s.Scheduler.Preview(ctx, principal(ctx), draftOf(&spec.NewPost{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
-		Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
-		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language}))
+		Options: b.Options, Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, TrackLinks: b.TrackLinks, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
+		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language, When: b.When, QueueGroupId: b.QueueGroupId}))
 	if err != nil {
 		return nil, err
 	}
 	out := spec.PreviewPost200JSONResponse{Targets: []spec.TargetPreview{}, Problems: problemsJSON(shown.Problems),
 		Warnings: warningsJSON(shown.Warnings, shown.TimeZone), Price: fullPrice(shown.Price)}
+	if n := shown.Next; n != nil {
+		out.NextSlot = &spec.NextSlot{QueueGroupId: n.Group.ID, Name: n.Group.Name, At: n.At, TimeZone: n.Group.TimeZone}
+	}
 	for _, t := range shown.Targets {
 		target := spec.TargetPreview{AccountId: t.Account.ID, Network: t.Account.Network, Handle: t.Account.Handle, Segments: []spec.SegmentPreview{}, Price: fullPrice(t.Price)}
 		for _, one := range t.Segments {
@@ -56,7 +59,7 @@ func segmentPreview(one scheduling.SegmentPreview) spec.SegmentPreview {
 	return out
 }
 
-// characters counts those in the first bytes of a text.
+// characters counts the characters in the first bytes of a text.
 func characters(text string, bytes int) int {
 	return utf8.RuneCountInString(text[:max(0, min(bytes, len(text)))])
 }
@@ -69,7 +72,7 @@ func problemsJSON(problems []apperr.FieldError) []spec.FieldProblem {
 	return out
 }
 
-// warningsJSON shows other posts' times in the zone given.
+// warningsJSON converts warnings, with times in the given time zone.
 func warningsJSON(warnings []post.Warning, zone string) []spec.Warning {
 	out := make([]spec.Warning, len(warnings))
 	for i, w := range warnings {
@@ -85,7 +88,7 @@ func warningsJSON(warnings []post.Warning, zone string) []spec.Warning {
 	return out
 }
 
-// priceJSON is nil for what costs nothing.
+// priceJSON returns nil for a price of 0.
 func priceJSON(p post.Price) *spec.Price {
 	if p.MicroUSD == 0 {
 		return nil
@@ -98,7 +101,7 @@ func fullPrice(p post.Price) spec.Price {
 	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Reasons: append([]string{}, p.Reasons...)}
 }
 
-// dollars writes an amount with all its digits, and cents at least.
+// dollars formats an amount with all its digits, and at least cents.
 func dollars(micro int64) string {
 	text := fmt.Sprintf("$%d.%06d", micro/1e6, micro%1e6)
 	for strings.HasSuffix(text, "0") && len(text)-strings.IndexByte(text, '.') > 3 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/publishing/post"
@@ -110,9 +111,11 @@ func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
 	p := s.post(s.send("POST", "/api/v1/posts", again), 201)
 	for _, warnings := range []*[]spec.Warning{&shown.Warnings, p.Warnings} {
 		found := duplicates(warnings)
-		if len(found) != 1 || *found[0].AccountId != a.ID || *found[0].PostId != first.Id || !found[0].OtherTime.Equal(*first.ScheduledTime) || !strings.Contains(found[0].Message, first.Id.String()) {
-			t.Errorf("got %+v", found)
-		}
+		require.Len(t, found, 1, "got %+v", found)
+		require.Equal(t, a.ID, *found[0].AccountId, "got %+v", found)
+		require.Equal(t, first.Id, *found[0].PostId, "got %+v", found)
+		require.True(t, found[0].OtherTime.Equal(*first.ScheduledTime), "got %+v", found)
+		require.Contains(t, found[0].Message, first.Id.String(), "got %+v", found)
 	}
 	// With other words on that account there is nothing to warn of, until an edit.
 	path := "/api/v1/posts/" + p.Id.String()
@@ -273,10 +276,12 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	body := hello(object{"content": "Paid", "accounts": []string{first.ID.String(), other.ID.String()}, "thread": []any{object{"content": "More", "attachments": []string{s.upload("a.png", "x").Id.String()}}},
 		"overrides": object{other.ID.String(): object{"thread": []any{}}}})
 	shown := s.preview(body)
-	if shown.Price.MicroUsd != 35_000 || shown.Price.Formatted != "$0.035" || len(shown.Price.Reasons) != 1 || shown.Targets[0].Price.MicroUsd != 25_000 ||
-		shown.Targets[0].Segments[1].Price.MicroUsd != 15_000 || shown.Targets[1].Price.Formatted != "$0.01" {
-		t.Errorf("got %+v", shown)
-	}
+	require.Equal(t, int64(35_000), shown.Price.MicroUsd)
+	require.Equal(t, "$0.035", shown.Price.Formatted)
+	require.Len(t, shown.Price.Reasons, 1)
+	require.Equal(t, int64(25_000), shown.Targets[0].Price.MicroUsd)
+	require.Equal(t, int64(15_000), shown.Targets[0].Segments[1].Price.MicroUsd)
+	require.Equal(t, "$0.01", shown.Targets[1].Price.Formatted)
 	p := s.post(s.send("POST", "/api/v1/posts", body), 201)
 	if p.Price == nil || p.Price.MicroUsd != 35_000 {
 		t.Errorf("scheduling says %+v", p.Price)
@@ -287,8 +292,10 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	var many spec.BulkResult
 	rows := lines(hello(object{"content": "One"}), hello(object{"content": "Two", "accounts": []string{first.ID.String(), other.ID.String()}}))
 	s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", rows, "Content-Type", "application/x-ndjson"), 200, &many)
-	if many.Price == nil || many.Rows[0].Price == nil || many.Rows[1].Price == nil || many.Rows[1].Price.MicroUsd != 20_000 ||
-		many.Price.MicroUsd != many.Rows[0].Price.MicroUsd+20_000 || len(many.Price.Reasons) != 1 {
-		t.Errorf("in bulk: %+v", many)
-	}
+	require.NotNil(t, many.Price)
+	require.NotNil(t, many.Rows[0].Price)
+	require.NotNil(t, many.Rows[1].Price)
+	require.Equal(t, int64(20_000), many.Rows[1].Price.MicroUsd)
+	require.Equal(t, many.Rows[0].Price.MicroUsd+20_000, many.Price.MicroUsd)
+	require.Len(t, many.Price.Reasons, 1)
 }

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/news/search"
 )
 
-// writeProblem answers with a problem document (RFC 9457) and ends the request.
+// writeProblem responds with a problem document (RFC 9457) and ends the request.
 func writeProblem(c *gin.Context, status int, code, detail string, problems []apperr.FieldError) {
 	if land(c, status, code, detail, problems) {
 		return
@@ -41,7 +41,7 @@ func writeProblem(c *gin.Context, status int, code, detail string, problems []ap
 	c.Data(status, "application/problem+json", body)
 }
 
-// refuse turns an error of a handler into its answer.
+// refuse converts a handler's error to a response.
 func (s *Server) refuse(c *gin.Context, err error) {
 	var e *apperr.Error
 	var tooLarge *http.MaxBytesError
@@ -56,7 +56,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		c.Header("Retry-After", "2")
 		writeProblem(c, http.StatusServiceUnavailable, "search_busy", "Too many searches at once. Try again in a moment.", nil)
 	case errors.Is(err, context.Canceled):
-		c.AbortWithStatus(499) // nginx's code for a client that went away; nobody reads it
+		c.AbortWithStatus(499) // nginx's code for a client that disconnected; only logged
 	default:
 		_ = c.Error(err)
 		s.Log.ErrorContext(c.Request.Context(), "request failed", "route", c.FullPath(), "error", err)
@@ -65,11 +65,11 @@ func (s *Server) refuse(c *gin.Context, err error) {
 	}
 }
 
-// cut ends the connection of an answer that was begun and cannot be ended: whoever
-// reads it learns that it is not whole.
+// cut aborts the connection of a response that cannot be completed, so that the client
+// notices that it is incomplete.
 func cut(c *gin.Context) {
 	c.Abort()
-	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Unix(1, 0)) // nothing more can be written, not even an end
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Unix(1, 0)) // prevents writing the final chunk
 }
 
 func statusOf(kind apperr.Kind) int {
@@ -91,7 +91,7 @@ func statusOf(kind apperr.Kind) int {
 	}
 }
 
-// principal gives who made the request; authenticate has put it there.
+// principal returns the principal of a request, which authenticate has stored.
 func principal(ctx context.Context) workspace.Principal {
 	who, _ := ctx.Value(principalKey).(workspace.Principal)
 	return who

@@ -258,6 +258,18 @@ func reachable() map[string]reach {
 			return request{args: []any{id}, body: object{"occurrence": occurrence}}
 		}),
 
+		"getLinkCard":       authors(workspace.PostsWrite, func(*things) request { return request{query: "url=" + url.QueryEscape("https://news.example/flood")} }),
+		"listAccountGroups": viewers(workspace.AccountsRead, none),
+		"createAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
+			return request{body: object{"name": "Sports desk", "accounts": []any{x.account()}, "slots": []any{object{"weekday": 1, "time": "07:30"}}}}
+		}),
+		"updateAccountGroup": editors(workspace.AccountsWrite, func(x *things) request {
+			return request{args: []any{x.group()}, body: object{"name": "World desk"}}
+		}),
+		"deleteAccountGroup": editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.group()}} }),
+		"listQueueSlots": viewers(workspace.PostsRead, func(*things) request {
+			return request{query: "from=2030-01-01T00:00:00Z&to=2030-01-08T00:00:00Z"}
+		}),
 		"listAccounts":  viewers(workspace.AccountsRead, none),
 		"accountLimits": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
 		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {

@@ -52,6 +52,15 @@ func (x *things) account() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.ownAccount.ID })
 }
 
+func (x *things) group() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		g, err := (&account.Groups{Store: x.s.Store}).Create(context.Background(), x.s.Owner, account.Group{Name: someID().String(), Color: "blue",
+			AccountIDs: []uuid.UUID{x.ownAccount.ID}, TimeZone: "UTC", Slots: []account.Slot{{Weekday: 1, Time: "07:30"}}})
+		x.s.Must(err)
+		return g.ID
+	})
+}
+
 func (x *things) scheduled(change ...func(*scheduling.Draft)) uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Schedule(change...).ID })
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/api/spec"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/indexer"
@@ -38,9 +40,13 @@ func TestArticlesAreSearched(t *testing.T) {
 		[]search.Document{{ID: searchtest.ID("theirs"), Version: 1, Title: "Giá vàng của người khác", Domain: "theirs.example", Published: time.Now()}}))
 	var a spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?q=gia+vang&facets=true", nil), 200, &a)
-	if a.Total != 3 || a.SemanticAvailable || a.Hits[2].Title != "Cô dâu chọn trang sức cưới thế nào" || a.Hits[0].Title != "Giá vàng SJC lập kỷ lục mới, vượt 90 triệu đồng mỗi lượng" || a.Hits[0].Heading[0].Text != "Giá vàng" || !a.Hits[0].Heading[0].Match || a.Facets == nil {
-		t.Errorf("%+v", a)
-	}
+	require.Equal(t, 3, a.Total)
+	require.False(t, a.SemanticAvailable)
+	require.Equal(t, "Cô dâu chọn trang sức cưới thế nào", a.Hits[2].Title)
+	require.Equal(t, "Giá vàng SJC lập kỷ lục mới, vượt 90 triệu đồng mỗi lượng", a.Hits[0].Title)
+	require.Equal(t, "Giá vàng", a.Hits[0].Heading[0].Text)
+	require.True(t, a.Hits[0].Heading[0].Match)
+	require.NotNil(t, a.Facets)
 	var page spec.SearchResponse
 	s.decode(s.send("GET", searchPath+"?limit=3", nil), 200, &page)
 	if len(page.Hits) != 3 || page.Total != 5 || page.NextCursor == nil || page.Hits[0].PublishedAt.Before(page.Hits[2].PublishedAt) {
@@ -71,9 +77,11 @@ func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
 	var made spec.SavedSearch
 	a := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k")
 	s.decode(a, 201, &made)
-	if made.Name != "Gold" || !made.Alert || made.Feed || a.Header.Get("ETag") != `"1"` || a.Header.Get("Location") != savedPath+"/"+made.Id.String() {
-		t.Errorf("%+v", made)
-	}
+	require.Equal(t, "Gold", made.Name)
+	require.True(t, made.Alert)
+	require.False(t, made.Feed)
+	require.Equal(t, `"1"`, a.Header.Get("ETag"))
+	require.Equal(t, savedPath+"/"+made.Id.String(), a.Header.Get("Location"))
 	if again := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k"); again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("repeated: %s", again.body)
 	}
@@ -160,9 +168,11 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	for _, address := range []string{feeds.Rss, feeds.Json} {
 		a := s.send("GET", local(address), nil, "Authorization", "")
 		read, err := searchtest.ReadFeed(a.body)
-		if a.StatusCode != http.StatusOK || err != nil || read.Title != "Gold & <b>more</b>" || len(read.Items) != 2 || read.Items[0].Link != "https://baomai.example/vang" {
-			t.Fatalf("%s %v %s", a.Status, err, a.body)
-		}
+		require.Equal(t, http.StatusOK, a.StatusCode, "%s %v %s", a.Status, err, a.body)
+		require.NoError(t, err, "%s %v %s", a.Status, err, a.body)
+		require.Equal(t, "Gold & <b>more</b>", read.Title, "%s %v %s", a.Status, err, a.body)
+		require.Len(t, read.Items, 2, "%s %v %s", a.Status, err, a.body)
+		require.Equal(t, "https://baomai.example/vang", read.Items[0].Link, "%s %v %s", a.Status, err, a.body)
 		if again := s.send("GET", local(address), nil, "Authorization", "", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified || len(again.body) != 0 {
 			t.Errorf("read again: %s", again.Status)
 		}

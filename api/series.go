@@ -14,7 +14,7 @@ import (
 	"dateline/internal/publishing/scheduling"
 )
 
-// CreateSeries makes a post recur.
+// CreateSeries creates a series.
 func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObject) (spec.CreateSeriesResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "series", r.Body)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) ListSeries(ctx context.Context, r spec.ListSeriesRequestObject)
 	return page, nil
 }
 
-// GetSeries reads a series.
+// GetSeries returns a series.
 func (s *Server) GetSeries(ctx context.Context, r spec.GetSeriesRequestObject) (spec.GetSeriesResponseObject, error) {
 	found, err := s.Store.SeriesInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Server) ResumeSeries(ctx context.Context, r spec.ResumeSeriesRequestObj
 	return spec.ResumeSeries200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
 
-// SkipOccurrence leaves one occurrence out.
+// SkipOccurrence skips an occurrence.
 func (s *Server) SkipOccurrence(ctx context.Context, r spec.SkipOccurrenceRequestObject) (spec.SkipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetOccurrenceSkipped(ctx, g, r.Body.Occurrence, true)
@@ -129,7 +129,7 @@ func (s *Server) SkipOccurrence(ctx context.Context, r spec.SkipOccurrenceReques
 	return spec.SkipOccurrence200JSONResponse{OneSeriesJSONResponse: answer}, err
 }
 
-// UnskipOccurrence lets an occurrence in again.
+// UnskipOccurrence restores an occurrence.
 func (s *Server) UnskipOccurrence(ctx context.Context, r spec.UnskipOccurrenceRequestObject) (spec.UnskipOccurrenceResponseObject, error) {
 	answer, err := s.changeSeries(ctx, r.Id, nil, func(g post.Guard) (post.Series, []uuid.UUID, error) {
 		return s.Scheduler.SetOccurrenceSkipped(ctx, g, r.Body.Occurrence, false)
@@ -139,7 +139,7 @@ func (s *Server) UnskipOccurrence(ctx context.Context, r spec.UnskipOccurrenceRe
 
 const defaultOccurrences = 20
 
-// ListOccurrences lists what is ahead of a series.
+// ListOccurrences lists upcoming occurrences of a series.
 func (s *Server) ListOccurrences(ctx context.Context, r spec.ListOccurrencesRequestObject) (spec.ListOccurrencesResponseObject, error) {
 	found, err := s.Store.SeriesInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Server) seriesAnswer(ctx context.Context, one post.Series, posts []uuid
 
 func seriesTag(s post.Series) string { return `"` + strconv.FormatInt(s.Version, 10) + `"` }
 
-// notesShown is how many skipped and missed occurrences a series shows.
+// notesShown is the number of skipped and missed occurrences that a series shows.
 const notesShown = 100
 
 func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, error) {
@@ -208,6 +208,6 @@ func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, 
 }
 
 func templateOf(t *spec.SeriesTemplate) scheduling.Draft {
-	return draftOf(&spec.NewPost{Content: t.Content, Thread: t.Thread, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
+	return draftOf(&spec.NewPost{Content: t.Content, Thread: t.Thread, Options: t.Options, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
 		Attachments: t.Attachments, Accounts: t.Accounts, Language: t.Language})
 }

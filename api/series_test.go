@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 )
@@ -53,18 +54,22 @@ func TestASeriesStandsInTheCalendar(t *testing.T) {
 	a := s.send("POST", "/api/v1/series", daily(), "Idempotency-Key", "sáng")
 	one := s.series(a, 201)
 	path := a.Header.Get("Location")
-	if one.Status != "active" || one.TimeZone != "Asia/Ho_Chi_Minh" || one.Template.Content != morningNews || one.LastError != nil || a.Header.Get("ETag") != `"1"` {
-		t.Errorf("made %s", a.body)
-	}
+	require.Equal(t, spec.SeriesStatus("active"), one.Status)
+	require.Equal(t, "Asia/Ho_Chi_Minh", one.TimeZone)
+	require.Equal(t, morningNews, one.Template.Content)
+	require.Nil(t, one.LastError)
+	require.Equal(t, `"1"`, a.Header.Get("ETag"))
 	posts := s.postsOf(one.Id, "scheduled")
 	if len(posts) != 35 {
 		t.Fatalf("%d posts", len(posts))
 	}
 	for i, p := range posts {
 		local := p.ScheduledTime.Format("2006-01-02T15:04:05")
-		if p.Content != morningNews || *p.SeriesId != one.Id || *p.Occurrence != local || !strings.HasSuffix(local, "T07:00:00") || p.ScheduledTime.Format("-07:00") != "+07:00" {
-			t.Errorf("post %d is %+v", i, p)
-		}
+		require.Equal(t, morningNews, p.Content, "post %d is %+v", i, p)
+		require.Equal(t, one.Id, *p.SeriesId, "post %d is %+v", i, p)
+		require.Equal(t, local, *p.Occurrence, "post %d is %+v", i, p)
+		require.True(t, strings.HasSuffix(local, "T07:00:00"), "post %d is %+v", i, p)
+		require.Equal(t, "+07:00", p.ScheduledTime.Format("-07:00"), "post %d is %+v", i, p)
 	}
 	again := s.send("POST", "/api/v1/series", daily(), "Idempotency-Key", "sáng")
 	if s.series(again, 201).Id != one.Id || again.Header.Get("Idempotent-Replayed") != "true" {

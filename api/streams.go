@@ -15,21 +15,21 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// isStream says of an operation that its answer is a stream of server-sent
-// events, which stays open for as long as its reader may have it.
+// isStream reports whether an operation's response is a stream of server-sent events,
+// which stays open while its client has access.
 func isStream(operation string) bool {
 	return operation == "postEvents" || operation == "workspaceEvents" || operation == "liveViews"
 }
 
 const (
-	// streamCheck is how often a stream's reader is authorized again: a revocation
-	// ends it within ten seconds, also when its notice is lost.
+	// streamCheck is the interval of authorization checks: a revocation ends a stream
+	// within ten seconds even if its notification is lost.
 	streamCheck = 8 * time.Second
-	// closingTimeout is how long a slow reader has to take the last event.
+	// closingTimeout is how long a slow client has to receive the last event.
 	closingTimeout = 5 * time.Second
 )
 
-// refusal says why a request is refused, or an open stream closed.
+// refusal is the reason for rejecting a request or closing a stream.
 type refusal struct {
 	status       int
 	code, detail string
@@ -37,11 +37,11 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.code }
 
-// streams bounds the open event streams of a process, and closes those whose
-// reader has lost access.
+// streams limits the open event streams of a process, and closes those whose client has
+// lost access.
 type streams struct {
 	perCaller, atOnce int           // 0: no limit
-	check             time.Duration // between two authorizations
+	check             time.Duration // interval of authorization checks
 	access            Live
 
 	mu     sync.Mutex
@@ -50,7 +50,7 @@ type streams struct {
 	stop   context.CancelFunc
 }
 
-// stream is one that is open. A notice about any of the ids has it checked.
+// stream is an open stream. A notification about any of the ids triggers a check.
 type stream struct {
 	caller uuid.UUID // the token or session
 	ids    []uuid.UUID
@@ -105,7 +105,7 @@ func (s *streams) remove(one *stream) {
 	}
 }
 
-// listen passes on notices while any stream is open, through one subscription.
+// listen forwards notifications of one subscription while any stream is open.
 func (s *streams) listen(ctx context.Context) {
 	notices := s.access.ListenAccess(ctx)
 	for {
@@ -134,12 +134,11 @@ func (s *streams) notify(id uuid.UUID) {
 	}
 }
 
-// errUnchecked ends a stream whose reader could not be authorized again. The
-// reader comes back and is told why, if there is still something wrong.
+// errUnchecked ends a stream whose authorization could not be checked. The client
+// reconnects and gets an error if the problem persists.
 var errUnchecked = errors.New("access could not be checked")
 
-// serve carries out a request whose answer is a stream, for as long as check
-// finds nothing wrong with it.
+// serve handles a request for a stream until check returns a refusal.
 func (s *streams) serve(c *gin.Context, who workspace.Principal, check func(ctx context.Context) (*refusal, error)) {
 	one, refused := s.add(who)
 	if refused != nil {
@@ -164,7 +163,7 @@ func (s *streams) serve(c *gin.Context, who workspace.Principal, check func(ctx 
 	c.Next()
 }
 
-// watch returns why a stream has to end; nil: it has ended.
+// watch returns why a stream must be closed; nil: it has ended.
 func (s *streams) watch(ctx context.Context, one *stream, check func(ctx context.Context) (*refusal, error)) error {
 	tick := time.NewTicker(s.check)
 	defer tick.Stop()
@@ -187,8 +186,8 @@ func (s *streams) watch(ctx context.Context, one *stream, check func(ctx context
 	}
 }
 
-// endStream tells the reader of a stream that was closed why. Streams that end for
-// another reason end without a word, and their readers come back.
+// endStream sends the reason to the client of a closed stream. Streams that end for
+// another reason end without an event, and their clients reconnect.
 func endStream(ctx context.Context, w http.ResponseWriter) {
 	var why *refusal
 	if !errors.As(context.Cause(ctx), &why) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
 	"dateline/internal/identity/workspace"
@@ -31,9 +33,16 @@ func TestSystem_ReportsState(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
-	if state := s.system(); len(state.Alerts) != 0 || len(state.Lateness) != 0 || state.Posts == nil || *state.Posts != (spec.Backlog{}) ||
-		state.Version != "test" || len(state.Queues) != 1 || state.Queues[0].Pending != 7 || len(state.Engines) != 4 {
-		t.Errorf("new installation: got %+v", state)
+	{
+		state := s.system()
+		require.Empty(t, state.Alerts)
+		require.Empty(t, state.Lateness)
+		require.NotNil(t, state.Posts)
+		require.Equal(t, (spec.Backlog{}), *state.Posts)
+		require.Equal(t, "test", state.Version)
+		require.Len(t, state.Queues, 1)
+		require.Equal(t, int64(7), state.Queues[0].Pending)
+		require.Len(t, state.Engines, 4)
 	}
 	s.Schedule()
 	posted := s.Schedule()
@@ -46,12 +55,19 @@ func TestSystem_ReportsState(t *testing.T) {
 	s.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", late.ID)
 	s.Refuse(a.ID)
 	state := s.system()
-	if p := state.Posts; p.Scheduled != 1 || p.Overdue != 1 || p.Parked != 2 || state.DeadLetters["rejected"] != 1 || state.DeadLetters["uncertain"] != 1 {
-		t.Errorf("queues %+v, dead letters %v", p, state.DeadLetters)
-	}
-	if l := state.Lateness; len(l) != 2 || l[0].Network != nil || *l[1].Network != "mastodon" || l[1].Sent != 1 || l[1].P50Ms != 250 || l[1].P99Ms != 250 {
-		t.Errorf("lateness: got %+v, want two buckets, the second with 250 ms", l)
-	}
+	p := state.Posts
+	require.Equal(t, int64(1), p.Scheduled)
+	require.Equal(t, int64(1), p.Overdue)
+	require.Equal(t, int64(2), p.Parked)
+	require.Equal(t, int64(1), state.DeadLetters["rejected"])
+	require.Equal(t, int64(1), state.DeadLetters["uncertain"])
+	l := state.Lateness
+	require.Len(t, l, 2)
+	require.Nil(t, l[0].Network)
+	require.Equal(t, "mastodon", *l[1].Network)
+	require.Equal(t, int64(1), l[1].Sent)
+	require.Equal(t, float64(250), l[1].P50Ms)
+	require.Equal(t, float64(250), l[1].P99Ms)
 	if state.Accounts.NeedsReconnect != 1 {
 		t.Errorf("accounts %+v", state.Accounts)
 	}

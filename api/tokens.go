@@ -29,7 +29,7 @@ func (s *Server) ListTokens(ctx context.Context, r spec.ListTokensRequestObject)
 	return page, nil
 }
 
-// CreateToken makes an API token and shows it once.
+// CreateToken creates an API token and returns it once.
 func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObject) (spec.CreateTokenResponseObject, error) {
 	who := principal(ctx)
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "token of "+who.UserID.String(), r.Body)
@@ -45,7 +45,7 @@ func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObjec
 		Headers: spec.CreateToken201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
-// RevokeToken ends an API token.
+// RevokeToken revokes an API token.
 func (s *Server) RevokeToken(ctx context.Context, r spec.RevokeTokenRequestObject) (spec.RevokeTokenResponseObject, error) {
 	return spec.RevokeToken204Response{}, s.closing(r.Id, s.People.Revoke(ctx, principal(ctx), r.Id))
 }

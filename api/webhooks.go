@@ -20,7 +20,7 @@ func (s *Server) ListWebhooks(ctx context.Context, _ spec.ListWebhooksRequestObj
 	return out, err
 }
 
-// CreateWebhook has events sent to a server.
+// CreateWebhook creates a webhook endpoint.
 func (s *Server) CreateWebhook(ctx context.Context, r spec.CreateWebhookRequestObject) (spec.CreateWebhookResponseObject, error) {
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "webhook", r.Body)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Server) CreateWebhook(ctx context.Context, r spec.CreateWebhookRequestO
 		Headers: spec.CreateWebhook201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
-// GetWebhook reads a webhook endpoint.
+// GetWebhook returns a webhook endpoint.
 func (s *Server) GetWebhook(ctx context.Context, r spec.GetWebhookRequestObject) (spec.GetWebhookResponseObject, error) {
 	e, err := s.Webhooks.Get(ctx, principal(ctx), r.Id)
 	return spec.GetWebhook200JSONResponse(webhookJSON(e)), err
@@ -58,13 +58,13 @@ func (s *Server) DeleteWebhook(ctx context.Context, r spec.DeleteWebhookRequestO
 	return spec.DeleteWebhook204Response{}, s.Webhooks.Delete(ctx, principal(ctx), r.Id)
 }
 
-// RotateWebhookSecret makes a new signing secret.
+// RotateWebhookSecret creates a new signing secret.
 func (s *Server) RotateWebhookSecret(ctx context.Context, r spec.RotateWebhookSecretRequestObject) (spec.RotateWebhookSecretResponseObject, error) {
 	e, plain, err := s.Webhooks.Rotate(ctx, principal(ctx), r.Id)
 	return spec.RotateWebhookSecret200JSONResponse(withSecret(e, plain)), err
 }
 
-// TestWebhook sends an event to try an endpoint.
+// TestWebhook sends a test event to an endpoint.
 func (s *Server) TestWebhook(ctx context.Context, r spec.TestWebhookRequestObject) (spec.TestWebhookResponseObject, error) {
 	d, err := s.Webhooks.Test(ctx, principal(ctx), r.Id)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) TestWebhook(ctx context.Context, r spec.TestWebhookRequestObjec
 	return spec.TestWebhook202JSONResponse(out), err
 }
 
-// ListWebhookDeliveries lists what was and is to be sent to an endpoint.
+// ListWebhookDeliveries lists deliveries of an endpoint.
 func (s *Server) ListWebhookDeliveries(ctx context.Context, r spec.ListWebhookDeliveriesRequestObject) (spec.ListWebhookDeliveriesResponseObject, error) {
 	f := webhook.DeliveryFilter{WorkspaceID: principal(ctx).WorkspaceID, EndpointID: r.Id, Before: r.Params.Cursor, Limit: defaultPage}
 	if r.Params.Status != nil {
@@ -114,7 +114,7 @@ func (s *Server) RedeliverWebhook(ctx context.Context, r spec.RedeliverWebhookRe
 	return spec.RedeliverWebhook202JSONResponse(out), err
 }
 
-// RedeliverDeadWebhooks sends all dead deliveries of an endpoint again.
+// RedeliverDeadWebhooks makes all dead deliveries of an endpoint due at once.
 func (s *Server) RedeliverDeadWebhooks(ctx context.Context, r spec.RedeliverDeadWebhooksRequestObject) (spec.RedeliverDeadWebhooksResponseObject, error) {
 	n, err := s.Webhooks.RedeliverDead(ctx, principal(ctx), r.Id)
 	return spec.RedeliverDeadWebhooks202JSONResponse{Redelivered: n}, err

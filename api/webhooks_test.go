@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
@@ -31,10 +32,11 @@ func TestAWebhooksSecretIsShownOnce(t *testing.T) {
 	a := s.send("POST", webhooksPath, object{"url": "https://Hooks.example/dateline", "description": "Bot", "types": []string{"post.posted", "post.failed", "post.posted"}})
 	var made spec.WebhookWithSecret
 	s.decode(a, 201, &made)
-	if a.Header.Get("Location") != webhooksPath+"/"+made.Webhook.Id.String() || !strings.HasPrefix(made.Secret, "whsec_") || made.Webhook.Url != "https://hooks.example/dateline" ||
-		fmt.Sprint(made.Webhook.Types) != "[post.failed post.posted]" || made.Webhook.Status != "enabled" {
-		t.Errorf("%v %+v", a.Header, made)
-	}
+	require.Equal(t, webhooksPath+"/"+made.Webhook.Id.String(), a.Header.Get("Location"))
+	require.True(t, strings.HasPrefix(made.Secret, "whsec_"))
+	require.Equal(t, "https://hooks.example/dateline", made.Webhook.Url)
+	require.Equal(t, "[post.failed post.posted]", fmt.Sprint(made.Webhook.Types))
+	require.Equal(t, spec.WebhookStatus("enabled"), made.Webhook.Status)
 	path := webhooksPath + "/" + made.Webhook.Id.String()
 	for _, read := range []answer{s.send("GET", path, nil), s.send("GET", webhooksPath, nil), s.send("PATCH", path, object{"description": "Other"})} {
 		if read.StatusCode != http.StatusOK || strings.Contains(string(read.body), made.Secret) || !strings.Contains(string(read.body), made.Webhook.Id.String()) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
 	"dateline/internal/ops/archive"
@@ -59,9 +60,12 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 		t.Fatalf("%d %s", answer.StatusCode, raw)
 	}
 	e = s.export(at)
-	if e.Status != "done" || e.Url == nil || e.Bytes == nil || *e.Bytes != int64(len(raw)) || e.Rows["posts"] != 1 || e.ExpiresAt == nil {
-		t.Fatalf("%+v", e)
-	}
+	require.Equal(t, spec.WorkspaceExportStatus("done"), e.Status)
+	require.NotNil(t, e.Url)
+	require.NotNil(t, e.Bytes)
+	require.Equal(t, int64(len(raw)), *e.Bytes)
+	require.Equal(t, int64(1), e.Rows["posts"])
+	require.NotNil(t, e.ExpiresAt)
 	linked, err := http.Get(*e.Url)
 	s.Must(err)
 	body, err := io.ReadAll(linked.Body)

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// streamRest is the least time between two looks at a workspace: notices
-	// come as often as posts go out, of every workspace.
+	// streamRest is the minimum time between two reads: notifications arrive for every
+	// published post of every workspace.
 	streamRest = 100 * time.Millisecond
-	// streamSettle is how soon a stream looks again for events whose turn has
-	// not come, because an earlier transaction still runs; doubled each time.
+	// streamSettle is the delay before reading again events that wait for an earlier
+	// transaction; doubled each time.
 	streamSettle = 20 * time.Millisecond
 )
 
-// WorkspaceEvents streams what happens in the workspace from now on, or behind
-// the event that the reader saw last.
+// WorkspaceEvents streams events of the workspace from now on, or after the client's
+// Last-Event-ID.
 func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequestObject) (spec.WorkspaceEventsResponseObject, error) {
 	e := workspaceStream{ctx: ctx, server: s, filter: post.EventFilter{WorkspaceID: principal(ctx).WorkspaceID, AccountID: r.Params.Account}}
 	if r.Params.Type != nil {
@@ -66,11 +66,10 @@ type workspaceStream struct {
 	after  post.EventCursor
 }
 
-// VisitWorkspaceEventsResponse writes events until the reader goes away. An id
-// without data moves the reader's Last-Event-ID and shows nothing, see "event
-// stream interpretation" in the HTML standard; so a reader that comes back
-// before the first event has missed none, and one that wants few events does
-// not make us look through all others again.
+// VisitWorkspaceEventsResponse writes events until the client disconnects. An id without
+// data updates the client's Last-Event-ID without an event (HTML standard, "event stream
+// interpretation"). So a client that reconnects before the first event misses none, and a
+// client with a filter does not cause all other events to be read again.
 func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) error {
 	flush := begin(w)
 	defer endStream(e.ctx, w)
@@ -88,7 +87,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 			e.server.Log.Warn("an event stream was interrupted", "workspace_id", e.filter.WorkspaceID, "error", err)
 		}
 		if err != nil || flush() != nil {
-			return nil // the status is sent; the reader comes back with Last-Event-ID
+			return nil // the status is sent; the client reconnects with Last-Event-ID
 		}
 		if settle = min(settle*2, time.Second); e.after != before || !more {
 			settle = streamSettle
@@ -113,8 +112,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 	}
 }
 
-// write sends what is new. more says that there is something that cannot be
-// sent yet.
+// write sends new events. more means that there are events that cannot be sent yet.
 func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 	for {
 		events, next, more, err := e.server.Store.WorkspaceEvents(e.ctx, e.filter, e.after, streamBatch)

@@ -7,7 +7,7 @@ import (
 	"dateline/internal/identity/workspace"
 )
 
-// GetMe says who asks.
+// GetMe returns the principal of the request.
 func (s *Server) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.GetMeResponseObject, error) {
 	who := principal(ctx)
 	user, err := s.Store.User(ctx, who.UserID)
@@ -25,7 +25,7 @@ func (s *Server) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.Get
 	return me, nil
 }
 
-// GetWorkspace reads the workspace.
+// GetWorkspace returns the workspace.
 func (s *Server) GetWorkspace(ctx context.Context, _ spec.GetWorkspaceRequestObject) (spec.GetWorkspaceResponseObject, error) {
 	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
 	return spec.GetWorkspace200JSONResponse(workspaceJSON(w)), err
@@ -38,7 +38,7 @@ func (s *Server) UpdateWorkspace(ctx context.Context, r spec.UpdateWorkspaceRequ
 	return spec.UpdateWorkspace200JSONResponse(workspaceJSON(w)), err
 }
 
-// ListWorkspaces lists the workspaces of who asks.
+// ListWorkspaces lists the workspaces of the user.
 func (s *Server) ListWorkspaces(ctx context.Context, _ spec.ListWorkspacesRequestObject) (spec.ListWorkspacesResponseObject, error) {
 	list, err := s.Store.WorkspacesOf(ctx, principal(ctx).UserID)
 	out := spec.ListWorkspaces200JSONResponse{Workspaces: []spec.MyWorkspace{}}
@@ -48,7 +48,7 @@ func (s *Server) ListWorkspaces(ctx context.Context, _ spec.ListWorkspacesReques
 	return out, err
 }
 
-// CreateWorkspace makes another workspace.
+// CreateWorkspace creates another workspace.
 func (s *Server) CreateWorkspace(ctx context.Context, r spec.CreateWorkspaceRequestObject) (spec.CreateWorkspaceResponseObject, error) {
 	who := principal(ctx)
 	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "workspace of "+who.UserID.String(), r.Body)

@@ -108,7 +108,7 @@ func TestAReaderIsCounted(t *testing.T) {
 	db := d.database()
 	var views, filtered int64
 	e2etest.Eventually(t, 150*time.Second, "the flush to Postgres", func() bool {
-		ask := "select coalesce((select sum(views) from view_pages where page = '/flood'), 0), coalesce((select sum(count) from view_filtered where page = '/flood' and reason = 'crawler'), 0)"
+		ask := "select coalesce((select sum(views) from view_pages where page = '/flood'), 0), coalesce((select sum(count) from view_filtered f join view_pages p on p.id = f.page_id where p.page = '/flood' and f.reason = 'crawler'), 0)"
 		if err := db.QueryRow(t.Context(), ask).Scan(&views, &filtered); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
 )
 
 func built() Page {
@@ -65,10 +67,11 @@ func TestAssets_AreImmutable(t *testing.T) {
 		{"/assets/style.css", "gzip", "text/css; charset=utf-8", "", "plain"},
 	} {
 		a := get(t, built(), want.address, "Accept-Encoding", want.accept)
-		if a.Code != http.StatusOK || !strings.Contains(a.Header().Get("Cache-Control"), "immutable") || a.Header().Get("Content-Type") != want.kind ||
-			a.Header().Get("Content-Encoding") != want.coding || a.Body.String() != want.text {
-			t.Errorf("%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
-		}
+		require.Equal(t, http.StatusOK, a.Code, "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
+		require.Contains(t, a.Header().Get("Cache-Control"), "immutable", "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
+		require.Equal(t, want.kind, a.Header().Get("Content-Type"), "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
+		require.Equal(t, want.coding, a.Header().Get("Content-Encoding"), "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
+		require.Equal(t, want.text, a.Body.String(), "%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
 	}
 	for _, address := range []string{"/assets/none.js", "/assets/", "/assets/sub", "/assets/../index.html.bak"} {
 		if a := get(t, built(), address); a.Code == http.StatusOK && strings.Contains(a.Header().Get("Cache-Control"), "immutable") {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
 	"dateline/activities"
@@ -203,9 +204,12 @@ func TestEveryEventIsDeliveredOnceAndSigned(t *testing.T) {
 				Error     *struct{ Class string }
 			}
 		}
-		if err := json.Unmarshal([]byte(r.body), &p); err != nil || p.Timestamp.IsZero() || p.Data.AccountID != desk.ID || p.Data.Network != "mastodon" || ids[r.id] {
-			t.Errorf("%v: %+v", err, r)
-		}
+		err := json.Unmarshal([]byte(r.body), &p)
+		require.NoError(t, err, "%v: %+v", err, r)
+		require.False(t, p.Timestamp.IsZero(), "%v: %+v", err, r)
+		require.Equal(t, desk.ID, p.Data.AccountID, "%v: %+v", err, r)
+		require.Equal(t, "mastodon", p.Data.Network, "%v: %+v", err, r)
+		require.False(t, ids[r.id], "%v: %+v", err, r)
 		ids[r.id] = true
 		switch p.Type {
 		case "account.needs_reconnect":
@@ -375,9 +379,12 @@ func TestRedirectsArePutDownAsFailures(t *testing.T) {
 		r := newReceiver(t, status)
 		r.header.Set("Location", there.URL)
 		e, _ := o.endpoint(r.URL)
-		if step, d := o.try(e); step.Done || step.Wait < 5*time.Second || step.Wait > 6*time.Second || d.Status != webhook.Pending || !strings.Contains(d.LastError, "redirects are not followed") {
-			t.Errorf("%d: %+v %+v", status, step, d)
-		}
+		step, d := o.try(e)
+		require.False(t, step.Done, "%d: %+v %+v", status, step, d)
+		require.GreaterOrEqual(t, step.Wait, 5*time.Second, "%d: %+v %+v", status, step, d)
+		require.LessOrEqual(t, step.Wait, 6*time.Second, "%d: %+v %+v", status, step, d)
+		require.Equal(t, webhook.Pending, d.Status, "%d: %+v %+v", status, step, d)
+		require.Contains(t, d.LastError, "redirects are not followed", "%d: %+v %+v", status, step, d)
 	}
 	if n := len(there.all()); n != 0 {
 		t.Errorf("%d redirects were followed", n)

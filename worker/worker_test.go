@@ -3,13 +3,13 @@ package worker
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
@@ -73,11 +73,12 @@ func TestEnsureSchedules(t *testing.T) {
 		t.Helper()
 		d := describe()
 		action, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction)
-		if !ok || action.Workflow != workflows.ReconcilePostsWorkflow || action.TaskQueue != workflows.PostQueue ||
-			!slices.Equal(d.Schedule.Spec.Intervals, want.Spec.Intervals) || d.Schedule.Policy.Overlap != enumspb.SCHEDULE_OVERLAP_POLICY_SKIP ||
-			d.Schedule.Policy.CatchupWindow != want.CatchupWindow {
-			t.Errorf("%s: %+v with %+v and %+v", when, d.Schedule.Spec, d.Schedule.Policy, d.Schedule.Action)
-		}
+		require.True(t, ok)
+		require.Equal(t, workflows.ReconcilePostsWorkflow, action.Workflow)
+		require.Equal(t, workflows.PostQueue, action.TaskQueue)
+		require.Equal(t, want.Spec.Intervals, d.Schedule.Spec.Intervals)
+		require.Equal(t, enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, d.Schedule.Policy.Overlap)
+		require.Equal(t, want.CatchupWindow, d.Schedule.Policy.CatchupWindow)
 	}
 	wantIntact("created")
 	// Nothing polls, so the run that creating triggers stays.

@@ -12,7 +12,6 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -129,6 +128,30 @@ func (e AuditActorType) Valid() bool {
 	case AuditActorTypeOperator:
 		return true
 	case AuditActorTypeUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BlueskyOptionsLabels.
+const (
+	GraphicMedia BlueskyOptionsLabels = "graphic-media"
+	Nudity       BlueskyOptionsLabels = "nudity"
+	Porn         BlueskyOptionsLabels = "porn"
+	Sexual       BlueskyOptionsLabels = "sexual"
+)
+
+// Valid indicates whether the value is a known member of the BlueskyOptionsLabels enum.
+func (e BlueskyOptionsLabels) Valid() bool {
+	switch e {
+	case GraphicMedia:
+		return true
+	case Nudity:
+		return true
+	case Porn:
+		return true
+	case Sexual:
 		return true
 	default:
 		return false
@@ -324,6 +347,117 @@ func (e HitType) Valid() bool {
 	case HitTypeConversion:
 		return true
 	case HitTypeView:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InstagramOptionsKind.
+const (
+	InstagramOptionsKindFeed  InstagramOptionsKind = "feed"
+	InstagramOptionsKindReel  InstagramOptionsKind = "reel"
+	InstagramOptionsKindStory InstagramOptionsKind = "story"
+)
+
+// Valid indicates whether the value is a known member of the InstagramOptionsKind enum.
+func (e InstagramOptionsKind) Valid() bool {
+	switch e {
+	case InstagramOptionsKindFeed:
+		return true
+	case InstagramOptionsKindReel:
+		return true
+	case InstagramOptionsKindStory:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LinkedInOptionsPollDurationDays.
+const (
+	N1  LinkedInOptionsPollDurationDays = 1
+	N14 LinkedInOptionsPollDurationDays = 14
+	N3  LinkedInOptionsPollDurationDays = 3
+	N7  LinkedInOptionsPollDurationDays = 7
+)
+
+// Valid indicates whether the value is a known member of the LinkedInOptionsPollDurationDays enum.
+func (e LinkedInOptionsPollDurationDays) Valid() bool {
+	switch e {
+	case N1:
+		return true
+	case N14:
+		return true
+	case N3:
+		return true
+	case N7:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LinkedInOptionsVisibility.
+const (
+	LinkedInOptionsVisibilityConnections LinkedInOptionsVisibility = "connections"
+	LinkedInOptionsVisibilityLoggedIn    LinkedInOptionsVisibility = "logged_in"
+	LinkedInOptionsVisibilityPublic      LinkedInOptionsVisibility = "public"
+)
+
+// Valid indicates whether the value is a known member of the LinkedInOptionsVisibility enum.
+func (e LinkedInOptionsVisibility) Valid() bool {
+	switch e {
+	case LinkedInOptionsVisibilityConnections:
+		return true
+	case LinkedInOptionsVisibilityLoggedIn:
+		return true
+	case LinkedInOptionsVisibilityPublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MastodonOptionsQuotePolicy.
+const (
+	MastodonOptionsQuotePolicyFollowers MastodonOptionsQuotePolicy = "followers"
+	MastodonOptionsQuotePolicyNobody    MastodonOptionsQuotePolicy = "nobody"
+	MastodonOptionsQuotePolicyPublic    MastodonOptionsQuotePolicy = "public"
+)
+
+// Valid indicates whether the value is a known member of the MastodonOptionsQuotePolicy enum.
+func (e MastodonOptionsQuotePolicy) Valid() bool {
+	switch e {
+	case MastodonOptionsQuotePolicyFollowers:
+		return true
+	case MastodonOptionsQuotePolicyNobody:
+		return true
+	case MastodonOptionsQuotePolicyPublic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MastodonOptionsVisibility.
+const (
+	MastodonOptionsVisibilityDirect   MastodonOptionsVisibility = "direct"
+	MastodonOptionsVisibilityPrivate  MastodonOptionsVisibility = "private"
+	MastodonOptionsVisibilityPublic   MastodonOptionsVisibility = "public"
+	MastodonOptionsVisibilityUnlisted MastodonOptionsVisibility = "unlisted"
+)
+
+// Valid indicates whether the value is a known member of the MastodonOptionsVisibility enum.
+func (e MastodonOptionsVisibility) Valid() bool {
+	switch e {
+	case MastodonOptionsVisibilityDirect:
+		return true
+	case MastodonOptionsVisibilityPrivate:
+		return true
+	case MastodonOptionsVisibilityPublic:
+		return true
+	case MastodonOptionsVisibilityUnlisted:
 		return true
 	default:
 		return false
@@ -876,6 +1010,51 @@ func (e TaskQueueKind) Valid() bool {
 	}
 }
 
+// Defines values for TelegramOptionsLinkPreviewSize.
+const (
+	Large TelegramOptionsLinkPreviewSize = "large"
+	Small TelegramOptionsLinkPreviewSize = "small"
+)
+
+// Valid indicates whether the value is a known member of the TelegramOptionsLinkPreviewSize enum.
+func (e TelegramOptionsLinkPreviewSize) Valid() bool {
+	switch e {
+	case Large:
+		return true
+	case Small:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ThreadsOptionsReplyControl.
+const (
+	AccountsYouFollow    ThreadsOptionsReplyControl = "accounts_you_follow"
+	Everyone             ThreadsOptionsReplyControl = "everyone"
+	FollowersOnly        ThreadsOptionsReplyControl = "followers_only"
+	MentionedOnly        ThreadsOptionsReplyControl = "mentioned_only"
+	ParentPostAuthorOnly ThreadsOptionsReplyControl = "parent_post_author_only"
+)
+
+// Valid indicates whether the value is a known member of the ThreadsOptionsReplyControl enum.
+func (e ThreadsOptionsReplyControl) Valid() bool {
+	switch e {
+	case AccountsYouFollow:
+		return true
+	case Everyone:
+		return true
+	case FollowersOnly:
+		return true
+	case MentionedOnly:
+		return true
+	case ParentPostAuthorOnly:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UniqueMethod.
 const (
 	Bitmap      UniqueMethod = "bitmap"
@@ -1026,6 +1205,21 @@ func (e WebhookUpdateStatus) Valid() bool {
 	}
 }
 
+// Defines values for When.
+const (
+	NextFree When = "next_free"
+)
+
+// Valid indicates whether the value is a known member of the When enum.
+func (e When) Valid() bool {
+	switch e {
+	case NextFree:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WorkspaceExportStatus.
 const (
 	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
@@ -1047,6 +1241,30 @@ func (e WorkspaceExportStatus) Valid() bool {
 	case WorkspaceExportStatusPending:
 		return true
 	case WorkspaceExportStatusRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for XOptionsReplySettings.
+const (
+	Following   XOptionsReplySettings = "following"
+	Mentioned   XOptionsReplySettings = "mentioned"
+	Subscribers XOptionsReplySettings = "subscribers"
+	Verified    XOptionsReplySettings = "verified"
+)
+
+// Valid indicates whether the value is a known member of the XOptionsReplySettings enum.
+func (e XOptionsReplySettings) Valid() bool {
+	switch e {
+	case Following:
+		return true
+	case Mentioned:
+		return true
+	case Subscribers:
+		return true
+	case Verified:
 		return true
 	default:
 		return false
@@ -1291,6 +1509,29 @@ type AccountFitness struct {
 
 	// Reasons Why it does not fit, or why that is not known.
 	Reasons []FitnessReason `json:"reasons"`
+}
+
+// AccountGroup Accounts that publish together. Its weekly slots are its queue.
+type AccountGroup struct {
+	Accounts  []openapi_types.UUID `json:"accounts"`
+	Color     string               `json:"color"`
+	CreatedAt time.Time            `json:"created_at"`
+	Id        openapi_types.UUID   `json:"id"`
+	Name      string               `json:"name"`
+	Slots     []QueueSlot          `json:"slots"`
+
+	// TimeZone IANA name; slots are on its wall clock.
+	TimeZone  string    `json:"time_zone"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AccountGroupEdit defines model for AccountGroupEdit.
+type AccountGroupEdit struct {
+	Accounts *[]openapi_types.UUID `json:"accounts,omitempty"`
+	Color    *string               `json:"color,omitempty"`
+	Name     *string               `json:"name,omitempty"`
+	Slots    *[]QueueSlot          `json:"slots,omitempty"`
+	TimeZone *string               `json:"time_zone,omitempty"`
 }
 
 // AccountHealth defines model for AccountHealth.
@@ -1561,6 +1802,27 @@ type Backlog struct {
 	Scheduled         int64 `json:"scheduled"`
 }
 
+// BlueskyOptions Options of a post on Bluesky. Gates are written in the same commit as the post.
+type BlueskyOptions struct {
+	// Labels Content labels that the author sets.
+	Labels *[]BlueskyOptionsLabels `json:"labels,omitempty"`
+
+	// Languages BCP 47 codes, in place of the post's language.
+	Languages *[]string `json:"languages,omitempty"`
+
+	// NoQuotes Nobody can quote the post.
+	NoQuotes *bool `json:"no_quotes,omitempty"`
+
+	// Quote Address of the post to quote, https://bsky.app/profile/…/post/… or at://…
+	Quote *string `json:"quote,omitempty"`
+
+	// WhoCanReply `nobody`, or any of `mentioned`, `followers`, `following` and at:// addresses of lists. Left out: everyone.
+	WhoCanReply *[]string `json:"who_can_reply,omitempty"`
+}
+
+// BlueskyOptionsLabels defines model for BlueskyOptions.Labels.
+type BlueskyOptionsLabels string
+
 // BrowserSession defines model for BrowserSession.
 type BrowserSession struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1598,8 +1860,14 @@ type BulkPost struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 
 	// Id Ignored.
-	Id        *string              `json:"id,omitempty"`
-	Language  *string              `json:"language,omitempty"`
+	Id       *string `json:"id,omitempty"`
+	Language *string `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
 	Overrides *map[string]Override `json:"overrides,omitempty"`
 
 	// PostedAt Ignored.
@@ -1776,6 +2044,32 @@ type Disconnection struct {
 	Revoked bool `json:"revoked"`
 }
 
+// DiscordOptions Options of a message on Discord (https://docs.discord.com/developers/resources/message#create-message).
+type DiscordOptions struct {
+	// Embed A card below the text. It needs a title, a description or an image.
+	Embed *struct {
+		Color       *string `json:"color,omitempty"`
+		Description *string `json:"description,omitempty"`
+		Footer      *string `json:"footer,omitempty"`
+		ImageUrl    *string `json:"image_url,omitempty"`
+		Title       *string `json:"title,omitempty"`
+		Url         *string `json:"url,omitempty"`
+	} `json:"embed,omitempty"`
+
+	// Forum In a forum or media channel: the message opens a post with this title. It takes no thread.
+	Forum *struct {
+		// Tags Ids of the channel's tags.
+		Tags  *[]string `json:"tags,omitempty"`
+		Title string    `json:"title"`
+	} `json:"forum,omitempty"`
+
+	// Silent Notify nobody.
+	Silent *bool `json:"silent,omitempty"`
+
+	// SuppressEmbeds Show no cards of links.
+	SuppressEmbeds *bool `json:"suppress_embeds,omitempty"`
+}
+
 // Domain defines model for Domain.
 type Domain struct {
 	Bytes int64 `json:"bytes"`
@@ -1888,9 +2182,14 @@ type DomainUpdate struct {
 
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
+	QueueGroupId *string `json:"queue_group_id,omitempty"`
+
 	// ScheduledTime Without it, the time that the draft has.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 	TimeZone      *string `json:"time_zone,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // Engagement defines model for Engagement.
@@ -2159,6 +2458,27 @@ type ImportedWorkspace struct {
 	Skipped []string `json:"skipped"`
 }
 
+// InstagramOptions Options of a post on Instagram. Replies are comments and have none.
+type InstagramOptions struct {
+	// Collaborators User names that are invited as co-authors.
+	Collaborators *[]string `json:"collaborators,omitempty"`
+
+	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
+	CoverMillis *int `json:"cover_millis,omitempty"`
+
+	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+	Kind *InstagramOptionsKind `json:"kind,omitempty"`
+
+	// LocationId Id of the place's Facebook Page.
+	LocationId *string `json:"location_id,omitempty"`
+
+	// ShareToFeed Whether a reel is also shown in the feed. Left out: it is.
+	ShareToFeed *bool `json:"share_to_feed,omitempty"`
+}
+
+// InstagramOptionsKind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
+type InstagramOptionsKind string
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
@@ -2184,11 +2504,83 @@ type Link struct {
 	Url       string              `json:"url"`
 }
 
+// LinkCard defines model for LinkCard.
+type LinkCard struct {
+	Description *string `json:"description,omitempty"`
+
+	// Image A small JPEG as a data URL.
+	Image *string `json:"image,omitempty"`
+
+	// Site Its host.
+	Site  string  `json:"site"`
+	Title *string `json:"title,omitempty"`
+	Url   string  `json:"url"`
+}
+
 // LinkList defines model for LinkList.
 type LinkList struct {
 	Links      []Link  `json:"links"`
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
+
+// LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
+type LinkedInOptions struct {
+	// NoReshare The post cannot be reshared.
+	NoReshare *bool `json:"no_reshare,omitempty"`
+
+	// Poll Takes a text and no attachments. It cannot be edited. LinkedIn forbids polls on politics and health.
+	Poll *struct {
+		Choices      []string                        `json:"choices"`
+		DurationDays LinkedInOptionsPollDurationDays `json:"duration_days"`
+		Question     string                          `json:"question"`
+	} `json:"poll,omitempty"`
+
+	// Visibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+	Visibility *LinkedInOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// LinkedInOptionsPollDurationDays defines model for LinkedInOptions.Poll.DurationDays.
+type LinkedInOptionsPollDurationDays int
+
+// LinkedInOptionsVisibility Who sees the post. Organizations publish to everyone. Left out: the account's setting.
+type LinkedInOptionsVisibility string
+
+// MastodonOptions Options of a post on Mastodon (https://docs.joinmastodon.org/methods/statuses/#create).
+type MastodonOptions struct {
+	// ContentWarning Shown in place of the text until it is opened. Counts towards the length.
+	ContentWarning *string `json:"content_warning,omitempty"`
+
+	// Language ISO 639 code of the text, in place of the post's language.
+	Language *string `json:"language,omitempty"`
+
+	// Poll Takes a text and no attachments.
+	Poll *struct {
+		// Choices At most 4 of 50 characters, unless the instance allows more.
+		Choices         []string `json:"choices"`
+		DurationMinutes int      `json:"duration_minutes"`
+
+		// HideTotals Show the counts only when the poll has ended.
+		HideTotals *bool `json:"hide_totals,omitempty"`
+
+		// Multiple More than one choice can be picked.
+		Multiple *bool `json:"multiple,omitempty"`
+	} `json:"poll,omitempty"`
+
+	// QuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
+	QuotePolicy *MastodonOptionsQuotePolicy `json:"quote_policy,omitempty"`
+
+	// Sensitive Blur the attachments.
+	Sensitive *bool `json:"sensitive,omitempty"`
+
+	// Visibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+	Visibility *MastodonOptionsVisibility `json:"visibility,omitempty"`
+}
+
+// MastodonOptionsQuotePolicy Who can quote the post (Mastodon 4.5). `private` and `direct` posts cannot be quoted.
+type MastodonOptionsQuotePolicy string
+
+// MastodonOptionsVisibility Who sees the post; `private` is followers only, `direct` only those who are mentioned. Left out: what the account has set.
+type MastodonOptionsVisibility string
 
 // Me defines model for Me.
 type Me struct {
@@ -2425,6 +2817,19 @@ type NetworkList struct {
 	Networks []Network `json:"networks"`
 }
 
+// NewAccountGroup defines model for NewAccountGroup.
+type NewAccountGroup struct {
+	Accounts []openapi_types.UUID `json:"accounts"`
+
+	// Color One of gray, red, pink, grape, violet, indigo, blue, cyan, teal, green, lime, yellow, orange.
+	Color *string      `json:"color,omitempty"`
+	Name  string       `json:"name"`
+	Slots *[]QueueSlot `json:"slots,omitempty"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
 // NewExport defines model for NewExport.
 type NewExport struct {
 	From time.Time `json:"from"`
@@ -2476,8 +2881,17 @@ type NewPost struct {
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
 
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options *PostOptions `json:"options,omitempty"`
+
 	// Overrides What differs on some accounts, by the account's id.
 	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// QueueGroupId The account group whose queue is meant. Without it, `when` means the smallest group with slots that has all accounts. With scheduled_time, the time must be one of its slots.
+	QueueGroupId *string `json:"queue_group_id,omitempty"`
 
 	// ScheduledTime When to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 on the wall clock of time_zone. Only a draft may be without.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
@@ -2493,6 +2907,9 @@ type NewPost struct {
 
 	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
 	TrackLinks *bool `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // NewSavedSearch defines model for NewSavedSearch.
@@ -2627,6 +3044,14 @@ type NewWorkspace struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// NextSlot Where the post would go in the queue of its accounts.
+type NextSlot struct {
+	At           time.Time          `json:"at"`
+	Name         string             `json:"name"`
+	QueueGroupId openapi_types.UUID `json:"queue_group_id"`
+	TimeZone     string             `json:"time_zone"`
+}
+
 // Occurrence defines model for Occurrence.
 type Occurrence struct {
 	// Occurrence Its time on the wall clock of the series.
@@ -2656,6 +3081,9 @@ type Override struct {
 
 	// Content Left out: the post's text. Empty: no text, which takes attachments.
 	Content *string `json:"content,omitempty"`
+
+	// Options Left out: the post's options. `{}`: none. Only those of the account's network are allowed.
+	Options *PostOptions `json:"options,omitempty"`
 
 	// Thread Left out: the post's thread. `[]`: no further segments.
 	Thread *Thread `json:"thread,omitempty"`
@@ -2776,12 +3204,21 @@ type Post struct {
 	Language          *string              `json:"language,omitempty"`
 
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
-	Occurrence *string    `json:"occurrence,omitempty"`
-	PostedAt   *time.Time `json:"posted_at,omitempty"`
+	Occurrence *string `json:"occurrence,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options  *PostOptions `json:"options,omitempty"`
+	PostedAt *time.Time   `json:"posted_at,omitempty"`
 
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
-	Price      *Price `json:"price,omitempty"`
-	RetryCount int    `json:"retry_count"`
+	Price *Price `json:"price,omitempty"`
+
+	// QueueGroupId The account group whose queue the post has a slot of. Absent: none.
+	QueueGroupId *openapi_types.UUID `json:"queue_group_id,omitempty"`
+	RetryCount   int                 `json:"retry_count"`
 
 	// ScheduledTime With the offset of time_zone. Absent from a draft without a time.
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
@@ -2820,21 +3257,40 @@ type PostEdit struct {
 	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
 	Language          *string   `json:"language,omitempty"`
 
+	// Options Replaces all options. `{}`: none.
+	Options *PostOptions `json:"options,omitempty"`
+
 	// Overrides By the account's id; null takes one back. Accounts that are not named keep theirs.
 	Overrides     *map[string]*Override `json:"overrides,omitempty"`
+	QueueGroupId  *string               `json:"queue_group_id,omitempty"`
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread     *Thread `json:"thread,omitempty"`
 	TimeZone   *string `json:"time_zone,omitempty"`
 	TrackLinks *bool   `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
+
+// PostOptions What the post asks of networks besides its text and attachments: for each network, an object of its
+// options, which apply to all accounts on that network. An option that the network, the account or the
+// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+type PostOptions = map[string]json.RawMessage
 
 // PostOverride What differs on this account, with the three states of Override: absent is inherited, empty is none.
 type PostOverride struct {
 	Attachments *[]openapi_types.UUID `json:"attachments,omitempty"`
 	Content     *string               `json:"content,omitempty"`
-	Thread      *[]PostSegment        `json:"thread,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options *PostOptions   `json:"options,omitempty"`
+	Thread  *[]PostSegment `json:"thread,omitempty"`
 }
 
 // PostPage defines model for PostPage.
@@ -2846,6 +3302,9 @@ type PostPage struct {
 
 // PostPreview defines model for PostPreview.
 type PostPreview struct {
+	// NextSlot Where the post would go in the queue of its accounts.
+	NextSlot *NextSlot `json:"next_slot,omitempty"`
+
 	// Price What networks bill for publishing, once, by the price list that the operator has set.
 	Price Price `json:"price"`
 
@@ -2902,17 +3361,27 @@ type PreviewedPost struct {
 	Content     *string   `json:"content,omitempty"`
 
 	// Draft It is still a draft: what a draft may lack is no problem.
-	Draft             *bool                `json:"draft,omitempty"`
-	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
-	Language          *string              `json:"language,omitempty"`
-	Overrides         *map[string]Override `json:"overrides,omitempty"`
-	ScheduledTime     *string              `json:"scheduled_time,omitempty"`
+	Draft             *bool   `json:"draft,omitempty"`
+	DropIfLateMinutes *int    `json:"drop_if_late_minutes,omitempty"`
+	Language          *string `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options       *PostOptions         `json:"options,omitempty"`
+	Overrides     *map[string]Override `json:"overrides,omitempty"`
+	QueueGroupId  *string              `json:"queue_group_id,omitempty"`
+	ScheduledTime *string              `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
 	TrackLinks     *bool   `json:"track_links,omitempty"`
+
+	// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+	When *When `json:"when,omitempty"`
 }
 
 // Price What networks bill for publishing, once, by the price list that the operator has set.
@@ -2960,6 +3429,15 @@ type PublishedSegment struct {
 	Segment int        `json:"segment"`
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
+}
+
+// QueueSlot A time of the week at which a queue publishes one post. When clocks skip it, it is that much later; when it comes twice, it is the first.
+type QueueSlot struct {
+	// Time Like 07:30.
+	Time string `json:"time"`
+
+	// Weekday 1 is Monday.
+	Weekday int `json:"weekday"`
 }
 
 // RateLimit defines model for RateLimit.
@@ -3447,12 +3925,18 @@ type SeriesStatus string
 // SeriesTemplate Every occurrence's post.
 type SeriesTemplate struct {
 	// Accounts Without it, those that are the default when an occurrence becomes a post.
-	Accounts          *[]string            `json:"accounts,omitempty"`
-	Attachments       *[]string            `json:"attachments,omitempty"`
-	Content           string               `json:"content"`
-	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
-	Language          *string              `json:"language,omitempty"`
-	Overrides         *map[string]Override `json:"overrides,omitempty"`
+	Accounts          *[]string `json:"accounts,omitempty"`
+	Attachments       *[]string `json:"attachments,omitempty"`
+	Content           string    `json:"content"`
+	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
+	Language          *string   `json:"language,omitempty"`
+
+	// Options What the post asks of networks besides its text and attachments: for each network, an object of its
+	// options, which apply to all accounts on that network. An option that the network, the account or the
+	// rest of the post does not allow is refused with 422, and the field is named; a draft may hold it. Options of the first
+	// segment apply to a whole thread where that makes sense: a visibility does, a poll does not.
+	Options   *PostOptions         `json:"options,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread     *Thread `json:"thread,omitempty"`
@@ -3550,6 +4034,15 @@ type SiteWithSecret struct {
 	// SecretKey For /v1/batch. Store it; it is not returned again.
 	SecretKey *string `json:"secret_key,omitempty"`
 	Site      Site    `json:"site"`
+}
+
+// SlotInstance defines model for SlotInstance.
+type SlotInstance struct {
+	At time.Time `json:"at"`
+
+	// PostId The post that has it. Absent: it is free.
+	PostId       *openapi_types.UUID `json:"post_id,omitempty"`
+	QueueGroupId openapi_types.UUID  `json:"queue_group_id"`
 }
 
 // SystemAlert defines model for SystemAlert.
@@ -3723,8 +4216,79 @@ type TaskQueue struct {
 // TaskQueueKind defines model for TaskQueue.Kind.
 type TaskQueueKind string
 
+// TelegramButton defines model for TelegramButton.
+type TelegramButton struct {
+	Text string `json:"text"`
+	Url  string `json:"url"`
+}
+
+// TelegramOptions Options of a message on Telegram (https://core.telegram.org/bots/api#sendmessage).
+type TelegramOptions struct {
+	// Buttons Rows of buttons below the message, each of which opens an address. Not with several attachments.
+	Buttons *[][]TelegramButton `json:"buttons,omitempty"`
+
+	// CaptionAbove Show the text above the attachments.
+	CaptionAbove *bool `json:"caption_above,omitempty"`
+	LinkPreview  *struct {
+		AboveText *bool                           `json:"above_text,omitempty"`
+		Disabled  *bool                           `json:"disabled,omitempty"`
+		Size      *TelegramOptionsLinkPreviewSize `json:"size,omitempty"`
+
+		// Url The page whose card is shown. Left out: that of the first link.
+		Url *string `json:"url,omitempty"`
+	} `json:"link_preview,omitempty"`
+
+	// Poll The text of the post is the question, of at most 300 characters. Takes no attachments.
+	Poll *struct {
+		Choices []string `json:"choices"`
+
+		// DurationMinutes Left out: until somebody closes it.
+		DurationMinutes *int `json:"duration_minutes,omitempty"`
+
+		// HideResults Show the counts only when the poll has ended.
+		HideResults *bool `json:"hide_results,omitempty"`
+		Multiple    *bool `json:"multiple,omitempty"`
+	} `json:"poll,omitempty"`
+
+	// Protected The message cannot be forwarded or saved.
+	Protected *bool `json:"protected,omitempty"`
+
+	// Silent Notify without a sound.
+	Silent *bool `json:"silent,omitempty"`
+
+	// Spoiler Hide the attachments until they are tapped.
+	Spoiler *bool `json:"spoiler,omitempty"`
+
+	// TopicId The topic of a group with topics.
+	TopicId *int64 `json:"topic_id,omitempty"`
+}
+
+// TelegramOptionsLinkPreviewSize defines model for TelegramOptions.LinkPreview.Size.
+type TelegramOptionsLinkPreviewSize string
+
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
+
+// ThreadsOptions Options of a post on Threads (https://developers.facebook.com/docs/threads/reference/publishing).
+type ThreadsOptions struct {
+	// Poll Takes no attachments.
+	Poll *struct {
+		Choices []string `json:"choices"`
+	} `json:"poll,omitempty"`
+	ReplyControl *ThreadsOptionsReplyControl `json:"reply_control,omitempty"`
+
+	// SpoilerMedia Blur the attachments.
+	SpoilerMedia *bool `json:"spoiler_media,omitempty"`
+
+	// SpoilerPhrases Parts of the text that are hidden until they are tapped.
+	SpoilerPhrases *[]string `json:"spoiler_phrases,omitempty"`
+
+	// Topic The topic, without # and without dots. Left out: the first hashtag of the text.
+	Topic *string `json:"topic,omitempty"`
+}
+
+// ThreadsOptionsReplyControl defines model for ThreadsOptions.ReplyControl.
+type ThreadsOptionsReplyControl string
 
 // Timeline defines model for Timeline.
 type Timeline struct {
@@ -4103,6 +4667,9 @@ type WebhookWithSecret struct {
 	Webhook Webhook `json:"webhook"`
 }
 
+// When In the place of scheduled_time: the next free slot of a queue, which no other post can get.
+type When string
+
 // Workspace defines model for Workspace.
 type Workspace struct {
 	// AuthorsNeedApproval Posts of authors require approval by an editor.
@@ -4170,6 +4737,24 @@ type WorkspaceUpdate struct {
 	Name                *string `json:"name,omitempty"`
 	TimeZone            *string `json:"time_zone,omitempty"`
 }
+
+// XOptions Options of a post on X (https://docs.x.com/x-api/posts/create-post).
+type XOptions struct {
+	MadeWithAi      *bool `json:"made_with_ai,omitempty"`
+	PaidPartnership *bool `json:"paid_partnership,omitempty"`
+
+	// Poll Takes a text and no attachments.
+	Poll *struct {
+		Choices         []string `json:"choices"`
+		DurationMinutes int      `json:"duration_minutes"`
+	} `json:"poll,omitempty"`
+
+	// ReplySettings Who can reply. Left out: everyone.
+	ReplySettings *XOptionsReplySettings `json:"reply_settings,omitempty"`
+}
+
+// XOptionsReplySettings Who can reply. Left out: everyone.
+type XOptionsReplySettings string
 
 // XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
 type XPaths = []string
@@ -4378,6 +4963,11 @@ type GetFeedParams struct {
 
 // GetFeedParamsFormat defines parameters for GetFeed.
 type GetFeedParamsFormat string
+
+// GetLinkCardParams defines parameters for GetLinkCard.
+type GetLinkCardParams struct {
+	Url string `form:"url" json:"url"`
+}
 
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
@@ -4605,6 +5195,12 @@ type PostTimelineParams struct {
 
 // PostTimelineParamsFormat defines parameters for PostTimeline.
 type PostTimelineParamsFormat string
+
+// ListQueueSlotsParams defines parameters for ListQueueSlots.
+type ListQueueSlotsParams struct {
+	From time.Time `form:"from" json:"from"`
+	To   time.Time `form:"to" json:"to"`
+}
 
 // CreateSavedSearchParams defines parameters for CreateSavedSearch.
 type CreateSavedSearchParams struct {
@@ -4873,14 +5469,17 @@ type CreateWorkspaceParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// SendHeartbeatTextBody defines parameters for SendHeartbeat.
-type SendHeartbeatTextBody = string
-
 // SchedulePostJSONRequestBody defines body for SchedulePost for application/json ContentType.
 type SchedulePostJSONRequestBody = NewPost
 
 // MakeAccountChoiceJSONRequestBody defines body for MakeAccountChoice for application/json ContentType.
 type MakeAccountChoiceJSONRequestBody = ChosenAccounts
+
+// CreateAccountGroupJSONRequestBody defines body for CreateAccountGroup for application/json ContentType.
+type CreateAccountGroupJSONRequestBody = NewAccountGroup
+
+// UpdateAccountGroupJSONRequestBody defines body for UpdateAccountGroup for application/json ContentType.
+type UpdateAccountGroupJSONRequestBody = AccountGroupEdit
 
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
@@ -5017,12 +5616,6 @@ type UpdateWorkspaceJSONRequestBody = WorkspaceUpdate
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = NewWorkspace
 
-// SendHeartbeatJSONRequestBody defines body for SendHeartbeat for application/json ContentType.
-type SendHeartbeatJSONRequestBody = Heartbeat
-
-// SendHeartbeatTextRequestBody defines body for SendHeartbeat for text/plain ContentType.
-type SendHeartbeatTextRequestBody = SendHeartbeatTextBody
-
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// SchedulePost Schedules a post (the short form of POST /api/v1/posts).
@@ -5034,6 +5627,18 @@ type ServerInterface interface {
 	// MakeAccountChoice Connects the accounts that are chosen.
 	// (POST /api/v1/account-choices/{id})
 	MakeAccountChoice(c *gin.Context, id openapi_types.UUID)
+	// ListAccountGroups Lists account groups with their queue slots.
+	// (GET /api/v1/account-groups)
+	ListAccountGroups(c *gin.Context)
+	// CreateAccountGroup Creates an account group.
+	// (POST /api/v1/account-groups)
+	CreateAccountGroup(c *gin.Context)
+	// DeleteAccountGroup Deletes an account group. Its posts stay scheduled.
+	// (DELETE /api/v1/account-groups/{id})
+	DeleteAccountGroup(c *gin.Context, id AccountID)
+	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
+	// (PATCH /api/v1/account-groups/{id})
+	UpdateAccountGroup(c *gin.Context, id AccountID)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
@@ -5160,6 +5765,9 @@ type ServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(c *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams)
+	// GetLinkCard Returns what networks show of a linked page.
+	// (GET /api/v1/link-card)
+	GetLinkCard(c *gin.Context, params GetLinkCardParams)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(c *gin.Context, params ListLinksParams)
@@ -5286,6 +5894,9 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
+	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
+	// (GET /api/v1/queue-slots)
+	ListQueueSlots(c *gin.Context, params ListQueueSlotsParams)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
@@ -5505,9 +6116,6 @@ type ServerInterface interface {
 	// Ready Readiness check of the engines and the worker.
 	// (GET /readyz)
 	Ready(c *gin.Context)
-	// SendHeartbeat Reports how long a view has been engaged and how far its page was scrolled.
-	// (POST /v1/heartbeat)
-	SendHeartbeat(c *gin.Context)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -5607,6 +6215,82 @@ func (siw *ServerInterfaceWrapper) MakeAccountChoice(c *gin.Context) {
 	}
 
 	siw.Handler.MakeAccountChoice(c, id)
+}
+
+// ListAccountGroups operation middleware
+func (siw *ServerInterfaceWrapper) ListAccountGroups(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListAccountGroups(c)
+}
+
+// CreateAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) CreateAccountGroup(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateAccountGroup(c)
+}
+
+// DeleteAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAccountGroup(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteAccountGroup(c, id)
+}
+
+// UpdateAccountGroup operation middleware
+func (siw *ServerInterfaceWrapper) UpdateAccountGroup(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateAccountGroup(c, id)
 }
 
 // ListAccounts operation middleware
@@ -6920,6 +7604,33 @@ func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 	}
 
 	siw.Handler.GetFeed(c, id, format, params)
+}
+
+// GetLinkCard operation middleware
+func (siw *ServerInterfaceWrapper) GetLinkCard(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLinkCardParams
+
+	// ------------- Required query parameter "url" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "url", c.Request.URL.Query(), &params.Url, runtime.BindQueryParameterOptions{Type: "string", Format: "uri"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter url: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetLinkCard(c, params)
 }
 
 // ListLinks operation middleware
@@ -8520,6 +9231,41 @@ func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
 	}
 
 	siw.Handler.PostTimeline(c, id, params)
+}
+
+// ListQueueSlots operation middleware
+func (siw *ServerInterfaceWrapper) ListQueueSlots(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListQueueSlotsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListQueueSlots(c, params)
 }
 
 // ListSavedSearches operation middleware
@@ -10729,19 +11475,6 @@ func (siw *ServerInterfaceWrapper) Ready(c *gin.Context) {
 	siw.Handler.Ready(c)
 }
 
-// SendHeartbeat operation middleware
-func (siw *ServerInterfaceWrapper) SendHeartbeat(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.SendHeartbeat(c)
-}
-
 // GinServerOptions provides options for the Gin server.
 type GinServerOptions struct {
 	BaseURL      string
@@ -10776,6 +11509,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
 	router.POST(options.BaseURL+"/api/v1/posts/preview", wrapper.PreviewPost)
+	router.GET(options.BaseURL+"/api/v1/link-card", wrapper.GetLinkCard)
 	router.GET(options.BaseURL+"/api/v1/posts/export", wrapper.ExportPosts)
 	router.GET(options.BaseURL+"/api/v1/series", wrapper.ListSeries)
 	router.POST(options.BaseURL+"/api/v1/series", wrapper.CreateSeries)
@@ -10811,6 +11545,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.StartConnection)
 	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
 	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
+	router.GET(options.BaseURL+"/api/v1/account-groups", wrapper.ListAccountGroups)
+	router.POST(options.BaseURL+"/api/v1/account-groups", wrapper.CreateAccountGroup)
+	router.DELETE(options.BaseURL+"/api/v1/account-groups/:id", wrapper.DeleteAccountGroup)
+	router.PATCH(options.BaseURL+"/api/v1/account-groups/:id", wrapper.UpdateAccountGroup)
+	router.GET(options.BaseURL+"/api/v1/queue-slots", wrapper.ListQueueSlots)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
 	router.PATCH(options.BaseURL+"/api/v1/accounts/:id", wrapper.ChangeAccount)
 	router.POST(options.BaseURL+"/api/v1/accounts/:id/check", wrapper.CheckAccount)
@@ -10929,7 +11668,6 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
-	router.POST(options.BaseURL+"/v1/heartbeat", wrapper.SendHeartbeat)
 }
 
 type CreatedResponseHeaders struct {
@@ -11108,6 +11846,174 @@ type MakeAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response MakeAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitMakeAccountChoiceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAccountGroupsRequestObject struct {
+}
+
+type ListAccountGroupsResponseObject interface {
+	VisitListAccountGroupsResponse(w http.ResponseWriter) error
+}
+
+type ListAccountGroups200JSONResponse struct {
+	Groups []AccountGroup `json:"groups"`
+}
+
+func (response ListAccountGroups200JSONResponse) VisitListAccountGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAccountGroupsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAccountGroupsdefaultApplicationProblemPlusJSONResponse) VisitListAccountGroupsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAccountGroupRequestObject struct {
+	Body *CreateAccountGroupJSONRequestBody
+}
+
+type CreateAccountGroupResponseObject interface {
+	VisitCreateAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type CreateAccountGroup201JSONResponse AccountGroup
+
+func (response CreateAccountGroup201JSONResponse) VisitCreateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response CreateAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitCreateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteAccountGroupRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type DeleteAccountGroupResponseObject interface {
+	VisitDeleteAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type DeleteAccountGroup204Response struct {
+}
+
+func (response DeleteAccountGroup204Response) VisitDeleteAccountGroupResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response DeleteAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitDeleteAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAccountGroupRequestObject struct {
+	Id   AccountID `json:"id"`
+	Body *UpdateAccountGroupJSONRequestBody
+}
+
+type UpdateAccountGroupResponseObject interface {
+	VisitUpdateAccountGroupResponse(w http.ResponseWriter) error
+}
+
+type UpdateAccountGroup200JSONResponse AccountGroup
+
+func (response UpdateAccountGroup200JSONResponse) VisitUpdateAccountGroupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response UpdateAccountGroupdefaultApplicationProblemPlusJSONResponse) VisitUpdateAccountGroupResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13063,6 +13969,49 @@ type GetFeeddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetFeeddefaultApplicationProblemPlusJSONResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkCardRequestObject struct {
+	Params GetLinkCardParams
+}
+
+type GetLinkCardResponseObject interface {
+	VisitGetLinkCardResponse(w http.ResponseWriter) error
+}
+
+type GetLinkCard200JSONResponse LinkCard
+
+func (response GetLinkCard200JSONResponse) VisitGetLinkCardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkCarddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetLinkCarddefaultApplicationProblemPlusJSONResponse) VisitGetLinkCardResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15127,6 +16076,51 @@ type PostTimelinedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostTimelineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQueueSlotsRequestObject struct {
+	Params ListQueueSlotsParams
+}
+
+type ListQueueSlotsResponseObject interface {
+	VisitListQueueSlotsResponse(w http.ResponseWriter) error
+}
+
+type ListQueueSlots200JSONResponse struct {
+	Slots []SlotInstance `json:"slots"`
+}
+
+func (response ListQueueSlots200JSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListQueueSlotsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListQueueSlotsdefaultApplicationProblemPlusJSONResponse) VisitListQueueSlotsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18426,44 +19420,6 @@ func (response Ready503JSONResponse) VisitReadyResponse(w http.ResponseWriter) e
 	return err
 }
 
-type SendHeartbeatRequestObject struct {
-	JSONBody *SendHeartbeatJSONRequestBody
-	TextBody *SendHeartbeatTextRequestBody
-}
-
-type SendHeartbeatResponseObject interface {
-	VisitSendHeartbeatResponse(w http.ResponseWriter) error
-}
-
-type SendHeartbeat202Response struct {
-}
-
-func (response SendHeartbeat202Response) VisitSendHeartbeatResponse(w http.ResponseWriter) error {
-	w.WriteHeader(202)
-	return nil
-}
-
-type SendHeartbeatdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response SendHeartbeatdefaultApplicationProblemPlusJSONResponse) VisitSendHeartbeatResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// SchedulePost Schedules a post (the short form of POST /api/v1/posts).
@@ -18475,6 +19431,18 @@ type StrictServerInterface interface {
 	// MakeAccountChoice Connects the accounts that are chosen.
 	// (POST /api/v1/account-choices/{id})
 	MakeAccountChoice(ctx context.Context, request MakeAccountChoiceRequestObject) (MakeAccountChoiceResponseObject, error)
+	// ListAccountGroups Lists account groups with their queue slots.
+	// (GET /api/v1/account-groups)
+	ListAccountGroups(ctx context.Context, request ListAccountGroupsRequestObject) (ListAccountGroupsResponseObject, error)
+	// CreateAccountGroup Creates an account group.
+	// (POST /api/v1/account-groups)
+	CreateAccountGroup(ctx context.Context, request CreateAccountGroupRequestObject) (CreateAccountGroupResponseObject, error)
+	// DeleteAccountGroup Deletes an account group. Its posts stay scheduled.
+	// (DELETE /api/v1/account-groups/{id})
+	DeleteAccountGroup(ctx context.Context, request DeleteAccountGroupRequestObject) (DeleteAccountGroupResponseObject, error)
+	// UpdateAccountGroup Updates an account group. Posts that have a slot keep their time.
+	// (PATCH /api/v1/account-groups/{id})
+	UpdateAccountGroup(ctx context.Context, request UpdateAccountGroupRequestObject) (UpdateAccountGroupResponseObject, error)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
@@ -18601,6 +19569,9 @@ type StrictServerInterface interface {
 	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
 	GetFeed(ctx context.Context, request GetFeedRequestObject) (GetFeedResponseObject, error)
+	// GetLinkCard Returns what networks show of a linked page.
+	// (GET /api/v1/link-card)
+	GetLinkCard(ctx context.Context, request GetLinkCardRequestObject) (GetLinkCardResponseObject, error)
 	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
@@ -18727,6 +19698,9 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
+	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
+	// (GET /api/v1/queue-slots)
+	ListQueueSlots(ctx context.Context, request ListQueueSlotsRequestObject) (ListQueueSlotsResponseObject, error)
 	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
@@ -18946,9 +19920,6 @@ type StrictServerInterface interface {
 	// Ready Readiness check of the engines and the worker.
 	// (GET /readyz)
 	Ready(ctx context.Context, request ReadyRequestObject) (ReadyResponseObject, error)
-	// SendHeartbeat Reports how long a view has been engaged and how far its page was scrolled.
-	// (POST /v1/heartbeat)
-	SendHeartbeat(ctx context.Context, request SendHeartbeatRequestObject) (SendHeartbeatResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx *gin.Context, request any) (any, error)
@@ -19115,6 +20086,142 @@ func (sh *strictHandler) MakeAccountChoice(ctx *gin.Context, id openapi_types.UU
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(MakeAccountChoiceResponseObject); ok {
 		if err := validResponse.VisitMakeAccountChoiceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAccountGroups operation middleware
+func (sh *strictHandler) ListAccountGroups(ctx *gin.Context) {
+	var request ListAccountGroupsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAccountGroups(ctx, request.(ListAccountGroupsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAccountGroups")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListAccountGroupsResponseObject); ok {
+		if err := validResponse.VisitListAccountGroupsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateAccountGroup operation middleware
+func (sh *strictHandler) CreateAccountGroup(ctx *gin.Context) {
+	var request CreateAccountGroupRequestObject
+
+	var body CreateAccountGroupJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAccountGroup(ctx, request.(CreateAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateAccountGroupResponseObject); ok {
+		if err := validResponse.VisitCreateAccountGroupResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteAccountGroup operation middleware
+func (sh *strictHandler) DeleteAccountGroup(ctx *gin.Context, id AccountID) {
+	var request DeleteAccountGroupRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAccountGroup(ctx, request.(DeleteAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteAccountGroupResponseObject); ok {
+		if err := validResponse.VisitDeleteAccountGroupResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateAccountGroup operation middleware
+func (sh *strictHandler) UpdateAccountGroup(ctx *gin.Context, id AccountID) {
+	var request UpdateAccountGroupRequestObject
+
+	request.Id = id
+
+	var body UpdateAccountGroupJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateAccountGroup(ctx, request.(UpdateAccountGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateAccountGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateAccountGroupResponseObject); ok {
+		if err := validResponse.VisitUpdateAccountGroupResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -20403,6 +21510,32 @@ func (sh *strictHandler) GetFeed(ctx *gin.Context, id openapi_types.UUID, format
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetFeedResponseObject); ok {
 		if err := validResponse.VisitGetFeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLinkCard operation middleware
+func (sh *strictHandler) GetLinkCard(ctx *gin.Context, params GetLinkCardParams) {
+	var request GetLinkCardRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLinkCard(ctx, request.(GetLinkCardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLinkCard")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetLinkCardResponseObject); ok {
+		if err := validResponse.VisitGetLinkCardResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21779,6 +22912,32 @@ func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTi
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PostTimelineResponseObject); ok {
 		if err := validResponse.VisitPostTimelineResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListQueueSlots operation middleware
+func (sh *strictHandler) ListQueueSlots(ctx *gin.Context, params ListQueueSlotsParams) {
+	var request ListQueueSlotsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListQueueSlots(ctx, request.(ListQueueSlotsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListQueueSlots")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListQueueSlotsResponseObject); ok {
+		if err := validResponse.VisitListQueueSlotsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -23982,61 +25141,6 @@ func (sh *strictHandler) Ready(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ReadyResponseObject); ok {
 		if err := validResponse.VisitReadyResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// SendHeartbeat operation middleware
-func (sh *strictHandler) SendHeartbeat(ctx *gin.Context) {
-	var request SendHeartbeatRequestObject
-
-	if strings.HasPrefix(ctx.GetHeader("Content-Type"), "application/json") {
-
-		var body SendHeartbeatJSONRequestBody
-		var err error
-		// A request validator built on kin-openapi's openapi3filter with
-		// KeepValidatedValue leaves the value it validated on the body. Bind
-		// that value, matching member names exactly, so the handler receives
-		// what was validated instead of a second, case-insensitive decode.
-		if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-			err = ctx.ShouldBindJSON(&body)
-		} else if binding.Validator != nil {
-			// ShouldBindJSON runs the struct validator after decoding; keep that.
-			err = binding.Validator.ValidateStruct(&body)
-		}
-		if err != nil {
-			sh.options.RequestErrorHandlerFunc(ctx, err)
-			return
-		}
-		request.JSONBody = &body
-
-	}
-	if strings.HasPrefix(ctx.GetHeader("Content-Type"), "text/plain") {
-		data, err := io.ReadAll(ctx.Request.Body)
-		if err != nil {
-			sh.options.RequestErrorHandlerFunc(ctx, err)
-			return
-		}
-		body := SendHeartbeatTextRequestBody(data)
-		request.TextBody = &body
-	}
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.SendHeartbeat(ctx, request.(SendHeartbeatRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "SendHeartbeat")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(SendHeartbeatResponseObject); ok {
-		if err := validResponse.VisitSendHeartbeatResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

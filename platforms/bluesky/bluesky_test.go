@@ -90,7 +90,24 @@ func TestConformance(t *testing.T) {
 	b, account, client := sandbox(t, server, bluesky.Options{})
 	s := subject(t, b, client, account)
 	s.Fake, s.ReportsRates = server, true
+	s.Options = optionCases(publishQuoted(t, b, account))
 	platformtest.Run(t, s)
+}
+
+// publishQuoted publishes a post that others quote, and returns its address.
+func publishQuoted(t *testing.T, b *bluesky.Bluesky, account network.Account) string {
+	t.Helper()
+	submission := network.Submission{Key: "quoted", Text: "A post to quote"}
+	prepared, err := b.Prepare(t.Context(), account, submission)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submission.Handle = prepared.Handle
+	receipt, err := b.Publish(t.Context(), account, submission)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return receipt.RemoteID
 }
 
 // serveAtRoot is a proxy for a fake that serves it at the root of its address, like a

@@ -19,6 +19,7 @@ type handle struct {
 	Mentions map[string]string `json:"mentions,omitempty"` // DIDs by handle
 	Reply    *reply            `json:"reply,omitempty"`
 	Card     *card             `json:"card,omitempty"`
+	Quote    *ref              `json:"quote,omitempty"`
 }
 
 func parseHandle(text string) (handle, bool) {
@@ -46,6 +47,11 @@ func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submissi
 	}
 	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.DisableLinkCard && !b.isSandbox(account.BaseURL) {
 		h.Card = b.card(ctx, account, link)
+	}
+	if options, _ := submission.Options.(PostOptions); options.Quote != "" {
+		if h.Quote, err = b.quote(ctx, account, options.Quote); err != nil {
+			return network.Prepared{}, err
+		}
 	}
 	text, err := json.Marshal(h)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// Publish creates the record (com.atproto.repo.createRecord) under the key that
-// Prepare chose. A server refuses a second record under the same key (the
+// Publish creates the record (com.atproto.repo.createRecord, or applyWrites with
+// the gates beside it) under the key that Prepare chose. A server refuses a second record under the same key (the
 // reference server with a bare 500), so that two sends result in one post.
 func (b *Bluesky) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	h, ok := parseHandle(submission.Handle)
@@ -22,19 +22,32 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	body, err := call.JSON(map[string]any{"repo": account.RemoteID, "collection": postCollection, "rkey": h.Key, "record": record})
+	at := recordAt{account.RemoteID, postCollection, h.Key}
+	options, _ := submission.Options.(PostOptions)
+	method, input := methodCreate, map[string]any{"repo": account.RemoteID, "collection": postCollection, "rkey": h.Key, "record": record}
+	if gates := options.gates(at, record.CreatedAt); len(gates) > 0 {
+		method, input = methodApply, map[string]any{"repo": account.RemoteID, "writes": append([]write{createWrite(postCollection, h.Key, record)}, gates...)}
+	}
+	body, err := call.JSON(input)
 	if err != nil {
 		return network.Receipt{}, notSent(err)
 	}
-	res, err := b.do(ctx, account.BaseURL, methodCreate, nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
+	res, err := b.do(ctx, account.BaseURL, method, nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var created ref
-	if err := res.Decode(&created); err != nil {
+	var answer struct {
+		ref
+		Results []ref `json:"results"` // of applyWrites
+	}
+	if err := res.Decode(&answer); err != nil {
 		return network.Receipt{}, err
 	}
-	if want := (recordAt{account.RemoteID, postCollection, h.Key}); created.URI != want.String() {
+	created := answer.ref
+	if method == methodApply {
+		created = createdRef(answer.Results, at.String())
+	}
+	if created.URI != at.String() {
 		return network.Receipt{}, res.MalformedError("it does not name the created record")
 	}
 	return network.Receipt{
@@ -43,7 +56,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 		CreatedAt: record.created(),
 		SentAt:    res.Sent,
 		RequestID: res.RequestID,
-		Rates:     rates(res, methodCreate),
+		Rates:     rates(res, method),
 	}, nil
 }
 
@@ -57,7 +70,9 @@ func (b *Bluesky) record(h handle, submission network.Submission) (post, error) 
 		Facets:    facets(submission.Text, h.Mentions),
 		Reply:     h.Reply,
 	}
-	if submission.Language != "" {
+	options, _ := submission.Options.(PostOptions)
+	created.Labels, created.Langs = options.labels(), options.Languages
+	if len(created.Langs) == 0 && submission.Language != "" {
 		created.Langs = []string{submission.Language}
 	}
 	switch attached, err := embedMedia(submission.MediaIDs); {
@@ -68,6 +83,7 @@ func (b *Bluesky) record(h handle, submission network.Submission) (post, error) 
 	case h.Card != nil:
 		created.Embed = h.Card.embed(now)
 	}
+	created.Embed = withQuote(created.Embed, h.Quote)
 	return created, nil
 }
 

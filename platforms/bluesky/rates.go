@@ -19,6 +19,7 @@ const (
 // Calls with their own limits.
 const (
 	methodCreate = "com.atproto.repo.createRecord"
+	methodApply  = "com.atproto.repo.applyWrites"
 	methodUpload = "com.atproto.repo.uploadBlob"
 )
 
@@ -49,6 +50,9 @@ const pointsPerCreate = 3
 // window in seconds. Limits of calls and uploads are per IP address, hence
 // shared.
 func bucketOf(method, window string) (bucket string, scope network.Scope) {
+	if method == methodApply {
+		method = methodCreate
+	}
 	switch {
 	case window == "300" && (method == methodCreate || method == methodUpload):
 		return bucketCalls, network.ScopeApp

@@ -35,13 +35,14 @@ type ref struct {
 
 // post contains the used fields of a post record.
 type post struct {
-	Type      string   `json:"$type"`
-	Text      string   `json:"text"`
-	CreatedAt string   `json:"createdAt"`
-	Langs     []string `json:"langs,omitempty"`
-	Facets    []facet  `json:"facets,omitempty"`
-	Embed     any      `json:"embed,omitempty"`
-	Reply     *reply   `json:"reply,omitempty"`
+	Type      string      `json:"$type"`
+	Text      string      `json:"text"`
+	CreatedAt string      `json:"createdAt"`
+	Langs     []string    `json:"langs,omitempty"`
+	Facets    []facet     `json:"facets,omitempty"`
+	Embed     any         `json:"embed,omitempty"`
+	Reply     *reply      `json:"reply,omitempty"`
+	Labels    *selfLabels `json:"labels,omitempty"`
 }
 
 func (p post) created() time.Time {

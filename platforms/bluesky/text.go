@@ -54,7 +54,8 @@ func (b *Bluesky) Check(content network.Content, limits network.Limits) []networ
 				"The description of attachment %d has %d characters; Bluesky allows %d for a video.", i+1, n, maxVideoAlt)})
 		}
 	}
-	return problems
+	options, _ := content.Options.(PostOptions)
+	return append(problems, options.problems(content)...)
 }
 
 // Preview shows the clickable parts. Bluesky shows posts unfolded.

@@ -75,6 +75,7 @@ func TestBotConformance(t *testing.T) {
 	}
 	s := r.subject(t, account)
 	s.CreatePath = "/discord/api/v10/channels/" + account.RemoteID + "/messages"
+	s.Options = optionCases("/discord/api/v10/channels/" + account.RemoteID + "/threads")
 	platformtest.Run(t, s)
 }
 
@@ -86,6 +87,7 @@ func TestWebhookConformance(t *testing.T) {
 	}
 	s := r.subject(t, account)
 	s.CreatePath, s.Unverifiable = "/discord/api/v10/webhooks/777/", true
+	s.Options = optionCases("")
 	platformtest.Run(t, s)
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"dateline/platforms/call"
@@ -41,6 +42,10 @@ type messageRequest struct {
 	Nonce           string              `json:"nonce,omitempty"`
 	EnforceNonce    bool                `json:"enforce_nonce,omitempty"`
 	Reference       *reference          `json:"message_reference,omitempty"`
+	Embeds          []embedRequest      `json:"embeds,omitempty"`
+	Flags           int                 `json:"flags,omitempty"`
+	ThreadName      string              `json:"thread_name,omitempty"` // of a webhook in a forum
+	AppliedTags     []string            `json:"applied_tags,omitempty"`
 }
 
 type attachment struct {
@@ -72,22 +77,36 @@ func (d *Discord) StageStatus(_ context.Context, _ network.Account, staged netwo
 // (https://docs.discord.com/developers/resources/webhook#execute-webhook).
 func (d *Discord) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	out := messageRequest{Content: submission.Text, AllowedMentions: map[string][]string{"parse": {}}}
+	options, _ := submission.Options.(PostOptions)
+	options.apply(&out)
 	path := messagesPath(account)
-	if _, hook := webhookID(account); hook {
+	_, hook := webhookID(account)
+	switch {
+	case hook:
 		path += "?wait=true"
-	} else {
+		if options.Forum != nil {
+			out.ThreadName, out.AppliedTags = options.Forum.Title, options.Forum.Tags
+		}
+	case options.Forum != nil:
+		return d.openThread(ctx, account, *options.Forum, out, submission.Media)
+	default:
 		out.Nonce, out.EnforceNonce = nonce(submission.Key), true
 		if submission.ReplyTo != "" {
 			out.Reference = &reference{MessageID: submission.ReplyTo, FailIfNotExists: true}
 		}
 	}
-	body, err := encode(ctx, out, submission.Media)
+	body, err := encode(ctx, &out, &out.Attachments, submission.Media)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	res, err := d.do(ctx, account, path, call.Request{Method: http.MethodPost, Body: body, Create: true})
 	if err != nil {
 		return network.Receipt{}, err
+	}
+	if options.Forum != nil {
+		receipt, err := d.createdForumPost(ctx, account, res)
+		receipt.SentAt, receipt.Rates = res.Sent, rates(res)
+		return receipt, err
 	}
 	var created message
 	if err := res.Decode(&created); err != nil {
@@ -101,13 +120,31 @@ func (d *Discord) Publish(ctx context.Context, account network.Account, submissi
 	return receipt, nil
 }
 
+// openThread creates a post in a forum channel. It has no nonce: a lost response is
+// searched for in the list of threads.
+func (d *Discord) openThread(ctx context.Context, account network.Account, forum Forum, first messageRequest, media []network.Media) (network.Receipt, error) {
+	out := forumRequest{Name: forum.Title, AppliedTags: forum.Tags, Message: first}
+	body, err := encode(ctx, &out, &out.Attachments, media)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	res, err := d.do(ctx, account, "/channels/"+account.RemoteID+"/threads", call.Request{Method: http.MethodPost, Body: body, Create: true})
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	receipt, err := d.createdForumPost(ctx, account, res)
+	receipt.SentAt, receipt.Rates = res.Sent, rates(res)
+	return receipt, err
+}
+
 // A nonce has at most 25 characters.
 func nonce(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-func encode(ctx context.Context, out messageRequest, media []network.Media) (*call.Body, error) {
+// encode encodes a request with its files, which attachments describes.
+func encode(ctx context.Context, out any, attachments *[]attachment, media []network.Media) (*call.Body, error) {
 	if len(media) == 0 {
 		body, err := call.JSON(out)
 		if err != nil {
@@ -132,7 +169,7 @@ func encode(ctx context.Context, out messageRequest, media []network.Media) (*ca
 		if name == "" {
 			name = "attachment" + strconv.Itoa(i+1)
 		}
-		out.Attachments = append(out.Attachments, attachment{ID: i, FileName: name, Description: m.AltText})
+		*attachments = append(*attachments, attachment{ID: i, FileName: name, Description: m.AltText})
 		files = append(files, call.File{Field: fmt.Sprintf("files[%d]", i), Name: name, Type: m.MIMEType, Bytes: m.Bytes, Data: data})
 	}
 	raw, err := json.Marshal(out)
@@ -168,11 +205,21 @@ func (d *Discord) receipt(ctx context.Context, account network.Account, m messag
 // Delete removes a message.
 func (d *Discord) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	path := messagesPath(account)
-	if _, hook := webhookID(account); hook {
+	_, hook := webhookID(account)
+	if hook {
 		path += "/messages"
 	}
-	_, err := d.do(ctx, account, path+"/"+remoteID, call.Request{Method: http.MethodDelete})
-	if e := network.AsError(err); e != nil && e.Code == strconv.Itoa(unknownMessage) {
+	thread, inForum := strings.CutPrefix(remoteID, forumPrefix)
+	switch {
+	case inForum && hook:
+		path += "/" + thread + "?thread_id=" + thread
+	case inForum:
+		path = "/channels/" + thread
+	default:
+		path += "/" + remoteID
+	}
+	_, err := d.do(ctx, account, path, call.Request{Method: http.MethodDelete})
+	if e := network.AsError(err); e != nil && (e.Code == strconv.Itoa(unknownMessage) || inForum && e.Code == strconv.Itoa(unknownChannel)) {
 		return nil
 	}
 	return err

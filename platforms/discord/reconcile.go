@@ -24,6 +24,9 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 	if _, hook := webhookID(account); hook {
 		return network.Finding{Evidence: "Webhooks cannot list what they sent. Check the channel and resolve the post."}, nil
 	}
+	if options, _ := submission.Options.(PostOptions); options.Forum != nil {
+		return d.reconcileForum(ctx, account, submission, *options.Forum, window)
+	}
 	author, skew, err := d.identityAndSkew(ctx, account)
 	if err != nil {
 		return network.Finding{}, err

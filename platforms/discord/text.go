@@ -45,7 +45,8 @@ func (d *Discord) Check(content network.Content, limits network.Limits) []networ
 		problems = append(problems, network.Violation{Field: "attachments", Code: "too_large",
 			Message: fmt.Sprintf("The attachments have %.1f MiB in total; Discord allows %.0f per message.", float64(all)/(1<<20), float64(limit)/(1<<20))})
 	}
-	return problems
+	options, _ := content.Options.(PostOptions)
+	return append(problems, options.problems(content)...)
 }
 
 // link matches what Discord makes clickable.
@@ -55,10 +56,11 @@ var link = regexp.MustCompile(`https?://[^\s<>"]+`) //nolint:gochecknoglobals //
 // renders it as Markdown.
 func (d *Discord) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: strings.TrimSpace(content.Text)}
+	options, _ := content.Options.(PostOptions)
 	for _, at := range link.FindAllStringIndex(p.Text, -1) {
 		word := strings.TrimRight(p.Text[at[0]:at[1]], ".,;:!?)»”'\"")
 		p.Spans = append(p.Spans, network.Span{Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word})
-		if p.Card == "" {
+		if p.Card == "" && !options.SuppressEmbeds {
 			p.Card = word
 		}
 	}

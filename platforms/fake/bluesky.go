@@ -59,6 +59,7 @@ func (s *Server) routeBluesky(mux *http.ServeMux) {
 	// Creating a record costs three points, deleting one costs one.
 	mux.HandleFunc("POST "+root+"com.atproto.repo.createRecord", s.blueskyAuthenticated(s.blueskyCreate,
 		"calls", "writes_hour", "writes_hour", "writes_hour", "writes_day", "writes_day", "writes_day"))
+	mux.HandleFunc("POST "+root+"com.atproto.repo.applyWrites", s.blueskyAuthenticated(s.blueskyApply, "calls", "writes_hour", "writes_day"))
 	mux.HandleFunc("POST "+root+"com.atproto.repo.deleteRecord", s.blueskyAuthenticated(s.blueskyDelete, "calls", "writes_hour", "writes_day"))
 	mux.HandleFunc("GET "+root+"com.atproto.repo.getRecord", s.blueskyRead)
 	mux.HandleFunc("POST "+root+"com.atproto.repo.uploadBlob", s.blueskyAuthenticated(s.blueskyUpload, "calls", "uploads_day"))

@@ -44,35 +44,52 @@ type blueskyPost struct {
 			URI, DID, Tag string
 		}
 	}
-	Reply *struct{ Root, Parent blueskyRef }
-	Embed *struct {
+	Reply  *struct{ Root, Parent blueskyRef }
+	Labels *struct {
 		Type   string `json:"$type"`
-		Images []struct {
-			Image *blueskyBlob
-			Alt   *string
-		}
-		Video    *blueskyBlob
-		Alt      string
-		External *struct {
-			URI, Title, Description *string
-			Thumb                   *blueskyBlob
-		}
+		Values []struct{ Val string }
 	}
+	Embed *blueskyEmbed
+}
+
+type blueskyEmbed struct {
+	Type   string `json:"$type"`
+	Images []struct {
+		Image *blueskyBlob
+		Alt   *string
+	}
+	Video    *blueskyBlob
+	Alt      string
+	External *struct {
+		URI, Title, Description *string
+		Thumb                   *blueskyBlob
+	}
+	Record json.RawMessage // a quoted post
+	Media  *blueskyEmbed   // beside a quoted post
+}
+
+// attached is what a record shows besides a quoted post.
+func (p blueskyPost) attached() *blueskyEmbed {
+	if p.Embed != nil && p.Embed.Type == "app.bsky.embed.recordWithMedia" {
+		return p.Embed.Media
+	}
+	return p.Embed
 }
 
 // blobs returns the uploads that a record refers to, with their descriptions.
 func (p blueskyPost) blobs() (blobs []blueskyBlob, alts []string, thumb *blueskyBlob) {
-	if p.Embed == nil {
+	embed := p.attached()
+	if embed == nil {
 		return nil, nil, nil
 	}
-	for _, image := range p.Embed.Images {
+	for _, image := range embed.Images {
 		blobs, alts = append(blobs, *image.Image), append(alts, *image.Alt)
 	}
-	if p.Embed.Video != nil {
-		blobs, alts = append(blobs, *p.Embed.Video), append(alts, p.Embed.Alt)
+	if embed.Video != nil {
+		blobs, alts = append(blobs, *embed.Video), append(alts, embed.Alt)
 	}
-	if p.Embed.External != nil {
-		thumb = p.Embed.External.Thumb
+	if embed.External != nil {
+		thumb = embed.External.Thumb
 	}
 	return blobs, alts, thumb
 }
@@ -112,7 +129,15 @@ func (p blueskyPost) problem() string {
 }
 
 func (p blueskyPost) embedProblem() string {
-	e := p.Embed
+	if p.Labels != nil && p.Labels.Type != "com.atproto.label.defs#selfLabels" {
+		return "Record/labels must have the property \"$type\""
+	}
+	if p.Embed != nil && strings.HasPrefix(p.Embed.Type, "app.bsky.embed.record") {
+		if quoted := p.quoted(); quoted.CID == "" || !strings.HasPrefix(quoted.URI, "at://") {
+			return "Record/embed/record must be a strong reference"
+		}
+	}
+	e := p.attached()
 	if e == nil {
 		return ""
 	}
@@ -140,7 +165,6 @@ func (p blueskyPost) embedProblem() string {
 }
 
 func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller) {
-	received := s.now()
 	var in struct {
 		Repo, Collection, Rkey string
 		Record                 json.RawMessage
@@ -148,25 +172,36 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 	if !readXRPC(w, r, &in) {
 		return
 	}
-	var p blueskyPost
-	if err := json.Unmarshal(in.Record, &p); err != nil {
-		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "Input/record must be an object")
-		return
+	if cid, ok := s.blueskyStorePost(w, r, c, in.Repo, in.Collection, in.Rkey, in.Record, nil); ok {
+		writeJSON(w, http.StatusOK, map[string]any{
+			"uri": blueskyURI(c.account, in.Rkey), "cid": cid, "validationStatus": "valid",
+			"commit": map[string]string{"cid": versionOf([]byte(cid)), "rev": in.Rkey},
+		})
 	}
-	if name, problem := blueskyRefusal(c, in.Repo, in.Collection, in.Rkey, p); problem != "" {
+}
+
+// blueskyStorePost stores a post with its gates, or writes a refusal.
+func (s *Server) blueskyStorePost(w http.ResponseWriter, r *http.Request, c caller, repo, collection, rkey string, record json.RawMessage, gates map[string]any) (cid string, ok bool) {
+	received := s.now()
+	var p blueskyPost
+	if err := json.Unmarshal(record, &p); err != nil {
+		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "Input/record must be an object")
+		return "", false
+	}
+	if name, problem := blueskyRefusal(c, repo, collection, rkey, p); problem != "" {
 		status := http.StatusBadRequest
 		if name == "AuthenticationRequired" {
 			status = http.StatusUnauthorized
 		}
 		xrpcError(w, status, name, problem)
-		return
+		return "", false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	uri := blueskyURI(c.account, in.Rkey)
+	uri := blueskyURI(c.account, rkey)
 	post := Post{
 		ID: uri, Network: blueskyName, AccountID: c.account.ID, Account: c.account.Name, Text: *p.Text, Visibility: "public",
-		URL: base(r) + "/bluesky/profile/" + blueskyHandle(c.account) + "/post/" + in.Rkey, ReceivedAt: received,
+		URL: base(r) + "/bluesky/profile/" + blueskyHandle(c.account) + "/post/" + rkey, ReceivedAt: received, Options: p.options(),
 	}
 	post.CreatedAt, _ = time.Parse(time.RFC3339Nano, p.CreatedAt) // checked above
 	if len(p.Langs) > 0 {
@@ -183,7 +218,7 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 		m := s.blueskyBlobOf(c.account, b.Ref.Link)
 		if m == nil {
 			xrpcError(w, http.StatusBadRequest, "BlobNotFound", "Could not find blob: "+b.Ref.Link)
-			return
+			return "", false
 		}
 		attached := *m
 		attached.Description = alts[i]
@@ -192,21 +227,21 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 	if before := s.state.postByID[uri]; before != nil && !before.Deleted {
 		// repo.processWrites fails on the key, and the error is not handled.
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", "Internal Server Error")
-		return
+		return "", false
 	}
-	cid := versionOf(in.Record)
-	err := s.putObject(Object{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: in.Record})
+	for name, rules := range gates {
+		post.Options[name] = rules
+	}
+	cid = versionOf(record)
+	err := s.putObject(Object{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: record})
 	if err == nil {
 		err = s.storePost(r, &post)
 	}
 	if err != nil {
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
-		return
+		return "", false
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"uri": uri, "cid": cid, "validationStatus": "valid",
-		"commit": map[string]string{"cid": versionOf([]byte(cid)), "rev": in.Rkey},
-	})
+	return cid, true
 }
 
 // blueskyRefusal returns why a record cannot be created; empty: it can.

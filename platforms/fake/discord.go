@@ -75,6 +75,10 @@ func (s *Server) discordNetwork() *fakeNetwork {
 		})
 		handle("POST /webhooks/{hook}/{token}", s.discordCreate, "messages")
 		handle("DELETE /webhooks/{hook}/{token}/messages/{id}", s.discordDelete)
+		handle("POST /channels/{channel}/threads", s.discordOpenThread, "messages")
+		handle("GET /guilds/{guild}/threads/active", s.discordActive)
+		handle("GET /channels/{channel}/messages/{id}", s.discordRead)
+		handle("DELETE /channels/{channel}", s.discordDeleteThread)
 	}
 	return f
 }
@@ -114,7 +118,10 @@ func discordHere(w http.ResponseWriter, r *http.Request, c caller) bool {
 }
 
 type discordMessage struct {
-	Content     string `json:"content"`
+	discordOptions
+	Name        string          `json:"name"`    // of a thread
+	Message     *discordMessage `json:"message"` // the first one of a thread
+	Content     string          `json:"content"`
 	Attachments []struct {
 		ID          int    `json:"id"`
 		Filename    string `json:"filename"`
@@ -159,6 +166,19 @@ func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNe
 			return
 		}
 	}
+	if in.ThreadName != "" {
+		thread, ok := s.discordStoreThread(r, c, in, files)
+		if !ok {
+			f.refuse(w, http.StatusBadRequest, "")
+			return
+		}
+		writeJSON(w, http.StatusOK, s.discordThreadMessage(thread, c))
+		return
+	}
+	if post.Options, ok = in.received(); !ok {
+		f.refuse(w, http.StatusBadRequest, "")
+		return
+	}
 	post.URL = "https://discord.com/channels/" + discordGuild + "/" + c.account.ID + "/" + post.ID
 	err := s.storePost(r, &post)
 	if err == nil && in.Nonce != "" {
@@ -178,7 +198,7 @@ func (s *Server) discordCreate(w http.ResponseWriter, r *http.Request, f *fakeNe
 func (s *Server) discordID(skew time.Duration) string {
 	ms := uint64(s.now().Add(skew).UnixMilli() - 1420070400000) //nolint:gosec // after 2015
 	for id := ms << 22; ; id++ {
-		if text := strconv.FormatUint(id, 10); s.state.postByID[text] == nil {
+		if text := strconv.FormatUint(id, 10); s.state.postByID[text] == nil && s.state.postByID[discordThread+text] == nil {
 			return text
 		}
 	}

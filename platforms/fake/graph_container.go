@@ -11,17 +11,18 @@ const kindContainer = "container"
 
 // graphContainer is a post, or a part of one, that is not published yet.
 type graphContainer struct {
-	Type     string   `json:"type"` // TEXT, IMAGE, VIDEO, REELS, CAROUSEL
-	Item     bool     `json:"item,omitempty"`
-	Text     string   `json:"text,omitempty"`
-	ReplyTo  string   `json:"reply_to,omitempty"`
-	Children []string `json:"children,omitempty"`
-	Media    []Media  `json:"media,omitempty"`
-	Due      Media    `json:"due"`               // end and outcome of its processing
-	Upload   bool     `json:"upload,omitempty"`  // its bytes are not uploaded yet
-	Partial  string   `json:"partial,omitempty"` // media with the bytes received so far
-	Received int64    `json:"received,omitempty"`
-	PostID   string   `json:"post_id,omitempty"`
+	Type     string         `json:"type"` // TEXT, IMAGE, VIDEO, REELS, CAROUSEL
+	Item     bool           `json:"item,omitempty"`
+	Text     string         `json:"text,omitempty"`
+	ReplyTo  string         `json:"reply_to,omitempty"`
+	Children []string       `json:"children,omitempty"`
+	Media    []Media        `json:"media,omitempty"`
+	Due      Media          `json:"due"`               // end and outcome of its processing
+	Upload   bool           `json:"upload,omitempty"`  // its bytes are not uploaded yet
+	Partial  string         `json:"partial,omitempty"` // media with the bytes received so far
+	Received int64          `json:"received,omitempty"`
+	PostID   string         `json:"post_id,omitempty"`
+	Options  map[string]any `json:"options,omitempty"`
 }
 
 // graphPublisher implements what the networks with containers have in common.
@@ -115,7 +116,7 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 	}
 	post := Post{
 		ID: p.state.nextID(p.now()), Network: p.network.name, AccountID: c.account.ID, Account: c.account.Name,
-		Text: created.Text, ReplyTo: created.ReplyTo, Visibility: "public", ReceivedAt: received, Media: created.Media,
+		Text: created.Text, ReplyTo: created.ReplyTo, Visibility: "public", ReceivedAt: received, Media: created.Media, Options: created.Options,
 	}
 	for _, child := range created.Children {
 		found, _, _ := p.container(child, c)

@@ -41,6 +41,7 @@ func (g *instagram) route(mux *http.ServeMux) {
 	mux.HandleFunc("GET /instagram/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
 		"content_publishing_limit": g.graphAuthenticated(g.network, basic, g.ownEdge(g.limit)),
 		"media":                    g.graphAuthenticated(g.network, basic, g.ownEdge(g.list)),
+		"stories":                  g.graphAuthenticated(g.network, basic, g.ownEdge(g.list)),
 		"comments":                 g.graphAuthenticated(g.network, comments, g.listComments),
 	}))
 	mux.HandleFunc("POST /instagram/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
@@ -115,7 +116,8 @@ func (g *instagram) limit(w http.ResponseWriter, r *http.Request, c caller) {
 
 func (g *instagram) list(w http.ResponseWriter, r *http.Request, c caller) {
 	g.mu.Lock()
-	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" }, instagramEntity)
+	stories := r.PathValue("edge") == "stories"
+	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" && isStory(p) == stories }, instagramEntity)
 	g.mu.Unlock()
 	graphList(w, r, g.network, list)
 }

@@ -13,14 +13,24 @@ import (
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 	created := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true", Text: r.FormValue("caption")}
-	if created.Type == "" {
+	var problem *graphError
+	if created.Options, problem = instagramOptions(r, created.Type); problem != nil {
+		refuseGraph(w, http.StatusBadRequest, *problem)
+		return
+	}
+	asStory := created.Type == "STORIES"
+	switch {
+	case asStory && r.FormValue("image_url") != "":
+		created.Type = "IMAGE"
+	case asStory:
+		created.Type = "REELS"
+	case created.Type == "":
 		created.Type = "IMAGE"
 	}
 	if problem := captionProblem(created.Text); problem != nil {
 		refuseGraph(w, http.StatusBadRequest, *problem)
 		return
 	}
-	var problem *graphError
 	switch image, video := r.FormValue("image_url"), r.FormValue("video_url"); {
 	case created.Type == "CAROUSEL":
 		problem = g.carousel(&created, c, strings.Split(r.FormValue("children"), ","))

@@ -46,6 +46,7 @@ type linkedinBody struct {
 			Description string `json:"description"`
 			Thumbnail   string `json:"thumbnail"`
 		} `json:"article"`
+		Poll *linkedinPoll `json:"poll,omitempty"`
 	} `json:"content"`
 	Lifecycle string `json:"lifecycleState"`
 	NoReshare bool   `json:"isReshareDisabledByAuthor"`
@@ -87,6 +88,9 @@ func (b linkedinBody) validate() (status int, code, text string) {
 	case b.Content.Article != nil && (b.Content.Article.Title == "" || b.Content.Article.Source == ""):
 		return http.StatusUnprocessableEntity, "MISSING_FIELD", "ERROR :: /content/article/title :: field is required but not found and has no default value"
 	}
+	if problem := b.Content.Poll.problem(len(b.media())); problem != "" {
+		return http.StatusUnprocessableEntity, "INVALID_VALUE_FOR_FIELD", problem
+	}
 	for _, m := range b.media() {
 		if len(utf16.Encode([]rune(m.AltText))) > 4086 {
 			return http.StatusUnprocessableEntity, "FIELD_LENGTH_TOO_LONG", "ERROR :: /content/media/altText :: length exceeds the maximum of 4086"
@@ -123,7 +127,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	}
 	post := Post{
 		Network: "linkedin", AccountID: author.ID, Account: author.Name, Text: LinkedInText(b.Commentary),
-		Visibility: strings.ToLower(b.Visibility), ReceivedAt: received,
+		Visibility: strings.ToLower(b.Visibility), ReceivedAt: received, Options: b.options(),
 	}
 	kind, refused := s.linkedinAttach(w, &post, b.media())
 	if refused {

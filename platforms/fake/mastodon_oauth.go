@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -61,10 +62,21 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 		return nil, err
 	}
 	form := url.Values{}
-	for name, value := range fields {
+	flatten(form, fields, "%s")
+	return form, nil
+}
+
+// flatten names nested values as Rack does: poll[options][].
+func flatten(form url.Values, fields map[string]any, pattern string) {
+	for field, value := range fields {
+		name := fmt.Sprintf(pattern, field)
 		switch v := value.(type) {
 		case string:
 			form.Set(name, v)
+		case bool, float64:
+			form.Set(name, fmt.Sprint(v))
+		case map[string]any:
+			flatten(form, v, name+"[%s]")
 		case []any:
 			for _, item := range v {
 				if text, ok := item.(string); ok {
@@ -73,7 +85,6 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 			}
 		}
 	}
-	return form, nil
 }
 
 // authorization validates the parameters of the authorize page.

@@ -41,6 +41,11 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 		ReplyTo: form.Get("in_reply_to_id"), Language: form.Get("language"), Visibility: form.Get("visibility"),
 		ReceivedAt: received, IdempotencyKey: idempotencyKey, Requests: 1, Media: []Media{},
 	}
+	var problem string
+	if post.Options, problem = mastodonOptions(form); problem != "" {
+		writeJSON(w, http.StatusUnprocessableEntity, mastodonError{problem})
+		return
+	}
 	if post.Visibility == "" {
 		post.Visibility = "public"
 	}
@@ -212,10 +217,10 @@ func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[stri
 	}
 	return map[string]any{
 		"id": p.ID, "created_at": p.CreatedAt.Format("2006-01-02T15:04:05.000Z"), "in_reply_to_id": replyTo,
-		"sensitive": false, "spoiler_text": "", "visibility": p.Visibility, "language": language,
+		"sensitive": p.Options["sensitive"] == true, "spoiler_text": spoilerOf(p), "visibility": p.Visibility, "language": language,
 		"uri": base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL, "content": s.renderer.render(p.listedText()),
 		"reblog": nil, "account": accountEntity(r, account), "media_attachments": media,
-		"mentions": []any{}, "tags": []any{}, "emojis": []any{}, "card": nil, "poll": nil,
+		"mentions": []any{}, "tags": []any{}, "emojis": []any{}, "card": nil, "poll": pollEntity(p),
 		"replies_count": 0, "reblogs_count": 0, "favourites_count": 0,
 	}
 }

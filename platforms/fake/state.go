@@ -25,23 +25,25 @@ func (a Account) network() string {
 
 // Post is what is really stored of a published post.
 type Post struct {
-	ID             string    `json:"id"`
-	Network        string    `json:"network"`
-	AccountID      string    `json:"account_id"`
-	Account        string    `json:"account"`
-	Text           string    `json:"text"`
-	ListedText     string    `json:"listed,omitempty"` // the text in listings, if it was rewritten
-	Media          []Media   `json:"media"`
-	ReplyTo        string    `json:"reply_to,omitempty"`
-	Language       string    `json:"language,omitempty"`
-	Visibility     string    `json:"visibility"`
-	URL            string    `json:"url"`
-	CreatedAt      time.Time `json:"created_at"`  // as the network reports it
-	ReceivedAt     time.Time `json:"received_at"` // arrival of the request, by the real clock
-	IdempotencyKey string    `json:"idempotency_key,omitempty"`
-	Requests       int       `json:"requests"` // number of calls that returned this post
-	Deleted        bool      `json:"deleted"`
-	HiddenUntil    time.Time `json:"hidden_until,omitzero"`
+	ID         string  `json:"id"`
+	Network    string  `json:"network"`
+	AccountID  string  `json:"account_id"`
+	Account    string  `json:"account"`
+	Text       string  `json:"text"`
+	ListedText string  `json:"listed,omitempty"` // the text in listings, if it was rewritten
+	Media      []Media `json:"media"`
+	ReplyTo    string  `json:"reply_to,omitempty"`
+	Language   string  `json:"language,omitempty"`
+	Visibility string  `json:"visibility"`
+	// Options are what the request asked for besides, under the network's names.
+	Options        map[string]any `json:"options,omitempty"`
+	URL            string         `json:"url"`
+	CreatedAt      time.Time      `json:"created_at"`  // as the network reports it
+	ReceivedAt     time.Time      `json:"received_at"` // arrival of the request, by the real clock
+	IdempotencyKey string         `json:"idempotency_key,omitempty"`
+	Requests       int            `json:"requests"` // number of calls that returned this post
+	Deleted        bool           `json:"deleted"`
+	HiddenUntil    time.Time      `json:"hidden_until,omitzero"`
 }
 
 // Media is an uploaded attachment.

@@ -82,7 +82,7 @@ func (s *Server) telegram(w http.ResponseWriter, r *http.Request, f *fakeNetwork
 		result = map[string]any{"status": "administrator", "can_post_messages": true}
 	case "deleteMessage":
 		result, problem = s.telegramDelete(c, params["message_id"])
-	case "sendMessage", "sendPhoto", "sendVideo", "sendAnimation", "sendMediaGroup":
+	case "sendMessage", "sendPhoto", "sendVideo", "sendAnimation", "sendMediaGroup", "sendPoll":
 		result, problem = s.telegramSend(r, c, method, params, files)
 	default:
 		f.refuse(w, http.StatusNotFound, "")
@@ -166,8 +166,17 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 		if strings.TrimSpace(post.Text) == "" {
 			return nil, "message text is empty"
 		}
+	case "sendPoll":
+		post.Text, limit = params["question"], 4096
+		if problem := telegramPollProblem(params); problem != "" {
+			return nil, problem
+		}
 	case "sendMediaGroup":
-		var album []struct{ Type, Media, Caption string }
+		var album []struct {
+			Type, Media, Caption string
+			Spoiler              bool `json:"has_spoiler"`
+			CaptionAbove         bool `json:"show_caption_above_media"`
+		}
 		if json.Unmarshal([]byte(params["media"]), &album) != nil || len(album) < 2 || len(album) > 10 {
 			return nil, "can't parse media JSON object"
 		}
@@ -179,6 +188,14 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 			}
 			post.Media = append(post.Media, file)
 		}
+		for name, chosen := range map[string]bool{"has_spoiler": album[0].Spoiler, "show_caption_above_media": album[0].CaptionAbove} {
+			if chosen {
+				params[name] = "true"
+			}
+		}
+		if params["reply_markup"] != "" {
+			return nil, "inline keyboard is not allowed in albums"
+		}
 	default:
 		file, ok := files[field]
 		if !ok {
@@ -188,6 +205,10 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 	}
 	if len(utf16.Encode([]rune(post.Text))) > limit {
 		return nil, map[bool]string{true: "message is too long", false: "message caption is too long"}[limit == 4096]
+	}
+	var problemOfOption string
+	if post.Options, problemOfOption = telegramOptions(params); problemOfOption != "" {
+		return nil, problemOfOption
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

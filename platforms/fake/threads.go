@@ -138,7 +138,10 @@ func (g *threads) remove(w http.ResponseWriter, r *http.Request, c caller) {
 func (g *threads) create(w http.ResponseWriter, r *http.Request, c caller) {
 	created := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true",
 		Text: r.FormValue("text"), ReplyTo: r.FormValue("reply_to_id")}
-	problem := g.checkText(&created)
+	problem := threadsOptions(r, &created)
+	if problem == nil {
+		problem = g.checkText(&created)
+	}
 	if problem == nil {
 		problem = g.attachments(r, c, &created)
 	}

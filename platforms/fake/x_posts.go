@@ -21,6 +21,7 @@ const (
 
 // xNewPost is the body of POST /2/tweets, with the supported fields.
 type xNewPost struct {
+	xOptions
 	Text  string `json:"text"`
 	Media *struct {
 		IDs []string `json:"media_ids"`
@@ -46,6 +47,11 @@ func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	var ids []string
 	if in.Media != nil {
 		ids = in.Media.IDs
+	}
+	var problem string
+	if post.Options, problem = in.received(len(ids)); problem != "" {
+		invalidRequest(w, problem, nil)
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -137,6 +137,15 @@ func xEntity(p Post, origin string, fields []string) map[string]any {
 		}
 		entity["attachments"] = map[string]any{"media_keys": keys}
 	}
+	if requested("attachments") && p.Options["poll"] != nil {
+		entity["attachments"] = map[string]any{"poll_ids": []string{p.ID + "1"}}
+	}
+	if requested("reply_settings") {
+		entity["reply_settings"] = "everyone"
+		if chosen, ok := p.Options["reply_settings"]; ok {
+			entity["reply_settings"] = chosen
+		}
+	}
 	if requested("referenced_tweets") && p.ReplyTo != "" {
 		entity["referenced_tweets"] = []map[string]string{{"type": "replied_to", "id": p.ReplyTo}}
 	}

@@ -74,6 +74,11 @@ func TestConformance(t *testing.T) {
 		BaseURL:         d.account.BaseURL,
 		RedirectURI:     graphtest.RedirectURI,
 		Limits:          limits,
-		Counts:          counts(t),
+		Options:         optionCases(),
+		NewVideo: func(t *testing.T) network.Media {
+			video, _ := graphtest.NewVideo(t, 2000)
+			return video
+		},
+		Counts: counts(t),
 	})
 }

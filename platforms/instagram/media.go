@@ -50,12 +50,14 @@ func (m builder) CreateItem(ctx context.Context, i int) (string, bool, error) {
 // carousel.
 func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, error) {
 	form := url.Values{}
+	options, _ := m.submission.Options.(PostOptions)
 	if m.submission.Text != "" {
 		form.Set("caption", m.submission.Text)
 	}
 	if len(items) > 0 {
 		form.Set("media_type", "CAROUSEL")
 		form["children"] = []string{join(items)}
+		options.set(form)
 		id, err := m.create(ctx, form, nil)
 		return id, false, err
 	}
@@ -63,6 +65,7 @@ func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, 
 		form.Set("media_type", "REELS")
 		form.Set("share_to_feed", "true")
 	}
+	options.set(form)
 	return m.createFromMedia(ctx, form, 0)
 }
 

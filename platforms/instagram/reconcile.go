@@ -22,7 +22,13 @@ func (i *Instagram) Reconcile(ctx context.Context, account network.Account, subm
 		return container.Search(ctx, submission, window, i.comments(account, submission),
 			"Instagram may list a comment late, and accepts duplicates.")
 	}
-	return container.Reconcile(ctx, title, builder{i, account, submission}, submission, window, i.posts(account))
+	options, _ := submission.Options.(PostOptions)
+	edge := "media"
+	if options.Kind == kindStory {
+		// Stories are in a listing of their own, without their captions.
+		edge, submission.Text = "stories", ""
+	}
+	return container.Reconcile(ctx, title, builder{i, account, submission}, submission, window, i.posts(account, edge))
 }
 
 // entry is an entry of a listing of posts or comments.
@@ -43,9 +49,9 @@ type entry struct {
 
 // posts lists the account's own posts.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
-func (i *Instagram) posts(account network.Account) container.ListFunc {
+func (i *Instagram) posts(account network.Account, edge string) container.ListFunc {
 	return func(ctx context.Context, after string) ([]container.ListedPost, string, *call.Response, error) {
-		entries, next, res, err := i.list(ctx, account, after, "id,caption,permalink,timestamp,media_type,children", account.RemoteID, "media")
+		entries, next, res, err := i.list(ctx, account, after, "id,caption,permalink,timestamp,media_type,children", account.RemoteID, edge)
 		posts := make([]container.ListedPost, len(entries))
 		for n, e := range entries {
 			posts[n] = container.ListedPost{ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: 1}

@@ -44,6 +44,9 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 	if limit := i.options.Mentions; mentions > limit {
 		add("content", "too_many_mentions", "The text mentions %d accounts; Instagram allows %d.", mentions, limit)
 	}
+	if options, ok := content.Options.(PostOptions); ok {
+		problems = append(problems, options.problems(content)...)
+	}
 	return problems
 }
 

@@ -95,6 +95,8 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 		MaxVideoDuration:    time.Duration(media.VideoSeconds) * time.Second,
 		MaxAltText:          text.AltText,
 		SupportsReply:       true,
+		Poll:                pollLimits(),
+		Visibilities:        visibilities(account),
 		IdempotencyWindow:   idempotencyWindow,
 		IdempotentPostsOnly: true, // comments are not known to be refused as duplicates
 		Quotas:              l.quotas(),

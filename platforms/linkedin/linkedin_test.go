@@ -91,7 +91,7 @@ func (n fixture) subject(t *testing.T, account network.Account) platformtest.Sub
 func TestOrganization(t *testing.T) {
 	n := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond, TokenTTL: 60 * 24 * time.Hour})
 	s := n.subject(t, n.organization)
-	s.Connector, s.Approve = n.adapter(), n.approve
+	s.Connector, s.Approve, s.Options = n.adapter(), n.approve, optionCases(true)
 	platformtest.Run(t, s)
 }
 
@@ -99,6 +99,6 @@ func TestOrganization(t *testing.T) {
 func TestMember(t *testing.T) {
 	n := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
 	s := n.subject(t, n.member)
-	s.Unverifiable, s.HidesMediaStatus, s.Counts = true, true, nil
+	s.Unverifiable, s.HidesMediaStatus, s.Counts, s.Options = true, true, nil, optionCases(false)
 	platformtest.Run(t, s)
 }

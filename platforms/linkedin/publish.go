@@ -73,6 +73,7 @@ type content struct {
 	Media      *attached   `json:"media,omitempty"`
 	MultiImage *multiImage `json:"multiImage,omitempty"`
 	Article    *article    `json:"article,omitempty"`
+	Poll       *poll       `json:"poll,omitempty"`
 }
 
 type attached struct {
@@ -99,11 +100,18 @@ func bodyOf(account network.Account, submission network.Submission) body {
 		Distribution: distribution{Feed: "MAIN_FEED", Targets: []string{}, Channels: []string{}},
 		Lifecycle:    "PUBLISHED",
 	}
+	options, _ := submission.Options.(PostOptions)
+	if options.Visibility != "" {
+		b.Visibility = strings.ToUpper(options.Visibility)
+	}
+	b.NoReshare = options.NoReshare
 	media := make([]attached, len(submission.MediaIDs))
 	for i, id := range submission.MediaIDs {
 		media[i].ID, media[i].AltText = splitStaged(id)
 	}
 	switch {
+	case options.Poll != nil:
+		b.Content = options.Poll.content()
 	case len(media) == 1:
 		b.Content = &content{Media: &media[0]}
 	case len(media) > 1:

@@ -159,6 +159,9 @@ func (l *LinkedIn) Check(content network.Content, limits network.Limits) []netwo
 				Message: fmt.Sprintf("Attachment %d has %d bytes; LinkedIn requires at least %d.", i+1, media.Bytes, least)})
 		}
 	}
+	if options, ok := content.Options.(PostOptions); ok {
+		problems = append(problems, options.problems(content, limits)...)
+	}
 	return problems
 }
 

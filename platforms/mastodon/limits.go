@@ -51,6 +51,12 @@ type configuration struct {
 		VideoSizeLimit   int64    `json:"video_size_limit"`
 		DescriptionLimit int      `json:"description_limit"`
 	} `json:"media_attachments"`
+	Polls struct {
+		MaxOptions    int `json:"max_options"`
+		MaxCharacters int `json:"max_characters_per_option"`
+		MinExpiration int `json:"min_expiration"` // seconds
+		MaxExpiration int `json:"max_expiration"`
+	} `json:"polls"`
 }
 
 // Limits returns the instance's limits, cached for at most 24 hours. Mastodon's
@@ -138,7 +144,9 @@ func (a instanceResponse) limits(host string) network.Limits {
 		MaxVideoBytes:    clamp(c.Media.VideoSizeLimit, 99<<20, 1<<40),
 		MaxAltText:       clamp(c.Media.DescriptionLimit, 1500, 1_000_000),
 		SupportsReply:    true,
-		Quotas:           quotas(),
+		Poll: network.PollLimits{MinChoices: 2, MaxChoices: clamp(c.Polls.MaxOptions, 4, 100), MaxChoiceCharacters: clamp(c.Polls.MaxCharacters, 50, 5000),
+			MinMinutes: (clamp(c.Polls.MinExpiration, 300, 2629746) + 59) / 60, MaxMinutes: clamp(c.Polls.MaxExpiration, 2629746, 1<<31-1) / 60},
+		Quotas: quotas(),
 	}
 }
 

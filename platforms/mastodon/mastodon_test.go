@@ -53,6 +53,7 @@ func subject(m *mastodon.Mastodon, client *http.Client, account network.Account)
 		RedirectURI: redirectURI,
 		Limits:      limits(),
 		Counts:      counts(),
+		Options:     optionCases(),
 	}
 }
 

@@ -23,6 +23,12 @@ type status struct {
 	Media     []struct {
 		ID string `json:"id"`
 	} `json:"media_attachments"`
+	SpoilerText string `json:"spoiler_text"`
+	Poll        *struct {
+		Options []struct {
+			Title string `json:"title"`
+		} `json:"options"`
+	} `json:"poll"`
 }
 
 // receipt prefers the page for readers; some servers return a null url.
@@ -40,12 +46,23 @@ func (s status) receipt(requestID string) network.Receipt {
 // create the status, so two concurrent calls create two statuses: never send
 // while an earlier call may still be running.
 func (m *Mastodon) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	options, _ := submission.Options.(PostOptions)
+	language := submission.Language
+	if options.Language != "" {
+		language = options.Language
+	}
 	body, err := call.JSON(struct {
-		Status   string   `json:"status"`
-		MediaIDs []string `json:"media_ids,omitempty"`
-		ReplyTo  string   `json:"in_reply_to_id,omitempty"`
-		Language string   `json:"language,omitempty"`
-	}{submission.Text, submission.MediaIDs, submission.ReplyTo, submission.Language})
+		Status      string       `json:"status"`
+		MediaIDs    []string     `json:"media_ids,omitempty"`
+		ReplyTo     string       `json:"in_reply_to_id,omitempty"`
+		Language    string       `json:"language,omitempty"`
+		Visibility  string       `json:"visibility,omitempty"`
+		SpoilerText string       `json:"spoiler_text,omitempty"`
+		Sensitive   bool         `json:"sensitive,omitempty"`
+		Poll        *pollRequest `json:"poll,omitempty"`
+		QuotePolicy string       `json:"quote_approval_policy,omitempty"`
+	}{submission.Text, submission.MediaIDs, submission.ReplyTo, language, options.Visibility,
+		options.ContentWarning, options.Sensitive, options.Poll.request(), options.QuotePolicy})
 	if err != nil {
 		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
 	}

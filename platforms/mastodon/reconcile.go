@@ -31,6 +31,7 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 		return network.Finding{}, err
 	}
 	compare := matching.NewComparer(normalize(submission.Text))
+	options, _ := submission.Options.(PostOptions)
 	from := window.From.Truncate(time.Millisecond)
 	search, complete, maxID := matching.New(window), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -57,6 +58,7 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 				Verdict:          compare.Compare(normalize(htmlToText(s.Content))),
 				MediaCountEqual:  len(s.Media) == len(submission.MediaIDs),
 				ReplyTargetEqual: s.ReplyTo == submission.ReplyTo,
+				OptionsDiffer:    options.differs(s),
 			})
 		}
 	}

@@ -90,7 +90,9 @@ func (m *Mastodon) Count(text string, limits network.Limits) int {
 
 // Check returns what the instance would refuse.
 func (m *Mastodon) Check(content network.Content, limits network.Limits) []network.Violation {
-	return rules.Check("Mastodon", content, limits, m.Count(content.Text, limits))
+	options, _ := content.Options.(PostOptions)
+	count := m.Count(content.Text, limits) + m.Count(options.ContentWarning, limits)
+	return append(rules.Check("Mastodon", content, limits, count), options.problems(content, limits)...)
 }
 
 // shownURLLength is the number of characters of a link that are shown.

@@ -32,6 +32,9 @@ type Post struct {
 	Verdict          Verdict
 	MediaCountEqual  bool // the number of attachments is equal
 	ReplyTargetEqual bool // the reply target is equal
+	// OptionsDiffer means that the post does not show the options of the
+	// submission. Networks change some of them, so that it may still be the post.
+	OptionsDiffer bool
 	// HasUploadedMedia means that the post has an attachment that was uploaded
 	// for this submission only.
 	HasUploadedMedia bool
@@ -56,7 +59,7 @@ func (s *Search) Add(p Post) {
 	case s.window.Known[p.Receipt.RemoteID]:
 	case p.HasUploadedMedia:
 		s.proven = append(s.proven, p.Receipt)
-	case p.Verdict == Same && p.MediaCountEqual && p.ReplyTargetEqual:
+	case p.Verdict == Same && p.MediaCountEqual && p.ReplyTargetEqual && !p.OptionsDiffer:
 		s.matches = append(s.matches, p.Receipt)
 	case p.Verdict == Different, !p.MediaCountEqual && !p.ReplyTargetEqual:
 	default:

@@ -53,6 +53,7 @@
 //	Federated        the network consists of many instances
 //	LimitsDefaulter  limits are known before an account is connected
 //	Preparer         a post is created in two steps
+//	OptionParser     posts have options, such as a visibility or a poll
 //	Previewer        the network changes or folds what it shows
 //	Pricer           the network charges for posts
 //

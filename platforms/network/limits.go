@@ -21,8 +21,10 @@ type Limits struct {
 	MaxAltText       int           // characters; 0: any
 	MaxLinks         int           // links in the text; 0: any
 	MinMedia         int           // attachments that every post needs
-	MixedMedia       bool          // one post can contain images and video
-	FetchesMedia     bool          // the network fetches attachments from a public address
+	Poll             PollLimits
+	Visibilities     []string // that the account can choose; empty: the network has none, or all
+	MixedMedia       bool     // one post can contain images and video
+	FetchesMedia     bool     // the network fetches attachments from a public address
 	SupportsReply    bool
 	// IdempotencyWindow is the number of seconds in which a second call with the
 	// same key and content publishes nothing: the network returns the first post,

@@ -113,6 +113,8 @@ type Content struct {
 	Text  string
 	Media []MediaInfo
 	Reply bool
+
+	Options PostOptions // nil: none
 }
 
 // MediaInfo describes an attachment. It is read from the file's bytes.
@@ -155,6 +157,8 @@ type Submission struct {
 	RootID   string   // remote id of the first post of the thread; empty: it is ReplyTo, or not known
 	Language string   // ISO 639-1; empty: the network decides
 	Handle   string   // Prepared.Handle; empty before the first Prepare
+
+	Options PostOptions // nil: none
 }
 
 // Receipt proves that the post exists.

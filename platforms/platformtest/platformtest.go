@@ -89,6 +89,8 @@ type Subject struct {
 	// NewProcessedMedia returns an attachment that the network processes after
 	// the upload; nil: it processes images.
 	NewProcessedMedia func(t *testing.T) network.Media
+	// NewVideo returns a video for option cases that need one.
+	NewVideo func(t *testing.T) network.Media
 	// WantClasses overrides the expected class of faults in testFaults.
 	WantClasses map[string]network.Class
 	// Client is the adapter's HTTP client: its idle connections are closed before
@@ -104,6 +106,9 @@ type Subject struct {
 
 	// permanentFaults are injected in addition to every other fault.
 	permanentFaults []fake.Fault
+
+	// Options is the network's option matrix.
+	Options []OptionCase
 
 	Limits network.Limits // for Counts and Check
 	Counts []Count
@@ -130,6 +135,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("Media", func(t *testing.T) { testMedia(t, s) })
 	t.Run("Reply", func(t *testing.T) { testReply(t, s) })
 	t.Run("Delete", func(t *testing.T) { testDelete(t, s) })
+	t.Run("Options", func(t *testing.T) { testOptions(t, s) })
 	t.Run("Identify", func(t *testing.T) { testIdentify(t, s) })
 	t.Run("BadToken", func(t *testing.T) { testBadToken(t, s) })
 	if s.Unverifiable {

@@ -43,10 +43,12 @@ func (t *Telegram) Publish(ctx context.Context, account network.Account, submiss
 		}
 		fields["reply_parameters"] = `{"message_id":` + first + `}`
 	}
-	method, files, err := shape(ctx, submission, fields)
+	options, _ := submission.Options.(PostOptions)
+	method, files, err := shape(ctx, submission, options, fields)
 	if err != nil {
 		return network.Receipt{}, err
 	}
+	options.fields(method, fields)
 	body, err := encode(fields, files)
 	if err != nil {
 		return network.Receipt{}, err
@@ -89,7 +91,11 @@ func (m messages) remoteID() string {
 }
 
 // shape returns the method for the attachments, and sets its fields.
-func shape(ctx context.Context, s network.Submission, fields map[string]string) (method string, files []call.File, err error) {
+func shape(ctx context.Context, s network.Submission, options PostOptions, fields map[string]string) (method string, files []call.File, err error) {
+	if options.Poll != nil {
+		options.Poll.fields(s.Text, fields)
+		return "sendPoll", nil, nil
+	}
 	if len(s.Media) == 0 {
 		fields["text"] = s.Text
 		return "sendMessage", nil, nil
@@ -102,14 +108,19 @@ func shape(ctx context.Context, s network.Submission, fields map[string]string) 
 		file, err := open(ctx, s.Media[0], field)
 		return method, []call.File{file}, err
 	}
-	album := make([]map[string]string, len(s.Media))
+	album := make([]map[string]any, len(s.Media))
 	for i, media := range s.Media {
 		name := "file" + strconv.Itoa(i)
 		kind := "photo"
 		if rules.IsVideoOrAudio(media.MediaInfo) {
 			kind = "video"
 		}
-		album[i] = map[string]string{"type": kind, "media": "attach://" + name}
+		album[i] = map[string]any{"type": kind, "media": "attach://" + name}
+		for field, chosen := range map[string]bool{"has_spoiler": options.Spoiler, "show_caption_above_media": options.CaptionAbove} {
+			if chosen {
+				album[i][field] = true
+			}
+		}
 		file, err := open(ctx, media, name)
 		if err != nil {
 			closeAll(files)

@@ -20,7 +20,7 @@ func (t *Telegram) Limits(_ context.Context, account network.Account) (network.L
 	}
 	o := t.options
 	return network.Limits{
-		AllowedBy: "Telegram", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: true,
+		AllowedBy: "Telegram", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: true, Poll: pollLimits(),
 		MIMETypes:     []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4"},
 		MaxImageBytes: o.MaxPhotoBytes, MaxVideoBytes: o.MaxVideoBytes,
 		// Width plus height is at most 10000, and their ratio at most 20
@@ -49,6 +49,10 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 	if len(content.Media) > 0 && limits.MaxCharacters > t.options.MaxCaption {
 		limits.MaxCharacters = t.options.MaxCaption
 	}
+	options, _ := content.Options.(PostOptions)
+	if options.Poll != nil && limits.MaxCharacters > maxQuestion {
+		limits.MaxCharacters = maxQuestion
+	}
 	problems := rules.Check("Telegram", content, limits, t.Count(content.Text, limits))
 	for i, media := range content.Media {
 		if !rules.IsVideoOrAudio(media) && media.Width+media.Height > 10000 {
@@ -60,7 +64,7 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 		problems = append(problems, network.Violation{Field: "attachments", Code: "mixed_attachments",
 			Message: "Telegram accepts a GIF only as the single attachment of a post."})
 	}
-	return problems
+	return append(problems, options.problems(content, limits)...)
 }
 
 // spans matches what Telegram makes clickable in plain text.
@@ -70,6 +74,8 @@ var spans = regexp.MustCompile(`https?://[^\s<>"]+|[@#][\pL\pN_]+`) //nolint:goc
 // attachments.
 func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: strings.TrimSpace(content.Text)}
+	options, _ := content.Options.(PostOptions)
+	hidden := options.Poll != nil || options.LinkPreview != nil && options.LinkPreview.Disabled
 	for _, at := range spans.FindAllStringIndex(p.Text, -1) {
 		word := strings.TrimRight(p.Text[at[0]:at[1]], ".,;:!?)»”'\"")
 		span := network.Span{Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word}
@@ -79,7 +85,7 @@ func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Pr
 		case '#':
 			span.Kind, span.Target = network.SpanTag, word[1:]
 		default:
-			if p.Card == "" && len(content.Media) == 0 {
+			if p.Card == "" && len(content.Media) == 0 && !hidden {
 				p.Card = word
 			}
 		}

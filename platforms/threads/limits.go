@@ -54,6 +54,7 @@ func (o Options) limits(reported graph.PublishingQuotas) network.Limits {
 		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
 		MaxAltText:       o.AltText,
 		SupportsReply:    true,
+		Poll:             pollLimits(),
 		Quotas: []network.Quota{
 			quota(bucketPosts, o.PostsPerDay, reported.Posts, map[network.CallKind]int{network.CallPublish: 1, network.CallReply: 0}),
 			quota(bucketReplies, o.RepliesPerDay, reported.Replies, map[network.CallKind]int{network.CallReply: 1}),

@@ -51,6 +51,8 @@ func (m builder) CreateMain(ctx context.Context, items []string) (string, bool, 
 			form.Set(name, value)
 		}
 	}
+	options, _ := m.submission.Options.(PostOptions)
+	options.set(form, m.submission.Text, len(m.submission.Media))
 	var id string
 	var err error
 	switch {

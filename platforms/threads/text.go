@@ -76,7 +76,8 @@ func (t *Threads) Check(content network.Content, limits network.Limits) []networ
 		problems = append(problems, network.Violation{Field: "content", Code: "too_many_links",
 			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), limit)})
 	}
-	return problems
+	options, _ := content.Options.(PostOptions)
+	return append(problems, options.problems(content, limits)...)
 }
 
 // entities returns links (with a scheme or with www), mentions, and the topic:

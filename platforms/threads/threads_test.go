@@ -70,6 +70,7 @@ func TestConformance(t *testing.T) {
 		BaseURL:       d.account.BaseURL,
 		RedirectURI:   graphtest.RedirectURI,
 		Limits:        limits,
+		Options:       optionCases(),
 		Counts:        counts(t),
 	})
 }

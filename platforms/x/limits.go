@@ -36,6 +36,7 @@ func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, 
 		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
 		MaxAltText:       o.MaxAltText,
 		SupportsReply:    true,
+		Poll:             pollLimits(),
 		Quotas:           x.quotas(),
 	}, nil
 }
@@ -68,7 +69,8 @@ func (x *X) Check(content network.Content, limits network.Limits) []network.Viol
 		problems = append(problems, network.Violation{Field: "content", Code: "too_many_cashtags", Message: fmt.Sprintf(
 			"The text has %d cashtags such as $NYSE; X allows %d.", n, x.options.MaxCashtags)})
 	}
-	return problems
+	options, _ := content.Options.(PostOptions)
+	return append(problems, options.problems(content, limits)...)
 }
 
 // Price returns what X charges for a post

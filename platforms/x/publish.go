@@ -21,11 +21,23 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	type reply struct {
 		To string `json:"in_reply_to_tweet_id"`
 	}
+	type poll struct {
+		Options         []string `json:"options"`
+		DurationMinutes int      `json:"duration_minutes"`
+	}
+	options, _ := submission.Options.(PostOptions)
 	content := struct {
-		Text  string `json:"text"` // required by X even if it is empty
-		Media *media `json:"media,omitempty"`
-		Reply *reply `json:"reply,omitempty"`
-	}{Text: submission.Text}
+		Text            string `json:"text"` // required by X even if it is empty
+		Media           *media `json:"media,omitempty"`
+		Reply           *reply `json:"reply,omitempty"`
+		ReplySettings   string `json:"reply_settings,omitempty"`
+		Poll            *poll  `json:"poll,omitempty"`
+		MadeWithAI      bool   `json:"made_with_ai,omitempty"`
+		PaidPartnership bool   `json:"paid_partnership,omitempty"`
+	}{Text: submission.Text, ReplySettings: options.replySettings(), MadeWithAI: options.MadeWithAI, PaidPartnership: options.PaidPartnership}
+	if options.Poll != nil {
+		content.Poll = &poll{options.Poll.Choices, options.Poll.DurationMinutes}
+	}
 	if len(submission.MediaIDs) > 0 {
 		content.Media = &media{submission.MediaIDs}
 	}

@@ -25,7 +25,9 @@ type listed struct {
 	Entities    entities `json:"entities"`
 	Attachments struct {
 		MediaKeys []string `json:"media_keys"`
+		PollIDs   []string `json:"poll_ids"`
 	} `json:"attachments"`
+	ReplySettings string `json:"reply_settings"`
 	// Note is the full text of a long post, of which Text is truncated.
 	Note *struct {
 		Text     string   `json:"text"`
@@ -63,6 +65,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 			Message: "The account's id at X is not known. Reconnect the account."}
 	}
 	wanted := matching.NewComparer(normalize(submission.Text))
+	options, _ := submission.Options.(PostOptions)
 	from := window.From.Truncate(time.Millisecond)
 	search, complete, next := matching.New(window), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -90,6 +93,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 				Verdict:          compareText(l, wanted, account),
 				MediaCountEqual:  len(l.Attachments.MediaKeys) == len(submission.MediaIDs),
 				ReplyTargetEqual: l.replyTo() == submission.ReplyTo,
+				OptionsDiffer:    options.differs(l),
 			})
 		}
 	}
@@ -108,7 +112,7 @@ func (x *X) ownPosts(ctx context.Context, account network.Account, page int, sin
 	query := url.Values{
 		"max_results":  {strconv.Itoa(pageSize)},
 		"exclude":      {"retweets"},
-		"tweet.fields": {"created_at,entities,attachments,referenced_tweets,note_tweet"},
+		"tweet.fields": {"created_at,entities,attachments,referenced_tweets,note_tweet,reply_settings"},
 	}
 	if page == 0 {
 		query.Set("max_results", strconv.Itoa(firstPage))

@@ -54,7 +54,7 @@ func TestConformance(t *testing.T) {
 		Network: n, Connector: n, Account: account, Client: client, Fake: server,
 		CreatePath: "/x/2/tweets", BaseURL: account.BaseURL, RedirectURI: redirectURI,
 		ReportsRates: true, NoLanguage: true, RejectsDuplicateText: true,
-		Limits: limits, Counts: counts(),
+		Limits: limits, Counts: counts(), Options: optionCases(),
 		Approve: func(t *testing.T, authorizeURL string) url.Values { return approve(t, client, authorizeURL) },
 	})
 }

@@ -157,7 +157,10 @@ test('an image added for all is not published where the version has none, unless
   await dashboard.accessible('media for versions')
   await shoot(dashboard, 'media-too')
   await page.getByRole('dialog').getByRole('button', { name: 'Only the main version' }).click()
+  await page.locator('[data-switch=mastodon]').click()
   await page.locator('[data-preview=mastodon] img, [data-preview=mastodon] [data-media]').first().waitFor()
+  await page.locator('[data-switch=x]').click()
+  await page.locator('[data-preview=x]').waitFor()
   expect(await page.locator('[data-preview=x] img').count()).toBe(0)
   await page.getByRole('tab').filter({ hasText: new RegExp(`^${x.handle}•?$`) }).click()
   await page.getByText('No media on this account.').waitFor()
@@ -167,6 +170,7 @@ test('an image added for all is not published where the version has none, unless
 
   await compose('Together')
   await page.getByRole('dialog').getByRole('button', { name: 'Add to these versions' }).click()
+  await page.locator('[data-switch=x]').click()
   await page.locator('[data-preview=x] img').waitFor()
   expect(await published('Together')).toEqual({ Together: 1, 'Together on X': 1 })
   dashboard.fine()

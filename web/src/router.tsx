@@ -27,7 +27,7 @@ const calendar = createRoute({
 const compose = createRoute({
   getParentRoute: () => root,
   path: '/compose',
-  validateSearch: (search: Record<string, unknown>): { id?: string; at?: string; repeat?: boolean } => ({ id: text(search.id), at: text(search.at), repeat: search.repeat === true || undefined }),
+  validateSearch: (search: Record<string, unknown>): { id?: string; at?: string; queue?: string; repeat?: boolean } => ({ id: text(search.id), at: text(search.at), queue: text(search.queue), repeat: search.repeat === true || undefined }),
   component: lazyRouteComponent(() => import('./pages/compose'), 'ComposePage'),
 })
 

@@ -2,12 +2,12 @@ package counter_test
 
 import (
 	"context"
-	"maps"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/audience/counter"
 )
@@ -53,10 +53,11 @@ func TestMeter_RecordsOutcomes(t *testing.T) {
 		if err := c.CountFiltered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "crawler", At: clock.Now()}}); err != nil {
 			t.Fatal(err)
 		}
-		if m.hits != 5 || m.failed != 0 || !maps.Equal(m.counted, map[string]int{"view": 2, "click": 1}) ||
-			!maps.Equal(m.repeated, map[string]int{"view": 1}) || !maps.Equal(m.filtered, map[string]int{"crawler": 1}) {
-			t.Errorf("%+v", m)
-		}
+		require.Equal(t, 5, m.hits)
+		require.Equal(t, 0, m.failed)
+		require.Equal(t, map[string]int{"view": 2, "click": 1}, m.counted)
+		require.Equal(t, map[string]int{"view": 1}, m.repeated)
+		require.Equal(t, map[string]int{"crawler": 1}, m.filtered)
 		waiting := func() int64 { return must[int64](t)(c.PendingEntries(t.Context())) }
 		if waiting() == 0 {
 			t.Error("nothing waits for the flush")

@@ -105,7 +105,7 @@ func TestReferrers_Resolve(t *testing.T) {
 		"http://m.facebook.com":                       "facebook.com",
 		"https://notfacebook.com/":                    "notfacebook.com",
 		"https://www.google.com.vn/":                  "google.com",
-		"https://news.google.com/":                    "google.com",
+		"https://news.google.com/":                    "news.google.com",
 		"https://google.evil.example.org/":            "google.evil.example.org",
 		"https://chat.zalo.me/":                       "zalo.me",
 		"https://t.co/abc":                            "x.com",

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/identity/secret"
 )
 
@@ -46,9 +48,11 @@ func TestARotationIsNoticedByThoseWhoRun(t *testing.T) {
 		}
 	}
 	all, err := secret.Keys(t.Context(), source)
-	if err != nil || len(all) != 2 || all[0].Primary || !all[1].Primary || len(secret.Older(all)) != 1 {
-		t.Fatalf("%+v, %v", all, err)
-	}
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.False(t, all[0].Primary)
+	require.True(t, all[1].Primary)
+	require.Len(t, secret.Older(all), 1)
 	if err := secret.Disable(t.Context(), source, "", secret.Older(all)); err != nil {
 		t.Fatal(err)
 	}

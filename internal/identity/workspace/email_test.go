@@ -3,6 +3,8 @@ package workspace
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestOnlyPlainAddressesAreTaken(t *testing.T) {
@@ -29,9 +31,12 @@ func FuzzEmail(f *testing.F) {
 			return
 		}
 		twice, err := cleanEmail(once)
-		if err != nil || twice != once || strings.ToLower(once) != once || len(once) > maxEmailLength || strings.Count(once, "@") < 1 || strings.ContainsAny(once, "\r\n\x00 <>,") {
-			t.Errorf("%q gives %q, then %q (%v)", text, once, twice, err)
-		}
+		require.NoError(t, err)
+		require.Equal(t, once, twice)
+		require.Equal(t, once, strings.ToLower(once))
+		require.LessOrEqual(t, len(once), maxEmailLength)
+		require.GreaterOrEqual(t, strings.Count(once, "@"), 1)
+		require.False(t, strings.ContainsAny(once, "\r\n\x00 <>,"))
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestRead(t *testing.T) {
@@ -54,9 +56,11 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		want := []string{Escape(a), Escape(b)}
 		rows, err := Read(string(Write(Write(nil, []string{"one", "two"}), want)))
-		if err != nil || len(rows) != 2 || !slices.Equal(rows[1], want) || Unescape(rows[1][0]) != a || Unescape(rows[1][1]) != b {
-			t.Fatalf("%q and %q become %q, %v", a, b, rows, err)
-		}
+		require.NoError(t, err)
+		require.Len(t, rows, 2)
+		require.Equal(t, want, rows[1])
+		require.Equal(t, a, Unescape(rows[1][0]))
+		require.Equal(t, b, Unescape(rows[1][1]))
 		if strings.IndexAny(Escape(a), "=+-@\t\r\n") == 0 {
 			t.Fatalf("%q is still a formula", a)
 		}

@@ -98,7 +98,7 @@ func TestEveryRowComesBack(t *testing.T) {
 	r.Exec("insert into view_pages (site_id, page, unique_method, views) values (gen_random_uuid(), 'Bài viết', 'set', 12)")
 	// Counts of a month whose partition the migrations do not make.
 	r.Exec("create table view_hours_20200101 partition of view_hours for values from ('2020-01-01Z') to ('2020-01-02Z')")
-	r.Exec("insert into view_hours (site_id, page, kind, hour, day, count, funnel) values (gen_random_uuid(), 'p', 'view', '2020-01-01T05:00Z', '2020-01-01', 7, 7)")
+	r.Exec("insert into view_hours (page_id, kind, hour, day, count, funnel) values (1, 'view', '2020-01-01T05:00Z', '2020-01-01', 7, 7)")
 	r.Exec("insert into crawl_domains (domain) values ('news.example')")
 	r.Exec("insert into urls (domain_id, id, rank, kind, url) select id, gen_random_uuid(), 1, 'article', 'https://news.example/1' from crawl_domains")
 	r.Exec("insert into workers (identity) values ('gone')")

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/infra/dbclock"
 )
 
@@ -58,9 +60,11 @@ func TestAlerts_PerProblem(t *testing.T) {
 		r := healthyReport()
 		c.change(&r)
 		all := alerts(r)
-		if len(all) != 1 || all[0].Name != name || all[0].Severity != c.severity || all[0].Subject != c.subject || !strings.Contains(all[0].Message, c.message) {
-			t.Errorf("%s: %+v", name, all)
-		}
+		require.Len(t, all, 1, "%s: %+v", name, all)
+		require.Equal(t, name, all[0].Name, "%s: %+v", name, all)
+		require.Equal(t, c.severity, all[0].Severity, "%s: %+v", name, all)
+		require.Equal(t, c.subject, all[0].Subject, "%s: %+v", name, all)
+		require.Contains(t, all[0].Message, c.message, "%s: %+v", name, all)
 	}
 }
 

@@ -1,6 +1,5 @@
-// Package account holds connected accounts at social networks: what is known
-// of them, how they are connected, and how their tokens are opened for use,
-// renewed and given back.
+// Package account manages connected accounts at social networks: it connects them,
+// unseals their tokens for use, renews the tokens, and revokes them.
 package account
 
 import (
@@ -11,13 +10,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// Status says whether an account can publish.
+// Status tells whether an account can publish.
 type Status string
 
 // The states of an account.
 const (
 	Connected      Status = "connected"
-	NeedsReconnect Status = "needs_reconnect" // the network refuses the token
+	NeedsReconnect Status = "needs_reconnect" // the network rejects the token
 	Disconnected   Status = "disconnected"    // by its owner
 )
 
@@ -34,26 +33,26 @@ type Account struct {
 	Status      Status
 	IsDefault   bool // used when a post names no account
 	Scopes      []string
-	Settings    map[string]string // what people chose, see network.Account
-	App         string            // redirect address of the registration that the tokens were given to; empty: none
+	Settings    map[string]string // chosen by users, see network.Account
+	App         string            // redirect URI of the app that the tokens were issued to; empty: none
 	ConnectedBy *uuid.UUID
 	CreatedAt   time.Time
 
 	SealedToken      []byte    // empty: disconnected
-	TokenVersion     int64     // grows with every new token
+	TokenVersion     int64     // increases with every new token
 	IsRenewable      bool      // there is a refresh token
-	ExpiresAt        time.Time // of the access token; zero: not known to
-	RefreshExpiresAt time.Time // after this only reconnecting helps
-	RefreshRolls     bool      // every renewal puts RefreshExpiresAt off
-	RefreshDueAt     time.Time // when the token is renewed ahead of its end
-	RefreshFailures  int       // since it last succeeded
+	ExpiresAt        time.Time // of the access token; zero: unknown or never
+	RefreshExpiresAt time.Time // afterwards the account must be reconnected
+	RefreshRolls     bool      // every renewal extends RefreshExpiresAt
+	RefreshDueAt     time.Time // when the token is renewed ahead of its expiry
+	RefreshFailures  int       // since the last success
 	LastRefreshAt    time.Time
 
-	CheckedAt time.Time  // when the network last said that all is well
-	LastError *LastError // what it said since
+	CheckedAt time.Time  // when the network last confirmed the account
+	LastError *LastError // since then; nil: none
 }
 
-// LastError is what a network last said against an account, without secrets.
+// LastError is the last error of a network about an account, without secrets.
 type LastError struct {
 	Class   network.Class
 	Code    string
@@ -61,8 +60,8 @@ type LastError struct {
 	At      time.Time
 }
 
-// AccessEndsAt is when access ends unless a person reconnects the account; zero: not
-// known to.
+// AccessEndsAt returns when access ends unless a user reconnects the account; zero:
+// unknown or never.
 func (a Account) AccessEndsAt() time.Time {
 	switch {
 	case !a.IsRenewable:
@@ -74,7 +73,7 @@ func (a Account) AccessEndsAt() time.Time {
 	}
 }
 
-// App is Dateline's registration at a network or instance.
+// App is Dateline's OAuth client at a network or instance.
 type App struct {
 	Network      string
 	BaseURL      string
@@ -83,7 +82,7 @@ type App struct {
 	SealedSecret []byte
 }
 
-// PendingAuthorization is a person who is away at a network's consent page.
+// PendingAuthorization is an OAuth authorization that waits for the callback.
 type PendingAuthorization struct {
 	StateHash      []byte
 	WorkspaceID    uuid.UUID
@@ -92,12 +91,12 @@ type PendingAuthorization struct {
 	BaseURL        string
 	RedirectURI    string
 	SealedVerifier []byte
-	AccountID      *uuid.UUID // the account to connect again; nil: a new one
-	SessionID      uuid.UUID  // of the browser that began; Nil: it was begun with an API token
+	AccountID      *uuid.UUID // the account to reconnect; nil: a new one
+	SessionID      uuid.UUID  // of the browser that started it; Nil: started with an API token
 	ExpiresAt      time.Time
 }
 
-// PendingChoice is a login that may post as several accounts, as it is stored.
+// PendingChoice is the stored form of a Choice.
 type PendingChoice struct {
 	ID             uuid.UUID
 	WorkspaceID    uuid.UUID
@@ -109,7 +108,7 @@ type PendingChoice struct {
 	ExpiresAt      time.Time
 }
 
-// RefreshFailure is why a renewal did not succeed, for its row.
+// RefreshFailure records why a renewal failed.
 type RefreshFailure struct {
 	LastError
 

@@ -8,8 +8,8 @@ import (
 
 func appName(networkName, base string) string { return "app/" + networkName + "/" + base }
 
-// ensureApp gives the registration for new connections: the operator's, or our
-// own at an instance, which is made where there is none yet.
+// ensureApp returns the app for new connections: the operator's, or the one that
+// Dateline registers at the instance if there is none yet.
 func (s *Service) ensureApp(ctx context.Context, connector network.Connector, networkName, base string) (network.App, error) {
 	if _, many := connector.(network.Federated); !many {
 		app, err := connector.Register(ctx, base, s.RedirectURI)
@@ -33,12 +33,12 @@ func (s *Service) ensureApp(ctx context.Context, connector network.Connector, ne
 	if err := s.Store.SaveApp(ctx, App{Network: networkName, BaseURL: base, RedirectURI: s.RedirectURI, ClientID: app.ClientID, SealedSecret: sealed}); err != nil {
 		return network.App{}, err
 	}
-	// Somebody else may have registered meanwhile: the stored one counts.
+	// A concurrent request may have registered one: use the stored app.
 	app, _, err = s.storedApp(ctx, networkName, base, s.RedirectURI)
 	return app, err
 }
 
-// storedApp finds our registration at an instance.
+// storedApp returns Dateline's app at an instance.
 func (s *Service) storedApp(ctx context.Context, networkName, base, redirectURI string) (network.App, bool, error) {
 	stored, found, err := s.Store.App(ctx, networkName, base, redirectURI)
 	if !found || err != nil {
@@ -48,9 +48,8 @@ func (s *Service) storedApp(ctx context.Context, networkName, base, redirectURI 
 	return network.App{BaseURL: base, RedirectURI: redirectURI, ClientID: stored.ClientID, ClientSecret: clientSecret}, err == nil, err
 }
 
-// appOf is the registration that an account's tokens were given to. Accounts
-// that were connected by a form, or before this was noted, name none: then it is
-// today's, if there is one.
+// appOf returns the app that an account's tokens were issued to. Accounts that were
+// connected by a form name none; for them it returns the current app, if there is one.
 func (s *Service) appOf(ctx context.Context, a Account) (network.App, error) {
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {

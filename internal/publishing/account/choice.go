@@ -20,19 +20,19 @@ const choiceTTL = 15 * time.Minute
 
 func choiceName(id uuid.UUID) string { return "choice/" + id.String() }
 
-// Choice is a login that may post as several accounts, for somebody to say which
-// of them are to be connected.
+// Choice is a login that can post as several accounts. A user chooses which of them to
+// connect.
 type Choice struct {
 	ID        uuid.UUID
 	Network   string
 	Accounts  []Candidate
 	ExpiresAt time.Time
-	// Key proves the right to choose without an API token, to the browser that
-	// came back from the network. It is known to the one who made the choice.
+	// Key authorizes the browser that returned from the network to choose without an
+	// API token. Only its hash is stored.
 	Key string
 }
 
-// Candidate is an account that may be connected.
+// Candidate is an account that can be connected.
 type Candidate struct {
 	RemoteID string
 	Handle   string
@@ -40,7 +40,7 @@ type Candidate struct {
 	Kind     network.Kind
 }
 
-// sealedCandidate is a candidate as it is sealed.
+// sealedCandidate is the sealed form of a candidate with its tokens.
 type sealedCandidate struct {
 	BaseURL          string            `json:"base_url,omitempty"`
 	RemoteID         string            `json:"remote_id"`
@@ -54,7 +54,7 @@ type sealedCandidate struct {
 	RefreshExpiresAt time.Time         `json:"refresh_expires_at,omitzero"`
 }
 
-// saveChoice keeps accounts for a choice.
+// saveChoice stores accounts for a choice.
 func (s *Service) saveChoice(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account) (*Choice, error) {
 	c := &Choice{ID: uuid.Must(uuid.NewV7()), Network: networkName, ExpiresAt: time.Now().Add(choiceTTL).UTC(), Key: randomText()}
 	var list []sealedCandidate
@@ -75,7 +75,7 @@ func (s *Service) saveChoice(ctx context.Context, who workspace.Principal, netwo
 		KeyHash: hashOf(c.Key), SealedAccounts: sealed, ExpiresAt: c.ExpiresAt})
 }
 
-// Choice reads a choice of the workspace that is still to be made.
+// Choice returns an open choice of the workspace.
 func (s *Service) Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (Choice, error) {
 	pending, list, err := s.pending(ctx, id)
 	if err == nil && pending.WorkspaceID != who.WorkspaceID {
@@ -87,7 +87,7 @@ func (s *Service) Choice(ctx context.Context, who workspace.Principal, id uuid.U
 	return choiceOf(pending, list), nil
 }
 
-// ChoiceWithKey is Choice for the browser that came back from the network.
+// ChoiceWithKey is Choice for the browser that returned from the network.
 func (s *Service) ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (Choice, error) {
 	pending, list, err := s.pendingWithKey(ctx, id, key)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Service) Choose(ctx context.Context, who workspace.Principal, id uuid.U
 	return s.choose(ctx, who, pending, list, remoteIDs)
 }
 
-// ChooseWithKey is Choose for the browser that came back from the network.
+// ChooseWithKey is Choose for the browser that returned from the network.
 func (s *Service) ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]Account, error) {
 	pending, list, err := s.pendingWithKey(ctx, id, key)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Service) choose(ctx context.Context, who workspace.Principal, pending P
 			Name: k.Name, Kind: k.Kind, Scopes: k.Scopes, Settings: k.Settings, Token: secret.NewText(k.Tokens.Access), RefreshToken: secret.NewText(k.Tokens.Refresh),
 			TokenExpiresAt: k.ExpiresAt, RefreshTokenExpiresAt: k.RefreshExpiresAt})
 		if err != nil {
-			return nil, err // the choice stays: making it again stores the same
+			return nil, err // the choice stays open; choosing again is idempotent
 		}
 		saved = append(saved, a)
 	}
@@ -179,7 +179,7 @@ func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) 
 	return pending, list, nil
 }
 
-// ChoiceNotFound is the answer for a choice that is not there, was made or is over.
+// ChoiceNotFound is the error for a choice that does not exist, was made, or expired.
 func ChoiceNotFound() error {
 	return &apperr.Error{Kind: apperr.KindNotFound, Code: "choice_not_found",
 		Message: "The choice was already made or has expired after 15 minutes. Connect the account again."}

@@ -21,7 +21,8 @@ import (
 
 const authorizationTTL = 10 * time.Minute
 
-// authorizationName binds a verifier to its row, which holds the state's hash alone.
+// authorizationName binds a sealed verifier to its row, which contains only the hash
+// of the state.
 func authorizationName(stateHash []byte) string { return "attempt/" + hex.EncodeToString(stateHash) }
 
 // Instance identifies the network of an account, and its instance if the network
@@ -32,13 +33,13 @@ type Instance struct {
 	Sandbox bool   // the fake network (sandbox); BaseURL is empty
 }
 
-// Connection is what came of a connection: an account, or a choice to make.
+// Connection is the result of connecting: accounts, or a choice to make.
 type Connection struct {
 	Account Account
 	Choice  *Choice
 }
 
-// ConnectWithToken connects the account that a token belongs to.
+// ConnectWithToken connects the account of an access token.
 func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal, networkName, baseURL string, token secret.Text) (Account, error) {
 	at := Instance{Network: networkName, BaseURL: baseURL}
 	connector, base, err := s.connector(at)
@@ -58,7 +59,7 @@ func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal,
 	return s.save(ctx, who, networkName, "", found[0])
 }
 
-// ConnectForm connects what the values of a network's form may post as.
+// ConnectForm connects the accounts that the values of a network's form give access to.
 func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at Instance, values map[string]secret.Text) (Connection, error) {
 	form, ok := s.Connectors.FormConnector(at.Network)
 	if !ok {
@@ -96,7 +97,7 @@ func checkForm(fields []network.FormField, values map[string]secret.Text) error 
 	return nil
 }
 
-// formError names fields of the form as the request does.
+// formError renames the fields of an error to those of the request.
 func formError(err error, fields []network.FormField) error {
 	if e := network.AsError(err); slices.ContainsFunc(fields, func(f network.FormField) bool { return f.Name == e.Field }) {
 		named := *e
@@ -106,8 +107,8 @@ func formError(err error, fields []network.FormField) error {
 	return connectError(err, "values")
 }
 
-// StartAuthorization sends a person to the network's consent page; the answer comes to the
-// callback, see Complete.
+// StartAuthorization returns the URL of the network's consent page. The network then
+// redirects to the callback, see CompleteAuthorization.
 func (s *Service) StartAuthorization(ctx context.Context, who workspace.Principal, at Instance) (authorizeURL string, err error) {
 	connector, base, err := s.connector(at)
 	if err != nil {
@@ -149,15 +150,15 @@ func (s *Service) startAuthorization(ctx context.Context, who workspace.Principa
 	return connector.AuthorizeURL(app, state, base64.RawURLEncoding.EncodeToString(hashOf(verifier))), nil
 }
 
-// Callback is what a browser brings back from a network's consent page.
+// Callback contains the parameters with which a network redirects to the callback.
 type Callback struct {
 	State, Code string
-	SessionID   uuid.UUID // that the browser is in; Nil: none
+	SessionID   uuid.UUID // of the browser; Nil: none
 }
 
-// CompleteAuthorization ends what Begin began. What a session of a browser began ends in the
-// same session: nobody can have somebody else's browser connect an account, or
-// take over what another began (RFC 6749, 10.12).
+// CompleteAuthorization completes an authorization. One that a browser session started
+// must be completed by the same session, so that nobody can make another person's
+// browser connect an account, or take over their authorization (RFC 6749, 10.12).
 func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Connection, error) {
 	attempt, known, err := s.Store.ConsumeAuthorization(ctx, hashOf(back.State))
 	if err != nil {
@@ -186,7 +187,7 @@ func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Con
 	if err != nil {
 		return Connection{}, connectError(err, "code")
 	}
-	// Exchange gives the tokens only.
+	// Exchange returns only the tokens.
 	found, err := connector.Accounts(ctx, connected)
 	if err != nil {
 		return Connection{}, connectError(err, "code")
@@ -198,8 +199,7 @@ func (s *Service) CompleteAuthorization(ctx context.Context, back Callback) (Con
 	return s.saveOrOfferChoice(ctx, who, attempt.Network, s.RedirectURI, found, "code")
 }
 
-// saveOrOfferChoice stores the one account that was found, or keeps several for somebody
-// to choose from.
+// saveOrOfferChoice stores a single account, or offers several as a choice.
 func (s *Service) saveOrOfferChoice(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account, field string) (Connection, error) {
 	switch len(found) {
 	case 0:
@@ -213,7 +213,7 @@ func (s *Service) saveOrOfferChoice(ctx context.Context, who workspace.Principal
 	}
 }
 
-// saveReconnected stores new tokens of an account, which has to be among those found.
+// saveReconnected stores new tokens of an account, which must be among those found.
 func (s *Service) saveReconnected(ctx context.Context, who workspace.Principal, id uuid.UUID, found []network.Account) (Connection, error) {
 	want, err := s.Get(ctx, who, id)
 	if err != nil {
@@ -245,7 +245,7 @@ func (s *Service) connector(at Instance) (network.Connector, string, error) {
 	return connector, base, err
 }
 
-// baseURL is the address of the copy of a network that is meant.
+// baseURL returns the base URL of the instance.
 func (s *Service) baseURL(at Instance) (string, error) {
 	given, box := strings.TrimSpace(at.BaseURL), s.sandboxURL(at.Network)
 	if at.Sandbox {

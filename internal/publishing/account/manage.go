@@ -15,10 +15,10 @@ import (
 	"dateline/platforms/network"
 )
 
-// Edit is what people may choose for an account; nil leaves it as it is.
+// Edit contains the editable properties of an account; nil keeps a property.
 type Edit struct {
 	Default  *bool
-	Settings map[string]*string // a nil value takes a setting back
+	Settings map[string]*string // a nil value removes a setting
 }
 
 const (
@@ -26,7 +26,7 @@ const (
 	maxSettingBytes = 200
 )
 
-// Edit stores what people chose for an account.
+// Edit changes properties of an account.
 func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c Edit) (Account, error) {
 	a, err := s.Get(ctx, who, id)
 	if err != nil {
@@ -64,8 +64,8 @@ func checkSettings(stored map[string]string, change map[string]*string) error {
 	return nil
 }
 
-// Check asks the network who an account is, and notes what it says. A token that
-// is refused is renewed first where that is possible.
+// Check asks the network for the account and records the result. A rejected token is
+// renewed first if possible.
 func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (Account, error) {
 	for try := 1; ; try++ {
 		if _, err := s.Get(ctx, who, id); err != nil {
@@ -97,7 +97,7 @@ func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UU
 				}
 				continue
 			}
-			return s.Store.Account(ctx, id) // with what the renewal has noted
+			return s.Store.Account(ctx, id) // with the error that the renewal recorded
 		}
 		if err := s.recordError(ctx, a, e); err != nil {
 			return Account{}, err
@@ -114,8 +114,8 @@ func (s *Service) recordError(ctx context.Context, a Account, e *network.Error) 
 	return err
 }
 
-// Refused notes that the network refuses an account's token for good; false:
-// there is a newer one, or it was noted before.
+// Refused records that the network rejects an account's token permanently. It returns
+// false if there is a newer token, or if this was recorded before.
 func (s *Service) Refused(ctx context.Context, id uuid.UUID, version int64, e *network.Error) (bool, error) {
 	noted, err := s.Store.MarkNeedsReconnect(ctx, id, version, newLastError(e))
 	if noted {
@@ -128,7 +128,7 @@ func newLastError(e *network.Error) LastError {
 	return LastError{Class: e.Class, Code: e.Code, Message: e.Message}
 }
 
-// identify asks the network for the account as it knows it now.
+// identify asks the network for the current properties of the account.
 func (s *Service) identify(ctx context.Context, a Account, use network.Account) (network.Account, error) {
 	adapter, ok := s.Connectors.Get(a.Network)
 	if !ok {
@@ -172,10 +172,9 @@ type DisconnectResult struct {
 
 const revokeTimeout = 15 * time.Second
 
-// Disconnect gives an account's tokens back to its network and forgets them,
-// also where the network cannot be reached. Posts that wait for the account
-// stay: those that come due meanwhile wait as dead letters, and go out when it
-// is connected again.
+// Disconnect revokes an account's tokens and deletes them, even if the network cannot
+// be reached. Scheduled posts of the account stay. Those that become due wait as dead
+// letters and are published when the account is reconnected.
 func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (DisconnectResult, error) {
 	if _, err := s.Get(ctx, who, id); err != nil {
 		return DisconnectResult{}, err
@@ -184,7 +183,7 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 	if err != nil && a.ID == uuid.Nil {
 		return DisconnectResult{}, err
 	}
-	// A token that cannot be opened any more can still be forgotten.
+	// A token that cannot be unsealed can still be deleted.
 	opened := err == nil
 	if err := s.Store.DisconnectAccount(ctx, a, who.Actor()); err != nil {
 		return DisconnectResult{}, err
@@ -201,7 +200,7 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 	return out, err
 }
 
-// revoke tells the network that tokens are not used any more.
+// revoke revokes the tokens at the network.
 func (s *Service) revoke(ctx context.Context, a Account, use network.Account) bool {
 	adapter, _ := s.Connectors.Get(a.Network)
 	revoker, ok := adapter.(network.Revoker)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
@@ -94,9 +95,11 @@ func TestDisconnectingRevokesAndForgets(t *testing.T) {
 	_, use, err := n.Accounts.Open(t.Context(), a.ID)
 	n.Must(err)
 	f, err := n.Accounts.Disconnect(t.Context(), n.Owner, a.ID)
-	if err != nil || !f.Revoked || f.Advice != "" || f.Account.Status != account.Disconnected || len(f.Account.SealedToken) != 0 {
-		t.Errorf("%+v, %v", f, err)
-	}
+	require.NoError(t, err)
+	require.True(t, f.Revoked)
+	require.Empty(t, f.Advice)
+	require.Equal(t, account.Disconnected, f.Account.Status)
+	require.Empty(t, f.Account.SealedToken)
 	if accepted(n, use.Token.Reveal()) {
 		t.Error("the network still takes the token")
 	}
@@ -118,9 +121,11 @@ func TestATokenIsForgottenAlsoWhenTheNetworkIsAway(t *testing.T) {
 	n.Must(err)
 	f, err := n.Accounts.Disconnect(t.Context(), n.Owner, a.ID)
 	n.Must(resume())
-	if err != nil || f.Revoked || f.Advice == "" || f.Account.Status != account.Disconnected || len(read(n, a).SealedToken) != 0 {
-		t.Errorf("%+v, %v", f, err)
-	}
+	require.NoError(t, err)
+	require.False(t, f.Revoked)
+	require.NotEmpty(t, f.Advice)
+	require.Equal(t, account.Disconnected, f.Account.Status)
+	require.Empty(t, read(n, a).SealedToken)
 }
 
 func TestSettingsAreChangedOneByOne(t *testing.T) {
@@ -210,9 +215,12 @@ func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
 		t.Errorf("somebody who is not there: %+v", p)
 	}
 	made, err := n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "weather"})
-	if err != nil || len(made) != 2 || made[1].Handle != "@weather" || made[1].Kind != network.KindPage || !made[0].IsDefault || made[1].IsDefault {
-		t.Fatalf("%+v, %v", made, err)
-	}
+	require.NoError(t, err)
+	require.Len(t, made, 2)
+	require.Equal(t, "@weather", made[1].Handle)
+	require.Equal(t, network.KindPage, made[1].Kind)
+	require.True(t, made[0].IsDefault)
+	require.False(t, made[1].IsDefault)
 	if _, use, err := n.Accounts.Open(t.Context(), made[1].ID); err != nil || use.Token.Reveal() != "token-3" {
 		t.Errorf("the token of another page, %v", err)
 	}
@@ -260,9 +268,12 @@ func TestEveryNetworkCanBeAskedHowAnAccountIs(t *testing.T) {
 	for _, a := range n.Everywhere() {
 		n.Exec("update accounts set checked_at = null, name = 'before' where id = $1", a.ID)
 		now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID)
-		if err != nil || now.Status != account.Connected || now.CheckedAt.IsZero() || now.LastError != nil || now.Name == "before" || now.Handle != a.Handle {
-			t.Errorf("%s: %+v, %v", a.Network, now, err)
-		}
+		require.NoError(t, err, "%s: %+v, %v", a.Network, now, err)
+		require.Equal(t, account.Connected, now.Status, "%s: %+v, %v", a.Network, now, err)
+		require.False(t, now.CheckedAt.IsZero(), "%s: %+v, %v", a.Network, now, err)
+		require.Nil(t, now.LastError, "%s: %+v, %v", a.Network, now, err)
+		require.NotEqual(t, "before", now.Name, "%s: %+v, %v", a.Network, now, err)
+		require.Equal(t, a.Handle, now.Handle, "%s: %+v, %v", a.Network, now, err)
 		n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Network: a.Network, Count: -1}))
 		if now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); err != nil || now.LastError == nil || !a.IsRenewable && now.Status != account.NeedsReconnect {
 			t.Errorf("%s, refused: %+v, %v", a.Network, now, err)

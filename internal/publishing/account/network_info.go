@@ -7,19 +7,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// NetworkInfo is a network as somebody who wants to connect an account sees it.
+// NetworkInfo describes a network to users who want to connect an account.
 type NetworkInfo struct {
 	Name       string
-	OAuth      bool                // see Begin
-	Fields     []network.FormField // of its form, see ConnectForm; nil: it has none
-	Configured bool                // OAuth works as things are
-	SetupHint  string              // what the operator must set; a sentence
-	Sandbox    bool                // the sandbox plays it
-	Instances  bool                // accounts name the address of theirs
-	Instance   string              // where accounts are that name none
-	CanRenew   bool                // tokens that expire are renewed by themselves
-	CanRevoke  bool                // disconnecting takes them back at the network
-	Limits     *network.Limits     // that it usually has; nil: not known before an account is connected
+	OAuth      bool                // see StartAuthorization
+	Fields     []network.FormField // of its form, see ConnectForm; nil: no form
+	Configured bool                // OAuth works with the current settings
+	SetupHint  string              // a sentence with the settings that the operator must set
+	Sandbox    bool                // the sandbox has a fake of it
+	Instances  bool                // accounts belong to an instance with its own URL
+	Instance   string              // the default instance
+	CanRenew   bool                // expiring tokens are renewed automatically
+	CanRevoke  bool                // disconnecting revokes tokens at the network
+	Limits     *network.Limits     // the usual ones; nil: unknown until an account is connected
 }
 
 // Networks lists the networks and their ways to connect accounts.
@@ -53,7 +53,7 @@ func (s *Service) networkInfo(ctx context.Context, name string) (NetworkInfo, er
 	connector, ok := s.Connectors.Connector(name)
 	o.OAuth = ok
 	if !ok || o.Instances {
-		return o, nil // nothing that an operator would have to set up
+		return o, nil // needs no settings
 	}
 	_, err := connector.Register(ctx, "", s.RedirectURI)
 	var e *network.Error

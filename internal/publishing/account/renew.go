@@ -12,31 +12,31 @@ import (
 	"dateline/platforms/network"
 )
 
-// Outcome is what came of a renewal.
+// Outcome is the outcome of a renewal.
 type Outcome string
 
 // The outcomes of a renewal.
 const (
-	Renewed      Outcome = "renewed"    // there is a newer token, whoever got it
+	Renewed      Outcome = "renewed"    // there is a newer token, from this or another caller
 	NotRenewable Outcome = "impossible" // the token cannot be renewed
-	Refused      Outcome = "refused"    // only its owner can reconnect the account
-	Deferred     Outcome = "later"      // the network could not be asked; the account stays connected
+	Refused      Outcome = "refused"    // a user must reconnect the account
+	Deferred     Outcome = "later"      // the network could not be reached; the account stays connected
 )
 
-// Renewal tells what came of Renew. Trouble says why, where it is not renewed.
+// Renewal is the result of Renew.
 type Renewal struct {
 	Outcome   Outcome
-	RetryAt   time.Time // Later
+	RetryAt   time.Time // of Deferred
 	LastError LastError
 }
 
-// RenewTiming are the pauses of renewals. A zero field has the default that suits real
-// networks; tests shorten them.
+// RenewTiming contains the timeouts and intervals of renewals. Zero fields have
+// defaults that suit real networks; tests shorten them.
 type RenewTiming struct {
-	Lease        time.Duration // how long a renewal keeps others away; 2 min
-	Timeout      time.Duration // how long the network may take; 45 s
-	PollInterval time.Duration // between looks while somebody else renews; 200 ms
-	Backoff      time.Duration // after the first failure, doubled after each up to 100 times as much; 15 s
+	Lease        time.Duration // exclusive right to renew; 2 min
+	Timeout      time.Duration // of the network call; 45 s
+	PollInterval time.Duration // while another caller renews; 200 ms
+	Backoff      time.Duration // after the first failure, doubled up to 100 times as much; 15 s
 }
 
 func (p RenewTiming) orDefaults() RenewTiming {
@@ -49,10 +49,10 @@ func (p RenewTiming) orDefaults() RenewTiming {
 	return p
 }
 
-// Renew renews the token of an account whose version is the one given. Of many
-// that ask at once, in whatever process, one asks the network: a refresh token
-// that rotates is good for one use, and using it twice may end the access for
-// good. The others wait for what comes of it.
+// Renew renews the token of an account if it still has the given version. Of many
+// concurrent callers, in all processes, only one calls the network: a rotating refresh
+// token can be used once, and using it twice may end the access permanently. The other
+// callers wait for the result.
 func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renewal, error) {
 	pace := s.Timing.orDefaults()
 	owner := uuid.New()
@@ -74,7 +74,7 @@ func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renew
 			return Renewal{}, err
 		}
 		if ok {
-			// What the network gives is stored also when whoever asked has left.
+			// New tokens are stored even if the caller has canceled.
 			return s.renew(context.WithoutCancel(ctx), leased, owner, pace)
 		}
 		if err := retry.Sleep(ctx, pace.PollInterval+time.Duration(rand.Int64N(int64(pace.PollInterval)))); err != nil { //nolint:gosec // not a secret
@@ -90,7 +90,7 @@ func lastErrorOf(a Account) LastError {
 	return LastError{Class: network.Auth, Code: string(a.Status), Message: "Reconnect the account."}
 }
 
-// renew asks the network, holding the lease.
+// renew calls the network. The caller holds the lease.
 func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace RenewTiming) (Renewal, error) {
 	access, refresh, err := s.unseal(a)
 	if err != nil {
@@ -106,11 +106,10 @@ func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace Re
 		return s.recordFailure(ctx, a, owner, network.AsError(err), pace)
 	}
 	var refused *network.Error
-	// Twice where the answer to the first call was lost: a network that gives the
-	// same successor again cures that, and one that does not has ended the access
-	// already.
+	// Repeat once if the response was lost: some networks return the same new token
+	// again, and the others have already invalidated the old one.
 	for range 2 {
-		// A process that was frozen since it took the lease may have lost it.
+		// A process that was suspended may have lost the lease.
 		held, err := s.Store.ExtendRefreshLease(ctx, a.ID, a.TokenVersion, owner, pace.Lease)
 		if err != nil {
 			return Renewal{}, err
@@ -135,11 +134,11 @@ func (s *Service) callRefresh(ctx context.Context, refresher network.Refresher, 
 	return refresher.Refresh(ctx, app, use)
 }
 
-// saveRenewed stores a new pair. It is all there is of the account's access, so a
-// database that is away for a moment is waited for.
+// saveRenewed stores new tokens. They are the only access to the account, so it retries
+// while the database is unavailable.
 func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Account, before secret.Text) (Renewal, error) {
 	if fresh.RefreshToken.Empty() {
-		fresh.RefreshToken = before // a network whose refresh tokens stay need not repeat them
+		fresh.RefreshToken = before // RFC 6749, 6: a response without one keeps the old refresh token
 		if fresh.RefreshTokenExpiresAt.IsZero() {
 			fresh.RefreshTokenExpiresAt = a.RefreshExpiresAt
 		}
@@ -171,7 +170,7 @@ func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Acco
 		s.notify()
 		return Renewal{Outcome: Renewed}, nil
 	}
-	// Reconnected or disconnected meanwhile: these tokens must not stay valid.
+	// The account was reconnected or disconnected in the meantime: revoke these tokens.
 	now, err := s.Store.Account(ctx, a.ID)
 	if err == nil && now.Status == Disconnected {
 		s.revoke(ctx, a, fresh)
@@ -180,8 +179,8 @@ func (s *Service) saveRenewed(ctx context.Context, a Account, fresh network.Acco
 	return Renewal{Outcome: Renewed}, err
 }
 
-// recordFailure notes why a token could not be renewed. Only a network that refuses
-// the refresh token itself ends the connection.
+// recordFailure records why a renewal failed. Only a rejected refresh token ends the
+// connection.
 func (s *Service) recordFailure(ctx context.Context, a Account, owner uuid.UUID, e *network.Error, pace RenewTiming) (Renewal, error) {
 	s.log().Warn("a token was not renewed", "account_id", a.ID, "network", a.Network, "class", e.Class, "code", e.Code, "status", e.Status)
 	if e.Class == network.Auth {
@@ -198,8 +197,8 @@ func (s *Service) recordFailure(ctx context.Context, a Account, owner uuid.UUID,
 	return Renewal{Outcome: Deferred, RetryAt: at, LastError: newLastError(e)}, err
 }
 
-// RenewDue renews a token whose time for that has come, see Account.RefreshDueAt.
-// wait is until when it is to be looked at again; 0: nothing is to be done.
+// RenewDue renews a token that is due for renewal, see Account.RefreshDueAt. wait is
+// the time until the next check; 0: none is needed.
 func (s *Service) RenewDue(ctx context.Context, id uuid.UUID) (r Renewal, wait time.Duration, err error) {
 	a, err := s.Store.Account(ctx, id)
 	if err != nil {
@@ -216,9 +215,9 @@ func (s *Service) RenewDue(ctx context.Context, id uuid.UUID) (r Renewal, wait t
 	return r, wait, err
 }
 
-// NeedsRenewal says whether an account's token should be renewed before a post that is
-// due at the time given: less than ten minutes of its life would be left, or less
-// than half of a short one.
+// NeedsRenewal reports whether an account's token should be renewed before a post that
+// is due at the given time, because less than ten minutes of its lifetime would be
+// left, or less than half of a short lifetime.
 func (a Account) NeedsRenewal(due, now time.Time) bool {
 	if !a.IsRenewable || a.Status != Connected || a.ExpiresAt.IsZero() {
 		return false

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/identity/secret"
 	"dateline/internal/publishing/account"
 	"dateline/internal/testing/newsroomtest"
@@ -120,9 +122,11 @@ func TestANetworkThatDoesNotAnswerDisconnectsNothing(t *testing.T) {
 				}
 			}
 			now := read(n, a)
-			if now.Status != account.Connected || now.TokenVersion != a.TokenVersion || now.RefreshFailures != 3 || now.LastError == nil || events(n, a, "needs_reconnect") != 0 {
-				t.Errorf("the account is %+v", now)
-			}
+			require.Equal(t, account.Connected, now.Status)
+			require.Equal(t, a.TokenVersion, now.TokenVersion)
+			require.Equal(t, 3, now.RefreshFailures)
+			require.NotNil(t, now.LastError)
+			require.Equal(t, 0, events(n, a, "needs_reconnect"))
 			if w := now.Warnings(time.Now()); len(w) != 1 || w[0].Code != "not_renewed" {
 				t.Errorf("warnings %+v", w)
 			}
@@ -149,9 +153,12 @@ func TestALostAnswerToARenewal(t *testing.T) {
 	a = read(n, a)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.ActThenReset, Path: tokenPath}))
 	r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion)
-	if now := read(n, a); err != nil || r.Outcome != account.Refused || now.Status != account.NeedsReconnect || now.LastError == nil || now.LastError.Code != "invalid_grant" {
-		t.Errorf("acted on, the refresh token being used up: %+v, %v, %+v", r, err, now.LastError)
-	}
+	now := read(n, a)
+	require.NoError(t, err)
+	require.Equal(t, account.Refused, r.Outcome)
+	require.Equal(t, account.NeedsReconnect, now.Status)
+	require.NotNil(t, now.LastError)
+	require.Equal(t, "invalid_grant", now.LastError.Code)
 	if events(n, a, "needs_reconnect") != 1 {
 		t.Error("the workspace was not told")
 	}

@@ -19,15 +19,27 @@ import (
 	"dateline/platforms/network"
 )
 
-// Store keeps accounts, registrations and what is under way.
+// Store stores accounts, the apps and authorizations that connect them, and the
+// state of their renewal.
 type Store interface {
+	AccountStore
+	AuthorizationStore
+	RenewalStore
+}
+
+// AccountStore stores connected accounts and their health.
+type AccountStore interface {
 	SaveAccount(ctx context.Context, a Account, seal func(id uuid.UUID) ([]byte, error)) (Account, error)
 	Account(ctx context.Context, id uuid.UUID) (Account, error)
 	EditAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (Account, error)
 	DisconnectAccount(ctx context.Context, a Account, actor string) error
 	MarkAccountHealthy(ctx context.Context, a Account) error
 	SetAccountError(ctx context.Context, id uuid.UUID, version int64, t LastError) error
+}
 
+// AuthorizationStore stores our registered apps, and what must survive between the
+// steps of an OAuth authorization.
+type AuthorizationStore interface {
 	App(ctx context.Context, network, baseURL, redirectURI string) (App, bool, error)
 	SaveApp(ctx context.Context, a App) error
 	SaveAuthorization(ctx context.Context, a PendingAuthorization) error
@@ -35,7 +47,10 @@ type Store interface {
 	SaveChoice(ctx context.Context, c PendingChoice) error
 	Choice(ctx context.Context, id uuid.UUID) (PendingChoice, error)
 	DeleteChoice(ctx context.Context, id uuid.UUID) error
+}
 
+// RenewalStore leases the renewal of a token to one owner and stores its result.
+type RenewalStore interface {
 	LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (Account, bool, error)
 	ExtendRefreshLease(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error)
 	SaveRefreshed(ctx context.Context, a Account) (bool, error)
@@ -43,7 +58,7 @@ type Store interface {
 	MarkNeedsReconnect(ctx context.Context, id uuid.UUID, version int64, t LastError) (bool, error)
 }
 
-// Connectors finds networks and their ways to connect accounts.
+// Connectors returns networks and their methods to connect accounts.
 type Connectors interface {
 	Get(name string) (network.Network, bool)
 	Connector(name string) (network.Connector, bool)
@@ -51,27 +66,27 @@ type Connectors interface {
 	Names() []string
 }
 
-// Notifier wakes those who wait for events of the workspace.
+// Notifier wakes listeners for new events.
 type Notifier interface {
 	Announce()
 }
 
-// Service connects accounts and opens their tokens for the moment of use.
+// Service connects accounts and unseals their tokens for use.
 type Service struct {
 	Store       Store
 	Connectors  Connectors
 	Sealer      *secret.Sealer
-	RedirectURI string // of our OAuth callback
-	// Sandbox gives the address of a network's copy in the sandbox, or "";
-	// nil: there is none.
+	RedirectURI string // of Dateline's OAuth callback
+	// Sandbox returns the URL of a network's fake in the sandbox, or ""; nil: there is
+	// no sandbox.
 	Sandbox  func(network string) string
-	Notifier Notifier     // nil: events are found a little later
-	Log      *slog.Logger // nil: nothing is told
+	Notifier Notifier     // nil: listeners find events by polling
+	Log      *slog.Logger // nil: no logs
 	Timing   RenewTiming
 }
 
-// Open reads an account with its tokens, ready for an adapter. Those of one that
-// is disconnected are empty.
+// Open returns an account with its unsealed tokens for an adapter. The tokens of a
+// disconnected account are empty.
 func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Account, error) {
 	a, err := s.Store.Account(ctx, id)
 	if err != nil {
@@ -81,7 +96,7 @@ func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Acco
 	return a, networkAccount(a, access, refresh), err
 }
 
-// Get reads an account of the workspace.
+// Get returns an account of the workspace.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Account, error) {
 	a, err := s.Store.Account(ctx, id)
 	if err == nil && a.WorkspaceID != who.WorkspaceID {
@@ -97,7 +112,7 @@ func (s *Service) sandboxURL(networkName string) string {
 	return s.Sandbox(networkName)
 }
 
-// IsSandbox says whether an account is one of the sandbox.
+// IsSandbox reports whether an account belongs to the sandbox.
 func (s *Service) IsSandbox(a Account) bool {
 	return a.BaseURL != "" && a.BaseURL == s.sandboxURL(a.Network)
 }
@@ -115,8 +130,8 @@ func (s *Service) log() *slog.Logger {
 	return s.Log
 }
 
-// save stores an account that is identified and has tokens. app is the redirect
-// address of the registration that they were given to.
+// save stores an identified account with its tokens. app is the redirect URI of the app
+// that the tokens were issued to.
 func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
 	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
 		Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
@@ -127,7 +142,7 @@ func (s *Service) save(ctx context.Context, who workspace.Principal, networkName
 	if who.UserID != uuid.Nil {
 		row.ConnectedBy = &who.UserID
 	}
-	// Who comes back from a network brings no token: the attempt says who it is.
+	// A callback has no API token: the pending authorization names the user.
 	saved, err := s.Store.SaveAccount(audit.ByUser(ctx, who.UserID), row, func(id uuid.UUID) ([]byte, error) { return s.seal(id, a) })
 	if err == nil {
 		s.notify()
@@ -135,7 +150,7 @@ func (s *Service) save(ctx context.Context, who workspace.Principal, networkName
 	return saved, err
 }
 
-// renewable says whether tokens can be renewed without their owner.
+// renewable reports whether tokens can be renewed without a user.
 func (s *Service) renewable(networkName string, a network.Account) bool {
 	_, ok := s.refresher(networkName)
 	return ok && !a.RefreshToken.Empty()
@@ -147,8 +162,8 @@ func (s *Service) refresher(networkName string) (network.Refresher, bool) {
 	return r, ok
 }
 
-// connectError turns a network's answer into an error for the person who connects.
-// field is what they gave, where the network names nothing.
+// connectError converts a network's error to an error for the user who connects. field
+// is the request field to name if the network names none.
 func connectError(err error, field string) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
@@ -159,7 +174,7 @@ func connectError(err error, field string) error {
 	}
 	switch {
 	case e.Class == network.NotSent:
-		// The cause names addresses, which may be those of our own network.
+		// The cause contains addresses, which may belong to the operator's network.
 		return &apperr.Error{Kind: apperr.KindInvalid, Code: "network_unreachable", Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
 			Fields: []apperr.FieldError{{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."}}}
 	case e.Code == network.CodeNotConfigured:
@@ -174,11 +189,11 @@ func invalid(field, code, message string) error {
 	return apperr.InvalidFields(apperr.FieldError{Field: field, Code: code, Message: message})
 }
 
-// randomText gives 256 random bits; RFC 7636, 4.1 wants at least 43 characters
-// of this alphabet for a verifier.
+// randomText returns 256 random bits. RFC 7636, 4.1 requires at least 43 characters of
+// this alphabet for a verifier.
 func randomText() string {
 	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // never fails, see crypto/rand
+	_, _ = rand.Read(raw) // never fails (crypto/rand)
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/identity/secret"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
@@ -64,9 +66,12 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 	made, err := n.Accounts.CompleteAuthorization(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	n.Must(err)
 	a := made.Account
-	if a.RemoteID != there.ID || a.BaseURL != n.Fake.URL() || a.WorkspaceID != n.Workspace.ID || !a.IsDefault || a.Status != account.Connected || !strings.HasPrefix(a.Handle, "@desk@") {
-		t.Errorf("connected %+v", a)
-	}
+	require.Equal(t, there.ID, a.RemoteID)
+	require.Equal(t, n.Fake.URL(), a.BaseURL)
+	require.Equal(t, n.Workspace.ID, a.WorkspaceID)
+	require.True(t, a.IsDefault)
+	require.Equal(t, account.Connected, a.Status)
+	require.True(t, strings.HasPrefix(a.Handle, "@desk@"))
 	_, opened, err := n.Accounts.Open(t.Context(), a.ID)
 	n.Must(err)
 	if opened.Token.Empty() || strings.Contains(string(a.SealedToken), opened.Token.Reveal()) {

@@ -12,16 +12,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// tokens is what is sealed for an account.
+// tokens is the sealed content of an account.
 type tokens struct {
 	Access  string `json:"access"`
 	Refresh string `json:"refresh,omitempty"`
 }
 
-// tokenName binds sealed tokens to their account. Tokens of installations
-// before migration 10 are sealed bare, under bareTokenName.
-func tokenName(id uuid.UUID) string     { return "account/" + id.String() + "/tokens" }
-func bareTokenName(id uuid.UUID) string { return "account/" + id.String() }
+// tokenName binds sealed tokens to their account.
+func tokenName(id uuid.UUID) string { return "account/" + id.String() + "/tokens" }
 
 func (s *Service) seal(id uuid.UUID, a network.Account) ([]byte, error) {
 	raw, err := json.Marshal(tokens{Access: a.Token.Reveal(), Refresh: a.RefreshToken.Reveal()})
@@ -31,18 +29,14 @@ func (s *Service) seal(id uuid.UUID, a network.Account) ([]byte, error) {
 	return s.Sealer.Seal(secret.NewText(string(raw)), tokenName(id))
 }
 
-// unseal gives the tokens of an account; none when it is disconnected.
+// unseal returns the tokens of an account; none when it is disconnected.
 func (s *Service) unseal(a Account) (access, refresh secret.Text, err error) {
 	if len(a.SealedToken) == 0 {
 		return secret.Text{}, secret.Text{}, nil
 	}
 	plain, err := s.Sealer.Open(a.SealedToken, tokenName(a.ID))
 	if err != nil {
-		bare, errBare := s.Sealer.Open(a.SealedToken, bareTokenName(a.ID))
-		if errBare != nil {
-			return secret.Text{}, secret.Text{}, err
-		}
-		return bare, secret.Text{}, nil
+		return secret.Text{}, secret.Text{}, err
 	}
 	var t tokens
 	if err := json.Unmarshal([]byte(plain.Reveal()), &t); err != nil {
@@ -51,14 +45,14 @@ func (s *Service) unseal(a Account) (access, refresh secret.Text, err error) {
 	return secret.NewText(t.Access), secret.NewText(t.Refresh), nil
 }
 
-// networkAccount is an account as adapters need it.
+// networkAccount converts an account to the form that adapters use.
 func networkAccount(a Account, access, refresh secret.Text) network.Account {
 	return network.Account{ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind,
 		Token: access, Scopes: a.Scopes, RefreshToken: refresh, TokenExpiresAt: a.ExpiresAt, RefreshTokenExpiresAt: a.RefreshExpiresAt, Settings: a.Settings}
 }
 
-// refreshDue is when a token is renewed: after 50 to 80 % of what is left of its
-// life, so that accounts which were connected together are not renewed together.
+// refreshDue returns when to renew a token: after 50 to 80 % of its remaining lifetime,
+// at random, so that accounts which were connected together are not renewed together.
 func refreshDue(a network.Account, now time.Time) time.Time {
 	if a.RefreshToken.Empty() || a.TokenExpiresAt.IsZero() {
 		return time.Time{}
@@ -67,6 +61,6 @@ func refreshDue(a network.Account, now time.Time) time.Time {
 	return now.Add(left/2 + time.Duration(rand.Float64()*0.3*float64(left))) //nolint:gosec // not a secret
 }
 
-// errMalformed says that the right keys opened something that is not ours. What it
-// holds stays untold.
-func errMalformed() error { return errors.New("what was sealed cannot be read") }
+// errMalformed means that the keys opened something that is not tokens. The
+// content is not part of the message because it may be secret.
+func errMalformed() error { return errors.New("the sealed tokens are not in the expected format") }

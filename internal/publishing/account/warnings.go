@@ -7,16 +7,16 @@ import (
 	"dateline/platforms/network"
 )
 
-// Warning is what somebody should know of an account.
+// Warning is a problem of an account that users should know about.
 type Warning struct {
 	Code    string // stable
-	Message string // a sentence for people
+	Message string // a sentence
 }
 
-// expiryWarningWindow is how long before its end access is warned of.
+// expiryWarningWindow is how long before the end of access the warning appears.
 const expiryWarningWindow = 14 * 24 * time.Hour
 
-// Warnings are what somebody should know of an account now.
+// Warnings returns the current warnings of an account.
 func (a Account) Warnings(now time.Time) []Warning {
 	switch a.Status {
 	case Disconnected:

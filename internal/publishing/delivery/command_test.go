@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -90,10 +91,12 @@ func TestReadPost(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(inAnHour)
 	view, err := b.planner().ReadPost(t.Context(), p.ID)
-	if err != nil || view.Status != post.Scheduled || view.Revision != 1 || len(view.Targets) != 1 || view.Targets[0].Network != "mastodon" ||
-		!view.ScheduledTime.Equal(p.ScheduledTime) {
-		t.Errorf("view %+v, error %v", view, err)
-	}
+	require.NoError(t, err)
+	require.Equal(t, post.Scheduled, view.Status)
+	require.Equal(t, int64(1), view.Revision)
+	require.Len(t, view.Targets, 1)
+	require.Equal(t, "mastodon", view.Targets[0].Network)
+	require.WithinDuration(t, p.ScheduledTime, view.ScheduledTime, 0)
 	var missing *delivery.PermanentError
 	for _, try := range []func() error{
 		func() error { _, err := b.planner().ReadPost(t.Context(), uuid.New()); return err },

@@ -9,6 +9,7 @@ import (
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
 )
 
@@ -20,6 +21,8 @@ type job struct {
 	stored    account.Account // as it was read
 	adapter   network.Network
 	segments  []segment
+	options   network.PostOptions     // of the first segment; nil: none
+	invalid   []network.Violation     // of the options, which this version cannot read
 	published []post.PublishedSegment // segments that are already published, in order
 	parent    string                  // remote id of the post that the first segment replies to
 	epoch     *prefetchedEpoch
@@ -98,6 +101,7 @@ func (l *loader) load(ctx context.Context, in TargetInput) (*job, *TargetResult,
 // loadSegments reads what is to be sent, and what of it is already published.
 func (l *loader) loadSegments(ctx context.Context, j *job) error {
 	segments := j.post.Segments(j.target)
+	j.options, j.invalid = scheduling.ParseOptions(j.adapter, j.post.OptionsFor(j.target))
 	known, err := l.posts.MediaByID(ctx, j.post.WorkspaceID, j.post.MediaIDs())
 	if err != nil {
 		return err

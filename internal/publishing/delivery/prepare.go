@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,8 +66,9 @@ func (p *preparer) checkContent(ctx context.Context, j *job) *network.Error {
 	j.limits = limits
 	for i := j.next(); i < len(j.segments); i++ {
 		s := j.segments[i]
-		content := network.Content{Text: s.Content, Media: scheduling.MediaInfos(p.stager.planned(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil}
-		problems := j.adapter.Check(content, limits)
+		content := network.Content{Text: s.Content, Media: scheduling.MediaInfos(p.stager.planned(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil,
+			Options: scheduling.SegmentOptions(j.options, i)}
+		problems := append(slices.Clone(j.invalid), j.adapter.Check(content, limits)...)
 		if len(problems) == 0 {
 			continue
 		}
@@ -115,7 +117,7 @@ type prepared struct {
 // this content to this account, whichever attempt makes them.
 func (j *job) submission(i int) network.Submission {
 	segment := j.segments[i]
-	s := network.Submission{Text: segment.Content, Language: j.post.Language, ReplyTo: j.parent, Handle: segment.handle}
+	s := network.Submission{Text: segment.Content, Language: j.post.Language, ReplyTo: j.parent, Handle: segment.handle, Options: scheduling.SegmentOptions(j.options, i)}
 	for _, staged := range segment.staged {
 		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)
 	}
@@ -147,6 +149,10 @@ func (j *job) fingerprint(i int, s network.Submission) []byte {
 	h.Write(raw)
 	for _, f := range j.segments[i].files {
 		h.Write(f.SHA256)
+	}
+	if s.Options != nil {
+		raw, _ := json.Marshal(s.Options) // was read from JSON
+		h.Write(append([]byte("options"), raw...))
 	}
 	return h.Sum(nil)
 }

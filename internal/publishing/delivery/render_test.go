@@ -7,6 +7,8 @@ import (
 	"image/jpeg"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media"
@@ -50,9 +52,11 @@ func TestPublish_ConvertsImages(t *testing.T) {
 	b.publish(publisher, input(p))
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
 	sent := b.published()[0].Media
-	if len(sent) != 2 || sent[0].Bytes > 16<<20 || sent[0].MIMEType != "image/jpeg" || sent[0].Description != "The harbour" || sent[1].MIMEType != "image/png" {
-		t.Errorf("the network got %+v", sent)
-	}
+	require.Len(t, sent, 2)
+	require.LessOrEqual(t, sent[0].Bytes, int64(16<<20))
+	require.Equal(t, "image/jpeg", sent[0].MIMEType)
+	require.Equal(t, "The harbour", sent[0].Description)
+	require.Equal(t, "image/png", sent[1].MIMEType)
 }
 
 // A photo that cannot be converted is refused before anything is sent.

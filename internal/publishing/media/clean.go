@@ -15,24 +15,23 @@ import (
 	"dateline/internal/publishing/media/metadata"
 )
 
-// CreditStore knows whether a workspace keeps the credit of its images.
+// CreditStore tells whether a workspace keeps IPTC credit and copyright in its images.
 type CreditStore interface {
 	PreservesMediaCredit(ctx context.Context, workspace uuid.UUID) (bool, error)
 }
 
-// cleanedFile is a file as it is stored: without metadata, and upright.
+// cleanedFile is a file as it is stored: without metadata, with its orientation applied.
 type cleanedFile struct {
 	Facts
 	body    io.ReadSeeker
 	bytes   int64
 	sum     []byte // SHA-256
-	changed bool   // it is not what arrived
+	changed bool   // it differs from the uploaded file
 	removed []metadata.Category
 }
 
-// clean finds out what a file is, and removes its metadata: nothing of it is
-// stored, let alone published. The picture is not re-encoded unless it has to
-// be turned.
+// clean detects the type of a file and removes its metadata before anything is
+// stored or published. Images are re-encoded only to apply their orientation.
 func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spooledFile) (c cleanedFile, err error) {
 	if c.Facts, err = inspectFile(ctx, arrived.file, arrived.bytes); err != nil {
 		return c, err
@@ -47,7 +46,7 @@ func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spoole
 	}
 	c.removed = plan.Removed
 	if plan.Orientation > 1 {
-		// Viewers turn other images than JPEG too.
+		// Viewers apply the EXIF orientation of other formats than JPEG, too.
 		if c.Orientation == 1 && plan.Orientation >= 5 {
 			c.Width, c.Height = c.Height, c.Width
 		}
@@ -71,7 +70,7 @@ func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spoole
 		return c, nil
 	}
 	body := plan.NewReader(arrived.file)
-	// A file that is not what it was would be noticed by readers only.
+	// Nobody but readers would notice that cleaning damaged the file.
 	after, err := Inspect(body, plan.Size())
 	if err != nil || after.Kind != c.Kind || after.Frames != c.Frames {
 		return c, damaged("The metadata of the file cannot be removed: its structure is damaged. Export it again, then upload it.")
@@ -91,7 +90,7 @@ func scan(arrived spooledFile, mimeType string, o metadata.Options) (*metadata.P
 	return plan, nil
 }
 
-// setBody makes a body what is stored.
+// setBody replaces the bytes that are stored.
 func (c *cleanedFile) setBody(body io.ReadSeeker, size int64) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, body); err != nil {
@@ -101,7 +100,7 @@ func (c *cleanedFile) setBody(body io.ReadSeeker, size int64) error {
 	return nil
 }
 
-// item fills in what is known of the file.
+// item returns the library item of the file.
 func (c *cleanedFile) item(item Item) Item {
 	item.Facts, item.Bytes, item.SHA256, item.ObjectKey = c.Facts, c.bytes, c.sum, objectKey(c.sum)
 	for _, category := range metadata.Categories() {
@@ -112,7 +111,7 @@ func (c *cleanedFile) item(item Item) Item {
 	return item
 }
 
-// store puts the file into the bucket.
+// store writes the file to the bucket.
 func (s *Service) store(ctx context.Context, item Item, c cleanedFile) error {
 	if _, err := c.body.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -120,8 +119,7 @@ func (s *Service) store(ctx context.Context, item Item, c cleanedFile) error {
 	return s.Objects.Put(ctx, item.ObjectKey, item.MIMEType, item.Bytes, c.body)
 }
 
-// spooledFile is a file that has arrived and lies on this machine's disk until it
-// is closed.
+// spooledFile is an uploaded file in a temporary file, which Close deletes.
 type spooledFile struct {
 	file  *os.File
 	bytes int64
@@ -130,8 +128,8 @@ type spooledFile struct {
 
 func (f spooledFile) close() { _ = f.file.Close(); _ = os.Remove(f.file.Name()) }
 
-// spool writes what arrives to disk and hashes it on the way, at most one byte
-// more than limit.
+// spool copies r to a temporary file and hashes it. It reads at most one byte more
+// than limit.
 func spool(body io.Reader, limit int64) (f spooledFile, err error) {
 	file, err := os.CreateTemp("", "dateline-upload-*")
 	if err != nil {
@@ -151,7 +149,7 @@ func spool(body io.Reader, limit int64) (f spooledFile, err error) {
 	return f, nil
 }
 
-// diskWriter tells a disk that fails from a sender that does.
+// diskWriter distinguishes a failing disk from a failing sender.
 type diskWriter struct {
 	file *os.File
 	err  error
@@ -165,7 +163,7 @@ func (w *diskWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// readError says that what was read from failed.
+// readError wraps an error of the reader, as opposed to one of the disk.
 type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }

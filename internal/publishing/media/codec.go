@@ -1,6 +1,6 @@
 package media
 
-// codecName gives ffprobe's name for the type of a sample entry
+// codecName returns ffprobe's name for the type of a sample entry
 // (https://mp4ra.org/registered-types/codecs).
 func codecName(fourCC string) string {
 	switch fourCC {

@@ -18,8 +18,8 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// CompleteUpload makes a file of what has arrived. It reads the object once, to
-// this machine's disk. Repeating it is harmless.
+// CompleteUpload turns an uploaded object into a file of the library. It reads the
+// object once, to local disk. It is idempotent.
 func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (item Item, err error) {
 	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
 	if err != nil {
@@ -58,7 +58,8 @@ func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, i
 	return item, nil
 }
 
-// completedUpload is the file that an upload has become, or says why there is none.
+// completedUpload returns the file that an upload has become, or an error with the
+// reason why there is none.
 func (s *Service) completedUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (Item, error) {
 	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
 	switch {
@@ -73,14 +74,14 @@ func (s *Service) completedUpload(ctx context.Context, who workspace.Principal, 
 	}
 }
 
-// completeParts puts an upload's parts together.
+// completeParts assembles the parts of an upload.
 func (s *Service) completeParts(ctx context.Context, u Upload) error {
 	if u.MultipartID == "" {
 		return nil
 	}
 	arrived, err := s.uploadedParts(ctx, u)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil // an earlier request did; whether the object is there is seen next
+		return nil // an earlier request did; the next step checks that the object exists
 	}
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (s *Service) completeParts(ctx context.Context, u Upload) error {
 	return nil
 }
 
-// deleteUploadObjects removes the bytes of an upload.
+// deleteUploadObjects deletes the objects of an upload.
 func (s *Service) deleteUploadObjects(ctx context.Context, u Upload) error {
 	return errors.Join(s.Objects.Delete(ctx, u.ObjectKey), s.Objects.Delete(ctx, u.stagingKey()))
 }
@@ -120,9 +121,9 @@ func incomplete(message string) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "upload_incomplete", Message: message}
 }
 
-// finishUpload verifies what has arrived, and copies it to where its content says.
-// What came in one piece can be replaced by whoever has the address for as long
-// as that is good, so a copy of it is verified that nobody has an address of.
+// finishUpload verifies the uploaded object and copies it to the key of its content.
+// Whoever has the signed URL of a single upload can replace the object until the URL
+// expires. Therefore a copy is verified that has no signed URL.
 func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	key := u.ObjectKey
 	if u.MultipartID == "" {
@@ -164,8 +165,7 @@ func (s *Service) finishUpload(ctx context.Context, u Upload) (Item, error) {
 	return item, err
 }
 
-// download brings an object to this machine's disk, where it is looked at from
-// its beginning to its end.
+// download copies an object to local disk, where it can be read at any offset.
 func (s *Service) download(ctx context.Context, key string, size int64) (spooledFile, error) {
 	body := blob.NewReader(ctx, s.Objects, key, size)
 	defer func() { _ = body.Close() }()

@@ -6,10 +6,11 @@ import (
 	"io"
 )
 
-// maxSegments bounds what is looked at before the image data of a JPEG.
+// maxSegments bounds the number of segments read before the image data of a JPEG.
 const maxSegments = 200
 
-// jpegSegments gives every segment before the image data; see stops it.
+// jpegSegments calls see for every segment before the image data, until it returns
+// false.
 // ITU-T T.81, B.1.1
 func jpegSegments(r io.ReaderAt, size int64, see func(marker byte, body []byte) (stop bool)) {
 	var head [4]byte
@@ -40,7 +41,7 @@ func jpegSegments(r io.ReaderAt, size int64, see func(marker byte, body []byte) 
 	}
 }
 
-// jpegExif gives the EXIF data of a JPEG, a TIFF file; nil for none.
+// jpegExif returns the EXIF data of a JPEG, which is a TIFF file; nil if there is none.
 func jpegExif(r io.ReaderAt, size int64) (tiff []byte) {
 	jpegSegments(r, size, func(marker byte, body []byte) bool {
 		rest, ok := bytes.CutPrefix(body, []byte("Exif\x00\x00"))
@@ -53,8 +54,8 @@ func jpegExif(r io.ReaderAt, size int64) (tiff []byte) {
 	return tiff
 }
 
-// orientation reads tag 0x0112 of the first directory; 1 where it is missing or
-// makes no sense. CIPA DC-008 (Exif 2.32), 4.6.4 A
+// orientation returns tag 0x0112 of the first directory; 1 if it is missing or
+// invalid. CIPA DC-008 (Exif 2.32), 4.6.4 A
 func orientation(tiff []byte) int {
 	var order binary.ByteOrder = binary.BigEndian
 	switch {

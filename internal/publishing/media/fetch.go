@@ -20,12 +20,12 @@ import (
 
 const maxRedirects = 3
 
-// FetchLimits bounds how slow a server may be that a file is fetched from: whoever
-// asked for the file waits for it. Zero values are 30 seconds for everything,
-// and 16 KiB a second, measured over 5 seconds.
+// FetchLimits bounds how slow the server of a fetched file may be, because a request
+// waits for it. Zero values mean 30 seconds in total, and 16 KiB per second measured
+// over 5 seconds.
 type FetchLimits struct {
 	Timeout    time.Duration
-	MinRate    int64 // bytes a second
+	MinRate    int64 // bytes per second
 	RateWindow time.Duration
 }
 
@@ -42,8 +42,8 @@ func (p FetchLimits) withDefaults() FetchLimits {
 	return p
 }
 
-// Fetch takes a file from an address on the web. The client that makes the
-// request looks at each address after name resolution, also of redirects.
+// Fetch downloads a file from a public URL. The HTTP client checks every address
+// after name resolution, also those of redirects.
 func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string) (Item, bool, error) {
 	u, err := url.Parse(address)
 	if problem := checkAddress(u, err); problem != nil {
@@ -53,7 +53,7 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 		return Item{}, false, errors.New("this process does not fetch from the web")
 	}
 	pace := s.FetchLimits.withDefaults()
-	// They bound the server, and not what is done with the file afterwards.
+	// The limits apply to the server, not to the processing of the file.
 	giveUp, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
 	asking, cancel := context.WithTimeoutCause(giveUp, pace.Timeout, fetchFailed("timeout", fmt.Sprintf("The server did not send the whole file within %v.", pace.Timeout)))
@@ -64,7 +64,7 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	}
 	request.Header.Set("User-Agent", "Dateline")
 	request.Header.Set("Accept", "image/*, video/*")
-	request.Header.Set("Accept-Encoding", "identity") // nothing grows on the way
+	request.Header.Set("Accept-Encoding", "identity") // no decompression bombs
 	response, err := s.redirectClient().Do(request)
 	if err != nil {
 		return Item{}, false, fetchError(asking, err)
@@ -83,7 +83,7 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	return s.Save(ctx, who, NewFile{FileName: responseFileName(response), AltText: altText, Body: body, IdempotencyKey: idempotencyKey})
 }
 
-// redirectClient is the client, with redirects as they are allowed here.
+// redirectClient returns the client with a stricter redirect policy.
 func (s *Service) redirectClient() *http.Client {
 	client := *s.Web
 	client.Timeout = 0 // the context has one
@@ -95,7 +95,7 @@ func (s *Service) redirectClient() *http.Client {
 		if problem := checkAddress(r.URL, nil); problem != nil {
 			return fetchFailed(problem.Code, "It redirects to a URL that is not allowed. "+problem.Message)
 		}
-		r.Header.Del("Referer") // the address may hold a secret
+		r.Header.Del("Referer") // the URL may contain a secret
 		return nil
 	}
 	return &client
@@ -118,8 +118,8 @@ func fetchFailed(code, message string) *apperr.Error {
 		Fields: []apperr.FieldError{{Field: "url", Code: code, Message: message}}}
 }
 
-// fetchError says why in words that tell neither the address, which may hold a
-// secret, nor what a name resolved to, which may be of the operator's network.
+// fetchError describes the failure without the URL, which may contain a secret, and
+// without the resolved address, which may belong to the operator's network.
 func fetchError(ctx context.Context, err error) error {
 	var known *apperr.Error
 	var dns *net.DNSError
@@ -141,14 +141,14 @@ func fetchError(ctx context.Context, err error) error {
 	}
 }
 
-// limitedBody is a download. It ends one that is too slow, and tells one that breaks
-// off from an upload that does.
+// limitedBody is the body of a download. It aborts a download that is too slow, and
+// marks its errors as errors of the download.
 type limitedBody struct {
 	ctx    context.Context //nolint:containedctx // io.Reader takes none
 	cancel context.CancelCauseFunc
 	body   io.Reader
 	limits FetchLimits
-	passed atomic.Int64 // bytes since the last look
+	passed atomic.Int64 // bytes since the last check
 	timer  *time.Timer
 }
 
@@ -159,8 +159,8 @@ func newLimitedBody(ctx context.Context, cancel context.CancelCauseFunc, body io
 	return f
 }
 
-// checkRate ends the download, also while a Read waits, unless enough has come since
-// the last look.
+// checkRate cancels the download, also during a Read, if too few bytes arrived since
+// the last check.
 func (f *limitedBody) checkRate() {
 	if f.passed.Swap(0) < max(1, int64(float64(f.limits.MinRate)*f.limits.RateWindow.Seconds())) {
 		f.cancel(fetchFailed("too_slow", fmt.Sprintf("The server sends less than %d bytes a second.", f.limits.MinRate)))
@@ -191,8 +191,8 @@ func (f *limitedBody) Read(p []byte) (int, error) {
 	return n, fetchFailed("incomplete", "The server did not send the whole file.")
 }
 
-// responseFileName takes the file's name from what the server says, else from where it
-// lay.
+// responseFileName returns the file name of the Content-Disposition header, or else
+// the last element of the URL's path.
 func responseFileName(r *http.Response) string {
 	if _, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return params["filename"]

@@ -1,7 +1,6 @@
 package media_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
@@ -76,9 +77,12 @@ func TestFilesAreFetchedFromTheWeb(t *testing.T) {
 	n, site, _ := web(t)
 	for path, name := range map[string]string{"/photo.jpg?secret=1": "photo.jpg", "/named": "Ảnh đẹp.jpg", "/hop/3": "photo.jpg"} {
 		item, replayed, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+path, "A photo", "")
-		if err != nil || replayed || item.MIMEType != "image/jpeg" || item.Width != 40 || item.FileName != name || item.AltText != "A photo" {
-			t.Errorf("%s: %+v %v", path, item, err)
-		}
+		require.NoError(t, err, "%s: %+v %v", path, item, err)
+		require.False(t, replayed, "%s: %+v %v", path, item, err)
+		require.Equal(t, "image/jpeg", item.MIMEType, "%s: %+v %v", path, item, err)
+		require.Equal(t, 40, item.Width, "%s: %+v %v", path, item, err)
+		require.Equal(t, name, item.FileName, "%s: %+v %v", path, item, err)
+		require.Equal(t, "A photo", item.AltText, "%s: %+v %v", path, item, err)
 	}
 	first, _, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+"/photo.jpg", "", "once")
 	n.Must(err)
@@ -173,9 +177,11 @@ func TestFetch_EndsWhenTheServerIsTooSlow(t *testing.T) {
 		began := time.Now()
 		_, _, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+path, "", "")
 		var refused *apperr.Error
-		if !errors.As(err, &refused) || refused.Code != "fetch_failed" || len(refused.Fields) != 1 || refused.Fields[0].Field != "url" || refused.Fields[0].Code != want.code {
-			t.Errorf("%s: got %v, want the problem %s of url", path, err, want.code)
-		}
+		require.ErrorAs(t, err, &refused, "%s: got %v, want the problem %s of url", path, err, want.code)
+		require.Equal(t, "fetch_failed", refused.Code, "%s: got %v, want the problem %s of url", path, err, want.code)
+		require.Len(t, refused.Fields, 1, "%s: got %v, want the problem %s of url", path, err, want.code)
+		require.Equal(t, "url", refused.Fields[0].Field, "%s: got %v, want the problem %s of url", path, err, want.code)
+		require.Equal(t, want.code, refused.Fields[0].Code, "%s: got %v, want the problem %s of url", path, err, want.code)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%s: it takes %v, want less than the server", path, took)
 		}

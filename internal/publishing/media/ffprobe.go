@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// probeTimeout is how long ffprobe may look at a file.
+// probeTimeout limits one run of ffprobe.
 const probeTimeout = 20 * time.Second
 
-// errNoFFprobe says that ffprobe is not installed.
+// errNoFFprobe means that ffprobe is not installed.
 var errNoFFprobe = errors.New("ffprobe is not installed")
 
-// ffprobe asks ffprobe of a video file of a type that is known. It may open
-// nothing but that file: containers can name other files and addresses.
+// ffprobe runs ffprobe on a video of a known type. ffprobe may open only that file,
+// because containers can refer to other files and URLs.
 // https://ffmpeg.org/ffprobe.html, https://ffmpeg.org/ffmpeg-protocols.html
 func ffprobe(ctx context.Context, path, mimeType string) (Facts, error) {
 	program, err := exec.LookPath("ffprobe")
@@ -45,7 +45,7 @@ func ffprobe(ctx context.Context, path, mimeType string) (Facts, error) {
 	return readProbe(out.Bytes())
 }
 
-// cappedBuffer keeps the first megabyte of what a program says.
+// cappedBuffer keeps the first megabyte of a program's output.
 type cappedBuffer struct{ bytes.Buffer }
 
 func (c *cappedBuffer) Write(p []byte) (int, error) {
@@ -113,8 +113,8 @@ func fraction(text string) float64 {
 	return n / d
 }
 
-// inspectFile is Inspect for a file on disk. Of a video, ffprobe knows more
-// than the container's headers tell; where it is missing or fails, these do.
+// inspectFile is Inspect for a file on disk. It asks ffprobe about videos, and falls
+// back to the container's headers when ffprobe is missing or fails.
 func inspectFile(ctx context.Context, r interface {
 	ReadAt(p []byte, at int64) (int, error)
 	Name() string

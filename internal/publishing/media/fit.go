@@ -10,49 +10,49 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// Rules are what somebody takes. Zero values allow everything.
+// Rules are the limits for media of a network. Zero values mean no limit.
 type Rules struct {
-	By            string // who sets them, for messages
+	By            string // the network or server that sets them, for messages
 	Types         []string
 	MaxImageBytes int64
 	MaxVideoBytes int64
-	MaxPixels     int64 // of images, width times height
+	MaxPixels     int64 // of images, width × height
 	MaxWidth      int   // of images
 	MaxHeight     int
-	MinRatio      float64 // of images, width by height
+	MinRatio      float64 // of images, width / height
 	MaxRatio      float64
 	MinDuration   time.Duration // of videos
 	MaxDuration   time.Duration
 }
 
-// Spec is an image that is to be made of another one.
+// Spec specifies an image to be rendered from another one.
 type Spec struct {
 	MIMEType string // image/jpeg or image/png
-	OrJPEG   bool   // image/jpeg where MaxBytes is not met otherwise
-	Width    int    // at most; smaller where MaxBytes is not met otherwise
+	OrJPEG   bool   // use image/jpeg if MIMEType does not fit into MaxBytes
+	Width    int    // at most; smaller if the image does not fit into MaxBytes otherwise
 	Height   int
-	MaxBytes int64 // 0: any number
+	MaxBytes int64 // 0: no limit
 }
 
 func (s Spec) key() string {
 	return fmt.Sprintf("1 %s %t %dx%d %d", s.MIMEType, s.OrJPEG, s.Width, s.Height, s.MaxBytes)
 }
 
-// Plan says how a file comes to fit.
+// Plan is the result of Fit.
 type Plan struct {
-	Convert  *Spec               // nil: as it is, or not at all
+	Convert  *Spec               // nil: use the file unchanged, or Problems is set
 	Changes  []string            // what the conversion changes, in sentences
-	Problems []apperr.FieldError // why it does not fit; none where it does
+	Problems []apperr.FieldError // why the file cannot be used; empty if it can
 }
 
-// Fits says that the file fits, as it is or converted.
+// Fits reports whether the file can be used, unchanged or converted.
 func (p Plan) Fits() bool { return len(p.Problems) == 0 }
 
-// maxRenderPixels bounds the memory that a conversion takes.
+// maxRenderPixels bounds the memory of a conversion.
 const maxRenderPixels = 50_000_000
 
-// Fit plans how a file comes to fit the rules. Stills are made smaller and
-// converted; what moves is not, and no picture is cropped.
+// Fit plans how to make a file meet the rules. Still images are scaled down and
+// converted. Animations and videos are not, and nothing is cropped.
 func Fit(item Item, rules Rules) Plan {
 	f := fitter{item: item, rules: rules}
 	if f.rules.By == "" {
@@ -133,7 +133,7 @@ func (f *fitter) ratio() {
 	}
 }
 
-// scaled is the largest size of the image's shape that the rules take.
+// scaled returns the largest size with the image's aspect ratio that meets the rules.
 func (f *fitter) scaled() (width, height int) {
 	w, h := float64(f.item.Width), float64(f.item.Height)
 	scale := 1.0
@@ -150,7 +150,7 @@ func (f *fitter) scaled() (width, height int) {
 		return f.item.Width, f.item.Height
 	}
 	width, height = max(1, int(w*scale)), max(1, int(h*scale))
-	// Pixels are whole: at the edge of the rules, rounding may overstep them.
+	// Rounding to whole pixels may exceed a limit.
 	for f.rules.MaxRatio > 0 && width > 1 && float64(width)/float64(height) > f.rules.MaxRatio {
 		width--
 	}
@@ -168,7 +168,7 @@ func (f *fitter) image() {
 		return
 	}
 	spec := Spec{Width: width, Height: height, MaxBytes: f.rules.MaxImageBytes}
-	// What was drawn stays sharp as PNG; of the others, JPEG is far smaller.
+	// Drawings stay sharp as PNG; for photos, JPEG is far smaller.
 	drawn := f.item.MIMEType == typePNG || f.item.MIMEType == typeGIF
 	switch {
 	case drawn && f.takes(typePNG):
@@ -211,7 +211,7 @@ func (f *fitter) describe(spec Spec, smaller, fewer bool) {
 	f.change("Metadata, such as where it was taken, is left out.")
 }
 
-// typeNames lists what is taken instead.
+// typeNames lists the names of the accepted types.
 func (f *fitter) typeNames(prefix string) string {
 	var names []string
 	for _, t := range f.rules.Types {
@@ -225,7 +225,7 @@ func (f *fitter) typeNames(prefix string) string {
 	return strings.Join(names, " or ")
 }
 
-// TypeName is how people call a type.
+// TypeName returns the common name of a MIME type.
 func TypeName(mimeType string) string {
 	switch mimeType {
 	case typeJPEG:
@@ -263,7 +263,7 @@ func length(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// ratioName writes a ratio as people do: 4:5, 1.91:1.
+// ratioName formats an aspect ratio: 4:5, 1.91:1.
 func ratioName(ratio float64) string {
 	for below := 1; below <= 16; below++ {
 		above := ratio * float64(below)

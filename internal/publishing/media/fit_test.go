@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/publishing/media"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -161,9 +163,11 @@ func TestImagesAreMadeToFit(t *testing.T) {
 			content := read(t, n, made)
 			img, _, err := image.Decode(bytes.NewReader(content))
 			n.Must(err)
-			if made.AltText != "A photo" || made.ID != item.ID || int64(len(content)) != made.Bytes || img.Bounds().Dx() != made.Width || img.Bounds().Dy() != made.Height {
-				t.Errorf("%+v", made)
-			}
+			require.Equal(t, "A photo", made.AltText)
+			require.Equal(t, item.ID, made.ID)
+			require.Equal(t, made.Bytes, int64(len(content)))
+			require.Equal(t, made.Width, img.Bounds().Dx())
+			require.Equal(t, made.Height, img.Bounds().Dy())
 			if again := media.Fit(made, c.rules); !again.Fits() || again.Convert != nil {
 				t.Errorf("it still does not fit: %+v", again)
 			}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// gifFrames walks the blocks of a GIF, and decodes none.
+// gifFrames counts the frames of a GIF without decoding them.
 // https://www.w3.org/Graphics/GIF/spec-gif89a.txt
 func gifFrames(r io.Reader) (frames int, whole time.Duration, err error) {
 	g := gifWalker{bufio.NewReader(r)}
@@ -21,7 +21,7 @@ func gifFrames(r io.Reader) (frames int, whole time.Duration, err error) {
 		kind, err := g.ReadByte()
 		if err != nil {
 			if frames > 0 {
-				return frames, whole, nil // many GIFs lack their trailer, and are shown all the same
+				return frames, whole, nil // many GIFs lack the trailer; browsers show them
 			}
 			return 0, 0, err
 		}
@@ -47,7 +47,7 @@ func gifFrames(r io.Reader) (frames int, whole time.Duration, err error) {
 
 type gifWalker struct{ *bufio.Reader }
 
-// skipTable passes over a colour table that the flags announce.
+// skipTable skips the color table that the flags announce.
 func (g gifWalker) skipTable(flags byte) error {
 	if flags&0x80 == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (g gifWalker) skipBlocks() error {
 	}
 }
 
-// extension passes over one, and tells the delay that a graphic control has.
+// extension skips an extension and returns the delay of a graphic control extension.
 func (g gifWalker) extension() (time.Duration, error) {
 	label, err := g.ReadByte()
 	if err != nil {

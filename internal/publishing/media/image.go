@@ -16,7 +16,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// decodeConfig reads the size of an image, and none of its pixels.
+// decodeConfig reads the size of an image without decoding its pixels.
 func decodeConfig(r io.Reader, mimeType string) (image.Config, error) {
 	switch mimeType {
 	case typeJPEG:
@@ -47,7 +47,7 @@ func inspectImage(r io.ReaderAt, size int64, mimeType string) (Facts, error) {
 	switch mimeType {
 	case typeJPEG:
 		f.Orientation = orientation(jpegExif(r, size))
-		if f.Orientation >= 5 { // turned by a quarter
+		if f.Orientation >= 5 { // rotated by 90 degrees
 			f.Width, f.Height = f.Height, f.Width
 		}
 	case typeGIF:
@@ -94,8 +94,8 @@ func webpFrames(r io.ReaderAt, size int64) (frames int, whole time.Duration, err
 	return frames, whole, nil
 }
 
-// pngFrames looks for the animation control chunk, which stands before the
-// image data. https://www.w3.org/TR/png-3/#acTL-chunk
+// pngFrames reads the animation control chunk, which precedes the image data.
+// https://www.w3.org/TR/png-3/#acTL-chunk
 func pngFrames(r io.ReaderAt, size int64) (int, error) {
 	var head [12]byte
 	for at := int64(8); at+12 <= size; {

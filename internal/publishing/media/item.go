@@ -1,5 +1,6 @@
-// Package media takes files from people, finds out what they are, keeps them in
-// S3 under the hash of their content, and makes of them what a network takes.
+// Package media is the media library: it accepts uploads, detects their type, removes
+// their metadata, stores them in S3 under the hash of their content, and renders
+// images that meet the limits of a network.
 package media
 
 import (
@@ -11,32 +12,32 @@ import (
 	"dateline/internal/publishing/media/metadata"
 )
 
-// Kind is what a file is to people.
+// Kind is the kind of a file as users see it.
 type Kind string
 
 // The kinds of files.
 const (
-	Image     Kind = "image"     // a still
-	Animation Kind = "animation" // a GIF, WebP or PNG that moves
+	Image     Kind = "image"     // a still image
+	Animation Kind = "animation" // an animated GIF, WebP or PNG
 	Video     Kind = "video"
 )
 
-// Facts are what the bytes of a file say, whatever its uploader claimed.
+// Facts are properties read from the bytes of a file, whatever the uploader declared.
 type Facts struct {
 	MIMEType string
 	Kind     Kind
-	Width    int // pixels as shown, after EXIF orientation or rotation; 0 when unknown
+	Width    int // displayed pixels, after EXIF orientation or rotation; 0: unknown
 	Height   int
 
-	Frames      int // of an animation; 1 for a still, 0 for a video
+	Frames      int // of an animation; 1 for a still image, 0 for a video
 	Orientation int // EXIF, 1 to 8; 1 is upright
 
-	Duration   time.Duration // 0 for stills, and when unknown
-	FrameRate  float64       // frames per second; 0 when unknown
-	BitRate    int64         // bits per second, of everything together
+	Duration   time.Duration // 0 for still images, or unknown
+	FrameRate  float64       // frames per second; 0: unknown
+	BitRate    int64         // bits per second of all streams
 	VideoCodec string        // as ffprobe names it: h264, hevc, vp9, …
 	AudioCodec string        // empty: no sound
-	Rotation   int           // degrees clockwise that players turn the video by
+	Rotation   int           // degrees clockwise by which players rotate the video
 }
 
 // Item is an uploaded file.
@@ -53,10 +54,9 @@ type Item struct {
 	CreatedAt   time.Time
 	Deleted     bool // no new post may use it
 
-	// MetadataRemoved says what the file told when it arrived, and does not any
-	// more.
+	// MetadataRemoved lists the kinds of metadata that were removed on upload.
 	MetadataRemoved []metadata.Category
 }
 
-// LocationRemoved says whether the file told where it was made.
+// LocationRemoved reports whether the uploaded file contained a location.
 func (i Item) LocationRemoved() bool { return slices.Contains(i.MetadataRemoved, metadata.Location) }

@@ -17,26 +17,26 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Filter chooses files of one workspace, newest first. Zero values choose all.
+// Filter selects files of a workspace, newest first. Zero values select all.
 type Filter struct {
 	WorkspaceID uuid.UUID
 	Kind        Kind
-	Search      string // words of file name or description, with or without diacritics
+	Search      string // words of the file name or alt text, with or without diacritics
 	BeforeTime  *time.Time
 	BeforeID    *uuid.UUID
 	Limit       int
 }
 
-// Edit changes what people say of a file; nil leaves a field as it is.
+// Edit changes the name and alt text of a file; nil keeps a field.
 type Edit struct {
 	FileName *string
 	AltText  *string
 
 	Actor  string // in timelines
-	Author bool   // whoever edits needs approval, where the workspace says so
+	Author bool   // the actor's edits need approval if the workspace requires it
 }
 
-// Get reads what is known of a file.
+// Get returns a file's item.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Item, error) {
 	return s.Store.MediaItem(ctx, who.WorkspaceID, id)
 }
@@ -49,8 +49,8 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Item, error) {
 	return s.Store.ListMedia(ctx, f)
 }
 
-// Edit edits a file's name and description. Posts that are not out yet say
-// the new one; posts lists those on the schedule.
+// Edit changes a file's name and alt text. Pending posts use the new alt text; posts
+// lists those that are scheduled.
 func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error) {
 	if e.AltText != nil {
 		if problem := checkAltText(*e.AltText); problem != nil {
@@ -68,42 +68,42 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 	return s.Store.EditMedia(ctx, who.WorkspaceID, id, e)
 }
 
-// Delete takes a file out of the library, unless a post needs it that is not
-// out yet. Its bytes go when nothing refers to them any more (Sweep).
+// Delete removes a file from the library, unless a pending post uses it. Sweep deletes
+// its bytes when nothing refers to them anymore.
 func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
 	return s.Store.DeleteMedia(ctx, who.WorkspaceID, id)
 }
 
-// InUse refuses to delete a file.
+// InUse returns the error for deleting a file that a pending post uses.
 func InUse(by uuid.UUID) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindConflict, Code: "media_in_use",
 		Message: "The file cannot be deleted: " + by.String() + " uses it, which is not published yet, or may be sent again. Cancel or discard that first, or take the file out of it."}
 }
 
-// Open reads a stored file from any place in it. The caller closes it.
+// Open opens a stored file for reading at any offset. The caller closes it.
 func (s *Service) Open(ctx context.Context, item Item) (io.ReadSeekCloser, error) {
-	// Whoever streams it says with its first byte that all is well.
+	// A streaming response commits to status 200 with its first byte.
 	if _, err := s.Objects.Size(ctx, item.ObjectKey); err != nil {
 		return nil, fmt.Errorf("the file %s cannot be read: %w", item.ID, err)
 	}
 	return blob.NewReader(ctx, s.Objects, item.ObjectKey, item.Bytes), nil
 }
 
-// Fold brings text into the form in which it is searched: without case and
-// diacritics, so that "bai bien" finds "Bãi biển".
+// Fold normalizes text for search: it removes case and diacritics, so that "bai bien"
+// finds "Bãi biển".
 func Fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Mn, r):
 			return -1
-		case r == 'đ' || r == 'Đ': // not composed
+		case r == 'đ' || r == 'Đ': // has no decomposition
 			return 'd'
 		}
 		return unicode.ToLower(r)
 	}, norm.NFKD.String(text))
 }
 
-// Patterns are what the folded text must be like, one for each word of a search.
+// Patterns returns one SQL LIKE pattern for each word of a search.
 func Patterns(search string) []string {
 	escape := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 	patterns := []string{}

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// mp4TopBoxes bounds the walk to the movie box, which may stand last.
+	// mp4TopBoxes limits the boxes read until the movie box, which may be the last one.
 	mp4TopBoxes = 1000
-	// mp4Boxes bounds the walk inside of it, mp4Depth how deep it goes.
+	// mp4Boxes limits the boxes read inside it, mp4Depth their nesting.
 	mp4Boxes = 10_000
 	mp4Depth = 8
 )
 
-// inspectMP4 reads the movie box of an MP4 or MOV, wherever it stands, in short
-// stretches. ISO/IEC 14496-12 (ISO base media file format), whose clause
-// numbers stand below; QuickTime has the same structure.
+// inspectMP4 reads the movie box of an MP4 or MOV with few short reads. Clause numbers
+// below refer to ISO/IEC 14496-12 (ISO base media file format); QuickTime has the same
+// structure.
 func inspectMP4(r io.ReaderAt, size int64) (Facts, error) {
 	w := &mp4Walker{r: r, left: mp4Boxes}
 	at := int64(0)
@@ -46,11 +46,11 @@ type mp4Box struct {
 	start, end int64 // of its content
 }
 
-// mp4Track is what is known of one stream.
+// mp4Track describes one stream.
 type mp4Track struct {
 	handler       string // vide, soun, …
 	codec         string
-	width, height int // coded, else as the track header has them
+	width, height int // of the sample entry, or else of the track header
 	rotation      int
 	scale         uint32
 	duration      uint64
@@ -66,7 +66,7 @@ type mp4Walker struct {
 	tracks     []mp4Track
 }
 
-// box reads the header of a box that ends by limit (4.2).
+// box reads the header of a box that ends at limit or before (4.2).
 func (w *mp4Walker) box(at, limit int64) (mp4Box, error) {
 	if w.left--; w.left < 0 {
 		return mp4Box{}, errors.New("it has too many parts")
@@ -77,7 +77,7 @@ func (w *mp4Walker) box(at, limit int64) (mp4Box, error) {
 	}
 	b := mp4Box{kind: string(head[4:8]), start: at + 8}
 	switch length := int64(binary.BigEndian.Uint32(head[:4])); length {
-	case 0: // to the end
+	case 0: // extends to the end
 		b.end = limit
 	case 1: // 64 bits follow
 		if _, err := w.r.ReadAt(head[8:], at+8); err != nil {
@@ -98,7 +98,7 @@ func (w *mp4Walker) box(at, limit int64) (mp4Box, error) {
 	return b, nil
 }
 
-// children walks what a box holds.
+// children calls see for every box inside a box.
 func (w *mp4Walker) children(parent mp4Box, depth int) error {
 	if depth > mp4Depth {
 		return errors.New("its parts are nested too deeply")
@@ -125,7 +125,7 @@ func (w *mp4Walker) children(parent mp4Box, depth int) error {
 	return nil
 }
 
-// head reads the beginning of a box; what is missing is zero.
+// head reads the first bytes of a box; missing bytes are zero.
 func (w *mp4Walker) head(b mp4Box, n int64) ([]byte, error) {
 	p := make([]byte, n)
 	if have := min(n, b.end-b.start); have > 0 {
@@ -153,7 +153,7 @@ func (w *mp4Walker) leaf(b mp4Box) error {
 		return err
 	case "hdlr": // 8.4.3
 		p, err := w.head(b, 12)
-		if t.handler == "" { // QuickTime has a second one, of the data
+		if t.handler == "" { // QuickTime has a second one, for the data
 			t.handler = string(p[8:12])
 		}
 		return err
@@ -186,7 +186,7 @@ func (w *mp4Walker) movie(b mp4Box) error {
 	return err
 }
 
-// timing reads time scale and duration, which stand alike in mvhd and mdhd.
+// timing reads the time scale and duration, which have the same layout in mvhd and mdhd.
 func timing(p []byte) (scale uint32, duration uint64) {
 	if p[0] == 1 {
 		return binary.BigEndian.Uint32(p[20:]), durationOrZero(binary.BigEndian.Uint64(p[24:]), math.MaxUint64)
@@ -194,7 +194,7 @@ func timing(p []byte) (scale uint32, duration uint64) {
 	return binary.BigEndian.Uint32(p[12:]), durationOrZero(uint64(binary.BigEndian.Uint32(p[16:])), math.MaxUint32)
 }
 
-// durationOrZero makes all ones, which say that a duration is unknown, zero.
+// durationOrZero returns 0 for a duration of all one bits, which means unknown.
 func durationOrZero(duration, unknown uint64) uint64 {
 	if duration == unknown {
 		return 0
@@ -202,7 +202,7 @@ func durationOrZero(duration, unknown uint64) uint64 {
 	return duration
 }
 
-// trackHeader reads size and turn of a track (8.3.2).
+// trackHeader reads the size and rotation of a track (8.3.2).
 func (w *mp4Walker) trackHeader(b mp4Box, t *mp4Track) error {
 	p, err := w.head(b, 96)
 	matrix := p[40:]
@@ -243,7 +243,7 @@ func (w *mp4Walker) facts() (Facts, error) {
 	return f, nil
 }
 
-// seconds turns units of a scale into time; nonsense is zero.
+// seconds converts units of a time scale to a duration; invalid values are 0.
 func seconds(units uint64, scale uint32) time.Duration {
 	if scale == 0 {
 		return 0

@@ -13,23 +13,22 @@ import (
 	"dateline/internal/publishing/media/metadata"
 )
 
-// reorientQuality is the JPEG quality of an image that has to be re-encoded
-// because it is turned: hardly anything is lost that a network would keep.
+// reorientQuality is the JPEG quality of images that are re-encoded to apply their
+// orientation: higher than the quality that networks keep.
 const reorientQuality = 95
 
-// reorient re-encodes a still whose pixels are not upright, with its color
-// profile and the credit of the plan. ok is false where that cannot be done
-// without losing more than the orientation is worth; the image then keeps an
-// EXIF block with nothing else.
+// reorient re-encodes a still image with its orientation applied, its color profile,
+// and the credit of the plan. ok is false if that would lose too much; the image then
+// keeps an EXIF block that contains only the orientation.
 func (s *Service) reorient(src io.ReaderAt, size int64, f Facts, plan *metadata.Plan) (content []byte, ok bool, err error) {
 	if f.Frames != 1 || int64(f.Width)*int64(f.Height) > maxRenderPixels || f.MIMEType != typeJPEG && f.MIMEType != typePNG {
 		return nil, false, nil
 	}
-	s.rendering.Lock() // as conversions do: one large image at a time
+	s.rendering.Lock() // one large image at a time, like conversions
 	defer s.rendering.Unlock()
 	img, err := decode(io.NewSectionReader(src, 0, size), f.MIMEType)
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // viewers may be able to read what this cannot
+		return nil, false, nil //nolint:nilerr // viewers may be able to decode it
 	}
 	turned := orientPixels(img, plan.Orientation)
 	if turned == nil {
@@ -58,8 +57,8 @@ func (s *Service) reorient(src io.ReaderAt, size int64, f Facts, plan *metadata.
 	return slices.Insert(content, metadata.CreditOffset(f.MIMEType), plan.Credit...), true, nil
 }
 
-// pngColors are the chunks that say what the colors of a PNG mean, as they
-// stand in the file. https://www.w3.org/TR/png-3/#11addnlcolinfo
+// pngColors returns the color space chunks of a PNG unchanged.
+// https://www.w3.org/TR/png-3/#11addnlcolinfo
 func pngColors(r io.ReaderAt, size int64) (chunks []byte, err error) {
 	var head [8]byte
 	for at := int64(8); at+12 <= size; {
@@ -85,8 +84,8 @@ func pngColors(r io.ReaderAt, size int64) (chunks []byte, err error) {
 	return chunks, nil
 }
 
-// orientPixels makes an image upright in its own color model, so that nothing is
-// lost by it; nil for models that cannot be encoded as they are.
+// orientPixels applies the orientation without changing the color model, so that no
+// color information is lost; nil for models that the encoder does not support.
 func orientPixels(img image.Image, orientation int) image.Image {
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -116,11 +115,11 @@ func orientPixels(img image.Image, orientation int) image.Image {
 	case *image.NRGBA64:
 		return &image.NRGBA64{Pix: plane(m.Pix, m.Stride, 8), Stride: 8 * outW, Rect: r}
 	}
-	return nil // CMYK, whose profile would not fit any more
+	return nil // CMYK: its profile would not match the output
 }
 
-// orientYCbCr turns the planes of a photo. Where the color samples of an odd edge
-// would move by half a sample, it goes by way of RGB.
+// orientYCbCr applies the orientation to the planes of a photo. It converts to RGB
+// where the chroma samples of an odd edge would shift by half a sample.
 func orientYCbCr(m *image.YCbCr, orientation int) image.Image {
 	b := m.Bounds()
 	ratios := map[image.YCbCrSubsampleRatio]image.YCbCrSubsampleRatio{
@@ -149,7 +148,7 @@ func orientYCbCr(m *image.YCbCr, orientation int) image.Image {
 	return out
 }
 
-// orientPlane turns and mirrors rows of pixels of some bytes each.
+// orientPlane rotates and mirrors a plane with a fixed number of bytes per pixel.
 func orientPlane(pix []uint8, stride, bytes, w, h, orientation int) []uint8 {
 	outW, outH := w, h
 	if orientation >= 5 {
@@ -167,9 +166,9 @@ func orientPlane(pix []uint8, stride, bytes, w, h, orientation int) []uint8 {
 	return out
 }
 
-// origin is where a pixel of the upright image is in one of w × h pixels, which
-// is oriented as CIPA DC-008, 4.6.4 A says: where the first row and the first
-// column are.
+// origin returns the position in the stored image, of w × h pixels, of a pixel of the
+// upright image. CIPA DC-008, 4.6.4 A defines orientations by the position of the
+// first row and the first column.
 func origin(x, y, w, h, orientation int) (sx, sy int) {
 	switch orientation {
 	case 2:

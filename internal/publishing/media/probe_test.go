@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
 
@@ -95,9 +97,12 @@ func TestProbe_DistinguishesAnimationsFromStills(t *testing.T) {
 		"JPEG, a quarter": {photo(t, 20, 30, 6), media.Image, 1, 0},
 	} {
 		got, err := inspect(c.content)
-		if err != nil || got.Kind != c.kind || got.Frames != c.frames || got.Duration != c.duration || got.Width != 30 || got.Height != 20 {
-			t.Errorf("%s: %+v %v", name, got, err)
-		}
+		require.NoError(t, err, "%s: %+v %v", name, got, err)
+		require.Equal(t, c.kind, got.Kind, "%s: %+v %v", name, got, err)
+		require.Equal(t, c.frames, got.Frames, "%s: %+v %v", name, got, err)
+		require.Equal(t, c.duration, got.Duration, "%s: %+v %v", name, got, err)
+		require.Equal(t, 30, got.Width, "%s: %+v %v", name, got, err)
+		require.Equal(t, 20, got.Height, "%s: %+v %v", name, got, err)
 	}
 }
 
@@ -105,9 +110,11 @@ func TestEXIFOrientationTurnsTheSize(t *testing.T) {
 	for orientation := range 10 {
 		got, err := inspect(photo(t, 40, 20, orientation))
 		turned := orientation >= 5 && orientation <= 8
-		if err != nil || (got.Width == 20) != turned || (got.Height == 40) != turned || got.Orientation < 1 || got.Orientation > 8 {
-			t.Errorf("orientation %d: %+v %v", orientation, got, err)
-		}
+		require.NoError(t, err, "orientation %d: %+v %v", orientation, got, err)
+		require.Equal(t, turned, (got.Width == 20), "orientation %d: %+v %v", orientation, got, err)
+		require.Equal(t, turned, (got.Height == 40), "orientation %d: %+v %v", orientation, got, err)
+		require.False(t, got.Orientation < 1, "orientation %d: %+v %v", orientation, got, err)
+		require.False(t, got.Orientation > 8, "orientation %d: %+v %v", orientation, got, err)
 	}
 }
 
@@ -225,9 +232,14 @@ func fuzzInspect(f *testing.F) {
 			}
 			return
 		}
-		if got.Width < 0 || got.Height < 0 || got.Duration < 0 || got.Frames < 0 || got.FrameRate < 0 || math.IsInf(got.FrameRate, 0) || math.IsNaN(got.FrameRate) || got.BitRate < 0 {
-			t.Fatalf("%+v", got)
-		}
+		require.False(t, got.Width < 0, "%+v", got)
+		require.False(t, got.Height < 0, "%+v", got)
+		require.False(t, got.Duration < 0, "%+v", got)
+		require.False(t, got.Frames < 0, "%+v", got)
+		require.False(t, got.FrameRate < 0, "%+v", got)
+		require.False(t, math.IsInf(got.FrameRate, 0))
+		require.False(t, math.IsNaN(got.FrameRate))
+		require.False(t, got.BitRate < 0, "%+v", got)
 		if got.Kind == "" || !slices.Contains(media.Accepted(), got.MIMEType) {
 			t.Fatalf("%+v", got)
 		}

@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// maxProfile bounds the colour profile that is kept; those of cameras and
+// maxProfile limits the size of a color profile in bytes; profiles of cameras and
 // screens have a few kilobytes.
 const maxProfile = 512 << 10
 
-// iccProfile reads the colour profile of an image; nil for none, which means
-// sRGB, and for one that is not of red, green and blue, which is what is written.
+// iccProfile returns the color profile of an image; nil if it has none, which means
+// sRGB, or if the profile is not an RGB profile, because the output is RGB.
 // ICC.1:2022, 7.2.8 and B
 func iccProfile(r io.ReaderAt, size int64, mimeType string) []byte {
 	var profile []byte
@@ -34,7 +34,7 @@ func iccProfile(r io.ReaderAt, size int64, mimeType string) []byte {
 
 var jpegProfileMark = []byte("ICC_PROFILE\x00") //nolint:gochecknoglobals // a constant
 
-// jpegProfile puts the pieces of a profile together, which are numbered.
+// jpegProfile assembles the numbered parts of a profile.
 func jpegProfile(r io.ReaderAt, size int64) []byte {
 	pieces := map[byte][]byte{}
 	jpegSegments(r, size, func(marker byte, body []byte) bool {
@@ -108,7 +108,7 @@ func webpProfile(r io.ReaderAt, size int64) []byte {
 	return nil
 }
 
-// jpegWithProfile puts a profile behind the beginning of a JPEG.
+// jpegWithProfile inserts a profile after the first marker of a JPEG.
 func jpegWithProfile(content, profile []byte) []byte {
 	if len(profile) == 0 || len(content) < 2 {
 		return content
@@ -120,13 +120,13 @@ func jpegWithProfile(content, profile []byte) []byte {
 		out = append(out, 0xFF, 0xE2)
 		out = binary.BigEndian.AppendUint16(out, uint16(2+14+len(piece))) //nolint:gosec // at most 65,535
 		out = append(out, jpegProfileMark...)
-		out = append(out, byte(i+1), byte(len(pieces))) //nolint:gosec // a profile has nine pieces at most
+		out = append(out, byte(i+1), byte(len(pieces))) //nolint:gosec // a profile has at most nine parts
 		out = append(out, piece...)
 	}
 	return append(out, content[2:]...)
 }
 
-// pngWithProfile puts a profile behind the header chunk of a PNG.
+// pngWithProfile inserts a profile after the header chunk of a PNG.
 func pngWithProfile(content, profile []byte) ([]byte, error) {
 	const header = 8 + 12 + 13
 	if len(profile) == 0 || len(content) < header {
@@ -142,7 +142,7 @@ func pngWithProfile(content, profile []byte) ([]byte, error) {
 		return nil, err
 	}
 	out := append([]byte{}, content[:header]...)
-	out = binary.BigEndian.AppendUint32(out, uint32(packed.Len())) //nolint:gosec // below maxProfile and a little
+	out = binary.BigEndian.AppendUint32(out, uint32(packed.Len())) //nolint:gosec // little more than maxProfile
 	chunk := append([]byte("iCCP"), packed.Bytes()...)
 	out = append(out, chunk...)
 	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(chunk))

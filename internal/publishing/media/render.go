@@ -23,7 +23,7 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Rendition is what was made of an image.
+// Rendition is an image rendered from another one for a network.
 type Rendition struct {
 	ObjectKey string
 	SHA256    []byte
@@ -33,18 +33,18 @@ type Rendition struct {
 	Height    int
 }
 
-// RenditionStore remembers what was made of which object.
+// RenditionStore stores which renditions exist of which object.
 type RenditionStore interface {
 	Rendition(ctx context.Context, source, spec string) (Rendition, bool, error)
 	SaveRendition(ctx context.Context, source, spec string, r Rendition) error
 }
 
-// ErrCannotRender says that an image cannot be made as specified: it is
-// damaged, or not compressible so far.
+// ErrCannotRender means that an image cannot be rendered as specified, because it is
+// damaged or does not compress enough.
 var ErrCannotRender = errors.New("the image cannot be converted")
 
-// Render makes an image of another one, or finds it made already. The same
-// image and specification give the same bytes.
+// Render renders an image, or returns the existing rendition. The same image and
+// specification produce the same bytes.
 func (s *Service) Render(ctx context.Context, item Item, spec Spec) (Item, error) {
 	r, found, err := s.Store.Rendition(ctx, item.ObjectKey, spec.key())
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) Render(ctx context.Context, item Item, spec Spec) (Item, error
 	return made, nil
 }
 
-// withExtension gives a file name the ending that goes with the type.
+// withExtension replaces the extension of a file name by the one of the type.
 func withExtension(name, mimeType string) string {
 	endings := []string{".jpg", ".jpeg"}
 	if mimeType == typePNG {
@@ -76,7 +76,7 @@ func withExtension(name, mimeType string) string {
 }
 
 func (s *Service) render(ctx context.Context, item Item, spec Spec) (Rendition, error) {
-	s.rendering.Lock() // one large image at a time is enough for memory and processors
+	s.rendering.Lock() // one large image at a time bounds memory
 	defer s.rendering.Unlock()
 	if err := ctx.Err(); err != nil {
 		return Rendition{}, err
@@ -103,14 +103,14 @@ func (s *Service) render(ctx context.Context, item Item, spec Spec) (Rendition, 
 	return r, err
 }
 
-// source is an image that is read twice: its profile, and its pixels.
+// source is an image that is read twice: for its profile and for its pixels.
 type source interface {
 	io.Reader
 	io.ReaderAt
 }
 
-// convert makes the bytes of an image. It leaves out all metadata but the
-// colour profile, which says what the colours mean.
+// convert renders the bytes of an image. It keeps the color profile and no other
+// metadata.
 func convert(src source, item Item, spec Spec) ([]byte, Rendition, error) {
 	watched := &errorReaderAt{ReaderAt: src}
 	profile := iccProfile(watched, item.Bytes, item.MIMEType)
@@ -140,7 +140,7 @@ func convert(src source, item Item, spec Spec) ([]byte, Rendition, error) {
 	return nil, Rendition{}, fmt.Errorf("%w: it does not get smaller than %d bytes", ErrCannotRender, spec.MaxBytes)
 }
 
-// decode tells a broken image from a source that fails.
+// decode distinguishes a damaged image from a failing source.
 func decode(r io.Reader, mimeType string) (image.Image, error) {
 	watched := &errorReader{Reader: bufio.NewReaderSize(r, 64<<10)}
 	var img image.Image
@@ -177,8 +177,7 @@ func (w *errorReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// encode gives the best quality that keeps to the limit; ok is false when none
-// does.
+// encode uses the best quality that fits into the limit; ok is false if none does.
 func encode(img image.Image, mimeType string, profile []byte, limit int64) (content []byte, ok bool, err error) {
 	if mimeType == typePNG {
 		content, ok, err = encodeWithin(limit, func(w io.Writer) error {
@@ -205,7 +204,7 @@ func encode(img image.Image, mimeType string, profile []byte, limit int64) (cont
 
 var errLimitReached = errors.New("the limit is reached")
 
-// encodeWithin runs an encoder until it has written more than the limit.
+// encodeWithin stops an encoder when it has written more than the limit.
 func encodeWithin(limit int64, encode func(io.Writer) error) (content []byte, ok bool, err error) {
 	w := &limitedBuffer{limit: limit}
 	err = encode(w)
@@ -227,7 +226,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// opaque puts an image that may be see-through on white.
+// opaque draws an image with transparency on a white background.
 func opaque(img image.Image) image.Image {
 	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() {
 		return img

@@ -6,14 +6,13 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// resizeBand is how many rows or columns are scaled at once. The scaler keeps
-// 32 bytes for each pixel that it works on, which would be gigabytes for a large
-// image as a whole.
+// resizeBand is the number of rows or columns that are scaled at once. The scaler
+// needs 32 bytes per pixel, which would be gigabytes for a large image.
 const resizeBand = 128
 
-// resize scales with CatmullRom, which keeps edges sharp, first the width and
-// then the height: at a scale of one the kernel changes nothing, so bands come
-// out as the whole would. The size is as shown, after orientation.
+// resize scales with CatmullRom, which keeps edges sharp. It scales the width first and
+// then the height: a scale of one changes nothing, so the bands equal the result for
+// the whole image. The size is that after orientation.
 func resize(img image.Image, width, height, orientation int) image.Image {
 	if orientation >= 5 {
 		width, height = height, width
@@ -37,8 +36,8 @@ func resize(img image.Image, width, height, orientation int) image.Image {
 	return upright(out, orientation)
 }
 
-// upright turns and mirrors an image as its EXIF orientation says (CIPA
-// DC-008, 4.6.4 A: where the first row and the first column are).
+// upright rotates and mirrors an image according to its EXIF orientation (CIPA DC-008,
+// 4.6.4 A).
 func upright(img image.Image, orientation int) image.Image {
 	if orientation <= 1 || orientation > 8 {
 		return img

@@ -25,7 +25,7 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Objects is the S3 bucket.
+// Objects stores the bytes of files.
 type Objects interface {
 	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
@@ -35,6 +35,12 @@ type Objects interface {
 	Delete(ctx context.Context, key string) error
 	URL(key string) string
 
+	DirectUploads
+}
+
+// DirectUploads lets clients upload to the bucket themselves, in one request or in
+// parts.
+type DirectUploads interface {
 	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (blob.SignedRequest, error)
 	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (blob.SignedRequest, error)
 	CreateMultipartUpload(ctx context.Context, key string) (upload string, err error)
@@ -43,17 +49,17 @@ type Objects interface {
 	AbortMultipartUpload(ctx context.Context, key, upload string) error
 }
 
-// ErrUnclaimed says that an object may be gone, because nobody has referred to
-// it since it was stored: store it again.
+// ErrUnclaimed means that an object may have been deleted, because nothing referred to
+// it since it was stored. Store it again.
 var ErrUnclaimed = errors.New("the object was not claimed, or no more")
 
-// Store keeps what is known of the files.
+// Store stores the items of the library.
 type Store interface {
-	// ClaimObject keeps an object that is about to be stored from being deleted
-	// for a while. It waits for a deletion that is under way.
+	// ClaimObject protects an object that is about to be stored from deletion for the
+	// given time. It waits for a deletion in progress.
 	ClaimObject(ctx context.Context, key string, life time.Duration) error
-	// SaveMedia notes a file whose object was claimed and stored; else
-	// ErrUnclaimed. replayed says that an earlier request did.
+	// SaveMedia adds a file whose object was claimed and stored; otherwise it returns
+	// ErrUnclaimed. replayed means that an earlier request with the key added it.
 	SaveMedia(ctx context.Context, m Item, key idempotency.Key) (saved Item, replayed bool, err error)
 	MediaItem(ctx context.Context, workspace, id uuid.UUID) (Item, error)
 	ListMedia(ctx context.Context, f Filter) ([]Item, error)
@@ -66,20 +72,20 @@ type Store interface {
 	CreditStore
 }
 
-// Service keeps the media library. Objects, Store and MaxBytes must be set.
+// Service manages the media library. Objects, Store and MaxBytes must be set.
 type Service struct {
 	Objects  Objects
 	Store    Store
 	MaxBytes int64 // of a file
 
-	Web       *http.Client  // fetches by URL; it has to refuse private addresses. nil: no fetching
-	Retention time.Duration // of files that no post uses; 0: for ever
+	Web       *http.Client  // fetches by URL and must reject private addresses; nil: no fetching
+	Retention time.Duration // of files that no post uses; 0: unlimited
 	Log       *slog.Logger  // nil: slog's default
 
-	FetchLimits FetchLimits // of the servers that files are fetched from
+	FetchLimits FetchLimits // for servers of fetched files
 
-	MultipartThreshold int64 // an upload of more bytes goes to the bucket in parts; 0: 100 MiB
-	PartBytes          int64 // how large these are at least; 0: 32 MiB
+	MultipartThreshold int64 // larger uploads are sent in parts; 0: 100 MiB
+	PartBytes          int64 // minimum size of a part; 0: 32 MiB
 
 	rendering sync.Mutex
 }
@@ -88,7 +94,7 @@ const (
 	maxAltText  = 10_000 // bytes; every network allows less
 	maxFileName = 200    // bytes
 
-	// claimTTL is longer than it takes to store the largest object.
+	// claimTTL exceeds the time to store the largest object.
 	claimTTL = time.Hour
 )
 
@@ -99,14 +105,14 @@ func (s *Service) log() *slog.Logger {
 	return s.Log
 }
 
-// NewFile is a file as it arrives.
+// NewFile is an uploaded file.
 type NewFile struct {
 	FileName       string
 	AltText        string
 	Body           io.Reader
 	IdempotencyKey string
-	// MetadataRemoved is what was removed from the file before it came: of an
-	// archive of a workspace.
+	// MetadataRemoved lists metadata that was removed earlier; set when a workspace
+	// archive is imported.
 	MetadataRemoved []metadata.Category
 }
 
@@ -116,9 +122,9 @@ func (s *Service) Upload(ctx context.Context, who workspace.Principal, fileName,
 	return item, err
 }
 
-// Save stores a file without its metadata. It is written to disk first, hashed
-// and inspected on the way, so that memory stays bounded and the object's key is
-// its content's.
+// Save stores a file without its metadata. The file is first written to local disk,
+// hashed and inspected, so that memory stays bounded and the object's key is derived
+// from its content.
 func (s *Service) Save(ctx context.Context, who workspace.Principal, in NewFile) (item Item, replayed bool, err error) {
 	if problem := checkAltText(in.AltText); problem != nil {
 		return Item{}, false, apperr.InvalidFields(*problem)
@@ -139,14 +145,14 @@ func (s *Service) Save(ctx context.Context, who workspace.Principal, in NewFile)
 		FileName: cleanName(in.FileName), AltText: in.AltText, MetadataRemoved: in.MetadataRemoved})
 	key := idempotency.Key{UserID: who.UserID, Key: in.IdempotencyKey}
 	if key.Key != "" {
-		// The hash is of what was sent: it does not depend on the workspace's settings.
+		// The hash of the uploaded bytes does not depend on the workspace's settings.
 		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", arrived.sum, item.FileName, item.AltText)))
 		key.RequestHash = request[:]
 	}
 	return s.saveObject(ctx, item, key, func() error { return s.store(ctx, item, c) })
 }
 
-// saveObject stores the object of a file, then notes the file.
+// saveObject stores the object of a file, then its item.
 func (s *Service) saveObject(ctx context.Context, item Item, key idempotency.Key, put func() error) (saved Item, replayed bool, err error) {
 	for range 10 {
 		if err := s.Store.ClaimObject(ctx, item.ObjectKey, claimTTL); err != nil {
@@ -163,7 +169,7 @@ func (s *Service) saveObject(ctx context.Context, item Item, key idempotency.Key
 	return saved, replayed, err
 }
 
-// uploadError says of an upload that it ended early. Other errors are passed on.
+// uploadError describes an upload that ended early and returns other errors unchanged.
 func uploadError(err error) error {
 	var known *apperr.Error
 	var arrival readError
@@ -203,8 +209,8 @@ func objectKey(sum []byte) string {
 	return "media/" + h[:2] + "/" + h
 }
 
-// cleanName keeps the last path element, without control characters, for the
-// networks that show it.
+// cleanName returns the last path element without control characters, because some
+// networks show it.
 func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -218,10 +224,10 @@ func cleanName(name string) string {
 	if name == "." || name == ".." || name == "/" {
 		return ""
 	}
-	return strings.ToValidUTF8(name, "") // the cut may have split a character
+	return strings.ToValidUTF8(name, "") // truncation may have split a character
 }
 
-// Reader opens a stored file; the bytes are read as they are asked for.
+// Reader opens a stored file; bytes are downloaded on demand.
 func Reader(objects Objects, item Item) func(ctx context.Context) (io.ReadCloser, error) {
 	return func(ctx context.Context) (io.ReadCloser, error) { return objects.Get(ctx, item.ObjectKey) }
 }

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/infra/apperr"
 )
 
-// The types that some network takes.
+// The MIME types that at least one network accepts.
 const (
 	typeJPEG = "image/jpeg"
 	typePNG  = "image/png"
@@ -24,22 +24,22 @@ const (
 	typeWebM = "video/webm"
 )
 
-// Accepted lists the types that are taken.
+// Accepted lists the accepted MIME types.
 func Accepted() []string {
 	return []string{typeJPEG, typePNG, typeGIF, typeWebP, typeMP4, typeMOV, typeWebM}
 }
 
 const (
-	maxImageBytes = 100 << 20 // no network takes images of this size
-	// A file of a few kilobytes may claim to be an image of gigabytes. No network
-	// takes this many pixels either.
+	maxImageBytes = 100 << 20 // no network accepts larger images
+	// A file of a few kilobytes may decode to gigabytes. No network accepts this many
+	// pixels.
 	maxImageSide   = 30_000
 	maxImagePixels = 200_000_000
 )
 
-// Inspect finds out what a file is. r may be an object that lies elsewhere: it
-// is read in few and short stretches, but for GIF, whose frames have to be
-// walked. An error of r's own is passed on; every other one is a *post.Error.
+// Inspect detects the type and properties of a file. It reads few short ranges, because
+// r may be a remote object; only GIFs are read completely. Errors of r are returned
+// unchanged, all others are *apperr.Error.
 func Inspect(r io.ReaderAt, size int64) (Facts, error) {
 	watched := &errorReaderAt{ReaderAt: r}
 	facts, err := inspect(watched, size)
@@ -49,7 +49,7 @@ func Inspect(r io.ReaderAt, size int64) (Facts, error) {
 	return facts, err
 }
 
-// errorReaderAt tells a reader that fails from a file that is broken.
+// errorReaderAt distinguishes a failing reader from a damaged file.
 type errorReaderAt struct {
 	io.ReaderAt
 	err error
@@ -97,8 +97,8 @@ func inspect(r io.ReaderAt, size int64) (facts Facts, err error) {
 	return found, nil
 }
 
-// sniff tells the type from the first bytes: the WHATWG algorithm of net/http,
-// and more exactly for what it takes for one thing.
+// sniff detects the type from the first bytes. It refines the WHATWG algorithm of
+// net/http where that returns one type for several formats.
 func sniff(head []byte) (string, error) {
 	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
 		return sniffBrands(head)
@@ -118,7 +118,7 @@ func sniff(head []byte) (string, error) {
 	return kind, nil
 }
 
-// sniffBrands tells the members of the ISO base media family by their brands
+// sniffBrands distinguishes the formats of the ISO base media family by their brands
 // (ISO/IEC 14496-12, 4.3; registered at https://mp4ra.org/registered-types/brands).
 func sniffBrands(head []byte) (string, error) {
 	end := min(int(min(binary.BigEndian.Uint32(head), 1<<16)), len(head))

@@ -9,8 +9,8 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// storeError says why a file was not stored: there is no room for it, which a
-// person can do something about, or anything else.
+// storeError converts a full disk to an error that the user can act on, and returns
+// other errors unchanged.
 func storeError(err error) error {
 	switch {
 	case err == nil:

@@ -7,46 +7,44 @@ import (
 	"github.com/google/uuid"
 )
 
-// SweepStore finds what is not needed any more.
+// SweepStore finds files and objects that nothing needs anymore.
 type SweepStore interface {
-	// DeleteUnused takes files out of the library that no post has used, page by
-	// page behind after.
+	// DeleteUnused removes files that no post has used from the library, in pages that
+	// start after the given id.
 	DeleteUnused(ctx context.Context, age time.Duration, after uuid.UUID, limit int) (deleted int, last uuid.UUID, err error)
-	// ReleaseDeleted lets go of files that were deleted a while ago and that
-	// nothing which is to go out needs.
+	// ReleaseDeleted releases the objects of files that were deleted some time ago and
+	// that no pending post uses.
 	ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID, err error)
 	DeleteOldRenditions(ctx context.Context, age time.Duration) (int, error)
-	// UnreferencedObjects lists keys that nothing refers to, behind after.
+	// UnreferencedObjects lists keys after the given one that nothing refers to.
 	UnreferencedObjects(ctx context.Context, after string, limit int) ([]string, error)
-	// DeleteObject calls remove, and forgets the object, unless something refers to
-	// it by now. Nothing can while remove runs.
+	// DeleteObject calls remove and deletes the object's row, unless something refers to
+	// it by now. Nothing can begin to refer to it while remove runs.
 	DeleteObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error)
 }
 
 const (
-	// deletionGrace is how long a deleted file is still held: a request that named it
-	// just before has stored its post by then.
+	// deletionGrace is how long a deleted file is kept, so that a concurrent request that
+	// uses it can store its post.
 	deletionGrace = time.Hour
-	// renditionTTL is how long an image that was made for a network is kept
-	// unused. It can be made again.
+	// renditionTTL is how long an unused rendition is kept. It can be rendered again.
 	renditionTTL = 30 * 24 * time.Hour
 
 	sweepBatch = 200
 )
 
-// SweepResult says what a sweep did.
+// SweepResult counts what a sweep did.
 type SweepResult struct {
 	Deleted    int // files that no post has used for too long
-	Released   int // deleted files that nothing needs any more
+	Released   int // deleted files whose objects were released
 	Renditions int
 	Uploads    int // never completed
 	Objects    int
-	Failed     int // objects and uploads that the store did not let go; the next sweep tries them again
+	Failed     int // objects and uploads that could not be deleted; the next sweep retries
 }
 
-// Sweep deletes what nothing needs: files that no post has used, uploads that
-// were never completed, and objects that nothing refers to. heartbeat is called now
-// and then.
+// Sweep deletes files that no post has used, uploads that were never completed, and
+// objects that nothing refers to. It calls heartbeat regularly.
 func (s *Service) Sweep(ctx context.Context, heartbeat func(SweepResult)) (done SweepResult, err error) {
 	if s.Retention > 0 {
 		err = pages(func(after uuid.UUID) (uuid.UUID, error) {
@@ -77,7 +75,7 @@ func (s *Service) Sweep(ctx context.Context, heartbeat func(SweepResult)) (done 
 	return done, s.sweepObjects(ctx, &done, heartbeat)
 }
 
-// pages calls f until it is done, behind where it ended.
+// pages calls f with the position where the previous call ended, until it is done.
 func pages(f func(after uuid.UUID) (last uuid.UUID, err error)) error {
 	for after := uuid.Nil; ; {
 		last, err := f(after)
@@ -88,7 +86,7 @@ func pages(f func(after uuid.UUID) (last uuid.UUID, err error)) error {
 	}
 }
 
-// sweepUploads drops uploads whose time is over, oldest first.
+// sweepUploads deletes expired uploads, oldest first.
 func (s *Service) sweepUploads(ctx context.Context, done *SweepResult, heartbeat func(SweepResult)) error {
 	for {
 		old, err := s.Store.ExpiredUploads(ctx, uploadTTL, sweepBatch)
@@ -106,7 +104,7 @@ func (s *Service) sweepUploads(ctx context.Context, done *SweepResult, heartbeat
 			heartbeat(*done)
 		}
 		done.Failed += failed
-		if len(old) < sweepBatch || failed > 0 { // what failed would be on the next page too
+		if len(old) < sweepBatch || failed > 0 { // failed ones would be on the next page again
 			return ctx.Err()
 		}
 	}

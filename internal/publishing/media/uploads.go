@@ -19,7 +19,7 @@ import (
 	"dateline/internal/infra/blob"
 )
 
-// Upload is a file on its way to the bucket, past Dateline.
+// Upload is a direct upload by a client to the bucket.
 type Upload struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -27,27 +27,26 @@ type Upload struct {
 	FileName    string
 	AltText     string
 	Bytes       int64
-	SHA256      []byte // that the uploader promises; nil: none
-	ObjectKey   string // where the bytes arrive
-	MultipartID string // the bucket's id of an upload in parts; empty: in one piece
+	SHA256      []byte // declared by the client; nil: none
+	ObjectKey   string // of the uploaded bytes
+	MultipartID string // the bucket's id of a multipart upload; empty: single request
 	PartBytes   int64
-	MediaID     *uuid.UUID // what it became
+	MediaID     *uuid.UUID // the resulting file
 	CreatedAt   time.Time
 }
 
-// stagingKey is where a copy lies that the uploader cannot replace.
+// stagingKey is the key of a copy that the client cannot replace.
 func (u Upload) stagingKey() string { return u.ObjectKey + ".sealed" }
 
-// ExpiresAt is when an upload that was not completed is dropped.
+// ExpiresAt returns when an incomplete upload is deleted.
 func (u Upload) ExpiresAt() time.Time { return u.CreatedAt.Add(uploadTTL) }
 
-// UploadStore keeps uploads.
+// UploadStore stores direct uploads.
 type UploadStore interface {
 	CreateUpload(ctx context.Context, u Upload, key idempotency.Key) (made Upload, replayed bool, err error)
 	Upload(ctx context.Context, workspace, id uuid.UUID) (Upload, error)
-	// LeaseUpload makes the caller the only one to complete an upload of at most a
-	// certain age for a while; ok is false when it is older, complete, or in
-	// somebody else's hands.
+	// LeaseUpload gives the caller the exclusive right to complete an upload for a
+	// limited time; ok is false if the upload is too old, complete, or leased.
 	LeaseUpload(ctx context.Context, workspace, id uuid.UUID, age, life time.Duration) (ok bool, err error)
 	ReleaseUpload(ctx context.Context, id uuid.UUID) error
 	FinishUpload(ctx context.Context, id, item uuid.UUID) error
@@ -57,9 +56,9 @@ type UploadStore interface {
 
 const (
 	uploadTTL = 24 * time.Hour
-	// signedURLTTL is how long an address can be used; a new one can be had.
+	// signedURLTTL is how long a signed URL is valid. Clients can request new ones.
 	signedURLTTL = 6 * time.Hour
-	// completeTimeout is longer than it takes to read and copy the largest file.
+	// completeTimeout exceeds the time to read and copy the largest file.
 	completeTimeout = 30 * time.Minute
 
 	defaultMultipartThreshold = 100 << 20
@@ -67,19 +66,19 @@ const (
 	maxParts                  = 1000
 )
 
-// UploadPart is a part that is still to be sent.
+// UploadPart is a part that the client still has to send.
 type UploadPart struct {
 	Number int // from 1
 	Bytes  int64
 	blob.SignedRequest
 }
 
-// UploadTicket says what an uploader has to send, and where.
+// UploadTicket tells a client what to send, and where.
 type UploadTicket struct {
 	Upload
-	Single *blob.SignedRequest // of an upload in one piece
-	Parts  []UploadPart        // of one in parts: those that have not arrived
-	// Replayed: the same request began it before.
+	Single *blob.SignedRequest // of a single-request upload
+	Parts  []UploadPart        // of a multipart upload: the missing parts
+	// Replayed means that an earlier request with the same key started the upload.
 	Replayed bool
 }
 
@@ -88,13 +87,13 @@ type UploadRequest struct {
 	FileName string
 	AltText  string
 	Bytes    int64
-	MIMEType string // that the uploader believes in; empty: none
+	MIMEType string // declared by the client; empty: none
 	SHA256   string // hexadecimal; empty: none
-	// IdempotencyKey makes a repetition begin nothing new; empty: none.
+	// IdempotencyKey makes repeated requests return the same upload; empty: none.
 	IdempotencyKey string
 }
 
-// key names a request. Another file under the same key is another request.
+// key identifies a request. The same key with another file is a conflict.
 func (r UploadRequest) key(who workspace.Principal) idempotency.Key {
 	if r.IdempotencyKey == "" {
 		return idempotency.Key{}
@@ -103,7 +102,7 @@ func (r UploadRequest) key(who workspace.Principal) idempotency.Key {
 	return idempotency.Key{UserID: who.UserID, Key: r.IdempotencyKey, RequestHash: sum[:]}
 }
 
-// StartUpload lets a file be sent to the bucket directly.
+// StartUpload prepares a direct upload to the bucket.
 func (s *Service) StartUpload(ctx context.Context, who workspace.Principal, r UploadRequest) (UploadTicket, error) {
 	u, err := s.checkRequest(who, r)
 	if err != nil {
@@ -169,7 +168,7 @@ func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload
 	return u, nil
 }
 
-// ReadUpload says what is still to be sent of an upload, with new addresses.
+// ReadUpload returns what a client still has to send, with new signed URLs.
 func (s *Service) ReadUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (UploadTicket, error) {
 	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
 	if err != nil {
@@ -190,7 +189,7 @@ func (s *Service) ticket(ctx context.Context, u Upload) (UploadTicket, error) {
 	}
 	arrived, err := s.uploadedParts(ctx, u)
 	if errors.Is(err, blob.ErrNotFound) {
-		return t, nil // put together already
+		return t, nil // already assembled
 	}
 	if err != nil {
 		return t, err

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
 
@@ -86,10 +88,12 @@ func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 	}
 	item, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID)
 	n.Must(err)
-	if item.FileName != "bãi biển.jpg" || item.AltText != "The beach" || item.Width != 300 || item.Height != 400 || hex.EncodeToString(item.SHA256) != hexSum(content) ||
-		item.ObjectKey != "media/"+hexSum(content)[:2]+"/"+hexSum(content) {
-		t.Errorf("%+v", item)
-	}
+	require.Equal(t, "bãi biển.jpg", item.FileName)
+	require.Equal(t, "The beach", item.AltText)
+	require.Equal(t, 300, item.Width)
+	require.Equal(t, 400, item.Height)
+	require.Equal(t, hexSum(content), hex.EncodeToString(item.SHA256))
+	require.Equal(t, "media/"+hexSum(content)[:2]+"/"+hexSum(content), item.ObjectKey)
 	if !bytes.Equal(read(t, n, item), content) {
 		t.Error("other bytes came back")
 	}

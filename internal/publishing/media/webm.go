@@ -26,11 +26,11 @@ const (
 	ebmlCluster        = 0x1F43B675
 )
 
-// ebmlElements bounds the walk.
+// ebmlElements limits the number of elements read.
 const ebmlElements = 10_000
 
-// inspectWebM reads the headers of a WebM, which stand before the first cluster
-// of frames. One that was recorded live tells no duration.
+// inspectWebM reads the headers of a WebM, which precede the first cluster of frames.
+// Live recordings have no duration.
 func inspectWebM(r io.ReaderAt, size int64) (Facts, error) {
 	w := &webmWalker{r: r, left: ebmlElements, scale: 1_000_000}
 	err := w.walk(0, size, 0)
@@ -49,7 +49,7 @@ func inspectWebM(r io.ReaderAt, size int64) (Facts, error) {
 	return w.facts, nil
 }
 
-// errDone ends a walk that has seen what it wants.
+// errDone ends the reading of elements early.
 var errDone = errors.New("enough")
 
 type webmWalker struct {
@@ -67,7 +67,7 @@ type webmWalker struct {
 	}
 }
 
-// vint reads a number of variable length (RFC 8794, 4); ids keep their marker.
+// vint reads a variable-size integer (RFC 8794, 4); ids keep their length marker.
 func (w *webmWalker) vint(at int64, keep bool) (value uint64, length int64, unknown bool, err error) {
 	var p [8]byte
 	if n, _ := w.r.ReadAt(p[:], at); n == 0 {
@@ -110,7 +110,7 @@ func (w *webmWalker) walk(at, end int64, depth int) error {
 				if id != ebmlSegment && id != ebmlCluster {
 					return errTruncated
 				}
-				length = uint64(max(end-start, 0)) // cut short, but its beginning may be whole
+				length = uint64(max(end-start, 0)) // truncated, but its beginning may be complete
 			}
 			stop = start + int64(length) //nolint:gosec // at most end
 		}
@@ -183,7 +183,7 @@ func (w *webmWalker) value(id uint64, p []byte) {
 	}
 }
 
-// noteTrack takes the first picture and the first sound (RFC 9559, 5.1.4.1.3).
+// noteTrack uses the first video and the first audio track (RFC 9559, 5.1.4.1.3).
 func (w *webmWalker) noteTrack() {
 	// V_VP9 is vp9, A_OPUS opus, and V_MPEG4/ISO/AVC what it is.
 	name := strings.ToLower(w.track.codec)

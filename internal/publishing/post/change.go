@@ -17,6 +17,7 @@ func (c Change) ChangedFrom(p Post) Change {
 	c.Language = ifChanged(c.Language, p.Language)
 	c.LateLimit = ifChanged(c.LateLimit, p.LateLimit)
 	c.LinkBase = ifChanged(c.LinkBase, p.LinkBase)
+	c.QueueGroupID = ifChanged(c.QueueGroupID, p.queueGroup())
 	// The database keeps microseconds.
 	if c.ScheduledTime != nil && c.ScheduledTime.Truncate(time.Microsecond).Equal(p.ScheduledTime) {
 		c.ScheduledTime = nil
@@ -26,6 +27,9 @@ func (c Change) ChangedFrom(p Post) Change {
 	}
 	if c.Thread != nil && equalThreads(*c.Thread, p.Thread) {
 		c.Thread = nil
+	}
+	if c.Options != nil && c.Options.Equal(p.Options) {
+		c.Options = nil
 	}
 	has := map[uuid.UUID]*Override{}
 	for _, t := range p.Targets {
@@ -54,7 +58,12 @@ func equalThreads(a, b []Segment) bool {
 
 // equalOverrides treats an override that changes nothing as no override.
 func equalOverrides(a, b *Override) bool {
-	return reflect.DeepEqual(a.normalized(), b.normalized())
+	x, y := a.normalized(), b.normalized()
+	if (x.Options == nil) != (y.Options == nil) || x.Options != nil && !x.Options.Equal(*y.Options) {
+		return false
+	}
+	x.Options, y.Options = nil, nil
+	return reflect.DeepEqual(x, y)
 }
 
 // normalized returns o with one form for each state, so that two can be compared.
@@ -62,7 +71,7 @@ func (o *Override) normalized() Override {
 	if o == nil {
 		return Override{}
 	}
-	out := Override{Content: o.Content}
+	out := Override{Content: o.Content, Options: o.Options}
 	if o.AttachmentIDs != nil {
 		ids := slices.Concat([]uuid.UUID{}, *o.AttachmentIDs)
 		out.AttachmentIDs = &ids
@@ -75,4 +84,11 @@ func (o *Override) normalized() Override {
 		out.Thread = &thread
 	}
 	return out
+}
+
+func (p Post) queueGroup() uuid.UUID {
+	if p.QueueGroupID == nil {
+		return uuid.Nil
+	}
+	return *p.QueueGroupID
 }

@@ -51,3 +51,12 @@ func VersionMismatch(current int64) *apperr.Error {
 	return &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch",
 		Message: fmt.Sprintf("The post has changed since you read it; its version is now %d. Read it again and repeat the change.", current)}
 }
+
+// CodeSlotTaken is the code of SlotTaken.
+const CodeSlotTaken = "slot_taken"
+
+// SlotTaken refuses a slot of a queue that another post has.
+func SlotTaken() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: CodeSlotTaken,
+		Message: "Another post has this slot of the queue. Choose another time, or send when: next_free."}
+}

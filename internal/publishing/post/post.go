@@ -74,9 +74,11 @@ type Post struct {
 	ThreadParentID *uuid.UUID
 	Language       string
 	Thread         []Segment     // what follows the first segment
+	Options        Options       // what is asked of networks besides; an override's replace them
 	LateLimit      time.Duration // dropped rather than published later than this; 0: never dropped
 	LinkBase       string        // addresses in the text are sent as short links that begin so; "": as they are
 	Series         *Occurrence   // nil: of no series
+	QueueGroupID   *uuid.UUID    // the account group whose queue it has a slot of
 	Approval       Approval
 	RedrivenAt     *time.Time // when a person last asked for another round
 	Version        int64      // every change; the API's ETag
@@ -223,9 +225,11 @@ type Change struct {
 	AttachmentIDs *[]uuid.UUID
 	AccountIDs    *[]uuid.UUID
 	Thread        *[]Segment
+	Options       *Options
 	Overrides     map[uuid.UUID]*Override // by account; a nil value takes one back
 	LateLimit     *time.Duration          // 0: none
 	LinkBase      *string                 // "": links are not tracked
+	QueueGroupID  *uuid.UUID              // the nil id: it leaves its queue
 
 	// NeedsApproval takes a scheduled post off the schedule: with the change it
 	// waits for approval.
@@ -236,7 +240,7 @@ type Change struct {
 func (c Change) IsEmpty() bool {
 	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
 		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil &&
-		c.Thread == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil
+		c.Thread == nil && c.Options == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil && c.QueueGroupID == nil
 }
 
 // Guard names the post that a change is for and what must still hold.

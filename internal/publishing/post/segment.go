@@ -19,6 +19,7 @@ type Override struct {
 	Content       *string      `json:"content,omitempty"`
 	AttachmentIDs *[]uuid.UUID `json:"attachment_ids,omitempty"`
 	Thread        *[]Segment   `json:"thread,omitempty"` // what follows the first segment
+	Options       *Options     `json:"options,omitempty"`
 }
 
 // MarshalJSON writes a list that is none as [], never as null: null would be
@@ -30,6 +31,9 @@ func (o Override) MarshalJSON() ([]byte, error) {
 	}
 	if o.Thread != nil && *o.Thread == nil {
 		o.Thread = &[]Segment{}
+	}
+	if o.Options != nil && *o.Options == nil {
+		o.Options = &Options{}
 	}
 	return json.Marshal(plain(o))
 }

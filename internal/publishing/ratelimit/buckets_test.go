@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/testing/enginetest"
@@ -42,9 +43,12 @@ func TestBuckets_ReportTheirReset(t *testing.T) {
 		}
 		l.Observe(ctx, c, network.CallPublish, report(300, 7, time.Now().Add(time.Minute)), nil)
 		b := bucketOf(t, l, c, "posts", network.ScopeAccount)
-		if !b.Enforced || !b.Reported || b.Limit != 300 || b.Available(time.Now()) != 7 || !near(b.ResetAt, time.Minute) || !b.ClosedUntil.IsZero() {
-			t.Errorf("after a report: got %+v, want 7 of 300 until a reset in a minute", b)
-		}
+		require.True(t, b.Enforced)
+		require.True(t, b.Reported)
+		require.Equal(t, 300, b.Limit)
+		require.Equal(t, 7, b.Available(time.Now()))
+		require.True(t, near(b.ResetAt, time.Minute))
+		require.True(t, b.ClosedUntil.IsZero())
 		l.Observe(ctx, c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(30 * time.Second)})
 		b = bucketOf(t, l, c, "posts", network.ScopeAccount)
 		if !near(b.ClosedUntil, 30*time.Second) || b.Available(time.Now()) != 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/testing/enginetest"
@@ -246,9 +247,11 @@ func TestObserve_ReportOverridesDeclared(t *testing.T) {
 				t.Errorf("%s: waits %s, want until the reset", name, wait)
 			}
 			buckets, err := l.Buckets(t.Context(), c)
-			if err != nil || buckets[0].Limit != 50 || buckets[0].Available(time.Now()) != 0 || !buckets[0].Reported || buckets[0].Per != 0 {
-				t.Errorf("%s: %+v, %v", name, buckets, err)
-			}
+			require.NoError(t, err, "%s: %+v, %v", name, buckets, err)
+			require.Equal(t, 50, buckets[0].Limit, "%s: %+v, %v", name, buckets, err)
+			require.Equal(t, 0, buckets[0].Available(time.Now()), "%s: %+v, %v", name, buckets, err)
+			require.True(t, buckets[0].Reported, "%s: %+v, %v", name, buckets, err)
+			require.Equal(t, time.Duration(0), buckets[0].Per, "%s: %+v, %v", name, buckets, err)
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 20, 4*time.Hour), nil)
 			if n := burst(t, l, c, 30); n != 20 {
 				t.Errorf("%s: %d of the next period passed, want 20", name, n)

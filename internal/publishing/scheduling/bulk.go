@@ -15,21 +15,21 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// BulkStore keeps many posts at once.
+// BulkStore stores many posts in one transaction.
 type BulkStore interface {
 	ReplayedBulk(ctx context.Context, workspace uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool, err error)
 	CreatePosts(ctx context.Context, workspace, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key, answer json.RawMessage) (earlier json.RawMessage, err error)
 }
 
-// Row is one post of a bulk request. Problems are those found while reading it;
-// a row that has some is not looked at any further.
+// Row is one post of a bulk request. Problems are those found while parsing it; a row
+// that has any is not checked further.
 type Row struct {
 	Number   int
 	Draft    Draft
 	Problems []apperr.FieldError
 }
 
-// RowResult is what became of a row: a post, or problems.
+// RowResult is the result of a row: a post, or problems.
 type RowResult struct {
 	Row      int                 `json:"row"`
 	PostID   uuid.UUID           `json:"post_id"`
@@ -40,22 +40,22 @@ type RowResult struct {
 	Price    post.Price          `json:"price,omitzero"`
 }
 
-// BulkResult is what a bulk request did.
+// BulkResult is the result of a bulk request.
 type BulkResult struct {
 	Rows     []RowResult `json:"rows"`
 	Valid    int         `json:"valid"`
-	Stored   bool        `json:"stored"` // the right rows are posts now
+	Stored   bool        `json:"stored"` // the valid rows were stored
 	Replayed bool        `json:"-"`
 }
 
-// BulkOptions say what to do with rows.
+// BulkOptions control a bulk request.
 type BulkOptions struct {
-	SkipInvalid bool // store the right rows although others are wrong
+	SkipInvalid bool // store the valid rows even if others are invalid
 	DryRun      bool
 }
 
-// ScheduleRows stores many posts, in one transaction. Without Partly, one wrong
-// row keeps all from being stored.
+// ScheduleRows stores many posts in one transaction. Without SkipInvalid, one invalid
+// row prevents all from being stored.
 func (d *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key idempotency.Key) (BulkResult, error) {
 	if !o.DryRun {
 		if raw, found, err := d.Store.ReplayedBulk(ctx, who.WorkspaceID, key); err != nil || found {
@@ -85,7 +85,7 @@ func (d *Scheduler) ScheduleRows(ctx context.Context, who workspace.Principal, r
 				result.PostID, result.Draft = n.Post.ID, n.Post.Status == post.Draft
 				result.Approval = n.Post.Approval.State
 				posts = append(posts, n)
-				accounts, err := c.lookup.accounts(ctx, n.AccountIDs) // remembered by now
+				accounts, err := c.lookup.accounts(ctx, n.AccountIDs) // cached by now
 				if err != nil {
 					return BulkResult{}, err
 				}
@@ -124,7 +124,7 @@ func replayedBulk(raw json.RawMessage, err error) (done BulkResult, _ error) {
 	return done, err
 }
 
-// notStored takes the ids back of posts that were never made.
+// notStored removes the ids of posts that were not stored.
 func (b BulkResult) notStored() BulkResult {
 	for i := range b.Rows {
 		b.Rows[i].PostID = uuid.Nil
@@ -132,8 +132,7 @@ func (b BulkResult) notStored() BulkResult {
 	return b
 }
 
-// prefetch looks up at once what the rows name, and puts ids in the place of
-// handles.
+// prefetch looks up everything that the rows refer to, and replaces handles by ids.
 func (c *check) prefetch(ctx context.Context, rows []Row) error {
 	all, err := c.scheduler.Store.Accounts(ctx, c.workspace.ID)
 	if err != nil {
@@ -177,8 +176,8 @@ func (c *check) prefetch(ctx context.Context, rows []Row) error {
 	return err
 }
 
-// byHandle lists accounts by their handle, with and without the network before
-// it. A disconnected account gives way to a connected one.
+// byHandle maps handles, with and without the network prefix, to accounts. Connected
+// accounts take precedence over disconnected ones.
 func byHandle(all []account.Account) map[string][]account.Account {
 	handles := map[string][]account.Account{}
 	for _, connected := range []bool{true, false} {
@@ -197,8 +196,8 @@ func byHandle(all []account.Account) map[string][]account.Account {
 	return handles
 }
 
-// resolve puts ids in the place of handles, such as @desk@social.example or
-// mastodon:@desk@social.example.
+// resolve replaces handles, such as @desk@social.example or
+// mastodon:@desk@social.example, by ids.
 func resolve(accounts []string, handles map[string][]account.Account) (problems []apperr.FieldError) {
 	for i, text := range accounts {
 		if _, err := uuid.Parse(text); err == nil {

@@ -16,8 +16,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// check collects everything that is wrong with a request, so that a person
-// hears it all at once.
+// check collects all problems of a request, so that users see them at once.
 type check struct {
 	scheduler *Scheduler
 	workspace workspace.Workspace

@@ -46,9 +46,10 @@ func (c *check) checkContent(ctx context.Context, p post.Post, overrides map[uui
 			// post can be scheduled: it is checked again before it is sent.
 			continue
 		}
+		options := c.options(p, a, o, adapter, add)
 		for i, s := range segments {
-			for _, found := range adapter.Check(c.networkContent(p, i, s, limits), limits) {
-				add(apperr.FieldError{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
+			for _, found := range adapter.Check(c.networkContent(p, i, s, options, limits), limits) {
+				add(apperr.FieldError{Field: fieldOf(i, a, o, found.Field), Code: found.Code, Message: found.Message})
 			}
 		}
 	}
@@ -61,7 +62,7 @@ func (c *check) checkReadable(segments []post.Segment, a account.Account, o *pos
 		switch {
 		case !isValidText(s.Content): // storable says so
 		case s.Content == "" && len(s.AttachmentIDs) == 0:
-			add(apperr.FieldError{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
+			add(apperr.FieldError{Field: fieldOf(i, a, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
 		default:
 			continue
 		}

@@ -11,17 +11,17 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// Retry sends what failed of a post out again; no targets named means all.
+// Retry publishes failed targets of a post again; no target ids mean all.
 func (d *Scheduler) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
 	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Retry(ctx, g, targets) })
 }
 
-// Discard gives dead letters of a post up; no targets named means all.
+// Discard discards dead letters of a post; no target ids mean all.
 func (d *Scheduler) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
 	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Discard(ctx, g, targets) })
 }
 
-// Confirm says that an uncertain post exists at address.
+// Confirm records that an uncertain post exists at a URL.
 func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -43,26 +43,26 @@ func (d *Scheduler) Confirm(ctx context.Context, g post.Guard, target uuid.UUID,
 	})
 }
 
-// Resend says that an uncertain post does not exist and goes out once more.
+// Resend records that an uncertain post does not exist, and publishes it again.
 func (d *Scheduler) Resend(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error) {
 	return d.notifyChange(ctx, func() (post.Post, error) {
 		return d.Store.Decide(ctx, g, post.Decision{TargetID: target})
 	})
 }
 
-// maxBulk is how many posts one bulk request reaches; the caller repeats it
-// while there are more.
+// maxBulk limits the posts of one bulk request; the caller repeats it while there are
+// more.
 const maxBulk = 1000
 
-// DeadLetterResult is what a bulk request did.
+// DeadLetterResult is the result of a bulk request.
 type DeadLetterResult struct {
 	Posts   []uuid.UUID // changed
 	Matched int         // dead letters found
-	HasMore bool        // the request reached its limit
+	HasMore bool        // there are more than the limit
 }
 
-// BulkDeadLetters retries or discards all dead letters that match. Uncertain ones are
-// never sent again in bulk.
+// BulkDeadLetters retries or discards all matching dead letters. It never resends
+// uncertain ones.
 func (d *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (DeadLetterResult, error) {
 	f.Limit = maxBulk
 	if !discard {
@@ -92,7 +92,7 @@ func (d *Scheduler) BulkDeadLetters(ctx context.Context, actor string, f post.De
 			_, err = d.Retry(ctx, g, targets[id])
 		}
 		if isConflict(err) {
-			continue // somebody else was faster
+			continue // a concurrent request changed it
 		}
 		if err != nil {
 			return done, err

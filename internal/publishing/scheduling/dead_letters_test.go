@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
@@ -36,9 +37,12 @@ func TestEditingAFailedPostResumesIt(t *testing.T) {
 	p := failed()
 	got, err := n.Scheduler.Edit(t.Context(), guard(n, p), scheduling.Edit{Content: &text})
 	n.Must(err)
-	if got.Status != post.Scheduled || got.Targets[0].Status != post.TargetScheduled || got.Content != text || !got.ScheduledTime.Equal(p.ScheduledTime) || got.RedrivenAt == nil || got.Targets[0].Attempts != 0 {
-		t.Errorf("got %+v", got)
-	}
+	require.Equal(t, post.Scheduled, got.Status)
+	require.Equal(t, post.TargetScheduled, got.Targets[0].Status)
+	require.Equal(t, text, got.Content)
+	require.WithinDuration(t, p.ScheduledTime, got.ScheduledTime, 0)
+	require.NotNil(t, got.RedrivenAt)
+	require.Equal(t, 0, got.Targets[0].Attempts)
 	got, err = n.Scheduler.Edit(t.Context(), guard(n, failed()), scheduling.Edit{ScheduledTime: ptr(later.Format(time.RFC3339))})
 	n.Must(err)
 	if got.Status != post.Scheduled || !got.ScheduledTime.Equal(later) {
@@ -178,9 +182,12 @@ func TestDecidingAboutAnUncertainPost(t *testing.T) {
 	refused(t, err, apperr.KindConflict, "not_uncertain")
 	got, err := n.Scheduler.Confirm(t.Context(), guard(n, p), target, address, "")
 	n.Must(err)
-	if t0 := got.Targets[0]; got.Status != post.Posted || t0.Status != post.TargetPosted || t0.RemoteID != "109372843234" || t0.RemoteURL != address || got.PostedAt == nil {
-		t.Errorf("got %+v", got)
-	}
+	t0 := got.Targets[0]
+	require.Equal(t, post.Posted, got.Status)
+	require.Equal(t, post.TargetPosted, t0.Status)
+	require.Equal(t, "109372843234", t0.RemoteID)
+	require.Equal(t, address, t0.RemoteURL)
+	require.NotNil(t, got.PostedAt)
 	_, err = n.Scheduler.Resend(t.Context(), guard(n, p), target)
 	refused(t, err, apperr.KindConflict, "not_uncertain")
 

@@ -8,31 +8,31 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 )
 
-// ScheduleDraft makes a draft a scheduled post; when is its time, or empty for
-// the one that it has.
-func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error) {
+// Time is when a draft is to be published, as it arrives.
+type Time struct {
+	ScheduledTime string // empty: the one that the draft has
+	TimeZone      string
+	When          string // NextFree: the next free slot of a queue
+	QueueGroupID  string // whose slot ScheduledTime is, or which queue NextFree means
+}
+
+// ScheduleDraft makes a draft a scheduled post.
+func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, at Time) (post.Post, error) {
+	return untilSlot(at.When, func() (post.Post, error) { return d.scheduleDraft(ctx, g, at) })
+}
+
+func (d *Scheduler) scheduleDraft(ctx context.Context, g post.Guard, at Time) (post.Post, error) {
 	return d.changeChecked(ctx, g, func(c *check, draft post.Post, g post.Guard) (post.Post, error) {
 		if draft.Status != post.Draft {
 			return post.Post{}, post.NotDraft(draft.Status)
 		}
-		var change post.Change
-		switch {
-		case when != "":
-			if zone == "" {
-				zone = draft.TimeZone
-			}
-			draft.ScheduledTime, draft.TimeZone = c.parseTime(when, zone)
-			change.ScheduledTime, change.TimeZone = &draft.ScheduledTime, &draft.TimeZone
-		case zone != "":
-			// As in an edit, a zone alone only changes how the time is shown.
-			zone = c.checkZone(zone)
-			change.TimeZone = &zone
-			fallthrough
-		default:
-			c.checkFuture(draft.ScheduledTime)
+		change, err := c.draftTime(ctx, &draft, at)
+		if err != nil {
+			return post.Post{}, err
 		}
 		if err := c.checkComplete(ctx, draft, draft.ScheduledTime); err != nil {
 			return post.Post{}, err
@@ -44,7 +44,46 @@ func (d *Scheduler) ScheduleDraft(ctx context.Context, g post.Guard, when, zone 
 	})
 }
 
-// checkComplete checks a draft as a post that is to go out at the time given.
+// draftTime gives a draft the time at which it is to be published.
+func (c *check) draftTime(ctx context.Context, draft *post.Post, at Time) (change post.Change, err error) {
+	c.checkWhen(at.When, at.ScheduledTime)
+	zone := at.TimeZone
+	var accounts []account.Account
+	if at.When == NextFree || at.QueueGroupID != "" {
+		if accounts, err = c.next().targetAccounts(ctx, *draft); err != nil {
+			return change, err
+		}
+	}
+	switch {
+	case at.When == NextFree:
+		draft.ScheduledTime, draft.TimeZone, change.QueueGroupID, err = c.queueTime(ctx, at.QueueGroupID, zone, accounts, draft.ID)
+		change.ScheduledTime, change.TimeZone = &draft.ScheduledTime, &draft.TimeZone
+		return change, err
+	case at.ScheduledTime != "":
+		if zone == "" {
+			zone = draft.TimeZone
+		}
+		before := *draft
+		draft.ScheduledTime, draft.TimeZone = c.parseTime(at.ScheduledTime, zone)
+		change.ScheduledTime, change.TimeZone = &draft.ScheduledTime, &draft.TimeZone
+		if change.QueueGroupID, err = c.movedQueue(ctx, before, draft.ScheduledTime); err != nil {
+			return change, err
+		}
+	case zone != "":
+		// As in an edit, a time zone alone changes only how the time is displayed.
+		zone = c.checkZone(zone)
+		change.TimeZone = &zone
+		fallthrough
+	default:
+		c.checkFuture(draft.ScheduledTime)
+	}
+	if at.QueueGroupID != "" {
+		change.QueueGroupID, err = c.namedSlot(ctx, at.QueueGroupID, draft.ScheduledTime, accounts)
+	}
+	return change, err
+}
+
+// checkComplete checks a draft as a post to be published at the given time.
 func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time) error {
 	parent, err := c.parentOf(ctx, draft)
 	if err != nil {
@@ -70,7 +109,7 @@ func (c *check) checkComplete(ctx context.Context, draft post.Post, at time.Time
 	return nil
 }
 
-// checkText checks what the database cannot keep, of a draft as well.
+// checkText rejects text that the database cannot store, also in drafts.
 func (c *check) checkText(p post.Post, overrides map[uuid.UUID]*post.Override) {
 	look := func(prefix string, content *string, thread []post.Segment) {
 		if content != nil && !isValidText(*content) {

@@ -85,7 +85,7 @@ func TestDraft_RejectsUnstorableValues(t *testing.T) {
 func TestSchedulingADraftChecksEverything(t *testing.T) {
 	n := newsroomtest.Open(t)
 	bare := draft(n)
-	_, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, bare), "", "")
+	_, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, bare), scheduling.Time{})
 	expect(t, err, "accounts required", "content empty", "scheduled_time required")
 
 	a := n.Connect("desk")
@@ -94,7 +94,7 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 	})
 	for name, do := range map[string]func() (post.Post, error){
 		"schedule": func() (post.Post, error) {
-			return n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), in(time.Hour), "")
+			return n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: in(time.Hour)})
 		},
 		"publish now": func() (post.Post, error) { return n.Scheduler.PublishNow(t.Context(), guard(n, long)) },
 	} {
@@ -105,7 +105,7 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 	text := "short"
 	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{Thread: &[]scheduling.Segment{{Content: strings.Repeat("y", 501)}}})
 	n.Must(err)
-	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), in(-time.Hour), "Mars/Olympus")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: in(-time.Hour), TimeZone: "Mars/Olympus"})
 	expect(t, err, "content too_long", "thread[0].content too_long", "time_zone unknown")
 	if now, err := n.Store.Post(t.Context(), long.ID); err != nil || now.Status != post.Draft || !now.ScheduledTime.IsZero() {
 		t.Errorf("a refused request changed the draft: %+v, %v", now, err)
@@ -114,16 +114,16 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 	n.Refuse(a.ID)
 	_, err = n.Scheduler.Edit(t.Context(), guard(n, long), scheduling.Edit{Content: &text, Thread: &[]scheduling.Segment{}})
 	n.Must(err)
-	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), in(time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: in(time.Hour)})
 	expect(t, err, "accounts not_connected")
 	n.Exec("update accounts set status = 'connected' where id = $1", a.ID)
 	day := time.Now().AddDate(0, 1, 0).Format("2006-01-02")
-	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), day+"T18:00", "Asia/Tokyo")
+	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, long), scheduling.Time{ScheduledTime: day + "T18:00", TimeZone: "Asia/Tokyo"})
 	n.Must(err)
 	if p.Status != post.Scheduled || p.TimeZone != "Asia/Tokyo" || p.ScheduledTime.Format("15:04") != "09:00" || p.Revision <= long.Revision {
 		t.Errorf("got %+v", p)
 	}
-	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, p), in(2*time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, p), scheduling.Time{ScheduledTime: in(2 * time.Hour)})
 	refused(t, err, apperr.KindConflict, "not_a_draft")
 	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || !now.ScheduledTime.Equal(p.ScheduledTime) || now.Version != p.Version {
 		t.Errorf("the refusal moved the post: %+v, %v", now, err)
@@ -137,14 +137,14 @@ func TestADraftIsScheduledForTheTimeThatItHas(t *testing.T) {
 		return draft(n, func(d *scheduling.Draft) { d.Content, d.ScheduledTime, d.TimeZone = "Hello", in(time.Hour), "UTC" })
 	}
 	d := timed()
-	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), "", "Asia/Tokyo")
+	p, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), scheduling.Time{TimeZone: "Asia/Tokyo"})
 	n.Must(err)
 	if !p.ScheduledTime.Equal(d.ScheduledTime) || p.TimeZone != "Asia/Tokyo" {
 		t.Errorf("got %s in %s", p.ScheduledTime, p.TimeZone)
 	}
 	d = timed()
 	n.Exec("update scheduled_posts set scheduled_time = now() - interval '1 day' where post_id = $1", d.ID)
-	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), "", "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), scheduling.Time{})
 	expect(t, err, "scheduled_time in_the_past")
 	// Its time has passed long ago: published now, it is not late.
 	p, err = n.Scheduler.PublishNow(t.Context(), guard(n, d))
@@ -172,13 +172,13 @@ func TestADraftedReplyIsCheckedAgainstItsParent(t *testing.T) {
 	n.Connect("desk")
 	parent := n.Schedule()
 	reply := draft(n, func(d *scheduling.Draft) { d.Content, d.ThreadParentID = "And more", parent.ID.String() })
-	_, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, reply), in(time.Minute), "")
+	_, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, reply), scheduling.Time{ScheduledTime: in(time.Minute)})
 	expect(t, err, "scheduled_time before_parent")
 	_, err = n.Scheduler.PublishNow(t.Context(), guard(n, reply))
 	expect(t, err, "scheduled_time before_parent")
 	_, err = n.Scheduler.Cancel(t.Context(), guard(n, parent))
 	n.Must(err)
-	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, reply), in(2*time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, reply), scheduling.Time{ScheduledTime: in(2 * time.Hour)})
 	expect(t, err, "thread_parent_id not_published")
 }
 
@@ -192,8 +192,10 @@ func TestDraftsHeedTheVersion(t *testing.T) {
 	old := guard(n, d)
 	old.IfVersion = d.Version
 	for name, do := range map[string]func() (post.Post, error){
-		"edit":        func() (post.Post, error) { return n.Scheduler.Edit(t.Context(), old, scheduling.Edit{Content: &text}) },
-		"schedule":    func() (post.Post, error) { return n.Scheduler.ScheduleDraft(t.Context(), old, in(time.Hour), "") },
+		"edit": func() (post.Post, error) { return n.Scheduler.Edit(t.Context(), old, scheduling.Edit{Content: &text}) },
+		"schedule": func() (post.Post, error) {
+			return n.Scheduler.ScheduleDraft(t.Context(), old, scheduling.Time{ScheduledTime: in(time.Hour)})
+		},
 		"publish now": func() (post.Post, error) { return n.Scheduler.PublishNow(t.Context(), old) },
 		"cancel":      func() (post.Post, error) { return n.Scheduler.Cancel(t.Context(), old) },
 	} {
@@ -207,7 +209,7 @@ func TestDraftsHeedTheVersion(t *testing.T) {
 	if p.Status != post.Canceled || !p.ScheduledTime.IsZero() {
 		t.Errorf("got %+v", p)
 	}
-	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), in(time.Hour), "")
+	_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), scheduling.Time{ScheduledTime: in(time.Hour)})
 	refused(t, err, apperr.KindConflict, "not_a_draft")
 	_, err = n.Scheduler.PublishNow(t.Context(), guard(n, d))
 	refused(t, err, apperr.KindConflict, "too_late")
@@ -227,7 +229,7 @@ func TestConcurrentChangesAreCheckedAsTheyAreStored(t *testing.T) {
 			if i%2 == 0 {
 				_, err = n.Scheduler.Edit(t.Context(), guard(n, d), scheduling.Edit{Content: &long})
 			} else {
-				_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), "", "")
+				_, err = n.Scheduler.ScheduleDraft(t.Context(), guard(n, d), scheduling.Time{})
 			}
 			var e *apperr.Error
 			if err != nil && !errors.As(err, &e) {

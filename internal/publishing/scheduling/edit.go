@@ -14,13 +14,13 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// applyEdit reads an edit against the post as it is.
+// applyEdit applies an edit to the current post.
 func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
-	change = post.Change{Content: edit.Content, Language: edit.Language}
-	begun := current.Status.IsFinal() // it failed, and some of it may be out
+	change = post.Change{Content: edit.Content, Language: edit.Language, Options: edit.Options}
+	begun := current.Status.IsFinal() // it failed, and may be partly published
 	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
 	if begun {
-		// What is out, or given up, is neither checked nor changed any more.
+		// Published and discarded targets are neither checked nor changed.
 		c.settled = map[uuid.UUID]bool{}
 		for _, t := range current.Targets {
 			c.settled[t.AccountID] = t.Status != post.TargetFailed
@@ -37,11 +37,12 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 	if partlyOut && edit.ScheduledTime != nil {
 		c.add("scheduled_time", "too_late", "The time of a partly published post cannot be changed; failed accounts are retried immediately.")
 	}
+	c.checkWhen(edit.When, value(edit.ScheduledTime))
 	c.changedTime(edit, current, parent, &change)
 	if err := c.loadFiles(ctx, current); err != nil {
 		return change, err
 	}
-	next := current // as it will be
+	next := current // the post after the edit
 	if edit.Content != nil {
 		next.Content = *edit.Content
 	}
@@ -57,8 +58,14 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 		}
 		change.Thread = &next.Thread
 	}
+	if edit.Options != nil {
+		next.Options = *edit.Options
+	}
 	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
 	if err != nil {
+		return change, err
+	}
+	if err := c.changedQueue(ctx, edit, current, parent, accounts, &change); err != nil {
 		return change, err
 	}
 	overrides, err := c.changedOverrides(ctx, edit, current, accounts, &change)
@@ -86,8 +93,8 @@ func (c *check) applyEdit(ctx context.Context, edit Edit, current post.Post) (ch
 	return change, nil
 }
 
-// changedTime reads a new time, zone or both. A new zone alone keeps the
-// instant: it only changes how the time is shown.
+// changedTime parses a new time, time zone, or both. A new time zone alone keeps the
+// instant and changes only how the time is displayed.
 func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, change *post.Change) {
 	zone := current.TimeZone
 	if edit.TimeZone != nil {
@@ -106,7 +113,39 @@ func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, cha
 	c.checkZone(zone)
 }
 
-// parentOf reads the post that one answers; nil when it answers none.
+// changedQueue reads what an edit means for the post's slot in a queue.
+func (c *check) changedQueue(ctx context.Context, edit Edit, current post.Post, parent *post.Post, accounts []account.Account, change *post.Change) (err error) {
+	switch {
+	case edit.When == NextFree:
+		at, zone, group, err := c.queueTime(ctx, edit.QueueGroupID, value(edit.TimeZone), accounts, current.ID)
+		if err != nil || group == nil {
+			return err
+		}
+		change.ScheduledTime, change.TimeZone, change.QueueGroupID = &at, &zone, group
+		if parent != nil {
+			c.checkNotBeforeParent(*parent, at)
+		}
+	case edit.QueueGroupID != "":
+		at := current.ScheduledTime
+		if change.ScheduledTime != nil {
+			at = *change.ScheduledTime
+		}
+		change.QueueGroupID, err = c.namedSlot(ctx, edit.QueueGroupID, at, accounts)
+	case change.ScheduledTime != nil:
+		change.QueueGroupID, err = c.movedQueue(ctx, current, *change.ScheduledTime)
+	}
+	return err
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// parentOf returns the post that a post replies to; nil if it is no reply.
 func (c *check) parentOf(ctx context.Context, current post.Post) (*post.Post, error) {
 	if current.ThreadParentID == nil {
 		return nil, nil
@@ -115,7 +154,7 @@ func (c *check) parentOf(ctx context.Context, current post.Post) (*post.Post, er
 	return &parent, err
 }
 
-// changedOverrides reads changed overrides, and gives all that will hold.
+// changedOverrides applies changed overrides and returns all overrides.
 func (c *check) changedOverrides(ctx context.Context, edit Edit, current post.Post, accounts []account.Account, change *post.Change) (map[uuid.UUID]*post.Override, error) {
 	all := overridesOf(current)
 	if len(edit.Overrides) == 0 {
@@ -153,7 +192,7 @@ func overridesOf(p post.Post) map[uuid.UUID]*post.Override {
 	return all
 }
 
-// targetAccounts reads the accounts that a post goes to.
+// targetAccounts returns the accounts of a post's targets.
 func (c *check) targetAccounts(ctx context.Context, p post.Post) ([]account.Account, error) {
 	ids := make([]uuid.UUID, 0, len(p.Targets))
 	for _, t := range p.Targets {

@@ -13,19 +13,21 @@ import (
 	"dateline/platforms/network"
 )
 
-// lookup remembers what a request has looked up, so that thousands of rows that
-// name the same accounts ask for them once. It lives as long as its request.
+// lookup caches what a request has looked up, so that thousands of rows with the same
+// accounts load them once. It lives as long as the request.
 type lookup struct {
 	scheduler *Scheduler
 	workspace uuid.UUID
 
-	accountByID     map[uuid.UUID]*account.Account // nil: there is none
+	accountByID     map[uuid.UUID]*account.Account // nil: does not exist
 	defaultAccounts []account.Account
 	hasDefaults     bool
 	fileByID        map[uuid.UUID]*media.Item
 	postByID        map[uuid.UUID]*post.Post
 	limitsByID      map[uuid.UUID]limitsResult
 	zones           map[string]*time.Location
+	groupList       []account.Group
+	hasGroups       bool
 }
 
 type limitsResult struct {
@@ -38,7 +40,7 @@ func newLookup(d *Scheduler, workspace uuid.UUID) *lookup {
 		postByID: map[uuid.UUID]*post.Post{}, limitsByID: map[uuid.UUID]limitsResult{}, zones: map[string]*time.Location{}}
 }
 
-// cached gives what ids name, asking for those that were not asked for yet.
+// cached returns the objects with the given ids and loads those that are not cached.
 func cached[T any](cache map[uuid.UUID]*T, ids []uuid.UUID, ask func([]uuid.UUID) (map[uuid.UUID]T, error)) (map[uuid.UUID]T, error) {
 	var missing []uuid.UUID
 	for _, id := range ids {
@@ -76,6 +78,14 @@ func (k *lookup) accounts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]a
 	})
 }
 
+func (k *lookup) groups(ctx context.Context) (_ []account.Group, err error) {
+	if !k.hasGroups {
+		k.groupList, err = k.scheduler.Store.Groups(ctx, k.workspace)
+		k.hasGroups = err == nil
+	}
+	return k.groupList, err
+}
+
 func (k *lookup) defaults(ctx context.Context) (_ []account.Account, err error) {
 	if !k.hasDefaults {
 		k.defaultAccounts, err = k.scheduler.Store.DefaultAccounts(ctx, k.workspace)
@@ -101,8 +111,8 @@ func (k *lookup) posts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]post
 	})
 }
 
-// limits asks an account's instance once. One that does not answer is not
-// asked again by the same request.
+// limits asks an account's instance once per request, even if the instance does not
+// respond.
 func (k *lookup) limits(ctx context.Context, adapter network.Network, a account.Account) (network.Limits, error) {
 	if l, ok := k.limitsByID[a.ID]; ok {
 		return l.limits, l.err

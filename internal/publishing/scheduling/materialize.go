@@ -15,15 +15,15 @@ import (
 	"dateline/internal/publishing/recurrence"
 )
 
-// How far ahead occurrences become posts: far enough to plan a month in the
-// calendar. The next one always does.
+// How far ahead occurrences become posts: far enough to plan a month in the calendar.
+// The next occurrence always becomes a post.
 const (
 	materializeWindow = 35 * 24 * time.Hour
 	maxMaterialized   = 100
 )
 
-// Materialize brings the posts of a series and its rule together, and lists the
-// posts that changed. Doing it twice, also at once, makes nothing twice.
+// Materialize updates the posts of a series to match its rule and returns the changed
+// posts. It is idempotent, also under concurrency.
 func (d *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
 	s, err := d.Store.Series(ctx, id)
 	if err != nil || s.Status == post.SeriesEnded {
@@ -44,7 +44,7 @@ func (d *Scheduler) Materialize(ctx context.Context, id uuid.UUID) ([]uuid.UUID,
 	return m.changed, err
 }
 
-// materializeNow does it right after a change, and gives the series as it is then.
+// materializeNow materializes a series right after a change and returns the series.
 func (d *Scheduler) materializeNow(ctx context.Context, s post.Series) (post.Series, []uuid.UUID, error) {
 	changed, err := d.Materialize(ctx, s.ID)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d *Scheduler) materializeNow(ctx context.Context, s post.Series) (post.Ser
 	return s, changed, err
 }
 
-// materializer makes the posts of one series.
+// materializer creates and updates the posts of one series.
 type materializer struct {
 	scheduler *Scheduler
 	series    post.Series
@@ -94,7 +94,7 @@ func (m *materializer) run(ctx context.Context) error {
 		case p.Series.IsUnmodified && m.needsUpdate(p, o.Occurrence):
 			err = m.update(ctx, p, o.Occurrence)
 		}
-		if err != nil { // one occurrence in trouble does not stop the others
+		if err != nil { // one failing occurrence does not stop the others
 			failed = errors.Join(failed, err)
 			err = nil
 		}
@@ -109,14 +109,14 @@ func (m *materializer) run(ctx context.Context) error {
 	return err
 }
 
-// wantedOccurrence is an occurrence that is to be a post, now or, beyond the window, later.
+// wantedOccurrence is an occurrence that becomes a post now or, beyond the window, later.
 type wantedOccurrence struct {
 	recurrence.Occurrence
 	isLater bool
 }
 
-// plan says which occurrences are to be posts and which were missed. over says
-// that none is ahead any more.
+// plan returns the occurrences that become posts, and those that were missed. over
+// means that no occurrence is left.
 func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.SeriesNote) (wanted map[string]wantedOccurrence, missed []post.SeriesNote, over bool, err error) {
 	rule, starts, zone, err := parseSchedule(m.series)
 	if err != nil || m.series.Status == post.SeriesPaused {
@@ -148,8 +148,8 @@ func (m *materializer) plan(posts map[string]post.Post, notes map[string]post.Se
 	return wanted, missed, over, nil
 }
 
-// missedReason says whether an occurrence passed without becoming a post in time, and
-// why. Publishing it late would surprise everybody.
+// missedReason reports whether an occurrence passed without becoming a post, and why.
+// Such an occurrence is not published late.
 func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]post.Post, notes map[string]post.SeriesNote) (string, bool) {
 	name := o.Name()
 	if _, noted := notes[name]; noted || !o.At.After(m.series.CheckedUntil) {
@@ -169,8 +169,8 @@ func (m *materializer) missedReason(o recurrence.Occurrence, posts map[string]po
 	return reason, p.Status == post.Draft && p.Series.IsUnmodified
 }
 
-// needsUpdate says whether a post is to be brought up to its series. One that
-// somebody is to decide on, or has rejected, is left as it is meanwhile.
+// needsUpdate reports whether a post must be updated to match its series. A submitted or
+// rejected post is not changed.
 func (m *materializer) needsUpdate(p post.Post, o recurrence.Occurrence) bool {
 	changed := p.Series.TemplateRevision != m.series.TemplateRevision || !p.ScheduledTime.Equal(o.At)
 	switch p.Status {
@@ -216,9 +216,8 @@ func (m *materializer) validate(ctx context.Context, o recurrence.Occurrence) (p
 	return n, problem, nil
 }
 
-// create makes an occurrence's post. One that cannot be published as it is
-// becomes a draft, so that it stands in the calendar; it is scheduled as soon
-// as the trouble is over.
+// create creates an occurrence's post. A post that cannot be published becomes a draft,
+// so that the calendar shows it. It is scheduled when the problem is solved.
 func (m *materializer) create(ctx context.Context, o recurrence.Occurrence) error {
 	n, problem, err := m.validate(ctx, o)
 	if err != nil {
@@ -237,7 +236,7 @@ func (m *materializer) create(ctx context.Context, o recurrence.Occurrence) erro
 	return err
 }
 
-// useTemplateAccounts lets a draft go to accounts that are not connected right now.
+// useTemplateAccounts lets a draft target accounts that are currently disconnected.
 func (m *materializer) useTemplateAccounts(ctx context.Context, n *post.NewPost) error {
 	ids := make([]uuid.UUID, 0, len(m.template.Accounts))
 	for _, text := range m.template.Accounts {
@@ -258,7 +257,7 @@ func (m *materializer) useTemplateAccounts(ctx context.Context, n *post.NewPost)
 	return err
 }
 
-// update brings a post that nobody else changed up to the template.
+// update applies the template to a post that nobody has edited.
 func (m *materializer) update(ctx context.Context, p post.Post, o recurrence.Occurrence) error {
 	n, problem, err := m.validate(ctx, o)
 	if err != nil || problem != "" {
@@ -266,10 +265,10 @@ func (m *materializer) update(ctx context.Context, p post.Post, o recurrence.Occ
 	}
 	w := n.Post
 	change := post.Change{Content: &w.Content, ScheduledTime: &w.ScheduledTime, TimeZone: &w.TimeZone, Language: &w.Language,
-		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
+		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, Options: &w.Options, LateLimit: &w.LateLimit, LinkBase: &w.LinkBase, Overrides: map[uuid.UUID]*post.Override{},
 		NeedsApproval: w.Approval.State == post.ApprovalPending}
 	for _, id := range n.AccountIDs {
-		change.Overrides[id] = n.Overrides[id] // nil takes one back
+		change.Overrides[id] = n.Overrides[id] // nil removes an override
 	}
 	change = change.ChangedFrom(p)
 	changed, ok, err := m.scheduler.Store.UpdateOccurrence(ctx, m.series, m.guard(p.ID, p.Version), change, w.AttachmentURLs, p.Status == post.Draft)

@@ -16,7 +16,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Verdict says how a file fits an account.
+// Verdict tells whether an account accepts a file.
 type Verdict string
 
 // The verdicts.
@@ -24,19 +24,19 @@ const (
 	FitsAsIs      Verdict = "as_is"
 	FitsConverted Verdict = "converted"
 	DoesNotFit    Verdict = "no"
-	FitUnknown    Verdict = "unknown" // the network did not say what it takes
+	FitUnknown    Verdict = "unknown" // the network's limits are not known
 )
 
-// MediaFit is how a file fits one account.
+// MediaFit is the verdict on a file for one account.
 type MediaFit struct {
 	Account account.Account
 	Verdict Verdict
 	Changes []string            // what a conversion would change
-	Reasons []apperr.FieldError // why it does not fit, or is not known
+	Reasons []apperr.FieldError // why it does not fit, or why that is unknown
 	Spec    *media.Spec         // of the conversion
 }
 
-// Rules are what of a network's limits concerns a single file.
+// Rules returns the limits of a network that apply to a single file.
 func Rules(l network.Limits) media.Rules {
 	return media.Rules{By: l.AllowedBy, Types: l.MIMETypes, MaxImageBytes: l.MaxImageBytes, MaxVideoBytes: l.MaxVideoBytes,
 		MaxPixels: l.MaxImagePixels, MaxWidth: l.MaxImageWidth, MaxHeight: l.MaxImageHeight, MinRatio: l.MinImageRatio, MaxRatio: l.MaxImageRatio,
@@ -83,8 +83,7 @@ func (d *Scheduler) fitAccounts(ctx context.Context, who workspace.Principal, id
 	return found, nil
 }
 
-// mediaFit asks the plan first, then the network's own adapter about what would
-// come of it.
+// mediaFit plans the conversion, then lets the network's adapter check its result.
 func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Item) MediaFit {
 	f := MediaFit{Account: a, Verdict: FitUnknown}
 	adapter, ok := k.scheduler.Networks.Get(a.Network)
@@ -117,7 +116,7 @@ func (k *lookup) mediaFit(ctx context.Context, a account.Account, item media.Ite
 	return f
 }
 
-// ConvertedItems are files as they would be made to fit a network's limits.
+// ConvertedItems returns files as they would be after conversion for a network.
 func ConvertedItems(items []media.Item, l network.Limits) []media.Item {
 	planned := make([]media.Item, len(items))
 	for i, item := range items {
@@ -126,8 +125,8 @@ func ConvertedItems(items []media.Item, l network.Limits) []media.Item {
 	return planned
 }
 
-// Converted is a file as a plan would make it; of its size in bytes, the most that
-// it may have.
+// Converted returns a file as it would be after the planned conversion. Its size in
+// bytes is the maximum.
 func Converted(item media.Item, plan media.Plan) media.Item {
 	spec := plan.Convert
 	if spec == nil {

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/publishing/recurrence"
 )
 
-// UpcomingOccurrence is one occurrence as it stands.
+// UpcomingOccurrence is an upcoming occurrence and its state.
 type UpcomingOccurrence struct {
 	Name   string
 	At     time.Time
@@ -18,7 +18,7 @@ type UpcomingOccurrence struct {
 	PostID *uuid.UUID
 }
 
-// The states of an occurrence that is no post.
+// The states of an occurrence without a post.
 const (
 	OccurrencePlanned = "planned"
 	OccurrenceSkipped = "skipped"
@@ -57,10 +57,10 @@ func (d *Scheduler) UpcomingOccurrences(ctx context.Context, s post.Series, limi
 	return list, nil
 }
 
-// loadOccurrences gives the posts and notes of a series by occurrence, from shortly before
-// an instant on, and open posts of before.
+// loadOccurrences returns the posts and exceptions of a series by occurrence, from
+// shortly before an instant, and earlier posts that are not final.
 func (d *Scheduler) loadOccurrences(ctx context.Context, s post.Series, from time.Time) (map[string]post.Post, map[string]post.SeriesNote, error) {
-	name := recurrence.FormatLocal(from.UTC().AddDate(0, 0, -2)) // no zone is further from UTC
+	name := recurrence.FormatLocal(from.UTC().AddDate(0, 0, -2)) // local times differ less from UTC
 	list, err := d.Store.SeriesPosts(ctx, s.ID, name)
 	if err != nil {
 		return nil, nil, err

@@ -12,13 +12,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// PostPreview is what would come of a draft.
+// PostPreview shows how a draft would be published.
 type PostPreview struct {
 	Targets  []TargetPreview
-	Problems []apperr.FieldError // that keep it from being scheduled
+	Problems []apperr.FieldError // that prevent scheduling
 	Warnings []post.Warning
 	Price    post.Price
-	TimeZone string // that the post would have
+	TimeZone string    // of the post
+	Next     *NextSlot // in the queue of its accounts; nil: no queue has them
 }
 
 // TargetPreview is a draft on one account.
@@ -28,17 +29,17 @@ type TargetPreview struct {
 	Price    post.Price
 }
 
-// SegmentPreview is one piece of a draft on one account.
+// SegmentPreview is one segment of a draft on one account.
 type SegmentPreview struct {
 	Characters    int
-	MaxCharacters int  // 0: any number
-	LimitsKnown   bool // the account's limits are; else nothing is counted
+	MaxCharacters int  // 0: unlimited
+	LimitsKnown   bool // false: characters are not counted
 	Problems      []apperr.FieldError
 	Network       network.Preview
 	Price         post.Price
 }
 
-// Preview says what would come of a draft, and stores nothing.
+// Preview returns how a draft would be published. It stores nothing.
 func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft Draft) (PostPreview, error) {
 	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
@@ -49,7 +50,7 @@ func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft 
 	if err != nil {
 		return PostPreview{}, err
 	}
-	n.Post.ID = uuid.Nil // there is no such post
+	n.Post.ID = uuid.Nil // the post does not exist
 	accounts, err := c.lookup.accounts(ctx, n.AccountIDs)
 	if err != nil {
 		return PostPreview{}, err
@@ -64,12 +65,13 @@ func (d *Scheduler) Preview(ctx context.Context, who workspace.Principal, draft 
 		shown.Targets = append(shown.Targets, one)
 		shown.Price.Add(one.Price)
 	}
-	p.Status, p.Approval = post.Scheduled, post.Approval{} // as it will be
+	p.Status, p.Approval = post.Scheduled, post.Approval{} // once it is scheduled
 	shown.Warnings = c.warnings(ctx, p)
-	return shown, nil
+	shown.Next, err = c.next().nextSlot(ctx, draft.QueueGroupID, c.targets)
+	return shown, err
 }
 
-// previewTarget counts and draws a post on one account.
+// previewTarget renders a post for one account and counts its characters.
 func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a account.Account) TargetPreview {
 	one := TargetPreview{Account: a}
 	adapter, supported := c.scheduler.Networks.Get(a.Network)
@@ -80,28 +82,36 @@ func (c *check) previewTarget(ctx context.Context, p post.Post, t post.Target, a
 		limits, err = c.lookup.limits(ctx, adapter, a)
 		known = err == nil
 	}
+	var options network.PostOptions
+	var problems []apperr.FieldError // of the options
+	if supported {
+		options = c.options(p, a, t.Override, adapter, func(found apperr.FieldError) { problems = append(problems, found) })
+	}
 	for i, s := range p.Segments(t) {
 		seen := SegmentPreview{LimitsKnown: known, Network: network.Preview{Text: s.Content}}
+		if i == 0 {
+			seen.Problems = problems
+		}
 		add := func(found apperr.FieldError) { seen.Problems = append(seen.Problems, found) }
 		readable := c.checkReadable([]post.Segment{s}, a, t.Override, func(found apperr.FieldError) {
-			found.Field = fieldOf(i, a.ID, t.Override, "content")
+			found.Field = fieldOf(i, a, t.Override, "content")
 			add(found)
 		})
 		if !isValidText(s.Content) {
-			add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
+			add(apperr.FieldError{Field: fieldOf(i, a, t.Override, "content"), Code: "invalid", Message: "The text must be valid UTF-8 without NUL."})
 		}
 		if readable && known {
-			content := c.networkContent(p, i, s, limits)
+			content := c.networkContent(p, i, s, options, limits)
 			seen.Characters, seen.MaxCharacters = adapter.Count(s.Content, limits), limits.MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
-				add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOf(i, a, t.Override, found.Field), Code: found.Code, Message: found.Message})
 			}
 			if previewer, ok := adapter.(network.Previewer); ok {
 				seen.Network = previewer.Preview(content, limits)
 			}
 		}
 		if pricer, ok := adapter.(network.Pricer); ok && readable {
-			seen.Price = priceOf(pricer, c.networkContent(p, i, s, limits))
+			seen.Price = priceOf(pricer, c.networkContent(p, i, s, options, limits))
 			one.Price.Add(seen.Price)
 		}
 		one.Segments = append(one.Segments, seen)

@@ -10,13 +10,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// networkContent is a segment of a post as its network is asked about it: with its
-// attachments as they will be handed over.
-func (c *check) networkContent(p post.Post, i int, s post.Segment, limits network.Limits) network.Content {
-	return network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
+// networkContent returns a segment in the form that adapters take, with converted
+// attachments.
+func (c *check) networkContent(p post.Post, i int, s post.Segment, options network.PostOptions, limits network.Limits) network.Content {
+	return network.Content{Text: s.Content, Options: SegmentOptions(options, i), Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(ConvertedItems(c.items(s.AttachmentIDs), limits))}
 }
 
-// price adds up what the networks bill for what is still to go out.
+// price sums the prices that networks charge for unpublished segments.
 func (c *check) price(ctx context.Context, p post.Post) (sum post.Price) {
 	priced := false
 	for _, t := range p.Targets {
@@ -29,8 +29,9 @@ func (c *check) price(ctx context.Context, p post.Post) (sum post.Price) {
 			return post.Price{}
 		}
 		priced = true
+		options, _ := ParseOptions(adapter, p.OptionsFor(t))
 		for i, s := range p.Segments(t) {
-			sum.Add(priceOf(pricer, c.networkContent(p, i, s, network.Limits{})))
+			sum.Add(priceOf(pricer, c.networkContent(p, i, s, options, network.Limits{})))
 		}
 	}
 	return sum
@@ -44,7 +45,7 @@ func priceOf(pricer network.Pricer, content network.Content) post.Price {
 	return post.Price{MicroUSD: found.MicroUSD, Reasons: []string{found.Reason}}
 }
 
-// loadMissing reads the files of a post that this request has not looked up.
+// loadMissing loads the files of a post that the request has not loaded yet.
 func (c *check) loadMissing(ctx context.Context, p post.Post) error {
 	for _, id := range p.MediaIDs() {
 		if _, ok := c.files[id]; !ok {
@@ -54,7 +55,7 @@ func (c *check) loadMissing(ctx context.Context, p post.Post) error {
 	return nil
 }
 
-// withWarnings adds to a post what its author is told besides.
+// withWarnings adds warnings and prices to a post.
 func (c *check) withWarnings(ctx context.Context, p post.Post) post.Post {
 	if p.Status.IsFinal() {
 		return p
@@ -66,7 +67,7 @@ func (c *check) withWarnings(ctx context.Context, p post.Post) post.Post {
 	return p
 }
 
-// previewPost is a post that is about to be stored as it will be read back.
+// previewPost returns a new post as it would be read after storing it.
 func previewPost(n post.NewPost, accounts map[uuid.UUID]account.Account) post.Post {
 	p := n.Post
 	for _, id := range n.AccountIDs {

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// maxForecastLimit is the limit from which on nobody counts: newsrooms do not
-	// come near it, and counting that far would not be cheap.
+	// maxForecastLimit is the largest limit that is forecast: newsrooms do not reach
+	// larger ones, and counting that far is expensive.
 	maxForecastLimit = 5000
-	// countMargin is how far over the limit is counted.
+	// countMargin is how far beyond the limit posts are counted.
 	countMargin = 1000
 )
 
-// accountWarnings warns of what a stored post will meet: nothing in it is an error.
+// accountWarnings returns warnings about the accounts and rate limits of a stored post.
 func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning {
 	var out []post.Warning
 	if !willPublish(p) || p.ScheduledTime.IsZero() {
@@ -52,7 +52,7 @@ func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning
 		buckets := c.scheduler.buckets(ctx, caller)
 		for _, q := range known.Quotas {
 			at := slices.IndexFunc(buckets, func(b ratelimit.Bucket) bool { return b.Name == q.Bucket && b.Scope == q.Scope })
-			// What an app's other accounts are to publish is not this workspace's to know.
+			// Do not reveal the posts of other workspaces that share an app's limit.
 			if at < 0 || q.Cost(use) == 0 || q.Scope != network.ScopeAccount {
 				continue
 			}
@@ -68,7 +68,7 @@ func (c *check) accountWarnings(ctx context.Context, p post.Post) []post.Warning
 	return out
 }
 
-// expiryWarning warns of access that ends before the post is due.
+// expiryWarning warns if access to an account ends before the post is due.
 func expiryWarning(p post.Post, a account.Account) *post.Warning {
 	ends := a.AccessEndsAt()
 	if ends.IsZero() || a.Status != account.Connected || p.ScheduledTime.Before(ends) {
@@ -81,14 +81,14 @@ func expiryWarning(p post.Post, a account.Account) *post.Warning {
 		"Access to %s expires on %s, before the post is due. Reconnect the account before then.", a.Handle, ends.Format("2 January 2006 at 15:04"))}
 }
 
-// quotaWindow is a time in which no more than so many posts may go out.
+// quotaWindow is a period with a limited number of posts.
 type quotaWindow struct {
 	from, to time.Time
 	allowed  int
 }
 
-// uncounted is how many calls a post takes on an account that the database does
-// not count yet: it is not stored, or not on the schedule.
+// uncounted returns the number of calls that a post needs and that the database does not
+// count, because the post is not stored or not scheduled.
 func uncounted(p post.Post, account uuid.UUID) int {
 	if p.ID != uuid.Nil && p.Status == post.Scheduled {
 		return 0
@@ -101,7 +101,7 @@ func uncounted(p post.Post, account uuid.UUID) int {
 	return 0
 }
 
-// quotaWarning counts the posts around a time against one limit.
+// quotaWarning compares the number of posts around a time with one limit.
 func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b ratelimit.Bucket) (*post.Warning, error) {
 	allowed := b.Limit / cost
 	if b.Limit == 0 || b.Per <= 0 && b.ResetAt.IsZero() || allowed > maxForecastLimit {
@@ -139,8 +139,8 @@ func (c *check) quotaWarning(ctx context.Context, p post.Post, a account.Account
 	return nil, nil
 }
 
-// quotaWindows are the periods that a post at a time falls in: the network's own,
-// or, where the limit moves along, the one before and the one after.
+// quotaWindows returns the periods that contain a time: the fixed window of the network
+// or, for a sliding limit, the periods that end and begin at the time.
 func quotaWindows(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []quotaWindow {
 	allowed := b.Limit / cost
 	if b.Per <= 0 { // the network reported no period: only the window that runs is known
@@ -194,7 +194,7 @@ func period(d time.Duration) string {
 	return d.String()
 }
 
-// bucketsTimeout is how long a person waits for what is only a forecast.
+// bucketsTimeout limits how long a request waits for the forecast.
 const bucketsTimeout = 300 * time.Millisecond
 
 func (d *Scheduler) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit.Bucket {
@@ -214,7 +214,7 @@ func (d *Scheduler) buckets(ctx context.Context, c ratelimit.Caller) []ratelimit
 	return ratelimit.DeclaredBuckets(c)
 }
 
-// Limits tells how the rate limits of an account stand.
+// Limits returns the state of an account's rate limits.
 func (d *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit.Bucket, error) {
 	found, err := d.Store.AccountsByID(ctx, workspace, []uuid.UUID{id})
 	if err != nil {
@@ -233,6 +233,6 @@ func (d *Scheduler) Limits(ctx context.Context, workspace, id uuid.UUID) ([]rate
 		return nil, err
 	}
 	buckets := d.buckets(ctx, ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas})
-	// One of which nothing is known but its name is nobody's business.
+	// Omit buckets without any known value.
 	return slices.DeleteFunc(buckets, func(b ratelimit.Bucket) bool { return b.Limit == 0 && b.ClosedUntil.IsZero() }), nil
 }

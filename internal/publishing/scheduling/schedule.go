@@ -11,50 +11,57 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// Draft is what a person asks to be published, as it arrives.
+// Draft is a post as requested, before it is checked.
 type Draft struct {
 	Content        string              `json:"content,omitempty"`
 	ScheduledTime  string              `json:"-"` // RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
 	TimeZone       string              `json:"-"` // IANA; empty: the workspace's
 	Attachments    []string            `json:"attachments,omitempty"`
-	Thread         []Segment           `json:"thread,omitempty"`    // what follows the first segment
+	Thread         []Segment           `json:"thread,omitempty"` // what follows the first segment
+	Options        post.Options        `json:"options,omitempty"`
 	Overrides      map[string]Override `json:"overrides,omitempty"` // by account id
 	Accounts       []string            `json:"accounts,omitempty"`  // empty: the parent's, else the default ones
 	ThreadParentID string              `json:"-"`
 	Language       string              `json:"language,omitempty"`
-	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // minutes; 0: none
-	TrackLinks     bool                `json:"track_links,omitempty"`          // send short links in the place of addresses
-	SaveAsDraft    bool                `json:"-"`                              // keep it as a draft; nothing about its content is checked yet
+	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // 0: no limit
+	TrackLinks     bool                `json:"track_links,omitempty"`          // replace URLs by short links
+	When           string              `json:"-"`                              // NextFree: the next free slot of a queue
+	QueueGroupID   string              `json:"-"`                              // whose slot ScheduledTime is, or which queue NextFree means
+	SaveAsDraft    bool                `json:"-"`                              // store a draft; its content is not checked yet
 }
 
-// Segment is one more piece of a thread, as it arrives.
+// Segment is a segment of a thread as requested.
 type Segment struct {
 	Content     string   `json:"content"`
 	Attachments []string `json:"attachments,omitempty"`
 }
 
-// Override is what a post says differently on one account; nil leaves a field
-// as it is for all.
+// Override customizes a post for one account; nil inherits a field.
 type Override struct {
-	Content     *string    `json:"content,omitempty"`
-	Attachments *[]string  `json:"attachments,omitempty"`
-	Thread      *[]Segment `json:"thread,omitempty"`
+	Content     *string       `json:"content,omitempty"`
+	Attachments *[]string     `json:"attachments,omitempty"`
+	Thread      *[]Segment    `json:"thread,omitempty"`
+	Options     *post.Options `json:"options,omitempty"`
 }
 
-// Schedule stores a post. replayed says that the same request was carried out
-// before.
+// Schedule stores a post. replayed means that an earlier request with the same
+// idempotency key stored it.
 func (d *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key idempotency.Key) (p post.Post, replayed bool, err error) {
-	// Before anything is checked: what was right when the request first came may
-	// not be any more, its time for instance.
+	// Look for an earlier request first: values that were valid then, such as the
+	// time, may be invalid now.
 	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
 		return p, found, err
 	}
-	n, c, err := d.validate(ctx, who, draft)
-	if err != nil {
-		return post.Post{}, false, err
-	}
-	n.Idempotency = key
-	p, replayed, err = d.Store.CreatePost(ctx, n)
+	var c *check
+	p, err = untilSlot(draft.When, func() (post.Post, error) {
+		var n post.NewPost
+		if n, c, err = d.validate(ctx, who, draft); err != nil {
+			return post.Post{}, err
+		}
+		n.Idempotency = key
+		p, replayed, err = d.Store.CreatePost(ctx, n)
+		return p, err
+	})
 	if err == nil {
 		d.Notifier.Changed(ctx, p.ID)
 		if !replayed {
@@ -65,8 +72,8 @@ func (d *Scheduler) Schedule(ctx context.Context, who workspace.Principal, draft
 	return p, replayed, err
 }
 
-// Validate checks a draft as it would be scheduled, and gives what would be
-// stored. A refusal names every field that is at fault.
+// Validate checks a draft as if it were scheduled, and returns the post that would be
+// stored. The error names every invalid field.
 func (d *Scheduler) Validate(ctx context.Context, who workspace.Principal, draft Draft) (post.NewPost, error) {
 	n, _, err := d.validate(ctx, who, draft)
 	return n, err
@@ -88,16 +95,23 @@ func (d *Scheduler) validate(ctx context.Context, who workspace.Principal, draft
 	return n, c, nil
 }
 
-// validate checks a draft and gives what would be stored; c.problems says what
-// is wrong with it.
+// validate checks a draft and returns the post that would be stored; c.problems contains
+// its problems.
 func (c *check) validate(ctx context.Context, who workspace.Principal, draft Draft) (_ post.NewPost, err error) {
 	n := post.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
-		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
+		Content: draft.Content, Language: draft.Language, Options: draft.Options, Status: post.Scheduled}}
 	if draft.SaveAsDraft {
 		n.Post.Status = post.Draft
 	}
-	if draft.ScheduledTime == "" && draft.SaveAsDraft {
+	c.checkWhen(draft.When, draft.ScheduledTime)
+	if draft.When != "" && draft.ThreadParentID != "" {
+		c.add("when", "unsupported", "A reply needs a scheduled_time: it must not come before the post that it answers.")
+	}
+	if draft.When != "" && draft.SaveAsDraft {
+		c.add("when", "unsupported", "A draft gets a slot when it is scheduled.")
+	}
+	if draft.When != "" || draft.ScheduledTime == "" && draft.SaveAsDraft {
 		n.Post.TimeZone = c.checkZone(c.zoneOr(draft.TimeZone))
 	} else {
 		n.Post.ScheduledTime, n.Post.TimeZone = c.parseTime(draft.ScheduledTime, draft.TimeZone)
@@ -122,6 +136,14 @@ func (c *check) validate(ctx context.Context, who workspace.Principal, draft Dra
 		}
 	}
 	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.SaveAsDraft)
+	if err != nil {
+		return post.NewPost{}, err
+	}
+	if draft.When == NextFree {
+		n.Post.ScheduledTime, n.Post.TimeZone, n.Post.QueueGroupID, err = c.queueTime(ctx, draft.QueueGroupID, draft.TimeZone, accounts, uuid.Nil)
+	} else {
+		n.Post.QueueGroupID, err = c.namedSlot(ctx, draft.QueueGroupID, n.Post.ScheduledTime, accounts)
+	}
 	if err != nil {
 		return post.NewPost{}, err
 	}

@@ -1,6 +1,6 @@
-// Package scheduling holds the rules for scheduling, editing and canceling posts.
-// The API and the signals of the Post workflow both go through it, so that no
-// way around a rule exists.
+// Package scheduling contains the rules for scheduling, editing and canceling posts.
+// The API and the signals of the Post workflow both use it, so that no rule can be
+// bypassed.
 package scheduling
 
 import (
@@ -29,6 +29,7 @@ type Store interface {
 	LookupStore
 	SeriesStore
 	BulkStore
+	QueueStore
 }
 
 // PostStore creates and changes posts.
@@ -57,7 +58,7 @@ type DeadLetterStore interface {
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 }
 
-// LookupStore finds what a post refers to and what is scheduled near it.
+// LookupStore returns objects that a post refers to, and posts scheduled near it.
 type LookupStore interface {
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 	PostsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]post.Post, error)
@@ -69,27 +70,27 @@ type LookupStore interface {
 	NearbyPosts(ctx context.Context, workspace uuid.UUID, spots []post.Slot) ([]post.NearbyPost, error)
 }
 
-// Networks finds the adapter that knows a network's rules.
+// Networks returns the adapter of a network.
 type Networks interface {
 	Get(name string) (network.Network, bool)
 }
 
-// Accounts opens an account for its adapter.
+// Accounts returns an account with its tokens.
 type Accounts interface {
 	Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error)
 }
 
-// Notifier tells open streams that a post changed.
+// Notifier notifies open streams that a post changed.
 type Notifier interface {
 	Changed(ctx context.Context, postID uuid.UUID)
 }
 
-// Rates tells how the rate limits of an account stand.
+// Rates returns the state of an account's rate limits.
 type Rates interface {
 	Buckets(ctx context.Context, c ratelimit.Caller) ([]ratelimit.Bucket, error)
 }
 
-// Meter counts what the desk accepts.
+// Meter counts scheduled posts.
 type Meter interface {
 	Scheduled(ctx context.Context, posts int)
 }
@@ -100,12 +101,12 @@ type Scheduler struct {
 	Accounts  Accounts
 	Networks  Networks
 	ObjectURL func(key string) string
-	LinkBase  string // what short links begin with; "": none are made
+	LinkBase  string // URL prefix of short links; "": no short links
 	Notifier  Notifier
 	Log       *slog.Logger
-	Rates     Rates            // nil: only what networks document is known
+	Rates     Rates            // nil: only documented limits are known
 	Now       func() time.Time // the database's time; nil: the host's
-	Meter     Meter            // nil: nothing is counted
+	Meter     Meter            // nil: no metrics
 
 	counts countCache
 }
@@ -123,25 +124,43 @@ func (d *Scheduler) countScheduled(ctx context.Context, posts int) {
 	}
 }
 
-// Edit is a change as it arrives; nil leaves a field as it is.
+// Edit is a change as requested; nil keeps a field.
 type Edit struct {
 	Content       *string
 	ScheduledTime *string
 	TimeZone      *string
 	Attachments   *[]string
 	Thread        *[]Segment
-	Overrides     map[string]*Override // by account id; nil takes one back
+	Options       *post.Options
+	Overrides     map[string]*Override // by account id; nil removes an override
 	Accounts      *[]string
 	Language      *string
 	LateLimit     *int
 	TrackLinks    *bool
+	When          string // NextFree: the next free slot of a queue
+	QueueGroupID  string // whose slot ScheduledTime is, or which queue NextFree means
 }
 
-// Edit edits a post that is not yet being published. One that has failed is
-// sent again with the change: at its new time, or at once.
+// Edit edits a post that is not being published yet. A failed post is published again
+// with the change, at its new time or at once.
 func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
+	return untilSlot(edit.When, func() (post.Post, error) { return d.edit(ctx, g, edit) })
+}
+
+// untilSlot repeats a change that asks for the next free slot for as long as
+// others get it first: each time, one of them has got theirs.
+func untilSlot(when string, change func() (post.Post, error)) (post.Post, error) {
+	for {
+		p, err := change()
+		if when != NextFree || !isSlotTaken(err) {
+			return p, err
+		}
+	}
+}
+
+func (d *Scheduler) edit(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
 	return d.changeChecked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
-		// Said before anything about the fields: nothing that they hold would help.
+		// Report this before problems of fields: no value could solve it.
 		if !editable(current) {
 			return post.Post{}, post.TooLate(current)
 		}
@@ -169,10 +188,9 @@ func (d *Scheduler) Edit(ctx context.Context, g post.Guard, edit Edit) (post.Pos
 	})
 }
 
-// changeChecked makes a change that depends on how the post stands: change is given
-// the post, and a guard that holds only for the version that was read. When
-// another change comes between, and the caller has not named a version, the
-// post is read and checked again.
+// changeChecked applies a change that depends on the current post. change receives the
+// post and a guard for its version. If a concurrent change happens, and the caller has
+// not named a version, it reads and checks the post again.
 func (d *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
 	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
 	if err != nil {
@@ -201,11 +219,11 @@ func (d *Scheduler) changeChecked(ctx context.Context, g post.Guard, change func
 	}
 }
 
-// maxCheckAttempts is how often a post may change under somebody's hands before they
-// are told to look again.
+// maxCheckAttempts limits the attempts under concurrent changes before the request
+// fails with a conflict.
 const maxCheckAttempts = 5
 
-// editable says whether an edit can still reach something of the post.
+// editable reports whether an edit can still affect any target of the post.
 func editable(p post.Post) bool {
 	switch p.Status {
 	case post.Draft, post.Scheduled:
@@ -217,12 +235,12 @@ func editable(p post.Post) bool {
 	}
 }
 
-// Cancel cancels a post that is not yet being published.
+// Cancel cancels a post that is not being published yet.
 func (d *Scheduler) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return d.notifyChange(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
 }
 
-// PublishNow makes a waiting post, or a draft, due at once.
+// PublishNow makes a scheduled post or a draft due at once.
 func (d *Scheduler) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return d.changeChecked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
 		if c.needsApproval(g.IsAuthor) && (p.Status == post.Draft || p.Status == post.Scheduled) {

@@ -33,7 +33,7 @@ type SeriesWriter interface {
 	SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error)
 }
 
-// OccurrenceStore keeps the posts of a series in step with its rule.
+// OccurrenceStore stores the posts and exceptions of a series.
 type OccurrenceStore interface {
 	SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error)
 	SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error)
@@ -43,21 +43,21 @@ type OccurrenceStore interface {
 	SeriesChecked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error)
 }
 
-// SeriesDraft is what a person asks to recur, as it arrives.
+// SeriesDraft is a series as requested, before it is checked.
 type SeriesDraft struct {
 	Rule     string
-	Starts   string // on the wall clock of TimeZone
+	Starts   string // local time in TimeZone
 	TimeZone string // IANA; empty: the workspace's
 	Template Draft  // without times
 }
 
-// SeriesEdit is a change as it arrives; nil leaves a field as it is.
+// SeriesEdit is a change as requested; nil keeps a field.
 type SeriesEdit struct {
 	Rule, Starts, TimeZone *string
 	Template               *Draft
 }
 
-// CreateSeries stores a series and makes its first posts. changed lists them.
+// CreateSeries stores a series and creates its first posts. changed lists them.
 func (d *Scheduler) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error) {
 	if s, found, err := d.Store.ReplayedSeries(ctx, who.WorkspaceID, key); err != nil || found {
 		return s, nil, found, err
@@ -79,7 +79,7 @@ func (d *Scheduler) CreateSeries(ctx context.Context, who workspace.Principal, i
 	return s, changed, replayed, err
 }
 
-// series checks a series as it would be stored.
+// series checks a series and returns what would be stored.
 func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDraft) (post.Series, error) {
 	s := post.Series{WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone, ByAuthor: who.Role == workspace.Author}
 	zone, err := c.lookup.zone(in.TimeZone)
@@ -128,8 +128,8 @@ func nextOccurrence(rule recurrence.Rule, starts time.Time, zone *time.Location,
 	return recurrence.Occurrence{}, false
 }
 
-// EditSeries edits a series and those of its posts that nobody else changed
-// and that are not yet being published.
+// EditSeries edits a series and those of its posts that nobody has edited and that are
+// not being published yet.
 func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit) (post.Series, []uuid.UUID, error) {
 	current, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
@@ -138,7 +138,7 @@ func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 	if current.Status == post.SeriesEnded {
 		return post.Series{}, nil, post.SeriesHasEnded()
 	}
-	// What has passed until now was missed under the rule that is about to go.
+	// Record missed occurrences of the old rule before it is replaced.
 	if _, err := d.Materialize(ctx, current.ID); err != nil {
 		return post.Series{}, nil, err
 	}
@@ -163,7 +163,7 @@ func (d *Scheduler) EditSeries(ctx context.Context, who workspace.Principal, g p
 		return post.Series{}, nil, err
 	}
 	s, err := d.Store.EditSeries(ctx, g, post.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
-		// An editor who rewrites the posts takes responsibility for them.
+		// With a new template by an editor, the posts no longer need approval.
 		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
 	if err != nil {
 		return s, nil, err
@@ -180,7 +180,7 @@ func (d *Scheduler) SetSeriesPaused(ctx context.Context, g post.Guard, pause boo
 		if _, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID); err != nil {
 			return post.Series{}, nil, err
 		}
-		if _, err := d.Materialize(ctx, g.PostID); err != nil { // notes what was missed
+		if _, err := d.Materialize(ctx, g.PostID); err != nil { // records missed occurrences
 			return post.Series{}, nil, err
 		}
 	}
@@ -191,8 +191,7 @@ func (d *Scheduler) SetSeriesPaused(ctx context.Context, g post.Guard, pause boo
 	return d.materializeNow(ctx, s)
 }
 
-// EndSeries stops a series for good. Its posts stay scheduled unless cancel
-// says otherwise.
+// EndSeries ends a series permanently. Its posts stay scheduled unless cancel is set.
 func (d *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error) {
 	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
@@ -225,8 +224,8 @@ func (d *Scheduler) EndSeries(ctx context.Context, g post.Guard, cancel bool) (p
 	return s, changed, nil
 }
 
-// SetOccurrenceSkipped leaves one occurrence out; its post, if there is one, is canceled.
-// Without skip, it lets the occurrence in again.
+// SetOccurrenceSkipped skips an occurrence and cancels its post, if there is one.
+// Without skip, it restores the occurrence.
 func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
 	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
 	if err != nil {
@@ -259,7 +258,7 @@ func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occu
 	if err != nil {
 		return s, nil, err
 	}
-	if !ok { // claimed meanwhile
+	if !ok { // claimed in the meantime
 		if _, err := d.Store.SetOccurrenceSkipped(ctx, g, name, false); err != nil {
 			return s, nil, err
 		}
@@ -270,7 +269,7 @@ func (d *Scheduler) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occu
 	return s, append(changed, made.ID), err
 }
 
-// upcomingName gives the name of a coming occurrence.
+// upcomingName returns the name of an upcoming occurrence.
 func upcomingName(s post.Series, text string, now time.Time) (string, error) {
 	refuse := func(code, format string, args ...any) error {
 		return apperr.InvalidFields(apperr.FieldError{Field: "occurrence", Code: code, Message: fmt.Sprintf(format, args...)})
@@ -298,7 +297,7 @@ func upcomingName(s post.Series, text string, now time.Time) (string, error) {
 	return "", refuse("unknown", "The series does not occur at %s; see its occurrences.", recurrence.FormatLocal(local))
 }
 
-// parseSchedule reads what was checked when it was stored.
+// parseSchedule parses a rule that was checked when it was stored.
 func parseSchedule(s post.Series) (rule recurrence.Rule, starts time.Time, zone *time.Location, err error) {
 	if rule, err = recurrence.Parse(s.Rule); err != nil {
 		return rule, starts, nil, fmt.Errorf("series %s: %w", s.ID, err)

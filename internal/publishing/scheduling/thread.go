@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 )
 
-// thread reads what follows the first segment.
+// thread parses the segments after the first.
 func (c *check) thread(ctx context.Context, field string, segments []Segment) ([]post.Segment, error) {
 	out := make([]post.Segment, 0, len(segments))
 	for i, s := range segments {
@@ -24,7 +26,7 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 	return out, nil
 }
 
-// overrides reads what a post says differently on some of its accounts.
+// overrides parses the overrides of a post.
 func (c *check) overrides(ctx context.Context, in map[string]Override, accounts []uuid.UUID) (map[uuid.UUID]*post.Override, error) {
 	out := make(map[uuid.UUID]*post.Override, len(in))
 	for _, text := range slices.Sorted(maps.Keys(in)) {
@@ -38,7 +40,7 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 			continue
 		}
 		field := "overrides." + id.String()
-		read := &post.Override{Content: o.Content}
+		read := &post.Override{Content: o.Content, Options: o.Options}
 		if o.Attachments != nil {
 			ids, err := c.attachments(ctx, field+".attachments", *o.Attachments)
 			if err != nil {
@@ -58,7 +60,7 @@ func (c *check) overrides(ctx context.Context, in map[string]Override, accounts 
 	return out, nil
 }
 
-// overrideAccount reads the account that an override is for.
+// overrideAccount returns the account of an override.
 func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, bool) {
 	id, err := uuid.Parse(text)
 	switch {
@@ -74,16 +76,21 @@ func (c *check) overrideAccount(text string, accounts []uuid.UUID) (uuid.UUID, b
 	return uuid.Nil, false
 }
 
-// fieldOf is the path in the request of a field of one account's segment, as
-// the network names it.
-func fieldOf(segment int, account uuid.UUID, o *post.Override, field string) string {
+// fieldOf converts a field name of an adapter to the path in the request.
+func fieldOf(segment int, a account.Account, o *post.Override, field string) string {
 	prefix := ""
+	if option, ok := strings.CutPrefix(field, "options"); ok {
+		if o != nil && o.Options != nil {
+			prefix = "overrides." + a.ID.String() + "."
+		}
+		return prefix + "options." + a.Network + option
+	}
 	if segment > 0 {
 		prefix = fmt.Sprintf("thread[%d].", segment-1)
 	}
 	overrides := o != nil && (segment > 0 && o.Thread != nil || segment == 0 && (o.Content != nil && field == "content" || o.AttachmentIDs != nil && field != "content"))
 	if overrides {
-		prefix = "overrides." + account.String() + "." + prefix
+		prefix = "overrides." + a.ID.String() + "." + prefix
 	}
 	return prefix + field
 }

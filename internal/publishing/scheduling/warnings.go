@@ -14,11 +14,11 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// Posts that are due in these hours of their own zone are rarely meant to be.
-const nightEnds = 5 // from midnight
+// Posts that are due before this hour of their time zone are rarely intended.
+const nightEnds = 5 // o'clock
 
-// warnings says what a person should know of a post: nothing in it is an error, and
-// nothing that goes wrong here keeps a post from being stored.
+// warnings returns warnings about a post. A warning, or a failure to compute one, never
+// prevents storing the post.
 func (c *check) warnings(ctx context.Context, p post.Post) []post.Warning {
 	out := append(c.accountWarnings(ctx, p), c.contentWarnings(p)...)
 	spots := slotsOf(p)
@@ -36,10 +36,10 @@ func (c *check) warnings(ctx context.Context, p post.Post) []post.Warning {
 	return out
 }
 
-// willPublish says of a post that it goes out unless somebody keeps it from it.
+// willPublish reports whether a post will be published unless somebody intervenes.
 func willPublish(p post.Post) bool { return p.Status == post.Scheduled || p.IsPendingApproval() }
 
-// slotsOf lists where a post is to go out.
+// slotsOf lists the accounts and times of a post.
 func slotsOf(p post.Post) []post.Slot {
 	if !willPublish(p) || p.ScheduledTime.IsZero() {
 		return nil
@@ -89,7 +89,7 @@ func formatTime(at time.Time, zone string) string {
 	return at.Format("15:04 on 2 January 2006")
 }
 
-// contentWarnings warns of what can be seen without looking at other posts.
+// contentWarnings returns the warnings that do not depend on other posts.
 func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
 	if zone, err := timezone.Load(p.TimeZone); err == nil && willPublish(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
 		out = append(out, post.Warning{Code: post.WarnNight,
@@ -110,19 +110,19 @@ func (c *check) contentWarnings(p post.Post) (out []post.Warning) {
 	return out
 }
 
-// validRow is a right row of a bulk request, with what is known of it.
+// validRow is a valid row of a bulk request.
 type validRow struct {
 	number int
-	at     int // in the results
+	at     int // index in the results
 	post   post.Post
 }
 
-// addRowWarnings does for thousands of rows what warn does for one post, but for the
-// forecast: the database is asked once in a while, and rows are compared with
-// one another.
+// addRowWarnings adds the same warnings as for single posts, except the forecast, to
+// thousands of rows: it queries the database in batches and compares rows with one
+// another.
 func (c *check) addRowWarnings(ctx context.Context, rows []validRow, results []RowResult) error {
 	var spots []post.Slot
-	var of []validRow // of each spot
+	var of []validRow // of each slot
 	for _, row := range rows {
 		for _, at := range slotsOf(row.post) {
 			spots, of = append(spots, at), append(of, row)
@@ -168,7 +168,7 @@ func (c *check) addRowWarnings(ctx context.Context, rows []validRow, results []R
 	return nil
 }
 
-// rowWarning warns of another row of the same request.
+// rowWarning warns about another row of the same request.
 func rowWarning(code string, other validRow, at post.Slot, row validRow) post.Warning {
 	what := "The same text is in"
 	if code == post.WarnConflict {

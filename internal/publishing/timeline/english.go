@@ -62,6 +62,7 @@ func english() map[string]string {
 		"change.attachments":    "the attachments",
 		"change.media":          "the name or description of a file",
 		"change.thread":         "the thread",
+		"change.options":        "the network options",
 		"change.overrides":      "the account overrides",
 		"change.accounts":       "the accounts[, now {accounts}]",
 

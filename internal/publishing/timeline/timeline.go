@@ -244,7 +244,7 @@ func (t renderer) count(name string) string {
 // changes lists what an edit changed.
 func (t renderer) changes() string {
 	var list []string
-	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "overrides", "accounts", "track_links", "drop_if_late_minutes"} {
+	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "options", "overrides", "accounts", "track_links", "drop_if_late_minutes"} {
 		if _, ok := t.data[field]; ok {
 			if words := fill(t.language.Messages["change."+field], t.value); words != "" {
 				list = append(list, words)

@@ -15,9 +15,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// SaveAccount stores a connected account, or refreshes the one that this
-// workspace already has of the same person at the same network. The tokens are
-// sealed for the account's id, which seal is therefore given.
+// SaveAccount stores a connected account, or updates the workspace's account with the
+// same remote id. Sealed tokens are bound to the account's id, so seal receives it.
 func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id uuid.UUID) ([]byte, error)) (account.Account, error) {
 	settings, err := settingsJSON(a.Settings)
 	if err != nil {
@@ -46,13 +45,13 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 			return record(ctx, q, a.WorkspaceID, audit.AccountConnected, "account", id, map[string]any{"network": a.Network, "handle": a.Handle})
 		})
 		if noRows(err) {
-			continue // connected by another request meanwhile: seal for its id
+			continue // a concurrent request connected it: seal for its id
 		}
 		return accountFromRow(row), err
 	}
 }
 
-// Account reads an account, whatever its workspace.
+// Account returns an account of any workspace.
 func (s *Store) Account(ctx context.Context, id uuid.UUID) (account.Account, error) {
 	row, err := s.q.GetAccount(ctx, id)
 	if noRows(err) {
@@ -67,13 +66,13 @@ func (s *Store) Accounts(ctx context.Context, workspaceID uuid.UUID) ([]account.
 	return accountsFromRows(rows), err
 }
 
-// AccountsByID reads those of the ids that belong to the workspace.
+// AccountsByID returns the accounts with the given ids in the workspace.
 func (s *Store) AccountsByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) ([]account.Account, error) {
 	rows, err := s.q.AccountsByID(ctx, db.AccountsByIDParams{WorkspaceID: workspaceID, Ids: ids})
 	return accountsFromRows(rows), err
 }
 
-// DefaultAccounts lists the accounts that a post goes to when it names none.
+// DefaultAccounts lists the accounts that are used for posts that name none.
 func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]account.Account, error) {
 	rows, err := s.q.DefaultAccounts(ctx, workspaceID)
 	return accountsFromRows(rows), err
@@ -101,7 +100,7 @@ func (s *Store) EditAccount(ctx context.Context, workspaceID, id uuid.UUID, isDe
 	return accountFromRow(row), err
 }
 
-// DisconnectAccount forgets an account's tokens.
+// DisconnectAccount deletes an account's tokens.
 func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		changed, err := q.DisconnectAccount(ctx, db.DisconnectAccountParams{ID: a.ID, Actor: actor})
@@ -112,12 +111,12 @@ func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor 
 	})
 }
 
-// MarkAccountHealthy notes that the network knows the account by this token.
+// MarkAccountHealthy records that the network accepts the token.
 func (s *Store) MarkAccountHealthy(ctx context.Context, a account.Account) error {
 	return s.q.NoteAccountWell(ctx, db.NoteAccountWellParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name})
 }
 
-// SetAccountError notes what the network said when this token was tried.
+// SetAccountError records the network's error about the token.
 func (s *Store) SetAccountError(ctx context.Context, id uuid.UUID, version int64, t account.LastError) error {
 	return s.q.NoteAccountTrouble(ctx, db.NoteAccountTroubleParams{ID: id, TokenVersion: version,
 		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
@@ -161,8 +160,8 @@ func orZero(t *time.Time) time.Time {
 
 const sandboxURLKey = "sandbox_url"
 
-// MoveSandbox notes where the sandbox is this time. Its accounts move along
-// when it had to take another port.
+// MoveSandbox stores the current URL of the sandbox and updates its accounts, because
+// the sandbox may have another port after a restart.
 func (s *Store) MoveSandbox(ctx context.Context, url string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.GetSetting(ctx, sandboxURLKey)

@@ -10,12 +10,14 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Submit makes a draft wait for approval. It has to have a time, or be given
-// one: of change, only time and zone count.
+// Submit submits a draft for approval. The draft or the change must contain a time; only
+// the time, time zone and queue of the change are used.
 func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventSubmitted, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		setGroup, group := queueGroupOf(change)
 		return q.SubmitPost(ctx, db.SubmitPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
+			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone,
+			SetQueueGroup: setGroup, QueueGroupID: group})
 	})
 }
 
@@ -35,7 +37,7 @@ func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 	return p, s.whyUndecided(ctx, g, err)
 }
 
-// Reject sends a post that waits back to whoever submitted it.
+// Reject returns a submitted post to its author.
 func (s *Store) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
 	p, err := s.change(ctx, g, post.EventRejected, map[string]any{"note": note}, func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.RejectPost(ctx, db.RejectPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID), Note: note})
@@ -50,7 +52,7 @@ func (s *Store) Reject(ctx context.Context, g post.Guard, note string) (post.Pos
 	return p, s.whyUndecided(ctx, g, err)
 }
 
-// whyUndecided says what is wrong with a post that could not be decided on.
+// whyUndecided returns the error for a post that could not be approved or rejected.
 func (s *Store) whyUndecided(ctx context.Context, g post.Guard, err error) error {
 	if !isTooLate(err) {
 		return err
@@ -66,7 +68,7 @@ func (s *Store) whyUndecided(ctx context.Context, g post.Guard, err error) error
 	}
 }
 
-// overdue notes at the post, once, that its time has passed.
+// overdue records in the post's timeline, once, that its time has passed.
 func (s *Store) overdue(ctx context.Context, g post.Guard, p post.Post) error {
 	refusal := post.Overdue(p.ScheduledTime)
 	g.IfVersion = 0

@@ -22,8 +22,8 @@ func record(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, action au
 		SessionID: orNone(o.SessionID), Action: string(action), ObjectType: kind, ObjectID: id, RequestID: orNone(o.RequestID), Data: raw})
 }
 
-// recordPost writes what somebody did to a post. What Dateline does by itself
-// is told by the post's timeline alone.
+// recordPost records a user's change of a post. Changes by Dateline itself appear only
+// in the post's timeline.
 func recordPost(ctx context.Context, q *db.Queries, row db.ScheduledPost, actor string, action audit.Action, data map[string]any) error {
 	if actor == post.ActorDateline {
 		return nil
@@ -34,8 +34,8 @@ func recordPost(ctx context.Context, q *db.Queries, row db.ScheduledPost, actor 
 	return record(ctx, q, row.WorkspaceID, action, "post", row.PostID, data)
 }
 
-// RecordLogin notes that a user has logged in: in the audit log of every
-// workspace that the user is a member of, and that invitations are taken up.
+// RecordLogin records a login in the audit log of every workspace of the user, and
+// accepts the user's invitations.
 func (s *Store) RecordLogin(ctx context.Context, user, session uuid.UUID) error {
 	o := audit.OriginOf(ctx)
 	ctx = audit.With(ctx, audit.Origin{Actor: audit.User, UserID: user, SessionID: session, RequestID: o.RequestID})
@@ -53,7 +53,7 @@ func (s *Store) RecordLogin(ctx context.Context, user, session uuid.UUID) error 
 	})
 }
 
-// AuditLog lists who did what, the newest first.
+// AuditLog lists entries of the audit log, newest first.
 func (s *Store) AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error) {
 	rows, err := s.q.ListAudit(ctx, db.ListAuditParams{WorkspaceID: f.WorkspaceID, Actor: string(f.Actor), UserID: f.UserID, Actions: orEmpty(f.Actions),
 		ObjectID: f.ObjectID, FromTime: f.From, ToTime: f.To, Before: f.Before, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/workspace"
@@ -62,9 +63,11 @@ func TestWhatPeopleDoToPostsIsAuditedButNotWhatDatelineDoes(t *testing.T) {
 	entries, err := n.AuditLog(t.Context(), audit.Filter{WorkspaceID: n.workspace.ID, ObjectID: &person.ID, Limit: 10})
 	n.must(err)
 	want := audit.OriginOf(ctx)
-	if len(entries) != 1 || entries[0].Origin != want || entries[0].UserName != "Owner of Desk" || entries[0].TokenName != "cli" || entries[0].Object != (audit.Object{Type: "post", ID: person.ID}) {
-		t.Errorf("%+v, want %+v", entries, want)
-	}
+	require.Len(t, entries, 1)
+	require.Equal(t, want, entries[0].Origin)
+	require.Equal(t, "Owner of Desk", entries[0].UserName)
+	require.Equal(t, "cli", entries[0].TokenName)
+	require.Equal(t, (audit.Object{Type: "post", ID: person.ID}), entries[0].Object)
 }
 
 func TestALoginIsAuditedInEveryWorkspaceOfTheUser(t *testing.T) {
@@ -75,9 +78,11 @@ func TestALoginIsAuditedInEveryWorkspaceOfTheUser(t *testing.T) {
 	n.must(n.RecordLogin(t.Context(), n.user, session))
 	for _, workspaceID := range []uuid.UUID{n.workspace.ID, elsewhere.ID} {
 		entries, err := n.AuditLog(t.Context(), audit.Filter{WorkspaceID: workspaceID, Actions: []string{string(audit.LoggedIn)}, Limit: 10})
-		if err != nil || len(entries) != 1 || entries[0].Origin.UserID != n.user || entries[0].Origin.SessionID != session || entries[0].Object.ID != session {
-			t.Errorf("%+v %v", entries, err)
-		}
+		require.NoError(t, err, "%+v %v", entries, err)
+		require.Len(t, entries, 1, "%+v %v", entries, err)
+		require.Equal(t, n.user, entries[0].Origin.UserID, "%+v %v", entries, err)
+		require.Equal(t, session, entries[0].Origin.SessionID, "%+v %v", entries, err)
+		require.Equal(t, session, entries[0].Object.ID, "%+v %v", entries, err)
 	}
 }
 

@@ -12,11 +12,12 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// insertBatch is how many posts one statement inserts.
+// insertBatch is the number of posts per insert statement.
 const insertBatch = 500
 
-// CreatePosts stores posts of one workspace, all or none, and keeps answer for
-// the repetition of the request; then earlier is what the first was answered.
+// CreatePosts stores posts of one workspace in one transaction, together with the
+// response for repeated requests. earlier is the response of an earlier request with
+// the same key; then nothing is stored.
 func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, actor string, posts []post.NewPost, key idempotency.Key, answer json.RawMessage) (earlier json.RawMessage, err error) {
 	id := newID()
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -45,7 +46,7 @@ func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, ac
 	return earlier, err
 }
 
-// ReplayedBulk finds what the same bulk request was answered before.
+// ReplayedBulk returns the response of an earlier bulk request with the same key.
 func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key idempotency.Key) (answer json.RawMessage, found bool, err error) {
 	if key.Key == "" {
 		return nil, false, nil
@@ -83,6 +84,10 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 			}
 			texts[i] = string(raw)
 		}
+		options, err := optionsJSON(p.Options)
+		if err != nil {
+			return err
+		}
 		late := int32(0)
 		if m := minutes(p.LateLimit); m != nil {
 			late = *m
@@ -91,6 +96,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID
 		in.ScheduledTimes, in.TimeZones = append(in.ScheduledTimes, at), append(in.TimeZones, p.TimeZone)
 		in.Statuses, in.Languages = append(in.Statuses, string(p.Status)), append(in.Languages, p.Language)
 		in.AttachmentIds, in.AttachmentUrls, in.Threads = append(in.AttachmentIds, texts[0]), append(in.AttachmentUrls, texts[1]), append(in.Threads, texts[2])
+		in.Options = append(in.Options, string(options))
 		in.LateLimits = append(in.LateLimits, late)
 		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, idOrNil(p.ThreadID)), append(in.ThreadParentIds, idOrNil(p.ThreadParentID))
 		in.LinkBases = append(in.LinkBases, p.LinkBase)
@@ -133,7 +139,7 @@ func idOrNil(id *uuid.UUID) uuid.UUID {
 	return *id
 }
 
-// PostsByID reads those of the ids that belong to the workspace.
+// PostsByID returns the posts with the given ids in the workspace.
 func (s *Store) PostsByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) ([]post.Post, error) {
 	rows, err := s.q.PostsInWorkspace(ctx, db.PostsInWorkspaceParams{WorkspaceID: workspaceID, PostIds: ids})
 	if err != nil {

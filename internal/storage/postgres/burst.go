@@ -87,7 +87,7 @@ func (s *Store) RecordPosted(ctx context.Context, outcomes []post.Outcome) (ok [
 	return ok, err
 }
 
-// recordPosted brings ledger, posts and timeline in line with finished targets.
+// recordPosted updates the ledger, posts and timeline for finished targets.
 func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, before map[uuid.UUID]db.ScheduledPost) error {
 	var ledger db.AcceptOperationsParams
 	var remote db.InsertRemotePostsParams
@@ -127,8 +127,7 @@ func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, b
 	return q.InsertEvents(ctx, events)
 }
 
-// object encodes a map; none is an empty one, because || would make an array of
-// an object and null.
+// object encodes a map. A nil map becomes {}, because jsonb || null would make an array.
 func object(m map[string]any) ([]byte, error) {
 	if m == nil {
 		m = map[string]any{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
@@ -104,9 +105,11 @@ func TestRecordPosted_MatchesFinish(t *testing.T) {
 		t.Fatalf("recorded %v", ok)
 	}
 	p := n.reread(whole)
-	if p.Status != post.Posted || p.PostedAt == nil || p.Targets[0].RemoteID == "" || p.Targets[0].Attempts != 1 || p.Targets[0].ClaimedUntil != nil {
-		t.Errorf("the whole post: %+v", p)
-	}
+	require.Equal(t, post.Posted, p.Status)
+	require.NotNil(t, p.PostedAt)
+	require.NotEmpty(t, p.Targets[0].RemoteID)
+	require.Equal(t, 1, p.Targets[0].Attempts)
+	require.Nil(t, p.Targets[0].ClaimedUntil)
 	if !p.Targets[0].SentAt.Equal(*outcomes[0].SentAt) && !p.Targets[1].SentAt.Equal(*outcomes[0].SentAt) {
 		t.Errorf("sent at %v, want %v", p.Targets[0].SentAt, outcomes[0].SentAt)
 	}

@@ -12,9 +12,9 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Edit applies a change to a post that is not yet being published, or whose
-// publishing has failed: then what failed goes out again. attachmentURLs belong
-// to change.AttachmentIDs. A refusal is a *post.Error.
+// Edit changes a post that is not being published yet, or that failed: then its failed
+// targets are published again. attachmentURLs belong to change.AttachmentIDs. It
+// returns an *apperr.Error if the post cannot be changed.
 func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error) {
 	params, err := editParams(g, change, attachmentURLs)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, atta
 	})
 }
 
-// editTargets makes the accounts of a post follow an edit of it.
+// editTargets updates the targets of a post after an edit.
 func editTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, change post.Change) error {
 	if change.AccountIDs != nil {
 		if err := changeTargets(ctx, q, row, change); err != nil {
@@ -74,7 +74,7 @@ func fingerprintsOf(p post.Post) (targets []uuid.UUID, fingerprints [][]byte) {
 	return targets, fingerprints
 }
 
-// changesText says whether a change may be of what a target is sent.
+// changesText reports whether a change affects what is sent to a target.
 func changesText(c post.Change) bool {
 	return c.Content != nil || c.Thread != nil || len(c.Overrides) > 0 || c.LinkBase != nil
 }
@@ -83,24 +83,30 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 	p := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
 		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language,
 		NeedsApproval: change.NeedsApproval, SubmittedBy: idOrNull(g.UserID),
-		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || len(change.Overrides) > 0}
+		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || change.Options != nil || len(change.Overrides) > 0}
 	if change.AttachmentIDs != nil {
 		p.AttachmentIds, p.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
 	}
 	if change.LinkBase != nil {
 		p.SetLinkBase, p.LinkBase = true, orNil(*change.LinkBase)
 	}
+	p.SetQueueGroup, p.QueueGroupID = queueGroupOf(change)
 	if change.LateLimit != nil {
 		p.SetLateLimit, p.LateLimitMinutes = true, minutes(*change.LateLimit)
 	}
 	var err error
 	if change.Thread != nil {
-		p.Thread, err = threadJSON(*change.Thread)
+		if p.Thread, err = threadJSON(*change.Thread); err != nil {
+			return p, err
+		}
+	}
+	if change.Options != nil {
+		p.Options, err = optionsJSON(*change.Options)
 	}
 	return p, err
 }
 
-// changeTargets makes the accounts of a post those of the change.
+// changeTargets replaces the accounts of a post by those of the change.
 func changeTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, change post.Change) error {
 	postID := row.PostID
 	if err := q.DeleteTargets(ctx, db.DeleteTargetsParams{PostID: postID, KeepAccountIds: *change.AccountIDs}); err != nil {
@@ -138,9 +144,9 @@ func setOverrides(ctx context.Context, q *db.Queries, postID uuid.UUID, override
 	return q.SetOverrides(ctx, p)
 }
 
-// editedFields is what the event of an edit says. Other windows follow the events
-// of drafts too, but the timeline leaves them out: drafts are saved while somebody
-// types.
+// editedFields returns the data of an edit's event. Edits of drafts have events too, for
+// other open windows, but the timeline omits them because drafts are saved while
+// somebody types.
 func editedFields(row db.ScheduledPost, c post.Change) map[string]any {
 	data := changedFields(c)
 	if row.Status == db.PostStatusDraft && row.Approval != db.ApprovalStatePending {
@@ -172,11 +178,17 @@ func changedFields(c post.Change) map[string]any {
 	if c.Thread != nil {
 		data["thread"] = len(*c.Thread)
 	}
+	if c.Options != nil {
+		data["options"] = c.Options.Networks()
+	}
 	if len(c.Overrides) > 0 {
 		data["overrides"] = len(c.Overrides)
 	}
 	if c.LinkBase != nil {
 		data["track_links"] = *c.LinkBase != ""
+	}
+	if c.QueueGroupID != nil {
+		data["queue_group"] = idOrNull(*c.QueueGroupID)
 	}
 	if c.LateLimit != nil {
 		data["drop_if_late_minutes"] = int(*c.LateLimit / time.Minute)
@@ -184,7 +196,7 @@ func changedFields(c post.Change) map[string]any {
 	return data
 }
 
-// Cancel cancels a post that is not yet being published.
+// Cancel cancels a post that is not being published yet.
 func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventCanceled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
@@ -198,24 +210,25 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	})
 }
 
-// ScheduleDraft makes a draft a scheduled post. It has to have a time, or be
-// given one: of change, only time and zone count.
+// ScheduleDraft schedules a draft. The draft or the change must contain a time; only the
+// time, time zone and queue of the change are used.
 func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventScheduled, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		setGroup, group := queueGroupOf(change)
 		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
-			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
+			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, SetQueueGroup: setGroup, QueueGroupID: group})
 	})
 }
 
-// PublishNow makes a waiting post, or a draft, due at once.
+// PublishNow makes a scheduled post or a draft due at once.
 func (s *Store) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventPublishNow, nil, func(q *db.Queries) (db.ScheduledPost, error) {
 		return q.PublishNow(ctx, db.PublishNowParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
 	})
 }
 
-// change runs one guarded statement with its event, and says why when the
-// guard refused.
+// change runs a guarded statement and inserts its event. If the guard does not match, it
+// returns the reason.
 func (s *Store) change(ctx context.Context, g post.Guard, event string, data map[string]any, update func(*db.Queries) (db.ScheduledPost, error)) (changed post.Post, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := update(q)
@@ -232,7 +245,7 @@ func (s *Store) change(ctx context.Context, g post.Guard, event string, data map
 		return post.Post{}, s.whyRefused(ctx, g)
 	}
 	if err != nil {
-		return post.Post{}, err
+		return post.Post{}, slotError(err)
 	}
 	return changed, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
@@ -19,9 +20,11 @@ func TestAnEditChangesWhatItNamesAndNothingElse(t *testing.T) {
 	text := "Corrected"
 	got, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
 	n.must(err)
-	if got.Content != text || !got.ScheduledTime.Equal(p.ScheduledTime) || got.Language != "vi" || got.TimeZone != p.TimeZone || len(got.Targets) != 1 {
-		t.Errorf("got %+v", got)
-	}
+	require.Equal(t, text, got.Content)
+	require.WithinDuration(t, p.ScheduledTime, got.ScheduledTime, 0)
+	require.Equal(t, "vi", got.Language)
+	require.Equal(t, p.TimeZone, got.TimeZone)
+	require.Len(t, got.Targets, 1)
 	if got.Version != p.Version+1 || got.Revision != p.Revision+1 || !got.UpdatedAt.After(p.UpdatedAt) {
 		t.Errorf("version %d, revision %d, updated %s", got.Version, got.Revision, got.UpdatedAt)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/publishing/post"
 )
@@ -134,9 +135,11 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 		t.Errorf("the thread is shown as %q, %q, sent at %s, want %q, %q, %s", got.RemoteID, got.RemoteURL, got.SentAt, "1", o.RemoteURL, first.SentAt)
 	}
 	published, err := n.PublishedSegments(t.Context(), edited.TargetID)
-	if err != nil || len(published) != 2 || published[0].RemoteID != "1" || published[1].RemoteID != "2" || published[1].Segment != 1 {
-		t.Errorf("segments: got %+v, %v, want 1 and 2", published, err)
-	}
+	require.NoError(t, err)
+	require.Len(t, published, 2)
+	require.Equal(t, "1", published[0].RemoteID)
+	require.Equal(t, "2", published[1].RemoteID)
+	require.Equal(t, 1, published[1].Segment)
 }
 
 // A late call is planned for now: what the network shows is compared with that.

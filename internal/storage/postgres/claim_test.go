@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/publishing/post"
 )
@@ -64,10 +64,14 @@ func TestAClaimWritesTheLedgerBeforeAnythingIsSent(t *testing.T) {
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	if open.OperationID != want.OperationID || open.IdempotencyKey != want.IdempotencyKey || !bytes.Equal(open.Fingerprint, want.Fingerprint) ||
-		open.Revision != 1 || open.Epoch != 1 || open.Fence != 1 || !open.SentAt.Equal(claimed.SentAt) || string(open.Prepared) != string(want.Prepared) {
-		t.Errorf("the ledger says %+v", open)
-	}
+	require.Equal(t, want.OperationID, open.OperationID)
+	require.Equal(t, want.IdempotencyKey, open.IdempotencyKey)
+	require.Equal(t, want.Fingerprint, open.Fingerprint)
+	require.Equal(t, int64(1), open.Revision)
+	require.Equal(t, 1, open.Epoch)
+	require.Equal(t, int64(1), open.Fence)
+	require.WithinDuration(t, claimed.SentAt, open.SentAt, 0)
+	require.Equal(t, string(want.Prepared), string(open.Prepared))
 	got, err := n.Post(t.Context(), p.ID)
 	n.must(err)
 	if got.Status != post.Publishing || got.Targets[0].Status != post.TargetPublishing || !got.Targets[0].SentAt.Equal(claimed.SentAt) {

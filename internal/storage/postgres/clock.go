@@ -5,5 +5,5 @@ import (
 	"time"
 )
 
-// Time asks what time it is by the database's clock, by which all rows live.
+// Time returns the time of the database's clock, which all rows use.
 func (s *Store) Time(ctx context.Context) (time.Time, error) { return s.q.DatabaseTime(ctx) }

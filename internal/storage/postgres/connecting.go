@@ -10,7 +10,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// App reads Dateline's registration at an instance.
+// App returns Dateline's OAuth client at an instance.
 func (s *Store) App(ctx context.Context, network, baseURL, redirectURI string) (app account.App, found bool, err error) {
 	row, err := s.q.GetNetworkApp(ctx, db.GetNetworkAppParams{Network: network, BaseUrl: baseURL, RedirectUri: redirectURI})
 	if noRows(err) {
@@ -19,13 +19,13 @@ func (s *Store) App(ctx context.Context, network, baseURL, redirectURI string) (
 	return account.App{Network: row.Network, BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, ClientID: row.ClientID, SealedSecret: row.ClientSecret}, err == nil, err
 }
 
-// SaveApp keeps a registration; the first one of an instance stays.
+// SaveApp stores an OAuth client unless the instance already has one.
 func (s *Store) SaveApp(ctx context.Context, a account.App) error {
 	return s.q.InsertNetworkApp(ctx, db.InsertNetworkAppParams{Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI,
 		ClientID: a.ClientID, ClientSecret: a.SealedSecret})
 }
 
-// SaveAuthorization keeps what a callback needs until it comes.
+// SaveAuthorization stores a pending authorization until its callback.
 func (s *Store) SaveAuthorization(ctx context.Context, a account.PendingAuthorization) error {
 	if err := s.q.DeleteStaleConnectAttempts(ctx); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (s *Store) SaveAuthorization(ctx context.Context, a account.PendingAuthoriz
 		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier, AccountID: a.AccountID, SessionID: orNone(a.SessionID), ExpiresAt: a.ExpiresAt})
 }
 
-// ConsumeAuthorization gives an attempt to its callback, once.
+// ConsumeAuthorization returns and deletes a pending authorization.
 func (s *Store) ConsumeAuthorization(ctx context.Context, stateHash []byte) (a account.PendingAuthorization, found bool, err error) {
 	row, err := s.q.TakeConnectAttempt(ctx, stateHash)
 	if noRows(err) {
@@ -50,7 +50,7 @@ func (s *Store) ConsumeAuthorization(ctx context.Context, stateHash []byte) (a a
 		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, AccountID: row.AccountID, SessionID: idOrNil(row.SessionID), ExpiresAt: row.ExpiresAt}, true, nil
 }
 
-// SaveChoice keeps a login until somebody has chosen whom it is to post as.
+// SaveChoice stores a choice of accounts until it is made.
 func (s *Store) SaveChoice(ctx context.Context, c account.PendingChoice) error {
 	if err := s.q.DeleteStaleAccountChoices(ctx); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Store) SaveChoice(ctx context.Context, c account.PendingChoice) error {
 		Network: c.Network, App: c.App, Key: c.KeyHash, Accounts: c.SealedAccounts, ExpiresAt: c.ExpiresAt})
 }
 
-// Choice reads a choice that is still open, whatever its workspace.
+// Choice returns an open choice of any workspace.
 func (s *Store) Choice(ctx context.Context, id uuid.UUID) (account.PendingChoice, error) {
 	row, err := s.q.GetAccountChoice(ctx, id)
 	if noRows(err) {
@@ -69,7 +69,7 @@ func (s *Store) Choice(ctx context.Context, id uuid.UUID) (account.PendingChoice
 		KeyHash: row.Key, SealedAccounts: row.Accounts, ExpiresAt: row.ExpiresAt.UTC()}, err
 }
 
-// DeleteChoice forgets a choice that was made.
+// DeleteChoice deletes a choice.
 func (s *Store) DeleteChoice(ctx context.Context, id uuid.UUID) error {
 	return s.q.DeleteAccountChoice(ctx, id)
 }

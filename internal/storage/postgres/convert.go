@@ -10,7 +10,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// approvalState gives none for a post that says nothing of it.
+// approvalState defaults to none.
 func approvalState(s post.ApprovalState) db.ApprovalState {
 	if s == "" {
 		return db.ApprovalStateNone
@@ -29,15 +29,31 @@ func threadJSON(thread []post.Segment) (json.RawMessage, error) {
 	return json.Marshal(orEmpty(thread))
 }
 
-// readThread reads what threadJSON wrote; the database checks that it is an array.
+// readThread parses the output of threadJSON. A check constraint requires an array.
 func readThread(raw json.RawMessage) (thread []post.Segment) {
 	_ = json.Unmarshal(raw, &thread)
 	return thread
 }
 
-// overrideJSON gives the empty text for none.
+// optionsJSON writes options; none are an empty object.
+func optionsJSON(options post.Options) (json.RawMessage, error) {
+	if options == nil {
+		return json.RawMessage(`{}`), nil
+	}
+	return json.Marshal(options)
+}
+
+// readOptions reads what optionsJSON wrote; nil: none.
+func readOptions(raw json.RawMessage) (options post.Options) {
+	if json.Unmarshal(raw, &options) != nil || len(options) == 0 {
+		return nil
+	}
+	return options
+}
+
+// overrideJSON returns "" for nil.
 func overrideJSON(o *post.Override) (string, error) {
-	if o == nil || (o.Content == nil && o.AttachmentIDs == nil && o.Thread == nil) {
+	if o == nil || (o.Content == nil && o.AttachmentIDs == nil && o.Thread == nil && o.Options == nil) {
 		return "", nil
 	}
 	raw, err := json.Marshal(o)
@@ -62,11 +78,11 @@ func timeOrNil(t time.Time) *time.Time {
 	return &t
 }
 
-// minutes is how the database keeps a late limit; none is null.
+// minutes converts a late limit; 0 becomes null.
 func minutes(d time.Duration) *int32 {
 	if d <= 0 {
 		return nil
 	}
-	m := int32(d / time.Minute) //nolint:gosec // the desk bounds it to a year
+	m := int32(d / time.Minute) //nolint:gosec // scheduling limits it to a year
 	return &m
 }

@@ -12,17 +12,16 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Retry sends the failed targets of a post out again; none named means all. A
-// target that is uncertain is not among them: a person has to say first whether
-// it exists.
+// Retry publishes failed targets of a post again; no target ids mean all. It skips
+// uncertain targets: a user must decide first whether they exist.
 func (s *Store) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
 	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
 		return redrive(ctx, q, row, targets, true, g.Actor, "asked")
 	})
 }
 
-// RedriveReconnected sends failed targets out again because their account is connected
-// once more. Their lateness still counts from the post's own time.
+// RedriveReconnected publishes targets again that failed because their account was
+// disconnected. Their lateness still counts from the scheduled time.
 func (s *Store) RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.Post, error) {
 	g := post.Guard{PostID: postID, Actor: post.ActorDateline}
 	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
@@ -37,7 +36,7 @@ func (s *Store) RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.
 	})
 }
 
-// redrive makes failed targets of a locked post scheduled again.
+// redrive schedules failed targets of a locked post again.
 func redrive(ctx context.Context, q *db.Queries, row db.ScheduledPost, targets []uuid.UUID, byPerson bool, actor, reason string) (db.ScheduledPost, error) {
 	again, err := q.RedriveTargets(ctx, db.RedriveTargetsParams{PostID: row.PostID, TargetIds: orEmpty(targets)})
 	if err != nil {
@@ -73,8 +72,7 @@ func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) 
 	})
 }
 
-// Decide ends the uncertainty about a target: it exists, or it is to be sent
-// once more.
+// Decide resolves an uncertain target: it exists, or it is sent again.
 func (s *Store) Decide(ctx context.Context, g post.Guard, d post.Decision) (post.Post, error) {
 	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
 		call, err := q.UndecidedOperation(ctx, db.UndecidedOperationParams{PostID: g.PostID, TargetID: d.TargetID})
@@ -118,7 +116,7 @@ func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db
 	status, postedAt := post.TargetPosted, &now
 	for _, t := range p.Targets {
 		if t.ID == d.TargetID && int(call.Segment)+1 < len(p.Segments(t)) {
-			status, postedAt = post.TargetScheduled, nil // the rest of the thread follows
+			status, postedAt = post.TargetScheduled, nil // the remaining segments follow
 		}
 	}
 	evidence, err := object(map[string]any{"decided_by": actor, "url": d.RemoteURL})
@@ -182,7 +180,7 @@ func rollUp(ctx context.Context, q *db.Queries, before db.ScheduledPost) (db.Sch
 	if err != nil {
 		return before, err
 	}
-	row := rows[0] // the post is locked, so it is there
+	row := rows[0] // exists, because the post is locked
 	if row.Status != before.Status && post.Status(row.Status).IsFinal() {
 		err = addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status})
 	}
@@ -209,7 +207,7 @@ func (s *Store) DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]pos
 	return letters, nil
 }
 
-// CountDeadLetters counts a workspace's dead letters by what they are.
+// CountDeadLetters counts a workspace's dead letters by kind.
 func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]post.DeadLetterCount, error) {
 	rows, err := s.q.CountDeadLetters(ctx, workspaceID)
 	if err != nil {
@@ -222,14 +220,14 @@ func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]
 	return counts, nil
 }
 
-// ListReconnected lists posts that failed for want of access to an account that
-// was connected since.
+// ListReconnected lists posts that failed because an account was disconnected that is
+// connected again.
 func (s *Store) ListReconnected(ctx context.Context, limit int) ([]uuid.UUID, error) {
 	return s.q.ReconnectedPosts(ctx, int32(limit)) //nolint:gosec // hundreds
 }
 
-// MarkLate writes into the timeline of every post that is out of time by more
-// than after, and not out, that it is late; once each.
+// MarkLate adds an event to every unpublished post that is late by more than after, once
+// per post.
 func (s *Store) MarkLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error) {
 	return s.q.NoteLate(ctx, db.NoteLateParams{AfterSeconds: after.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 }

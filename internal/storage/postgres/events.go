@@ -9,7 +9,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Events reads up to limit events of a post's timeline behind the event after.
+// Events returns up to limit events of a post's timeline after the given event.
 func (s *Store) Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error) {
 	rows, err := s.q.EventsAfter(ctx, db.EventsAfterParams{PostID: postID, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // callers ask for hundreds
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) Events(ctx context.Context, postID uuid.UUID, after int64, limit
 	return events, nil
 }
 
-// LatestEventCursor gives the place behind all events that are settled now.
+// LatestEventCursor returns the position after all committed events.
 func (s *Store) LatestEventCursor(ctx context.Context) (post.EventCursor, error) {
 	row, err := s.q.EventsNow(ctx)
 	// Transactions are numbered from 3, see "Transactions and Identifiers" in
@@ -30,10 +30,9 @@ func (s *Store) LatestEventCursor(ctx context.Context) (post.EventCursor, error)
 	return post.EventCursor{Tx: row.Tx - 1, ID: row.ID}, err
 }
 
-// WorkspaceEvents reads what happened in a workspace behind a place, in an
-// order in which nothing comes in between later. It looks at up to limit
-// events: next is the place behind them, and more says that there are others,
-// which can be read at once or soon.
+// WorkspaceEvents returns events of a workspace after a position, in an order in which
+// no event is inserted later. It reads up to limit events: next is the position after
+// them, and more means that there are others, available now or soon.
 func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error) {
 	rows, err := s.q.WorkspaceEvents(ctx, db.WorkspaceEventsParams{WorkspaceID: f.WorkspaceID, Types: orEmpty(f.Types), Account: f.AccountID,
 		AfterTx: after.Tx, AfterID: after.ID, PageSize: int32(limit)}) //nolint:gosec // callers ask for hundreds
@@ -55,9 +54,8 @@ func (s *Store) WorkspaceEvents(ctx context.Context, f post.EventFilter, after p
 	return events, next, len(rows) == limit, nil
 }
 
-// AlignCursor makes a database that was restored from a dump usable for
-// readers of whole workspaces: transactions of the server that it comes from
-// would look as if they were still to come.
+// AlignCursor adjusts event positions after a restore from a dump: transaction ids of
+// the original server would be in the future of the new one.
 func (s *Store) AlignCursor(ctx context.Context) (restored bool, err error) {
 	if restored, err = s.q.EventsFromTheFuture(ctx); err != nil || !restored {
 		return restored, err

@@ -11,8 +11,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// SimilarCalls reads what a search for the post of call has to know. since
-// bounds the remote posts, and the calls that a person has to decide on.
+// SimilarCalls returns the calls and posts that reconciliation of a call must consider.
+// since limits the remote posts and the uncertain calls.
 func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error) {
 	row, err := s.q.SimilarCalls(ctx, db.SimilarCallsParams{AccountID: accountID, ContentKey: call.ContentKey, OperationID: call.OperationID, Since: since})
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post
 	return out, json.Unmarshal(row.Calls, &out.Calls)
 }
 
-// UnresolvedSince finds the first send of a segment, apart from one, that the
-// network may have acted on although it was not found there.
+// UnresolvedSince returns the time of the first other send of a segment that the network
+// may have executed although the post was not found.
 func (s *Store) UnresolvedSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error) {
 	sent, err = s.q.UnclearSince(ctx, db.UnclearSinceParams{TargetID: targetID, Segment: int32(segment), OperationID: except}) //nolint:gosec // a handful
 	if noRows(err) {

@@ -11,8 +11,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// WhoIs returns a user and the workspaces of the user, the first
-// joined first.
+// WhoIs returns a user and the user's workspaces, oldest membership first.
 func (s *Store) WhoIs(ctx context.Context, user uuid.UUID) (login.User, []login.Membership, error) {
 	row, err := s.q.UserByID(ctx, user)
 	if err != nil {
@@ -30,11 +29,11 @@ func (s *Store) WhoIs(ctx context.Context, user uuid.UUID) (login.User, []login.
 	return u, memberships, err
 }
 
-// Admit finds the user that a person is: by issuer and subject, else by e-mail
-// address, which is then bound to them. A user whom the issuer has named before
-// is never found by e-mail: the address may have passed to somebody else. With
-// a role in join, a stranger becomes a user with it in the first workspace; a
-// user who was taken out of it stays out.
+// Admit returns the user of an identity: by issuer and subject, or else by e-mail
+// address, which binds the identity to the user. A user who is bound to an identity of
+// the issuer is never matched by e-mail, because the address may have a new owner. With
+// a role in join, an unknown person becomes a user with that role in the first
+// workspace. A user who was removed from it is not added again.
 func (s *Store) Admit(ctx context.Context, p login.Person, join workspace.Role) (user uuid.UUID, found bool, err error) {
 	user, err = s.q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
 	if !noRows(err) {
@@ -53,10 +52,10 @@ func (s *Store) Admit(ctx context.Context, p login.Person, join workspace.Role) 
 	return user, found && err == nil, err
 }
 
-// admit does it with all others locked out.
+// admit does the same while it holds a lock against concurrent logins.
 func admit(ctx context.Context, q *db.Queries, p login.Person, join workspace.Role) (uuid.UUID, bool, error) {
 	user, err := q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
-	if !noRows(err) { // the same person was faster in another window
+	if !noRows(err) { // a concurrent login created the user
 		return user, err == nil, err
 	}
 	row, err := q.UserByEmail(ctx, &p.Email)
@@ -80,7 +79,7 @@ func admit(ctx context.Context, q *db.Queries, p login.Person, join workspace.Ro
 	return user, err == nil, err
 }
 
-// joinFirst makes a stranger a member of the first workspace, if there is one.
+// joinFirst adds a new user to the first workspace, if there is one.
 func joinFirst(ctx context.Context, q *db.Queries, p login.Person, role workspace.Role) (uuid.UUID, error) {
 	first, err := q.FirstWorkspace(ctx)
 	if noRows(err) {
@@ -106,7 +105,7 @@ func (s *Store) PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, e
 	return s.q.PutLoginLink(ctx, db.PutLoginLinkParams{UserID: user, Hash: hash, ExpiresAt: expires})
 }
 
-// UseLoginLink takes a login link away and says whose it was and until when.
+// UseLoginLink deletes a login link and returns its user and expiry.
 func (s *Store) UseLoginLink(ctx context.Context, hash []byte) (user uuid.UUID, expires time.Time, found bool, err error) {
 	row, err := s.q.UseLoginLink(ctx, hash)
 	if noRows(err) {
@@ -115,8 +114,8 @@ func (s *Store) UseLoginLink(ctx context.Context, hash []byte) (user uuid.UUID, 
 	return row.UserID, row.ExpiresAt, err == nil, err
 }
 
-// UseLoginAnswer says whether an answer of a provider is used for the first
-// time, and forgets those used before a time.
+// UseLoginAnswer reports whether an identity provider's response is used for the first
+// time, and deletes records of responses used before the given time.
 func (s *Store) UseLoginAnswer(ctx context.Context, hash []byte, now, forget time.Time) (first bool, err error) {
 	if err := s.q.DeleteOldLoginAnswers(ctx, forget); err != nil {
 		return false, err

@@ -17,13 +17,13 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// ClaimObject keeps an object that is about to be stored from being deleted for
-// a while. It waits for a deletion that is under way.
+// ClaimObject protects an object that is about to be stored from deletion for the given
+// time. It waits for a deletion in progress.
 func (s *Store) ClaimObject(ctx context.Context, key string, life time.Duration) error {
 	return s.q.ClaimObject(ctx, db.ClaimObjectParams{ObjectKey: key, Seconds: life.Seconds()})
 }
 
-// SaveMedia notes an uploaded file.
+// SaveMedia stores the item of an uploaded file.
 func (s *Store) SaveMedia(ctx context.Context, m media.Item, key idempotency.Key) (saved media.Item, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, m.WorkspaceID, key, m.ID)
@@ -63,13 +63,13 @@ func categories(removed []metadata.Category) []string {
 	return names
 }
 
-// PreservesMediaCredit says whether a workspace keeps the credit of its images.
+// PreservesMediaCredit reports whether a workspace keeps IPTC credit in its images.
 func (s *Store) PreservesMediaCredit(ctx context.Context, workspaceID uuid.UUID) (bool, error) {
 	w, err := s.Workspace(ctx, workspaceID)
 	return w.KeepMediaCredit, err
 }
 
-// unclaimed tells a reference to an object that is not there.
+// unclaimed reports whether an error is a violated reference to an object.
 func unclaimed(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == "23503" && (refused.ConstraintName == "media_held" || refused.TableName == "media_renditions") {
@@ -80,7 +80,7 @@ func unclaimed(err error) error {
 
 func searchText(m media.Item) string { return media.Fold(m.FileName + " " + m.AltText) }
 
-// MediaItem reads one file of a workspace.
+// MediaItem returns a file of a workspace.
 func (s *Store) MediaItem(ctx context.Context, workspaceID, id uuid.UUID) (media.Item, error) {
 	return readMedia(s.q.GetMedia(ctx, db.GetMediaParams{ID: id, WorkspaceID: workspaceID}))
 }
@@ -92,8 +92,8 @@ func readMedia(row db.Medium, err error) (media.Item, error) {
 	return mediaFromRow(row), err
 }
 
-// MediaByID reads those of the ids that belong to the workspace, also deleted
-// ones that may still have to be published.
+// MediaByID returns the files with the given ids in the workspace, including deleted
+// ones, which pending posts may use.
 func (s *Store) MediaByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
 	rows, err := s.q.MediaByID(ctx, db.MediaByIDParams{WorkspaceID: workspaceID, Ids: ids})
 	if err != nil {
@@ -117,15 +117,14 @@ func (s *Store) ListMedia(ctx context.Context, f media.Filter) ([]media.Item, er
 	return items, err
 }
 
-// recordMedia writes what somebody did to a file. Names and descriptions are
-// theirs, and stay out of the log.
+// recordMedia records a change of a file in the audit log, without its name and alt text,
+// which are personal content.
 func recordMedia(ctx context.Context, q *db.Queries, m media.Item, action audit.Action, data map[string]any) error {
 	return record(ctx, q, m.WorkspaceID, action, "media", m.ID, data)
 }
 
-// DeleteMedia takes a file out of the library, unless a post needs it that is
-// not out yet. A post that is stored at the same moment keeps it: see
-// ReleaseDeleted.
+// DeleteMedia removes a file from the library, unless a pending post uses it. A post that
+// is stored concurrently keeps its objects, see ReleaseDeleted.
 func (s *Store) DeleteMedia(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		item, err := readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspaceID}))

@@ -11,10 +11,10 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// EditMedia changes a file's name and description. Both are content of every post
-// that uses the file, so the posts that are not out yet get a new version, and
-// where authors need approval, an author changes nothing that was approved.
-// Files are locked before posts, here and wherever posts get files (holdMedia).
+// EditMedia changes a file's name and alt text. Both are content of every post that uses
+// the file, so pending posts get a new version, and an author who needs approval cannot
+// change what was approved. Files are locked before posts, here and wherever files are
+// attached to posts.
 func (s *Store) EditMedia(ctx context.Context, workspaceID, id uuid.UUID, e media.Edit) (item media.Item, posts []uuid.UUID, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		item, err = readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspaceID}))
@@ -42,10 +42,10 @@ func (s *Store) EditMedia(ctx context.Context, workspaceID, id uuid.UUID, e medi
 	return item, posts, err
 }
 
-// revisePostsWith makes the edit of a file an edit of the posts that use it, and
-// gives those on the schedule.
+// revisePostsWith applies the edit of a file to the posts that use it and returns the
+// scheduled ones.
 func revisePostsWith(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID, e media.Edit) (scheduled []uuid.UUID, err error) {
-	// Drafts first: with their locks held, none of them gets approved any more.
+	// Lock drafts first, so that none of them is approved in the meantime.
 	drafts, err := q.DraftsWithMedia(ctx, db.DraftsWithMediaParams{WorkspaceID: workspaceID, MediaID: id})
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func revisePostsWith(ctx context.Context, q *db.Queries, workspaceID, id uuid.UU
 	return scheduled, nil
 }
 
-// authorMayEdit refuses an author's edit of a file that something approved uses.
+// authorMayEdit returns an error if an author edits a file that an approved post uses.
 func authorMayEdit(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID) error {
 	w, err := q.GetWorkspace(ctx, workspaceID)
 	if err != nil || !w.AuthorsNeedApproval {
@@ -87,8 +87,7 @@ func authorMayEdit(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID
 		" uses it, which is approved or on the schedule. Ask an editor to make the change, or take the file out of the post.")
 }
 
-// lockMedia keeps files from being edited while posts that use them are stored:
-// see EditMedia.
+// lockMedia prevents edits of files while posts that use them are stored, see EditMedia.
 func lockMedia(ctx context.Context, q *db.Queries, ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
@@ -97,7 +96,7 @@ func lockMedia(ctx context.Context, q *db.Queries, ids []uuid.UUID) error {
 	return err
 }
 
-// mediaOf lists the files of a post that is to be stored.
+// mediaOf lists the files of a new post.
 func mediaOf(p post.Post, overrides map[uuid.UUID]*post.Override) []uuid.UUID {
 	p.Targets = nil
 	for account, o := range overrides {
@@ -106,7 +105,7 @@ func mediaOf(p post.Post, overrides map[uuid.UUID]*post.Override) []uuid.UUID {
 	return p.MediaIDs()
 }
 
-// mediaOfChange lists the files that an edit may add.
+// mediaOfChange lists the files that an edit can add.
 func mediaOfChange(c post.Change) []uuid.UUID {
 	var p post.Post
 	if c.AttachmentIDs != nil {

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// DeleteUnused takes files out of the library that no post has used.
+// DeleteUnused removes files from the library that no post has used.
 func (s *Store) DeleteUnused(ctx context.Context, age time.Duration, after uuid.UUID, limit int) (deleted int, last uuid.UUID, err error) {
 	ids, err := s.q.UnusedMedia(ctx, db.UnusedMediaParams{OlderThanSeconds: age.Seconds(), AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) DeleteUnused(ctx context.Context, age time.Duration, after uuid.
 	return deleted, lastOf(ids, limit), nil
 }
 
-// lastOf names the end of a full page; uuid.Nil says that there is no next one.
+// lastOf returns the last id of a full page; uuid.Nil means that there is no next page.
 func lastOf(ids []uuid.UUID, limit int) uuid.UUID {
 	if len(ids) < limit {
 		return uuid.Nil
@@ -37,7 +37,7 @@ func lastOf(ids []uuid.UUID, limit int) uuid.UUID {
 	return ids[len(ids)-1]
 }
 
-// ReleaseDeleted lets go of deleted files that nothing which is to go out needs.
+// ReleaseDeleted releases the objects of deleted files that no pending post uses.
 func (s *Store) ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID, err error) {
 	ids, err := s.q.DeletedMedia(ctx, db.DeletedMediaParams{GraceSeconds: grace.Seconds(), AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Store) ReleaseDeleted(ctx context.Context, grace time.Duration, after u
 	return released, lastOf(ids, limit), nil
 }
 
-// DeleteOldRenditions forgets what was made of images and not used for long.
+// DeleteOldRenditions deletes renditions that were not used for a long time.
 func (s *Store) DeleteOldRenditions(ctx context.Context, age time.Duration) (int, error) {
 	n, err := s.q.DropOldRenditions(ctx, age.Seconds())
 	return int(n), err
@@ -71,13 +71,13 @@ func (s *Store) UnreferencedObjects(ctx context.Context, after string, limit int
 	return s.q.UnheldObjects(ctx, db.UnheldObjectsParams{AfterKey: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
-// DeleteObject removes an object that nothing refers to. The row is locked while
-// it does: whoever wants to store the same bytes waits in ClaimObject, and who
-// has stored them and notes a file waits for the lock, then finds the row gone.
+// DeleteObject deletes an object that nothing refers to. It locks the row meanwhile: a
+// request that wants to store the same bytes waits in ClaimObject, and a request that
+// has stored them and saves an item waits for the lock and then finds the row deleted.
 func (s *Store) DeleteObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockUnheldObject(ctx, key); noRows(err) {
-			return nil // gone, or in use right now
+			return nil // already deleted, or in use
 		} else if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (s *Store) DeleteObject(ctx context.Context, key string, remove func(ctx co
 	return dropped && err == nil, err
 }
 
-// CreateUpload notes an upload that goes to the bucket directly.
+// CreateUpload stores a direct upload.
 func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotency.Key) (made media.Upload, replayed bool, err error) {
 	params := db.InsertMediaUploadParams{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText,
 		Bytes: u.Bytes, Sha256: u.SHA256, ObjectKey: u.ObjectKey}
@@ -116,12 +116,12 @@ func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotenc
 		return err
 	})
 	if noRows(err) {
-		return media.Upload{}, false, apperr.NotFound("upload") // not completed in time, and dropped
+		return media.Upload{}, false, apperr.NotFound("upload") // expired and deleted
 	}
 	return made, replayed, err
 }
 
-// Upload reads an upload of a workspace.
+// Upload returns an upload of a workspace.
 func (s *Store) Upload(ctx context.Context, workspaceID, id uuid.UUID) (media.Upload, error) {
 	row, err := s.q.GetMediaUpload(ctx, db.GetMediaUploadParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
@@ -130,8 +130,8 @@ func (s *Store) Upload(ctx context.Context, workspaceID, id uuid.UUID) (media.Up
 	return uploadFromRow(row), err
 }
 
-// LeaseUpload makes the caller the only one to complete an upload of at most a
-// certain age for a while.
+// LeaseUpload gives the caller the exclusive right to complete an upload for a limited
+// time.
 func (s *Store) LeaseUpload(ctx context.Context, workspaceID, id uuid.UUID, age, life time.Duration) (bool, error) {
 	_, err := s.q.TakeMediaUpload(ctx, db.TakeMediaUploadParams{ID: id, WorkspaceID: workspaceID, YoungerThanSeconds: age.Seconds(), Seconds: life.Seconds()})
 	if noRows(err) {
@@ -140,17 +140,17 @@ func (s *Store) LeaseUpload(ctx context.Context, workspaceID, id uuid.UUID, age,
 	return err == nil, err
 }
 
-// ReleaseUpload lets others complete an upload.
+// ReleaseUpload ends the lease of an upload.
 func (s *Store) ReleaseUpload(ctx context.Context, id uuid.UUID) error {
 	return s.q.ReturnMediaUpload(ctx, id)
 }
 
-// FinishUpload notes what an upload became.
+// FinishUpload records the file that an upload has become.
 func (s *Store) FinishUpload(ctx context.Context, id, item uuid.UUID) error {
 	return s.q.FinishMediaUpload(ctx, db.FinishMediaUploadParams{ID: id, MediaID: &item})
 }
 
-// ExpiredUploads lists uploads of a certain age that nobody is completing.
+// ExpiredUploads lists uploads older than age that are not leased.
 func (s *Store) ExpiredUploads(ctx context.Context, age time.Duration, limit int) ([]media.Upload, error) {
 	rows, err := s.q.OldMediaUploads(ctx, db.OldMediaUploadsParams{OlderThanSeconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
 	uploads := make([]media.Upload, len(rows))
@@ -160,7 +160,7 @@ func (s *Store) ExpiredUploads(ctx context.Context, age time.Duration, limit int
 	return uploads, err
 }
 
-// DeleteUpload forgets an upload.
+// DeleteUpload deletes an upload.
 func (s *Store) DeleteUpload(ctx context.Context, id uuid.UUID) error {
 	return s.q.DropMediaUpload(ctx, id)
 }
@@ -174,7 +174,7 @@ func uploadFromRow(r db.MediaUpload) media.Upload {
 	return u
 }
 
-// Rendition reads what was made of an object to a specification.
+// Rendition returns the rendition of an object with a specification.
 func (s *Store) Rendition(ctx context.Context, source, spec string) (media.Rendition, bool, error) {
 	row, err := s.q.GetRendition(ctx, db.GetRenditionParams{SourceKey: source, Spec: spec})
 	if noRows(err) {
@@ -184,8 +184,8 @@ func (s *Store) Rendition(ctx context.Context, source, spec string) (media.Rendi
 		Width: int(row.Width), Height: int(row.Height)}, err == nil, err
 }
 
-// SaveRendition notes what was made of an object. Both must be claimed or held;
-// else media.ErrUnclaimed.
+// SaveRendition stores a rendition of an object. Both objects must be claimed or
+// referenced; otherwise it returns media.ErrUnclaimed.
 func (s *Store) SaveRendition(ctx context.Context, source, spec string, r media.Rendition) error {
 	return unclaimed(s.q.InsertRendition(ctx, db.InsertRenditionParams{SourceKey: source, Spec: spec, ObjectKey: r.ObjectKey, Sha256: r.SHA256,
 		MimeType: r.MIMEType, Bytes: r.Bytes, Width: int32(r.Width), Height: int32(r.Height)})) //nolint:gosec // bounded by media.Inspect

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Members lists a workspace's members, the oldest first.
+// Members lists a workspace's members, oldest first.
 func (s *Store) Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error) {
 	rows, err := s.q.ListMembers(ctx, db.ListMembersParams{WorkspaceID: f.WorkspaceID, AfterTime: f.AfterTime, AfterID: f.AfterID,
 		PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit
@@ -25,8 +25,8 @@ func (s *Store) Members(ctx context.Context, f workspace.MemberFilter) ([]worksp
 	return members, err
 }
 
-// Invite makes the user of an address a member. A user whom nobody knows is
-// made, and can log in only as the owner of that address.
+// Invite adds the user with an e-mail address as a member. An unknown user is created and
+// can log in only with that address.
 func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string, role workspace.Role, key idempotency.Key) (m workspace.Member, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		user, err := q.UserOfEmail(ctx, db.UserOfEmailParams{ID: newID(), Email: email})
@@ -56,7 +56,7 @@ func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string,
 	return m, replayed, err
 }
 
-// ChangeRole gives a member another role. The last owner stays one.
+// ChangeRole changes the role of a member. The last owner's role cannot be changed.
 func (s *Store) ChangeRole(ctx context.Context, workspaceID, user uuid.UUID, role workspace.Role) (m workspace.Member, err error) {
 	err = s.onMember(ctx, workspaceID, user, func(q *db.Queries, before workspace.Member) error {
 		if m = before; m.Role == role {
@@ -75,11 +75,11 @@ func (s *Store) ChangeRole(ctx context.Context, workspaceID, user uuid.UUID, rol
 	return m, err
 }
 
-// RemoveMember ends a membership with everything that comes of it: API tokens,
-// and accounts that the member is about to connect. The last owner stays.
+// RemoveMember deletes a membership, the member's API tokens, and pending authorizations
+// of accounts. The last owner cannot be removed.
 func (s *Store) RemoveMember(ctx context.Context, workspaceID, user uuid.UUID) error {
 	return s.onMember(ctx, workspaceID, user, func(q *db.Queries, before workspace.Member) error {
-		// First: this waits for tokens that are just being made (HoldMember).
+		// Delete the membership first: this waits for concurrent inserts of tokens.
 		deleted, err := q.DeleteMember(ctx, db.DeleteMemberParams{WorkspaceID: workspaceID, UserID: user})
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (s *Store) RemoveMember(ctx context.Context, workspaceID, user uuid.UUID) e
 	})
 }
 
-// onMember changes a member while nobody else changes one of the workspace.
+// onMember changes a member while it holds a lock on the workspace's members.
 func (s *Store) onMember(ctx context.Context, workspaceID, user uuid.UUID, do func(*db.Queries, workspace.Member) error) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockWorkspace(ctx, workspaceID); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
@@ -165,9 +166,12 @@ func TestAnInvitationMakesAUserWhoIsShownByTheAddressAlone(t *testing.T) {
 	elsewhere, owner, _ := n.found("Elsewhere")
 	n.exec("update users set name = 'Real Name', email = 'real@news.example' where id = $1", owner)
 	m, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, idempotency.Key{Key: "k", RequestHash: []byte("h")})
-	if err != nil || replayed || m.User.ID != owner || m.User.Name != "real@news.example" || m.JoinedAt != nil || m.Role != workspace.Author {
-		t.Errorf("%+v %v %v", m, replayed, err)
-	}
+	require.NoError(t, err)
+	require.False(t, replayed)
+	require.Equal(t, owner, m.User.ID)
+	require.Equal(t, "real@news.example", m.User.Name)
+	require.Nil(t, m.JoinedAt)
+	require.Equal(t, workspace.Author, m.Role)
 	if list, err := n.WorkspacesOf(t.Context(), owner); err != nil || len(list) != 2 || list[1].Workspace.ID != elsewhere.ID || list[0].Role != workspace.Author {
 		t.Errorf("%+v %v", list, err)
 	}

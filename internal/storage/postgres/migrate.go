@@ -14,9 +14,9 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// Migrate brings the schema up to this build's version. Concurrent callers
-// wait for each other on an advisory lock. Older builds may keep running
-// meanwhile; the tests check that migrations are backward compatible.
+// Migrate migrates the schema to the version of this build. Concurrent callers wait for
+// each other on an advisory lock. Older builds may keep running meanwhile; tests check
+// that migrations are backward compatible.
 func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
 	newest, err := NewestMigration()
 	if err != nil {
@@ -28,8 +28,8 @@ func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
 	return s.noteRequired(ctx)
 }
 
-// MigrateTo brings the schema up to a version that is not the newest, for what
-// is restored from a backup of then. A schema that is further stays as it is.
+// MigrateTo migrates the schema to an older version than the newest, to restore a backup
+// of that version. A newer schema is not changed.
 func (s *Store) MigrateTo(ctx context.Context, log *slog.Logger, version int64) error {
 	there, err := s.Schema(ctx)
 	if err == nil {
@@ -43,7 +43,7 @@ func (s *Store) MigrateTo(ctx context.Context, log *slog.Logger, version int64) 
 	if err != nil {
 		return err
 	}
-	// Whoever waits looks every second, for at most five minutes.
+	// Retry the lock every second, for at most five minutes.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *Store) MigrateTo(ctx context.Context, log *slog.Logger, version int64) 
 	return nil
 }
 
-// NewestMigration is the version of the schema that this build works with.
+// NewestMigration returns the schema version of this build.
 func NewestMigration() (int64, error) {
 	numbers, err := buildMigrations()
 	if err != nil {
@@ -73,10 +73,10 @@ func NewestMigration() (int64, error) {
 	return numbers[len(numbers)-1], nil
 }
 
-// undefinedTable is Postgres' code for a table that is not there.
+// undefinedTable is the SQLSTATE for a table that does not exist.
 const undefinedTable = "42P01"
 
-// SchemaVersion is the version of the schema that the database has; 0: none.
+// SchemaVersion returns the schema version of the database; 0: no schema.
 func (s *Store) SchemaVersion(ctx context.Context) (version int64, err error) {
 	err = s.pool.QueryRow(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&version)
 	var refused *pgconn.PgError
@@ -86,12 +86,12 @@ func (s *Store) SchemaVersion(ctx context.Context) (version int64, err error) {
 	return version, err
 }
 
-// Extensions lists the extensions of Postgres that migrations make.
+// Extensions lists the Postgres extensions that migrations create.
 func Extensions() (names []string) {
 	made := regexp.MustCompile(`(?im)^\s*create extension (?:if not exists )?"?(\w+)"?`)
 	entries, err := migrations.ReadDir("migrations")
 	if err != nil {
-		return nil // they are part of the program
+		return nil // cannot fail: they are embedded
 	}
 	for _, e := range entries {
 		raw, err := migrations.ReadFile("migrations/" + e.Name())

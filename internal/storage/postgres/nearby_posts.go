@@ -12,8 +12,8 @@ import (
 // spotsBatch is how many spots one statement looks around.
 const spotsBatch = 2000
 
-// NearbyPosts finds other posts near the spots given: at most one with the same
-// words and one that is near in time, for each.
+// NearbyPosts returns, for each spot, at most one other post with the same text and one
+// that is close in time.
 func (s *Store) NearbyPosts(ctx context.Context, workspaceID uuid.UUID, spots []post.Slot) (near []post.NearbyPost, err error) {
 	for from := 0; from < len(spots); from += spotsBatch {
 		in := db.NeighboursParams{WorkspaceID: workspaceID, SameSeconds: post.DuplicateWindow.Seconds(), NearSeconds: post.ConflictWindow.Seconds()}

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// FirstWorkspace finds the oldest workspace and its first owner.
+// FirstWorkspace returns the oldest workspace and its first owner.
 func (s *Store) FirstWorkspace(ctx context.Context) (w workspace.Workspace, owner uuid.UUID, found bool, err error) {
 	row, err := s.q.FirstWorkspace(ctx)
 	if noRows(err) {
@@ -26,7 +26,7 @@ func (s *Store) FirstWorkspace(ctx context.Context) (w workspace.Workspace, owne
 	return workspaceFromRow(row), owner, err == nil, err
 }
 
-// Found makes the first workspace with its owner and the owner's token.
+// Found creates the first workspace with its owner and the owner's token.
 func (s *Store) Found(ctx context.Context, w workspace.Workspace, ownerName string, t workspace.Token) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: t.UserID, Name: ownerName}); err != nil {
@@ -39,8 +39,8 @@ func (s *Store) Found(ctx context.Context, w workspace.Workspace, ownerName stri
 	})
 }
 
-// CreateWorkspace makes another workspace. The key is from's: where the request
-// came from.
+// CreateWorkspace creates another workspace. The idempotency key belongs to the principal
+// from.
 func (s *Store) CreateWorkspace(ctx context.Context, from uuid.UUID, w workspace.Workspace, owner uuid.UUID, key idempotency.Key) (created workspace.Workspace, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, from, key, w.ID)
@@ -69,13 +69,13 @@ func insertWorkspace(ctx context.Context, q *db.Queries, w workspace.Workspace, 
 	return workspaceFromRow(row), record(ctx, q, w.ID, audit.WorkspaceCreated, "workspace", w.ID, map[string]any{"name": w.Name, "owner": owner})
 }
 
-// Workspace reads a workspace.
+// Workspace returns a workspace.
 func (s *Store) Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error) {
 	row, err := s.q.GetWorkspace(ctx, id)
 	return workspaceFromRow(row), err
 }
 
-// ChangeWorkspace changes the settings that the change names.
+// ChangeWorkspace changes settings of a workspace; nil keeps a setting.
 func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c workspace.Change) (changed workspace.Workspace, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.LockWorkspace(ctx, id)
@@ -108,7 +108,7 @@ func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c workspace.C
 	return changed, err
 }
 
-// WorkspacesOf lists the workspaces that a user is a member of, the oldest first.
+// WorkspacesOf lists the workspaces of a user, oldest first.
 func (s *Store) WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error) {
 	rows, err := s.q.WorkspacesOfUser(ctx, user)
 	list := make([]workspace.Membership, len(rows))
@@ -118,7 +118,7 @@ func (s *Store) WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.M
 	return list, err
 }
 
-// User reads a user.
+// User returns a user.
 func (s *Store) User(ctx context.Context, id uuid.UUID) (workspace.User, error) {
 	row, err := s.q.GetUser(ctx, id)
 	return workspace.User{ID: row.ID, Name: row.Name, Email: deref(row.Email)}, orMissing(err, "user")
@@ -128,7 +128,7 @@ func workspaceFromRow(r db.Workspace) workspace.Workspace {
 	return workspace.Workspace{ID: r.ID, Name: r.Name, TimeZone: r.TimeZone, AuthorsNeedApproval: r.AuthorsNeedApproval, KeepMediaCredit: r.KeepMediaCredit}
 }
 
-// orMissing says of a row that is not there what it would have been.
+// orMissing converts a missing row to a not-found error.
 func orMissing(err error, what string) error {
 	if noRows(err) {
 		return apperr.NotFound(what)

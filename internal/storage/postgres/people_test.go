@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/storage/postgres"
@@ -31,9 +33,11 @@ func TestToken_IsStoredAsHashOnly(t *testing.T) {
 	if err != nil || status != workspace.TokenActive {
 		t.Fatal(status, err)
 	}
-	if who.WorkspaceID != n.workspace.ID || who.UserID != n.user || who.Role != workspace.Owner || who.TokenName != "cli" || !who.Has(workspace.AuditRead) {
-		t.Errorf("the bearer is %+v", who)
-	}
+	require.Equal(t, n.workspace.ID, who.WorkspaceID)
+	require.Equal(t, n.user, who.UserID)
+	require.Equal(t, workspace.Owner, who.Role)
+	require.Equal(t, "cli", who.TokenName)
+	require.True(t, who.Has(workspace.AuditRead))
 	if got := n.tokenStatus(n.token + "x"); got != workspace.TokenUnknown {
 		t.Errorf("another token is %d", got)
 	}

@@ -11,20 +11,20 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Post reads a post with its targets, whatever its workspace.
+// Post returns a post of any workspace with its targets.
 func (s *Store) Post(ctx context.Context, id uuid.UUID) (post.Post, error) {
 	row, err := s.q.GetPost(ctx, id)
 	return withTargets(ctx, s.q, row, err)
 }
 
-// PostInWorkspace reads a post with its targets, if it belongs to workspace.
+// PostInWorkspace returns a post of a workspace with its targets.
 func (s *Store) PostInWorkspace(ctx context.Context, workspaceID, id uuid.UUID) (post.Post, error) {
 	row, err := s.q.GetPostInWorkspace(ctx, db.GetPostInWorkspaceParams{PostID: id, WorkspaceID: workspaceID})
 	return withTargets(ctx, s.q, row, err)
 }
 
-// withTargets reads through q, so that inside a transaction a change is
-// answered with what it made, not with what came after it.
+// withTargets reads through q, so that a change returns the result of its own
+// transaction.
 func withTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, err error) (post.Post, error) {
 	if noRows(err) {
 		return post.Post{}, apperr.NotFound("post")
@@ -99,7 +99,7 @@ func addTargets(ctx context.Context, q *db.Queries, posts []post.Post) error {
 	return addPublished(ctx, q, posts, threads)
 }
 
-// addPublished says of threads which segments are out.
+// addPublished adds the published segments of threads.
 func addPublished(ctx context.Context, q *db.Queries, posts []post.Post, threads []uuid.UUID) error {
 	rows, err := q.PublishedOfPosts(ctx, threads)
 	if err != nil {
@@ -123,7 +123,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 		TimeZone: r.TimeZone, Status: post.Status(r.Status),
 		RetryCount: int(r.RetryCount), AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
-		Language: r.Language, LinkBase: deref(r.LinkBase), Thread: readThread(r.Thread), RedrivenAt: r.RedrivenAt,
+		Language: r.Language, LinkBase: deref(r.LinkBase), QueueGroupID: r.QueueGroupID, Thread: readThread(r.Thread), Options: readOptions(r.Options), RedrivenAt: r.RedrivenAt,
 		Version: r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		Approval: post.Approval{State: post.ApprovalState(r.Approval), SubmittedBy: r.SubmittedBy, SubmittedAt: r.SubmittedAt,

@@ -14,9 +14,9 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// CreatePost stores a post with its targets. replayed says that the same
-// request created the returned post before. A key that was used for another
-// request is refused with code idempotency_key_reused.
+// CreatePost stores a post with its targets. replayed means that an earlier request with
+// the same key created the returned post. A key that was used for a different request
+// returns an error with code idempotency_key_reused.
 func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Post, replayed bool, err error) {
 	id := n.Post.ID
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -43,10 +43,14 @@ func (s *Store) CreatePost(ctx context.Context, n post.NewPost) (created post.Po
 	return created, replayed, nil
 }
 
-// insertPost writes a post with its targets and its first event.
+// insertPost inserts a post with its targets and first event.
 func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.ScheduledPost, error) {
 	p := n.Post
 	thread, err := threadJSON(p.Thread)
+	if err != nil {
+		return db.ScheduledPost{}, err
+	}
+	options, err := optionsJSON(p.Options)
 	if err != nil {
 		return db.ScheduledPost{}, err
 	}
@@ -61,11 +65,11 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
-		Thread: thread, LateLimitMinutes: minutes(p.LateLimit),
-		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), Approval: approvalState(p.Approval.State),
+		Thread: thread, Options: options, LateLimitMinutes: minutes(p.LateLimit),
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), QueueGroupID: p.QueueGroupID, Approval: approvalState(p.Approval.State),
 	})
 	if err != nil {
-		return row, err
+		return row, slotError(err)
 	}
 	if err := insertTargets(ctx, q, p, n.AccountIDs, n.Overrides); err != nil {
 		return row, err
@@ -80,13 +84,13 @@ func insertPost(ctx context.Context, q *db.Queries, n post.NewPost) (db.Schedule
 	return row, addEvent(ctx, q, row, nil, post.EventSubmitted, n.Actor, nil)
 }
 
-// claimKey takes an idempotency key for a new resource. It returns the
-// resource that the same request made before, or the nil id.
+// claimKey stores an idempotency key for a new resource. It returns the resource that an
+// earlier request with the key created, or the nil id.
 func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i idempotency.Key, resource uuid.UUID) (uuid.UUID, error) {
 	if i.Key == "" {
 		return uuid.Nil, nil
 	}
-	// A concurrent holder of the key makes this wait until it commits.
+	// Waits until a concurrent request with the same key commits.
 	n, err := q.InsertIdempotencyKey(ctx, db.InsertIdempotencyKeyParams{
 		WorkspaceID: workspaceID, Key: userKey(i), RequestHash: i.RequestHash, ResourceID: resource})
 	if err != nil || n == 1 {
@@ -95,7 +99,7 @@ func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i idemp
 	return resourceOfKey(ctx, q, workspaceID, i)
 }
 
-// ReplayedPost finds the post that the same request made before.
+// ReplayedPost returns the post that an earlier request with the key created.
 func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i idempotency.Key) (p post.Post, found bool, err error) {
 	if i.Key == "" {
 		return post.Post{}, false, nil
@@ -111,9 +115,9 @@ func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i idemp
 	return p, err == nil, err
 }
 
-// userKey is what an idempotency key is stored as. With one key space for a
-// workspace, a member could learn from the answer which keys another one had used,
-// and take them first. Hashed, because a key may be as long as the column.
+// userKey returns the stored form of an idempotency key, which belongs to one user:
+// otherwise members could find out which keys other members have used, and use them
+// first. It is hashed because a key may be as long as the column.
 func userKey(i idempotency.Key) string {
 	sum := sha256.Sum256([]byte(i.UserID.String() + "\n" + i.Key))
 	return hex.EncodeToString(sum[:])
@@ -133,8 +137,7 @@ func resourceOfKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i 
 	return row.ResourceID, nil
 }
 
-// insertTargets adds accounts to a post, of which the text and the thread are
-// given.
+// insertTargets inserts targets of a post with the given text and thread.
 func insertTargets(ctx context.Context, q *db.Queries, p post.Post, accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
 	in := db.InsertTargetsParams{PostID: p.ID}
 	for _, account := range accounts {

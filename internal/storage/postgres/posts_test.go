@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
@@ -34,15 +35,19 @@ func TestACreatedPostReadsBackWhole(t *testing.T) {
 		t.Errorf("read %+v\nmade %+v", got, made)
 	}
 	w := d.Post
-	if got.Content != w.Content || got.Language != "vi" || got.TimeZone != w.TimeZone || !got.ScheduledTime.Equal(w.ScheduledTime) || got.ScheduledTime.Location() != time.UTC {
-		t.Errorf("got %+v", got)
-	}
+	require.Equal(t, w.Content, got.Content)
+	require.Equal(t, "vi", got.Language)
+	require.Equal(t, w.TimeZone, got.TimeZone)
+	require.WithinDuration(t, w.ScheduledTime, got.ScheduledTime, 0)
+	require.Equal(t, time.UTC, got.ScheduledTime.Location())
 	if !slices.Equal(got.AttachmentIDs, w.AttachmentIDs) || !slices.Equal(got.AttachmentURLs, w.AttachmentURLs) || *got.ThreadParentID != parent.ID || *got.ThreadID != parent.ID {
 		t.Errorf("got %+v", got)
 	}
-	if got.Status != post.Scheduled || got.Version != 1 || got.Revision != 1 || got.RetryCount != 0 || string(got.PlatformMedia) != "{}" {
-		t.Errorf("a new post stands as %+v", got)
-	}
+	require.Equal(t, post.Scheduled, got.Status)
+	require.Equal(t, int64(1), got.Version)
+	require.Equal(t, int64(1), got.Revision)
+	require.Equal(t, 0, got.RetryCount)
+	require.Equal(t, "{}", string(got.PlatformMedia))
 	if len(got.Targets) != 2 || got.Targets[0].Handle != n.account.Handle || got.Targets[1].AccountID != second.ID || got.Targets[0].Status != post.TargetScheduled {
 		t.Errorf("targets %+v", got.Targets)
 	}

@@ -13,9 +13,9 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Claim takes the right to send c once and writes its ledger row, in one
-// statement. ok is false when the post changed, is not open any more, somebody
-// else holds the claim, or an earlier call's outcome is not known.
+// Claim claims the right to send c once and inserts its ledger row, in one statement. ok
+// is false if the post changed or is no longer open, if another attempt holds the claim,
+// or if the outcome of an earlier call is unknown.
 func (s *Store) Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error) {
 	all, oks, err := s.ClaimAll(ctx, []post.Call{c}, lease)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Store) Claim(ctx context.Context, c post.Call, lease time.Duration) (cl
 	return all[0], oks[0], nil
 }
 
-// OpenCall finds the newest call of a target whose outcome is unknown.
+// OpenCall returns the newest call of a target whose outcome is unknown.
 func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error) {
 	row, err := s.q.OpenOperation(ctx, targetID)
 	if noRows(err) {
@@ -47,15 +47,15 @@ func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, 
 	return int(n), err
 }
 
-// CountUnresolvedSends counts the sends of a segment that had no trustworthy answer.
+// CountUnresolvedSends counts the sends of a segment without a conclusive response.
 func (s *Store) CountUnresolvedSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
 	n, err := s.q.UnclearSends(ctx, db.UnclearSendsParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
 	return int(n), err
 }
 
-// TakeOver fences off the holder of an open call whose lease ran out. ok is
-// false while the lease still runs, when another attempt was faster, or when the
-// holder has settled the call since.
+// TakeOver fences off the holder of an open call whose lease has expired. ok is false if
+// the lease is valid, if another attempt took over first, or if the holder has recorded
+// an outcome.
 func (s *Store) TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (newFence int64, ok bool, err error) {
 	var row db.PostTarget
 	err = s.inTx(ctx, func(q *db.Queries) error {
@@ -72,8 +72,8 @@ func (s *Store) TakeOver(ctx context.Context, c post.Call, fence int64, lease ti
 	return row.Fence, err == nil, err
 }
 
-// RecordOutcome records an outcome in target, ledger, post and timeline at once. ok
-// is false when another attempt holds the claim by now: then nothing changes.
+// RecordOutcome records an outcome in target, ledger, post and timeline in one
+// transaction. ok is false if another attempt holds the claim; then nothing changes.
 func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.LockPost(ctx, o.PostID)
@@ -81,7 +81,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 			return err
 		}
 		if before.Revision != o.Revision {
-			return pgx.ErrNoRows // changed since it was read: nothing of this counts
+			return pgx.ErrNoRows // changed since it was read: roll back
 		}
 		_, err = q.FinishTarget(ctx, db.FinishTargetParams{ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
 			Tries: int32(o.Attempts), NextSegment: o.RemoteID != "" && o.Status.IsOpen(), //nolint:gosec // 0 or 1
@@ -106,7 +106,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 		if err != nil {
 			return err
 		}
-		row := rows[0] // the post is locked, so it is there
+		row := rows[0] // exists, because the post is locked
 		if err := addEvent(ctx, q, row, &o.TargetID, o.Event, post.ActorDateline, o.EventData); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *Store) RecordOutcome(ctx context.Context, o post.Outcome) (p post.Post,
 	return p, true, nil
 }
 
-// A target shows its first segment.
+// A target has the remote id and URL of its first segment.
 func firstOnly(o post.Outcome, text string) *string {
 	if o.Segment > 0 {
 		return nil
@@ -142,12 +142,11 @@ func firstSent(o post.Outcome) *time.Time {
 	return o.SentAt
 }
 
-// errTaken says that a remote post was found which belongs to another post of
-// ours by now.
+// errTaken means that a found remote post already belongs to another Dateline post.
 var errTaken = errors.New("the post that was found belongs to another one by now")
 
-// addRemotePost notes what is at the network. What was found by looking must
-// not be anybody else's; what the network itself named is what it says.
+// addRemotePost stores a published segment. A remote post that a search found must not
+// belong to another post; one that the network returned is stored as it is.
 func addRemotePost(ctx context.Context, q *db.Queries, o post.Outcome) error {
 	if o.RemoteID == "" {
 		return nil
@@ -178,7 +177,7 @@ func addRemote(p *db.InsertRemotePostsParams, o post.Outcome) {
 	p.PostedAts = append(p.PostedAts, posted)
 }
 
-// PublishedSegments lists the segments of a target that are out, in order.
+// PublishedSegments lists the published segments of a target in order.
 func (s *Store) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.PublishedSegment, error) {
 	rows, err := s.q.PublishedSegments(ctx, targetID)
 	if err != nil {
@@ -199,8 +198,8 @@ func setOperation(ctx context.Context, q *db.Queries, id uuid.UUID, state, remot
 	return q.SetOperationState(ctx, db.SetOperationStateParams{ID: id, State: db.OperationState(state), RemoteID: orNil(remoteID), Evidence: raw})
 }
 
-// ClaimedRemoteIDs lists the remote posts of an account that belong to posts
-// of ours already, so that none is taken for another.
+// ClaimedRemoteIDs lists the remote posts of an account that already belong to Dateline
+// posts, so that none is matched twice.
 func (s *Store) ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error) {
 	ids, err := s.q.RemoteIDsClaimed(ctx, db.RemoteIDsClaimedParams{AccountID: accountID, Since: since})
 	if err != nil {
@@ -213,7 +212,7 @@ func (s *Store) ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since
 	return known, nil
 }
 
-// Parent says how the post that another one answers stands on an account.
+// Parent returns the state of the parent of a reply on an account.
 func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error) {
 	row, err := s.q.RemoteIDOnAccount(ctx, db.RemoteIDOnAccountParams{PostID: postID, AccountID: accountID})
 	if noRows(err) {
@@ -222,15 +221,13 @@ func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status
 	return post.TargetStatus(row.Status), row.RemoteID, err
 }
 
-// RenewClaim extends a claim while its call is under way. ok is false when
-// somebody else holds it by now.
+// RenewClaim extends a claim during its call. ok is false if another attempt holds it.
 func (s *Store) RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error) {
 	n, err := s.q.RenewClaim(ctx, db.RenewClaimParams{ID: targetID, Fence: fence, LeaseSeconds: lease.Seconds()})
 	return n == 1, err
 }
 
-// SetCallState notes what is known of a call, without an outcome for its
-// target yet.
+// SetCallState records the state of a call whose target has no outcome yet.
 func (s *Store) SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error {
 	return setOperation(ctx, s.q, operationID, state, "", evidence)
 }
@@ -272,7 +269,7 @@ func (s *Store) AddEventOnce(ctx context.Context, postID, targetID uuid.UUID, ev
 	return said && err == nil, err
 }
 
-// SetPlatformMedia keeps the handles of what was uploaded for an account.
+// SetPlatformMedia stores the network's handles of media uploaded for an account.
 func (s *Store) SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error {
 	return s.q.SetPlatformMedia(ctx, db.SetPlatformMediaParams{PostID: postID, Revision: revision, AccountID: accountID.String(), Handles: handles})
 }

@@ -9,10 +9,10 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// AcknowledgeRevision reads a post for its workflow and notes which revision the
-// workflow has now seen.
+// AcknowledgeRevision returns a post for its workflow and records the revision that the
+// workflow has seen.
 func (s *Store) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (post.Post, error) {
-	// Mostly it has seen it before, and a write would wait for the disk.
+	// Usually it has seen the revision before; skip the write, which waits for the disk.
 	row, err := s.q.GetPost(ctx, postID)
 	if err == nil && (row.WorkflowRevision == nil || *row.WorkflowRevision != row.Revision) {
 		row, err = s.q.AcknowledgeRevision(ctx, postID)
@@ -36,10 +36,9 @@ func (s *Store) ListMissingWorkflows(ctx context.Context, limit int) ([]post.Una
 
 const temporalStoreKey = "temporal_store"
 
-// DetectNewTemporalStore compares the identity of Temporal's store with the one
-// seen last. When it is another one, all workflows are gone: every open post
-// and every open delivery of a webhook is marked as one whose workflow is
-// missing, and forgotten says how many posts.
+// DetectNewTemporalStore compares the identity of Temporal's store with the last one. In a
+// new store, all workflows are missing: it marks every open post and every open webhook
+// delivery as missing its workflow, and returns the number of posts in forgotten.
 func (s *Store) DetectNewTemporalStore(ctx context.Context, identity string) (forgotten int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.GetSetting(ctx, temporalStoreKey)
@@ -62,7 +61,7 @@ func (s *Store) DetectNewTemporalStore(ctx context.Context, identity string) (fo
 	return forgotten, err
 }
 
-// DeleteExpiredIdempotencyKeys forgets keys older than a week.
+// DeleteExpiredIdempotencyKeys deletes keys older than a week.
 func (s *Store) DeleteExpiredIdempotencyKeys(ctx context.Context) error {
 	if _, err := s.q.DeleteOldIdempotencyKeys(ctx); err != nil {
 		return err

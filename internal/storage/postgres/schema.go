@@ -15,27 +15,27 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// releasedMigrations lists the migrations that releases have brought, with their
-// checksums: "sha256  file  release", in the order of their numbers.
+// releasedMigrations lists the released migrations with their checksums: "sha256  file
+// release", in the order of their numbers.
 //
 //go:embed released_migrations.txt
 var releasedMigrations string
 
-// Schema compares a database with what a build works with.
+// Schema compares the schema of a database with that of a build.
 type Schema struct {
 	Build    int64 // newest migration of this build
-	Database int64 // newest migration of the database; 0: it is empty
+	Database int64 // newest migration of the database; 0: empty
 
 	builds   []int64 // all migrations of this build, ascending
 	applied  []int64
-	required int64 // oldest build that may work with the database, as the one that migrated it says; 0: unknown
+	required int64 // oldest build that can use the database, recorded by the build that migrated it; 0: unknown
 }
 
-// ErrSchema says that a build and a database do not fit together. The message
-// names the remedy.
+// ErrSchema means that a build and a database are incompatible. The message names the
+// remedy.
 var ErrSchema = errors.New("the database schema does not fit this build")
 
-// Migratable says why this build must not migrate the database; nil: it may.
+// Migratable returns why this build must not migrate the database; nil: it may.
 func (s Schema) Migratable() error {
 	if len(s.applied) == 0 {
 		return nil
@@ -63,8 +63,8 @@ func (s Schema) Migratable() error {
 	return nil
 }
 
-// Usable says why this build must not work with the database without migrating
-// it; nil: it may.
+// Usable returns why this build must not use the database without migrating it; nil: it
+// may.
 func (s Schema) Usable(log *slog.Logger) error {
 	if err := s.Migratable(); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (s Schema) Usable(log *slog.Logger) error {
 	return nil
 }
 
-// newer says that a later build has migrated the database, which this one may
-// use for a while.
+// newer reports whether a newer build has migrated the database and this build can still
+// use it.
 func (s Schema) newer() bool { return s.Database > s.Build }
 
 func (s Schema) warnIfNewer(log *slog.Logger) {
@@ -89,7 +89,7 @@ func (s Schema) warnIfNewer(log *slog.Logger) {
 	}
 }
 
-// Schema reads which migrations the database has.
+// Schema returns the schema versions of the database and this build.
 func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	builds, err := buildMigrations()
 	if err != nil {
@@ -119,11 +119,11 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	return out, nil
 }
 
-// requiredNote begins the comment on goose's table in which a build notes the
-// oldest migration level that a build must have to work with the database.
+// requiredNote is the prefix of the comment on goose's table that contains the oldest
+// build that can use the database.
 const requiredNote = "oldest usable build: "
 
-// noteRequired writes that comment after migrating. It never goes back.
+// noteRequired writes that comment after a migration. The version never decreases.
 func (s *Store) noteRequired(ctx context.Context) error {
 	now, err := s.Schema(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Store) noteRequired(ctx context.Context) error {
 	return err
 }
 
-// released is one line of the list.
+// released is a line of releasedMigrations.
 type released struct {
 	sum, file, release string
 	number             int64
@@ -163,12 +163,12 @@ func parseReleased(list string) (out []released, err error) {
 	return out, nil
 }
 
-// oldestUsable is the newest migration of the release before this build's: a
-// migration may only do what that release works with. 0: there is none.
+// oldestUsable returns the newest migration of the previous release: migrations must stay
+// compatible with that release. 0: there is none.
 func oldestUsable(list string) (oldest int64) {
 	all, err := parseReleased(list)
 	if err != nil || len(all) == 0 {
-		return 0 // a test keeps the list readable
+		return 0 // a test checks that the list can be parsed
 	}
 	builds, err := buildMigrations()
 	if err != nil {
@@ -176,7 +176,7 @@ func oldestUsable(list string) (oldest int64) {
 	}
 	last := all[len(all)-1]
 	if builds[len(builds)-1] > last.number {
-		return last.number // this build brings more than the last release
+		return last.number // this build has migrations after the last release
 	}
 	for _, r := range all {
 		if r.release != last.release {
@@ -186,7 +186,7 @@ func oldestUsable(list string) (oldest int64) {
 	return oldest
 }
 
-// buildMigrations are the numbers of this build's migrations, ascending.
+// buildMigrations returns the numbers of this build's migrations, ascending.
 func buildMigrations() (numbers []int64, err error) {
 	entries, err := migrations.ReadDir("migrations")
 	if err != nil {

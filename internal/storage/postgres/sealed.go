@@ -11,10 +11,9 @@ import (
 	"dateline/internal/identity/keyring"
 )
 
-// SealedColumns lists every column that holds what internal/identity/secret sealed, with
-// the names that bind it to its row as SQL expressions. A column that is missing
-// here would be lost with the key that sealed it; a test holds the list against
-// the schema.
+// SealedColumns lists every column with values sealed by internal/identity/secret, and the
+// names that bind a value to its row as SQL expressions. Values of a missing column would
+// be lost when their key is removed; a test compares the list with the schema.
 func SealedColumns() []keyring.Column {
 	return []keyring.Column{
 		{Table: "accounts", Column: "token", Key: "id::text", Names: []string{"'account/' || id || '/tokens'", "'account/' || id"}},
@@ -27,14 +26,14 @@ func SealedColumns() []keyring.Column {
 	}
 }
 
-// DropStaleSecrets forgets what nobody can use any more, so that it keeps no old
-// key in use.
+// DropStaleSecrets deletes expired sealed values, so that they do not keep old keys in
+// use.
 func (s *Store) DropStaleSecrets(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, "delete from webhook_secrets where expires_at < clock_timestamp()")
 	return errors.Join(err, s.q.DeleteStaleConnectAttempts(ctx), s.q.DeleteStaleAccountChoices(ctx))
 }
 
-// CountSealed counts what is sealed in a column by its beginning, see
+// CountSealed counts the sealed values of a column by key prefix, see
 // secret.Sealer.Primary.
 func (s *Store) CountSealed(ctx context.Context, c keyring.Column) (map[string]int, error) {
 	rows, err := s.pool.Query(ctx, fmt.Sprintf("select substring(%[2]s from 1 for 5), count(*) from %[1]s where %[2]s <> ''::bytea group by 1", c.Table, c.Column))
@@ -51,8 +50,8 @@ func (s *Store) CountSealed(ctx context.Context, c keyring.Column) (map[string]i
 	return counts, err
 }
 
-// SealedWithOtherKeys reads what is sealed in a column and does not begin with mark,
-// behind the key after.
+// SealedWithOtherKeys returns sealed values of a column that do not begin with mark, in
+// rows after the given key.
 func (s *Store) SealedWithOtherKeys(ctx context.Context, c keyring.Column, mark []byte, after string, limit int) ([]keyring.Sealed, error) {
 	rows, err := s.pool.Query(ctx, fmt.Sprintf(`select %[3]s, %[2]s, array[%[4]s]::text[] from %[1]s
 		where %[2]s <> ''::bytea and substring(%[2]s from 1 for 5) <> $1 and (%[3]s) > $2 order by 1 limit $3`,

@@ -13,8 +13,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// CreateSeries stores a series. replayed says that the same request created
-// the returned one before.
+// CreateSeries stores a series. replayed means that an earlier request with the same key
+// created the returned series.
 func (s *Store) CreateSeries(ctx context.Context, n post.Series, key idempotency.Key) (created post.Series, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
@@ -34,7 +34,7 @@ func (s *Store) CreateSeries(ctx context.Context, n post.Series, key idempotency
 	return created, replayed, err
 }
 
-// ReplayedSeries finds the series that the same request made before.
+// ReplayedSeries returns the series that an earlier request with the key created.
 func (s *Store) ReplayedSeries(ctx context.Context, workspaceID uuid.UUID, key idempotency.Key) (n post.Series, found bool, err error) {
 	if key.Key == "" {
 		return n, false, nil
@@ -50,12 +50,12 @@ func (s *Store) ReplayedSeries(ctx context.Context, workspaceID uuid.UUID, key i
 	return n, err == nil, err
 }
 
-// Series reads a series, whatever its workspace.
+// Series returns a series of any workspace.
 func (s *Store) Series(ctx context.Context, id uuid.UUID) (post.Series, error) {
 	return readSeries(s.q.GetSeries(ctx, id))
 }
 
-// SeriesInWorkspace reads a series, if it belongs to workspace.
+// SeriesInWorkspace returns a series of a workspace.
 func (s *Store) SeriesInWorkspace(ctx context.Context, workspaceID, id uuid.UUID) (post.Series, error) {
 	return readSeries(s.q.GetSeriesInWorkspace(ctx, db.GetSeriesInWorkspaceParams{ID: id, WorkspaceID: workspaceID}))
 }
@@ -78,12 +78,12 @@ func (s *Store) ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Ser
 	return out, err
 }
 
-// ListOpenSeries lists the series that have not ended, in the order of their ids.
+// ListOpenSeries lists the series that have not ended, ordered by id.
 func (s *Store) ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
 	return s.q.OpenSeries(ctx, db.OpenSeriesParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
-// EditSeries changes what a series publishes, or when.
+// EditSeries changes the template or schedule of a series.
 func (s *Store) EditSeries(ctx context.Context, g post.Guard, c post.SeriesChange) (post.Series, error) {
 	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
 		Rule: orNil(c.Rule), Starts: orNil(c.Starts), TimeZone: orNil(c.TimeZone), Template: c.Template, ByAuthor: c.ByAuthor})
@@ -97,7 +97,7 @@ func (s *Store) SetSeriesStatus(ctx context.Context, g post.Guard, status post.S
 	return s.changedSeries(ctx, g, row, err)
 }
 
-// SetOccurrenceSkipped leaves an occurrence out, or lets it in again.
+// SetOccurrenceSkipped skips or restores an occurrence.
 func (s *Store) SetOccurrenceSkipped(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error) {
 	var row db.Series
 	err := s.inTx(ctx, func(q *db.Queries) (err error) {
@@ -127,8 +127,8 @@ func (s *Store) changedSeries(ctx context.Context, g post.Guard, row db.Series, 
 	return post.Series{}, post.VersionMismatch(current.Version)
 }
 
-// SeriesPosts lists the posts of a series from an occurrence on, and those
-// before that are still open.
+// SeriesPosts lists the posts of a series starting with an occurrence, and earlier posts
+// that are open.
 func (s *Store) SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error) {
 	rows, err := s.q.PostsOfSeries(ctx, db.PostsOfSeriesParams{SeriesID: &id, FromOccurrence: &from})
 	if err != nil {
@@ -141,22 +141,22 @@ func (s *Store) SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]p
 	return posts, addTargets(ctx, s.q, posts)
 }
 
-// maxSeriesNotes limits the notes of a series per query.
+// maxSeriesNotes limits the exceptions of a series per query.
 const maxSeriesNotes = 5000
 
-// SeriesNotes lists occurrences that are no posts, from one on.
+// SeriesNotes lists occurrences without a post, starting with the given one.
 func (s *Store) SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error) {
 	rows, err := s.q.SeriesNotes(ctx, db.SeriesNotesParams{SeriesID: id, FromOccurrence: from, Batch: maxSeriesNotes})
 	return notesFromRows(rows), err
 }
 
-// MissedOccurrences lists the latest occurrences that were missed.
+// MissedOccurrences lists the latest missed occurrences.
 func (s *Store) MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error) {
 	rows, err := s.q.MissedOfSeries(ctx, db.MissedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
 	return notesFromRows(rows), err
 }
 
-// SkippedOccurrences lists the latest occurrences that are skipped.
+// SkippedOccurrences lists the latest skipped occurrences.
 func (s *Store) SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error) {
 	return s.q.SkippedOfSeries(ctx, db.SkippedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
 }
@@ -169,11 +169,11 @@ func notesFromRows(rows []db.SeriesNote) []post.SeriesNote {
 	return notes
 }
 
-// errSeriesMoved ends a transaction for a series that changed meanwhile.
+// errSeriesMoved rolls back a transaction because the series changed concurrently.
 var errSeriesMoved = errors.New("the series changed meanwhile")
 
-// heldSeries runs f while nobody can change the series. ok is false when it has
-// changed since it was read: whoever changed it sees to its posts.
+// heldSeries runs f while it holds a lock on the series. ok is false if the series has
+// changed since it was read; then the change itself updates the posts.
 func (s *Store) heldSeries(ctx context.Context, n post.Series, f func(q *db.Queries) error) (ok bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.HoldSeries(ctx, db.HoldSeriesParams{ID: n.ID, Version: n.Version}); noRows(err) {
@@ -189,8 +189,8 @@ func (s *Store) heldSeries(ctx context.Context, n post.Series, f func(q *db.Quer
 	return err == nil, err
 }
 
-// CreateOccurrence stores an occurrence's post. It is the nil post when the
-// occurrence is one already. problem says why it is a draft only.
+// CreateOccurrence stores an occurrence's post. It returns the zero post if the occurrence
+// already has one. problem is the reason why the post is only a draft.
 func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string, made post.NewPost, problem string) (p post.Post, ok bool, err error) {
 	ok, err = s.heldSeries(ctx, n, func(q *db.Queries) error {
 		thread, err := threadJSON(made.Post.Thread)
@@ -198,12 +198,16 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 			return err
 		}
 		w := made.Post
+		options, err := optionsJSON(w.Options)
+		if err != nil {
+			return err
+		}
 		if err := lockMedia(ctx, q, mediaOf(w, made.Overrides)); err != nil {
 			return err
 		}
 		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{PostID: w.ID, WorkspaceID: w.WorkspaceID, UserID: w.UserID, Content: w.Content,
 			ScheduledTime: timeOrNil(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
-			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread,
+			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread, Options: options,
 			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: orNil(w.LinkBase),
 			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision, Approval: approvalState(w.Approval.State)})
 		if noRows(err) {
@@ -235,9 +239,8 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 	return p, ok, err
 }
 
-// UpdateOccurrence brings a post that nobody else changed up to its series. A
-// draft becomes scheduled with schedule, or waits for approval where the change
-// needs it.
+// UpdateOccurrence updates a post that nobody has edited to match its series. With
+// schedule, a draft is scheduled, or submitted if the change needs approval.
 func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error) {
 	params, err := editParams(g, change, urls)
 	if err != nil {
@@ -249,7 +252,7 @@ func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guar
 		}
 		row, err := q.EditPost(ctx, params)
 		if noRows(err) {
-			return errSeriesMoved // a person or the publisher was faster
+			return errSeriesMoved // a user or the publisher changed it first
 		}
 		if err != nil {
 			return err
@@ -287,8 +290,8 @@ func (s *Store) UpdateOccurrence(ctx context.Context, n post.Series, g post.Guar
 	return p, ok, err
 }
 
-// WithdrawOccurrence cancels a post that its series does not want any more, so
-// that the occurrence can become a post again.
+// WithdrawOccurrence cancels a post that no longer matches its series, so that the
+// occurrence can become a post again.
 func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Guard) (ok bool, err error) {
 	return s.heldSeries(ctx, n, func(q *db.Queries) error {
 		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
@@ -308,11 +311,11 @@ func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Gu
 	})
 }
 
-// SeriesChecked notes what was missed, up to when all occurrences are taken care
-// of, and the problem that the series has; empty for none.
+// SeriesChecked records missed occurrences, the time until which all occurrences are
+// materialized, and the problem of the series; empty: none.
 func (s *Store) SeriesChecked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error) {
-	// Not through heldSeries: two that share the row and then both want to write
-	// it would wait for one another.
+	// Does not use heldSeries: two transactions with a shared lock that both update the
+	// row would deadlock.
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		rows, err := q.SetCheckedUntil(ctx, db.SetCheckedUntilParams{ID: n.ID, Version: n.Version, CheckedUntil: until, LastError: orNil(problem)})
 		if ok = rows == 1; err != nil || !ok {

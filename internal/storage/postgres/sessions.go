@@ -11,8 +11,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// InsertSession stores a new session, and forgets all that are beyond the
-// limits: nobody can use those any more.
+// InsertSession stores a new session and deletes expired ones.
 func (s *Store) InsertSession(ctx context.Context, n login.Session, hash []byte, l login.Limits) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if err := q.DeleteOldSessions(ctx, db.DeleteOldSessionsParams{CreatedBefore: l.Created, UsedBefore: l.Used}); err != nil {
@@ -23,7 +22,7 @@ func (s *Store) InsertSession(ctx context.Context, n login.Session, hash []byte,
 	})
 }
 
-// SessionByHash finds a session by the hash of its cookie.
+// SessionByHash returns the session with the hash of a cookie.
 func (s *Store) SessionByHash(ctx context.Context, hash []byte, l login.Limits) (login.Session, bool, error) {
 	row, err := s.q.SessionByHash(ctx, db.SessionByHashParams{Hash: hash, CreatedAfter: l.Created, UsedAfter: l.Used})
 	if noRows(err) {
@@ -32,12 +31,12 @@ func (s *Store) SessionByHash(ctx context.Context, hash []byte, l login.Limits) 
 	return toSession(db.ListSessionsRow(row)), err == nil, err
 }
 
-// TouchSession notes that a session was used.
+// TouchSession records the use of a session.
 func (s *Store) TouchSession(ctx context.Context, id uuid.UUID, now time.Time) error {
 	return s.q.TouchSession(ctx, db.TouchSessionParams{ID: id, Now: now})
 }
 
-// Sessions lists a user's sessions, the last used first.
+// Sessions lists a user's sessions, most recently used first.
 func (s *Store) Sessions(ctx context.Context, user uuid.UUID, l login.Limits) ([]login.Session, error) {
 	rows, err := s.q.ListSessions(ctx, db.ListSessionsParams{UserID: user, CreatedAfter: l.Created, UsedAfter: l.Used})
 	out := make([]login.Session, 0, len(rows))
@@ -52,20 +51,20 @@ func toSession(row db.ListSessionsRow) login.Session {
 		CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, UserAgent: row.UserAgent}
 }
 
-// MoveSession changes the workspace of a session; false if the
-// user is no member there, or the session not theirs.
+// MoveSession changes the workspace of a session; false if the user is not a member of the
+// workspace, or the session belongs to another user.
 func (s *Store) MoveSession(ctx context.Context, user, id, workspaceID uuid.UUID) (bool, error) {
 	n, err := s.q.MoveSession(ctx, db.MoveSessionParams{ID: id, UserID: user, WorkspaceID: workspaceID})
 	return n == 1, err
 }
 
-// EndSession ends a user's session; false when there is none of that id.
+// EndSession ends a user's session; false if it does not exist.
 func (s *Store) EndSession(ctx context.Context, user, id uuid.UUID) (bool, error) {
 	n, err := s.q.EndSession(ctx, db.EndSessionParams{ID: id, UserID: user})
 	return n == 1, err
 }
 
-// EndSessionByHash ends the session of a cookie, if there is one.
+// EndSessionByHash ends the session of a cookie, if it exists.
 func (s *Store) EndSessionByHash(ctx context.Context, hash []byte) error {
 	return s.q.EndSessionByHash(ctx, hash)
 }
@@ -83,7 +82,7 @@ func (s *Store) NotePublicURL(ctx context.Context, url string) error {
 	return s.q.PutSetting(ctx, db.PutSettingParams{Key: publicURLKey, Value: url})
 }
 
-// PublicURL gives what NotePublicURL kept; empty when nothing was.
+// PublicURL returns the URL that NotePublicURL stored, or "".
 func (s *Store) PublicURL(ctx context.Context) (string, error) {
 	url, err := s.q.GetSetting(ctx, publicURLKey)
 	if noRows(err) {

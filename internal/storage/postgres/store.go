@@ -49,13 +49,13 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return &Store{pool: pool, q: q, tokenUsage: startTokenUsage(q)}, nil
 }
 
-// Close gives all connections back.
+// Close closes all connections.
 func (s *Store) Close() {
 	s.tokenUsage.close()
 	s.pool.Close()
 }
 
-// Ping says whether the database answers.
+// Ping returns an error if the database does not respond.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 
 // inTx runs f in a transaction that commits when f returns nil.

@@ -10,8 +10,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// tokenUsage records in the background when tokens were last used. Updates that do
-// not fit in the queue, or fail, are left to the next request.
+// tokenUsage records in the background when tokens were last used. It drops updates that
+// fail or do not fit in the queue; the next request with the token repeats them.
 type tokenUsage struct {
 	ids  chan uuid.UUID
 	quit chan struct{}

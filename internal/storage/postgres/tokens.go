@@ -13,8 +13,7 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Bearer finds who holds a token, by the token's hash, and has its use noted.
-// The principal is only returned for a valid token.
+// Bearer returns the principal of a valid token by the token's hash, and records its use.
 func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, workspace.TokenStatus, error) {
 	row, err := s.q.TokenByHash(ctx, hash)
 	switch {
@@ -36,7 +35,7 @@ func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, w
 		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.TokenActive, nil
 }
 
-// Tokens lists the tokens that are not revoked, the newest first.
+// Tokens lists the tokens that are not revoked, newest first.
 func (s *Store) Tokens(ctx context.Context, f workspace.TokenFilter) ([]workspace.Token, error) {
 	rows, err := s.q.ListTokens(ctx, db.ListTokensParams{WorkspaceID: f.WorkspaceID, OnlyOf: f.UserID, Before: f.Before,
 		PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit

@@ -93,7 +93,8 @@ func (s *Store) ViewFilteredCounts(ctx context.Context, page counter.PageID, bat
 	return counts, applied, err
 }
 
-// viewBatchRows is a batch in rows of the tables.
+// viewBatchRows is a batch in rows of the tables. In rows of pages, PageIds are
+// indexes into pages until the pages' ids are known.
 type viewBatchRows struct {
 	pages      db.AddViewPagesParams
 	hours      db.AddViewHoursParams
@@ -106,16 +107,17 @@ type viewBatchRows struct {
 
 func rowsOf(deltas []counter.Delta) *viewBatchRows {
 	b := &viewBatchRows{engagement: engagementOf(deltas)}
-	for _, d := range deltas {
+	for i, d := range deltas {
 		d.Page = sanitizeText(d.Page)
+		page := int64(i)
 		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
 		for _, h := range d.Hours {
-			b.hour(d.PageID, h, h.Count, 0)
+			b.hour(page, h, h.Count, 0)
 			counts[h.Kind] += h.Count
 			b.hitCount += h.Count
 		}
 		for _, h := range d.Funnel {
-			b.hour(d.PageID, h, 0, h.Count)
+			b.hour(page, h, 0, h.Count)
 			funnel[h.Kind] += h.Count
 		}
 		p := &b.pages
@@ -125,26 +127,26 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 		p.Uniques = append(p.Uniques, d.AllTime)
 		for _, m := range d.Dimensions {
 			p := &b.dimensions
-			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(m.Day))
+			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(m.Day))
 			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, sanitizeText(m.Value)), append(p.Counts, m.Count)
 		}
 		for _, f := range d.Filtered {
 			p := &b.filtered
-			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(f.Day))
+			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(f.Day))
 			p.Reasons, p.Counts = append(p.Reasons, sanitizeText(f.Reason)), append(p.Counts, f.Count)
 		}
 		for _, u := range d.Uniques {
 			p := &b.uniques
-			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(u.Day))
+			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(u.Day))
 			p.Uniques, p.Weeks = append(p.Uniques, u.Uniques), append(p.Weeks, u.WeekToDate)
 		}
 	}
 	return b
 }
 
-func (b *viewBatchRows) hour(page counter.PageID, h counter.HourDelta, count, funnel int64) {
+func (b *viewBatchRows) hour(page int64, h counter.HourDelta, count, funnel int64) {
 	p := &b.hours
-	p.SiteIds, p.Pages, p.Kinds = append(p.SiteIds, page.Site), append(p.Pages, page.Page), append(p.Kinds, string(h.Kind))
+	p.PageIds, p.Kinds = append(p.PageIds, page), append(p.Kinds, string(h.Kind))
 	p.Hours, p.Days = append(p.Hours, h.Hour.UTC()), append(p.Days, dateOf(h.Day))
 	p.Counts, p.Funnels = append(p.Counts, count), append(p.Funnels, funnel)
 }
@@ -166,33 +168,38 @@ func (b *viewBatchRows) partitions() partitions {
 
 // write adds the batch in chunks of maxViewRows.
 func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
-	pages, hours, dimensions, filtered, uniques := b.pages, b.hours, b.dimensions, b.filtered, b.uniques
-	err := chunks(len(pages.Pages), func(from, to int) error {
-		return q.AddViewPages(ctx, db.AddViewPagesParams{SiteIds: pages.SiteIds[from:to], Pages: pages.Pages[from:to], UniqueMethods: pages.UniqueMethods[from:to],
-			Views: pages.Views[from:to], Clicks: pages.Clicks[from:to], Conversions: pages.Conversions[from:to], FunnelViews: pages.FunnelViews[from:to],
-			FunnelClicks: pages.FunnelClicks[from:to], FunnelConversions: pages.FunnelConversions[from:to], Uniques: pages.Uniques[from:to]})
+	ids, err := b.writePages(ctx, q)
+	if err != nil {
+		return err
+	}
+	// A retry maps the indexes again, so they are not replaced in place.
+	hours, dimensions, filtered, uniques := b.hours, b.dimensions, b.filtered, b.uniques
+	for _, rows := range []*[]int64{&hours.PageIds, &dimensions.PageIds, &filtered.PageIds, &uniques.PageIds} {
+		mapped := make([]int64, len(*rows))
+		for i, index := range *rows {
+			mapped[i] = ids[index]
+		}
+		*rows = mapped
+	}
+	err = chunks(len(hours.PageIds), func(from, to int) error {
+		return q.AddViewHours(ctx, db.AddViewHoursParams{PageIds: hours.PageIds[from:to], Kinds: hours.Kinds[from:to],
+			Hours: hours.Hours[from:to], Days: hours.Days[from:to], Counts: hours.Counts[from:to], Funnels: hours.Funnels[from:to]})
 	})
 	if err == nil {
-		err = chunks(len(hours.Pages), func(from, to int) error {
-			return q.AddViewHours(ctx, db.AddViewHoursParams{SiteIds: hours.SiteIds[from:to], Pages: hours.Pages[from:to], Kinds: hours.Kinds[from:to],
-				Hours: hours.Hours[from:to], Days: hours.Days[from:to], Counts: hours.Counts[from:to], Funnels: hours.Funnels[from:to]})
-		})
-	}
-	if err == nil {
-		err = chunks(len(dimensions.Pages), func(from, to int) error {
-			return q.AddViewDimensions(ctx, db.AddViewDimensionsParams{SiteIds: dimensions.SiteIds[from:to], Pages: dimensions.Pages[from:to], Days: dimensions.Days[from:to],
+		err = chunks(len(dimensions.PageIds), func(from, to int) error {
+			return q.AddViewDimensions(ctx, db.AddViewDimensionsParams{PageIds: dimensions.PageIds[from:to], Days: dimensions.Days[from:to],
 				Dimensions: dimensions.Dimensions[from:to], Values: dimensions.Values[from:to], Counts: dimensions.Counts[from:to]})
 		})
 	}
 	if err == nil {
-		err = chunks(len(filtered.Pages), func(from, to int) error {
-			return q.AddViewFiltered(ctx, db.AddViewFilteredParams{SiteIds: filtered.SiteIds[from:to], Pages: filtered.Pages[from:to], Days: filtered.Days[from:to],
+		err = chunks(len(filtered.PageIds), func(from, to int) error {
+			return q.AddViewFiltered(ctx, db.AddViewFilteredParams{PageIds: filtered.PageIds[from:to], Days: filtered.Days[from:to],
 				Reasons: filtered.Reasons[from:to], Counts: filtered.Counts[from:to]})
 		})
 	}
 	if err == nil {
-		err = chunks(len(uniques.Pages), func(from, to int) error {
-			return q.SaveViewUniques(ctx, db.SaveViewUniquesParams{SiteIds: uniques.SiteIds[from:to], Pages: uniques.Pages[from:to], Days: uniques.Days[from:to],
+		err = chunks(len(uniques.PageIds), func(from, to int) error {
+			return q.SaveViewUniques(ctx, db.SaveViewUniquesParams{PageIds: uniques.PageIds[from:to], Days: uniques.Days[from:to],
 				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to]})
 		})
 	}
@@ -206,6 +213,26 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 		return err
 	}
 	return b.engagement.writeSites(ctx, q)
+}
+
+// writePages adds the totals of the pages and returns their ids, in their order.
+func (b *viewBatchRows) writePages(ctx context.Context, q *db.Queries) ([]int64, error) {
+	p := b.pages
+	byPage := make(map[counter.PageID]int64, len(p.Pages))
+	err := chunks(len(p.Pages), func(from, to int) error {
+		rows, err := q.AddViewPages(ctx, db.AddViewPagesParams{SiteIds: p.SiteIds[from:to], Pages: p.Pages[from:to], UniqueMethods: p.UniqueMethods[from:to],
+			Views: p.Views[from:to], Clicks: p.Clicks[from:to], Conversions: p.Conversions[from:to], FunnelViews: p.FunnelViews[from:to],
+			FunnelClicks: p.FunnelClicks[from:to], FunnelConversions: p.FunnelConversions[from:to], Uniques: p.Uniques[from:to]})
+		for _, r := range rows {
+			byPage[counter.PageID{Site: r.SiteID, Page: r.Page}] = r.ID
+		}
+		return err
+	})
+	ids := make([]int64, len(p.Pages))
+	for i, page := range p.Pages {
+		ids[i] = byPage[counter.PageID{Site: p.SiteIds[i], Page: page}]
+	}
+	return ids, err
 }
 
 // sanitizeText returns a text that Postgres accepts. Invalid texts are not
@@ -263,30 +290,29 @@ func (s *Store) ViewPageTotals(ctx context.Context, after counter.PageID, limit 
 		return nil, err
 	}
 	totals := make([]counter.PageTotals, len(rows))
-	at := make(map[counter.PageID]int, len(rows))
-	pages := make([]counter.PageID, len(rows))
+	at := make(map[int64]int, len(rows))
+	pages := make([]int64, len(rows))
 	for i, r := range rows {
 		id := counter.PageID{Site: r.SiteID, Page: r.Page}
 		totals[i] = counter.PageTotals{PageID: id, UniqueMethod: methodOrDefault(r.UniqueMethod), Views: r.Views, Clicks: r.Clicks, Conversions: r.Conversions,
 			Funnel: counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Conversions: r.FunnelConversions}, Uniques: r.Uniques, Sketch: r.Sketch}
-		at[id], pages[i] = i, id
+		at[r.ID], pages[i] = i, r.ID
 	}
-	sites, names := splitPages(pages)
 	now, err := s.Time(ctx)
 	if err != nil {
 		return nil, err
 	}
-	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seededHistory)})
+	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{PageIds: pages, FromHour: now.Add(-seededHistory)})
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range hours {
-		t := &totals[at[counter.PageID{Site: h.SiteID, Page: h.Page}]]
+		t := &totals[at[h.PageID]]
 		t.Hours = append(t.Hours, counter.HourDelta{Kind: counter.Kind(h.Kind), Hour: h.Hour.UTC(), Day: dayOf(h.Day), Count: h.Count})
 	}
-	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{SiteIds: sites, Pages: names, FromDay: pgtype.Date{Time: now.Add(-seedDays), Valid: true}})
+	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{PageIds: pages, FromDay: pgtype.Date{Time: now.Add(-seedDays), Valid: true}})
 	for _, d := range days {
-		t := &totals[at[counter.PageID{Site: d.SiteID, Page: d.Page}]]
+		t := &totals[at[d.PageID]]
 		t.Days = append(t.Days, counter.DayCount{Kind: counter.Kind(d.Kind), Day: dayOf(d.Day), Count: d.Count})
 	}
 	return totals, err

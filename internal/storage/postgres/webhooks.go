@@ -57,7 +57,7 @@ func (s *Store) Webhooks(ctx context.Context, workspaceID uuid.UUID) ([]webhook.
 	return endpoints, err
 }
 
-// Webhook reads an endpoint, if it belongs to workspace.
+// Webhook returns an endpoint of a workspace.
 func (s *Store) Webhook(ctx context.Context, workspaceID, id uuid.UUID) (webhook.Endpoint, error) {
 	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
@@ -82,7 +82,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, workspaceID, id uuid.UUID, ch
 	return changed, err
 }
 
-// DeleteWebhook forgets an endpoint with its secrets and deliveries.
+// DeleteWebhook deletes an endpoint with its secrets and deliveries.
 func (s *Store) DeleteWebhook(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		if err := q.DeleteWebhook(ctx, id); err != nil {
@@ -92,7 +92,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, workspaceID, id uuid.UUID) er
 	})
 }
 
-// recordWebhook names the host only: addresses may hold what authorises.
+// recordWebhook records only the host, because URLs may contain credentials.
 func recordWebhook(ctx context.Context, q *db.Queries, row db.WebhookEndpoint, action audit.Action) error {
 	data := map[string]any{"status": row.Status}
 	if u, err := url.Parse(row.Url); err == nil {
@@ -101,8 +101,7 @@ func recordWebhook(ctx context.Context, q *db.Queries, row db.WebhookEndpoint, a
 	return record(ctx, q, row.WorkspaceID, action, "webhook", row.ID, data)
 }
 
-// RotateWebhookSecret puts a new secret in force; the one before signs along
-// for overlap.
+// RotateWebhookSecret creates a new secret; the previous one also signs during overlap.
 func (s *Store) RotateWebhookSecret(ctx context.Context, workspaceID, id uuid.UUID, secret webhook.SealedSecret, overlap time.Duration) (e webhook.Endpoint, err error) {
 	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		e = endpointFromRow(row)
@@ -133,8 +132,7 @@ func (s *Store) lockedWebhook(ctx context.Context, workspaceID, id uuid.UUID, f 
 	})
 }
 
-// WebhookSecrets gives the secrets that sign for an endpoint now, the newest
-// first.
+// WebhookSecrets returns the current signing secrets of an endpoint, newest first.
 func (s *Store) WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]webhook.SealedSecret, error) {
 	rows, err := s.q.WebhookSecrets(ctx, endpoint)
 	secrets := make([]webhook.SealedSecret, len(rows))

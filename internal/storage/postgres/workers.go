@@ -9,24 +9,25 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// RecordHeartbeat notes that a worker is alive.
+// RecordHeartbeat records that a worker is alive.
 func (s *Store) RecordHeartbeat(ctx context.Context, identity string) error {
 	return s.q.SeeWorker(ctx, identity)
 }
 
-// LeaseDeadWorkers gives the workers that have been silent for so long, to one
-// caller each. The lease bounds how long they are withheld from others.
+// LeaseDeadWorkers leases workers that have sent no heartbeat for the given time, each to
+// one caller.
 func (s *Store) LeaseDeadWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error) {
 	return s.q.InheritWorkers(ctx, db.InheritWorkersParams{SilentSeconds: silent.Seconds(), LeaseSeconds: lease.Seconds()})
 }
 
-// RenewWorkerLease extends the lease. It is false when the worker has come back.
+// RenewWorkerLease extends the lease; false: the worker sends heartbeats again.
 func (s *Store) RenewWorkerLease(ctx context.Context, identity string, lease time.Duration) (bool, error) {
 	n, err := s.q.KeepInheriting(ctx, db.KeepInheritingParams{Identity: identity, LeaseSeconds: lease.Seconds()})
 	return n > 0, err
 }
 
-// DeleteWorker ends an inheritance. A worker that has come back stays.
+// DeleteWorker deletes a dead worker whose posts were taken over. A worker that sends
+// heartbeats again is kept.
 func (s *Store) DeleteWorker(ctx context.Context, identity string) error {
 	return s.q.ForgetWorker(ctx, identity)
 }
@@ -57,7 +58,7 @@ func (s *Store) ListOverduePosts(ctx context.Context, late time.Duration, limit 
 	return s.q.OverduePosts(ctx, db.OverduePostsParams{LateSeconds: late.Seconds(), Most: int32(min(limit, 10_000))}) //nolint:gosec // bounded
 }
 
-// FindChanged gives the posts whose revision is another one by now.
+// FindChanged returns the posts whose revision has changed.
 func (s *Store) FindChanged(ctx context.Context, revisions map[uuid.UUID]int64) ([]uuid.UUID, error) {
 	p := db.ChangedPostsParams{}
 	for id, revision := range revisions {

@@ -41,8 +41,7 @@ func exportQueries() map[archive.Section]string {
 	}
 }
 
-// ExportWorkspace gives everything that a workspace owns, row by row, as of one
-// moment.
+// ExportWorkspace passes on all rows of a workspace as of one snapshot.
 func (s *Store) ExportWorkspace(ctx context.Context, workspaceID uuid.UUID, emit func(archive.Section, json.RawMessage) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -87,16 +86,15 @@ func importColumns() map[archive.Table][]string {
 		archive.SeriesRows:  {"id", "workspace_id", "user_id", "rule", "starts", "time_zone", "template", "status", "by_author", "created_at", "template_revision"},
 		archive.NoteRows:    {"series_id", "occurrence", "kind", "reason", "at"},
 		archive.PostRows: {"post_id", "workspace_id", "user_id", "content", "scheduled_time", "time_zone", "status", "retry_count", "attachment_ids", "attachment_urls", "thread_id",
-			"thread_parent_id", "language", "thread", "late_limit_minutes", "posted_at", "created_at", "series_id", "occurrence", "series_revision", "series_template_revision", "withdrawn", "link_base"},
+			"thread_parent_id", "language", "thread", "options", "late_limit_minutes", "posted_at", "created_at", "series_id", "occurrence", "series_revision", "series_template_revision", "withdrawn", "link_base"},
 		archive.TargetRows: {"id", "post_id", "account_id", "status", "attempts", "override", "fingerprint", "remote_id", "remote_url", "error_class", "error_code", "error_message", "sent_at", "posted_at"},
 		archive.RemoteRows: {"account_id", "remote_id", "target_id", "segment", "remote_url", "sent_at", "posted_at"},
 		archive.LinkRows:   {"code", "workspace_id", "user_id", "post_id", "account_id", "network", "url", "title", "created_at", "disabled_at"},
 	}
 }
 
-// ImportRows writes rows of one table, those that are not there already, in one
-// transaction, and says how many that were. Everything in them belongs to the
-// workspace that they name; the caller sees to it that it is its own.
+// ImportRows inserts rows of one table that do not exist yet, in one transaction, and
+// returns their number. The caller must check the workspace id in the rows.
 func (s *Store) ImportRows(ctx context.Context, table archive.Table, rows []map[string]any) (added int64, err error) {
 	columns := importColumns()[table]
 	if columns == nil {
@@ -118,8 +116,7 @@ func (s *Store) ImportRows(ctx context.Context, table archive.Table, rows []map[
 	return tag.RowsAffected(), err
 }
 
-// AccountsByRemote finds a workspace's accounts by what they are at their
-// networks.
+// AccountsByRemote maps network, base URL and remote id to a workspace's accounts.
 func (s *Store) AccountsByRemote(ctx context.Context, workspaceID uuid.UUID) (map[archive.RemoteAccount]uuid.UUID, error) {
 	rows, err := s.pool.Query(ctx, "select network, base_url, remote_id, id from accounts where workspace_id = $1", workspaceID)
 	if err != nil {
@@ -135,7 +132,7 @@ func (s *Store) AccountsByRemote(ctx context.Context, workspaceID uuid.UUID) (ma
 	return found, err
 }
 
-// OwnerOf finds a workspace by its id, or the only one, and its first owner.
+// OwnerOf returns a workspace by its id, or the only workspace, and its first owner.
 func (s *Store) OwnerOf(ctx context.Context, workspaceID uuid.UUID) (workspace.Principal, error) {
 	var who workspace.Principal
 	rows, err := s.pool.Query(ctx, `select m.workspace_id, m.user_id from members m where m.role = 'owner' and ($1 = '00000000-0000-0000-0000-000000000000'::uuid or m.workspace_id = $1)

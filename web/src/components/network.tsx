@@ -22,6 +22,21 @@ export const networkName = (network: string) => networks[network]?.name ?? netwo
 /** What posts to a network are drawn in where colours tell networks; never without its icon. */
 export const networkColor = (network: string): MantineColor => networks[network]?.color ?? 'gray'
 
+/** The colors of the networks' own marks. */
+const brands: Record<string, string> = {
+  bluesky: '#0a6fd6', discord: '#5865f2', facebook: '#0866ff', instagram: '#c2257f', linkedin: '#0a66c2', mastodon: '#563acc', telegram: '#1c7db8', threads: '#111111', x: '#111111',
+}
+
+/** A network's glyph on its brand color; what it belongs to names the network. */
+export function NetworkGlyph({ network, size = 16 }: { network: string; size?: number }) {
+  const Icon = networks[network]?.icon ?? IconWorld
+  return (
+    <span className="dl-glyph" style={{ width: size, height: size, background: brands[network] ?? '#495057' }} aria-hidden>
+      <Icon size={Math.round(size * 0.72)} stroke={2.2} />
+    </span>
+  )
+}
+
 export function NetworkIcon({ network, size = 18 }: { network: string; size?: number }) {
   const Icon = networks[network]?.icon ?? IconWorld
   return <Icon size={size} aria-label={networkName(network)} role="img" style={{ flexShrink: 0 }} />

@@ -8,6 +8,7 @@ const short = 3
 /** Posts have changed: those with these ids, or some. */
 export function refreshPosts(client: QueryClient, ids: Iterable<string> = []): void {
   void client.invalidateQueries({ queryKey: ['posts'] })
+  void client.invalidateQueries({ queryKey: ['queue-slots'] })
   const changed = new Set(ids)
   for (const { queryKey, state } of client.getQueryCache().findAll({ queryKey: ['post-list'] })) {
     const pages = (state.data as InfiniteData<Schemas['PostPage']> | undefined)?.pages ?? []

@@ -17,8 +17,22 @@ export const timelineQuery = (id: string) =>
 
 export const deadCountsQuery = queryOptions({ queryKey: ['dead-letters', 'counts'], queryFn: () => unwrap(api.GET('/api/v1/dead-letters/counts')) })
 
+export const groupsQuery = queryOptions({ queryKey: ['account-groups'], staleTime: 60_000, queryFn: async () => (await unwrap(api.GET('/api/v1/account-groups'))).groups })
+
+/** The slots of all queues in a time window, free and taken. */
+export const slotsQuery = (from: Date, to: Date) =>
+  queryOptions({
+    queryKey: ['queue-slots', from.toISOString(), to.toISOString()],
+    staleTime: 30_000,
+    queryFn: async () => (await unwrap(api.GET('/api/v1/queue-slots', { params: { query: { from: from.toISOString(), to: to.toISOString() } } }))).slots,
+  })
+
 export const mediaQuery = (id: string) =>
   queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => unwrap(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
+
+/** What networks show of a linked page. */
+export const linkCardQuery = (url: string) =>
+  queryOptions({ queryKey: ['link-card', url], staleTime: 900_000, retry: false, queryFn: () => unwrap(api.GET('/api/v1/link-card', { params: { query: { url } } })) })
 
 export const sitesQuery = queryOptions({ queryKey: ['sites'], queryFn: async () => (await unwrap(api.GET('/api/v1/sites'))).sites })
 

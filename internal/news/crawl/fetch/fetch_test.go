@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/testing/crawltest"
 )
 
@@ -161,9 +163,12 @@ func TestFetch_Redirects(t *testing.T) {
 	})
 	r := fetch(t, f, Request{URL: site + "/a"})
 	want := []Hop{{site + "/a", 301, site + "/b"}, {site + "/b", 307, site + "/c?x=1&a=2"}}
-	if r.Outcome != OK || fmt.Sprint(r.Hops) != fmt.Sprint(want) || r.FinalURL != site+"/c?x=1&a=2" || string(r.Body) != "x=1&a=2" || r.Requests != 3 || !r.Redirected() {
-		t.Errorf("%+v", r)
-	}
+	require.Equal(t, OK, r.Outcome)
+	require.Equal(t, fmt.Sprint(want), fmt.Sprint(r.Hops))
+	require.Equal(t, site+"/c?x=1&a=2", r.FinalURL)
+	require.Equal(t, "x=1&a=2", string(r.Body))
+	require.Equal(t, 3, r.Requests)
+	require.True(t, r.Redirected())
 	for path, want := range map[string]Outcome{"/self": Trap, "/cookie": OK, "/endless-cookie": Trap, "/mail": BlockedAddress, "/rubbish": Unreachable} {
 		if r := fetch(t, f, Request{URL: site + path}); r.Outcome != want || r.Requests > 3 {
 			t.Errorf("%s: %s (%s) after %d requests", path, r.Outcome, r.Reason, r.Requests)
@@ -185,9 +190,11 @@ func TestFetch_AllowedStopsRedirect(t *testing.T) {
 	r := fetch(t, f, Request{URL: site + "/", Allowed: func(_ context.Context, u string) (bool, string) {
 		return !strings.HasSuffix(u, "/private"), "Disallow: /private"
 	}})
-	if r.Outcome != BlockedByRobots || r.Reason != "Disallow: /private" || r.FinalURL != site+"/private" || asked != 1 || len(r.Hops) != 1 {
-		t.Errorf("%+v after %d requests", r, asked)
-	}
+	require.Equal(t, BlockedByRobots, r.Outcome)
+	require.Equal(t, "Disallow: /private", r.Reason)
+	require.Equal(t, site+"/private", r.FinalURL)
+	require.Equal(t, 1, asked)
+	require.Len(t, r.Hops, 1)
 }
 
 // The wait for a host's turn is not the host's slowness.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/news/crawl/fetch"
 	"dateline/internal/testing/enginetest"
 )
@@ -153,9 +155,11 @@ func TestRender_BrowserUnavailable(t *testing.T) {
 	for _, address := range []string{closed.URL, "ws" + strings.TrimPrefix(closed.URL, "http"), s.secret.URL} {
 		f := fetcher(t, s, Options{URL: address})
 		r, err := f.Fetch(t.Context(), fetch.Request{URL: s.URL, Render: true})
-		if err != nil || r.Outcome != fetch.OK || r.Rendered || string(r.Text) != "<p>Giá vàng" || r.Reason != "the page could not be rendered" {
-			t.Errorf("%s: %+v %v", address, r, err)
-		}
+		require.NoError(t, err, "%s: %+v %v", address, r, err)
+		require.Equal(t, fetch.OK, r.Outcome, "%s: %+v %v", address, r, err)
+		require.False(t, r.Rendered, "%s: %+v %v", address, r, err)
+		require.Equal(t, "<p>Giá vàng", string(r.Text), "%s: %+v %v", address, r, err)
+		require.Equal(t, "the page could not be rendered", r.Reason, "%s: %+v %v", address, r, err)
 	}
 	if _, err := New(Options{URL: "127.0.0.1:9222"}); err == nil {
 		t.Error("an address that is no URL was taken")

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // memory is a Store.
@@ -104,8 +106,13 @@ func TestCache_Unreachable(t *testing.T) {
 	s.answer = Response{Status: 500}
 	for range 100 {
 		now = now.Add(24 * time.Hour)
-		if p, err := cache.Get(t.Context(), origin); err != nil || !p.Check("/a").Allowed || p.Check("/private").Allowed || p.Reachable || len(p.Sitemaps) != 1 {
-			t.Fatalf("%+v %v", p, err)
+		{
+			p, err := cache.Get(t.Context(), origin)
+			require.NoError(t, err, "%+v %v", p, err)
+			require.True(t, p.Check("/a").Allowed, "%+v %v", p, err)
+			require.False(t, p.Check("/private").Allowed, "%+v %v", p, err)
+			require.False(t, p.Reachable, "%+v %v", p, err)
+			require.Len(t, p.Sitemaps, 1, "%+v %v", p, err)
 		}
 	}
 	s.answer = body("")

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"dateline/internal/news/crawl/warc"
 )
 
@@ -88,10 +90,11 @@ func TestWriter_Records(t *testing.T) {
 		t.Fatalf("%v with %d ids", types, len(ids))
 	}
 	got := all[1]
-	if !bytes.Equal(got.block, body) || got.header.Get("WARC-Target-URI") != page.FinalURL || got.header.Get("WARC-Date") != "2026-11-21T10:00:00.000005Z" ||
-		got.header.Get("WARC-Payload-Digest") != warc.Digest(body) || got.header.Get("WARC-Warcinfo-ID") != all[0].header.Get("WARC-Record-ID") {
-		t.Errorf("%v %q", got.header, got.block)
-	}
+	require.Equal(t, body, got.block)
+	require.Equal(t, page.FinalURL, got.header.Get("WARC-Target-URI"))
+	require.Equal(t, "2026-11-21T10:00:00.000005Z", got.header.Get("WARC-Date"))
+	require.Equal(t, warc.Digest(body), got.header.Get("WARC-Payload-Digest"))
+	require.Equal(t, all[0].header.Get("WARC-Record-ID"), got.header.Get("WARC-Warcinfo-ID"))
 	known := string(all[2].block)
 	if all[2].header.Get("WARC-Refers-To") != got.header.Get("WARC-Record-ID") || !strings.Contains(known, "requested-uri: https://news.example/a\r\n") ||
 		!strings.Contains(known, "http-header-etag: \"x\"\r\n") || strings.Contains(known, "\r\nWARC-Type") {

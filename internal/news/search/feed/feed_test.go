@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/feed"
@@ -35,10 +36,14 @@ func TestFeed_RSSAndJSON(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", name, err, raw)
 		}
 		first := read.Items[0]
-		if read.Title != "Gold & <silver>" || len(read.Items) != 2 || first.Link != "https://baomai.example/vang?a=1&b=2" || !first.Published.Equal(searchtest.Now()) ||
-			first.Author != "Lê Thu Hà" || len(first.Categories) != 2 || !strings.HasPrefix(first.ID, "urn:uuid:") || read.Items[1].Link != "" {
-			t.Errorf("%s is read as %+v, %+v", name, read, first)
-		}
+		require.Equal(t, "Gold & <silver>", read.Title, "%s is read as %+v, %+v", name, read, first)
+		require.Len(t, read.Items, 2, "%s is read as %+v, %+v", name, read, first)
+		require.Equal(t, "https://baomai.example/vang?a=1&b=2", first.Link, "%s is read as %+v, %+v", name, read, first)
+		require.WithinDuration(t, searchtest.Now(), first.Published, 0, "%s is read as %+v, %+v", name, read, first)
+		require.Equal(t, "Lê Thu Hà", first.Author, "%s is read as %+v, %+v", name, read, first)
+		require.Len(t, first.Categories, 2, "%s is read as %+v, %+v", name, read, first)
+		require.True(t, strings.HasPrefix(first.ID, "urn:uuid:"), "%s is read as %+v, %+v", name, read, first)
+		require.Empty(t, read.Items[1].Link, "%s is read as %+v, %+v", name, read, first)
 		if strings.Contains(string(raw), "javascript:") || strings.Contains(string(rss), "<script") {
 			t.Errorf("%s holds something that runs:\n%s", name, raw)
 		}

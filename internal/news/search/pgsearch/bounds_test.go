@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/pgsearch"
@@ -55,9 +56,11 @@ func TestSearch_TimesOut(t *testing.T) {
 	e, pool := bounded(t, pgsearch.Options{StatementTimeout: 100 * time.Millisecond})
 	unlock := lock(t, pool, "search_words") // of which typos are corrected
 	a, err := ask(t, e, "giá vàng")
-	if err != nil || !a.Partial || !a.Estimated || len(a.Hits) == 0 || !strings.HasPrefix(a.Hits[0].Title, "Giá vàng") {
-		t.Errorf("without a table: %v, %+v", err, a)
-	}
+	require.NoError(t, err)
+	require.True(t, a.Partial)
+	require.True(t, a.Estimated)
+	require.NotEmpty(t, a.Hits)
+	require.True(t, strings.HasPrefix(a.Hits[0].Title, "Giá vàng"))
 	unlock()
 	if a, err := ask(t, e, "giá vàng"); err != nil || a.Partial {
 		t.Errorf("with it: %v, partial %v", err, a.Partial)

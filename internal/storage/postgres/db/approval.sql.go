@@ -20,7 +20,7 @@ update scheduled_posts set status = 'scheduled', approval = 'approved',
 where post_id = $2 and workspace_id = $3 and status = 'draft' and approval = 'pending'
   and scheduled_time > clock_timestamp()
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type ApprovePostParams struct {
@@ -62,6 +62,7 @@ func (q *Queries) ApprovePost(ctx context.Context, arg ApprovePostParams) (Sched
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -78,6 +79,8 @@ func (q *Queries) ApprovePost(ctx context.Context, arg ApprovePostParams) (Sched
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -86,7 +89,7 @@ const noteOverdue = `-- name: NoteOverdue :one
 update scheduled_posts set approval_note = $1, version = version + 1, updated_at = clock_timestamp()
 where post_id = $2 and workspace_id = $3 and status = 'draft' and approval = 'pending'
   and scheduled_time <= clock_timestamp() and approval_note <> $1
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type NoteOverdueParams struct {
@@ -121,6 +124,7 @@ func (q *Queries) NoteOverdue(ctx context.Context, arg NoteOverdueParams) (Sched
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -137,6 +141,8 @@ func (q *Queries) NoteOverdue(ctx context.Context, arg NoteOverdueParams) (Sched
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -147,7 +153,7 @@ update scheduled_posts set approval = 'rejected',
     version = version + 1, updated_at = clock_timestamp()
 where post_id = $3 and workspace_id = $4 and status = 'draft' and approval = 'pending'
   and ($5::bigint = 0 or version = $5)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type RejectPostParams struct {
@@ -189,6 +195,7 @@ func (q *Queries) RejectPost(ctx context.Context, arg RejectPostParams) (Schedul
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -205,6 +212,8 @@ func (q *Queries) RejectPost(ctx context.Context, arg RejectPostParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -212,16 +221,19 @@ func (q *Queries) RejectPost(ctx context.Context, arg RejectPostParams) (Schedul
 const submitPost = `-- name: SubmitPost :one
 update scheduled_posts set approval = 'pending', submitted_by = $1::uuid, submitted_at = clock_timestamp(),
     approval_by = null, approval_at = null, approval_note = '',
-    scheduled_time = coalesce($2, scheduled_time), time_zone = coalesce($3, time_zone),
+    queue_group_id = case when $2::bool then $3::uuid else queue_group_id end,
+    scheduled_time = coalesce($4, scheduled_time), time_zone = coalesce($5, time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = $4 and workspace_id = $5 and status = 'draft'
-  and coalesce($2, scheduled_time) is not null
-  and ($6::bigint = 0 or version = $6)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+where post_id = $6 and workspace_id = $7 and status = 'draft'
+  and coalesce($4, scheduled_time) is not null
+  and ($8::bigint = 0 or version = $8)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type SubmitPostParams struct {
 	SubmittedBy   *uuid.UUID
+	SetQueueGroup bool
+	QueueGroupID  *uuid.UUID
 	ScheduledTime *time.Time
 	TimeZone      *string
 	PostID        uuid.UUID
@@ -233,6 +245,8 @@ type SubmitPostParams struct {
 func (q *Queries) SubmitPost(ctx context.Context, arg SubmitPostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, submitPost,
 		arg.SubmittedBy,
+		arg.SetQueueGroup,
+		arg.QueueGroupID,
 		arg.ScheduledTime,
 		arg.TimeZone,
 		arg.PostID,
@@ -262,6 +276,7 @@ func (q *Queries) SubmitPost(ctx context.Context, arg SubmitPostParams) (Schedul
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -278,6 +293,8 @@ func (q *Queries) SubmitPost(ctx context.Context, arg SubmitPostParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }

@@ -76,20 +76,20 @@ func (q *Queries) InsertEventsOfPosts(ctx context.Context, arg InsertEventsOfPos
 const insertPosts = `-- name: InsertPosts :exec
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status,
-    attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
+    attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
     approval, submitted_by, submitted_at
 )
 select w.post_id, $1, $2, w.content, nullif(w.scheduled_time, '')::timestamptz, w.time_zone, w.status::post_status,
     array(select jsonb_array_elements_text(w.attachment_ids::jsonb)::uuid), array(select jsonb_array_elements_text(w.attachment_urls::jsonb)),
-    w.thread::jsonb, nullif(w.late_limit_minutes, 0),
+    w.thread::jsonb, w.options::jsonb, nullif(w.late_limit_minutes, 0),
     nullif(w.thread_id, '00000000-0000-0000-0000-000000000000'), nullif(w.thread_parent_id, '00000000-0000-0000-0000-000000000000'), w.language, nullif(w.link_base, ''),
     w.approval::approval_state, case when w.approval = 'pending' then $2::uuid end, case when w.approval = 'pending' then clock_timestamp() end
 from (
     select unnest($3::uuid[]) as post_id, unnest($4::text[]) as content, unnest($5::text[]) as scheduled_time,
         unnest($6::text[]) as time_zone, unnest($7::text[]) as status, unnest($8::text[]) as attachment_ids,
-        unnest($9::text[]) as attachment_urls, unnest($10::text[]) as thread, unnest($11::int[]) as late_limit_minutes,
-        unnest($12::uuid[]) as thread_id, unnest($13::uuid[]) as thread_parent_id, unnest($14::text[]) as language,
-        unnest($15::text[]) as link_base, unnest($16::text[]) as approval
+        unnest($9::text[]) as attachment_urls, unnest($10::text[]) as thread, unnest($11::text[]) as options, unnest($12::int[]) as late_limit_minutes,
+        unnest($13::uuid[]) as thread_id, unnest($14::uuid[]) as thread_parent_id, unnest($15::text[]) as language,
+        unnest($16::text[]) as link_base, unnest($17::text[]) as approval
 ) w
 `
 
@@ -104,6 +104,7 @@ type InsertPostsParams struct {
 	AttachmentIds   []string
 	AttachmentUrls  []string
 	Threads         []string
+	Options         []string
 	LateLimits      []int32
 	ThreadIds       []uuid.UUID
 	ThreadParentIds []uuid.UUID
@@ -125,6 +126,7 @@ func (q *Queries) InsertPosts(ctx context.Context, arg InsertPostsParams) error 
 		arg.AttachmentIds,
 		arg.AttachmentUrls,
 		arg.Threads,
+		arg.Options,
 		arg.LateLimits,
 		arg.ThreadIds,
 		arg.ThreadParentIds,
@@ -161,7 +163,7 @@ func (q *Queries) InsertTargetsOfPosts(ctx context.Context, arg InsertTargetsOfP
 }
 
 const postsInWorkspace = `-- name: PostsInWorkspace :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where workspace_id = $1 and post_id = any($2::uuid[])
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where workspace_id = $1 and post_id = any($2::uuid[])
 `
 
 type PostsInWorkspaceParams struct {
@@ -200,6 +202,7 @@ func (q *Queries) PostsInWorkspace(ctx context.Context, arg PostsInWorkspacePara
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Thread,
+			&i.Options,
 			&i.LateLimitMinutes,
 			&i.RedrivenAt,
 			&i.LateNotedAt,
@@ -216,6 +219,8 @@ func (q *Queries) PostsInWorkspace(ctx context.Context, arg PostsInWorkspacePara
 			&i.ApprovalAt,
 			&i.ApprovalNote,
 			&i.LinkBase,
+			&i.QueueGroupID,
+			&i.QueueSlot,
 		); err != nil {
 			return nil, err
 		}

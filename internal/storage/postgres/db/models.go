@@ -1041,9 +1041,12 @@ func AllUrlStateValues() []UrlState {
 type ViewKind string
 
 const (
-	ViewKindView       ViewKind = "view"
-	ViewKindClick      ViewKind = "click"
-	ViewKindConversion ViewKind = "conversion"
+	ViewKindView          ViewKind = "view"
+	ViewKindClick         ViewKind = "click"
+	ViewKindConversion    ViewKind = "conversion"
+	ViewKindEntry         ViewKind = "entry"
+	ViewKindSecondView    ViewKind = "second_view"
+	ViewKindRecirculation ViewKind = "recirculation"
 )
 
 func (e *ViewKind) Scan(src interface{}) error {
@@ -1085,7 +1088,10 @@ func (e ViewKind) Valid() bool {
 	switch e {
 	case ViewKindView,
 		ViewKindClick,
-		ViewKindConversion:
+		ViewKindConversion,
+		ViewKindEntry,
+		ViewKindSecondView,
+		ViewKindRecirculation:
 		return true
 	}
 	return false
@@ -1096,6 +1102,9 @@ func AllViewKindValues() []ViewKind {
 		ViewKindView,
 		ViewKindClick,
 		ViewKindConversion,
+		ViewKindEntry,
+		ViewKindSecondView,
+		ViewKindRecirculation,
 	}
 }
 
@@ -1203,6 +1212,18 @@ type AccountChoice struct {
 	Key         []byte
 	Accounts    []byte
 	ExpiresAt   time.Time
+}
+
+type AccountGroup struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Name        string
+	Color       string
+	AccountIds  []uuid.UUID
+	TimeZone    string
+	Slots       json.RawMessage
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 type ApiToken struct {
@@ -1618,6 +1639,7 @@ type ScheduledPost struct {
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
 	Thread                 json.RawMessage
+	Options                json.RawMessage
 	LateLimitMinutes       *int32
 	RedrivenAt             *time.Time
 	LateNotedAt            *time.Time
@@ -1634,6 +1656,8 @@ type ScheduledPost struct {
 	ApprovalAt             *time.Time
 	ApprovalNote           string
 	LinkBase               *string
+	QueueGroupID           *uuid.UUID
+	QueueSlot              *time.Time
 }
 
 type SearchDocument struct {
@@ -1777,11 +1801,48 @@ type SiteChange struct {
 	Version int64
 }
 
+type SiteDay struct {
+	SiteID        uuid.UUID
+	Day           pgtype.Date
+	Views         int64
+	Clicks        int64
+	Conversions   int64
+	Visits        int64
+	SecondViews   int64
+	Recirculation int64
+	Visitors      int64
+	Sketch        []byte
+	SketchDue     bool
+	PagesDue      bool
+}
+
+type SiteDimensionDay struct {
+	SiteID    uuid.UUID
+	Dimension string
+	Day       pgtype.Date
+	Value     string
+	Views     int64
+	Visits    int64
+}
+
 type SiteEngagement struct {
 	SiteID   uuid.UUID
 	Day      pgtype.Date
 	Engaged  []int64
 	Scrolled []int64
+}
+
+type SiteHour struct {
+	SiteID        uuid.UUID
+	Hour          time.Time
+	Day           pgtype.Date
+	Views         int64
+	Clicks        int64
+	Conversions   int64
+	Visits        int64
+	SecondViews   int64
+	Recirculation int64
+	DayVisitors   int64
 }
 
 type SiteMonitor struct {
@@ -1800,6 +1861,31 @@ type SiteMonitor struct {
 	LastError         string
 	LastErrorAt       *time.Time
 	UpdatedAt         time.Time
+}
+
+type SitePageDay struct {
+	SiteID        uuid.UUID
+	Day           pgtype.Date
+	PageID        int64
+	Views         int64
+	Visitors      int64
+	Entries       int64
+	Recirculation int64
+}
+
+type SitePageMonth struct {
+	SiteID        uuid.UUID
+	Month         pgtype.Date
+	PageID        int64
+	Views         int64
+	Visitors      int64
+	Entries       int64
+	Recirculation int64
+}
+
+type SitePageMonthsDue struct {
+	SiteID uuid.UUID
+	Month  pgtype.Date
 }
 
 type SiteSelector struct {
@@ -1873,8 +1959,7 @@ type ViewCheck struct {
 }
 
 type ViewDay struct {
-	SiteID       uuid.UUID
-	Page         string
+	PageID       int64
 	Kind         ViewKind
 	Day          pgtype.Date
 	Count        int64
@@ -1889,8 +1974,7 @@ type ViewDaysDue struct {
 }
 
 type ViewDimension struct {
-	SiteID    uuid.UUID
-	Page      string
+	PageID    int64
 	Day       pgtype.Date
 	Dimension string
 	Value     string
@@ -1918,16 +2002,14 @@ type ViewErasure struct {
 }
 
 type ViewFiltered struct {
-	SiteID uuid.UUID
-	Page   string
+	PageID int64
 	Day    pgtype.Date
 	Reason string
 	Count  int64
 }
 
 type ViewHour struct {
-	SiteID       uuid.UUID
-	Page         string
+	PageID       int64
 	Kind         ViewKind
 	Hour         time.Time
 	Day          pgtype.Date
@@ -1950,8 +2032,7 @@ type ViewLoss struct {
 }
 
 type ViewMonth struct {
-	SiteID uuid.UUID
-	Page   string
+	PageID int64
 	Kind   ViewKind
 	Month  pgtype.Date
 	Count  int64
@@ -1976,8 +2057,7 @@ type ViewPage struct {
 }
 
 type ViewUnique struct {
-	SiteID    uuid.UUID
-	Page      string
+	PageID    int64
 	Day       pgtype.Date
 	Uniques   int64
 	Week      int64

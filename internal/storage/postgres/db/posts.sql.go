@@ -14,7 +14,7 @@ import (
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 // The workflow says which revision it acts on; see PostsMissingWorkflow.
@@ -43,6 +43,7 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -59,6 +60,8 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -69,7 +72,7 @@ update scheduled_posts set status = 'canceled', approval = case when approval = 
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type CancelPostParams struct {
@@ -103,6 +106,7 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -119,6 +123,8 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -220,28 +226,30 @@ update scheduled_posts p set
     attachment_ids  = coalesce($5::uuid[], attachment_ids),
     attachment_urls = coalesce($6::text[], attachment_urls),
     thread          = coalesce($7::jsonb, thread),
-    late_limit_minutes = case when $8::bool then $9 else late_limit_minutes end,
-    link_base     = case when $10::bool then $11 else link_base end,
-    platform_media_ids = case when $12::bool then '{}' else platform_media_ids end,
+    options         = coalesce($8::jsonb, options),
+    late_limit_minutes = case when $9::bool then $10 else late_limit_minutes end,
+    queue_group_id = case when $11::bool then $12::uuid else queue_group_id end,
+    link_base     = case when $13::bool then $14 else link_base end,
+    platform_media_ids = case when $15::bool then '{}' else platform_media_ids end,
     late_noted_at = case when $2::timestamptz is null then late_noted_at end,
-    status        = case when $13::bool and status = 'scheduled' then 'draft' else status end,
-    approval      = case when $13::bool and status = 'scheduled' then 'pending' else approval end,
-    submitted_by  = case when $13::bool and status = 'scheduled' then $14::uuid else submitted_by end,
-    submitted_at  = case when $13::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
-    approval_by   = case when $13::bool and status = 'scheduled' then null else approval_by end,
-    approval_at   = case when $13::bool and status = 'scheduled' then null else approval_at end,
-    approval_note = case when $13::bool and status = 'scheduled'
+    status        = case when $16::bool and status = 'scheduled' then 'draft' else status end,
+    approval      = case when $16::bool and status = 'scheduled' then 'pending' else approval end,
+    submitted_by  = case when $16::bool and status = 'scheduled' then $17::uuid else submitted_by end,
+    submitted_at  = case when $16::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
+    approval_by   = case when $16::bool and status = 'scheduled' then null else approval_by end,
+    approval_at   = case when $16::bool and status = 'scheduled' then null else approval_at end,
+    approval_note = case when $16::bool and status = 'scheduled'
                            or approval = 'pending' and $2::timestamptz is not null then '' else approval_note end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where p.post_id = $15 and p.workspace_id = $16
+where p.post_id = $18 and p.workspace_id = $19
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
   -- What has been tried already goes out again with the edit, so it cannot wait.
-  and (not $13::bool or p.status in ('draft', 'scheduled') and not exists (
+  and (not $16::bool or p.status in ('draft', 'scheduled') and not exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'canceled')))
-  and ($17::bigint = 0 or p.version = $17)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+  and ($20::bigint = 0 or p.version = $20)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type EditPostParams struct {
@@ -252,8 +260,11 @@ type EditPostParams struct {
 	AttachmentIds    []uuid.UUID
 	AttachmentUrls   []string
 	Thread           []byte
+	Options          []byte
 	SetLateLimit     bool
 	LateLimitMinutes *int32
+	SetQueueGroup    bool
+	QueueGroupID     *uuid.UUID
 	SetLinkBase      bool
 	LinkBase         *string
 	MediaChanged     bool
@@ -276,8 +287,11 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		arg.AttachmentIds,
 		arg.AttachmentUrls,
 		arg.Thread,
+		arg.Options,
 		arg.SetLateLimit,
 		arg.LateLimitMinutes,
+		arg.SetQueueGroup,
+		arg.QueueGroupID,
 		arg.SetLinkBase,
 		arg.LinkBase,
 		arg.MediaChanged,
@@ -310,6 +324,7 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -326,6 +341,8 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -347,7 +364,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -375,6 +392,7 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -391,12 +409,14 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -429,6 +449,7 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -445,6 +466,8 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -452,13 +475,13 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 const insertPost = `-- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
-    approval, submitted_by, submitted_at
+    status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
+    queue_group_id, approval, submitted_by, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6,
-    $7, $8, $9, $10, $11, $12, $13, $14, $15,
-    $16, case when $16 = 'pending'::approval_state then $3::uuid end, case when $16 = 'pending'::approval_state then clock_timestamp() end
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+    $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+    $17, $18, case when $18 = 'pending'::approval_state then $3::uuid end, case when $18 = 'pending'::approval_state then clock_timestamp() end
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type InsertPostParams struct {
@@ -472,11 +495,13 @@ type InsertPostParams struct {
 	AttachmentIds    []uuid.UUID
 	AttachmentUrls   []string
 	Thread           json.RawMessage
+	Options          json.RawMessage
 	LateLimitMinutes *int32
 	ThreadID         *uuid.UUID
 	ThreadParentID   *uuid.UUID
 	Language         string
 	LinkBase         *string
+	QueueGroupID     *uuid.UUID
 	Approval         ApprovalState
 }
 
@@ -492,11 +517,13 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.AttachmentIds,
 		arg.AttachmentUrls,
 		arg.Thread,
+		arg.Options,
 		arg.LateLimitMinutes,
 		arg.ThreadID,
 		arg.ThreadParentID,
 		arg.Language,
 		arg.LinkBase,
+		arg.QueueGroupID,
 		arg.Approval,
 	)
 	var i ScheduledPost
@@ -522,6 +549,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -538,6 +566,8 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -569,7 +599,7 @@ func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) er
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -639,6 +669,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Thread,
+			&i.Options,
 			&i.LateLimitMinutes,
 			&i.RedrivenAt,
 			&i.LateNotedAt,
@@ -655,6 +686,8 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.ApprovalAt,
 			&i.ApprovalNote,
 			&i.LinkBase,
+			&i.QueueGroupID,
+			&i.QueueSlot,
 		); err != nil {
 			return nil, err
 		}
@@ -667,7 +700,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -737,6 +770,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Thread,
+			&i.Options,
 			&i.LateLimitMinutes,
 			&i.RedrivenAt,
 			&i.LateNotedAt,
@@ -753,6 +787,8 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.ApprovalAt,
 			&i.ApprovalNote,
 			&i.LinkBase,
+			&i.QueueGroupID,
+			&i.QueueSlot,
 		); err != nil {
 			return nil, err
 		}
@@ -765,7 +801,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -793,6 +829,7 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -809,6 +846,8 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -1010,7 +1049,7 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 
 const publishNow = `-- name: PublishNow :one
 update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
-    status = 'scheduled', redriven_at = clock_timestamp(),
+    status = 'scheduled', redriven_at = clock_timestamp(), queue_group_id = null,
     approval    = case when approval in ('pending', 'rejected') then 'approved' else approval end,
     approval_by = case when approval in ('pending', 'rejected') then $1::uuid else approval_by end,
     approval_at = case when approval in ('pending', 'rejected') then clock_timestamp() else approval_at end,
@@ -1019,7 +1058,7 @@ update scheduled_posts set scheduled_time = case when status = 'draft' then cloc
 where post_id = $2 and workspace_id = $3
   and status in ('draft', 'scheduled')
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type PublishNowParams struct {
@@ -1062,6 +1101,7 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -1078,6 +1118,8 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -1112,15 +1154,18 @@ update scheduled_posts set status = 'scheduled',
     approval_by = case when approval = 'none' then approval_by else $1::uuid end,
     approval_at = case when approval = 'none' then approval_at else clock_timestamp() end,
     approval_note = '',
-    scheduled_time = coalesce($2, scheduled_time), time_zone = coalesce($3, time_zone),
+    queue_group_id = case when $2::bool then $3::uuid else queue_group_id end,
+    scheduled_time = coalesce($4, scheduled_time), time_zone = coalesce($5, time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = $4 and workspace_id = $5 and status = 'draft'
-  and ($6::bigint = 0 or version = $6)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+where post_id = $6 and workspace_id = $7 and status = 'draft'
+  and ($8::bigint = 0 or version = $8)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type ScheduleDraftParams struct {
 	Approver      *uuid.UUID
+	SetQueueGroup bool
+	QueueGroupID  *uuid.UUID
 	ScheduledTime *time.Time
 	TimeZone      *string
 	PostID        uuid.UUID
@@ -1132,6 +1177,8 @@ type ScheduleDraftParams struct {
 func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, scheduleDraft,
 		arg.Approver,
+		arg.SetQueueGroup,
+		arg.QueueGroupID,
 		arg.ScheduledTime,
 		arg.TimeZone,
 		arg.PostID,
@@ -1161,6 +1208,7 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -1177,6 +1225,8 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }

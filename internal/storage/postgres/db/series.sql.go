@@ -188,13 +188,13 @@ func (q *Queries) HoldSeries(ctx context.Context, arg HoldSeriesParams) (Series,
 const insertOccurrence = `-- name: InsertOccurrence :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
-    thread, late_limit_minutes, language, link_base, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
+    thread, options, late_limit_minutes, language, link_base, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10, $11, $12, $13, $14, $15, 1, $16,
-    $17, case when $17 = 'pending'::approval_state then clock_timestamp() end
+    $10, $11, $12, $13, $14, $15, $16, 1, $17,
+    $18, case when $18 = 'pending'::approval_state then clock_timestamp() end
 ) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type InsertOccurrenceParams struct {
@@ -208,6 +208,7 @@ type InsertOccurrenceParams struct {
 	AttachmentIds          []uuid.UUID
 	AttachmentUrls         []string
 	Thread                 json.RawMessage
+	Options                json.RawMessage
 	LateLimitMinutes       *int32
 	Language               string
 	LinkBase               *string
@@ -230,6 +231,7 @@ func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrencePara
 		arg.AttachmentIds,
 		arg.AttachmentUrls,
 		arg.Thread,
+		arg.Options,
 		arg.LateLimitMinutes,
 		arg.Language,
 		arg.LinkBase,
@@ -261,6 +263,7 @@ func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrencePara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -277,6 +280,8 @@ func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrencePara
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }
@@ -457,7 +462,7 @@ func (q *Queries) OpenSeries(ctx context.Context, arg OpenSeriesParams) ([]uuid.
 }
 
 const postsOfSeries = `-- name: PostsOfSeries :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot from scheduled_posts
 where series_id = $1 and not withdrawn
   and (occurrence >= $2 or status in ('draft', 'scheduled'))
 order by occurrence
@@ -499,6 +504,7 @@ func (q *Queries) PostsOfSeries(ctx context.Context, arg PostsOfSeriesParams) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Thread,
+			&i.Options,
 			&i.LateLimitMinutes,
 			&i.RedrivenAt,
 			&i.LateNotedAt,
@@ -515,6 +521,8 @@ func (q *Queries) PostsOfSeries(ctx context.Context, arg PostsOfSeriesParams) ([
 			&i.ApprovalAt,
 			&i.ApprovalNote,
 			&i.LinkBase,
+			&i.QueueGroupID,
+			&i.QueueSlot,
 		); err != nil {
 			return nil, err
 		}
@@ -689,7 +697,7 @@ func (q *Queries) SkippedOfSeries(ctx context.Context, arg SkippedOfSeriesParams
 
 const takeOccurrence = `-- name: TakeOccurrence :one
 update scheduled_posts set series_revision = revision, series_template_revision = $1
-where post_id = $2 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+where post_id = $2 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, options, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base, queue_group_id, queue_slot
 `
 
 type TakeOccurrenceParams struct {
@@ -723,6 +731,7 @@ func (q *Queries) TakeOccurrence(ctx context.Context, arg TakeOccurrenceParams) 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Thread,
+		&i.Options,
 		&i.LateLimitMinutes,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
@@ -739,6 +748,8 @@ func (q *Queries) TakeOccurrence(ctx context.Context, arg TakeOccurrenceParams) 
 		&i.ApprovalAt,
 		&i.ApprovalNote,
 		&i.LinkBase,
+		&i.QueueGroupID,
+		&i.QueueSlot,
 	)
 	return i, err
 }

@@ -14,17 +14,16 @@ import (
 )
 
 const addViewDimensions = `-- name: AddViewDimensions :exec
-insert into view_dimensions (site_id, page, day, dimension, value, count)
-select w.site_id, w.page, w.day, w.dimension, w.value, sum(w.n)
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::date[]) as day,
-        unnest($4::text[]) as dimension, unnest($5::text[]) as value, unnest($6::bigint[]) as n) w
-group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-on conflict (site_id, page, day, dimension, value) do update set count = view_dimensions.count + excluded.count
+insert into view_dimensions (page_id, day, dimension, value, count)
+select w.page_id, w.day, w.dimension, w.value, sum(w.n)
+from (select unnest($1::bigint[]) as page_id, unnest($2::date[]) as day,
+        unnest($3::text[]) as dimension, unnest($4::text[]) as value, unnest($5::bigint[]) as n) w
+group by 1, 2, 3, 4 order by 1, 2, 3, 4
+on conflict (page_id, day, dimension, value) do update set count = view_dimensions.count + excluded.count
 `
 
 type AddViewDimensionsParams struct {
-	SiteIds    []uuid.UUID
-	Pages      []string
+	PageIds    []int64
 	Days       []pgtype.Date
 	Dimensions []string
 	Values     []string
@@ -33,8 +32,7 @@ type AddViewDimensionsParams struct {
 
 func (q *Queries) AddViewDimensions(ctx context.Context, arg AddViewDimensionsParams) error {
 	_, err := q.db.Exec(ctx, addViewDimensions,
-		arg.SiteIds,
-		arg.Pages,
+		arg.PageIds,
 		arg.Days,
 		arg.Dimensions,
 		arg.Values,
@@ -44,17 +42,16 @@ func (q *Queries) AddViewDimensions(ctx context.Context, arg AddViewDimensionsPa
 }
 
 const addViewFiltered = `-- name: AddViewFiltered :exec
-insert into view_filtered (site_id, page, day, reason, count)
-select w.site_id, w.page, w.day, w.reason, sum(w.n)
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::date[]) as day,
-        unnest($4::text[]) as reason, unnest($5::bigint[]) as n) w
-group by 1, 2, 3, 4 order by 1, 2, 3, 4
-on conflict (site_id, page, day, reason) do update set count = view_filtered.count + excluded.count
+insert into view_filtered (page_id, day, reason, count)
+select w.page_id, w.day, w.reason, sum(w.n)
+from (select unnest($1::bigint[]) as page_id, unnest($2::date[]) as day,
+        unnest($3::text[]) as reason, unnest($4::bigint[]) as n) w
+group by 1, 2, 3 order by 1, 2, 3
+on conflict (page_id, day, reason) do update set count = view_filtered.count + excluded.count
 `
 
 type AddViewFilteredParams struct {
-	SiteIds []uuid.UUID
-	Pages   []string
+	PageIds []int64
 	Days    []pgtype.Date
 	Reasons []string
 	Counts  []int64
@@ -62,8 +59,7 @@ type AddViewFilteredParams struct {
 
 func (q *Queries) AddViewFiltered(ctx context.Context, arg AddViewFilteredParams) error {
 	_, err := q.db.Exec(ctx, addViewFiltered,
-		arg.SiteIds,
-		arg.Pages,
+		arg.PageIds,
 		arg.Days,
 		arg.Reasons,
 		arg.Counts,
@@ -72,17 +68,16 @@ func (q *Queries) AddViewFiltered(ctx context.Context, arg AddViewFilteredParams
 }
 
 const addViewHours = `-- name: AddViewHours :exec
-insert into view_hours (site_id, page, kind, hour, day, count, funnel)
-select w.site_id, w.page, w.kind::view_kind, w.hour, min(w.day), sum(w.n), sum(w.f)
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::text[]) as kind,
-        unnest($4::timestamptz[]) as hour, unnest($5::date[]) as day, unnest($6::bigint[]) as n, unnest($7::bigint[]) as f) w
-group by 1, 2, 3, 4 order by 1, 2, 3, 4
-on conflict (site_id, page, kind, hour) do update set count = view_hours.count + excluded.count, funnel = view_hours.funnel + excluded.funnel
+insert into view_hours (page_id, kind, hour, day, count, funnel)
+select w.page_id, w.kind::view_kind, w.hour, min(w.day), sum(w.n), sum(w.f)
+from (select unnest($1::bigint[]) as page_id, unnest($2::text[]) as kind,
+        unnest($3::timestamptz[]) as hour, unnest($4::date[]) as day, unnest($5::bigint[]) as n, unnest($6::bigint[]) as f) w
+group by 1, 2, 3 order by 1, 2, 3
+on conflict (page_id, kind, hour) do update set count = view_hours.count + excluded.count, funnel = view_hours.funnel + excluded.funnel
 `
 
 type AddViewHoursParams struct {
-	SiteIds []uuid.UUID
-	Pages   []string
+	PageIds []int64
 	Kinds   []string
 	Hours   []time.Time
 	Days    []pgtype.Date
@@ -92,8 +87,7 @@ type AddViewHoursParams struct {
 
 func (q *Queries) AddViewHours(ctx context.Context, arg AddViewHoursParams) error {
 	_, err := q.db.Exec(ctx, addViewHours,
-		arg.SiteIds,
-		arg.Pages,
+		arg.PageIds,
 		arg.Kinds,
 		arg.Hours,
 		arg.Days,
@@ -103,7 +97,7 @@ func (q *Queries) AddViewHours(ctx context.Context, arg AddViewHoursParams) erro
 	return err
 }
 
-const addViewPages = `-- name: AddViewPages :exec
+const addViewPages = `-- name: AddViewPages :many
 insert into view_pages (site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques)
 select w.site_id, w.page, max(w.unique_method), sum(w.views), sum(w.clicks), sum(w.conversions), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_conversions), max(w.uniques)
 from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::text[]) as unique_method,
@@ -116,6 +110,7 @@ on conflict (site_id, page) do update set
     conversions = view_pages.conversions + excluded.conversions, funnel_views = view_pages.funnel_views + excluded.funnel_views,
     funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_conversions = view_pages.funnel_conversions + excluded.funnel_conversions,
     uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now()
+returning id, site_id, page
 `
 
 type AddViewPagesParams struct {
@@ -131,11 +126,17 @@ type AddViewPagesParams struct {
 	Uniques           []int64
 }
 
+type AddViewPagesRow struct {
+	ID     int64
+	SiteID uuid.UUID
+	Page   string
+}
+
 // Rows are locked in a fixed order to avoid deadlocks between batches. The larger
 // number of uniques is correct: after a loss of Redis, or in a late batch, the
 // number is too low.
-func (q *Queries) AddViewPages(ctx context.Context, arg AddViewPagesParams) error {
-	_, err := q.db.Exec(ctx, addViewPages,
+func (q *Queries) AddViewPages(ctx context.Context, arg AddViewPagesParams) ([]AddViewPagesRow, error) {
+	rows, err := q.db.Query(ctx, addViewPages,
 		arg.SiteIds,
 		arg.Pages,
 		arg.UniqueMethods,
@@ -147,7 +148,22 @@ func (q *Queries) AddViewPages(ctx context.Context, arg AddViewPagesParams) erro
 		arg.FunnelConversions,
 		arg.Uniques,
 	)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AddViewPagesRow
+	for rows.Next() {
+		var i AddViewPagesRow
+		if err := rows.Scan(&i.ID, &i.SiteID, &i.Page); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const appliedViewBatches = `-- name: AppliedViewBatches :many
@@ -240,8 +256,80 @@ func (q *Queries) DeleteExpiredViewRecords(ctx context.Context) error {
 	return err
 }
 
+const eraseSiteDays = `-- name: EraseSiteDays :execrows
+delete from site_days where site_id = $1
+`
+
+func (q *Queries) EraseSiteDays(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSiteDays, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const eraseSiteDimensionDays = `-- name: EraseSiteDimensionDays :execrows
+delete from site_dimension_days where site_id = $1
+`
+
+func (q *Queries) EraseSiteDimensionDays(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSiteDimensionDays, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const eraseSiteHours = `-- name: EraseSiteHours :execrows
+delete from site_hours where site_id = $1
+`
+
+func (q *Queries) EraseSiteHours(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSiteHours, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const eraseSitePageDays = `-- name: EraseSitePageDays :execrows
+delete from site_page_days where site_id = $1
+`
+
+func (q *Queries) EraseSitePageDays(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSitePageDays, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const eraseSitePageMonths = `-- name: EraseSitePageMonths :execrows
+delete from site_page_months where site_id = $1
+`
+
+func (q *Queries) EraseSitePageMonths(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSitePageMonths, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const eraseSitePageMonthsDue = `-- name: EraseSitePageMonthsDue :execrows
+delete from site_page_months_due where site_id = $1
+`
+
+func (q *Queries) EraseSitePageMonthsDue(ctx context.Context, siteID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, eraseSitePageMonthsDue, siteID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const eraseViewDays = `-- name: EraseViewDays :execrows
-delete from view_days where site_id = $1
+delete from view_days where page_id in (select p.id from view_pages p where p.site_id = $1)
 `
 
 func (q *Queries) EraseViewDays(ctx context.Context, siteID uuid.UUID) (int64, error) {
@@ -253,7 +341,7 @@ func (q *Queries) EraseViewDays(ctx context.Context, siteID uuid.UUID) (int64, e
 }
 
 const eraseViewDimensions = `-- name: EraseViewDimensions :execrows
-delete from view_dimensions where site_id = $1
+delete from view_dimensions where page_id in (select p.id from view_pages p where p.site_id = $1)
 `
 
 func (q *Queries) EraseViewDimensions(ctx context.Context, siteID uuid.UUID) (int64, error) {
@@ -265,7 +353,7 @@ func (q *Queries) EraseViewDimensions(ctx context.Context, siteID uuid.UUID) (in
 }
 
 const eraseViewFiltered = `-- name: EraseViewFiltered :execrows
-delete from view_filtered where site_id = $1
+delete from view_filtered where page_id in (select p.id from view_pages p where p.site_id = $1)
 `
 
 func (q *Queries) EraseViewFiltered(ctx context.Context, siteID uuid.UUID) (int64, error) {
@@ -277,7 +365,7 @@ func (q *Queries) EraseViewFiltered(ctx context.Context, siteID uuid.UUID) (int6
 }
 
 const eraseViewHours = `-- name: EraseViewHours :execrows
-delete from view_hours where site_id = $1
+delete from view_hours where page_id in (select p.id from view_pages p where p.site_id = $1)
 `
 
 func (q *Queries) EraseViewHours(ctx context.Context, siteID uuid.UUID) (int64, error) {
@@ -289,7 +377,7 @@ func (q *Queries) EraseViewHours(ctx context.Context, siteID uuid.UUID) (int64, 
 }
 
 const eraseViewMonths = `-- name: EraseViewMonths :execrows
-delete from view_months where site_id = $1
+delete from view_months where page_id in (select p.id from view_pages p where p.site_id = $1)
 `
 
 func (q *Queries) EraseViewMonths(ctx context.Context, siteID uuid.UUID) (int64, error) {
@@ -313,7 +401,7 @@ func (q *Queries) EraseViewPages(ctx context.Context, siteID uuid.UUID) (int64, 
 }
 
 const eraseViewUniques = `-- name: EraseViewUniques :execrows
-delete from view_uniques where site_id = $1
+delete from view_uniques where page_id in (select p.id from view_pages p where p.site_id = $1)
 `
 
 func (q *Queries) EraseViewUniques(ctx context.Context, siteID uuid.UUID) (int64, error) {
@@ -541,27 +629,21 @@ func (q *Queries) PendingViewErasures(ctx context.Context, batch int32) ([]ViewE
 }
 
 const recentViewDays = `-- name: RecentViewDays :many
-select site_id, page, kind, day, sum(count)::bigint as count from (
-    select d.site_id, d.page, d.kind, d.day, d.count
-    from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page) w
-    join view_days d on d.site_id = w.site_id and d.page = w.page where d.day >= $3
+select page_id, kind, day, sum(count)::bigint as count from (
+    select d.page_id, d.kind, d.day, d.count from view_days d where d.page_id = any($1::bigint[]) and d.day >= $2
     union all
-    select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count
-    from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page) w
-    join view_hours h on h.site_id = w.site_id and h.page = w.page
-    where h.day >= $3 and h.count <> h.rolled_count
-) both_of group by site_id, page, kind, day having sum(count) > 0
+    select h.page_id, h.kind, h.day, h.count - h.rolled_count from view_hours h
+    where h.page_id = any($1::bigint[]) and h.day >= $2 and h.count <> h.rolled_count
+) both_of where kind in ('view', 'click', 'conversion') group by page_id, kind, day having sum(count) > 0
 `
 
 type RecentViewDaysParams struct {
-	SiteIds []uuid.UUID
-	Pages   []string
+	PageIds []int64
 	FromDay pgtype.Date
 }
 
 type RecentViewDaysRow struct {
-	SiteID uuid.UUID
-	Page   string
+	PageID int64
 	Kind   ViewKind
 	Day    pgtype.Date
 	Count  int64
@@ -569,7 +651,7 @@ type RecentViewDaysRow struct {
 
 // Including the part of the hours that is not rolled up yet.
 func (q *Queries) RecentViewDays(ctx context.Context, arg RecentViewDaysParams) ([]RecentViewDaysRow, error) {
-	rows, err := q.db.Query(ctx, recentViewDays, arg.SiteIds, arg.Pages, arg.FromDay)
+	rows, err := q.db.Query(ctx, recentViewDays, arg.PageIds, arg.FromDay)
 	if err != nil {
 		return nil, err
 	}
@@ -578,8 +660,7 @@ func (q *Queries) RecentViewDays(ctx context.Context, arg RecentViewDaysParams) 
 	for rows.Next() {
 		var i RecentViewDaysRow
 		if err := rows.Scan(
-			&i.SiteID,
-			&i.Page,
+			&i.PageID,
 			&i.Kind,
 			&i.Day,
 			&i.Count,
@@ -595,21 +676,17 @@ func (q *Queries) RecentViewDays(ctx context.Context, arg RecentViewDaysParams) 
 }
 
 const recentViewHours = `-- name: RecentViewHours :many
-select h.site_id, h.page, h.kind, h.hour, h.day, h.count
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page) w
-join view_hours h on h.site_id = w.site_id and h.page = w.page
-where h.hour >= $3 and h.count > 0
+select h.page_id, h.kind, h.hour, h.day, h.count from view_hours h
+where h.page_id = any($1::bigint[]) and h.hour >= $2 and h.count > 0 and h.kind in ('view', 'click', 'conversion')
 `
 
 type RecentViewHoursParams struct {
-	SiteIds  []uuid.UUID
-	Pages    []string
+	PageIds  []int64
 	FromHour time.Time
 }
 
 type RecentViewHoursRow struct {
-	SiteID uuid.UUID
-	Page   string
+	PageID int64
 	Kind   ViewKind
 	Hour   time.Time
 	Day    pgtype.Date
@@ -618,7 +695,7 @@ type RecentViewHoursRow struct {
 
 // For seeding, pages of several sites.
 func (q *Queries) RecentViewHours(ctx context.Context, arg RecentViewHoursParams) ([]RecentViewHoursRow, error) {
-	rows, err := q.db.Query(ctx, recentViewHours, arg.SiteIds, arg.Pages, arg.FromHour)
+	rows, err := q.db.Query(ctx, recentViewHours, arg.PageIds, arg.FromHour)
 	if err != nil {
 		return nil, err
 	}
@@ -627,8 +704,7 @@ func (q *Queries) RecentViewHours(ctx context.Context, arg RecentViewHoursParams
 	for rows.Next() {
 		var i RecentViewHoursRow
 		if err := rows.Scan(
-			&i.SiteID,
-			&i.Page,
+			&i.PageID,
 			&i.Kind,
 			&i.Hour,
 			&i.Day,
@@ -646,17 +722,21 @@ func (q *Queries) RecentViewHours(ctx context.Context, arg RecentViewHoursParams
 
 const rollUpViewDay = `-- name: RollUpViewDay :exec
 with due as materialized (
-    select d.site_id, d.page, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
+    select d.page_id, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
     where d.day = $1::date and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
     for update skip locked
 ), noted as (
     update view_days d set rolled_count = d.rolled_count + due.n, rolled_funnel = d.rolled_funnel + due.f from due
-    where d.day = $1::date and d.site_id = due.site_id and d.page = due.page and d.kind = due.kind
+    where d.day = $1::date and d.page_id = due.page_id and d.kind = due.kind
+), noted_site as (
+    insert into site_page_months_due (site_id, month)
+    select distinct p.site_id, date_trunc('month', $1::date)::date from due join view_pages p on p.id = due.page_id order by 1
+    on conflict (site_id, month) do nothing
 )
-insert into view_months (site_id, page, kind, month, count, funnel)
-select due.site_id, due.page, due.kind, date_trunc('month', $1::date)::date, due.n, due.f from due
-order by 1, 2, 3
-on conflict (site_id, page, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel
+insert into view_months (page_id, kind, month, count, funnel)
+select due.page_id, due.kind, date_trunc('month', $1::date)::date, due.n, due.f from due
+order by 1, 2
+on conflict (page_id, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel
 `
 
 // As RollUpViewHour, from days to months.
@@ -667,17 +747,21 @@ func (q *Queries) RollUpViewDay(ctx context.Context, day pgtype.Date) error {
 
 const rollUpViewHour = `-- name: RollUpViewHour :exec
 with due as materialized (
-    select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count as n, h.funnel - h.rolled_funnel as f from view_hours h
+    select h.page_id, h.kind, h.day, h.count - h.rolled_count as n, h.funnel - h.rolled_funnel as f from view_hours h
     where h.hour = $1::timestamptz and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
     for update skip locked
 ), noted as (
     update view_hours h set rolled_count = h.rolled_count + due.n, rolled_funnel = h.rolled_funnel + due.f from due
-    where h.hour = $1::timestamptz and h.site_id = due.site_id and h.page = due.page and h.kind = due.kind
+    where h.hour = $1::timestamptz and h.page_id = due.page_id and h.kind = due.kind
 ), added as (
-    insert into view_days (site_id, page, kind, day, count, funnel)
-    select due.site_id, due.page, due.kind, due.day, due.n, due.f from due order by 1, 2, 3, 4
-    on conflict (site_id, page, kind, day) do update set count = view_days.count + excluded.count, funnel = view_days.funnel + excluded.funnel
-    returning day
+    insert into view_days (page_id, kind, day, count, funnel)
+    select due.page_id, due.kind, due.day, due.n, due.f from due order by 1, 2, 3
+    on conflict (page_id, kind, day) do update set count = view_days.count + excluded.count, funnel = view_days.funnel + excluded.funnel
+    returning page_id, day
+), noted_site as (
+    update site_days s set pages_due = true
+    from (select distinct p.site_id, added.day from added join view_pages p on p.id = added.page_id) w
+    where s.site_id = w.site_id and s.day = w.day
 )
 insert into view_days_due (day) select distinct day from added order by day
 on conflict (day) do update set touched_at = now()
@@ -710,18 +794,17 @@ func (q *Queries) SaveViewSketches(ctx context.Context, arg SaveViewSketchesPara
 }
 
 const saveViewUniques = `-- name: SaveViewUniques :exec
-insert into view_uniques (site_id, page, day, uniques, week)
-select w.site_id, w.page, w.day, max(w.n), max(w.week)
-from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::date[]) as day,
-        unnest($4::bigint[]) as n, unnest($5::bigint[]) as week) w
-group by 1, 2, 3 order by 1, 2, 3
-on conflict (site_id, page, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
+insert into view_uniques (page_id, day, uniques, week)
+select w.page_id, w.day, max(w.n), max(w.week)
+from (select unnest($1::bigint[]) as page_id, unnest($2::date[]) as day,
+        unnest($3::bigint[]) as n, unnest($4::bigint[]) as week) w
+group by 1, 2 order by 1, 2
+on conflict (page_id, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
     week = greatest(view_uniques.week, excluded.week), updated_at = now()
 `
 
 type SaveViewUniquesParams struct {
-	SiteIds []uuid.UUID
-	Pages   []string
+	PageIds []int64
 	Days    []pgtype.Date
 	Uniques []int64
 	Weeks   []int64
@@ -729,8 +812,7 @@ type SaveViewUniquesParams struct {
 
 func (q *Queries) SaveViewUniques(ctx context.Context, arg SaveViewUniquesParams) error {
 	_, err := q.db.Exec(ctx, saveViewUniques,
-		arg.SiteIds,
-		arg.Pages,
+		arg.PageIds,
 		arg.Days,
 		arg.Uniques,
 		arg.Weeks,
@@ -752,12 +834,12 @@ func (q *Queries) SkippedViewRecords(ctx context.Context, id uuid.UUID) ([]uuid.
 const viewDays = `-- name: ViewDays :many
 select kind, day, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select d.kind, d.day, d.count, d.funnel from view_days d
-    where d.site_id = $1 and d.page = $2 and d.day >= $3 and d.day < $4
+    where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and d.day >= $3 and d.day < $4
     union all
     select h.kind, h.day, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
-    where h.site_id = $1 and h.page = $2 and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+    where h.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
       and h.day >= $3 and h.day < $4
-) both_of group by kind, day order by day, kind
+) both_of where kind in ('view', 'click', 'conversion') group by kind, day order by day, kind
 `
 
 type ViewDaysParams struct {
@@ -856,7 +938,7 @@ func (q *Queries) ViewDaysOfHour(ctx context.Context, hour time.Time) ([]pgtype.
 
 const viewDimensions = `-- name: ViewDimensions :many
 select dimension, value, sum(count)::bigint as count from view_dimensions
-where site_id = $1 and page = $2 and day >= $3 and day < $4
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3 and day < $4
 group by dimension, value order by dimension, count desc, value
 `
 
@@ -927,7 +1009,7 @@ func (q *Queries) ViewErasure(ctx context.Context, arg ViewErasureParams) (ViewE
 
 const viewFiltered = `-- name: ViewFiltered :many
 select reason, sum(count)::bigint as count from view_filtered
-where site_id = $1 and page = $2 and day >= $3 and day < $4
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3 and day < $4
 group by reason order by count desc, reason
 `
 
@@ -970,7 +1052,7 @@ func (q *Queries) ViewFiltered(ctx context.Context, arg ViewFilteredParams) ([]V
 
 const viewFilteredCounts = `-- name: ViewFilteredCounts :many
 select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
-where site_id = $1 and page = $2 group by reason
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) group by reason
 union all select ''::text, 0::bigint, id from view_batches where id = any($3::uuid[])
 `
 
@@ -1010,7 +1092,7 @@ func (q *Queries) ViewFilteredCounts(ctx context.Context, arg ViewFilteredCounts
 
 const viewHours = `-- name: ViewHours :many
 select kind, hour, count, funnel from view_hours
-where site_id = $1 and page = $2 and hour >= $3 and hour < $4 order by hour, kind
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and hour >= $3 and hour < $4 and kind in ('view', 'click', 'conversion') order by hour, kind
 `
 
 type ViewHoursParams struct {
@@ -1084,16 +1166,16 @@ func (q *Queries) ViewHoursDue(ctx context.Context, batch int32) ([]time.Time, e
 const viewMonths = `-- name: ViewMonths :many
 select kind, month, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select m.kind, m.month, m.count, m.funnel from view_months m
-    where m.site_id = $1 and m.page = $2 and m.month >= $3 and m.month < $4
+    where m.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and m.month >= $3 and m.month < $4
     union all
     select d.kind, date_trunc('month', d.day)::date, d.count - d.rolled_count, d.funnel - d.rolled_funnel from view_days d
-    where d.site_id = $1 and d.page = $2 and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
+    where d.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
       and d.day >= $3 and d.day < $4
     union all
     select h.kind, date_trunc('month', h.day)::date, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
-    where h.site_id = $1 and h.page = $2 and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+    where h.page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
       and h.day >= $3 and h.day < $4
-) all_of group by kind, month order by month, kind
+) all_of where kind in ('view', 'click', 'conversion') group by kind, month order by month, kind
 `
 
 type ViewMonthsParams struct {
@@ -1179,7 +1261,7 @@ func (q *Queries) ViewPageIDs(ctx context.Context, arg ViewPageIDsParams) ([]Vie
 }
 
 const viewPageTotals = `-- name: ViewPageTotals :many
-select site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
+select id, site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
 where (site_id, page) > ($1::uuid, $2::text) order by site_id, page limit $3
 `
 
@@ -1190,6 +1272,7 @@ type ViewPageTotalsParams struct {
 }
 
 type ViewPageTotalsRow struct {
+	ID                int64
 	SiteID            uuid.UUID
 	Page              string
 	UniqueMethod      string
@@ -1214,6 +1297,7 @@ func (q *Queries) ViewPageTotals(ctx context.Context, arg ViewPageTotalsParams) 
 	for rows.Next() {
 		var i ViewPageTotalsRow
 		if err := rows.Scan(
+			&i.ID,
 			&i.SiteID,
 			&i.Page,
 			&i.UniqueMethod,
@@ -1393,7 +1477,7 @@ func (q *Queries) ViewTotals(ctx context.Context, arg ViewTotalsParams) ([]ViewT
 
 const viewUniques = `-- name: ViewUniques :many
 select day, uniques, week from view_uniques
-where site_id = $1 and page = $2 and day >= $3 and day < $4 order by day
+where page_id = (select p.id from view_pages p where p.site_id = $1 and p.page = $2) and day >= $3 and day < $4 order by day
 `
 
 type ViewUniquesParams struct {

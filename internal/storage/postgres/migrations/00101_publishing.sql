@@ -42,6 +42,21 @@ create table accounts (
 );
 create index accounts_refresh_due on accounts (refresh_due_at) where status = 'connected' and refresh_due_at is not null;
 
+-- Accounts that publish together. The slots are the group's queue: times of the
+-- week, on the wall clock of time_zone, at which it publishes one post each.
+create table account_groups (
+    id           uuid primary key,
+    workspace_id uuid not null references workspaces on delete cascade,
+    name         text not null check (name <> ''),
+    color        text not null,
+    account_ids  uuid[] not null check (cardinality(account_ids) > 0),
+    time_zone    text not null check (time_zone <> ''),            -- IANA name
+    slots        jsonb not null default '[]' check (jsonb_typeof(slots) = 'array'), -- [{"weekday": 1 (Monday) to 7, "time": "07:30"}]
+    created_at   timestamptz not null default now(),
+    updated_at   timestamptz not null default now(),
+    constraint account_groups_name unique (workspace_id, name)
+);
+
 -- Dateline's app registrations at networks and instances.
 create table network_apps (
     network       text not null,
@@ -223,6 +238,7 @@ create table scheduled_posts (
     created_at               timestamptz not null default now(),
     updated_at               timestamptz not null default now(),
     thread                   jsonb not null default '[]' check (jsonb_typeof(thread) = 'array'), -- segments after the first: [{"content", "attachment_ids"}]
+    options                  jsonb not null default '{}' check (jsonb_typeof(options) = 'object'), -- what is asked of networks besides, by network
     late_limit_minutes       int check (late_limit_minutes > 0),   -- discarded when later than this
     redriven_at              timestamptz,                          -- a user retried it; lateness counts from here
     late_noted_at            timestamptz,                          -- when the timeline recorded that it is late
@@ -239,6 +255,10 @@ create table scheduled_posts (
     approval_at              timestamptz,
     approval_note            text not null default '' check (length(approval_note) <= 2000),
     link_base                text check (link_base ~ '^https?://'), -- prefix of the short links in the sent text, equal for every attempt; null: links are not tracked
+    queue_group_id           uuid references account_groups on delete set null, -- whose queue the post has a slot of
+    -- The slot that the post occupies. It is free again as soon as the post is canceled, rejected or moved.
+    queue_slot               timestamptz generated always as (case when queue_group_id is not null
+                                 and (status not in ('draft', 'canceled') or approval = 'pending') then scheduled_time end) stored,
     check (cardinality(attachment_ids) = cardinality(attachment_urls)),
     check (thread_parent_id is null or thread_id is not null),
     constraint scheduled_posts_something check (status in ('draft', 'canceled') or content <> '' or cardinality(attachment_ids) > 0),
@@ -252,6 +272,8 @@ create index scheduled_posts_page on scheduled_posts (workspace_id, listed_at, p
 create index scheduled_posts_thread on scheduled_posts (thread_id) where thread_id is not null;
 create index scheduled_posts_parent on scheduled_posts (thread_parent_id) where thread_parent_id is not null;
 create unique index scheduled_posts_occurrence on scheduled_posts (series_id, occurrence) where series_id is not null and not withdrawn;
+-- A slot takes one post.
+create unique index scheduled_posts_slot on scheduled_posts (queue_group_id, queue_slot) where queue_slot is not null;
 -- Which posts use a file. Most posts have none and cost nothing here.
 create index scheduled_posts_attachments on scheduled_posts using gin (attachment_ids) where attachment_ids <> '{}';
 create index scheduled_posts_threads on scheduled_posts using gin (thread jsonb_path_ops) where thread <> '[]';
@@ -276,7 +298,7 @@ create table post_targets (
     sent_at       timestamptz,                                     -- when the final call was sent
     posted_at     timestamptz,                                     -- when its response arrived
     updated_at    timestamptz not null default now(),
-    override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread"}, each optional
+    override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each optional
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
     unique (post_id, account_id),
     check (status <> 'posted' or remote_id is not null)
@@ -370,5 +392,5 @@ create table workers (
 
 -- +goose Down
 drop table workers, bulk_answers, post_events, remote_posts, operations, post_targets, scheduled_posts, series_notes, series,
-    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, accounts;
+    media_uploads, media_renditions, media, media_objects, account_choices, connect_attempts, network_apps, account_groups, accounts;
 drop type operation_state, target_status, approval_state, post_status, series_note_kind, series_status, account_status;

@@ -41,9 +41,14 @@ create trigger sites_changed after insert or update or delete or truncate on sit
 
 -- Page views flushed from Redis. These tables hold no visitor data, except
 -- view_erasures while an erasure is in progress.
-create type view_kind as enum ('view', 'click', 'conversion');
+--
+-- view, click, conversion: what readers did. entry: visits that started on the
+-- page. second_view: second page loads of visits, by the page of the second.
+-- recirculation: views of other pages that were reached from the page.
+create type view_kind as enum ('view', 'click', 'conversion', 'entry', 'second_view', 'recirculation');
 
 -- Pages and their running totals, from which Redis is restored after data loss.
+-- Other tables name a page by its id.
 create table view_pages (
     id              bigint not null generated always as identity unique,
     site_id         uuid not null,
@@ -67,8 +72,7 @@ create index view_pages_sketch_due on view_pages (site_id, page) where sketch_du
 -- hold how much of a row is already in the next table. The funnel is counted
 -- with a deduplication window of its own.
 create table view_hours (
-    site_id       uuid not null,
-    page          text not null,
+    page_id       bigint not null,
     kind          view_kind not null,
     hour          timestamptz not null,
     day           date not null,                                   -- the hour's day in the site's time zone
@@ -76,31 +80,29 @@ create table view_hours (
     funnel        bigint not null,
     rolled_count  bigint not null default 0,
     rolled_funnel bigint not null default 0,
-    primary key (site_id, page, kind, hour)
+    primary key (page_id, kind, hour)
 ) partition by range (hour);
 create index view_hours_hour on view_hours (hour);
 
 create table view_days (
-    site_id       uuid not null,
-    page          text not null,
+    page_id       bigint not null,
     kind          view_kind not null,
     day           date not null,
     count         bigint not null,
     funnel        bigint not null,
     rolled_count  bigint not null default 0,
     rolled_funnel bigint not null default 0,
-    primary key (site_id, page, kind, day)
+    primary key (page_id, kind, day)
 ) partition by range (day);
 create index view_days_day on view_days (day);
 
 create table view_months (
-    site_id uuid not null,
-    page    text not null,
+    page_id bigint not null,
     kind    view_kind not null,
     month   date not null,                                         -- its first day
     count   bigint not null,
     funnel  bigint not null,
-    primary key (site_id, page, kind, month)
+    primary key (page_id, kind, month)
 ) partition by range (month);
 
 -- Hours and days that are not completely rolled up yet.
@@ -108,36 +110,107 @@ create table view_hours_due (hour timestamptz primary key, touched_at timestampt
 create table view_days_due (day date primary key, touched_at timestamptz not null default now());
 
 create table view_dimensions (
-    site_id   uuid not null,
-    page      text not null,
+    page_id   bigint not null,
     day       date not null,
     dimension text not null,                                       -- country, device, referrer
     value     text not null,
     count     bigint not null,
-    primary key (site_id, page, day, dimension, value)
+    primary key (page_id, day, dimension, value)
 ) partition by range (day);
 
 -- Hits that were not counted, by reason.
 create table view_filtered (
-    site_id uuid not null,
-    page    text not null,
+    page_id bigint not null,
     day     date not null,
     reason  text not null,
     count   bigint not null,
-    primary key (site_id, page, day, reason)
+    primary key (page_id, day, reason)
 ) partition by range (day);
 
 -- Unique visitors of a page, as last reported by Redis. A week is the seven days
 -- that end with the day.
 create table view_uniques (
-    site_id    uuid not null,
-    page       text not null,
+    page_id    bigint not null,
     day        date not null,
     uniques    bigint not null,
     week       bigint not null,
     updated_at timestamptz not null default now(),
-    primary key (site_id, page, day)
+    primary key (page_id, day)
 ) partition by range (day);
+
+-- Totals of sites, by hour and day in the site's time zone. They are added up in
+-- the transaction that applies a batch.
+create table site_hours (
+    site_id       uuid not null,
+    hour          timestamptz not null,
+    day           date not null,
+    views         bigint not null,
+    clicks        bigint not null,
+    conversions   bigint not null,
+    visits        bigint not null,
+    second_views  bigint not null,                                 -- visits with a second page load; bounces = visits - second_views
+    recirculation bigint not null,
+    day_visitors  bigint not null default 0,                       -- unique visitors of the day until the end of the hour
+    primary key (site_id, hour)
+) with (fillfactor = 80);
+
+create table site_days (
+    site_id       uuid not null,
+    day           date not null,
+    views         bigint not null,
+    clicks        bigint not null,
+    conversions   bigint not null,
+    visits        bigint not null,
+    second_views  bigint not null,
+    recirculation bigint not null,
+    visitors      bigint not null default 0,                       -- estimated from the sketch
+    sketch        bytea,                                           -- HyperLogLog of the visitors in Redis' format: visitors cannot be read from it
+    sketch_due    boolean not null default true,                   -- visitors were added since it was stored
+    pages_due     boolean not null default true,                   -- site_page_days must be computed again
+    primary key (site_id, day)
+) with (fillfactor = 80);
+alter table site_days alter column sketch set storage external;    -- does not compress
+create index site_days_sketch_due on site_days (site_id, day) where sketch_due;
+create index site_days_pages_due on site_days (site_id, day) where pages_due;
+
+-- Values of a dimension by site and day. Rare values are added to 'other'.
+create table site_dimension_days (
+    site_id   uuid not null,
+    dimension text not null,                                       -- country, device, browser, os, channel, source, campaign
+    day       date not null,
+    value     text not null,
+    views     bigint not null,                                     -- of country and device only
+    visits    bigint not null,
+    primary key (site_id, dimension, day, value)
+) with (fillfactor = 80);
+
+-- The most viewed pages of a day and of a completed month, computed from view_days
+-- and view_months. Page 0 is the sum of all other pages.
+create table site_page_days (
+    site_id       uuid not null,
+    day           date not null,
+    page_id       bigint not null,
+    views         bigint not null,
+    visitors      bigint not null,
+    entries       bigint not null,
+    recirculation bigint not null,
+    primary key (site_id, day, page_id)
+);
+create table site_page_months (
+    site_id       uuid not null,
+    month         date not null,                                   -- its first day
+    page_id       bigint not null,
+    views         bigint not null,
+    visitors      bigint not null,                                 -- sum of the days
+    entries       bigint not null,
+    recirculation bigint not null,
+    primary key (site_id, month, page_id)
+);
+create table site_page_months_due (
+    site_id uuid not null,
+    month   date not null,
+    primary key (site_id, month)
+);
 
 -- Engaged time and scroll depth of views that sent heartbeats, by page and by site
 -- and the day of the view. Both arrays are cumulative: element i of engaged counts
@@ -230,7 +303,8 @@ create index links_post on links (post_id) where post_id is not null;
 
 -- +goose Down
 drop function add_counts;
-drop table view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, view_uniques, view_filtered, view_dimensions,
+drop table view_engagement, site_engagement, links, view_erasures, view_checks, view_losses, view_batches, site_page_months_due, site_page_months,
+    site_page_days, site_dimension_days, site_days, site_hours, view_uniques, view_filtered, view_dimensions,
     view_days_due, view_hours_due, view_months, view_days, view_hours, view_pages, site_changes, sites;
 drop function site_changed;
 drop type view_kind;

@@ -1,12 +1,12 @@
 -- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
-    approval, submitted_by, submitted_at
+    status, attachment_ids, attachment_urls, thread, options, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
+    queue_group_id, approval, submitted_by, submitted_at
 ) values (
     @post_id, @workspace_id, @user_id, @content, sqlc.narg('scheduled_time'), @time_zone,
-    @status, @attachment_ids, @attachment_urls, @thread, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language, sqlc.narg('link_base'),
-    @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
+    @status, @attachment_ids, @attachment_urls, @thread, @options, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language, sqlc.narg('link_base'),
+    sqlc.narg('queue_group_id'), @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) returning *;
 
 -- name: InsertTargets :exec
@@ -85,7 +85,9 @@ update scheduled_posts p set
     attachment_ids  = coalesce(sqlc.narg('attachment_ids')::uuid[], attachment_ids),
     attachment_urls = coalesce(sqlc.narg('attachment_urls')::text[], attachment_urls),
     thread          = coalesce(sqlc.narg('thread')::jsonb, thread),
+    options         = coalesce(sqlc.narg('options')::jsonb, options),
     late_limit_minutes = case when @set_late_limit::bool then sqlc.narg('late_limit_minutes') else late_limit_minutes end,
+    queue_group_id = case when @set_queue_group::bool then sqlc.narg('queue_group_id')::uuid else queue_group_id end,
     link_base     = case when @set_link_base::bool then sqlc.narg('link_base') else link_base end,
     platform_media_ids = case when @media_changed::bool then '{}' else platform_media_ids end,
     late_noted_at = case when sqlc.narg('scheduled_time')::timestamptz is null then late_noted_at end,
@@ -115,6 +117,7 @@ update scheduled_posts set status = 'scheduled',
     approval_by = case when approval = 'none' then approval_by else sqlc.narg('approver')::uuid end,
     approval_at = case when approval = 'none' then approval_at else clock_timestamp() end,
     approval_note = '',
+    queue_group_id = case when @set_queue_group::bool then sqlc.narg('queue_group_id')::uuid else queue_group_id end,
     scheduled_time = coalesce(sqlc.narg('scheduled_time'), scheduled_time), time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
@@ -138,7 +141,7 @@ where post_id = @post_id and status in ('scheduled', 'failed');
 -- A draft was never late, and for what a person asks for now, lateness counts
 -- from now.
 update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
-    status = 'scheduled', redriven_at = clock_timestamp(),
+    status = 'scheduled', redriven_at = clock_timestamp(), queue_group_id = null,
     approval    = case when approval in ('pending', 'rejected') then 'approved' else approval end,
     approval_by = case when approval in ('pending', 'rejected') then sqlc.narg('approver')::uuid else approval_by end,
     approval_at = case when approval in ('pending', 'rejected') then clock_timestamp() else approval_at end,

@@ -87,10 +87,10 @@ order by occurrence;
 -- No row: the occurrence is a post already.
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
-    thread, late_limit_minutes, language, link_base, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
+    thread, options, late_limit_minutes, language, link_base, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
 ) values (
     @post_id, @workspace_id, @user_id, @content, @scheduled_time, @time_zone, @status, @attachment_ids, @attachment_urls,
-    @thread, sqlc.narg('late_limit_minutes'), @language, sqlc.narg('link_base'), @series_id, @occurrence, 1, @series_template_revision,
+    @thread, @options, sqlc.narg('late_limit_minutes'), @language, sqlc.narg('link_base'), @series_id, @occurrence, 1, @series_template_revision,
     @approval, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
 returning *;

@@ -12,7 +12,7 @@ select id from view_batches where id = any(@ids::uuid[]);
 -- Never a batch that Redis still has: it would be applied again.
 delete from view_batches where applied_at < now() - make_interval(secs => @older_than_seconds::float8) and not id = any(@pending::uuid[]);
 
--- name: AddViewPages :exec
+-- name: AddViewPages :many
 -- Rows are locked in a fixed order to avoid deadlocks between batches. The larger
 -- number of uniques is correct: after a loss of Redis, or in a late batch, the
 -- number is too low.
@@ -27,15 +27,16 @@ on conflict (site_id, page) do update set
     unique_method = coalesce(nullif(excluded.unique_method, ''), view_pages.unique_method), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
     conversions = view_pages.conversions + excluded.conversions, funnel_views = view_pages.funnel_views + excluded.funnel_views,
     funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_conversions = view_pages.funnel_conversions + excluded.funnel_conversions,
-    uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now();
+    uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now()
+returning id, site_id, page;
 
 -- name: AddViewHours :exec
-insert into view_hours (site_id, page, kind, hour, day, count, funnel)
-select w.site_id, w.page, w.kind::view_kind, w.hour, min(w.day), sum(w.n), sum(w.f)
-from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@kinds::text[]) as kind,
+insert into view_hours (page_id, kind, hour, day, count, funnel)
+select w.page_id, w.kind::view_kind, w.hour, min(w.day), sum(w.n), sum(w.f)
+from (select unnest(@page_ids::bigint[]) as page_id, unnest(@kinds::text[]) as kind,
         unnest(@hours::timestamptz[]) as hour, unnest(@days::date[]) as day, unnest(@counts::bigint[]) as n, unnest(@funnels::bigint[]) as f) w
-group by 1, 2, 3, 4 order by 1, 2, 3, 4
-on conflict (site_id, page, kind, hour) do update set count = view_hours.count + excluded.count, funnel = view_hours.funnel + excluded.funnel;
+group by 1, 2, 3 order by 1, 2, 3
+on conflict (page_id, kind, hour) do update set count = view_hours.count + excluded.count, funnel = view_hours.funnel + excluded.funnel;
 
 -- name: MarkViewHours :exec
 -- Locks the marker of an hour, so that a roll-up, which deletes it, runs either
@@ -44,28 +45,28 @@ insert into view_hours_due (hour) select distinct w.hour from unnest(@hours::tim
 on conflict (hour) do update set touched_at = now();
 
 -- name: AddViewDimensions :exec
-insert into view_dimensions (site_id, page, day, dimension, value, count)
-select w.site_id, w.page, w.day, w.dimension, w.value, sum(w.n)
-from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,
+insert into view_dimensions (page_id, day, dimension, value, count)
+select w.page_id, w.day, w.dimension, w.value, sum(w.n)
+from (select unnest(@page_ids::bigint[]) as page_id, unnest(@days::date[]) as day,
         unnest(@dimensions::text[]) as dimension, unnest(@values::text[]) as value, unnest(@counts::bigint[]) as n) w
-group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-on conflict (site_id, page, day, dimension, value) do update set count = view_dimensions.count + excluded.count;
+group by 1, 2, 3, 4 order by 1, 2, 3, 4
+on conflict (page_id, day, dimension, value) do update set count = view_dimensions.count + excluded.count;
 
 -- name: AddViewFiltered :exec
-insert into view_filtered (site_id, page, day, reason, count)
-select w.site_id, w.page, w.day, w.reason, sum(w.n)
-from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,
+insert into view_filtered (page_id, day, reason, count)
+select w.page_id, w.day, w.reason, sum(w.n)
+from (select unnest(@page_ids::bigint[]) as page_id, unnest(@days::date[]) as day,
         unnest(@reasons::text[]) as reason, unnest(@counts::bigint[]) as n) w
-group by 1, 2, 3, 4 order by 1, 2, 3, 4
-on conflict (site_id, page, day, reason) do update set count = view_filtered.count + excluded.count;
+group by 1, 2, 3 order by 1, 2, 3
+on conflict (page_id, day, reason) do update set count = view_filtered.count + excluded.count;
 
 -- name: SaveViewUniques :exec
-insert into view_uniques (site_id, page, day, uniques, week)
-select w.site_id, w.page, w.day, max(w.n), max(w.week)
-from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,
+insert into view_uniques (page_id, day, uniques, week)
+select w.page_id, w.day, max(w.n), max(w.week)
+from (select unnest(@page_ids::bigint[]) as page_id, unnest(@days::date[]) as day,
         unnest(@uniques::bigint[]) as n, unnest(@weeks::bigint[]) as week) w
-group by 1, 2, 3 order by 1, 2, 3
-on conflict (site_id, page, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
+group by 1, 2 order by 1, 2
+on conflict (page_id, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
     week = greatest(view_uniques.week, excluded.week), updated_at = now();
 
 -- name: ViewPages :many
@@ -79,7 +80,7 @@ join view_pages p on p.site_id = w.site_id and p.page = w.page;
 
 -- name: ViewPageTotals :many
 -- Reads all pages in chunks.
-select site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
+select id, site_id, page, unique_method, views, clicks, conversions, funnel_views, funnel_clicks, funnel_conversions, uniques, sketch from view_pages
 where (site_id, page) > (@after_site::uuid, @after_page::text) order by site_id, page limit @batch;
 
 -- name: ViewPageIDs :many
@@ -102,74 +103,68 @@ where p.site_id = w.site_id and p.page = w.page;
 
 -- name: RecentViewHours :many
 -- For seeding, pages of several sites.
-select h.site_id, h.page, h.kind, h.hour, h.day, h.count
-from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
-join view_hours h on h.site_id = w.site_id and h.page = w.page
-where h.hour >= @from_hour and h.count > 0;
+select h.page_id, h.kind, h.hour, h.day, h.count from view_hours h
+where h.page_id = any(@page_ids::bigint[]) and h.hour >= @from_hour and h.count > 0 and h.kind in ('view', 'click', 'conversion');
 
 -- name: RecentViewDays :many
 -- Including the part of the hours that is not rolled up yet.
-select site_id, page, kind, day, sum(count)::bigint as count from (
-    select d.site_id, d.page, d.kind, d.day, d.count
-    from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
-    join view_days d on d.site_id = w.site_id and d.page = w.page where d.day >= @from_day
+select page_id, kind, day, sum(count)::bigint as count from (
+    select d.page_id, d.kind, d.day, d.count from view_days d where d.page_id = any(@page_ids::bigint[]) and d.day >= @from_day
     union all
-    select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count
-    from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
-    join view_hours h on h.site_id = w.site_id and h.page = w.page
-    where h.day >= @from_day and h.count <> h.rolled_count
-) both_of group by site_id, page, kind, day having sum(count) > 0;
+    select h.page_id, h.kind, h.day, h.count - h.rolled_count from view_hours h
+    where h.page_id = any(@page_ids::bigint[]) and h.day >= @from_day and h.count <> h.rolled_count
+) both_of where kind in ('view', 'click', 'conversion') group by page_id, kind, day having sum(count) > 0;
 
 -- name: ViewHours :many
 select kind, hour, count, funnel from view_hours
-where site_id = @site_id and page = @page and hour >= @from_hour and hour < @to_hour order by hour, kind;
+where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and hour >= @from_hour and hour < @to_hour and kind in ('view', 'click', 'conversion') order by hour, kind;
 
 -- name: ViewDays :many
 -- Including the part of the hours that is not rolled up yet.
 select kind, day, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select d.kind, d.day, d.count, d.funnel from view_days d
-    where d.site_id = @site_id and d.page = @page and d.day >= @from_day and d.day < @to_day
+    where d.page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and d.day >= @from_day and d.day < @to_day
     union all
     select h.kind, h.day, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
-    where h.site_id = @site_id and h.page = @page and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+    where h.page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
       and h.day >= @from_day and h.day < @to_day
-) both_of group by kind, day order by day, kind;
+) both_of where kind in ('view', 'click', 'conversion') group by kind, day order by day, kind;
 
 -- name: ViewMonths :many
 -- Including the parts of the days and hours that are not rolled up yet.
 select kind, month, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select m.kind, m.month, m.count, m.funnel from view_months m
-    where m.site_id = @site_id and m.page = @page and m.month >= @from_month and m.month < @to_month
+    where m.page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and m.month >= @from_month and m.month < @to_month
     union all
     select d.kind, date_trunc('month', d.day)::date, d.count - d.rolled_count, d.funnel - d.rolled_funnel from view_days d
-    where d.site_id = @site_id and d.page = @page and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
+    where d.page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
       and d.day >= @from_month and d.day < @to_month
     union all
     select h.kind, date_trunc('month', h.day)::date, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
-    where h.site_id = @site_id and h.page = @page and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+    where h.page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
       and h.day >= @from_month and h.day < @to_month
-) all_of group by kind, month order by month, kind;
+) all_of where kind in ('view', 'click', 'conversion') group by kind, month order by month, kind;
 
 -- name: ViewDimensions :many
 select dimension, value, sum(count)::bigint as count from view_dimensions
-where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
+where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and day >= @from_day and day < @to_day
 group by dimension, value order by dimension, count desc, value;
 
 -- name: ViewFiltered :many
 select reason, sum(count)::bigint as count from view_filtered
-where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
+where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and day >= @from_day and day < @to_day
 group by reason order by count desc, reason;
 
 -- name: ViewFilteredCounts :many
 -- All filtered hits of a page, and which of the batches they include. One
 -- statement reads both from one snapshot.
 select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
-where site_id = @site_id and page = @page group by reason
+where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) group by reason
 union all select ''::text, 0::bigint, id from view_batches where id = any(@batches::uuid[]);
 
 -- name: ViewUniques :many
 select day, uniques, week from view_uniques
-where site_id = @site_id and page = @page and day >= @from_day and day < @to_day order by day;
+where page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and day >= @from_day and day < @to_day order by day;
 
 -- name: ViewHoursDue :many
 select hour from view_hours_due order by hour limit @batch;
@@ -181,17 +176,21 @@ delete from view_hours_due where hour = @hour;
 -- Adds the part of an hour that is not rolled up yet to the days. Rows locked by a
 -- flush are skipped: the flush marks their hour as due again.
 with due as materialized (
-    select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count as n, h.funnel - h.rolled_funnel as f from view_hours h
+    select h.page_id, h.kind, h.day, h.count - h.rolled_count as n, h.funnel - h.rolled_funnel as f from view_hours h
     where h.hour = @hour::timestamptz and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
     for update skip locked
 ), noted as (
     update view_hours h set rolled_count = h.rolled_count + due.n, rolled_funnel = h.rolled_funnel + due.f from due
-    where h.hour = @hour::timestamptz and h.site_id = due.site_id and h.page = due.page and h.kind = due.kind
+    where h.hour = @hour::timestamptz and h.page_id = due.page_id and h.kind = due.kind
 ), added as (
-    insert into view_days (site_id, page, kind, day, count, funnel)
-    select due.site_id, due.page, due.kind, due.day, due.n, due.f from due order by 1, 2, 3, 4
-    on conflict (site_id, page, kind, day) do update set count = view_days.count + excluded.count, funnel = view_days.funnel + excluded.funnel
-    returning day
+    insert into view_days (page_id, kind, day, count, funnel)
+    select due.page_id, due.kind, due.day, due.n, due.f from due order by 1, 2, 3
+    on conflict (page_id, kind, day) do update set count = view_days.count + excluded.count, funnel = view_days.funnel + excluded.funnel
+    returning page_id, day
+), noted_site as (
+    update site_days s set pages_due = true
+    from (select distinct p.site_id, added.day from added join view_pages p on p.id = added.page_id) w
+    where s.site_id = w.site_id and s.day = w.day
 )
 insert into view_days_due (day) select distinct day from added order by day
 on conflict (day) do update set touched_at = now();
@@ -209,17 +208,21 @@ delete from view_days_due where day = @day;
 -- name: RollUpViewDay :exec
 -- As RollUpViewHour, from days to months.
 with due as materialized (
-    select d.site_id, d.page, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
+    select d.page_id, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
     where d.day = @day::date and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
     for update skip locked
 ), noted as (
     update view_days d set rolled_count = d.rolled_count + due.n, rolled_funnel = d.rolled_funnel + due.f from due
-    where d.day = @day::date and d.site_id = due.site_id and d.page = due.page and d.kind = due.kind
+    where d.day = @day::date and d.page_id = due.page_id and d.kind = due.kind
+), noted_site as (
+    insert into site_page_months_due (site_id, month)
+    select distinct p.site_id, date_trunc('month', @day::date)::date from due join view_pages p on p.id = due.page_id order by 1
+    on conflict (site_id, month) do nothing
 )
-insert into view_months (site_id, page, kind, month, count, funnel)
-select due.site_id, due.page, due.kind, date_trunc('month', @day::date)::date, due.n, due.f from due
-order by 1, 2, 3
-on conflict (site_id, page, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel;
+insert into view_months (page_id, kind, month, count, funnel)
+select due.page_id, due.kind, date_trunc('month', @day::date)::date, due.n, due.f from due
+order by 1, 2
+on conflict (page_id, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel;
 
 -- name: InsertViewLoss :exec
 insert into view_losses (shard, pages) values (@shard, @pages);
@@ -261,19 +264,37 @@ select * from view_erasures where id = @id and workspace_id = @workspace_id;
 delete from view_pages where site_id = @site_id;
 
 -- name: EraseViewHours :execrows
-delete from view_hours where site_id = @site_id;
+delete from view_hours where page_id in (select p.id from view_pages p where p.site_id = @site_id);
 
 -- name: EraseViewDays :execrows
-delete from view_days where site_id = @site_id;
+delete from view_days where page_id in (select p.id from view_pages p where p.site_id = @site_id);
 
 -- name: EraseViewMonths :execrows
-delete from view_months where site_id = @site_id;
+delete from view_months where page_id in (select p.id from view_pages p where p.site_id = @site_id);
 
 -- name: EraseViewDimensions :execrows
-delete from view_dimensions where site_id = @site_id;
+delete from view_dimensions where page_id in (select p.id from view_pages p where p.site_id = @site_id);
 
 -- name: EraseViewFiltered :execrows
-delete from view_filtered where site_id = @site_id;
+delete from view_filtered where page_id in (select p.id from view_pages p where p.site_id = @site_id);
 
 -- name: EraseViewUniques :execrows
-delete from view_uniques where site_id = @site_id;
+delete from view_uniques where page_id in (select p.id from view_pages p where p.site_id = @site_id);
+
+-- name: EraseSiteHours :execrows
+delete from site_hours where site_id = @site_id;
+
+-- name: EraseSiteDays :execrows
+delete from site_days where site_id = @site_id;
+
+-- name: EraseSiteDimensionDays :execrows
+delete from site_dimension_days where site_id = @site_id;
+
+-- name: EraseSitePageDays :execrows
+delete from site_page_days where site_id = @site_id;
+
+-- name: EraseSitePageMonths :execrows
+delete from site_page_months where site_id = @site_id;
+
+-- name: EraseSitePageMonthsDue :execrows
+delete from site_page_months_due where site_id = @site_id;

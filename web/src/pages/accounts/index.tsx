@@ -16,6 +16,7 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
 import { ChooseAccounts, Connect } from './Connect'
+import { Groups } from './Groups'
 
 const route = getRouteApi('/accounts')
 
@@ -49,6 +50,7 @@ export function AccountsPage() {
           ))}
         </SimpleGrid>
       )}
+      {accounts.data && accounts.data.length > 0 && <Groups accounts={accounts.data} />}
       {opened && <Connect close={close} />}
     </Page>
   )

@@ -10,7 +10,7 @@ import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
 import { refreshPosts } from '../../lib/posts'
-import { activeSeriesQuery } from '../../lib/queries'
+import { activeSeriesQuery, groupsQuery, slotsQuery } from '../../lib/queries'
 import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { mondayOf, toInstant, toWall } from '../../lib/time'
@@ -85,7 +85,14 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
 
   // Who looks for certain posts does not look for what is none yet.
   const planned = search.status || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, from, to)
-  const events = eventsOf((posts.data ?? []).filter(wanted(search)), planned, zone, colors, t)
+  const groups = useQuery(groupsQuery).data ?? []
+  const slots = useQuery({ ...slotsQuery(from, to), enabled: groups.some((g) => g.slots.length > 0) }).data ?? []
+  // In a month, free slots would push posts out of sight: they are shown where there is room.
+  const free = !may || view === 'month' || search.status ? [] : slots.flatMap((s) => {
+    const group = groups.find((g) => g.id === s.queue_group_id)
+    return group && !s.post_id && (!search.account || group.accounts.includes(search.account)) ? [{ group, at: s.at }] : []
+  })
+  const events = eventsOf((posts.data ?? []).filter(wanted(search)), planned, free, zone, colors, t)
   // Rerendering a card ends its drag, so updates wait until the drag ends.
   const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[] }>()
   const stretch = `${view} ${date} ${zone}`
@@ -103,7 +110,11 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
       const { post } = entryOf(event)
       if (post) move.mutate({ post, when: toInstant(newStart, zone) })
     },
-    onEventClick: (e: ScheduleEventData) => setOpen(entryOf(e)),
+    onEventClick: (e: ScheduleEventData) => {
+      const entry = entryOf(e)
+      if (entry.slot) void navigate({ to: '/compose', search: { at: toWall(entry.slot.at, zone).slice(0, 16), queue: entry.slot.group.id } })
+      else setOpen(entry)
+    },
     renderEventBody: (e: ScheduleEventData) => <Body entry={entryOf(e)} zone={zone} />,
     labels: { moreLabel: (count: number) => t('calendar.more', { count }), more: t('calendar.moreWord'), noEvents: t('calendar.none'), allDay: t('calendar.allDay'), timeSlot: t('calendar.slot'), weekday: t('calendar.weekday') },
   }

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Post } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { AccountName } from '../../components/network'
 import { StatusBadge, statusOf } from '../../components/status'
+import { WhenField } from '../../components/WhenField'
 import { Time } from '../../components/Time'
 import { describeRule } from '../../lib/rule'
 import { toInstant, toWall } from '../../lib/time'
@@ -47,9 +48,9 @@ export function Peek({ post, zone, second, close, move, moving, may }: Props) {
           </Text>
         )}
         {movable && (
-          <Group align="flex-end" gap="xs">
-            <TextInput type="datetime-local" label={t('calendar.moveTo', { zone })} value={when} onChange={(e) => setWhen(e.currentTarget.value)} data-autofocus />
-            <Button variant="default" disabled={when === '' || when === now} loading={moving} onClick={() => move(toInstant(when, zone))}>
+          <Group align="flex-start" gap="xs">
+            <WhenField label={t('calendar.moveTo', { zone })} value={when} zone={zone} onChange={setWhen} autoFocus />
+            <Button variant="default" mt={25} disabled={when === '' || when === now} loading={moving} onClick={() => move(toInstant(when, zone))}>
               {t('calendar.move')}
             </Button>
           </Group>

@@ -1,10 +1,10 @@
 import { Group, Text } from '@mantine/core'
 import type { ScheduleEventData } from '@mantine/schedule'
-import { IconRepeat } from '@tabler/icons-react'
+import { IconPlus, IconRepeat } from '@tabler/icons-react'
 import dayjs from 'dayjs'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import type { Post } from '../../api/client'
+import type { Post, Schemas } from '../../api/client'
 import { NetworkIcon, networkColor } from '../../components/network'
 import { looks, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
@@ -15,7 +15,13 @@ import type { Planned } from './planned'
 const height = 30
 
 /** What an entry of the calendar is about. */
-export type Entry = { post: Post; planned?: undefined } | { planned: Planned; post?: undefined }
+export type Entry = { post: Post; planned?: undefined; slot?: undefined } | { planned: Planned; post?: undefined; slot?: undefined } | { slot: FreeSlot; post?: undefined; planned?: undefined }
+
+/** A slot of a queue that no post has. */
+export interface FreeSlot {
+  group: Schemas['AccountGroup']
+  at: string
+}
 
 export const entryOf = (e: ScheduleEventData) => e.payload as unknown as Entry
 
@@ -29,7 +35,7 @@ const stretch = (at: string | Date, zone: string) => {
   return { start, end: (end.isAfter(midnight) ? midnight : end).format('YYYY-MM-DD HH:mm:ss') }
 }
 
-export function eventsOf(posts: Post[], planned: Planned[], zone: string, colors: Colors, t: TFunction): ScheduleEventData[] {
+export function eventsOf(posts: Post[], planned: Planned[], slots: FreeSlot[], zone: string, colors: Colors, t: TFunction): ScheduleEventData[] {
   const stored = posts.flatMap((post) =>
     post.scheduled_time
       ? [{
@@ -40,7 +46,10 @@ export function eventsOf(posts: Post[], planned: Planned[], zone: string, colors
   const ahead = planned.map((p) => ({
     id: `${p.series.id} ${p.occurrence}`, title: p.series.template.content || t('post.noText'), ...stretch(p.at, zone), color: 'gray', payload: { planned: p },
   }))
-  return [...stored, ...ahead]
+  const free = slots.map((slot) => ({
+    id: `${slot.group.id} ${slot.at}`, title: t('calendar.freeSlot', { name: slot.group.name }), ...stretch(slot.at, zone), color: 'gray', payload: { slot },
+  }))
+  return [...stored, ...ahead, ...free]
 }
 
 /** One entry as it is drawn: what matters fits into a line. */
@@ -56,6 +65,20 @@ export function Body({ entry, zone }: { entry: Entry; zone: string }) {
         </Text>
         <Text span size="xs" truncate>
           {series.template.content || t('post.noText')}
+        </Text>
+      </Group>
+    )
+  }
+  if (entry.slot) {
+    const { group, at } = entry.slot
+    return (
+      <Group gap={4} wrap="nowrap" data-free-slot={group.name}>
+        <IconPlus size={13} aria-label={t('calendar.freeSlot', { name: group.name })} role="img" style={{ flexShrink: 0 }} />
+        <Text span size="xs" fw={600} style={{ flexShrink: 0 }}>
+          <Time at={at} zone={zone} look="clock" />
+        </Text>
+        <Text span size="xs" truncate>
+          {group.name}
         </Text>
       </Group>
     )

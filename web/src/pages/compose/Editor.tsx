@@ -1,4 +1,4 @@
-import { Alert, Checkbox, Chip, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
+import { Alert, Box, Button, Checkbox, Chip, ColorSwatch, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,8 +10,9 @@ import { errorText } from '../../lib/notify'
 import { useMe } from '../../lib/session'
 import { MediaTooDialog, type AddedMedia, Shared } from './Versions'
 import { contentOf, copyOf, type Draft, draftOf, isBlank, newDraft, type Part, partsOf, withMediaToo, withParts } from './draft'
+import { AccountOptions, OptionsPanel } from './options/OptionsPanel'
 import { type Count, Parts } from './Parts'
-import { TargetPreview } from './Preview'
+import { Previews } from './Preview'
 import { Schedule } from './Schedule'
 import { type Saving, useSaving } from './useSaving'
 
@@ -21,14 +22,19 @@ interface Props {
   /** Begins with a post that recurs. */
   repeat?: boolean
   accounts: Account[]
+  groups: Schemas['AccountGroup'][]
+  /** The group whose slot the post begins at. */
+  queue?: string
   created: (p: Post) => void
 }
 
-export function Editor({ post, at, repeat, accounts, created }: Props) {
+export function Editor({ post, at, repeat, accounts, groups, queue, created }: Props) {
   const { t } = useTranslation()
   const me = useMe()
+  const ofQueue = groups.find((g) => g.id === queue)
+  const [slot] = useState(() => (ofQueue && at ? { group: ofQueue.id, when: at } : undefined))
   const [draft, setDraft] = useState<Draft>(() =>
-    post ? draftOf(post) : newDraft(accounts.filter((a) => a.default && a.status === 'connected').map((a) => a.id), me.workspace.time_zone, at))
+    post ? draftOf(post) : newDraft(accounts.filter((a) => (ofQueue ? ofQueue.accounts.includes(a.id) : a.default) && a.status === 'connected').map((a) => a.id), me.workspace.time_zone, at))
   const saving = useSaving(draft, post, created)
   const [tab, setTab] = useState('all')
   const [added, setAdded] = useState<AddedMedia>()
@@ -57,7 +63,7 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="md">
-            <Targets accounts={accounts} value={draft.accounts} onChange={(ids) => setDraft((d) => ({ ...d, accounts: ids }))} />
+            <Targets accounts={accounts} groups={groups} value={draft.accounts} onChange={(ids) => setDraft((d) => ({ ...d, accounts: ids }))} />
             <Tabs value={current} onChange={(v) => setTab(v ?? 'all')} keepMounted={false}>
               <Tabs.List mb="sm">
                 <Tabs.Tab value="all">{t('compose.allNetworks')}</Tabs.Tab>
@@ -69,6 +75,9 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
               </Tabs.List>
               <Tabs.Panel value="all">
                 <Parts label={t('compose.text')} value={draft.parts} change={changeParts('all')} counts={counts} added={(part, files) => setAdded({ part, files })} />
+                <Box mt="sm">
+                  <OptionsPanel draft={draft} setDraft={setDraft} accounts={chosen} problems={preview.data?.problems ?? []} />
+                </Box>
               </Tabs.Panel>
               {chosen.map((a) => (
                 <Tabs.Panel key={a.id} value={a.id}>
@@ -78,6 +87,7 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
                       <>
                         <Shared draft={draft} id={a.id} setDraft={setDraft} />
                         <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts(a.id)} counts={counts} />
+                        <AccountOptions draft={draft} setDraft={setDraft} account={a} problems={preview.data?.problems ?? []} />
                       </>
                     ) : (
                       <Text c="dimmed" size="sm">
@@ -92,20 +102,18 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
               const trackLinks = e.currentTarget.checked
               setDraft((d) => ({ ...d, trackLinks }))
             }} />
-            <Schedule draft={draft} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} />
+            <Schedule draft={draft} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} slot={slot} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack gap="sm" component="section" aria-label={t('compose.preview')}>
+          <Stack gap="sm" component="section" aria-label={t('compose.preview')} className="dl-sticky" p={2}>
             <Title order={2} size="h4">
               {t('compose.preview')}
             </Title>
             {preview.error && <Alert color="red">{errorText(preview.error)}</Alert>}
             {isBlank(draft) && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
-            {!isBlank(draft) && preview.isPending && draft.accounts.map((id) => <Skeleton key={id} height={110} radius="md" />)}
-            {!isBlank(draft) && preview.data?.targets.map((target) => (
-              <TargetPreview key={target.account_id} target={target} parts={partsOf(draft, target.account_id)} />
-            ))}
+            {!isBlank(draft) && preview.isPending && <Skeleton height={220} radius="md" />}
+            {!isBlank(draft) && preview.data && <Previews targets={preview.data.targets} accounts={accounts} draft={seen} focus={current === 'all' ? undefined : current} />}
           </Stack>
         </Grid.Col>
       </Grid>
@@ -140,14 +148,31 @@ function SavingSign({ state, draft, error }: { state: Saving; draft: boolean; er
   )
 }
 
-function Targets({ accounts, value, onChange }: { accounts: Account[]; value: string[]; onChange: (ids: string[]) => void }) {
+function Targets({ accounts, groups, value, onChange }: { accounts: Account[]; groups: Schemas['AccountGroup'][]; value: string[]; onChange: (ids: string[]) => void }) {
   const { t } = useTranslation()
+  const ready = accounts.filter((a) => a.status === 'connected').map((a) => a.id)
+  const same = (ids: string[]) => ids.length > 0 && ids.length === value.length && ids.every((id) => value.includes(id))
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would change the layout
     <div role="group" aria-label={t('compose.accounts')}>
-      <Text size="sm" fw={600} mb={6}>
-        {t('compose.accounts')}
-      </Text>
+      <Group gap={6} mb={6}>
+        <Text size="sm" fw={600} mr="auto">
+          {t('compose.accounts')}
+        </Text>
+        {groups.map((g) => {
+          const ids = g.accounts.filter((id) => ready.includes(id))
+          return (
+            <Button key={g.id} size="compact-xs" variant={same(ids) ? 'light' : 'subtle'} color={g.color} aria-pressed={same(ids)} onClick={() => onChange(ids)} leftSection={<ColorSwatch color={`var(--mantine-color-${g.color}-6)`} size={10} withShadow={false} aria-hidden />}>
+              {g.name}
+            </Button>
+          )
+        })}
+        {ready.length > 1 && (
+          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onChange(same(ready) ? [] : ready)}>
+            {t(same(ready) ? 'compose.selectNone' : 'compose.selectAll')}
+          </Button>
+        )}
+      </Group>
       <Chip.Group multiple value={value} onChange={onChange}>
         <Group gap={6}>
           {accounts.filter((a) => a.status !== 'disconnected' || value.includes(a.id)).map((a) => (

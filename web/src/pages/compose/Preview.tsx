@@ -1,107 +1,98 @@
-import { Alert, Anchor, Box, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { Alert, Box, Group, Stack, Text, UnstyledButton } from '@mantine/core'
+import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react'
+import { memo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Schemas } from '../../api/client'
-import { AccountName } from '../../components/network'
-import { mediaQuery } from '../../lib/queries'
-import { Thumb } from './Thumb'
-import type { Part } from './draft'
+import type { Account, Schemas } from '../../api/client'
+import { AccountAvatar } from '../../components/Avatar'
+import { networkName } from '../../components/network'
+import { type Draft, partsOf } from './draft'
+import { Frame } from './frames/Frame'
 
-type Segment = Schemas['SegmentPreview']
+type Target = Schemas['TargetPreview']
 
-/** A post as people will see it at one network. */
-export function TargetPreview({ target, parts }: { target: Schemas['TargetPreview']; parts: Part[] }) {
+/** The post as people will see it, at one account at a time. */
+export const Previews = memo(function Previews({ targets, accounts, draft, focus }: { targets: Target[]; accounts: Account[]; draft: Draft; focus?: string }) {
   const { t } = useTranslation()
+  const [chosen, setChosen] = useState<string>()
+  const [followed, setFollowed] = useState(focus)
+  // Whoever writes a version for an account sees that account.
+  if (followed !== focus) {
+    setFollowed(focus)
+    setChosen(focus)
+  }
+  const tabs = useRef<HTMLDivElement>(null)
+  const target = targets.find((x) => x.account_id === chosen) ?? targets[0]
+  if (!target) return null
+  const account = (id: string) => accounts.find((a) => a.id === id)
+  const step = (by: number) => {
+    const i = (targets.indexOf(target) + by + targets.length) % targets.length
+    setChosen(targets[i]?.account_id)
+    tabs.current?.querySelectorAll<HTMLElement>('[role=tab]')[i]?.focus()
+  }
   return (
-    <Box component="article" className="dl-card" p="sm" aria-label={t('compose.previewOf', { handle: target.handle })} data-preview={target.network}>
-      <Group justify="space-between" mb={6} wrap="nowrap">
-        <AccountName network={target.network} handle={target.handle} />
-        {target.price.micro_usd > 0 && (
-          <Text size="xs" c="dimmed" title={target.price.reasons.join('\n')}>
-            {target.price.formatted}
-          </Text>
-        )}
-      </Group>
-      <Stack gap="sm">
-        {target.segments.map((s, i) => (
-          <SegmentView key={i} segment={s} attachments={parts[i]?.attachments ?? []} />
-        ))}
-      </Stack>
-    </Box>
-  )
-}
-
-function SegmentView({ segment, attachments }: { segment: Segment; attachments: string[] }) {
-  const { t } = useTranslation()
-  return (
-    <Stack gap={6}>
-      {segment.text !== '' && (
-        <Text size="sm" className="dl-text" component="div">
-          {marked(segment)}
-        </Text>
+    <Stack gap="sm">
+      {targets.length > 1 && (
+        <Group gap={6} role="tablist" aria-label={t('compose.previewSwitch')} ref={tabs}>
+          {targets.map((x) => {
+            const broken = x.segments.some((s) => s.problems.length > 0)
+            return (
+              <UnstyledButton
+                key={x.account_id}
+                role="tab"
+                id={`preview-tab-${x.account_id}`}
+                aria-controls="preview-panel"
+                aria-selected={x === target}
+                tabIndex={x === target ? 0 : -1}
+                aria-label={`${networkName(x.network)} ${x.handle}${broken ? `, ${t('compose.previewProblem')}` : ''}`}
+                title={`${networkName(x.network)} ${x.handle}`}
+                className="dl-preview-tab"
+                data-switch={x.network}
+                onClick={() => setChosen(x.account_id)}
+                onKeyDown={(e) => {
+                  if (e.key === 'ArrowRight' || e.key === 'ArrowLeft') step(e.key === 'ArrowRight' ? 1 : -1)
+                }}
+              >
+                <AccountAvatar name={account(x.account_id)?.name || x.handle} network={x.network} size={34} />
+                {broken && <IconAlertTriangle size={14} className="dl-preview-broken" aria-hidden />}
+              </UnstyledButton>
+            )
+          })}
+        </Group>
       )}
-      {segment.fold_at !== undefined && (
-        <Text size="xs" c="dimmed">
-          {t('compose.folded', { count: segment.fold_at })}
-        </Text>
-      )}
-      {attachments.length > 0 && (
-        <Box style={{ display: 'grid', gridTemplateColumns: attachments.length > 1 ? '1fr 1fr' : '1fr', gap: 4, borderRadius: 8, overflow: 'hidden' }}>
-          {attachments.slice(0, 4).map((id) => (
-            <Picture key={id} id={id} />
-          ))}
+      <Box {...(targets.length > 1 ? { role: 'tabpanel', id: 'preview-panel', 'aria-labelledby': `preview-tab-${target.account_id}` } : {})}>
+        <Box component="article" aria-label={t('compose.previewOf', { handle: target.handle })} data-preview={target.network}>
+          <Frame key={target.account_id} target={target} account={account(target.account_id)} parts={partsOf(draft, target.account_id)} when={draft.when} zone={draft.zone} />
+          <Notes target={target} />
         </Box>
-      )}
-      {segment.card && attachments.length === 0 && (
-        <Text size="xs" c="dimmed" truncate className="dl-card" p={6}>
-          {t('compose.card', { address: segment.card })}
-        </Text>
-      )}
-      {segment.notes.map((note) => (
-        <Text key={note} size="xs" c="dimmed">
-          {note}
-        </Text>
-      ))}
-      {segment.problems.map((p) => (
+      </Box>
+    </Stack>
+  )
+})
+
+/** What the network does with the post, and what it would refuse. */
+function Notes({ target }: { target: Target }) {
+  const problems = target.segments.flatMap((s) => s.problems)
+  const notes = [...new Set(target.segments.flatMap((s) => s.notes))]
+  return (
+    <Stack gap={6} mt="xs">
+      {problems.map((p) => (
         <Alert key={p.field + p.code} color="red" variant="light" p={8}>
           <Text size="sm">{p.message}</Text>
         </Alert>
       ))}
+      {notes.map((note) => (
+        <Group key={note} gap={6} wrap="nowrap" align="flex-start">
+          <IconInfoCircle size={14} aria-hidden style={{ flexShrink: 0, marginTop: 2 }} />
+          <Text size="xs" c="dimmed">
+            {note}
+          </Text>
+        </Group>
+      ))}
+      {target.price.micro_usd > 0 && (
+        <Text size="xs" c="dimmed" title={target.price.reasons.join('\n')}>
+          {target.price.formatted}
+        </Text>
+      )}
     </Stack>
   )
-}
-
-function Picture({ id }: { id: string }) {
-  const media = useQuery(mediaQuery(id)).data
-  return (
-    <Box h={120}>
-      <Thumb media={media} />
-    </Box>
-  )
-}
-
-/** Marks what can be clicked. Spans count Unicode code points, strings of JavaScript do not. */
-function marked({ text, spans }: Segment): ReactNode[] {
-  const points = Array.from(text)
-  const out: ReactNode[] = []
-  let at = 0
-  for (const { start, end, kind, target } of spans) {
-    const said = points.slice(start, end).join('')
-    out.push(points.slice(at, start).join(''))
-    out.push(
-      kind === 'link' && /^https?:\/\//i.test(target) ? (
-        <Anchor key={start} href={target} target="_blank" rel="noreferrer" inherit data-span={kind}>
-          {said}
-        </Anchor>
-      ) : (
-        <Text span c="var(--mantine-color-anchor)" key={start} data-span={kind}>
-          {said}
-        </Text>
-      ),
-    )
-    at = end
-  }
-  out.push(points.slice(at).join(''))
-  return out
 }

@@ -1,6 +1,6 @@
 import { Alert, Button, Collapse, Group, NumberInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
-import { IconCalendarCheck, IconChevronDown, IconDeviceFloppy, IconRepeat, IconRocket, IconSend, IconTrash } from '@tabler/icons-react'
+import { IconCalendarCheck, IconChevronDown, IconDeviceFloppy, IconPlaylistAdd, IconRepeat, IconRocket, IconSend, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
@@ -8,11 +8,12 @@ import { useConfirm } from '../../components/Confirm'
 import { RuleBuilder } from '../../components/RuleBuilder'
 import { useShortcuts } from '../../components/Shortcuts'
 import { Time } from '../../components/Time'
+import { WhenField } from '../../components/WhenField'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { defaultRule, type Rule, weekday } from '../../lib/rule'
 import { confirmNow } from '../../lib/posts'
 import { useMe } from '../../lib/session'
-import { toInstant } from '../../lib/time'
+import { format, toInstant } from '../../lib/time'
 import { type Draft, isAhead, isBlank } from './draft'
 import { useSend } from './useSend'
 import type { useSaving } from './useSaving'
@@ -24,14 +25,16 @@ interface Props {
   preview?: Schemas['PostPreview']
   /** Begins with a post that recurs. */
   repeat?: boolean
+  /** The slot of a queue that the post began at. */
+  slot?: { group: string; when: string }
 }
 
 /** When a post goes out, what stands against it, and the buttons that send it on its way. */
-export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
-  const { t } = useTranslation()
+export function Schedule({ draft, setDraft, saving, preview, repeat, slot: began }: Props) {
+  const { t, i18n } = useTranslation()
   const me = useMe()
   const [rule, setRule] = useState<Rule | undefined>(repeat ? firstRule(draft.when) : undefined)
-  const { send, doing } = useSend(draft, saving)
+  const { send, doing } = useSend(draft, saving, began)
   const needsApproval = me.role === 'author' && me.workspace.authors_need_approval
   const isDraft = (saving.stored?.status ?? 'draft') === 'draft'
   const ofSeries = saving.stored?.series_id !== undefined
@@ -42,6 +45,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
   const timed = ready && draft.when !== ''
   const main = !isDraft ? 'save' : rule ? 'repeat' : needsApproval ? 'submit' : 'schedule'
   const allowed = main === 'save' ? ready && saving.state !== 'clean' : main === 'repeat' ? timed : timed && !past
+  const slot = preview?.next_slot
   const [dialog, ask] = useConfirm()
   const handles = preview?.targets.map((x) => x.handle) ?? []
   const go = () => allowed && !doing && send(main, rule)
@@ -56,15 +60,13 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
         {t('compose.when')}
       </Title>
       <Group align="flex-start" gap="sm">
-        <TextInput
-          type="datetime-local"
+        <WhenField
           label={t(rule ? 'repeat.starts' : 'compose.time')}
           value={draft.when}
+          zone={draft.zone}
           error={past && !rule ? t('compose.past') : undefined}
-          onChange={(e) => {
-            const when = e.currentTarget.value
-            setDraft((d) => ({ ...d, when }))
-          }}
+          nextSlot={rule ? undefined : preview?.next_slot?.at}
+          onChange={(when) => setDraft((d) => ({ ...d, when }))}
         />
         <ZoneSelect value={draft.zone} onChange={(zone) => setDraft((d) => ({ ...d, zone }))} />
       </Group>
@@ -107,6 +109,19 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
         <Button leftSection={<Icon size={18} aria-hidden />} disabled={!allowed} loading={doing === main} onClick={go}>
           {t(main === 'save' && saving.stored?.status !== 'scheduled' ? 'compose.saveAndSend' : `compose.main.${main}`)}
         </Button>
+        {isDraft && !rule && slot && (
+          <Button
+            variant="light"
+            leftSection={<IconPlaylistAdd size={18} aria-hidden />}
+            disabled={!ready}
+            loading={doing === 'queue'}
+            onClick={() => send('queue')}
+            title={t('compose.queueOf', { name: slot.name })}
+            rightSection={<Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>{format(slot.at, i18n.language, draft.zone, { weekday: 'short', day: 'numeric', month: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}</Text>}
+          >
+            {t('compose.queue')}
+          </Button>
+        )}
         {isDraft && !needsApproval && !rule && (
           <Button variant="default" leftSection={<IconRocket size={18} aria-hidden />} disabled={!ready} loading={doing === 'now'} onClick={() => ask({ ...confirmNow(t, handles), run: () => send('now') })}>
             {t('compose.now')}

@@ -1,4 +1,5 @@
 import type { Post, Schemas } from '../../api/client'
+import type { Options } from './options/fields'
 import { toInstant, toWall, type Wall } from '../../lib/time'
 
 /** One segment of a post. */
@@ -12,6 +13,7 @@ export interface Version {
   content?: string
   attachments?: string[]
   thread?: Part[]
+  options?: Options
 }
 
 /** A post as it is being written. */
@@ -20,6 +22,8 @@ export interface Draft {
   /** What is written differently for an account, by its id. */
   versions: Record<string, Version>
   accounts: string[]
+  /** What is asked of networks besides. */
+  options: Options
   /** On a wall clock of the zone; empty: not decided. */
   when: Wall | ''
   zone: string
@@ -33,7 +37,7 @@ export interface Draft {
 export const emptyPart = (): Part => ({ content: '', attachments: [] })
 
 export function newDraft(accounts: string[], zone: string, at?: string): Draft {
-  return { parts: [emptyPart()], versions: {}, accounts, when: at ?? '', zone, trackLinks: false, dropIfLate: 0, language: '' }
+  return { parts: [emptyPart()], versions: {}, accounts, options: {}, when: at ?? '', zone, trackLinks: false, dropIfLate: 0, language: '' }
 }
 
 export function draftOf(post: Post): Draft {
@@ -43,7 +47,7 @@ export function draftOf(post: Post): Draft {
     if (override) versions[account_id] = override
   }
   return {
-    parts, versions, accounts: post.targets.map((t) => t.account_id), zone: post.time_zone, trackLinks: post.track_links ?? false,
+    parts, versions, options: post.options ?? {}, accounts: post.targets.map((t) => t.account_id), zone: post.time_zone, trackLinks: post.track_links ?? false,
     dropIfLate: post.drop_if_late_minutes ?? 0, language: post.language ?? '',
     when: post.scheduled_time ? toWall(post.scheduled_time, post.time_zone).slice(0, 16) : '',
   }
@@ -90,6 +94,7 @@ export function contentOf(d: Draft): Schemas['PreviewedPost'] {
   const chosen = Object.entries(d.versions).filter(([id]) => d.accounts.includes(id))
   return {
     ...body(d.parts),
+    options: d.options,
     overrides: Object.fromEntries(chosen),
     ...(d.accounts.length > 0 ? { accounts: d.accounts } : {}),
     track_links: d.trackLinks,

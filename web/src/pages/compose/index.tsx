@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { Empty, Failed, Waiting } from '../../components/states'
-import { accountsQuery, postQuery } from '../../lib/queries'
+import { accountsQuery, groupsQuery, postQuery } from '../../lib/queries'
 import { useAtLeast } from '../../lib/session'
 import { Editor } from './Editor'
 
@@ -15,9 +15,10 @@ const route = getRouteApi('/compose')
 /** Where posts are written: a new one, or with an id in the address one that is stored. */
 export function ComposePage() {
   const { t } = useTranslation()
-  const { id, at, repeat } = route.useSearch()
+  const { id, at, queue, repeat } = route.useSearch()
   const navigate = useNavigate()
   const accounts = useQuery(accountsQuery)
+  const groups = useQuery(groupsQuery)
   // The editor of a new post stays mounted when the post gets its id; the next new post has its own editor.
   const [own, setOwn] = useState({ id: '', key: 0 })
   const [was, setWas] = useState(id)
@@ -37,7 +38,7 @@ export function ComposePage() {
     )
   const failed = accounts.error ?? stored.error
   if (failed) return <Failed error={failed} retry={() => void accounts.refetch().then(() => stored.refetch())} />
-  if (!accounts.data || (id !== undefined && !continues && !stored.data)) return <Waiting />
+  if (!accounts.data || groups.isPending || (id !== undefined && !continues && !stored.data)) return <Waiting />
   if (accounts.data.length === 0)
     return (
       <Page title={t('compose.title')}>
@@ -57,6 +58,8 @@ export function ComposePage() {
       at={at}
       repeat={repeat}
       accounts={accounts.data}
+      groups={groups.data ?? []}
+      queue={queue}
       created={(made) => {
         setOwn((all) => ({ ...all, id: made.id }))
         void navigate({ to: '/compose', search: { id: made.id }, replace: true, resetScroll: false })

@@ -8,10 +8,10 @@ import { notifySuccess, notifyError } from '../../lib/notify'
 import { type Draft, templateOf } from './draft'
 import type { useSaving } from './useSaving'
 
-export type Deed = 'schedule' | 'repeat' | 'now' | 'submit' | 'save' | 'delete'
+export type Deed = 'schedule' | 'queue' | 'repeat' | 'now' | 'submit' | 'save' | 'delete'
 
 /** Stores what is written and sends it on its way. */
-export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>) {
+export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>, slot?: { group: string; when: string }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const client = useQueryClient()
@@ -22,7 +22,9 @@ export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>) {
       const params = { path: { id: saved.id }, header: ifMatchHeader(saved.version) }
       switch (what) {
         case 'schedule':
-          return unwrap(api.POST('/api/v1/posts/{id}/schedule', { params, body: { scheduled_time: draft.when, time_zone: draft.zone } }))
+          return unwrap(api.POST('/api/v1/posts/{id}/schedule', { params, body: { scheduled_time: draft.when, time_zone: draft.zone, ...(slot?.when === draft.when ? { queue_group_id: slot.group } : {}) } }))
+        case 'queue':
+          return unwrap(api.POST('/api/v1/posts/{id}/schedule', { params, body: { when: 'next_free' } }))
         case 'repeat':
           if (rule) await unwrap(api.POST('/api/v1/series', { params: { header: idempotencyHeader() }, body: { rule: formatRule(rule), starts: draft.when, time_zone: draft.zone, template: templateOf(draft) } }))
           return unwrap(api.DELETE('/api/v1/posts/{id}', { params })) // the draft has become the series

@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { RuleBuilder } from '../../components/RuleBuilder'
+import { WhenField } from '../../components/WhenField'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { parseRule, formatRule } from '../../lib/rule'
 import { errorText } from '../../lib/notify'
@@ -33,7 +34,7 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
       <Stack>
         <Parts label={t('compose.text')} value={parts} change={setParts} counts={[]} />
         <Group align="flex-end" gap="sm">
-          <TextInput type="datetime-local" label={t('repeat.starts')} required value={starts} onChange={(e) => setStarts(e.currentTarget.value)} />
+          <WhenField label={t('repeat.starts')} required value={starts} zone={zone} onChange={setStarts} />
           <ZoneSelect value={zone} onChange={setZone} />
         </Group>
         {rule && <RuleBuilder value={rule} onChange={setRule} starts={starts} zone={zone} />}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+
+	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/linkcard"
+)
+
+// LinkCards fetches what networks show of a linked page.
+type LinkCards interface {
+	Get(ctx context.Context, address string) (linkcard.Card, error)
+}
+
+// GetLinkCard returns the card of a page.
+func (s *Server) GetLinkCard(ctx context.Context, r spec.GetLinkCardRequestObject) (spec.GetLinkCardResponseObject, error) {
+	c, err := s.Cards.Get(ctx, r.Params.Url)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address must be a public http or https URL."})
+	}
+	out := spec.GetLinkCard200JSONResponse{Url: c.URL, Site: c.Site, Title: optional(c.Title), Description: optional(c.Description)}
+	if len(c.Image) > 0 {
+		image := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(c.Image)
+		out.Image = &image
+	}
+	return out, nil
+}

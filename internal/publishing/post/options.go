@@ -1,0 +1,48 @@
+package post
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Options are what a post asks of networks besides its text and attachments, by
+// the network's name: each value is an object whose fields the network's adapter
+// declares (network.OptionParser). They are content: a change of them is a
+// change of what is published.
+type Options map[string]json.RawMessage
+
+// Networks lists the networks that the options are for.
+func (o Options) Networks() []string { return slices.Sorted(maps.Keys(o)) }
+
+// Equal compares what the options say, not how they are written.
+func (o Options) Equal(other Options) bool {
+	return maps.EqualFunc(o.canonical(), other.canonical(), bytes.Equal)
+}
+
+// canonical sorts the fields of every object and drops networks of which nothing
+// is asked.
+func (o Options) canonical() map[string][]byte {
+	out := map[string][]byte{}
+	for name, raw := range o {
+		var value any
+		if json.Unmarshal(raw, &value) != nil {
+			out[name] = raw
+			continue
+		}
+		if sorted, err := json.Marshal(value); err == nil && string(sorted) != "{}" && string(sorted) != "null" {
+			out[name] = sorted
+		}
+	}
+	return out
+}
+
+// OptionsFor returns what the post asks of a target's network; nil: nothing.
+func (p Post) OptionsFor(t Target) json.RawMessage {
+	options := p.Options
+	if t.Override != nil && t.Override.Options != nil {
+		options = *t.Override.Options
+	}
+	return options[t.Network]
+}

@@ -1,0 +1,58 @@
+package scheduling
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dateline/internal/infra/apperr"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+// ParseOptions reads what a post asks of a network besides its text and
+// attachments; nil: nothing.
+func ParseOptions(adapter network.Network, raw json.RawMessage) (network.PostOptions, []network.Violation) {
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == "{}" {
+		return nil, nil
+	}
+	parser, ok := adapter.(network.OptionParser)
+	if !ok {
+		return nil, []network.Violation{{Field: "options", Code: "unsupported_option", Message: "Posts to " + adapter.Name() + " have no options. Remove them."}}
+	}
+	options, problems := parser.ParseOptions(raw)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	if written, err := json.Marshal(options); err == nil && string(written) == "{}" {
+		return nil, nil
+	}
+	return options, nil
+}
+
+// SegmentOptions are the options of one segment of a thread, of those of its
+// first one.
+func SegmentOptions(options network.PostOptions, segment int) network.PostOptions {
+	if options == nil || segment == 0 {
+		return options
+	}
+	return options.Following()
+}
+
+// options reads what a post asks of a target's network, and reports what of it
+// the network does not know.
+func (c *check) options(p post.Post, a account.Account, o *post.Override, adapter network.Network, add func(apperr.FieldError)) network.PostOptions {
+	if o != nil && o.Options != nil {
+		for _, name := range o.Options.Networks() {
+			if name != a.Network {
+				add(apperr.FieldError{Field: "overrides." + a.ID.String() + ".options." + name, Code: "other_network",
+					Message: fmt.Sprintf("The account %s is on %s. Remove the options for %s.", a.Handle, a.Network, name)})
+			}
+		}
+	}
+	options, problems := ParseOptions(adapter, p.OptionsFor(post.Target{Network: a.Network, Override: o}))
+	for _, found := range problems {
+		add(apperr.FieldError{Field: fieldOf(0, a, o, found.Field), Code: found.Code, Message: found.Message})
+	}
+	return options
+}

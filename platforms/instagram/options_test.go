@@ -1,0 +1,31 @@
+package instagram_test
+
+import (
+	"dateline/platforms/platformtest"
+)
+
+func optionCases() []platformtest.OptionCase {
+	return []platformtest.OptionCase{
+		{Name: "feed", Options: `{"kind":"feed"}`, Images: 1, Want: map[string]any{"media_type": nil}},
+		{Name: "carousel", Options: `{"kind":"feed","collaborators":["vnnews","@desk.hn"],"location_id":"106324046073002"}`, Images: 2,
+			Want: map[string]any{"media_type": "CAROUSEL", "collaborators": []string{"vnnews", "desk.hn"}, "location_id": "106324046073002"}},
+		{Name: "collaborators", Options: `{"collaborators":["vnnews"]}`, Images: 1, Want: map[string]any{"collaborators": []string{"vnnews"}}},
+		{Name: "four collaborators", Options: `{"collaborators":["a","b","c","d"]}`, Images: 1, Field: "options.collaborators", Code: "too_many"},
+		{Name: "collaborator with a space", Options: `{"collaborators":["vn news"]}`, Images: 1, Field: "options.collaborators[0]", Code: "invalid_option"},
+		{Name: "location", Options: `{"location_id":"106324046073002"}`, Images: 1, Want: map[string]any{"location_id": "106324046073002"}},
+		{Name: "location by name", Options: `{"location_id":"Hà Nội"}`, Images: 1, Field: "options.location_id", Code: "invalid_option"},
+		{Name: "story", Options: `{"kind":"story"}`, Images: 1, NoText: true, Want: map[string]any{"media_type": "STORIES"}},
+		{Name: "story video", Options: `{"kind":"story"}`, Video: true, NoText: true, Want: map[string]any{"media_type": "STORIES"}},
+		{Name: "story of two images", Options: `{"kind":"story"}`, Images: 2, Field: "options.kind", Code: "option_conflict"},
+		{Name: "story with collaborators", Options: `{"kind":"story","collaborators":["vnnews"]}`, Images: 1, Field: "options.collaborators", Code: "option_conflict"},
+		{Name: "story with a location", Options: `{"kind":"story","location_id":"1"}`, Images: 1, Field: "options.location_id", Code: "option_conflict"},
+		{Name: "reel", Options: `{"kind":"reel"}`, Video: true, Want: map[string]any{"media_type": "REELS", "share_to_feed": "true"}},
+		{Name: "reel that is not in the feed", Options: `{"kind":"reel","share_to_feed":false,"cover_millis":500,"collaborators":["vnnews"]}`, Video: true,
+			Want: map[string]any{"media_type": "REELS", "share_to_feed": "false", "thumb_offset": "500", "collaborators": []string{"vnnews"}}},
+		{Name: "reel of an image", Options: `{"kind":"reel"}`, Images: 1, Field: "options.kind", Code: "option_conflict"},
+		{Name: "feed video", Options: `{"kind":"feed"}`, Video: true, Field: "options.kind", Code: "option_conflict"},
+		{Name: "image that is not in the feed", Options: `{"share_to_feed":false}`, Images: 1, Field: "options.share_to_feed", Code: "option_conflict"},
+		{Name: "cover of an image", Options: `{"cover_millis":500}`, Images: 1, Field: "options.cover_millis", Code: "option_conflict"},
+		{Name: "unknown kind", Options: `{"kind":"igtv"}`, Images: 1, Field: "options.kind", Code: "invalid_option"},
+	}
+}

@@ -1,0 +1,31 @@
+package mastodon_test
+
+import (
+	"strings"
+
+	"dateline/platforms/platformtest"
+)
+
+func optionCases() []platformtest.OptionCase {
+	poll := map[string]any{"options": []string{"Có", "Không"}, "expires_in": 3600, "multiple": true, "hide_totals": true}
+	return []platformtest.OptionCase{
+		{Name: "visibility unlisted", Options: `{"visibility":"unlisted"}`, Want: map[string]any{"visibility": "unlisted"}},
+		{Name: "visibility private", Options: `{"visibility":"private"}`, Want: map[string]any{"visibility": "private"}},
+		{Name: "visibility direct", Options: `{"visibility":"direct"}`, Want: map[string]any{"visibility": "direct"}},
+		{Name: "visibility unknown", Options: `{"visibility":"friends"}`, Field: "options.visibility", Code: "invalid_option"},
+		{Name: "content warning", Options: `{"content_warning":"Hình ảnh bão lũ","sensitive":true}`, Images: 1, Want: map[string]any{"spoiler_text": "Hình ảnh bão lũ", "sensitive": true}},
+		{Name: "content warning too long", Options: `{"content_warning":"` + strings.Repeat("x", 490) + `"}`, Field: "content", Code: "too_long"},
+		{Name: "language", Options: `{"language":"vi"}`},
+		{Name: "poll", Options: `{"poll":{"choices":["Có","Không"],"duration_minutes":60,"multiple":true,"hide_totals":true}}`, Want: map[string]any{"poll": poll}},
+		{Name: "poll with an image", Options: `{"poll":{"choices":["A","B"],"duration_minutes":60}}`, Images: 1, Field: "options.poll", Code: "option_conflict"},
+		{Name: "poll of one choice", Options: `{"poll":{"choices":["A"],"duration_minutes":60}}`, Field: "options.poll.choices", Code: "choice_count"},
+		{Name: "poll of five choices", Options: `{"poll":{"choices":["A","B","C","D","E"],"duration_minutes":60}}`, Field: "options.poll.choices", Code: "choice_count"},
+		{Name: "poll with a long choice", Options: `{"poll":{"choices":["` + strings.Repeat("x", 51) + `","B"],"duration_minutes":60}}`, Field: "options.poll.choices[0]", Code: "too_long"},
+		{Name: "poll with equal choices", Options: `{"poll":{"choices":["A","A"],"duration_minutes":60}}`, Field: "options.poll.choices[1]", Code: "duplicate"},
+		{Name: "poll with an empty choice", Options: `{"poll":{"choices":["A"," "],"duration_minutes":60}}`, Field: "options.poll.choices[1]", Code: "required"},
+		{Name: "poll too short", Options: `{"poll":{"choices":["A","B"],"duration_minutes":4}}`, Field: "options.poll.duration_minutes", Code: "duration"},
+		{Name: "quote policy", Options: `{"quote_policy":"followers"}`, Want: map[string]any{"quote_approval_policy": "followers"}},
+		{Name: "quote policy of a private post", Options: `{"visibility":"private","quote_policy":"public"}`, Field: "options.quote_policy", Code: "option_conflict"},
+		{Name: "reply with options", Options: `{"visibility":"unlisted","content_warning":"CW"}`, Reply: true, Want: map[string]any{"visibility": "unlisted", "spoiler_text": "CW"}},
+	}
+}

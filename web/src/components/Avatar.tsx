@@ -1,0 +1,31 @@
+import { NetworkGlyph } from './network'
+
+const palette = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'orange'] as const
+
+/** Always the same color for the same name. */
+function colorOf(name: string): string {
+  let sum = 0
+  for (const c of name) sum = (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973
+  return palette[sum % palette.length] ?? 'blue'
+}
+
+/** One or two letters that stand for a name: of the Vietnamese, the last two words. */
+export function initials(name: string): string {
+  const words = name.replace(/^@/, '').split(/[\s._@-]+/).filter((w) => /\p{L}|\p{N}/u.test(w))
+  const letters = words.length > 1 ? [words.at(-2), words.at(-1)] : [words[0]]
+  return letters.map((w) => Array.from(w ?? '?')[0] ?? '').join('').toUpperCase()
+}
+
+/** An account's picture: letters on its own color, with the network's glyph in the corner. */
+export function AccountAvatar({ name, network, size = 32, square, glyph = true, color }: { name: string; network: string; size?: number; square?: boolean; glyph?: boolean; color?: string }) {
+  return (
+    <span className="dl-avatar" style={{ width: size, height: size, borderRadius: square ? 8 : '50%', background: `var(--mantine-color-${color ?? colorOf(name)}-8)`, fontSize: Math.round(size * 0.38) }} aria-hidden>
+      {initials(name)}
+      {glyph && (
+        <span className="dl-avatar-glyph">
+          <NetworkGlyph network={network} size={Math.max(12, Math.round(size * 0.42))} />
+        </span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,128 @@
+import './frames.css'
+import {
+  IconArrowsExchange, IconBookmark, IconDots, IconEye, IconHeart, IconMessage, IconMessageCircle, IconRepeat, IconSend, IconShare, IconShare3, IconStar, IconThumbUp, IconUpload, IconWorld,
+} from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Account, Schemas } from '../../../api/client'
+import { AccountAvatar } from '../../../components/Avatar'
+import { format, toInstant } from '../../../lib/time'
+import type { Part } from '../draft'
+import { FrameText, LinkCard, MediaGrid } from './parts'
+
+type Segment = Schemas['SegmentPreview']
+
+interface Props {
+  target: Schemas['TargetPreview']
+  account?: Account
+  parts: Part[]
+  when: string
+  zone: string
+}
+
+/** What is peculiar to a network's posts. */
+interface Look {
+  /** The picture stands left of everything, or above the text with the name. */
+  layout: 'column' | 'header' | 'bubble' | 'photo'
+  card: 'large' | 'bar' | 'overlay' | 'quote' | 'side'
+  square?: boolean
+  actions: ReactNode[]
+}
+
+const icon = (Icon: typeof IconHeart) => <Icon size={17} stroke={1.7} aria-hidden />
+const looks: Record<string, Look> = {
+  bluesky: { layout: 'column', card: 'large', actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconDots)] },
+  x: { layout: 'column', card: 'overlay', actions: [icon(IconMessageCircle), icon(IconRepeat), icon(IconHeart), icon(IconEye), icon(IconUpload)] },
+  threads: { layout: 'column', card: 'large', actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconRepeat), icon(IconSend)] },
+  mastodon: { layout: 'header', card: 'large', square: true, actions: [icon(IconMessage), icon(IconRepeat), icon(IconStar), icon(IconBookmark)] },
+  facebook: { layout: 'header', card: 'bar', actions: [icon(IconThumbUp), icon(IconMessageCircle), icon(IconShare3)] },
+  linkedin: { layout: 'header', card: 'side', actions: [icon(IconThumbUp), icon(IconMessage), icon(IconArrowsExchange), icon(IconSend)] },
+  instagram: { layout: 'photo', card: 'bar', actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconSend), icon(IconBookmark)] },
+  telegram: { layout: 'bubble', card: 'quote', actions: [] },
+  discord: { layout: 'column', card: 'quote', actions: [] },
+}
+const usual: Look = { layout: 'header', card: 'large', actions: [icon(IconHeart), icon(IconMessageCircle), icon(IconShare)] }
+
+/** A post in the frame of its network. Actions are drawn, and do nothing. */
+export function Frame({ target, account, parts, when, zone }: Props) {
+  const { t, i18n } = useTranslation()
+  const { network } = target
+  const look = looks[network] ?? usual
+  const name = account?.name || target.handle.replace(/^@/, '').split('@')[0] || target.handle
+  const handle = target.handle.startsWith('@') ? target.handle : `@${target.handle}`
+  const time = when === '' ? t('compose.justNow') : format(toInstant(when, zone), i18n.language, zone, look.layout === 'bubble' ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const avatar = <AccountAvatar name={name} network={network} size={look.layout === 'photo' ? 32 : 40} square={look.square} glyph={false} />
+  const media = (i: number) => <MediaGrid ids={parts[i]?.attachments ?? []} network={network} />
+  const card = (s: Segment, i: number) => s.card && (parts[i]?.attachments ?? []).length === 0 && <LinkCard url={s.card} look={look.card} />
+  const actions = look.actions.length > 0 && (
+    <div className="dlf-actions" aria-hidden>
+      {look.actions.map((a, i) => (
+        <span key={i}>{a}</span>
+      ))}
+    </div>
+  )
+  const head = (
+    <div className="dlf-head">
+      <strong className="dlf-name">{name}</strong>
+      {network === 'discord' ? <span className="dlf-app">{t('compose.app')}</span> : network !== 'threads' && look.layout === 'column' && <span className="dlf-handle">{handle}</span>}
+      {network === 'mastodon' && <span className="dlf-handle">{handle}</span>}
+      <span className="dlf-time">
+        {time}
+        {(network === 'facebook' || network === 'linkedin') && <IconWorld size={12} aria-hidden />}
+      </span>
+    </div>
+  )
+  return (
+    <div className="dlf" data-network={network} data-layout={look.layout}>
+      {target.segments.map((s, i) => (
+        <div className="dlf-post" key={i} data-threaded={i < target.segments.length - 1 || undefined}>
+          {look.layout === 'photo' ? (
+            <>
+              <div className="dlf-top">
+                {avatar}
+                <strong className="dlf-name">{handle.slice(1)}</strong>
+                <IconDots size={18} aria-hidden className="dlf-end" />
+              </div>
+              {media(i)}
+              {actions}
+              <FrameText segment={s} prefix={<strong>{handle.slice(1)} </strong>} />
+              <span className="dlf-time">{time}</span>
+            </>
+          ) : look.layout === 'bubble' ? (
+            <div className="dlf-bubble">
+              {media(i)}
+              <strong className="dlf-name">{name}</strong>
+              <FrameText segment={s} />
+              {card(s, i)}
+              <span className="dlf-time">
+                <IconEye size={13} aria-hidden /> {time}
+              </span>
+            </div>
+          ) : look.layout === 'column' ? (
+            <>
+              <div className="dlf-side">{avatar}</div>
+              <div className="dlf-main">
+                {head}
+                <FrameText segment={s} />
+                {media(i)}
+                {card(s, i)}
+                {actions}
+              </div>
+            </>
+          ) : (
+            <>
+              <div className="dlf-top">
+                {avatar}
+                {head}
+              </div>
+              <FrameText segment={s} />
+              {media(i)}
+              {card(s, i)}
+              {actions}
+            </>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
