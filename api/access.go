@@ -145,6 +145,7 @@ func accessTable() map[string]access {
 		"pageStats":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageSeries":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageFunnel":       {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"siteReport":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageDimensions":   {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"engagement":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"readingNow":       {least: workspace.Viewer, scope: workspace.ViewsRead},

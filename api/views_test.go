@@ -18,6 +18,7 @@ import (
 	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/audience/counter"
+	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
 	"dateline/internal/testing/enginetest"
 )
@@ -166,7 +167,7 @@ func TestIngest_IsMetered(t *testing.T) {
 	met := &meter{}
 	c := s.CountViews(io.Discard)
 	metered := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Meter: met, Log: slog.New(slog.DiscardHandler),
-		Views: &api.Views{Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
+		Views: &api.Views{Reports: &report.Reporter{Store: s.Store}, Sites: s.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Page:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") })}
 	h, err := metered.Handler()
 	s.Must(err)
