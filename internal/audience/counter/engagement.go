@@ -106,8 +106,8 @@ const (
 	viewEpochs      = 4
 )
 
-// readingWindow is how long after its last heartbeat a view counts as being read.
-const readingWindow = 75 * time.Second
+// heartbeatTTL is how long after its last heartbeat a view counts as being read.
+const heartbeatTTL = 75 * time.Second
 
 // appendViewKey appends the eight bytes under which a view in progress is
 // stored.
@@ -221,7 +221,7 @@ func (c *Counter) viewShards() []int {
 // ReadingNow returns the number of views of a site that are being read: with a
 // heartbeat in the last 75 seconds and not hidden.
 func (c *Counter) ReadingNow(ctx context.Context, site uuid.UUID) (int64, error) {
-	since := "(" + strconv.FormatInt(c.options.Now().Add(-readingWindow).Unix(), 10)
+	since := "(" + strconv.FormatInt(c.options.Now().Add(-heartbeatTTL).Unix(), 10)
 	shards := c.viewShards()
 	counts := make([]*redis.IntCmd, len(shards))
 	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {

@@ -24,7 +24,7 @@ type reading struct {
 	readers uint64
 }
 
-func newReading(t *testing.T, client redis.UniversalClient) *reading {
+func newReaders(t *testing.T, client redis.UniversalClient) *reading {
 	t.Helper()
 	r := &reading{t: t, clock: newClock(), site: newSite(t, counter.HyperLogLog)}
 	r.counter = counter.New(client, counter.Options{Shards: 4, Now: r.clock.Now})
@@ -48,8 +48,8 @@ func (r *reading) openAs(visitor uint64, page, view string) {
 	count(r.t, r.counter, counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: r.clock.Now(), View: view})
 }
 
-// beat sends a heartbeat and reports whether the view is known.
-func (r *reading) beat(page, view string, engaged time.Duration, scroll int, hidden bool) bool {
+// heartbeat sends a heartbeat and reports whether the view is known.
+func (r *reading) heartbeat(page, view string, engaged time.Duration, scroll int, hidden bool) bool {
 	r.t.Helper()
 	known := must[int](r.t)(r.counter.Heartbeats(r.t.Context(), []counter.Heartbeat{{Site: r.site, Page: page, View: view, Engaged: engaged, Scroll: scroll, Hidden: hidden, At: r.clock.Now()}}))
 	return known == 1
@@ -91,16 +91,16 @@ func (r *reading) expect(what string, got counter.EngagementDelta, views int64, 
 
 func TestHeartbeat_LargerTotalWins(t *testing.T) {
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
-		r := newReading(t, client)
+		r := newReaders(t, client)
 		r.open("/a", "v1")
 		r.open("/b", "v1")
 		r.clock.add(time.Minute)
 		for _, total := range []time.Duration{15 * time.Second, 5 * time.Second, 40 * time.Second, 40 * time.Second, 15 * time.Second} {
-			if !r.beat("/a", "v1", total, int(total.Seconds()), false) {
+			if !r.heartbeat("/a", "v1", total, int(total.Seconds()), false) {
 				t.Error("the view is not known")
 			}
 		}
-		r.beat("/b", "v1", 5*time.Second, 100, false)
+		r.heartbeat("/b", "v1", 5*time.Second, 100, false)
 		got := r.take()
 		r.expect("/a", got["/a 11-16"], 1, 40*time.Second, 1, 0, 0, 0)
 		r.expect("/b", got["/b 11-16"], 1, 5*time.Second, 1, 1, 1, 1)
@@ -108,11 +108,11 @@ func TestHeartbeat_LargerTotalWins(t *testing.T) {
 			t.Errorf("got %v, want two pages", got)
 		}
 		// After a flush, only what is new counts.
-		r.beat("/a", "v1", 40*time.Second, 40, false)
+		r.heartbeat("/a", "v1", 40*time.Second, 40, false)
 		if more := r.take(); len(more) != 0 {
 			t.Errorf("a repeated heartbeat added %v", more)
 		}
-		r.beat("/a", "v1", 58*time.Second, 80, true)
+		r.heartbeat("/a", "v1", 58*time.Second, 80, true)
 		if more := r.take()["/a 11-16"]; more.Engaged[0] != 0 || more.Scrolled != [counter.ScrollSteps]int64{0, 1, 1, 0} {
 			t.Errorf("added %+v", more)
 		}
@@ -120,34 +120,34 @@ func TestHeartbeat_LargerTotalWins(t *testing.T) {
 }
 
 func TestHeartbeat_IsLimitedToTheTimeSinceTheView(t *testing.T) {
-	r := newReading(t, enginetest.RedisClient(t, enginetest.Redis(t)))
+	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	r.open("/a", "v1")
 	r.clock.add(20 * time.Second)
-	r.beat("/a", "v1", time.Hour, 1000, false)
+	r.heartbeat("/a", "v1", time.Hour, 1000, false)
 	r.expect("after 20 s", r.take()["/a 11-16"], 1, 21*time.Second, 1, 1, 1, 1)
 	r.clock.add(40 * time.Minute)
-	r.beat("/a", "v1", time.Hour, 0, false)
+	r.heartbeat("/a", "v1", time.Hour, 0, false)
 	if got := r.take()["/a 11-16"]; got.Engaged[0] != 0 || got.Engaged[counter.EngagedBuckets-1] != 1 {
 		t.Errorf("after 40 minutes: got %+v, want the last bucket", got)
 	}
 	// Its number is forgotten after an hour.
 	r.clock.add(20 * time.Minute)
-	if r.beat("/a", "v1", time.Hour, 100, false) {
+	if r.heartbeat("/a", "v1", time.Hour, 100, false) {
 		t.Error("the view is still known after an hour")
 	}
 }
 
 func TestHeartbeat_CountsForTheDayOfTheView(t *testing.T) {
-	r := newReading(t, enginetest.RedisClient(t, enginetest.Redis(t)))
+	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	r.clock.set(time.Date(2026, 11, 16, 16, 59, 50, 0, time.UTC)) // ten seconds to midnight in Hanoi
 	r.open("/a", "v1")
 	r.clock.add(5 * time.Second)
-	r.beat("/a", "v1", 5*time.Second, 30, false)
+	r.heartbeat("/a", "v1", 5*time.Second, 30, false)
 	r.clock.add(25 * time.Second)
 	r.open("/a", "v2")
 	r.clock.add(5 * time.Second)
-	r.beat("/a", "v1", 30*time.Second, 60, false)
-	r.beat("/a", "v2", 5*time.Second, 30, false)
+	r.heartbeat("/a", "v1", 30*time.Second, 60, false)
+	r.heartbeat("/a", "v2", 5*time.Second, 30, false)
 	got := r.take()
 	r.expect("the view before midnight", got["/a 11-16"], 1, 30*time.Second, 1, 1, 0, 0)
 	r.expect("the view after midnight", got["/a 11-17"], 1, 5*time.Second, 1, 0, 0, 0)
@@ -156,52 +156,52 @@ func TestHeartbeat_CountsForTheDayOfTheView(t *testing.T) {
 // Only views that counted have engaged time, but a reader who reloads a page is
 // still reading it.
 func TestHeartbeat_OfViewsThatDidNotCount(t *testing.T) {
-	r := newReading(t, enginetest.RedisClient(t, enginetest.Redis(t)))
+	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	r.openAs(7, "/a", "v1")
 	r.openAs(7, "/a", "reloaded")
 	r.openAs(7, "/a", "v1") // sent twice
 	r.clock.add(10 * time.Second)
-	if r.beat("/a", "unknown", 10*time.Second, 50, false) || r.beat("/b", "v1", 10*time.Second, 50, false) {
+	if r.heartbeat("/a", "unknown", 10*time.Second, 50, false) || r.heartbeat("/b", "v1", 10*time.Second, 50, false) {
 		t.Error("a view is known that nobody counted")
 	}
 	if r.now() != 0 {
 		t.Errorf("%d views are being read, want 0", r.now())
 	}
-	if !r.beat("/a", "reloaded", 10*time.Second, 50, false) || r.now() != 1 {
+	if !r.heartbeat("/a", "reloaded", 10*time.Second, 50, false) || r.now() != 1 {
 		t.Errorf("the reloaded page is not being read")
 	}
 	if got := r.take(); len(got) != 0 {
 		t.Errorf("got %v, want nothing", got)
 	}
-	if !r.beat("/a", "v1", 10*time.Second, 50, false) || len(r.take()) != 1 {
+	if !r.heartbeat("/a", "v1", 10*time.Second, 50, false) || len(r.take()) != 1 {
 		t.Error("a view that was sent twice is lost")
 	}
 	// Erased views don't count anymore.
 	if err := r.counter.EraseViewsInProgress(t.Context(), r.site.ID); err != nil {
 		t.Fatal(err)
 	}
-	if r.beat("/a", "v1", 10*time.Second, 90, false) || r.now() != 0 || len(r.take()) != 0 {
+	if r.heartbeat("/a", "v1", 10*time.Second, 90, false) || r.now() != 0 || len(r.take()) != 0 {
 		t.Error("an erased view is still known")
 	}
 }
 
 func TestReadingNow_ForgetsHiddenAndSilentViews(t *testing.T) {
-	r := newReading(t, enginetest.RedisClient(t, enginetest.Redis(t)))
+	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	for i := range 20 {
 		r.open(fmt.Sprint("/", i), "v")
 	}
 	r.clock.add(5 * time.Second)
 	for i := range 20 {
-		r.beat(fmt.Sprint("/", i), "v", 5*time.Second, 0, false)
-		r.beat(fmt.Sprint("/", i), "v", 5*time.Second, 0, false)
+		r.heartbeat(fmt.Sprint("/", i), "v", 5*time.Second, 0, false)
+		r.heartbeat(fmt.Sprint("/", i), "v", 5*time.Second, 0, false)
 	}
 	if got := r.now(); got != 20 {
 		t.Errorf("%d views are being read, want 20", got)
 	}
-	r.beat("/0", "v", 6*time.Second, 0, true)
+	r.heartbeat("/0", "v", 6*time.Second, 0, true)
 	r.clock.add(70 * time.Second)
 	for i := range 5 {
-		r.beat(fmt.Sprint("/", i+1), "v", 20*time.Second, 0, false)
+		r.heartbeat(fmt.Sprint("/", i+1), "v", 20*time.Second, 0, false)
 	}
 	if got := r.now(); got != 19 {
 		t.Errorf("%d views are being read after one was hidden, want 19", got)
@@ -215,7 +215,7 @@ func TestReadingNow_ForgetsHiddenAndSilentViews(t *testing.T) {
 // Any mix of heartbeats, lost, repeated and reordered ones, adds up to each view's
 // largest total.
 func TestHeartbeat_Model(t *testing.T) {
-	r := newReading(t, enginetest.RedisClient(t, enginetest.Redis(t)))
+	r := newReaders(t, enginetest.RedisClient(t, enginetest.Redis(t)))
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
 	want, got := map[string]counter.EngagementDelta{}, map[string]counter.EngagementDelta{}
 	type view struct{ engaged, scroll int }
@@ -228,7 +228,7 @@ func TestHeartbeat_Model(t *testing.T) {
 		i := random.IntN(60)
 		name, page := fmt.Sprint("v", i), fmt.Sprint("/", i%7)
 		one := view{random.IntN(2000), random.IntN(101)}
-		r.beat(page, name, time.Duration(one.engaged)*time.Second, one.scroll, random.IntN(2) == 0)
+		r.heartbeat(page, name, time.Duration(one.engaged)*time.Second, one.scroll, random.IntN(2) == 0)
 		views[name] = view{max(one.engaged, views[name].engaged), max(one.scroll, views[name].scroll)}
 		if random.IntN(40) == 0 {
 			addEngagement(got, r.take())

@@ -62,7 +62,7 @@ func (in *Handler) handleHeartbeat(w http.ResponseWriter, r *http.Request) {
 
 // recordHeartbeat records a heartbeat within the rate limit. Others are dropped:
 // the next one has the total.
-func (in *Handler) recordHeartbeat(ctx context.Context, h hit, beat counter.Heartbeat) error {
+func (in *Handler) recordHeartbeat(ctx context.Context, h hit, total counter.Heartbeat) error {
 	v, err := in.identify(ctx, h)
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func (in *Handler) recordHeartbeat(ctx context.Context, h hit, beat counter.Hear
 	if err != nil || !within {
 		return err
 	}
-	beat.Page = in.pageName(h)
-	known, err := in.Counter.Heartbeat(ctx, beat)
+	total.Page = in.pageName(h)
+	known, err := in.Counter.Heartbeat(ctx, total)
 	if known {
 		in.Notifier.Notify(h.site.ID)
 	}

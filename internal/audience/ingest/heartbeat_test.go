@@ -22,7 +22,7 @@ func (d *fixture) readingNow(s site.Site) int64 {
 func TestHeartbeat_ReachesItsView(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.RateHits = 3 })
-	beat := func(rest string, headers ...string) answer {
+	heartbeat := func(rest string, headers ...string) answer {
 		return d.send("POST", "/v1/heartbeat", `{"site":"`+s.WriteKey+`","page":"/a",`+rest+`}`, headers...)
 	}
 	expect := func(what string, a answer, reading int64) {
@@ -34,14 +34,14 @@ func TestHeartbeat_ReachesItsView(t *testing.T) {
 	if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a","view":"v1"}`); a.StatusCode != http.StatusAccepted {
 		t.Fatalf("view: %s %s", a.Status, a.body)
 	}
-	expect("another view", beat(`"view":"v2","engaged":5000`), 0)
-	expect("a bot", beat(`"view":"v1","engaged":5000`, "User-Agent", "Googlebot/2.1"), 0)
-	expect("a reader who opted out", beat(`"view":"v1","engaged":5000`, "Sec-GPC", "1"), 0)
-	expect("the view", beat(`"type":"heartbeat","view":"v1","engaged":5000,"scroll":40,"hidden":false`, "Content-Type", "text/plain"), 1)
-	expect("a hidden page", beat(`"view":"v1","engaged":6000,"scroll":40,"hidden":true`), 0)
-	expect("above the rate limit", beat(`"view":"v1","engaged":7000`), 0)
+	expect("another view", heartbeat(`"view":"v2","engaged":5000`), 0)
+	expect("a bot", heartbeat(`"view":"v1","engaged":5000`, "User-Agent", "Googlebot/2.1"), 0)
+	expect("a reader who opted out", heartbeat(`"view":"v1","engaged":5000`, "Sec-GPC", "1"), 0)
+	expect("the view", heartbeat(`"type":"heartbeat","view":"v1","engaged":5000,"scroll":40,"hidden":false`, "Content-Type", "text/plain"), 1)
+	expect("a hidden page", heartbeat(`"view":"v1","engaged":6000,"scroll":40,"hidden":true`), 0)
+	expect("above the rate limit", heartbeat(`"view":"v1","engaged":7000`), 0)
 	for field, rest := range map[string]string{"view": `"engaged":1`, "engaged": `"view":"v1","engaged":-1`, "scroll": `"view":"v1","scroll":101`, "type": `"view":"v1","type":"view"`} {
-		d.expectProblem(field, beat(rest), http.StatusUnprocessableEntity, "invalid_request", field)
+		d.expectProblem(field, heartbeat(rest), http.StatusUnprocessableEntity, "invalid_request", field)
 	}
 }
 
