@@ -143,7 +143,7 @@ func TestTracker_MeasuresEngagedTime(t *testing.T) {
 	}
 }
 
-func TestTracker_CountsPlayingMediaAsReading(t *testing.T) {
+func TestTracker_CountsPlayingMediaAsActivity(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(virtualTime)
 	tab.Go(w.page("/video"))
