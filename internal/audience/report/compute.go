@@ -42,8 +42,15 @@ func dayOf(t time.Time) counter.Day {
 	return counter.Day(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400) //nolint:gosec // days of this era
 }
 
-func refuse(field, message string) error {
-	return apperr.InvalidFields(apperr.FieldError{Field: field, Code: "not_available", Message: message})
+// notComputable reports that a report cannot be computed from what is stored.
+func notComputable(field, message string) error {
+	return &apperr.Error{Kind: apperr.KindNotComputable, Code: "report_not_computable", Message: message,
+		Fields: []apperr.FieldError{{Field: field, Code: "not_computable", Message: message}}}
+}
+
+// CombinedFilters is the error for several filters.
+func CombinedFilters() error {
+	return notComputable("filter", "Visits are counted by one dimension at a time, without stored readers, so filters cannot be combined. Use one filter.")
 }
 
 func (q Query) validate(today counter.Day) error {
@@ -61,7 +68,7 @@ func (q Query) validate(today counter.Day) error {
 		return nil
 	}
 	if reason := q.unavailable(q.By, today); reason != "" {
-		return refuse("by", reason)
+		return notComputable("by", reason)
 	}
 	return nil
 }
