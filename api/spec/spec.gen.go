@@ -293,6 +293,27 @@ func (e ExtractionRequestedAction) Valid() bool {
 	}
 }
 
+// Defines values for FacebookOptionsKind.
+const (
+	FacebookOptionsKindPost  FacebookOptionsKind = "post"
+	FacebookOptionsKindReel  FacebookOptionsKind = "reel"
+	FacebookOptionsKindStory FacebookOptionsKind = "story"
+)
+
+// Valid indicates whether the value is a known member of the FacebookOptionsKind enum.
+func (e FacebookOptionsKind) Valid() bool {
+	switch e {
+	case FacebookOptionsKindPost:
+		return true
+	case FacebookOptionsKindReel:
+		return true
+	case FacebookOptionsKindStory:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FitnessVerdict.
 const (
 	AsIs      FitnessVerdict = "as_is"
@@ -2380,6 +2401,21 @@ type ExtractionUpdate struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// FacebookOptions Options of a post on a Facebook Page. Replies are comments and have none.
+type FacebookOptions struct {
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
+	// Kind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+	Kind *FacebookOptionsKind `json:"kind,omitempty"`
+
+	// Link The page whose card is shown, in place of the first link of the text.
+	Link *string `json:"link,omitempty"`
+}
+
+// FacebookOptionsKind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+type FacebookOptionsKind string
+
 // FeedURLs defines model for FeedURLs.
 type FeedURLs struct {
 	Json string `json:"json"`
@@ -2400,6 +2436,13 @@ type FieldProblem struct {
 	Code    string `json:"code"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
+}
+
+// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+type FirstComment struct {
+	// AfterMinutes 0: right after the post.
+	AfterMinutes *int    `json:"after_minutes,omitempty"`
+	Content      *string `json:"content,omitempty"`
 }
 
 // FitnessReason defines model for FitnessReason.
@@ -2488,6 +2531,9 @@ type InstagramOptions struct {
 	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
 	CoverMillis *int `json:"cover_millis,omitempty"`
 
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
 	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
 	Kind *InstagramOptionsKind `json:"kind,omitempty"`
 
@@ -2547,6 +2593,9 @@ type LinkList struct {
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
 	// NoReshare The post cannot be reshared.
 	NoReshare *bool `json:"no_reshare,omitempty"`
 
@@ -3335,8 +3384,9 @@ type PostPreview struct {
 
 // PostSegment defines model for PostSegment.
 type PostSegment struct {
-	Attachments []openapi_types.UUID `json:"attachments"`
-	Content     string               `json:"content"`
+	AfterMinutes *int                 `json:"after_minutes,omitempty"`
+	Attachments  []openapi_types.UUID `json:"attachments"`
+	Content      string               `json:"content"`
 }
 
 // PostStats defines model for PostStats.
@@ -3851,8 +3901,10 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	Attachments *[]string `json:"attachments,omitempty"`
-	Content     string    `json:"content"`
+	// AfterMinutes How long after the segment before it is sent. A post that waits for a segment is being published and cannot be changed. 0: at once.
+	AfterMinutes *int      `json:"after_minutes,omitempty"`
+	Attachments  *[]string `json:"attachments,omitempty"`
+	Content      string    `json:"content"`
 }
 
 // SegmentPreview defines model for SegmentPreview.
