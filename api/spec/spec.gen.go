@@ -3706,7 +3706,7 @@ type ReportPeriod struct {
 
 // ReportRow defines model for ReportRow.
 type ReportRow struct {
-	// Previous The metric in the compared period.
+	// Previous The metric in the compared period; absent if unknown, such as of a page that was not among its most viewed ones.
 	Previous *int64 `json:"previous,omitempty"`
 
 	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'

@@ -113,8 +113,11 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 		page := int64(i)
 		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
 		for _, h := range d.Hours {
-			b.hour(page, h, h.Count, 0)
 			b.sites.addHour(d.Site, h)
+			if h.Kind == counter.SecondView {
+				continue // of sites only: the page of the second view says nothing about the visit
+			}
+			b.hour(page, h, h.Count, 0)
 			counts[h.Kind] += h.Count
 			if isHitKind(h.Kind) {
 				b.hitCount += h.Count

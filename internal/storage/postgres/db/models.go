@@ -1045,7 +1045,6 @@ const (
 	ViewKindClick         ViewKind = "click"
 	ViewKindConversion    ViewKind = "conversion"
 	ViewKindEntry         ViewKind = "entry"
-	ViewKindSecondView    ViewKind = "second_view"
 	ViewKindRecirculation ViewKind = "recirculation"
 )
 
@@ -1090,7 +1089,6 @@ func (e ViewKind) Valid() bool {
 		ViewKindClick,
 		ViewKindConversion,
 		ViewKindEntry,
-		ViewKindSecondView,
 		ViewKindRecirculation:
 		return true
 	}
@@ -1103,7 +1101,6 @@ func AllViewKindValues() []ViewKind {
 		ViewKindClick,
 		ViewKindConversion,
 		ViewKindEntry,
-		ViewKindSecondView,
 		ViewKindRecirculation,
 	}
 }

@@ -43,9 +43,8 @@ create trigger sites_changed after insert or update or delete or truncate on sit
 -- view_erasures while an erasure is in progress.
 --
 -- view, click, conversion: what readers did. entry: visits that started on the
--- page. second_view: second page loads of visits, by the page of the second.
--- recirculation: views of other pages that were reached from the page.
-create type view_kind as enum ('view', 'click', 'conversion', 'entry', 'second_view', 'recirculation');
+-- page. recirculation: views of other pages that were reached from the page.
+create type view_kind as enum ('view', 'click', 'conversion', 'entry', 'recirculation');
 
 -- Pages and their running totals, from which Redis is restored after data loss.
 -- Other tables name a page by its id.
