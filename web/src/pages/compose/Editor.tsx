@@ -1,10 +1,10 @@
-import { Alert, Box, Button, Checkbox, Chip, ColorSwatch, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
+import { Alert, Badge, Box, Button, Checkbox, Chip, ColorSwatch, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, type Post, type Schemas, unwrap } from '../../api/client'
-import { AccountName, NetworkIcon } from '../../components/network'
+import { AccountName, NetworkGlyph } from '../../components/network'
 import { Page } from '../../components/Page'
 import { errorText } from '../../lib/notify'
 import { useMe } from '../../lib/session'
@@ -68,8 +68,8 @@ export function Editor({ post, at, repeat, accounts, groups, queue, created }: P
               <Tabs.List mb="sm">
                 <Tabs.Tab value="all">{t('compose.allNetworks')}</Tabs.Tab>
                 {chosen.map((a) => (
-                  <Tabs.Tab key={a.id} value={a.id} leftSection={<NetworkIcon network={a.network} size={16} />} rightSection={draft.versions[a.id] ? '•' : undefined}>
-                    {a.handle}
+                  <Tabs.Tab key={a.id} value={a.id} leftSection={<NetworkGlyph network={a.network} size={18} named />} rightSection={draft.versions[a.id] ? <Badge size="xs" variant="light" tt="none">{t('compose.customized')}</Badge> : undefined}>
+                    {a.label || a.handle}
                   </Tabs.Tab>
                 ))}
               </Tabs.List>
@@ -178,7 +178,7 @@ function Targets({ accounts, groups, value, onChange }: { accounts: Account[]; g
           {accounts.filter((a) => a.status !== 'disconnected' || value.includes(a.id)).map((a) => (
             <Chip key={a.id} value={a.id} variant="outline" radius="md">
               <Group gap={6} wrap="nowrap" component="span">
-                <AccountName network={a.network} handle={a.handle} />
+                <AccountName network={a.network} handle={a.handle} label={a.label} />
               </Group>
             </Chip>
           ))}

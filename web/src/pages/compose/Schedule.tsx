@@ -117,7 +117,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat, slot: began
             loading={doing === 'queue'}
             onClick={() => send('queue')}
             title={t('compose.queueOf', { name: slot.name })}
-            rightSection={<Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>{format(slot.at, i18n.language, draft.zone, { weekday: 'short', day: 'numeric', month: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}</Text>}
+            rightSection={<Text span size="sm" fw={400} className="dl-numbers" data-next-slot={slot.at}>{format(slot.at, i18n.language, draft.zone, { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}</Text>}
           >
             {t('compose.queue')}
           </Button>
