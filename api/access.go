@@ -144,6 +144,7 @@ func accessTable() map[string]access {
 		"pageStats":        {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageSeries":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageFunnel":       {least: workspace.Viewer, scope: workspace.ViewsRead},
+		"siteReport":       {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageDimensions":   {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"pageFiltered":     {least: workspace.Viewer, scope: workspace.ViewsRead},
 		"liveViews":        {least: workspace.Viewer, scope: workspace.ViewsRead},

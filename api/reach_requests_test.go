@@ -368,6 +368,7 @@ func reachable() map[string]reach {
 		"pageStats":        viewers(workspace.ViewsRead, onSite("page=/a&page=/b", nil)),
 		"pageSeries":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"pageFunnel":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"siteReport":       viewers(workspace.ViewsRead, onSite("from=2026-11-01&to=2026-11-07", nil)),
 		"pageDimensions":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"pageFiltered":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
 		"liveViews":        viewers(workspace.ViewsRead, onSite("page=/a", nil)),

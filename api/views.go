@@ -36,7 +36,8 @@ type Views struct {
 	Signals interface {
 		Listen(ctx context.Context, site uuid.UUID) <-chan struct{}
 	}
-	Ingest http.Handler // serves the routes below ingest.Prefix
+	Reports Reports
+	Ingest  http.Handler // serves the routes below ingest.Prefix
 
 	trending rankingCache
 }

@@ -89,8 +89,8 @@ func allowedNames() map[string]*regexp.Regexp {
 		"uses":      re(`(^Uses|_Uses)`),                                                   // the verb
 		"deep":      re(`^(ErrTooDeep|rankDeep)$`),                                         // nesting and crawl depth
 		"few":       re(`^(ErrTooFewPages|tooFew)$`),
-		"story":     re(`^[a-zA-Z]*Story[a-zA-Z]*$`),                    // of Instagram and Facebook
-		"gone":      re(`^(Gone|TestWebhook_GoneDisablesTheEndpoint)$`), // HTTP 410
+		"story":     re(`^([a-zA-Z]*Story[a-zA-Z]*|story|storyPrefix|storyVideo)$`), // of Instagram and Facebook
+		"gone":      re(`^(Gone|TestWebhook_GoneDisablesTheEndpoint)$`),             // HTTP 410
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 // TestPublishing runs the stories that need no restart on one installation.
 func TestPublishing(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()

@@ -20,6 +20,7 @@ import (
 // TestPowerCut kills the program while a post waits, and while one is being
 // sent.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()
@@ -58,6 +59,7 @@ func TestPowerCut(t *testing.T) {
 
 // TestTemporalAway schedules a post while Temporal is down.
 func TestTemporalAway(t *testing.T) {
+	t.Parallel()
 	enginetest.NeedEngines(t)
 	n := newNetwork(t)
 	port, ui := e2etest.FreePort(t), e2etest.FreePort(t)
@@ -102,6 +104,7 @@ func TestTemporalAway(t *testing.T) {
 
 // TestTemporalStoreWiped loses everything that Temporal knew.
 func TestTemporalStoreWiped(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()
@@ -121,6 +124,7 @@ func TestTemporalStoreWiped(t *testing.T) {
 // TestEngineCrash kills the engines under a running program, one after the
 // other, while a post waits.
 func TestEngineCrash(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
 	d.start()
@@ -154,6 +158,7 @@ func TestEngineCrash(t *testing.T) {
 
 // TestStopsCleanly looks for processes that outlive the program.
 func TestStopsCleanly(t *testing.T) {
+	t.Parallel()
 	d := newDateline(t)
 	d.start("--demo")
 	d.ready()

@@ -293,6 +293,27 @@ func (e ExtractionRequestedAction) Valid() bool {
 	}
 }
 
+// Defines values for FacebookOptionsKind.
+const (
+	FacebookOptionsKindPost  FacebookOptionsKind = "post"
+	FacebookOptionsKindReel  FacebookOptionsKind = "reel"
+	FacebookOptionsKindStory FacebookOptionsKind = "story"
+)
+
+// Valid indicates whether the value is a known member of the FacebookOptionsKind enum.
+func (e FacebookOptionsKind) Valid() bool {
+	switch e {
+	case FacebookOptionsKindPost:
+		return true
+	case FacebookOptionsKindReel:
+		return true
+	case FacebookOptionsKindStory:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FitnessVerdict.
 const (
 	AsIs      FitnessVerdict = "as_is"
@@ -632,6 +653,75 @@ func (e RateLimitSource) Valid() bool {
 	}
 }
 
+// Defines values for ReportTableMetric.
+const (
+	Views  ReportTableMetric = "views"
+	Visits ReportTableMetric = "visits"
+)
+
+// Valid indicates whether the value is a known member of the ReportTableMetric enum.
+func (e ReportTableMetric) Valid() bool {
+	switch e {
+	case Views:
+		return true
+	case Visits:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReportTableName.
+const (
+	ReportTableNameBrowsers   ReportTableName = "browsers"
+	ReportTableNameCampaigns  ReportTableName = "campaigns"
+	ReportTableNameChannels   ReportTableName = "channels"
+	ReportTableNameCountries  ReportTableName = "countries"
+	ReportTableNameDays       ReportTableName = "days"
+	ReportTableNameDevices    ReportTableName = "devices"
+	ReportTableNameEntryPages ReportTableName = "entry_pages"
+	ReportTableNameHours      ReportTableName = "hours"
+	ReportTableNameMonths     ReportTableName = "months"
+	ReportTableNamePages      ReportTableName = "pages"
+	ReportTableNameReferrers  ReportTableName = "referrers"
+	ReportTableNameSources    ReportTableName = "sources"
+	ReportTableNameSystems    ReportTableName = "systems"
+)
+
+// Valid indicates whether the value is a known member of the ReportTableName enum.
+func (e ReportTableName) Valid() bool {
+	switch e {
+	case ReportTableNameBrowsers:
+		return true
+	case ReportTableNameCampaigns:
+		return true
+	case ReportTableNameChannels:
+		return true
+	case ReportTableNameCountries:
+		return true
+	case ReportTableNameDays:
+		return true
+	case ReportTableNameDevices:
+		return true
+	case ReportTableNameEntryPages:
+		return true
+	case ReportTableNameHours:
+		return true
+	case ReportTableNameMonths:
+		return true
+	case ReportTableNamePages:
+		return true
+	case ReportTableNameReferrers:
+		return true
+	case ReportTableNameSources:
+		return true
+	case ReportTableNameSystems:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAuthor Role = "author"
@@ -923,6 +1013,27 @@ func (e SeriesStatus) Valid() bool {
 	case SeriesStatusEnded:
 		return true
 	case SeriesStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SiteReportGrain.
+const (
+	SiteReportGrainDays   SiteReportGrain = "days"
+	SiteReportGrainHours  SiteReportGrain = "hours"
+	SiteReportGrainMonths SiteReportGrain = "months"
+)
+
+// Valid indicates whether the value is a known member of the SiteReportGrain enum.
+func (e SiteReportGrain) Valid() bool {
+	switch e {
+	case SiteReportGrainDays:
+		return true
+	case SiteReportGrainHours:
+		return true
+	case SiteReportGrainMonths:
 		return true
 	default:
 		return false
@@ -1294,16 +1405,16 @@ func (e ListPostsParamsOrder) Valid() bool {
 
 // Defines values for ExportPostsParamsFormat.
 const (
-	Csv    ExportPostsParamsFormat = "csv"
-	Ndjson ExportPostsParamsFormat = "ndjson"
+	ExportPostsParamsFormatCsv    ExportPostsParamsFormat = "csv"
+	ExportPostsParamsFormatNdjson ExportPostsParamsFormat = "ndjson"
 )
 
 // Valid indicates whether the value is a known member of the ExportPostsParamsFormat enum.
 func (e ExportPostsParamsFormat) Valid() bool {
 	switch e {
-	case Csv:
+	case ExportPostsParamsFormatCsv:
 		return true
-	case Ndjson:
+	case ExportPostsParamsFormatNdjson:
 		return true
 	default:
 		return false
@@ -1379,6 +1490,42 @@ func (e PageSeriesParamsUnit) Valid() bool {
 	case PageSeriesParamsUnitDay:
 		return true
 	case PageSeriesParamsUnitHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SiteReportParamsCompare.
+const (
+	Previous SiteReportParamsCompare = "previous"
+	Year     SiteReportParamsCompare = "year"
+)
+
+// Valid indicates whether the value is a known member of the SiteReportParamsCompare enum.
+func (e SiteReportParamsCompare) Valid() bool {
+	switch e {
+	case Previous:
+		return true
+	case Year:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SiteReportParamsFormat.
+const (
+	SiteReportParamsFormatCsv  SiteReportParamsFormat = "csv"
+	SiteReportParamsFormatJson SiteReportParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the SiteReportParamsFormat enum.
+func (e SiteReportParamsFormat) Valid() bool {
+	switch e {
+	case SiteReportParamsFormatCsv:
+		return true
+	case SiteReportParamsFormatJson:
 		return true
 	default:
 		return false
@@ -2265,6 +2412,21 @@ type ExtractionUpdate struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// FacebookOptions Options of a post on a Facebook Page. Replies are comments and have none.
+type FacebookOptions struct {
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
+	// Kind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+	Kind *FacebookOptionsKind `json:"kind,omitempty"`
+
+	// Link The page whose card is shown, in place of the first link of the text.
+	Link *string `json:"link,omitempty"`
+}
+
+// FacebookOptionsKind Left out: a post. A reel takes one video of 3 to 90 seconds; a story one image or a video of at most 60 seconds, shows no text and disappears after a day.
+type FacebookOptionsKind string
+
 // FeedURLs defines model for FeedURLs.
 type FeedURLs struct {
 	Json string `json:"json"`
@@ -2285,6 +2447,13 @@ type FieldProblem struct {
 	Code    string `json:"code"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
+}
+
+// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+type FirstComment struct {
+	// AfterMinutes 0: right after the post.
+	AfterMinutes *int    `json:"after_minutes,omitempty"`
+	Content      *string `json:"content,omitempty"`
 }
 
 // FitnessReason defines model for FitnessReason.
@@ -2373,6 +2542,9 @@ type InstagramOptions struct {
 	// CoverMillis The moment of a reel's video that is its cover, in milliseconds.
 	CoverMillis *int `json:"cover_millis,omitempty"`
 
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
 	// Kind Left out: a reel for a single video, otherwise a feed post. A story disappears after a day and shows no text.
 	Kind *InstagramOptionsKind `json:"kind,omitempty"`
 
@@ -2432,6 +2604,9 @@ type LinkList struct {
 
 // LinkedInOptions Options of a post on LinkedIn (Posts API). Replies are comments and have none.
 type LinkedInOptions struct {
+	// FirstComment A comment on the post by its own account, as a call of its own. If it fails, the post is published all the same, and its timeline has `comment_failed`. Not with a story.
+	FirstComment *FirstComment `json:"first_comment,omitempty"`
+
 	// NoReshare The post cannot be reshared.
 	NoReshare *bool `json:"no_reshare,omitempty"`
 
@@ -3220,8 +3395,9 @@ type PostPreview struct {
 
 // PostSegment defines model for PostSegment.
 type PostSegment struct {
-	Attachments []openapi_types.UUID `json:"attachments"`
-	Content     string               `json:"content"`
+	AfterMinutes *int                 `json:"after_minutes,omitempty"`
+	Attachments  []openapi_types.UUID `json:"attachments"`
+	Content      string               `json:"content"`
 }
 
 // PostStats defines model for PostStats.
@@ -3394,6 +3570,91 @@ type Readiness struct {
 type Rejection struct {
 	// Note What is wrong with it, for its author.
 	Note string `json:"note"`
+}
+
+// ReportBucket defines model for ReportBucket.
+type ReportBucket struct {
+	// Start An hour (RFC 3339), a day (2026-11-23) or a month (2026-11).
+	Start string `json:"start"`
+
+	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+	// visitors.
+	Totals ReportTotals `json:"totals"`
+}
+
+// ReportGap defines model for ReportGap.
+type ReportGap struct {
+	By     ReportTableName `json:"by"`
+	Reason string          `json:"reason"`
+}
+
+// ReportPeriod defines model for ReportPeriod.
+type ReportPeriod struct {
+	From   openapi_types.Date `json:"from"`
+	Series []ReportBucket     `json:"series"`
+	To     openapi_types.Date `json:"to"`
+
+	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+	// visitors.
+	Totals ReportTotals `json:"totals"`
+
+	// Until The period ends here: its last day is not over, or is cut to match one that is not.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// ReportRow defines model for ReportRow.
+type ReportRow struct {
+	// Previous The metric in the compared period.
+	Previous *int64 `json:"previous,omitempty"`
+
+	// Totals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+	// visitors.
+	Totals ReportTotals `json:"totals"`
+	Value  string       `json:"value"`
+}
+
+// ReportTable defines model for ReportTable.
+type ReportTable struct {
+	By ReportTableName `json:"by"`
+
+	// Metric The number that rows are ordered by.
+	Metric ReportTableMetric `json:"metric"`
+
+	// Rest The metric of everything that is not in rows: rows and rest add up to the total.
+	Rest *int64      `json:"rest,omitempty"`
+	Rows []ReportRow `json:"rows"`
+}
+
+// ReportTableMetric The number that rows are ordered by.
+type ReportTableMetric string
+
+// ReportTableName defines model for ReportTableName.
+type ReportTableName string
+
+// ReportTotals Numbers that are not counted are absent. Visitors of several days are the sum of the days'
+// visitors.
+type ReportTotals struct {
+	// BounceRate Bounces divided by visits, 0 to 1.
+	BounceRate *float64 `json:"bounce_rate,omitempty"`
+
+	// Bounces Visits with one page load.
+	Bounces     *int64 `json:"bounces,omitempty"`
+	Clicks      *int64 `json:"clicks,omitempty"`
+	Conversions *int64 `json:"conversions,omitempty"`
+
+	// Recirculation Views of other pages of the site that were reached from its pages.
+	Recirculation *int64 `json:"recirculation,omitempty"`
+
+	// RecirculationRate Recirculation divided by views.
+	RecirculationRate *float64 `json:"recirculation_rate,omitempty"`
+	Views             *int64   `json:"views,omitempty"`
+	ViewsPerVisit     *float64 `json:"views_per_visit,omitempty"`
+
+	// Visitors Estimated, standard error 0.8%.
+	Visitors *int64 `json:"visitors,omitempty"`
+
+	// Visits Of a page: visits that started there.
+	Visits *int64 `json:"visits,omitempty"`
 }
 
 // ResourceUsage defines model for ResourceUsage.
@@ -3651,8 +3912,10 @@ type SeedUpdate struct {
 
 // Segment defines model for Segment.
 type Segment struct {
-	Attachments *[]string `json:"attachments,omitempty"`
-	Content     string    `json:"content"`
+	// AfterMinutes How long after the segment before it is sent. A post that waits for a segment is being published and cannot be changed. 0: at once.
+	AfterMinutes *int      `json:"after_minutes,omitempty"`
+	Attachments  *[]string `json:"attachments,omitempty"`
+	Content      string    `json:"content"`
 }
 
 // SegmentPreview defines model for SegmentPreview.
@@ -3909,6 +4172,26 @@ type Site struct {
 type SiteList struct {
 	Sites []Site `json:"sites"`
 }
+
+// SiteReport defines model for SiteReport.
+type SiteReport struct {
+	Compared *ReportPeriod `json:"compared,omitempty"`
+
+	// Grain Of the series.
+	Grain    SiteReportGrain `json:"grain"`
+	Period   ReportPeriod    `json:"period"`
+	Tables   []ReportTable   `json:"tables"`
+	TimeZone string          `json:"time_zone"`
+
+	// Unavailable Tables that cannot be computed with the filter.
+	Unavailable []ReportGap `json:"unavailable"`
+
+	// UpdatedAt The last flush. Later views are not included; lists of pages may be an hour older.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// SiteReportGrain Of the series.
+type SiteReportGrain string
 
 // SiteUpdate defines model for SiteUpdate.
 type SiteUpdate struct {
@@ -5298,6 +5581,34 @@ type PageStatsParams struct {
 	Page Pages `form:"page" json:"page"`
 }
 
+// SiteReportParams defines parameters for SiteReport.
+type SiteReportParams struct {
+	// From The first day.
+	From openapi_types.Date `form:"from" json:"from"`
+
+	// To The last day, included. At most 1,100 days.
+	To openapi_types.Date `form:"to" json:"to"`
+
+	// Compare `previous`: as many days directly before. `year`: 364 days before, so that weekdays match. If the last day is today, the totals of the compared period end with the same hour.
+	Compare *SiteReportParamsCompare `form:"compare,omitempty" json:"compare,omitempty"`
+	By      *ReportTableName         `form:"by,omitempty" json:"by,omitempty"`
+
+	// Filter `page:/path`, or a dimension and a value: `channel:`, `source:`, `campaign:`, `country:`, `device:`, `browser:` or `os:`.
+	Filter *[]string `form:"filter,omitempty" json:"filter,omitempty"`
+
+	// Limit Rows per table. The default is 10 in the overview and 100 with by.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Format `csv` needs by.
+	Format *SiteReportParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// SiteReportParamsCompare defines parameters for SiteReport.
+type SiteReportParamsCompare string
+
+// SiteReportParamsFormat defines parameters for SiteReport.
+type SiteReportParamsFormat string
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -5903,6 +6214,9 @@ type ServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
+	// SiteReport Reports on the readers of a site in a range of days.
+	// (GET /api/v1/sites/{id}/report)
+	SiteReport(c *gin.Context, id CountedSite, params SiteReportParams)
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
@@ -10552,6 +10866,90 @@ func (siw *ServerInterfaceWrapper) PageStats(c *gin.Context) {
 	siw.Handler.PageStats(c, id, params)
 }
 
+// SiteReport operation middleware
+func (siw *ServerInterfaceWrapper) SiteReport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SiteReportParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "compare" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "compare", c.Request.URL.Query(), &params.Compare, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter compare: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", c.Request.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter by: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "filter" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "filter", c.Request.URL.Query(), &params.Filter, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter filter: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", c.Request.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter format: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SiteReport(c, id, params)
+}
+
 // RotateSiteSecret operation middleware
 func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
 
@@ -11463,6 +11861,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/funnel", wrapper.PageFunnel)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/report", wrapper.SiteReport)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
 	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
@@ -17837,6 +18236,84 @@ func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStat
 	return err
 }
 
+type SiteReportRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params SiteReportParams
+}
+
+type SiteReportResponseObject interface {
+	VisitSiteReportResponse(w http.ResponseWriter) error
+}
+
+type SiteReport200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type SiteReport200JSONResponse struct {
+	Body    SiteReport
+	Headers SiteReport200ResponseHeaders
+}
+
+func (response SiteReport200JSONResponse) VisitSiteReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SiteReport200TextcsvResponse struct {
+	Body          io.Reader
+	Headers       SiteReport200ResponseHeaders
+	ContentLength int64
+}
+
+func (response SiteReport200TextcsvResponse) VisitSiteReportResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type SiteReportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response SiteReportdefaultApplicationProblemPlusJSONResponse) VisitSiteReportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RotateSiteSecretRequestObject struct {
 	Id SiteID `json:"id"`
 }
@@ -19535,6 +20012,9 @@ type StrictServerInterface interface {
 	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
+	// SiteReport Reports on the readers of a site in a range of days.
+	// (GET /api/v1/sites/{id}/report)
+	SiteReport(ctx context.Context, request SiteReportRequestObject) (SiteReportResponseObject, error)
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
@@ -23925,6 +24405,33 @@ func (sh *strictHandler) PageStats(ctx *gin.Context, id CountedSite, params Page
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PageStatsResponseObject); ok {
 		if err := validResponse.VisitPageStatsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SiteReport operation middleware
+func (sh *strictHandler) SiteReport(ctx *gin.Context, id CountedSite, params SiteReportParams) {
+	var request SiteReportRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SiteReport(ctx, request.(SiteReportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SiteReport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SiteReportResponseObject); ok {
+		if err := validResponse.VisitSiteReportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -32,6 +32,7 @@ const faster = 60
 // for, in a real installation, and sees a real Prometheus raise the alert. While
 // all is well none is raised.
 func TestEveryAlertIsFiredByItsCause(t *testing.T) {
+	t.Parallel()
 	p := startPrometheus(t, true, faster)
 	n := openNewsroom(t)
 	api := n.api()

@@ -118,6 +118,7 @@ func (c *collector) logsOf(trace string) (texts []string) {
 // call of the network, what is logged on the way bears its id, here and where
 // logs are sent, and no secret is in any of it.
 func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
+	t.Parallel()
 	c := &collector{spans: map[string]*tracev1.Span{}}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)

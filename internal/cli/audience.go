@@ -11,6 +11,7 @@ import (
 	"dateline/internal/audience/dimensions"
 	"dateline/internal/audience/flush"
 	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/report"
 	"dateline/internal/audience/site"
 	"dateline/internal/audience/visitor"
 	"dateline/internal/notify/pubsub"
@@ -91,7 +92,7 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a site was changed, but could not be reloaded yet", "error", err)
 		}
 	}
-	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}}, Signals: c.signals, Ingest: c.ingest}
+	return &api.Views{Reports: &report.Reporter{Store: p.store}, Sites: &site.Service{Store: p.store, Sealer: p.sealer, OnChange: refresh}, Counts: flush.Counts{Counter: p.counter, FilteredReader: flush.FilteredReader{Counter: p.counter, Store: p.store}}, Signals: c.signals, Ingest: c.ingest}
 }
 
 // viewsActivities returns the activities of view counting, or nil if it is off.

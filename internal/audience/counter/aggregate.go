@@ -230,7 +230,8 @@ func (c *Counter) aggregateArgs(number int64, summary string) ([]any, error) {
 				hour = max(hour, h.quarters)
 			}
 		}
-		args = append(args, site, currentHour(now, hour), n)
+		args = append(args, site, currentHour(now, hour))
+		args = append(appendSiteVisitors(args, all.list[:n]), n)
 		for _, change := range all.list[:n] {
 			args = change.appendArgs(args)
 		}
@@ -254,6 +255,9 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	reasons := []any{0}
 	for _, h := range c.hours {
 		k := kindFor(h.kind)
+		if k.code() < 0 {
+			continue
+		}
 		fields.add(hourField(h.quarters, k), h.count)
 		fields.add(dayField(h.day, k), h.count)
 		fields.add("f"+string(h.kind), h.funnel)
@@ -262,10 +266,11 @@ func (c *pageSummary) appendArgs(args []any) []any {
 		}
 	}
 	for _, v := range c.boundedValues() {
-		switch v.letter {
-		case filtered:
+		switch {
+		case isVisitLetter(v.letter): // of the site only
+		case v.letter == filtered:
 			reasons = append(reasons, v.value, v.count)
-		case deviceLetter: // stored as one letter
+		case v.letter == deviceLetter: // stored as one letter
 			fields.add(string(deviceLetter)+v.value[:1], v.count)
 		default:
 			fields.add(string(v.letter)+v.value, v.count)
@@ -280,13 +285,13 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	for _, day := range days {
 		args = append(args, day)
 	}
-	args = append(args, len(c.dayVisitors))
-	for _, s := range c.dayVisitors {
-		visitors := make([]byte, 0, 8*len(s.visitors))
-		for _, v := range s.visitors {
-			visitors = binary.BigEndian.AppendUint64(visitors, v)
-		}
-		args = append(args, int64(s.day), visitors)
+	pageVisitors := c.dayVisitors
+	if c.method != HyperLogLog.letter() { // count.lua stores them
+		pageVisitors = nil
+	}
+	args = append(args, len(pageVisitors))
+	for _, s := range pageVisitors {
+		args = append(args, int64(s.day), appendVisitors(nil, s.visitors))
 	}
 	args = append(args, len(fields))
 	for _, f := range fields {
@@ -300,6 +305,31 @@ func (c *pageSummary) appendArgs(args []any) []any {
 		args = append(args, m.minute, m.last, m.views)
 	}
 	return append(args, reasons...)
+}
+
+func appendVisitors(b []byte, visitors []uint64) []byte {
+	b = slices.Grow(b, 8*len(visitors))
+	for _, v := range visitors {
+		b = binary.BigEndian.AppendUint64(b, v)
+	}
+	return b
+}
+
+// appendSiteVisitors appends the number of days, and each day's visitors on any
+// of the pages, once each.
+func appendSiteVisitors(args []any, pages []*pageSummary) []any {
+	byDay := map[Day][]uint64{}
+	for _, page := range pages {
+		for _, s := range page.dayVisitors {
+			byDay[s.day] = append(byDay[s.day], s.visitors...)
+		}
+	}
+	args = append(args, len(byDay))
+	for day, visitors := range byDay {
+		slices.Sort(visitors)
+		args = append(args, int64(day), appendVisitors(nil, slices.Compact(visitors)))
+	}
+	return args
 }
 
 // boundedValues returns the dimension values, with the rarest referrers merged

@@ -5,7 +5,9 @@
 -- ARGV: the expected number of the shard's last change, the current time, the
 -- half-lives of the fast and the slow ranking, the maximum number of pages per
 -- ranking, the maximum number of referrers and of reasons per page. Then sites:
---   the site's key, the start of an hour on its clock (in quarters), number of pages
+--   the site's key, the start of an hour on its clock (in quarters)
+--   n, n times: a day, its visitors (8 bytes each)
+--   number of pages
 -- and their pages:
 --   the page's key, the letter of its unique counting method,
 --   n, n times: a day with views, ascending
@@ -144,10 +146,27 @@ local function addFiltered(page, from, to)
   call('HSET', tag .. 'filtered', page, cjson.encode(reasons))
 end
 
+-- addVisitors adds visitors of 8 bytes each to a HyperLogLog.
+local function addVisitors(sketch, all)
+  for from = 1, #all, 4000 do -- unpack is limited to some thousand values
+    local visitors = {}
+    for at = from, math.min(from + 3999, #all), 8 do visitors[#visitors + 1] = string.sub(all, at, at + 7) end
+    call('PFADD', sketch, unpack(visitors))
+  end
+end
+
 local i, last = 8, #ARGV
 while i <= last do
-  local site, quarters, pages = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  local site, quarters, siteDays = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   i = i + 3
+  for _ = 1, siteDays do
+    local sketch = site .. ';' .. ARGV[i] .. 'V'
+    addVisitors(sketch, ARGV[i + 1])
+    call('EXPIRE', sketch, 9 * aDay)
+    i = i + 2
+  end
+  local pages = tonumber(ARGV[i])
+  i = i + 1
   local meta, nowKey, slowKey, riseKey = site .. ';meta', site .. ';now', site .. ';slow', site .. ';rise'
   local hourKey, dayKey = site .. ';hour', site .. ';day'
   local known = call('HMGET', meta, 'f', 's', 'm')
@@ -168,12 +187,7 @@ while i <= last do
     local days, at = tonumber(ARGV[i - 1]), i
     i = i + days + 1
     for _ = 1, tonumber(ARGV[i - 1]) do
-      local sketch, all = page .. ':' .. ARGV[i] .. 'dH', ARGV[i + 1]
-      for from = 1, #all, 4000 do -- unpack is limited to some thousand values
-        local visitors = {}
-        for at = from, math.min(from + 3999, #all), 8 do visitors[#visitors + 1] = string.sub(all, at, at + 7) end
-        call('PFADD', sketch, unpack(visitors))
-      end
+      addVisitors(page .. ':' .. ARGV[i] .. 'dH', ARGV[i + 1])
       i = i + 2
     end
     local fields = tonumber(ARGV[i])

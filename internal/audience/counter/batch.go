@@ -28,6 +28,7 @@ type Delta struct {
 	Hours        []HourDelta
 	Funnel       []HourDelta // hits that were funnel steps
 	Dimensions   []DimensionDelta
+	Visits       []DimensionDelta // of the visits that started on the page, for the site
 	Filtered     []FilteredDelta
 	// Uniques are absolute numbers, not increments. Postgres stores the maximum.
 	Uniques []DayUniques
@@ -48,17 +49,23 @@ type Day int32
 // Time returns midnight UTC of the day, as databases store dates.
 func (d Day) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
 
-// The dimensions.
+// The dimensions. Pages have the first three, visits all but Referrer.
 const (
 	Country  = "country"
 	Device   = "device"
 	Referrer = "referrer"
+	Browser  = "browser"
+	OS       = "os"
+	Channel  = "channel"
+	Source   = "source"
+	Campaign = "campaign"
 )
 
-// DimensionDelta is the increment of a dimension value's views on a day.
+// DimensionDelta is the increment of a dimension value's views, or visits, on a
+// day.
 type DimensionDelta struct {
 	Day       Day
-	Dimension string // Country, Device, Referrer
+	Dimension string
 	Value     string
 	Count     int64
 }
@@ -231,6 +238,10 @@ func (c *pageSummary) delta() (Delta, error) {
 			d.Filtered = append(d.Filtered, FilteredDelta{v.day, v.value, v.count})
 			continue
 		}
+		if isVisitLetter(v.letter) {
+			d.Visits = append(d.Visits, DimensionDelta{v.day, dimensionOf(v.letter), v.value, v.count})
+			continue
+		}
 		d.Dimensions = append(d.Dimensions, DimensionDelta{v.day, dimensionOf(v.letter), v.value, v.count})
 	}
 	return d, nil
@@ -238,10 +249,20 @@ func (c *pageSummary) delta() (Delta, error) {
 
 func dimensionOf(letter byte) string {
 	switch letter {
-	case countryLetter:
+	case countryLetter, visitCountryLetter:
 		return Country
-	case deviceLetter:
+	case deviceLetter, visitDeviceLetter:
 		return Device
+	case visitBrowserLetter:
+		return Browser
+	case visitOSLetter:
+		return OS
+	case visitChannelLetter:
+		return Channel
+	case visitSourceLetter:
+		return Source
+	case visitCampaignLetter:
+		return Campaign
 	default:
 		return Referrer
 	}

@@ -242,7 +242,8 @@ func TestErasePage_RemovesKeys(t *testing.T) {
 
 // An epoch's visits are divided into fields by the number of visits in the epoch
 // before, and more finely once they outgrow that. An epoch that begins with 512
-// fields for 40,000 visits continues with 4,096 after about 25,000 of them.
+// fields for 20,000 views, each of which also starts a visit, continues with 4,096
+// after about 12,500 of them.
 func TestCount_DedupFieldsSplit(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
@@ -250,7 +251,7 @@ func TestCount_DedupFieldsSplit(t *testing.T) {
 	clock.set(monday().Truncate(time.Hour))
 	c := counter.New(client, counter.Options{Now: clock.Now, Shards: 1})
 	site := newSite(t, counter.HyperLogLog)
-	const visits = 40_000
+	const visits = 20_000
 	all := func() (counted int) {
 		for from := 0; from < visits; from += 1000 {
 			var hits []counter.Hit

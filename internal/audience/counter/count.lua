@@ -4,6 +4,8 @@
 -- ARGV[1]: the key that stores the reply for a resend, or ''.
 -- Then, per group of hits that share their settings:
 --   kind, n, the log entry of the n hits
+-- and, if the kind is e (page loads, for visits):
+--   epoch, previous, life, slot, window, fingerprints, octals: see below
 -- and, unless the kind is f (filtered):
 --   method       letter of the method that counts unique visitors, or ''
 --   epoch        key prefix of the current dedup epoch
@@ -18,7 +20,7 @@
 --   m, m keys of pages' hashes
 --   n visitors, if the method stores them
 --
--- Returns a number per hit, total * 4 + new * 2 + counted; with a reply key, all
+-- Returns a number per hit except page loads, total * 4 + new * 2 + counted; with a reply key, all
 -- of them as one string. Arguments and fields are shared between hits because a
 -- Redis call, and each string passed to Lua, costs more than the counting itself.
 
@@ -34,7 +36,7 @@ end
 -- A hash's fields are named by the first octal digits. How many digits each hash
 -- uses is listed in the epoch's n key. A field holds 5 bytes per visit: the
 -- fingerprint and a stamp, which is the slot modulo 128, plus 128 if the visit was
--- a funnel step. Only the current and the previous epoch matter for dedup.
+-- a funnel step, or if a visit to the site had a second page load. Only the current and the previous epoch matter for dedup.
 local funnelSlots = 60
 -- Short fields are faster: Lua hashes every byte of a string.
 local minDigits, maxDigits = 5, 8 -- digits
@@ -76,7 +78,7 @@ local out, log = {}, { KEYS[1] }
 
 -- fetchHashes reads the fields of n hits from each hash.
 local function fetchHashes(hashes, digits, n)
-  local found, fields, width = {}, nil, nil
+  local found, fields, width = { fieldsOf = {} }, nil, nil
   for g, hash in ipairs(hashes) do
     if hash[2] ~= width then
       width, fields = hash[2], {}
@@ -88,8 +90,61 @@ local function fetchHashes(hashes, digits, n)
       if g == 1 then found.fields = fields end
     end
     found[g] = call('HMGET', hash[1], unpack(fields))
+    found.fieldsOf[g] = fields
   end
   return found
+end
+
+-- countLoads finds the page loads that start a visit to the site, flag 0, and
+-- second ones, whose flag is A plus the slots since the start.
+local function countLoads(n, epoch, previous, life, slot, window, prints, octals)
+  local hashes, digits = open(epoch, previous, life)
+  local found = fetchHashes(hashes, octals, n)
+  local changed, flags, any = {}, {}, false
+  for g = 1, #hashes do changed[g] = {} end
+  for h = 1, n do
+    local print, flag = sub(prints, 4 * h - 3, 4 * h), nil
+    for g = 1, #hashes do
+      local field = found.fieldsOf[g][h]
+      local value = changed[g][field] or found[g][h]
+      local at = value and find(value, print, 1, true)
+      while at do
+        if at % 5 == 1 then
+          local stamp = byte(value, at + 4)
+          local age = (slot - stamp) % 128
+          if age > 120 then age = 0 end
+          if age <= window then
+            flag = '-'
+            if stamp < 128 then
+              changed[g][field] = sub(value, 1, at + 3) .. string.char(stamp + 128) .. sub(value, at + 5)
+              flag = string.char(65 + age)
+            end
+            break
+          end
+        end
+        at = find(value, print, at + 1, true)
+      end
+      if flag then break end
+    end
+    if not flag then
+      local field = found.fieldsOf[1][h]
+      changed[1][field] = (changed[1][field] or found[1][h] or '') .. print .. string.char(slot)
+      flag = '0'
+    end
+    flags[h] = flag
+    any = any or flag ~= '-'
+  end
+  for g, fields in ipairs(changed) do
+    local sets, longest = { hashes[g][1] }, 0
+    for field, value in pairs(fields) do
+      sets[#sets + 1] = field
+      sets[#sets + 1] = value
+      if #value > longest then longest = #value end
+    end
+    if #sets > 1 then call('HSET', unpack(sets)) end
+    if g == 1 and longest > splitSize and hashes[1][2] < maxDigits then startEpochHash(epoch, life, digits .. hashes[1][2] + 1) end
+  end
+  return any, table.concat(flags)
 end
 
 local i, last = 2, #ARGV
@@ -100,6 +155,14 @@ while i <= last do
     for _ = 1, n do out[#out + 1] = 1 end
     log[#log + 1] = string.rep('0', n)
     log[#log + 1] = hits
+  elseif kind == 'e' then
+    local epoch, previous, life, slot, window, prints, octals = unpack(ARGV, i, i + 6)
+    i = i + 7
+    local any, flags = countLoads(n, epoch, previous, life, tonumber(slot), tonumber(window), prints, octals)
+    if any then
+      log[#log + 1] = flags
+      log[#log + 1] = hits
+    end
   else
     local method, epoch, previous, life, slot, window, day, week, halfMonth, previousHalfMonth, prints, octals, pageOf, m = unpack(ARGV, i, i + 13)
     local pages = i + 13 -- the first page's hash comes next

@@ -111,7 +111,7 @@ func (c *Counter) Validate(h Hit) error {
 	switch {
 	case h.Page == "" || len(h.Page) > maxPageLength:
 		return ErrPage
-	case h.Kind.letter() == 0:
+	case h.Kind.code() < 0:
 		return ErrKind
 	case h.Site.UniqueMethod.letter() == 0:
 		return ErrUniqueMethod

@@ -9,8 +9,10 @@ const Other = "other"
 const (
 	maxReferrerLength = 60 // bytes; longer ones are truncated at the front
 	maxReasonLength   = 32
-	maxReferrers      = 50 // of a page; temporarily up to twice as many
-	maxReasons        = 20
+	// maxVisitValueLength is the maximum length of a visit's dimension value in bytes.
+	maxVisitValueLength = 100
+	maxReferrers        = 50 // of a page; temporarily up to twice as many
+	maxReasons          = 20
 )
 
 // countries lists the codes of ISO 3166-1 alpha-2.
@@ -51,6 +53,11 @@ func normalizeReferrer(s string) string {
 		s = s[len(s)-maxReferrerLength:]
 	}
 	return s
+}
+
+// truncateValue limits the length of a visit's dimension value.
+func truncateValue(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), maxVisitValueLength)], "")
 }
 
 func normalizeReason(s string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -39,6 +40,23 @@ func (c *Counter) ErasePage(ctx context.Context, id PageID) error {
 	})
 	if err != nil {
 		return fmt.Errorf("erase a page: %w", err)
+	}
+	return nil
+}
+
+// EraseSiteVisitors deletes the visitors of a site's days.
+func (c *Counter) EraseSiteVisitors(ctx context.Context, site uuid.UUID) error {
+	today := Day(c.options.Now().Unix() / 86400) //nolint:gosec // a day
+	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for shard := range c.Shards() {
+			for d := today - 12; d <= today+1; d++ { // they expire nine days after their last visitor
+				p.Unlink(ctx, siteDayKey(shard, site, d))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("erase a site's visitors: %w", err)
 	}
 	return nil
 }

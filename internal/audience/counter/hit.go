@@ -34,6 +34,16 @@ const (
 	Conversion Kind = "conversion"
 )
 
+// Kinds that are derived from views. They are in deltas only.
+const (
+	Entry         Kind = "entry"         // a visit that started on the page
+	SecondView    Kind = "second_view"   // the second page load of a visit, in the hour of its start
+	Recirculation Kind = "recirculation" // a view of another page of the site, reached from the page
+)
+
+// visitWindow is how long a visit lasts from its first page load.
+const visitWindow = 30 * time.Minute
+
 // UniqueMethod is how a site counts the unique visitors of a page.
 type UniqueMethod string
 
@@ -76,6 +86,10 @@ type Hit struct {
 	Country  string // ISO 3166-1 alpha-2
 	Device   string // desktop, mobile, tablet, other
 	Referrer string // a host, such as facebook.com
+	// Dimensions of a visit that starts with the hit, by site only.
+	Browser, OS               string
+	Channel, Source, Campaign string
+	From                      string // the page of the same site that linked to this one
 }
 
 // Outcome is the result of counting a hit.

@@ -69,6 +69,7 @@ type siteTime struct {
 	unix     int64
 	quarters int64 // start of the hour, in quarters of an hour since 1970
 	day      Day
+	hour     byte // of the day
 }
 
 // clampedTime returns the time of a hit, which is never in the future.
@@ -86,7 +87,7 @@ func siteTimeOf(at time.Time, zone *time.Location) siteTime {
 	unix := max(at.Unix(), 0)
 	_, offset := at.In(zone).Zone()
 	local := unix + int64(offset)
-	return siteTime{unix: unix, quarters: (unix - local%3600) / quarterSeconds, day: Day(local / 86400)} //nolint:gosec // days fit for millions of years
+	return siteTime{unix: unix, quarters: (unix - local%3600) / quarterSeconds, day: Day(local / 86400), hour: byte(local % 86400 / 3600)} //nolint:gosec // days fit for millions of years
 }
 
 // add adds a valid hit to the batch.
@@ -112,6 +113,11 @@ func (b *hitBatch) add(h *Hit) {
 	r := record{unix: m.unix}
 	if h.Kind == View {
 		r.country, r.device, r.referrer, r.visitor = normalizeCountry(h.Country), normalizeDevice(h.Device), normalizeReferrer(h.Referrer), h.Visitor.Hash
+		if h.From != "" && h.From != h.Page && len(h.From) <= maxPageLength {
+			from := hashPage(h.Site.ID, h.From)
+			r.from = g.log.page(from, shardOf(from, b.counter.options.Shards), h.Site.ID, h.From) + 1
+		}
+		b.addLoad(h, m, r)
 	}
 	g.log.add(s.recordHeader, page, r)
 	switch {
@@ -122,6 +128,24 @@ func (b *hitBatch) add(h *Hit) {
 		g.visitors = append(g.visitors, int64(h.Visitor.Hash)) //nolint:gosec // Redis stores sets of signed integers compactly
 	}
 	b.hits++
+}
+
+// addLoad adds a page load, from which visits are derived: the first one of a
+// visitor within visitWindow starts a visit.
+func (b *hitBatch) addLoad(h *Hit, m siteTime, view record) {
+	visit := hashVisit(h.Site.ID, "", Entry, h.Visitor.Hash)
+	// The shard takes bits that neither the field nor the fingerprint use.
+	call := b.callFor(shardOf(visit<<8>>32, b.counter.options.Shards))
+	call.needsID = true
+	s := groupKey{recordHeader: recordHeader{Entry.letter(), firstHour + m.hour, m.quarters, m.day}, epochLength: epochLengthFor(visitWindow)}
+	s.epoch, s.slot, s.window = m.unix/s.epochLength, m.unix/60%128, int64(visitWindow/time.Minute)
+	g := call.groupFor(s, 0)
+	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(visit>>32)) //nolint:gosec // the upper half
+	g.octalHashes = appendOctal(g.octalHashes, visit)
+	sum := hashPage(h.Site.ID, h.Page)
+	g.log.add(s.recordHeader, g.log.page(sum, shardOf(sum, b.counter.options.Shards), h.Site.ID, h.Page),
+		record{unix: m.unix, country: view.country, device: view.device, browser: truncateValue(h.Browser), os: truncateValue(h.OS),
+			channel: truncateValue(h.Channel), source: truncateValue(h.Source), campaign: truncateValue(h.Campaign)})
 }
 
 func (b *hitBatch) addFiltered(h *FilteredHit) {
@@ -162,7 +186,9 @@ func (b *hitBatch) callFor(shard int) *shardCall {
 // groupFor returns the group for the next hit. Hits with the same settings keep
 // their order; hits of different groups don't affect each other.
 func (c *shardCall) groupFor(s groupKey, hit int) *hitGroup {
-	c.hits++
+	if s.kind != Entry.letter() {
+		c.hits++ // page loads have no reply
+	}
 	for _, g := range c.groups {
 		if g.key == s {
 			g.hits = append(g.hits, hit)
@@ -195,6 +221,10 @@ func (c *shardCall) args() []any {
 		s := g.key
 		args = append(args, string(rune(s.kind)), len(g.hits), g.log.encode(s.recordHeader))
 		if s.kind == filtered {
+			continue
+		}
+		if s.kind == Entry.letter() {
+			args = append(args, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, g.fingerprints, g.octalHashes)
 			continue
 		}
 		var method, day, week, current, previous string
@@ -236,6 +266,9 @@ func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
 			return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
 		}
 		for _, g := range b.calls[i].groups {
+			if g.key.kind == Entry.letter() {
+				continue
+			}
 			for at, hit := range g.hits {
 				n := replies[at]
 				outcomes[hit] = Outcome{Counted: n&1 != 0, New: n&2 != 0, Total: n >> 2}

@@ -20,6 +20,7 @@ import (
 //	{v07}<site>;now ;slow ;rise ;hour ;day    sorted sets: rankings
 //	{v07}<site>;m29924640        hash: views of one minute by page
 //	{v07}<site>;meta             hash: reference times of the rankings
+//	{v07}<site>;20778V           HyperLogLog: visitors of the site on a day, on the shard's pages
 //	{v07}log                     list: counted, not aggregated yet; without a cluster all are in {v00}
 //	{v07}summaries               list: the log summarized by page, not applied yet
 //	{v07}transfers               list: summaries for other shards
@@ -34,7 +35,7 @@ import (
 //	{v07}skipped:<batch>         set: records that a batch skipped
 //	{v07}state                   hash: when the shard was seeded, change numbers of the lists and of the log
 //	{v07}sites                   sorted set: sites by the minute of their last activity
-//	{v07}d<seconds>:<n>:<1…>     hashes: visits of the n-th dedup epoch
+//	{v07}d<seconds>:<n>:<1…>     hashes: hits and visits of the n-th dedup epoch
 //	{v07}d<seconds>:<n>:n        widths of these hashes' field names; without a cluster all are in {v00}
 //	{v07}sketch                  temporary key of a script
 //	{v07}reply:<call>            reply to a call, for a resend
@@ -65,7 +66,8 @@ func shardOf(sum uint64, shards int) int {
 	return int(sum % uint64(shards)) //nolint:gosec // less than shards
 }
 
-// hashVisit returns the hash that identifies repeated hits of a visitor.
+// hashVisit returns the hash that identifies repeated hits of a visitor on a
+// page, or with Entry and no page, on the site.
 func hashVisit(site uuid.UUID, page string, kind Kind, visitor uint64) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(visitor)
@@ -100,6 +102,11 @@ func appendPageKey(b []byte, shard int, site uuid.UUID, page string) []byte {
 
 // siteLength is the length of a siteKey.
 const siteLength = tagLength + 22
+
+// siteDayKey returns the key of a site's visitors of a day.
+func siteDayKey(shard int, site uuid.UUID, d Day) string {
+	return siteKey(shard, site) + ";" + strconv.Itoa(int(d)) + "V"
+}
 
 func isPageKey(key string) bool { return len(key) > siteLength+1 && key[siteLength] == ':' }
 
@@ -201,15 +208,30 @@ func (k Kind) letter() byte {
 		return 'c'
 	case Conversion:
 		return 'x'
+	case Entry:
+		return 'e'
+	case SecondView:
+		return 's'
+	case Recirculation:
+		return 'o'
 	}
 	return 0
 }
 
-func (k Kind) code() int { return strings.IndexByte("vcx", k.letter()) }
+// code returns the kind's number in fields of a page's hash; -1 for kinds that
+// are not stored there.
+func (k Kind) code() int { return strings.IndexByte(hitLetters, k.letter()) }
+
+const (
+	hitLetters  = "vcx"         // of the kinds that visitors send
+	kindLetters = "vcx" + "eso" // of all kinds
+)
 
 func kindFor(letter byte) Kind {
-	if i := strings.IndexByte("vcx", letter); i >= 0 {
-		return kinds()[i]
+	for _, k := range []Kind{View, Click, Conversion, Entry, SecondView, Recirculation} {
+		if k.letter() == letter {
+			return k
+		}
 	}
 	return ""
 }
@@ -230,6 +252,20 @@ const (
 	deviceLetter   = 'b'
 	referrerLetter = 'r'
 )
+
+// Letters of the dimensions of visits, which are not stored in pages' hashes.
+const (
+	visitCountryLetter  = 'A'
+	visitDeviceLetter   = 'B'
+	visitBrowserLetter  = 'W'
+	visitOSLetter       = 'O'
+	visitChannelLetter  = 'C'
+	visitSourceLetter   = 'S'
+	visitCampaignLetter = 'U'
+)
+
+// isVisitLetter reports whether a letter is that of a dimension of visits.
+func isVisitLetter(letter byte) bool { return strings.IndexByte("ABWOCSU", letter) >= 0 }
 
 // quarterSeconds is the unit that hours are numbered in, because hours of some
 // zones start at a quarter.

@@ -22,7 +22,7 @@ var errFormat = errors.New("unknown format, written by another version of the pr
 // recordHeader holds what the hits of a log entry have in common.
 type recordHeader struct {
 	kind     byte // a Kind's letter, or filtered
-	method   byte // of the site; noMethod for filtered hits
+	method   byte // of the site; noMethod for filtered hits; firstHour plus the hour of the day for page loads
 	quarters int64
 	day      Day
 }
@@ -31,17 +31,19 @@ type recordHeader struct {
 type record struct {
 	unix                      int64
 	country, device, referrer string // of a view
-	visitor                   uint64 // of a view, for HyperLogLog
+	visitor                   uint64 // of a view
+	from                      int    // of a view: the index of the page that led to it, plus 1; 0: none
 	reason                    string // of a filtered hit
+	// Of a page load, for visits.
+	browser, os, channel, source, campaign string
 	// From the flags: whether it was a funnel step and the visitor's first view of
 	// the day.
 	isFunnelStep, isFirstToday bool
+	secondAfter                int // from the flags of a page load: minutes since the visit's start; -1: it is the start
 }
 
-// hasVisitors reports whether the records contain visitors.
-func (h recordHeader) hasVisitors() bool {
-	return h.kind == View.letter() && h.method == HyperLogLog.letter()
-}
+// firstHour is the method in the header of page loads of the hour from midnight.
+const firstHour = 'A'
 
 // pageRef is a page of a log entry, with the key of its hash.
 type pageRef struct {
@@ -86,8 +88,12 @@ func (l *logEncoder) add(h recordHeader, page int, r record) {
 		l.text = appendText(l.text, r.country)
 		l.text = append(l.text, deviceCode(r.device))
 		l.text = appendText(l.text, r.referrer)
-		if h.hasVisitors() {
-			l.text = binary.BigEndian.AppendUint64(l.text, r.visitor)
+		l.text = binary.BigEndian.AppendUint64(l.text, r.visitor)
+		l.text = appendNumbers(l.text, int64(r.from))
+	case Entry.letter():
+		l.text = append(appendText(l.text, r.country), deviceCode(r.device))
+		for _, value := range []string{r.browser, r.os, r.channel, r.source, r.campaign} {
+			l.text = appendText(l.text, value)
 		}
 	}
 }
@@ -149,8 +155,9 @@ func newLogDecoder(s string) (logDecoder, error) {
 	}
 	l.hits = l.number()
 	isFiltered := l.kind == filtered && l.method == noMethod
-	isCounted := strings.IndexByte("vcx", l.kind) >= 0 && methodFor(l.method) != ""
-	if l.failed || !isFiltered && !isCounted || !isPlausible(l.day, l.quarters*quarterSeconds) {
+	isCounted := strings.IndexByte(hitLetters, l.kind) >= 0 && methodFor(l.method) != ""
+	isLoad := l.kind == Entry.letter() && l.method >= firstHour && l.method < firstHour+24
+	if l.failed || !isFiltered && !isCounted && !isLoad || !isPlausible(l.day, l.quarters*quarterSeconds) {
 		return logDecoder{}, errLogEntry
 	}
 	return l, nil
@@ -168,11 +175,16 @@ func (l *logDecoder) next() (page int, r record, err error) {
 			r.device = deviceFromCode(letter)
 		}
 		r.referrer = l.text()
-		if l.hasVisitors() {
-			r.visitor = l.hash()
+		r.visitor = l.hash()
+		r.from = int(l.number())
+	case Entry.letter():
+		r.country = l.text()
+		if letter := l.letter(); letter != 0 {
+			r.device = deviceFromCode(letter)
 		}
+		r.browser, r.os, r.channel, r.source, r.campaign = l.text(), l.text(), l.text(), l.text(), l.text()
 	}
-	if l.failed || page >= len(l.pages) || !isPlausible(l.day, r.unix) {
+	if l.failed || page >= len(l.pages) || r.from > len(l.pages) || !isPlausible(l.day, r.unix) {
 		return 0, record{}, errLogEntry
 	}
 	return page, r, nil
@@ -180,8 +192,25 @@ func (l *logDecoder) next() (page int, r record, err error) {
 
 // flagDuplicate is the flag of a hit that did not count. The flags of others
 // are digits: 1 is added for a funnel step, 2 for a visitor's first view of the
-// day.
-const flagDuplicate = '-'
+// day. Of page loads, flagStart is that of a visit's start, and flagSecond plus the
+// minutes since the start that of its second one.
+const (
+	flagDuplicate = '-'
+	flagStart     = '0'
+	flagSecond    = 'A'
+)
+
+// secondFlags are the flags of second page loads. They are upper case: the second
+// byte of records is a letter in lower case, so that they differ from flags.
+const secondFlags = "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_"
+
+// isFlag reports whether a flag can belong to a hit of the kind.
+func isFlag(kind, flag byte) bool {
+	if kind == Entry.letter() {
+		return flag == flagDuplicate || flag == flagStart || strings.IndexByte(secondFlags, flag) >= 0
+	}
+	return flag == flagDuplicate || flag >= '0' && flag <= '3'
+}
 
 // isPlausible reports whether a time can belong to a day in some zone.
 // Otherwise Postgres would have no partition for it.
@@ -207,10 +236,14 @@ func (cs *summaries) addLog(flags, text string) error {
 		if err != nil {
 			return err
 		}
-		if flags[i] != flagDuplicate && (flags[i] < '0' || flags[i] > '3') {
+		if !isFlag(l.kind, flags[i]) {
 			return errLogEntry
 		}
 		r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
+		r.secondAfter = int(flags[i]) - flagSecond
+		if flags[i] == flagStart {
+			r.secondAfter = -1
+		}
 		cs.records = append(cs.records, pageRecord{page, r})
 	}
 	if l.rest != "" {
@@ -225,6 +258,9 @@ func (cs *summaries) addLog(flags, text string) error {
 			touched[one.page] = cs.page(l.pages[one.page])
 		}
 		touched[one.page].addRecord(l.recordHeader, one.record)
+		if one.from > 0 {
+			cs.page(l.pages[one.from-1]).addHour(Recirculation.letter(), l.quarters, l.day, 1, 0)
+		}
 	}
 	return nil
 }

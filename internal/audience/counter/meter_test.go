@@ -62,6 +62,7 @@ func TestMeter_RecordsOutcomes(t *testing.T) {
 		if waiting() == 0 {
 			t.Error("nothing waits for the flush")
 		}
+		aggregate(t, c) // in a cluster, moves visits to the shards of their pages
 		for shard := range c.Shards() {
 			if err := c.MarkSeeded(t.Context(), shard); err != nil {
 				t.Fatal(err)

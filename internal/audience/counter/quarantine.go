@@ -245,5 +245,5 @@ func (c *Counter) addLogEntry(all *summaries, lines []string) (used int, bad *Qu
 
 // isFlags reports whether a line of the log contains the flags of hits.
 func isFlags(line string) bool {
-	return line != "" && strings.Trim(line, "-0123") == ""
+	return line != "" && strings.Trim(line, "-0123"+secondFlags) == ""
 }

@@ -201,7 +201,7 @@ func (s scripts) site() string {
 
 func (s scripts) aggregate(site string, c aggregateCall) any {
 	s.t.Helper()
-	args := []any{c.change, c.now, 600, 21600, 4, 2, 2, site, c.now / 900 / 4 * 4, 1, site + ":" + c.page, c.uniqueCounting, len(c.days)}
+	args := []any{c.change, c.now, 600, 21600, 4, 2, 2, site, c.now / 900 / 4 * 4, 0, 1, site + ":" + c.page, c.uniqueCounting, len(c.days)}
 	args = append(append(args, c.days...), len(c.sketch)/2)
 	args = append(append(args, c.sketch...), len(c.fields)/2)
 	for i := 0; i < len(c.fields); i += 2 {

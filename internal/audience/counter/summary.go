@@ -17,7 +17,7 @@ type pageSummary struct {
 	valueIndex  map[valueKey]int // index into values, if there are many
 	minutes     []minuteCount    // for rankings; not part of a delta
 	newVisitors int64            // visitors with their first view of the day; not part of a delta
-	dayVisitors []dayVisitors    // for HyperLogLog; not part of a delta
+	dayVisitors []dayVisitors    // not part of a delta
 }
 
 type hourCount struct {
@@ -117,6 +117,10 @@ func (c *pageSummary) addRecord(h recordHeader, r record) {
 		c.addValue(filtered, h.day, r.reason, 1)
 		return
 	}
+	if h.kind == Entry.letter() {
+		c.addLoad(h, r)
+		return
+	}
 	c.method = h.method
 	var steps int64
 	if r.isFunnelStep {
@@ -130,11 +134,34 @@ func (c *pageSummary) addRecord(h recordHeader, r record) {
 	c.addValue(deviceLetter, h.day, r.device, 1)
 	c.addValue(referrerLetter, h.day, r.referrer, 1)
 	c.addMinute(r.unix, 1)
-	if h.hasVisitors() {
-		c.addVisitor(h.day, r.visitor)
-	}
+	c.addVisitor(h.day, r.visitor)
 	if r.isFirstToday {
 		c.newVisitors++
+	}
+}
+
+// addLoad adds a page load that started a visit or was its second one.
+func (c *pageSummary) addLoad(h recordHeader, r record) {
+	if r.secondAfter >= 0 {
+		// Counted in the hour of the start, so that no hour has more second loads than
+		// visits.
+		quarters, day := h.quarters, h.day
+		if (r.unix/60-int64(r.secondAfter))*60 < quarters*quarterSeconds {
+			quarters -= 4
+			if h.method == firstHour {
+				day--
+			}
+		}
+		c.addHour(SecondView.letter(), quarters, day, 1, 0)
+		return
+	}
+	c.addHour(h.kind, h.quarters, h.day, 1, 0)
+	for _, v := range []struct {
+		letter byte
+		value  string
+	}{{visitCountryLetter, r.country}, {visitDeviceLetter, r.device}, {visitBrowserLetter, r.browser}, {visitOSLetter, r.os},
+		{visitChannelLetter, r.channel}, {visitSourceLetter, r.source}, {visitCampaignLetter, r.campaign}} {
+		c.addValue(v.letter, h.day, v.value, 1)
 	}
 }
 
@@ -265,7 +292,7 @@ func (c *pageSummary) decode(d *decoder) error {
 	for n := d.number(); n > 0 && !d.failed; n-- {
 		kind := d.letter()
 		quarters, day := d.number(), d.date()
-		if strings.IndexByte("vcx", kind) < 0 || !isPlausible(day, quarters*quarterSeconds) {
+		if strings.IndexByte(kindLetters, kind) < 0 || !isPlausible(day, quarters*quarterSeconds) {
 			return errSummary
 		}
 		first, last = min(first, quarters*quarterSeconds), max(last, quarters*quarterSeconds)
@@ -273,7 +300,7 @@ func (c *pageSummary) decode(d *decoder) error {
 	}
 	for n := d.number(); n > 0 && !d.failed; n-- {
 		letter, day := d.letter(), d.date()
-		if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) || !isPlausible(day, int64(day)*86400) {
+		if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) && !isVisitLetter(letter) || !isPlausible(day, int64(day)*86400) {
 			return errSummary
 		}
 		c.addValue(letter, day, d.text(), d.number())

@@ -36,6 +36,9 @@ func (f *Flusher) Flush(ctx context.Context, heartbeat func()) (done Result, err
 		if err := f.flush(ctx, heartbeat, &done); err != nil {
 			return err
 		}
+		if err := f.mergeSketches(ctx, heartbeat); err != nil {
+			return fmt.Errorf("merge the visitors of sites: %w", err)
+		}
 		return f.erase(ctx, heartbeat, &done)
 	})
 	done.Busy = err == nil && !ok

@@ -36,7 +36,7 @@ func TestFlush_BatchesOutOfOrder(t *testing.T) {
 	r.flush()
 	var taken []uuid.UUID
 	for range 3 {
-		r.viewPages(5, 4)
+		r.viewPages(30, 4) // on both shards
 		for shard := range shards {
 			batch := uuid.Must(uuid.NewV7())
 			_, err := r.counter.TakeBatch(t.Context(), shard, batch)

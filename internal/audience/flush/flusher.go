@@ -28,6 +28,8 @@ type Counter interface {
 	QuarantineStore
 	// Sketches reads the all-time HyperLogLogs of pages.
 	Sketches(ctx context.Context, pages []counter.PageID) ([][]byte, error)
+	// SiteSketches reads the HyperLogLogs of a site's visitors of a day, by shard.
+	SiteSketches(ctx context.Context, site uuid.UUID, day counter.Day) ([][]byte, error)
 	// PageStats reads the counts of pages, for comparisons.
 	PageStats(ctx context.Context, site counter.Site, pages []string) ([]counter.Stats, error)
 }
@@ -52,6 +54,7 @@ type Seeder interface {
 // Eraser deletes counts and visitors.
 type Eraser interface {
 	ErasePage(ctx context.Context, page counter.PageID) error
+	EraseSiteVisitors(ctx context.Context, site uuid.UUID) error
 	EraseVisitor(ctx context.Context, page counter.PageID, v counter.Visitor) (removed int64, err error)
 }
 
@@ -71,6 +74,9 @@ type Store interface {
 	ErasureStore
 	// ViewPageTotals reads a page of pages with their totals, for seeding.
 	ViewPageTotals(ctx context.Context, after counter.PageID, limit int) ([]counter.PageTotals, error)
+	// SiteSketchesDue lists days of sites with new visitors since SaveSiteSketch.
+	SiteSketchesDue(ctx context.Context, limit int) ([]SiteSketch, error)
+	SaveSiteSketch(ctx context.Context, d SiteSketch) error
 	// RecordViewLoss records that a shard was seeded after a loss.
 	RecordViewLoss(ctx context.Context, shard int, pages int64) error
 }
@@ -115,12 +121,24 @@ type ErasureStore interface {
 	EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int64, err error)
 }
 
+// SiteSketch holds the visitors of a site's day: a HyperLogLog and its estimate.
+type SiteSketch struct {
+	Site     uuid.UUID
+	Day      counter.Day
+	Sketch   []byte
+	Visitors int64
+}
+
 // Retention is how long counts are retained by granularity; 0: forever. Months
 // and totals are retained forever; they contain no personal data.
 type Retention struct {
 	Hours time.Duration
-	Days  time.Duration // also dimensions, uniques and filtered hits
+	Days  time.Duration // also uniques and filtered hits, and dimensions up to PageDimensions
 }
+
+// PageDimensions is how long dimensions of pages are retained at most. They take
+// most of the space; those of sites are retained forever.
+const PageDimensions = 90 * 24 * time.Hour
 
 // Flusher keeps Redis and Postgres consistent: it flushes, compares, erases and
 // maintains the counts.

@@ -96,6 +96,37 @@ func (f *Flusher) saveSketches(ctx context.Context, heartbeat func(), done *Main
 	}
 }
 
+// mergeSketches adds the visitors in Redis to the stored ones of each site and day
+// that changed. A union may be repeated, so a killed flush does no harm.
+func (f *Flusher) mergeSketches(ctx context.Context, heartbeat func()) error {
+	for {
+		due, err := f.Store.SiteSketchesDue(ctx, sketchBatchSize)
+		if err != nil {
+			return err
+		}
+		for _, d := range due {
+			heartbeat()
+			sketches, err := f.Counter.SiteSketches(ctx, d.Site, d.Day)
+			if err != nil {
+				return err
+			}
+			var all counter.Sketch
+			for _, raw := range append(sketches, d.Sketch) {
+				if err := all.Merge(raw); err != nil { // must not stop the others
+					f.Log.WarnContext(ctx, "skipped unreadable visitors of a site", "site_id", d.Site, "day", d.Day.Time().Format(time.DateOnly), "error", err)
+				}
+			}
+			d.Sketch, d.Visitors = all.Bytes(), all.Count()
+			if err := f.Store.SaveSiteSketch(ctx, d); err != nil {
+				return err
+			}
+		}
+		if len(due) < sketchBatchSize {
+			return nil
+		}
+	}
+}
+
 const (
 	maxErasures    = 100
 	erasePageBatch = 500
@@ -148,6 +179,9 @@ func (f *Flusher) erasePages(ctx context.Context, e Erasure, heartbeat func()) (
 	}
 	if e.SingleVisitor {
 		return removed, nil // Postgres stores no visitors
+	}
+	if err := f.Counter.EraseSiteVisitors(ctx, e.Site); err != nil {
+		return removed, err
 	}
 	return f.Store.EraseSiteViews(ctx, e.Site)
 }

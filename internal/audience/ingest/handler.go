@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -78,6 +79,7 @@ type hit struct {
 	site     *site.Active
 	kind     counter.Kind
 	page     string
+	url      string // of the page, with the parameters that its name lacks
 	referrer string
 	at       time.Time
 	traits   visitor.Traits
@@ -152,9 +154,34 @@ func (in *Handler) buildHit(ctx context.Context, h hit) (counter.Hit, error) {
 	if err != nil {
 		return counter.Hit{}, err
 	}
-	return counter.Hit{Site: h.site.CounterSite, Page: h.page, Kind: h.kind, Visitor: v, At: h.at,
-		Country: in.Countries.Lookup(h.traits.Address), Device: dimensions.Device(h.traits.UserAgent),
-		Referrer: in.Referrers.Resolve(h.referrer, h.traits.UserAgent, h.site.Owns)}, nil
+	agent := h.traits.UserAgent
+	counted := counter.Hit{Site: h.site.CounterSite, Page: h.page, Kind: h.kind, Visitor: v, At: h.at,
+		Country: in.Countries.Lookup(h.traits.Address), Device: dimensions.Device(agent), Referrer: in.Referrers.Resolve(h.referrer, agent, h.site.Owns)}
+	if h.kind == counter.View {
+		arrival := in.Referrers.Arrival(h.url, h.referrer, agent, h.site.Owns)
+		counted.Channel, counted.Source, counted.Campaign = string(arrival.Channel), arrival.Source, arrival.Campaign
+		counted.Browser, counted.OS = dimensions.Browser(agent), dimensions.OS(agent)
+		counted.From = in.referringPage(h)
+	}
+	return counted, nil
+}
+
+// referringPage returns the page of the same site that led to a view, if the site
+// names its pages by their URLs; "" otherwise.
+func (in *Handler) referringPage(h hit) string {
+	host, at := hostOf(h.referrer), hostOf(h.url)
+	if host == "" || !h.site.Owns(host) || !strings.HasPrefix(h.page, "/") {
+		return ""
+	}
+	if at != "" && at != host { // browsers send only the host then
+		return ""
+	}
+	name, problem := PageName(h.referrer)
+	if problem != nil {
+		return ""
+	}
+	h.page = name
+	return in.pageName(h)
 }
 
 func (in *Handler) identify(ctx context.Context, h hit) (v counter.Visitor, err error) {

@@ -197,12 +197,15 @@ const (
 )
 
 func (in *Handler) parseMessage(r *http.Request, s *site.Active, m message) (hit, []apperr.FieldError) {
-	h := hit{site: s, kind: counter.Kind(m.Type), referrer: m.Referrer, at: in.now(), traits: in.traitsOf(r)}
+	h := hit{site: s, kind: counter.Kind(m.Type), url: m.URL, referrer: m.Referrer, at: in.now(), traits: in.traitsOf(r)}
 	h.traits.Login, h.traits.Cookie = m.User, m.Visitor
 	var problems []apperr.FieldError
 	name, field := m.Page, "page"
 	if name == "" && m.URL != "" {
 		name, field = m.URL, "url"
+	}
+	if h.url == "" {
+		h.url = m.Page
 	}
 	page, problem := PageName(name)
 	if problem != nil {

@@ -10,19 +10,19 @@ import (
 	"dateline/internal/identity/secret"
 )
 
-// Column is a column of encrypted values. Its fields, except Names, are SQL.
+// Column is a column of encrypted values. Its fields are SQL.
 type Column struct {
 	Table  string
 	Column string
-	Key    string   // text expression that identifies the row
-	Names  []string // associated data of a value; the first is the current one
+	Key    string // text expression that identifies the row
+	Name   string // text expression for the associated data of a value
 }
 
 // Sealed is an encrypted value.
 type Sealed struct {
 	Key   string
 	Bytes []byte
-	Names []string
+	Name  string // associated data
 }
 
 // Store reads and replaces encrypted values.
@@ -95,13 +95,12 @@ func (m *Manager) Reencrypt(ctx context.Context) (Report, error) {
 
 // reencrypt re-encrypts a value with the same associated data.
 func (m *Manager) reencrypt(row Sealed) (fresh []byte, ok bool, err error) {
-	for _, name := range row.Names {
-		if plain, err := m.Sealer.Open(row.Bytes, name); err == nil {
-			fresh, err := m.Sealer.Seal(plain, name)
-			return fresh, err == nil, err
-		}
+	plain, err := m.Sealer.Open(row.Bytes, row.Name)
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // no key decrypts the value
 	}
-	return nil, false, nil
+	fresh, err = m.Sealer.Seal(plain, row.Name)
+	return fresh, err == nil, err
 }
 
 // Counts counts the values of all columns by key prefix.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"dateline/internal/identity/secret"
 	"dateline/internal/publishing/account"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms/fake"
@@ -232,25 +231,6 @@ func TestNewTokensOutlastADatabaseThatIsAway(t *testing.T) {
 	s.Store = &flaky{n.Store, 3}
 	if r, err := s.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
 		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-func TestTokensThatWereSealedBareStillOpen(t *testing.T) {
-	n := newsroomtest.Open(t)
-	a := n.Connect("desk")
-	_, use, err := n.Accounts.Open(t.Context(), a.ID)
-	n.Must(err)
-	bare, err := n.Sealer.Seal(use.Token, "account/"+a.ID.String())
-	n.Must(err)
-	n.Exec("update accounts set token = $1", bare)
-	if _, again, err := n.Accounts.Open(t.Context(), a.ID); err != nil || again.Token.Reveal() != use.Token.Reveal() || !again.RefreshToken.Empty() {
-		t.Errorf("opened with %v", err)
-	}
-	another, err := n.Sealer.Seal(secret.NewText("x"), "account/somebody")
-	n.Must(err)
-	n.Exec("update accounts set token = $1", another)
-	if _, opened, err := n.Accounts.Open(t.Context(), a.ID); err == nil || !opened.Token.Empty() {
-		t.Error("another row's token opened")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,17 +11,17 @@ import (
 )
 
 // SealedColumns lists every column with values sealed by internal/identity/secret, and the
-// names that bind a value to its row as SQL expressions. Values of a missing column would
+// name that binds a value to its row as SQL expressions. Values of a missing column would
 // be lost when their key is removed; a test compares the list with the schema.
 func SealedColumns() []keyring.Column {
 	return []keyring.Column{
-		{Table: "accounts", Column: "token", Key: "id::text", Names: []string{"'account/' || id || '/tokens'", "'account/' || id"}},
+		{Table: "accounts", Column: "token", Key: "id::text", Name: "'account/' || id || '/tokens'"},
 		{Table: "network_apps", Column: "client_secret", Key: "jsonb_build_array(network, base_url, redirect_uri)::text",
-			Names: []string{"'app/' || network || '/' || base_url"}},
-		{Table: "connect_attempts", Column: "verifier", Key: "encode(state, 'hex')", Names: []string{"'attempt/' || encode(state, 'hex')"}},
-		{Table: "account_choices", Column: "accounts", Key: "id::text", Names: []string{"'choice/' || id"}},
-		{Table: "sites", Column: "visitor_key", Key: "id::text", Names: []string{"'site/' || id"}},
-		{Table: "webhook_secrets", Column: "secret", Key: "id::text", Names: []string{"'webhook-secret/' || id"}},
+			Name: "'app/' || network || '/' || base_url"},
+		{Table: "connect_attempts", Column: "verifier", Key: "encode(state, 'hex')", Name: "'attempt/' || encode(state, 'hex')"},
+		{Table: "account_choices", Column: "accounts", Key: "id::text", Name: "'choice/' || id"},
+		{Table: "sites", Column: "visitor_key", Key: "id::text", Name: "'site/' || id"},
+		{Table: "webhook_secrets", Column: "secret", Key: "id::text", Name: "'webhook-secret/' || id"},
 	}
 }
 
@@ -53,14 +52,14 @@ func (s *Store) CountSealed(ctx context.Context, c keyring.Column) (map[string]i
 // SealedWithOtherKeys returns sealed values of a column that do not begin with mark, in
 // rows after the given key.
 func (s *Store) SealedWithOtherKeys(ctx context.Context, c keyring.Column, mark []byte, after string, limit int) ([]keyring.Sealed, error) {
-	rows, err := s.pool.Query(ctx, fmt.Sprintf(`select %[3]s, %[2]s, array[%[4]s]::text[] from %[1]s
+	rows, err := s.pool.Query(ctx, fmt.Sprintf(`select %[3]s, %[2]s, %[4]s from %[1]s
 		where %[2]s <> ''::bytea and substring(%[2]s from 1 for 5) <> $1 and (%[3]s) > $2 order by 1 limit $3`,
-		c.Table, c.Column, c.Key, strings.Join(c.Names, ", ")), mark, after, limit)
+		c.Table, c.Column, c.Key, c.Name), mark, after, limit)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (one keyring.Sealed, err error) {
-		err = row.Scan(&one.Key, &one.Bytes, &one.Names)
+		err = row.Scan(&one.Key, &one.Bytes, &one.Name)
 		return one, err
 	})
 }

@@ -101,19 +101,23 @@ type viewBatchRows struct {
 	dimensions db.AddViewDimensionsParams
 	filtered   db.AddViewFilteredParams
 	uniques    db.SaveViewUniquesParams
+	sites      siteRows
 	hitCount   int64
 }
 
 func rowsOf(deltas []counter.Delta) *viewBatchRows {
-	b := &viewBatchRows{}
+	b := &viewBatchRows{sites: newSiteRows()}
 	for i, d := range deltas {
 		d.Page = sanitizeText(d.Page)
 		page := int64(i)
 		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
 		for _, h := range d.Hours {
 			b.hour(page, h, h.Count, 0)
+			b.sites.addHour(d.Site, h)
 			counts[h.Kind] += h.Count
-			b.hitCount += h.Count
+			if isHitKind(h.Kind) {
+				b.hitCount += h.Count
+			}
 		}
 		for _, h := range d.Funnel {
 			b.hour(page, h, 0, h.Count)
@@ -129,6 +133,7 @@ func rowsOf(deltas []counter.Delta) *viewBatchRows {
 			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(m.Day))
 			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, sanitizeText(m.Value)), append(p.Counts, m.Count)
 		}
+		b.sites.addDimensions(d)
 		for _, f := range d.Filtered {
 			p := &b.filtered
 			p.PageIds, p.Days = append(p.PageIds, page), append(p.Days, dateOf(f.Day))
@@ -201,10 +206,13 @@ func (b *viewBatchRows) write(ctx context.Context, q *db.Queries) error {
 				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to]})
 		})
 	}
-	if err != nil || len(hours.Hours) == 0 {
+	if err == nil && len(hours.Hours) > 0 {
+		err = q.MarkViewHours(ctx, hours.Hours)
+	}
+	if err != nil {
 		return err
 	}
-	return q.MarkViewHours(ctx, hours.Hours)
+	return b.sites.write(ctx, q) // last, to hold the locks on a site's rows only briefly
 }
 
 // writePages adds the totals of the pages and returns their ids, in their order.
@@ -243,6 +251,11 @@ func chunks(n int, write func(from, to int) error) error {
 		}
 	}
 	return nil
+}
+
+// isHitKind reports whether visitors send a kind; others are derived from views.
+func isHitKind(k counter.Kind) bool {
+	return k == counter.View || k == counter.Click || k == counter.Conversion
 }
 
 func dateOf(d counter.Day) pgtype.Date { return pgtype.Date{Time: d.Time(), Valid: true} }

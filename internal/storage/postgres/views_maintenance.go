@@ -19,8 +19,8 @@ import (
 // time.
 const rollupBatchSize = 48
 
-// RollUpViews adds due hours to days, and due days to months. more reports
-// whether there may be more to roll up.
+// RollUpViews adds due hours to days, due days to months, and then lists the most
+// viewed pages. more reports whether there may be more to roll up.
 func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 	hours, err := s.q.ViewHoursDue(ctx, rollupBatchSize)
 	if err != nil {
@@ -52,7 +52,10 @@ func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	return len(days) == rollupBatchSize, nil
+	if len(days) == rollupBatchSize {
+		return true, nil
+	}
+	return s.listSitePages(ctx)
 }
 
 func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {

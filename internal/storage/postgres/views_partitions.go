@@ -150,6 +150,11 @@ func (s *Store) DropExpiredViews(ctx context.Context, now time.Time, r flush.Ret
 			retention = r.Hours
 		case viewMonths:
 			retention = 0
+		case viewDimensions:
+			retention = flush.PageDimensions
+			if r.Days > 0 {
+				retention = min(retention, r.Days)
+			}
 		}
 		if retention == 0 {
 			continue

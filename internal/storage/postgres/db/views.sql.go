@@ -13,6 +13,127 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const addSiteDays = `-- name: AddSiteDays :exec
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation)
+select w.site_id, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+from (select unnest($1::uuid[]) as site_id, unnest($2::date[]) as day, unnest($3::bigint[]) as views, unnest($4::bigint[]) as clicks,
+        unnest($5::bigint[]) as conversions, unnest($6::bigint[]) as visits, unnest($7::bigint[]) as second_views,
+        unnest($8::bigint[]) as recirculation) w
+order by 1, 2
+on conflict (site_id, day) do update set
+    views = site_days.views + excluded.views, clicks = site_days.clicks + excluded.clicks, conversions = site_days.conversions + excluded.conversions,
+    visits = site_days.visits + excluded.visits, second_views = site_days.second_views + excluded.second_views,
+    recirculation = site_days.recirculation + excluded.recirculation, sketch_due = true
+`
+
+type AddSiteDaysParams struct {
+	SiteIds       []uuid.UUID
+	Days          []pgtype.Date
+	Views         []int64
+	Clicks        []int64
+	Conversions   []int64
+	Visits        []int64
+	SecondViews   []int64
+	Recirculation []int64
+}
+
+// The rows' locks are held until the batch is committed, so that batches of a site
+// write the tables below one after the other.
+func (q *Queries) AddSiteDays(ctx context.Context, arg AddSiteDaysParams) error {
+	_, err := q.db.Exec(ctx, addSiteDays,
+		arg.SiteIds,
+		arg.Days,
+		arg.Views,
+		arg.Clicks,
+		arg.Conversions,
+		arg.Visits,
+		arg.SecondViews,
+		arg.Recirculation,
+	)
+	return err
+}
+
+const addSiteDimensions = `-- name: AddSiteDimensions :exec
+with added as (
+    select w.site_id, w.dimension, w.day, w.value, w.views, w.visits,
+        d.value is not null or w.value = 'other' as known,
+        (select count(*) from site_dimension_days o where o.site_id = w.site_id and o.dimension = w.dimension and o.day = w.day) as stored
+    from (select unnest($2::uuid[]) as site_id, unnest($3::text[]) as dimension, unnest($4::date[]) as day, unnest($5::text[]) as value,
+            unnest($6::bigint[]) as views, unnest($7::bigint[]) as visits) w
+    left join site_dimension_days d on d.site_id = w.site_id and d.dimension = w.dimension and d.day = w.day and d.value = w.value
+), ranked as (
+    select added.site_id, added.dimension, added.day, added.value, added.views, added.visits, added.known, added.stored, row_number() over (partition by site_id, dimension, day, known order by visits desc, views desc, value) as rank from added
+)
+insert into site_dimension_days (site_id, dimension, day, value, views, visits)
+select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= $1::bigint then r.value else 'other' end, sum(r.views), sum(r.visits)
+from ranked r group by 1, 2, 3, 4 order by 1, 2, 3, 4
+on conflict (site_id, dimension, day, value) do update set views = site_dimension_days.views + excluded.views, visits = site_dimension_days.visits + excluded.visits
+`
+
+type AddSiteDimensionsParams struct {
+	MaxValues  int64
+	SiteIds    []uuid.UUID
+	Dimensions []string
+	Days       []pgtype.Date
+	Values     []string
+	Views      []int64
+	Visits     []int64
+}
+
+// A day stores max_values values of a dimension; further ones are added to other.
+func (q *Queries) AddSiteDimensions(ctx context.Context, arg AddSiteDimensionsParams) error {
+	_, err := q.db.Exec(ctx, addSiteDimensions,
+		arg.MaxValues,
+		arg.SiteIds,
+		arg.Dimensions,
+		arg.Days,
+		arg.Values,
+		arg.Views,
+		arg.Visits,
+	)
+	return err
+}
+
+const addSiteHours = `-- name: AddSiteHours :exec
+insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, recirculation)
+select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+from (select unnest($1::uuid[]) as site_id, unnest($2::timestamptz[]) as hour, unnest($3::date[]) as day, unnest($4::bigint[]) as views,
+        unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as conversions, unnest($7::bigint[]) as visits,
+        unnest($8::bigint[]) as second_views, unnest($9::bigint[]) as recirculation) w
+order by 1, 2
+on conflict (site_id, hour) do update set
+    views = site_hours.views + excluded.views, clicks = site_hours.clicks + excluded.clicks, conversions = site_hours.conversions + excluded.conversions,
+    visits = site_hours.visits + excluded.visits, second_views = site_hours.second_views + excluded.second_views,
+    recirculation = site_hours.recirculation + excluded.recirculation
+`
+
+type AddSiteHoursParams struct {
+	SiteIds       []uuid.UUID
+	Hours         []time.Time
+	Days          []pgtype.Date
+	Views         []int64
+	Clicks        []int64
+	Conversions   []int64
+	Visits        []int64
+	SecondViews   []int64
+	Recirculation []int64
+}
+
+func (q *Queries) AddSiteHours(ctx context.Context, arg AddSiteHoursParams) error {
+	_, err := q.db.Exec(ctx, addSiteHours,
+		arg.SiteIds,
+		arg.Hours,
+		arg.Days,
+		arg.Views,
+		arg.Clicks,
+		arg.Conversions,
+		arg.Visits,
+		arg.SecondViews,
+		arg.Recirculation,
+	)
+	return err
+}
+
 const addViewDimensions = `-- name: AddViewDimensions :exec
 insert into view_dimensions (page_id, day, dimension, value, count)
 select w.page_id, w.day, w.dimension, w.value, sum(w.n)
@@ -204,6 +325,20 @@ func (q *Queries) CompleteViewErasure(ctx context.Context, arg CompleteViewErasu
 	return err
 }
 
+const deleteDueSitePageMonth = `-- name: DeleteDueSitePageMonth :exec
+delete from site_page_months_due where site_id = $1 and month = $2
+`
+
+type DeleteDueSitePageMonthParams struct {
+	SiteID uuid.UUID
+	Month  pgtype.Date
+}
+
+func (q *Queries) DeleteDueSitePageMonth(ctx context.Context, arg DeleteDueSitePageMonthParams) error {
+	_, err := q.db.Exec(ctx, deleteDueSitePageMonth, arg.SiteID, arg.Month)
+	return err
+}
+
 const deleteDueViewDay = `-- name: DeleteDueViewDay :execrows
 delete from view_days_due where day = $1
 `
@@ -253,6 +388,34 @@ delete from view_checks where started_at < now() - interval '90 days'
 
 func (q *Queries) DeleteExpiredViewRecords(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, deleteExpiredViewRecords)
+	return err
+}
+
+const deleteSitePageDay = `-- name: DeleteSitePageDay :exec
+delete from site_page_days where site_id = $1 and day = $2
+`
+
+type DeleteSitePageDayParams struct {
+	SiteID uuid.UUID
+	Day    pgtype.Date
+}
+
+func (q *Queries) DeleteSitePageDay(ctx context.Context, arg DeleteSitePageDayParams) error {
+	_, err := q.db.Exec(ctx, deleteSitePageDay, arg.SiteID, arg.Day)
+	return err
+}
+
+const deleteSitePageMonth = `-- name: DeleteSitePageMonth :exec
+delete from site_page_months where site_id = $1 and month = $2
+`
+
+type DeleteSitePageMonthParams struct {
+	SiteID uuid.UUID
+	Month  pgtype.Date
+}
+
+func (q *Queries) DeleteSitePageMonth(ctx context.Context, arg DeleteSitePageMonthParams) error {
+	_, err := q.db.Exec(ctx, deleteSitePageMonth, arg.SiteID, arg.Month)
 	return err
 }
 
@@ -410,6 +573,69 @@ func (q *Queries) EraseViewUniques(ctx context.Context, siteID uuid.UUID) (int64
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const insertSitePageDay = `-- name: InsertSitePageDay :exec
+with pages as materialized (
+    select v.page_id, coalesce(sum(v.count) filter (where v.kind = 'view'), 0) as views,
+        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries, coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
+    from view_days v join view_pages p on p.id = v.page_id
+    where p.site_id = $1 and v.day = $2 and v.kind in ('view', 'entry', 'recirculation') group by v.page_id
+), ranked as (
+    select pages.page_id, pages.views, pages.entries, pages.recirculation, row_number() over (order by views desc, entries desc, page_id) as rank from pages
+)
+insert into site_page_days (site_id, day, page_id, views, visitors, entries, recirculation)
+select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
+from ranked r left join view_uniques u on u.page_id = r.page_id and u.day = $2 and r.rank <= $3::bigint
+group by 1, 2, 3
+`
+
+type InsertSitePageDayParams struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	MaxPages int64
+}
+
+// The most viewed pages, and the sum of all others as page 0.
+func (q *Queries) InsertSitePageDay(ctx context.Context, arg InsertSitePageDayParams) error {
+	_, err := q.db.Exec(ctx, insertSitePageDay, arg.SiteID, arg.Day, arg.MaxPages)
+	return err
+}
+
+const insertSitePageMonth = `-- name: InsertSitePageMonth :exec
+with pages as materialized (
+    select v.page_id, coalesce(sum(v.count) filter (where v.kind = 'view'), 0) as views,
+        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries, coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
+    from view_months v join view_pages p on p.id = v.page_id
+    where p.site_id = $1 and v.month = $2 and v.kind in ('view', 'entry', 'recirculation') group by v.page_id
+), ranked as (
+    select pages.page_id, pages.views, pages.entries, pages.recirculation, row_number() over (order by views desc, entries desc, page_id) as rank from pages
+)
+insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation)
+select $1, $2, case when r.rank <= $3::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
+from ranked r left join lateral (
+    select sum(v.uniques) as uniques from view_uniques v
+    where v.page_id = r.page_id and v.day >= $2 and v.day < $4::date
+) u on r.rank <= $3::bigint
+group by 1, 2, 3
+`
+
+type InsertSitePageMonthParams struct {
+	SiteID    uuid.UUID
+	Month     pgtype.Date
+	MaxPages  int64
+	NextMonth pgtype.Date
+}
+
+// As InsertSitePageDay.
+func (q *Queries) InsertSitePageMonth(ctx context.Context, arg InsertSitePageMonthParams) error {
+	_, err := q.db.Exec(ctx, insertSitePageMonth,
+		arg.SiteID,
+		arg.Month,
+		arg.MaxPages,
+		arg.NextMonth,
+	)
+	return err
 }
 
 const insertViewBatch = `-- name: InsertViewBatch :execrows
@@ -579,6 +805,20 @@ func (q *Queries) LastViewLoss(ctx context.Context) (LastViewLossRow, error) {
 	var i LastViewLossRow
 	err := row.Scan(&i.FoundAt, &i.Pages, &i.Shards)
 	return i, err
+}
+
+const markSitePages = `-- name: MarkSitePages :exec
+update site_days set pages_due = false where site_id = $1 and day = $2
+`
+
+type MarkSitePagesParams struct {
+	SiteID uuid.UUID
+	Day    pgtype.Date
+}
+
+func (q *Queries) MarkSitePages(ctx context.Context, arg MarkSitePagesParams) error {
+	_, err := q.db.Exec(ctx, markSitePages, arg.SiteID, arg.Day)
+	return err
 }
 
 const markViewHours = `-- name: MarkViewHours :exec
@@ -774,6 +1014,33 @@ func (q *Queries) RollUpViewHour(ctx context.Context, hour time.Time) error {
 	return err
 }
 
+const saveSiteSketch = `-- name: SaveSiteSketch :exec
+with saved as (
+    update site_days d set sketch = $4, visitors = $1, sketch_due = false where d.site_id = $2 and d.day = $3
+)
+update site_hours h set day_visitors = $1
+where h.site_id = $2 and h.hour = (select max(l.hour) from site_hours l where l.site_id = $2 and l.day = $3)
+`
+
+type SaveSiteSketchParams struct {
+	Visitors int64
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Sketch   []byte
+}
+
+// Also notes the day's visitors up to its latest hour, so that an unfinished day
+// can be compared with the same hours of another.
+func (q *Queries) SaveSiteSketch(ctx context.Context, arg SaveSiteSketchParams) error {
+	_, err := q.db.Exec(ctx, saveSiteSketch,
+		arg.Visitors,
+		arg.SiteID,
+		arg.Day,
+		arg.Sketch,
+	)
+	return err
+}
+
 const saveViewSketches = `-- name: SaveViewSketches :exec
 update view_pages p set sketch = nullif(w.sketch, ''), sketch_due = false
 from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::bytea[]) as sketch) w
@@ -818,6 +1085,95 @@ func (q *Queries) SaveViewUniques(ctx context.Context, arg SaveViewUniquesParams
 		arg.Weeks,
 	)
 	return err
+}
+
+const sitePageMonthsDue = `-- name: SitePageMonthsDue :many
+select site_id, month from site_page_months_due where month < $1 order by site_id, month limit $2
+`
+
+type SitePageMonthsDueParams struct {
+	Before pgtype.Date
+	Batch  int32
+}
+
+// Completed months: reports read the current one by day.
+func (q *Queries) SitePageMonthsDue(ctx context.Context, arg SitePageMonthsDueParams) ([]SitePageMonthsDue, error) {
+	rows, err := q.db.Query(ctx, sitePageMonthsDue, arg.Before, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SitePageMonthsDue
+	for rows.Next() {
+		var i SitePageMonthsDue
+		if err := rows.Scan(&i.SiteID, &i.Month); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const sitePagesDue = `-- name: SitePagesDue :many
+select site_id, day from site_days where pages_due order by site_id, day limit $1
+`
+
+type SitePagesDueRow struct {
+	SiteID uuid.UUID
+	Day    pgtype.Date
+}
+
+func (q *Queries) SitePagesDue(ctx context.Context, batch int32) ([]SitePagesDueRow, error) {
+	rows, err := q.db.Query(ctx, sitePagesDue, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SitePagesDueRow
+	for rows.Next() {
+		var i SitePagesDueRow
+		if err := rows.Scan(&i.SiteID, &i.Day); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const siteSketchesDue = `-- name: SiteSketchesDue :many
+select site_id, day, sketch from site_days where sketch_due order by site_id, day limit $1
+`
+
+type SiteSketchesDueRow struct {
+	SiteID uuid.UUID
+	Day    pgtype.Date
+	Sketch []byte
+}
+
+func (q *Queries) SiteSketchesDue(ctx context.Context, batch int32) ([]SiteSketchesDueRow, error) {
+	rows, err := q.db.Query(ctx, siteSketchesDue, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SiteSketchesDueRow
+	for rows.Next() {
+		var i SiteSketchesDueRow
+		if err := rows.Scan(&i.SiteID, &i.Day, &i.Sketch); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const skippedViewRecords = `-- name: SkippedViewRecords :one

@@ -69,6 +69,113 @@ group by 1, 2 order by 1, 2
 on conflict (page_id, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
     week = greatest(view_uniques.week, excluded.week), updated_at = now();
 
+-- name: AddSiteDays :exec
+-- The rows' locks are held until the batch is committed, so that batches of a site
+-- write the tables below one after the other.
+insert into site_days (site_id, day, views, clicks, conversions, visits, second_views, recirculation)
+select w.site_id, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@days::date[]) as day, unnest(@views::bigint[]) as views, unnest(@clicks::bigint[]) as clicks,
+        unnest(@conversions::bigint[]) as conversions, unnest(@visits::bigint[]) as visits, unnest(@second_views::bigint[]) as second_views,
+        unnest(@recirculation::bigint[]) as recirculation) w
+order by 1, 2
+on conflict (site_id, day) do update set
+    views = site_days.views + excluded.views, clicks = site_days.clicks + excluded.clicks, conversions = site_days.conversions + excluded.conversions,
+    visits = site_days.visits + excluded.visits, second_views = site_days.second_views + excluded.second_views,
+    recirculation = site_days.recirculation + excluded.recirculation, sketch_due = true;
+
+-- name: AddSiteHours :exec
+insert into site_hours (site_id, hour, day, views, clicks, conversions, visits, second_views, recirculation)
+select w.site_id, w.hour, w.day, w.views, w.clicks, w.conversions, w.visits, w.second_views, w.recirculation
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@hours::timestamptz[]) as hour, unnest(@days::date[]) as day, unnest(@views::bigint[]) as views,
+        unnest(@clicks::bigint[]) as clicks, unnest(@conversions::bigint[]) as conversions, unnest(@visits::bigint[]) as visits,
+        unnest(@second_views::bigint[]) as second_views, unnest(@recirculation::bigint[]) as recirculation) w
+order by 1, 2
+on conflict (site_id, hour) do update set
+    views = site_hours.views + excluded.views, clicks = site_hours.clicks + excluded.clicks, conversions = site_hours.conversions + excluded.conversions,
+    visits = site_hours.visits + excluded.visits, second_views = site_hours.second_views + excluded.second_views,
+    recirculation = site_hours.recirculation + excluded.recirculation;
+
+-- name: AddSiteDimensions :exec
+-- A day stores max_values values of a dimension; further ones are added to other.
+with added as (
+    select w.site_id, w.dimension, w.day, w.value, w.views, w.visits,
+        d.value is not null or w.value = 'other' as known,
+        (select count(*) from site_dimension_days o where o.site_id = w.site_id and o.dimension = w.dimension and o.day = w.day) as stored
+    from (select unnest(@site_ids::uuid[]) as site_id, unnest(@dimensions::text[]) as dimension, unnest(@days::date[]) as day, unnest(@values::text[]) as value,
+            unnest(@views::bigint[]) as views, unnest(@visits::bigint[]) as visits) w
+    left join site_dimension_days d on d.site_id = w.site_id and d.dimension = w.dimension and d.day = w.day and d.value = w.value
+), ranked as (
+    select added.*, row_number() over (partition by site_id, dimension, day, known order by visits desc, views desc, value) as rank from added
+)
+insert into site_dimension_days (site_id, dimension, day, value, views, visits)
+select r.site_id, r.dimension, r.day, case when r.known or r.stored + r.rank <= @max_values::bigint then r.value else 'other' end, sum(r.views), sum(r.visits)
+from ranked r group by 1, 2, 3, 4 order by 1, 2, 3, 4
+on conflict (site_id, dimension, day, value) do update set views = site_dimension_days.views + excluded.views, visits = site_dimension_days.visits + excluded.visits;
+
+-- name: SiteSketchesDue :many
+select site_id, day, sketch from site_days where sketch_due order by site_id, day limit @batch;
+
+-- name: SaveSiteSketch :exec
+-- Also notes the day's visitors up to its latest hour, so that an unfinished day
+-- can be compared with the same hours of another.
+with saved as (
+    update site_days d set sketch = @sketch, visitors = @visitors, sketch_due = false where d.site_id = @site_id and d.day = @day
+)
+update site_hours h set day_visitors = @visitors
+where h.site_id = @site_id and h.hour = (select max(l.hour) from site_hours l where l.site_id = @site_id and l.day = @day);
+
+-- name: SitePagesDue :many
+select site_id, day from site_days where pages_due order by site_id, day limit @batch;
+
+-- name: MarkSitePages :exec
+update site_days set pages_due = false where site_id = @site_id and day = @day;
+
+-- name: DeleteSitePageDay :exec
+delete from site_page_days where site_id = @site_id and day = @day;
+
+-- name: InsertSitePageDay :exec
+-- The most viewed pages, and the sum of all others as page 0.
+with pages as materialized (
+    select v.page_id, coalesce(sum(v.count) filter (where v.kind = 'view'), 0) as views,
+        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries, coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
+    from view_days v join view_pages p on p.id = v.page_id
+    where p.site_id = @site_id and v.day = @day and v.kind in ('view', 'entry', 'recirculation') group by v.page_id
+), ranked as (
+    select pages.*, row_number() over (order by views desc, entries desc, page_id) as rank from pages
+)
+insert into site_page_days (site_id, day, page_id, views, visitors, entries, recirculation)
+select @site_id, @day, case when r.rank <= @max_pages::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
+from ranked r left join view_uniques u on u.page_id = r.page_id and u.day = @day and r.rank <= @max_pages::bigint
+group by 1, 2, 3;
+
+-- name: SitePageMonthsDue :many
+-- Completed months: reports read the current one by day.
+select site_id, month from site_page_months_due where month < @before order by site_id, month limit @batch;
+
+-- name: DeleteDueSitePageMonth :exec
+delete from site_page_months_due where site_id = @site_id and month = @month;
+
+-- name: DeleteSitePageMonth :exec
+delete from site_page_months where site_id = @site_id and month = @month;
+
+-- name: InsertSitePageMonth :exec
+-- As InsertSitePageDay.
+with pages as materialized (
+    select v.page_id, coalesce(sum(v.count) filter (where v.kind = 'view'), 0) as views,
+        coalesce(sum(v.count) filter (where v.kind = 'entry'), 0) as entries, coalesce(sum(v.count) filter (where v.kind = 'recirculation'), 0) as recirculation
+    from view_months v join view_pages p on p.id = v.page_id
+    where p.site_id = @site_id and v.month = @month and v.kind in ('view', 'entry', 'recirculation') group by v.page_id
+), ranked as (
+    select pages.*, row_number() over (order by views desc, entries desc, page_id) as rank from pages
+)
+insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation)
+select @site_id, @month, case when r.rank <= @max_pages::bigint then r.page_id else 0 end, sum(r.views), coalesce(sum(u.uniques), 0), sum(r.entries), sum(r.recirculation)
+from ranked r left join lateral (
+    select sum(v.uniques) as uniques from view_uniques v
+    where v.page_id = r.page_id and v.day >= @month and v.day < @next_month::date
+) u on r.rank <= @max_pages::bigint
+group by 1, 2, 3;
+
 -- name: ViewPages :many
 select site_id, page, views, clicks, conversions from view_pages where site_id = @site_id and page = any(@pages::text[]);
 

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/report"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/csvio"
+)
+
+// Reports computes reports: report.Reporter.
+type Reports interface {
+	Report(ctx context.Context, q report.Query) (report.Report, error)
+}
+
+// Default numbers of rows.
+const overviewRows, tableRows = 10, 100
+
+// SiteReport reports on the readers of a site.
+func (s *Server) SiteReport(ctx context.Context, r spec.SiteReportRequestObject) (spec.SiteReportResponseObject, error) {
+	one, err := s.countedSite(ctx, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	q := report.Query{Site: one, From: reportDay(p.From.Time), To: reportDay(p.To.Time), Compare: report.Comparison(value(p.Compare)), By: report.Table(value(p.By)), Limit: value(p.Limit)}
+	if q.Limit == 0 {
+		q.Limit = overviewRows
+		if q.By != "" {
+			q.Limit = tableRows
+		}
+	}
+	if q.Filter, err = reportFilter(value(p.Filter)); err != nil {
+		return nil, err
+	}
+	isCSV := value(p.Format) == spec.SiteReportParamsFormatCsv
+	if isCSV && q.By == "" {
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "by", Code: "required", Message: "CSV contains one table; name it with by."})
+	}
+	result, err := s.Views.Reports.Report(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if isCSV {
+		return reportCSV{result}, nil
+	}
+	return spec.SiteReport200JSONResponse{Body: reportJSON(result)}, nil
+}
+
+func reportDay(t time.Time) counter.Day { return counter.Day(t.Unix() / 86400) } //nolint:gosec // a day of the calendar
+
+// reportFilter parses "name:value".
+func reportFilter(texts []string) (f report.Filter, err error) {
+	switch len(texts) {
+	case 0:
+		return f, nil
+	case 1:
+	default:
+		return f, apperr.InvalidFields(apperr.FieldError{Field: "filter", Code: "not_available",
+			Message: "Visits are counted by one dimension at a time, without stored readers, so filters cannot be combined. Use one filter."})
+	}
+	f.Name, f.Value, _ = strings.Cut(texts[0], ":")
+	if f.Name != report.PageFilter {
+		return f, nil
+	}
+	page, problem := ingest.PageName(f.Value)
+	if problem != nil {
+		problem.Field = "filter"
+		return f, apperr.InvalidFields(*problem)
+	}
+	f.Value = page
+	return f, nil
+}
+
+func reportJSON(r report.Report) spec.SiteReport {
+	out := spec.SiteReport{TimeZone: "UTC", Grain: spec.SiteReportGrain(r.Grain), UpdatedAt: r.UpdatedAt, Period: periodJSON(r.Period, r.Grain),
+		Tables: []spec.ReportTable{}, Unavailable: []spec.ReportGap{}}
+	if r.Site.Zone != nil {
+		out.TimeZone = r.Site.Zone.String()
+	}
+	if r.Compared != nil {
+		compared := periodJSON(*r.Compared, r.Grain)
+		out.Compared = &compared
+	}
+	for _, t := range r.Tables {
+		table := spec.ReportTable{By: spec.ReportTableName(t.By), Metric: spec.ReportTableMetric(t.Metric), Rows: []spec.ReportRow{}, Rest: t.Rest}
+		for _, row := range t.Rows {
+			table.Rows = append(table.Rows, spec.ReportRow{Value: row.Value, Totals: totalsJSON(row.Totals), Previous: row.Previous})
+		}
+		out.Tables = append(out.Tables, table)
+	}
+	for _, u := range r.Unavailable {
+		out.Unavailable = append(out.Unavailable, spec.ReportGap{By: spec.ReportTableName(u.By), Reason: u.Reason})
+	}
+	return out
+}
+
+func periodJSON(p report.Period, grain report.Table) spec.ReportPeriod {
+	out := spec.ReportPeriod{Until: p.Until, Totals: totalsJSON(p.Totals), Series: []spec.ReportBucket{}}
+	out.From.Time, out.To.Time = p.From.Time(), p.To.Time()
+	for _, b := range p.Series {
+		out.Series = append(out.Series, spec.ReportBucket{Start: b.Start.Format(grain.Layout()), Totals: totalsJSON(b.Totals)})
+	}
+	return out
+}
+
+func totalsJSON(t report.Totals) spec.ReportTotals {
+	out := spec.ReportTotals{Views: t.Views, Visitors: t.Visitors, Visits: t.Visits, Recirculation: t.Recirculation, Clicks: t.Clicks, Conversions: t.Conversions}
+	if t.Visits != nil && t.SecondViews != nil {
+		bounces := *t.Visits - *t.SecondViews
+		out.Bounces, out.BounceRate = &bounces, ratio(&bounces, t.Visits)
+		out.ViewsPerVisit = ratio(t.Views, t.Visits)
+	}
+	out.RecirculationRate = ratio(t.Recirculation, t.Views)
+	return out
+}
+
+// ratio returns nil if either number is unknown, or the second one zero.
+func ratio(a, b *int64) *float64 {
+	if a == nil || b == nil || *b == 0 {
+		return nil
+	}
+	r := float64(*a) / float64(*b)
+	return &r
+}
+
+// reportCSV is one table.
+type reportCSV struct{ report report.Report }
+
+// VisitSiteReportResponse writes the table. Columns without any number are left
+// out.
+func (c reportCSV) VisitSiteReportResponse(w http.ResponseWriter) error {
+	r := c.report
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+string(r.By)+"-"+r.From.Time().Format(time.DateOnly)+"-"+r.To.Time().Format(time.DateOnly)+`.csv"`)
+	columns := []struct {
+		name  string
+		value func(report.Row) *int64
+	}{
+		{"views", func(r report.Row) *int64 { return r.Views }}, {"visitors", func(r report.Row) *int64 { return r.Visitors }},
+		{"visits", func(r report.Row) *int64 { return r.Visits }}, {"second_views", func(r report.Row) *int64 { return r.SecondViews }},
+		{"recirculation", func(r report.Row) *int64 { return r.Recirculation }}, {"clicks", func(r report.Row) *int64 { return r.Clicks }},
+		{"conversions", func(r report.Row) *int64 { return r.Conversions }}, {"previous", func(r report.Row) *int64 { return r.Previous }},
+	}
+	var rows []report.Row
+	for _, t := range r.Tables {
+		rows = append(rows, t.Rows...)
+	}
+	used := columns[:0]
+	head := []string{string(r.By)}
+	for _, column := range columns {
+		for _, row := range rows {
+			if column.value(row) != nil {
+				used, head = append(used, column), append(head, column.name)
+				break
+			}
+		}
+	}
+	body := csvio.Write(nil, head)
+	for _, row := range rows {
+		cells := []string{csvio.Escape(row.Value)}
+		for _, column := range used {
+			cell := ""
+			if n := column.value(row); n != nil {
+				cell = strconv.FormatInt(*n, 10)
+			}
+			cells = append(cells, cell)
+		}
+		body = csvio.Write(body, cells)
+	}
+	_, err := w.Write(body)
+	return err
+}

@@ -1,0 +1,175 @@
+package counter_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/testing/enginetest"
+)
+
+// takeDeltas takes and reads a batch of every shard.
+func takeDeltas(t testing.TB, c *counter.Counter) (deltas []counter.Delta) {
+	t.Helper()
+	aggregate(t, c) // in a cluster, moves visits to the shards of their pages
+	for shard := range c.Shards() {
+		batch := uuid.New()
+		if !must[bool](t)(c.TakeBatch(t.Context(), shard, batch)) {
+			continue
+		}
+		deltas = append(deltas, must[counter.Batch](t)(c.ReadBatch(t.Context(), shard, batch)).Deltas...)
+		if err := c.DropBatch(t.Context(), shard, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return deltas
+}
+
+// withoutVisits removes what is derived from views.
+func withoutVisits(deltas []counter.Delta) []counter.Delta {
+	for i := range deltas {
+		d := &deltas[i]
+		d.Visits = nil
+		d.Hours = slices.DeleteFunc(d.Hours, func(h counter.HourDelta) bool {
+			return h.Kind == counter.Entry || h.Kind == counter.SecondView || h.Kind == counter.Recirculation
+		})
+	}
+	return deltas
+}
+
+// derived sums up the kinds that are derived from views: page, kind, hour.
+func derived(deltas []counter.Delta) map[string]int64 {
+	sums := map[string]int64{}
+	for _, d := range deltas {
+		for _, h := range d.Hours {
+			if h.Kind == counter.Entry || h.Kind == counter.SecondView || h.Kind == counter.Recirculation {
+				sums[fmt.Sprint(d.Page, " ", h.Kind, " ", h.Day.Time().Format("01-02"), " ", h.Hour.Format("15:04"))] += h.Count
+			}
+		}
+	}
+	return sums
+}
+
+func TestVisits_StartAndSecondView(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		clock := newClock()
+		clock.set(time.Date(2026, 11, 16, 16, 50, 0, 0, time.UTC)) // 23:50 in Hanoi
+		c := counter.New(client, counter.Options{Now: clock.Now})
+		markSeeded(t, c)
+		site := newSite(t, counter.Set)
+		read := func(page string, visitor uint64, from string) {
+			h := view(site, page, visitor, clock.Now())
+			h.From, h.Channel, h.Source, h.Browser, h.OS, h.Campaign, h.Country, h.Device = from, "social", "zalo.me", "Chrome", "Android", "tet", "VN", "mobile"
+			count(t, c, h)
+		}
+		read("a", 1, "") // starts a visit
+		read("b", 2, "") // another reader
+		clock.add(15 * time.Minute)
+		read("b", 1, "a") // after midnight; its visit started before
+		read("c", 1, "b") // the third one changes nothing
+		clock.add(15 * time.Minute)
+		read("d", 1, "c") // 30 minutes after the start
+		clock.add(time.Minute)
+		read("e", 1, "d") // a new visit
+		deltas := takeDeltas(t, c)
+		want := map[string]int64{"a entry 11-16 16:00": 1, "b entry 11-16 16:00": 1, "e entry 11-17 17:00": 1, "b second_view 11-16 16:00": 1,
+			"a recirculation 11-17 17:00": 1, "b recirculation 11-17 17:00": 1, "c recirculation 11-17 17:00": 1, "d recirculation 11-17 17:00": 1}
+		if got := derived(deltas); !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		values := map[string]int64{}
+		for _, d := range deltas {
+			for _, v := range d.Visits {
+				values[v.Dimension+" "+v.Value] += v.Count
+			}
+		}
+		if want := (map[string]int64{"channel social": 3, "source zalo.me": 3, "browser Chrome": 3, "os Android": 3, "campaign tet": 3, "country VN": 3, "device mobile": 3}); !maps.Equal(values, want) {
+			t.Errorf("got %v, want %v", values, want)
+		}
+		for day, want := range map[int]int64{16: 2, 17: 1} {
+			var all counter.Sketch
+			for _, raw := range must[[][]byte](t)(c.SiteSketches(t.Context(), site.ID, counter.Day(time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC).Unix()/86400))) {
+				if err := all.Merge(raw); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := all.Count(); got != want && t.Name() != "TestVisits_StartAndSecondView/miniredis" { // it does not encode HyperLogLogs as Redis does
+				t.Errorf("visitors of November %d: got %d, want %d", day, got, want)
+			}
+		}
+	})
+}
+
+// The union of HyperLogLogs and its estimate are those of Redis.
+func TestSketch_MatchesRedis(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	for _, n := range []int{0, 1, 100, 3_000, 200_000} {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			var all counter.Sketch
+			var keys []string
+			for k := range 3 {
+				key := fmt.Sprintf("sketch %d %d", n, k)
+				keys = append(keys, key)
+				for part := range slices.Chunk(slices.Repeat([]any{nil}, n), 1000) {
+					for i := range part {
+						part[i] = fmt.Sprint(n, k%2, uuid.New())
+					}
+					if err := client.PFAdd(t.Context(), key, part...).Err(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				raw, err := client.Get(t.Context(), key).Bytes()
+				if err != nil && n > 0 {
+					t.Fatal(err)
+				}
+				if err := all.Merge(raw); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := must[int64](t)(client.PFCount(t.Context(), keys...).Result())
+			if got := all.Count(); got != want {
+				t.Errorf("%d visitors: got %d, want %d", 3*n, got, want)
+			}
+			if got := float64(all.Count()); math.Abs(got-float64(3*n)) > 0.05*float64(3*n) {
+				t.Errorf("%d visitors: got %v", 3*n, got)
+			}
+			raw := all.Bytes()
+			if err := client.Set(t.Context(), "written", raw, 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if got := must[int64](t)(client.PFCount(t.Context(), "written").Result()); got != want {
+				t.Errorf("Redis reads %d from the written sketch of %d bytes, want %d", got, len(raw), want)
+			}
+			var again counter.Sketch
+			if err := again.Merge(raw); err != nil || again != all {
+				t.Errorf("a written sketch reads differently: %v", err)
+			}
+		})
+	}
+}
+
+func FuzzSketch(f *testing.F) {
+	var empty counter.Sketch
+	f.Add(empty.Bytes())
+	f.Add([]byte("HYLL\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x84\x7f\xff"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var s, again counter.Sketch
+		if s.Merge(raw) != nil {
+			return
+		}
+		if err := again.Merge(s.Bytes()); err != nil || again != s {
+			t.Errorf("a written sketch reads differently: %v", err)
+		}
+		_ = s.Count()
+	})
+}

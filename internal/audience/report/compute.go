@@ -1,0 +1,461 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/infra/apperr"
+)
+
+const (
+	// maxDays is the maximum number of days of a report.
+	maxDays = 1_100
+	// Ranges of up to maxHourDays have a series by hour, up to maxDayDays by day,
+	// longer ones by month.
+	maxHourDays, maxDayDays = 2, 92
+	yearDays                = 364
+)
+
+// Report answers a query.
+func (r *Reporter) Report(ctx context.Context, q Query) (Report, error) {
+	now, err := r.Store.Time(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	zone := q.Site.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	now = now.In(zone)
+	if err := q.validate(dayOf(now)); err != nil {
+		return Report{}, err
+	}
+	c := computation{Reporter: r, ctx: ctx, q: q, zone: zone, now: now}
+	return c.run()
+}
+
+func dayOf(t time.Time) counter.Day {
+	y, m, d := t.Date()
+	return counter.Day(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400) //nolint:gosec // days of this era
+}
+
+func refuse(field, message string) error {
+	return apperr.InvalidFields(apperr.FieldError{Field: field, Code: "not_available", Message: message})
+}
+
+func (q Query) validate(today counter.Day) error {
+	switch {
+	case q.From > q.To:
+		return apperr.InvalidFields(apperr.FieldError{Field: "to", Code: "out_of_range", Message: "Must not be before from."})
+	case q.From > today:
+		return apperr.InvalidFields(apperr.FieldError{Field: "from", Code: "out_of_range", Message: "Must not be in the future."})
+	case q.To-q.From >= maxDays:
+		return apperr.InvalidFields(apperr.FieldError{Field: "from", Code: "out_of_range", Message: fmt.Sprintf("At most %d days.", maxDays)})
+	case q.By == Hours && q.To-q.From >= 31:
+		return apperr.InvalidFields(apperr.FieldError{Field: "by", Code: "out_of_range", Message: "At most 31 days by hour."})
+	}
+	if q.By == "" {
+		return nil
+	}
+	if reason := q.unavailable(q.By, today); reason != "" {
+		return refuse("by", reason)
+	}
+	return nil
+}
+
+// unavailable returns why a table cannot be computed; "" if it can.
+func (q Query) unavailable(t Table, today counter.Day) string {
+	switch {
+	case q.Filter.Name == "":
+		if t == Referrers {
+			return "Referrers are counted by page; add filter=page:… or use by=sources."
+		}
+		return ""
+	case t == Hours:
+		return "Hours are not counted by page or dimension in reports; use by=days."
+	case t.isTime():
+		return ""
+	case q.Filter.Name != PageFilter:
+		return "Visits are counted by one dimension at a time, without stored readers, so two dimensions cannot be combined. Remove the filter, or use by=days or by=months."
+	case t != Countries && t != Devices && t != Referrers:
+		return "A page's views are counted by country, device and referrer only. Use one of these, or by=days or by=months, or remove the filter."
+	case today-q.From >= counter.Day(PageDimensionDays):
+		return fmt.Sprintf("Countries, devices and referrers of a page are retained for %d days. Choose a later start.", PageDimensionDays)
+	default:
+		return ""
+	}
+}
+
+// computation is a report that is being computed.
+type computation struct {
+	*Reporter
+	ctx  context.Context
+	q    Query
+	zone *time.Location
+	now  time.Time
+}
+
+func (c *computation) run() (Report, error) {
+	q := c.q
+	out := Report{Query: q, Grain: grainOf(q)}
+	var err error
+	if out.UpdatedAt, err = c.Store.ReportUpdatedAt(c.ctx); err != nil {
+		return out, err
+	}
+	if out.Period, err = c.period(q.From, q.To, out.Grain, c.now); err != nil {
+		return out, err
+	}
+	if q.Compare != "" {
+		shift := q.shift()
+		compared, err := c.period(q.From-shift, q.To-shift, out.Grain, c.now.AddDate(0, 0, -int(shift)))
+		if err != nil {
+			return out, err
+		}
+		out.Compared = &compared
+	}
+	tables := []Table{q.By}
+	if q.By == "" {
+		tables = siteTables()
+		if q.Filter.Name == PageFilter {
+			tables = append(tables, Referrers)
+		}
+	}
+	if out.Tables, err = c.tables(tables, &out); err != nil {
+		return out, err
+	}
+	if q.By == "" {
+		for _, t := range tables {
+			if reason := q.unavailable(t, dayOf(c.now)); reason != "" {
+				out.Unavailable = append(out.Unavailable, Unavailable{t, reason})
+			}
+		}
+	}
+	return out, nil
+}
+
+// shift returns the number of days between a report's days and the compared ones.
+func (q Query) shift() counter.Day {
+	if q.Compare == PreviousYear {
+		return yearDays
+	}
+	return q.To - q.From + 1
+}
+
+func grainOf(q Query) Table {
+	days := q.To - q.From + 1
+	switch {
+	case q.By.isTime():
+		return q.By
+	case days <= maxHourDays && q.Filter.Name == "":
+		return Hours
+	case days <= maxDayDays:
+		return Days
+	default:
+		return Months
+	}
+}
+
+// period reads the totals and the series of a range. If the report's last day is
+// today, until is the current time, or the same time of the compared day: only
+// hours that have begun by then are included.
+func (c *computation) period(from, to counter.Day, grain Table, until time.Time) (Period, error) {
+	p := Period{From: from, To: to}
+	days, err := c.days(from, to+1)
+	if err != nil {
+		return p, err
+	}
+	// Filtered counts have no hours: the whole compared day is included then.
+	if today := dayOf(c.now); c.q.To >= today && (dayOf(until) == today || c.q.Filter.Name == "") {
+		p.Until = &until
+		if days, err = c.cut(days, until); err != nil {
+			return p, err
+		}
+	}
+	p.Totals = sum(days)
+	switch grain {
+	case Hours:
+		p.Series, err = c.hours(from, to, until)
+	case Days:
+		p.Series = fill(days, from, to, func(d counter.Day) counter.Day { return d + 1 }, func(d counter.Day) counter.Day { return d })
+	default:
+		p.Series = fill(days, monthOf(from), to, nextMonth, monthOf)
+	}
+	return p, err
+}
+
+// days reads the totals by day with the report's filter.
+func (c *computation) days(from, to counter.Day) ([]DayTotals, error) {
+	switch f := c.q.Filter; f.Name {
+	case "":
+		return c.Store.ReportDays(c.ctx, c.q.Site.ID, from, to)
+	case PageFilter:
+		return c.Store.ReportPageDays(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: f.Value}, from, to)
+	default:
+		return c.Store.ReportValueDays(c.ctx, c.q.Site.ID, f.Name, f.Value, from, to)
+	}
+}
+
+// cut limits the last day to the hours that have begun at a time.
+func (c *computation) cut(days []DayTotals, until time.Time) ([]DayTotals, error) {
+	last := dayOf(until)
+	days = slices.DeleteFunc(days, func(d DayTotals) bool { return d.Day > last })
+	if last == dayOf(c.now) { // later hours are empty
+		return days, nil
+	}
+	days = slices.DeleteFunc(days, func(d DayTotals) bool { return d.Day == last })
+	hours, err := c.Store.ReportHours(c.ctx, c.q.Site.ID, c.midnight(last), until)
+	if err != nil || len(hours) == 0 {
+		return days, err
+	}
+	var visitors *int64 // of the day up to the hour, so the last one counts
+	day := make([]DayTotals, len(hours))
+	for i, h := range hours {
+		if h.Visitors != nil {
+			visitors = larger(visitors, h.Visitors)
+		}
+		h.Visitors = nil
+		day[i] = DayTotals{last, h.Totals}
+	}
+	total := sum(day)
+	total.Visitors = visitors
+	return append(days, DayTotals{last, total}), nil
+}
+
+func larger(a, b *int64) *int64 {
+	if a == nil || *b > *a {
+		return b
+	}
+	return a
+}
+
+func (c *computation) midnight(d counter.Day) time.Time {
+	y, m, day := d.Time().Date()
+	return time.Date(y, m, day, 0, 0, 0, 0, c.zone)
+}
+
+// hours returns a series by hour, zeros included.
+func (c *computation) hours(from, to counter.Day, until time.Time) ([]Bucket, error) {
+	start, end := c.midnight(from), c.midnight(to+1)
+	if end.After(until) {
+		end = until
+	}
+	rows, err := c.Store.ReportHours(c.ctx, c.q.Site.ID, start, end)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int64]Totals{}
+	for _, row := range rows {
+		row.Visitors = nil // of the day up to the hour, not of the hour
+		found[row.Start.Unix()] = row.Totals
+	}
+	var series []Bucket
+	for at := start; at.Before(end); at = at.Add(time.Hour) {
+		totals, ok := found[at.Unix()]
+		if !ok {
+			totals = zeroHour()
+		}
+		series = append(series, Bucket{at, totals})
+	}
+	return series, nil
+}
+
+func zeroHour() Totals {
+	n := int64(0)
+	return Totals{Views: &n, Visits: &n, SecondViews: &n, Recirculation: &n, Clicks: &n, Conversions: &n}
+}
+
+func monthOf(d counter.Day) counter.Day {
+	y, m, _ := d.Time().Date()
+	return dayOf(time.Date(y, m, 1, 0, 0, 0, 0, time.UTC))
+}
+
+func nextMonth(d counter.Day) counter.Day { return dayOf(d.Time().AddDate(0, 1, 0)) }
+
+// fill groups days into a series, zeros included.
+func fill(days []DayTotals, from, to counter.Day, next, start func(counter.Day) counter.Day) []Bucket {
+	groups := map[counter.Day][]DayTotals{}
+	for _, d := range days {
+		groups[start(d.Day)] = append(groups[start(d.Day)], d)
+	}
+	var series []Bucket
+	for d := from; d <= to; d = next(d) {
+		series = append(series, Bucket{d.Time(), sum(groups[d])})
+	}
+	return series
+}
+
+// sum adds up days. A number that is unknown on one day is unknown.
+func sum(days []DayTotals) Totals {
+	if len(days) == 0 {
+		t := zeroHour()
+		t.Visitors = t.Views
+		return t
+	}
+	all := Totals{}
+	for _, f := range []func(*Totals) **int64{
+		func(t *Totals) **int64 { return &t.Views }, func(t *Totals) **int64 { return &t.Visitors }, func(t *Totals) **int64 { return &t.Visits },
+		func(t *Totals) **int64 { return &t.SecondViews }, func(t *Totals) **int64 { return &t.Recirculation },
+		func(t *Totals) **int64 { return &t.Clicks }, func(t *Totals) **int64 { return &t.Conversions },
+	} {
+		total, known := int64(0), true
+		for i := range days {
+			n := *f(&days[i].Totals)
+			if known = known && n != nil; !known {
+				break
+			}
+			total += *n
+		}
+		if known {
+			*f(&all) = &total
+		}
+	}
+	return all
+}
+
+// tables reads the tables that can be computed.
+func (c *computation) tables(names []Table, out *Report) ([]TableResult, error) {
+	var results []TableResult
+	var byDimension []Table
+	for _, t := range names {
+		switch {
+		case c.q.unavailable(t, dayOf(c.now)) != "":
+		case t.isTime():
+			results = append(results, c.timeTable(t, out))
+		case t == Pages || t == EntryPages:
+			table, err := c.pages(t, out)
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, table)
+		default:
+			byDimension = append(byDimension, t)
+		}
+	}
+	if len(byDimension) == 0 {
+		return results, nil
+	}
+	current, err := c.dimensions(byDimension, c.q.From, c.q.To+1)
+	if err != nil {
+		return nil, err
+	}
+	previous := map[string][]Row{}
+	if c.comparesTables() {
+		if previous, err = c.dimensions(byDimension, c.q.From-c.q.shift(), c.q.To+1-c.q.shift()); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range byDimension {
+		results = append(results, c.dimensionTable(t, current[t.dimension()], previous[t.dimension()], out))
+	}
+	return results, nil
+}
+
+// comparesTables reports whether rows have a previous number. Pages and
+// dimensions have no hours, so an unfinished day alone is not compared.
+func (c *computation) comparesTables() bool {
+	return c.q.Compare != "" && (c.q.From != c.q.To || c.q.To < dayOf(c.now))
+}
+
+func (c *computation) dimensions(tables []Table, from, to counter.Day) (map[string][]Row, error) {
+	if c.q.Filter.Name == PageFilter {
+		return c.Store.ReportPageDimensions(c.ctx, counter.PageID{Site: c.q.Site.ID, Page: c.q.Filter.Value}, from, to)
+	}
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.dimension())
+	}
+	return c.Store.ReportDimensions(c.ctx, c.q.Site.ID, names, from, to)
+}
+
+func (c *computation) dimensionTable(t Table, rows, previous []Row, out *Report) TableResult {
+	table := TableResult{By: t, Metric: "visits", Rows: rows}
+	metric, total := func(r Totals) *int64 { return r.Visits }, out.Period.Visits
+	if c.q.Filter.Name == PageFilter {
+		table.Metric, metric, total = "views", func(r Totals) *int64 { return r.Views }, out.Period.Views
+	}
+	c.finish(&table, metric, total, previous)
+	if t == Campaigns || c.q.Filter.Name != "" {
+		table.Rest = nil // most visits have no campaign; a page's dimensions may be missing
+	}
+	return table
+}
+
+func (c *computation) pages(t Table, out *Report) (TableResult, error) {
+	table := TableResult{By: t, Metric: "views"}
+	metric, total := func(r Totals) *int64 { return r.Views }, out.Period.Views
+	if t == EntryPages {
+		table.Metric, metric, total = "visits", func(r Totals) *int64 { return r.Visits }, out.Period.Visits
+	}
+	var err error
+	if table.Rows, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From, c.q.To+1), t == EntryPages, c.q.Limit); err != nil {
+		return table, err
+	}
+	var previous []Row
+	if c.comparesTables() {
+		shift := c.q.shift()
+		previous, err = c.Store.ReportPages(c.ctx, c.q.Site.ID, c.pageRange(c.q.From-shift, c.q.To+1-shift), t == EntryPages, maxComparedPages)
+	}
+	c.finish(&table, metric, total, previous)
+	return table, err
+}
+
+// maxComparedPages is the number of pages of a compared period that rows are
+// looked up in.
+const maxComparedPages = 5_000
+
+// pageRange returns a range with the completed months in it.
+func (c *computation) pageRange(from, to counter.Day) PageRange {
+	r := PageRange{From: from, To: to, FromMonth: monthOf(from)}
+	if r.FromMonth < from {
+		r.FromMonth = nextMonth(r.FromMonth)
+	}
+	r.ToMonth = min(monthOf(to), monthOf(dayOf(c.now)))
+	if r.ToMonth <= r.FromMonth { // no complete month
+		r.FromMonth, r.ToMonth = to, to
+	}
+	return r
+}
+
+// finish limits a table's rows, and adds the rest and the previous numbers.
+func (c *computation) finish(t *TableResult, metric func(Totals) *int64, total *int64, previous []Row) {
+	if len(t.Rows) > c.q.Limit {
+		t.Rows = t.Rows[:c.q.Limit]
+	}
+	before := map[string]*int64{}
+	for _, row := range previous {
+		before[row.Value] = metric(row.Totals)
+	}
+	shown := int64(0)
+	for i := range t.Rows {
+		row := &t.Rows[i]
+		if n := metric(row.Totals); n != nil {
+			shown += *n
+		}
+		if c.comparesTables() {
+			if row.Previous = before[row.Value]; row.Previous == nil && len(previous) < maxComparedPages {
+				zero := int64(0)
+				row.Previous = &zero
+			}
+		}
+	}
+	if total != nil {
+		rest := max(*total-shown, 0)
+		t.Rest = &rest
+	}
+}
+
+// timeTable returns the series as a table, in order of time.
+func (c *computation) timeTable(t Table, out *Report) TableResult {
+	table := TableResult{By: t, Metric: "views"}
+	for i, b := range out.Period.Series {
+		row := Row{Value: b.Start.Format(t.Layout()), Totals: b.Totals}
+		if out.Compared != nil && i < len(out.Compared.Series) {
+			row.Previous = out.Compared.Series[i].Views
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}

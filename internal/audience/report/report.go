@@ -1,0 +1,193 @@
+// Package report computes reports about the readers of a site for any range of
+// days: totals, a time series, and tables by page or dimension.
+//
+// Counts are stored without identities and by one dimension at a time. What they
+// cannot answer is refused with an explanation: no number ignores a filter.
+package report
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+)
+
+// Table is what the rows of a table are grouped by.
+type Table string
+
+// The tables. Referrers are those of one page.
+const (
+	Pages      Table = "pages"
+	EntryPages Table = "entry_pages"
+	Sources    Table = "sources"
+	Channels   Table = "channels"
+	Campaigns  Table = "campaigns"
+	Countries  Table = "countries"
+	Devices    Table = "devices"
+	Browsers   Table = "browsers"
+	Systems    Table = "systems"
+	Referrers  Table = "referrers"
+	Hours      Table = "hours"
+	Days       Table = "days"
+	Months     Table = "months"
+)
+
+// siteTables lists the tables of an overview.
+func siteTables() []Table {
+	return []Table{Pages, EntryPages, Sources, Channels, Campaigns, Countries, Devices, Browsers, Systems}
+}
+
+// dimension returns the dimension of a table; "" for others.
+func (t Table) dimension() string {
+	switch t {
+	case Sources:
+		return counter.Source
+	case Channels:
+		return counter.Channel
+	case Campaigns:
+		return counter.Campaign
+	case Countries:
+		return counter.Country
+	case Devices:
+		return counter.Device
+	case Browsers:
+		return counter.Browser
+	case Systems:
+		return counter.OS
+	case Referrers:
+		return counter.Referrer
+	default:
+		return ""
+	}
+}
+
+// isTime reports whether the rows are a time series.
+func (t Table) isTime() bool { return t == Hours || t == Days || t == Months }
+
+// Layout returns how the start of a period of a time series is written.
+func (t Table) Layout() string {
+	switch t {
+	case Hours:
+		return time.RFC3339
+	case Months:
+		return "2006-01"
+	default:
+		return time.DateOnly
+	}
+}
+
+// Comparison is the period that a report is compared with.
+type Comparison string
+
+// The comparisons.
+const (
+	PreviousPeriod Comparison = "previous" // as many days, directly before
+	PreviousYear   Comparison = "year"     // 364 days before, so that weekdays match
+)
+
+// Filter restricts a report to a page or to one value of a dimension.
+type Filter struct{ Name, Value string }
+
+// PageFilter is the name of the filter by page; others have the name of a
+// dimension.
+const PageFilter = "page"
+
+// Query asks for a report. The days are in the site's time zone; To is included.
+type Query struct {
+	Site     counter.Site
+	From, To counter.Day
+	Compare  Comparison // "": none
+	By       Table      // "": the overview
+	Filter   Filter     // no name: none
+	Limit    int        // of rows per table
+}
+
+// Totals are the numbers of a site, a page or a value in a period. Nil numbers
+// are unknown, for example because they are not counted by dimension.
+type Totals struct {
+	Views, Visitors, Visits, SecondViews, Recirculation, Clicks, Conversions *int64
+}
+
+// Bucket is a period of a time series.
+type Bucket struct {
+	Start time.Time
+	Totals
+}
+
+// Row is a row of a table.
+type Row struct {
+	Value string
+	Totals
+	Previous *int64 // the table's metric in the compared period
+}
+
+// TableResult is a table, with the largest values first or in order of time.
+type TableResult struct {
+	By     Table
+	Metric string // that rows are ordered by: views or visits
+	Rows   []Row
+	// Rest is what the rows lack to the totals of the site; nil where values overlap
+	// or some are unknown.
+	Rest *int64
+}
+
+// Unavailable is a table that a report lacks.
+type Unavailable struct {
+	By     Table
+	Reason string
+}
+
+// Period is a range of days with its totals and time series.
+type Period struct {
+	From, To counter.Day // included
+	Until    *time.Time  // the end, if the last day is not over or is cut to compare it with one that is not
+	Totals
+	Series []Bucket
+}
+
+// Report is the answer to a query.
+type Report struct {
+	Query
+	UpdatedAt   time.Time // counts until then are included
+	Grain       Table     // of the series: Hours, Days or Months
+	Period      Period
+	Compared    *Period
+	Tables      []TableResult
+	Unavailable []Unavailable
+}
+
+// Store reads the counts. to is not included.
+type Store interface {
+	Time(ctx context.Context) (time.Time, error)
+	ReportUpdatedAt(ctx context.Context) (time.Time, error)
+	ReportDays(ctx context.Context, site uuid.UUID, from, to counter.Day) ([]DayTotals, error)
+	ReportHours(ctx context.Context, site uuid.UUID, from, to time.Time) ([]Bucket, error)
+	ReportDimensions(ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day) (map[string][]Row, error)
+	ReportValueDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]DayTotals, error)
+	// ReportPages reads completed months between the two given ones from their own
+	// lists, which have more pages.
+	ReportPages(ctx context.Context, site uuid.UUID, r PageRange, byEntries bool, limit int) ([]Row, error)
+	ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]DayTotals, error)
+	ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]Row, error)
+}
+
+// DayTotals are the totals of a day.
+type DayTotals struct {
+	Day counter.Day
+	Totals
+}
+
+// PageRange is a range of days with the completed months in it.
+type PageRange struct {
+	From, To           counter.Day // To is not included
+	FromMonth, ToMonth counter.Day // first days of months; equal if there are none
+}
+
+// PageDimensionDays is the number of days that dimensions of pages are retained.
+const PageDimensionDays = int(flush.PageDimensions / (24 * time.Hour))
+
+// Reporter computes reports.
+type Reporter struct{ Store Store }

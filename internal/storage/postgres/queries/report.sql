@@ -1,0 +1,56 @@
+-- name: ReportDays :many
+select day, views, visitors, visits, second_views, recirculation, clicks, conversions from site_days
+where site_id = @site_id and day >= @from_day and day < @to_day order by day;
+
+-- name: ReportHours :many
+select hour, day, views, day_visitors, visits, second_views, recirculation, clicks, conversions from site_hours
+where site_id = @site_id and hour >= @from_hour and hour < @to_hour order by hour;
+
+-- name: ReportDimensions :many
+select dimension, value, sum(views)::bigint as views, sum(visits)::bigint as visits from site_dimension_days
+where site_id = @site_id and dimension = any(@dimensions::text[]) and day >= @from_day and day < @to_day
+group by dimension, value order by dimension, visits desc, value;
+
+-- name: ReportValueDays :many
+select day, views, visits from site_dimension_days
+where site_id = @site_id and dimension = @dimension and value = @value and day >= @from_day and day < @to_day order by day;
+
+-- name: ReportPages :many
+-- Completed months are read from their lists, the days before and after them from
+-- the lists of days. The site's totals include pages that no list has.
+with listed as (
+    select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
+    where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.page_id <> 0
+    union all
+    select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
+    where d.site_id = @site_id and d.page_id <> 0 and d.day >= @from_day and d.day < @to_day and (d.day < @from_month or d.day >= @to_month)
+), sums as (
+    select page_id, sum(views)::bigint as views, sum(visitors)::bigint as visitors, sum(entries)::bigint as entries, sum(recirculation)::bigint as recirculation
+    from listed group by page_id
+    order by case when @by_entries::boolean then sum(entries) else sum(views) end desc, page_id limit @rows
+)
+select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id
+order by case when @by_entries::boolean then s.entries else s.views end desc, s.page_id;
+
+-- name: ReportPageDays :many
+-- A page's days, including what is not rolled up yet.
+with page as (select p.id from view_pages p where p.site_id = @site_id and p.page = @page),
+counted as (
+    select d.day, d.kind, d.count from view_days d where d.page_id = (select id from page) and d.day >= @from_day and d.day < @to_day
+    union all
+    select h.day, h.kind, h.count - h.rolled_count from view_hours h
+    where h.page_id = (select id from page) and h.day >= @from_day and h.day < @to_day and h.count <> h.rolled_count
+)
+select c.day, coalesce(sum(c.count) filter (where c.kind = 'view'), 0)::bigint as views, coalesce(sum(c.count) filter (where c.kind = 'entry'), 0)::bigint as entries,
+    coalesce(sum(c.count) filter (where c.kind = 'recirculation'), 0)::bigint as recirculation,
+    coalesce(sum(c.count) filter (where c.kind = 'click'), 0)::bigint as clicks, coalesce(sum(c.count) filter (where c.kind = 'conversion'), 0)::bigint as conversions,
+    coalesce((select u.uniques from view_uniques u where u.page_id = (select id from page) and u.day = c.day), 0)::bigint as visitors
+from counted c group by c.day order by c.day;
+
+-- name: ReportPageDimensions :many
+select d.dimension, d.value, sum(d.count)::bigint as views from view_dimensions d
+where d.page_id = (select p.id from view_pages p where p.site_id = @site_id and p.page = @page) and d.day >= @from_day and d.day < @to_day
+group by d.dimension, d.value order by d.dimension, views desc, d.value;
+
+-- name: ReportUpdatedAt :one
+select coalesce(max(applied_at), 'epoch')::timestamptz from view_batches;

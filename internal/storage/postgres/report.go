@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/report"
+	"dateline/internal/storage/postgres/db"
+)
+
+// ReportUpdatedAt returns the time of the last flush.
+func (s *Store) ReportUpdatedAt(ctx context.Context) (time.Time, error) {
+	at, err := s.q.ReportUpdatedAt(ctx)
+	return at.UTC(), err
+}
+
+// ReportDays reads the totals of a site by day.
+func (s *Store) ReportDays(ctx context.Context, site uuid.UUID, from, to counter.Day) ([]report.DayTotals, error) {
+	rows, err := s.q.ReportDays(ctx, db.ReportDaysParams{SiteID: site, FromDay: dateOf(from), ToDay: dateOf(to)})
+	days := make([]report.DayTotals, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Visits, SecondViews: &r.SecondViews,
+			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+	}
+	return days, err
+}
+
+// ReportHours reads the totals of a site by hour. Visitors are those of the day
+// until the end of the hour.
+func (s *Store) ReportHours(ctx context.Context, site uuid.UUID, from, to time.Time) ([]report.Bucket, error) {
+	rows, err := s.q.ReportHours(ctx, db.ReportHoursParams{SiteID: site, FromHour: from, ToHour: to})
+	hours := make([]report.Bucket, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		hours[i] = report.Bucket{Start: r.Hour, Totals: report.Totals{Views: &r.Views, Visitors: &r.DayVisitors, Visits: &r.Visits, SecondViews: &r.SecondViews,
+			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+	}
+	return hours, err
+}
+
+// ReportDimensions reads the visits of a site by the values of dimensions, and
+// its views by country and device.
+func (s *Store) ReportDimensions(ctx context.Context, site uuid.UUID, dimensions []string, from, to counter.Day) (map[string][]report.Row, error) {
+	rows, err := s.q.ReportDimensions(ctx, db.ReportDimensionsParams{SiteID: site, Dimensions: dimensions, FromDay: dateOf(from), ToDay: dateOf(to)})
+	tables := map[string][]report.Row{}
+	for i := range rows {
+		r := &rows[i]
+		row := report.Row{Value: r.Value, Totals: report.Totals{Visits: &r.Visits}}
+		if hasViews(r.Dimension) {
+			row.Views = &r.Views
+		}
+		tables[r.Dimension] = append(tables[r.Dimension], row)
+	}
+	return tables, err
+}
+
+// hasViews reports whether a site's views are counted by a dimension. The others
+// are those of visits.
+func hasViews(dimension string) bool {
+	return dimension == counter.Country || dimension == counter.Device
+}
+
+// ReportValueDays reads the visits of a value of a dimension by day.
+func (s *Store) ReportValueDays(ctx context.Context, site uuid.UUID, dimension, value string, from, to counter.Day) ([]report.DayTotals, error) {
+	rows, err := s.q.ReportValueDays(ctx, db.ReportValueDaysParams{SiteID: site, Dimension: dimension, Value: value, FromDay: dateOf(from), ToDay: dateOf(to)})
+	days := make([]report.DayTotals, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Visits: &r.Visits}}
+		if hasViews(dimension) {
+			days[i].Views = &r.Views
+		}
+	}
+	return days, err
+}
+
+// ReportPages reads the most viewed pages of a site, or those where most visits
+// started.
+func (s *Store) ReportPages(ctx context.Context, site uuid.UUID, r report.PageRange, byEntries bool, limit int) ([]report.Row, error) {
+	rows, err := s.q.ReportPages(ctx, db.ReportPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+		ByEntries: byEntries, Rows: int32(limit)}) //nolint:gosec // thousands
+	pages := make([]report.Row, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		pages[i] = report.Row{Value: r.Page, Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries, Recirculation: &r.Recirculation}}
+	}
+	return pages, err
+}
+
+// ReportPageDays reads the totals of a page by day.
+func (s *Store) ReportPageDays(ctx context.Context, page counter.PageID, from, to counter.Day) ([]report.DayTotals, error) {
+	rows, err := s.q.ReportPageDays(ctx, db.ReportPageDaysParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
+	days := make([]report.DayTotals, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		days[i] = report.DayTotals{Day: dayOf(r.Day), Totals: report.Totals{Views: &r.Views, Visitors: &r.Visitors, Visits: &r.Entries,
+			Recirculation: &r.Recirculation, Clicks: &r.Clicks, Conversions: &r.Conversions}}
+	}
+	return days, err
+}
+
+// ReportPageDimensions reads the views of a page by country, device and referrer.
+func (s *Store) ReportPageDimensions(ctx context.Context, page counter.PageID, from, to counter.Day) (map[string][]report.Row, error) {
+	rows, err := s.q.ReportPageDimensions(ctx, db.ReportPageDimensionsParams{SiteID: page.Site, Page: page.Page, FromDay: dateOf(from), ToDay: dateOf(to)})
+	tables := map[string][]report.Row{}
+	for i := range rows {
+		r := &rows[i]
+		tables[r.Dimension] = append(tables[r.Dimension], report.Row{Value: r.Value, Totals: report.Totals{Views: &r.Views}})
+	}
+	return tables, err
+}
