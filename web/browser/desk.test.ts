@@ -151,7 +151,7 @@ test('a time is typed as people say it, or picked', async () => {
 
 test('each network shows the post in its own frame, with the card of the page', async () => {
   const { page } = dashboard
-  for (const network of ['x', 'bluesky', 'threads', 'facebook', 'instagram', 'linkedin']) {
+  for (const network of ['x', 'threads', 'facebook', 'instagram', 'linkedin']) {
     const { authorize_url } = await api<{ authorize_url: string }>('POST', '/accounts/connect', { network, sandbox: true })
     await page.goto(authorize_url)
     await page.getByRole('button', { name: 'Allow' }).click()
@@ -170,11 +170,11 @@ test('each network shows the post in its own frame, with the card of the page', 
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill(`Nước lên nhanh ở Huế, dân được di dời trong đêm. #lulut ${news}`)
   await page.getByRole('button', { name: 'Add to the thread' }).click()
   await page.getByRole('textbox', { name: 'Text 2' }).fill('Cập nhật: ba cầu bị cấm qua lại.')
-  for (const network of ['mastodon', 'x', 'bluesky', 'threads', 'facebook', 'instagram', 'linkedin']) {
+  for (const network of ['mastodon', 'x', 'threads', 'facebook', 'instagram', 'linkedin']) {
     await page.locator(`[data-switch=${network}]`).click()
     await page.locator(`[data-preview=${network}] .dlf`).waitFor()
     expect(await page.locator('[data-preview]').count()).toBe(1)
-    if (network === 'bluesky' || network === 'facebook') {
+    if (network === 'mastodon' || network === 'facebook') {
       const card = page.locator('[data-card=ready]').first()
       await card.getByText('Lũ lụt ở miền Trung').waitFor()
       expect(await card.locator('img').evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0)
@@ -190,23 +190,27 @@ test('each network shows the post in its own frame, with the card of the page', 
   dashboard.fine()
 }, 240_000)
 
-/** How long it takes from a key to the next image, in milliseconds; of twenty the nineteenth. */
+/** What the page's main thread has computed for, in milliseconds: other programs on the machine do not count. */
+const thread = async () => {
+  const cdp = await dashboard.context.newCDPSession(dashboard.page)
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+  return async () => ((await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')?.value ?? 0) * 1000
+}
+
+/** What a key costs until its letter is painted: the median, and of forty keys the 38th. */
 const keyToPaint = async (field: string) => {
   const { page } = dashboard
   await page.locator(field).first().focus()
+  const spent = await thread()
   const times: number[] = []
-  for (const key of 'nước lên nhanh ở Huế') {
-    await page.evaluate(() => {
-      const w = window as unknown as { painted?: Promise<number> }
-      w.painted = new Promise((done) => addEventListener('keydown', () => {
-        const at = performance.now()
-        requestAnimationFrame(() => setTimeout(() => done(performance.now() - at)))
-      }, { once: true, capture: true }))
-    })
-    await page.keyboard.press(key === ' ' ? 'Space' : key === 'ư' || key.charCodeAt(0) > 127 ? 'a' : key)
-    times.push(await page.evaluate(() => (window as unknown as { painted: Promise<number> }).painted))
+  for (let i = 0; i < 40; i++) {
+    const before = await spent()
+    await page.keyboard.press(i % 6 === 5 ? 'Space' : 'a')
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
+    times.push((await spent()) - before)
   }
-  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0
+  times.sort((a, b) => a - b)
+  return { median: times[20] ?? 0, p95: times[37] ?? 0 }
 }
 
 test('typing stays fast with ten accounts and five files', async () => {
@@ -224,8 +228,9 @@ test('typing stays fast with ten accounts and five files', async () => {
   await page.locator('[data-preview] .dlf-file').first().waitFor()
   const full = await keyToPaint('textarea')
   d.sql("delete from post_targets where account_id in (select id from accounts where remote_id like 'copy%'); delete from accounts where remote_id like 'copy%'")
-  console.log(`key to paint, p95: ${full.toFixed(0)} ms, in an empty page ${empty.toFixed(0)} ms`)
-  expect(full - empty).toBeLessThan(50)
+  const ms = (n: number) => `${n.toFixed(1)} ms`
+  console.log(`a key: median ${ms(full.median)}, p95 ${ms(full.p95)}; in an empty page ${ms(empty.median)} and ${ms(empty.p95)}`)
+  expect(full.p95 - empty.p95).toBeLessThan(50)
   dashboard.fine()
 }, 240_000)
 
@@ -261,7 +266,7 @@ test('an account gets a label and a color, and a version is marked as customized
   await dashboard.go('/accounts')
   await page.locator('[data-account=mastodon]').getByRole('button', { name: /^More for/ }).click()
   await page.getByRole('menuitem', { name: 'Label and color' }).click()
-  await page.getByLabel('Label').fill('Bản tin sáng')
+  await page.getByRole('textbox', { name: 'Label' }).fill('Bản tin sáng')
   await page.getByRole('dialog').getByRole('radio', { name: 'Orange' }).click()
   await dashboard.accessible('editing an account')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
@@ -283,18 +288,15 @@ test('a month of a thousand posts is switched to in no time', async () => {
   const count = () => page.locator('[data-calendar=month] [data-post]').count()
   await dashboard.go(`/calendar?view=month&date=${month.toISOString().slice(0, 10)}`)
   await until('the month', async () => (await count()) > 100)
+  const spent = await thread()
   const times: number[] = []
   for (let i = 0; i < 5; i++) {
     await page.getByRole('button', { name: 'Earlier' }).click()
     await until('the month before', async () => (await count()) < 100)
-    times.push(await page.evaluate(async () => {
-      const at = performance.now()
-      const later = [...document.querySelectorAll('button')].find((b) => b.getAttribute('aria-label') === 'Later')
-      later?.click()
-      while (document.querySelectorAll('[data-calendar=month] [data-post]').length < 100) await new Promise((done) => requestAnimationFrame(done))
-      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
-      return performance.now() - at
-    }))
+    const before = await spent()
+    await page.getByRole('button', { name: 'Later' }).click()
+    await until('the month', async () => (await count()) > 100)
+    times.push((await spent()) - before)
   }
   times.sort((a, b) => a - b)
   console.log(`a month of 1,000 posts: ${times.map((t) => t.toFixed(0)).join(', ')} ms`)
