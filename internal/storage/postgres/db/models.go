@@ -1577,6 +1577,7 @@ type PostTarget struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
+	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
 }
