@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, NumberInput, Stack, Text, Textarea } from '@mantine/core'
 import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { NetworkIcon, networkName } from '../../components/network'
@@ -53,6 +53,12 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
               set(i, (p) => ({ ...p, content }))
             }}
           />
+          {i > 0 && (
+            <NumberInput
+              size="xs" w={190} label={t('compose.afterMinutes')} min={0} max={1440} allowDecimal={false} value={part.after_minutes ?? 0}
+              onChange={(n) => set(i, (p) => ({ ...p, after_minutes: Number(n) > 0 ? Number(n) : undefined }))}
+            />
+          )}
           <Group gap={6} aria-live="polite">
             {(counts[i] ?? []).map((c) => (
               <CountBadge key={`${c.network} ${c.handle}`} {...c} />
@@ -79,7 +85,8 @@ export function Parts({ value, change, counts, label, added }: { value: Part[]; 
 function swap(all: Part[], i: number): Part[] {
   const out = [...all]
   const [above, below] = [out[i - 1], out[i]]
-  if (above && below) out.splice(i - 1, 2, below, above)
+  // The wait belongs to the place in the thread.
+  if (above && below) out.splice(i - 1, 2, { ...below, after_minutes: above.after_minutes }, { ...above, after_minutes: below.after_minutes })
   return out
 }
 
