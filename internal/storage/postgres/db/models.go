@@ -1171,6 +1171,8 @@ type Account struct {
 	RemoteID         string
 	Handle           string
 	Name             string
+	Label            string
+	Color            string
 	Status           AccountStatus
 	IsDefault        bool
 	Token            []byte
@@ -1574,6 +1576,7 @@ type PostTarget struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
+	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
 }
