@@ -1574,6 +1574,7 @@ type PostTarget struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
+	WaitsUntil   *time.Time
 	Override     json.RawMessage
 	Fingerprint  []byte
 }
@@ -1822,6 +1823,13 @@ type SiteDimensionDay struct {
 	Visits    int64
 }
 
+type SiteEngagement struct {
+	SiteID   uuid.UUID
+	Day      pgtype.Date
+	Engaged  []int64
+	Scrolled []int64
+}
+
 type SiteHour struct {
 	SiteID        uuid.UUID
 	Hour          time.Time
@@ -1969,6 +1977,13 @@ type ViewDimension struct {
 	Dimension string
 	Value     string
 	Count     int64
+}
+
+type ViewEngagement struct {
+	PageID   int64
+	Day      pgtype.Date
+	Engaged  []int64
+	Scrolled []int64
 }
 
 type ViewErasure struct {

@@ -298,6 +298,7 @@ create table post_targets (
     sent_at       timestamptz,                                     -- when the final call was sent
     posted_at     timestamptz,                                     -- when its response arrived
     updated_at    timestamptz not null default now(),
+    waits_until   timestamptz,                                     -- when the next segment of the thread is due; null: at once
     override      jsonb check (jsonb_typeof(override) = 'object'), -- what differs on this account: {"content", "attachment_ids", "thread", "options"}, each optional
     fingerprint   bytea check (length(fingerprint) = 16),          -- of the text, to warn of duplicates; null: no text
     unique (post_id, account_id),
