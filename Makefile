@@ -127,6 +127,10 @@ bench-views-http: ## measure hits per second over HTTP next to a naive implement
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews -parts http $(BENCHFLAGS)
 
+.PHONY: bench-reports
+bench-reports: ## measure reports of a year of a site with 200,000 pages per day, and what site totals cost a flush
+	@go test ./api -run TestBenchReports -count=1 -timeout 30m -report-bench -v | grep '^{'
+
 .PHONY: bench-search
 bench-search: ## measure search among 100,000 articles on Postgres, next to ILIKE (ARTICLES=100000; SEARCH_BENCH_URL reuses them)
 	@go test ./internal/news/search/pgsearch -run TestBench -count=1 -timeout 60m -search-bench $(or $(ARTICLES),100000) -v | grep -v '^=== ' | \

@@ -206,7 +206,7 @@ func (d *dateline) call(method, path string, body, out any) int {
 	d.t.Helper()
 	var status int
 	// A 503 says that nothing was done: an engine is away for a moment.
-	e2etest.Eventually(d.t, 30*time.Second, method+" "+path+" to be answered", func() bool {
+	e2etest.Eventually(d.t, 90*time.Second, method+" "+path+" to be answered", func() bool {
 		var err error
 		if status, err = d.try(method, path, body, out); err != nil {
 			d.t.Fatalf("%s %s: %v", method, path, err)

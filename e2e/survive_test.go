@@ -35,7 +35,7 @@ func TestPowerCut(t *testing.T) {
 	if d.Token != token {
 		t.Error("a second start showed another token")
 	}
-	p := d.awaitStatus(waiting.ID, "posted", 60*time.Second)
+	p := d.awaitStatus(waiting.ID, "posted", 90*time.Second)
 	t.Logf("late by %d ms", *p.Targets[0].LateMS)
 	if c := n.copies("waits through a power cut"); c != 1 {
 		t.Errorf("the post exists %d times", c)
@@ -46,7 +46,7 @@ func TestPowerCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	torn := d.schedule("sent, but who knows", 2*time.Second, to)
-	e2etest.Eventually(t, 20*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
+	e2etest.Eventually(t, 90*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
 	d.kill()
 	n.ClearFaults()
 	d.start()
@@ -87,7 +87,7 @@ func TestTemporalAway(t *testing.T) {
 	}
 	_ = first.Wait()
 	p := d.schedule("accepted without Temporal", 3*time.Second, to)
-	e2etest.Eventually(t, 30*time.Second, "readiness to notice", func() bool {
+	e2etest.Eventually(t, 90*time.Second, "readiness to notice", func() bool {
 		answer, err := http.Get(d.API + "/readyz")
 		if err != nil {
 			return false
@@ -145,7 +145,7 @@ func TestEngineCrash(t *testing.T) {
 			t.Logf("%d processes of %s run as children", killed, engine)
 			continue
 		}
-		e2etest.Eventually(t, 30*time.Second, "the program to say that "+engine+" died", func() bool {
+		e2etest.Eventually(t, 90*time.Second, "the program to say that "+engine+" died", func() bool {
 			return strings.Count(d.log.String(), "will be restarted") > 0
 		})
 	}

@@ -130,6 +130,15 @@ func TestAfterMinutes_DelaysTheNextSegment(t *testing.T) {
 	if n := len(b.living(desk)); n != 1 {
 		t.Fatalf("got %d posts before the time of the second, want 1", n)
 	}
+	// Meanwhile it is neither late nor without a workflow.
+	b.sql("update scheduled_posts set scheduled_time = scheduled_time - interval '10 minutes', updated_at = updated_at - interval '10 minutes', workflow_revision = revision where post_id = $1", p.ID)
+	late, err := b.store.MarkLate(t.Context(), time.Minute, 10)
+	b.must(err)
+	unattended, err := b.store.ListMissingWorkflows(t.Context(), 10)
+	b.must(err)
+	if len(late) != 0 || len(unattended) != 0 {
+		t.Errorf("got %d late and %d unattended posts, want none", len(late), len(unattended))
+	}
 	b.sql("update remote_posts set sent_at = sent_at - interval '31 minutes' where target_id = $1", p.Targets[0].ID)
 	b.publish(publisher, input(p))
 	b.prove(p.ID, desk, post.TargetPosted, 2)

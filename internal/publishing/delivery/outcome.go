@@ -217,6 +217,10 @@ func (o *outcomes) posted(ctx context.Context, j *job, call post.Call, receipt n
 	if last := call.Segment+1 >= len(j.segments); !last {
 		out.Status, out.Event, out.PostedAt = post.TargetPublishing, post.EventSegment, nil
 		out.EventData["segment"], out.EventData["of"] = call.Segment, len(j.segments)
+		if minutes := j.segments[call.Segment+1].AfterMinutes; minutes > 0 {
+			next := sent.Add(time.Duration(minutes) * time.Minute)
+			out.WaitsUntil = &next
+		}
 	}
 	result, err := o.record(ctx, j, out)
 	if err == nil && result.Status.IsOpen() {

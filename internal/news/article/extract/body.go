@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -28,8 +29,11 @@ func (d *Document) Body(title string) (Body, bool) {
 	for _, i := range c.selected {
 		prose += c.o.blocks[i].chars
 	}
+	signature, lines := c.o.signatureOf(c.selected)
 	c.classify(d, title)
+	c.selected = c.o.withoutLead(slices.DeleteFunc(c.selected, func(i int) bool { return lines[i] }))
 	b, ok := c.o.assemble(d, c.at, c.selected)
+	b.Signature = firstOf(signature, b.Signature)
 	b.Headlines, b.Prose = c.o.countHeadlineChars(), prose
 	if c.isGuess {
 		b.Confidence /= 2
