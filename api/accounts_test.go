@@ -155,6 +155,17 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 	}
 	var changed spec.Account
 	s.decode(s.send("PATCH", path, object{"default": true, "settings": object{"tier": ""}}), 200, &changed)
+	var labeled spec.Account
+	s.decode(s.send("PATCH", path, object{"label": " Thể thao ", "color": "teal"}), 200, &labeled)
+	if labeled.Label == nil || *labeled.Label != "Thể thao" || labeled.Color == nil || *labeled.Color != "teal" || labeled.Name != changed.Name {
+		t.Errorf("got label %v and color %v of %q, want Thể thao, teal and the network's name", labeled.Label, labeled.Color, labeled.Name)
+	}
+	s.refused(s.send("PATCH", path, object{"color": "mauve"}), 422, "invalid_request", "color")
+	var bare spec.Account
+	s.decode(s.send("PATCH", path, object{"label": "", "color": ""}), 200, &bare)
+	if bare.Label != nil || bare.Color != nil {
+		t.Errorf("got label %v and color %v, want none", bare.Label, bare.Color)
+	}
 	if !changed.Default || len(changed.Settings) != 0 {
 		t.Errorf("changed back %+v", changed)
 	}

@@ -1573,6 +1573,9 @@ type Account struct {
 	// BaseUrl The instance.
 	BaseUrl *string `json:"base_url,omitempty"`
 
+	// Color Chosen by people.
+	Color *string `json:"color,omitempty"`
+
 	// ConnectedBy Who connected it last.
 	ConnectedBy *openapi_types.UUID `json:"connected_by,omitempty"`
 	CreatedAt   time.Time           `json:"created_at"`
@@ -1584,14 +1587,17 @@ type Account struct {
 	EndsAt *time.Time `json:"ends_at,omitempty"`
 
 	// ExpiresAt Of the token in use. One that renews is renewed before.
-	ExpiresAt     *time.Time         `json:"expires_at,omitempty"`
-	Handle        string             `json:"handle"`
-	Health        AccountHealth      `json:"health"`
-	Id            openapi_types.UUID `json:"id"`
-	Kind          AccountKind        `json:"kind"`
-	LastRenewedAt *time.Time         `json:"last_renewed_at,omitempty"`
-	Name          string             `json:"name"`
-	Network       string             `json:"network"`
+	ExpiresAt *time.Time         `json:"expires_at,omitempty"`
+	Handle    string             `json:"handle"`
+	Health    AccountHealth      `json:"health"`
+	Id        openapi_types.UUID `json:"id"`
+	Kind      AccountKind        `json:"kind"`
+
+	// Label Chosen by people, in the place of name.
+	Label         *string    `json:"label,omitempty"`
+	LastRenewedAt *time.Time `json:"last_renewed_at,omitempty"`
+	Name          string     `json:"name"`
+	Network       string     `json:"network"`
 
 	// RemoteId The network's id of the account.
 	RemoteId string `json:"remote_id"`
@@ -1638,7 +1644,12 @@ type AccountChoice struct {
 
 // AccountEdit defines model for AccountEdit.
 type AccountEdit struct {
-	Default *bool `json:"default,omitempty"`
+	// Color As of an account group; empty: none.
+	Color   *string `json:"color,omitempty"`
+	Default *bool   `json:"default,omitempty"`
+
+	// Label A name of your own for the account; empty: none.
+	Label *string `json:"label,omitempty"`
 
 	// Settings What is not named stays; an empty text takes a setting back.
 	Settings *map[string]string `json:"settings,omitempty"`

@@ -1171,6 +1171,8 @@ type Account struct {
 	RemoteID         string
 	Handle           string
 	Name             string
+	Label            string
+	Color            string
 	Status           AccountStatus
 	IsDefault        bool
 	Token            []byte

@@ -11,6 +11,8 @@ create table accounts (
     remote_id          text not null,
     handle             text not null,
     name               text not null,
+    label              text not null default '' check (length(label) <= 80), -- chosen by people, in the place of name; '': none
+    color              text not null default '',                  -- likewise
     status             account_status not null default 'connected',
     is_default         boolean not null default false,             -- used when a post names no account
     token              bytea not null,

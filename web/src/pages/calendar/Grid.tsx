@@ -2,10 +2,11 @@ import '@mantine/schedule/styles.css'
 import 'dayjs/locale/vi'
 import { Alert } from '@mantine/core'
 import { DayView, MonthView, type ScheduleEventData, WeekView } from '@mantine/schedule'
+import { useViewportSize } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatchHeader, type Post, type Schemas, unwrap } from '../../api/client'
 import { Failed } from '../../components/states'
@@ -124,6 +125,14 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? []) label.removeAttribute('aria-label')
   })
   const today = toWall(Date.now(), zone).slice(0, 10)
+  const { height } = useViewportSize()
+  // As many posts as fit into the window; on busy days some more, for which the page scrolls.
+  const perDay = useMemo(() => {
+    const counts = new Map<string, number>()
+    for (const e of events) counts.set(String(e.start).slice(0, 10), (counts.get(String(e.start).slice(0, 10)) ?? 0) + 1)
+    const fitting = Math.floor(((height - 340) / 5 - 34) / 24)
+    return Math.min(10, Math.max(3, fitting, Math.min(8, Math.max(0, ...counts.values()))))
+  }, [events, height])
   const column = dayjs(today).diff(first, 'day')
   // biome-ignore lint/correctness/useExhaustiveDependencies: another time zone lays the week out again
   useEffect(() => {
@@ -142,7 +151,8 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
         {view === 'month' && (
           <MonthView
             {...common}
-            maxEventsPerDay={3}
+            maxEventsPerDay={perDay}
+            consistentWeeks={false}
             scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
             getDayProps={(d) => ({ 'data-day': d, ...(d === today ? { 'data-today': true } : {}) })}
             onDayClick={(d) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) })}
