@@ -223,7 +223,7 @@ type Server struct {
 	Workflows  Workflows
 	Accounts   Accounts
 	Groups     AccountGroups
-	Cards      LinkCards
+	LinkCard   LinkCardFetcher
 	Media      *media.Service
 	Exports    *archive.Archives
 	People     *workspace.Service

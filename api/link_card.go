@@ -9,14 +9,14 @@ import (
 	"dateline/internal/publishing/linkcard"
 )
 
-// LinkCards fetches what networks show of a linked page.
-type LinkCards interface {
+// LinkCardFetcher fetches what networks show of a linked page.
+type LinkCardFetcher interface {
 	Get(ctx context.Context, address string) (linkcard.Card, error)
 }
 
 // GetLinkCard returns the card of a page.
 func (s *Server) GetLinkCard(ctx context.Context, r spec.GetLinkCardRequestObject) (spec.GetLinkCardResponseObject, error) {
-	c, err := s.Cards.Get(ctx, r.Params.Url)
+	c, err := s.LinkCard.Get(ctx, r.Params.Url)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err

@@ -154,7 +154,7 @@ func TestReplay_NeedsNoLedgerWithoutABatch(t *testing.T) {
 	}
 }
 
-func TestCheck_HasAtMostTwentyExamples(t *testing.T) {
+func TestCheck_HasUpToTwentyExamples(t *testing.T) {
 	t.Parallel()
 	m := newMemory(1)
 	for i := range 40 {
@@ -301,7 +301,7 @@ func TestErase_EveryFailureIsReported(t *testing.T) {
 	}
 }
 
-// Maintenance goes on until everything is rolled up and saved, and keeps the
+// Maintenance continues until everything is rolled up and saved, and keeps the
 // ledger rows of batches that a flush or a replay still needs.
 func TestMaintain_DoesEverything(t *testing.T) {
 	t.Parallel()
@@ -324,18 +324,18 @@ func TestMaintain_DoesEverything(t *testing.T) {
 	if m.rollUps != 0 || !slices.Equal(m.sketched, m.due) || !slices.Equal(m.parted, []time.Time{now}) || beats != 3+3 {
 		t.Errorf("got %d roll-ups left, %d sketches, partitions of %v, %d heartbeats", m.rollUps, len(m.sketched), m.parted, beats)
 	}
-	if !slices.Equal(m.kept, []uuid.UUID{skipping, pending}) {
-		t.Errorf("kept the ledger rows of %v, want %v", m.kept, []uuid.UUID{skipping, pending})
+	if !slices.Equal(m.retained, []uuid.UUID{skipping, pending}) {
+		t.Errorf("kept the ledger rows of %v, want %v", m.retained, []uuid.UUID{skipping, pending})
 	}
 	for _, method := range []string{"CreateViewPartitions", "RollUpViews", "ViewSketchesDue", "Sketches", "SaveViewSketches", "Batches", "ExpireQuarantine", "Quarantine", "DropExpiredViews"} {
-		m.kept = nil
+		m.retained = nil
 		m.before = func(called string) error {
 			if called == method {
 				return errAway
 			}
 			return nil
 		}
-		if _, err := f.Maintain(t.Context(), func() {}); !errors.Is(err, errAway) || m.kept != nil {
+		if _, err := f.Maintain(t.Context(), func() {}); !errors.Is(err, errAway) || m.retained != nil {
 			t.Errorf("%s fails: got %v, want its error and nothing deleted", method, err)
 		}
 	}
@@ -361,7 +361,7 @@ func TestReplay_CountsNothingTwice(t *testing.T) {
 		prepare func(m *memory, q counter.QuarantinedRecord)
 		want    flush.ReplayResult
 		moved   bool
-		gone    bool
+		removed bool
 	}{
 		"Plain":      {record(nil), nil, flush.ReplayResult{Replayed: 1}, true, false},
 		"Meanwhile":  {record(func(q *counter.QuarantinedRecord) { q.Error = "gone meanwhile" }), nil, flush.ReplayResult{}, true, false},
@@ -378,8 +378,8 @@ func TestReplay_CountsNothingTwice(t *testing.T) {
 				row.prepare(m, row.record)
 			}
 			done, err := m.flusher().Replay(t.Context(), nil)
-			if err != nil || done != row.want || (len(m.replayed) == 1) != row.moved || (len(m.gone) == 1) != row.gone {
-				t.Errorf("got %+v, %v, %d moved, %d removed, want %+v", done, err, len(m.replayed), len(m.gone), row.want)
+			if err != nil || done != row.want || (len(m.replayed) == 1) != row.moved || (len(m.discarded) == 1) != row.removed {
+				t.Errorf("got %+v, %v, %d moved, %d removed, want %+v", done, err, len(m.replayed), len(m.discarded), row.want)
 			}
 		})
 	}
@@ -395,7 +395,7 @@ func TestReplay_CountsNothingTwice(t *testing.T) {
 			}
 			return nil
 		}
-		if done, err := m.flusher().Replay(t.Context(), nil); !errors.Is(err, errAway) || done != (flush.ReplayResult{}) || len(m.replayed)+len(m.gone) != 0 {
+		if done, err := m.flusher().Replay(t.Context(), nil); !errors.Is(err, errAway) || done != (flush.ReplayResult{}) || len(m.replayed)+len(m.discarded) != 0 {
 			t.Errorf("%s fails: got %+v, %v, want its error and nothing moved", method, done, err)
 		}
 	}
@@ -416,11 +416,11 @@ func TestReplay_SelectsById(t *testing.T) {
 	if done, err := f.Replay(t.Context(), ids[:1]); err != nil || done.Replayed != 1 || !slices.Equal(m.replayed, ids[:1]) {
 		t.Errorf("got %+v, %v, replayed %v, want %v", done, err, m.replayed, ids[:1])
 	}
-	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[3], ids[0]}); err != nil || done.Discarded != 2 || !slices.Equal(m.gone, []uuid.UUID{ids[3], ids[0]}) {
-		t.Errorf("got %+v, %v, discarded %v", done, err, m.gone)
+	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[3], ids[0]}); err != nil || done.Discarded != 2 || !slices.Equal(m.discarded, []uuid.UUID{ids[3], ids[0]}) {
+		t.Errorf("got %+v, %v, discarded %v", done, err, m.discarded)
 	}
-	m.gone = nil
-	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[0], uuid.New()}); !errors.Is(err, flush.ErrNotQuarantined) || done.Discarded != 0 || m.gone != nil {
+	m.discarded = nil
+	if done, err := f.DiscardQuarantined(t.Context(), []uuid.UUID{ids[0], uuid.New()}); !errors.Is(err, flush.ErrNotQuarantined) || done.Discarded != 0 || m.discarded != nil {
 		t.Errorf("an unknown id: got %+v, %v, want an error and nothing discarded", done, err)
 	}
 	if done, err := f.DiscardQuarantined(t.Context(), nil); err != nil || done.Discarded != 4 {

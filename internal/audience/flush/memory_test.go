@@ -40,25 +40,25 @@ type memory struct {
 	lost    map[int]bool
 	locked  bool // by another process
 
-	stored   map[counter.PageID]int64
-	sorted   []counter.PageID          // what is stored
-	ledger   map[uuid.UUID][]uuid.UUID // batches with what they skipped
-	losses   map[int]int64
-	checks   []flush.Check
-	erasures []flush.Erasure
-	removed  map[uuid.UUID]int64 // by erasure
-	erased   []counter.PageID
-	visitors []counter.PageID
-	rollUps  int // that are left
-	due      []counter.PageID
-	sketched []counter.PageID
-	kept     []uuid.UUID
-	parted   []time.Time
-	records  [][]counter.QuarantinedRecord
-	replayed []uuid.UUID
-	gone     []uuid.UUID
-	expired  int // records that each shard expires
-	seedings int
+	stored    map[counter.PageID]int64
+	sorted    []counter.PageID          // what is stored
+	ledger    map[uuid.UUID][]uuid.UUID // batches with what they skipped
+	losses    map[int]int64
+	checks    []flush.Check
+	erasures  []flush.Erasure
+	removed   map[uuid.UUID]int64 // by erasure
+	erased    []counter.PageID
+	visitors  []counter.PageID
+	rollUps   int // that are left
+	due       []counter.PageID
+	sketched  []counter.PageID
+	retained  []uuid.UUID
+	parted    []time.Time
+	records   [][]counter.QuarantinedRecord
+	replayed  []uuid.UUID
+	discarded []uuid.UUID
+	expired   int // records that each shard expires
+	seedings  int
 }
 
 func newMemory(shards int) *memory {
@@ -187,7 +187,7 @@ func (m *memory) Replay(_ context.Context, q counter.QuarantinedRecord) (bool, e
 }
 
 func (m *memory) Discard(_ context.Context, q counter.QuarantinedRecord) error {
-	return m.call("Discard", func() { m.gone = append(m.gone, q.ID) })
+	return m.call("Discard", func() { m.discarded = append(m.discarded, q.ID) })
 }
 
 func (m *memory) ExpireQuarantine(context.Context, int) (int, error) {
@@ -322,7 +322,7 @@ func (m *memory) CreateViewPartitions(_ context.Context, now time.Time) error {
 }
 
 func (m *memory) DropExpiredViews(_ context.Context, _ time.Time, _ flush.Retention, pending []uuid.UUID) error {
-	return m.call("DropExpiredViews", func() { m.kept = slices.Clone(pending) })
+	return m.call("DropExpiredViews", func() { m.retained = slices.Clone(pending) })
 }
 
 func (m *memory) PendingViewErasures(_ context.Context, limit int) (open []flush.Erasure, err error) {

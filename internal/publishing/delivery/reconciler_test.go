@@ -511,7 +511,7 @@ func TestReconciler_FoundSegmentContinuesTheThread(t *testing.T) {
 
 // The claim is renewed for as long as a search takes: nobody else may search and
 // send meanwhile.
-func TestReconciler_HoldsItsClaimWhileSearching(t *testing.T) {
+func TestReconciler_RenewsItsClaimWhileSearching(t *testing.T) {
 	inVirtualTime(t, func(v *virtual) {
 		v.network.publish = losing(1)
 		p := v.add(nil)

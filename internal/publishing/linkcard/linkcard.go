@@ -43,7 +43,7 @@ const (
 	maxWidth     = 600
 	maxRedirects = 3
 	maxText      = 300 // characters of title and description
-	maxCards     = 300
+	maxCached    = 300
 	lifetime     = 15 * time.Minute
 )
 
@@ -54,7 +54,7 @@ type Fetcher struct {
 
 	flight singleflight.Group
 	lock   sync.Mutex
-	cards  map[string]cached
+	cache  map[string]cached
 }
 
 type cached struct {
@@ -71,7 +71,7 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Card, error) {
 	}
 	u.Fragment = ""
 	key := u.String()
-	if card, ok := f.kept(key); ok {
+	if card, ok := f.stored(key); ok {
 		return card, nil
 	}
 	// Whoever asked first may leave; the others still wait for the answer.
@@ -91,29 +91,29 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Card, error) {
 	}
 }
 
-func (f *Fetcher) kept(key string) (Card, bool) {
+func (f *Fetcher) stored(key string) (Card, bool) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	c, ok := f.cards[key]
+	c, ok := f.cache[key]
 	return c.card, ok && time.Now().Before(c.until)
 }
 
 func (f *Fetcher) keep(key string, card Card) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if f.cards == nil {
-		f.cards = map[string]cached{}
+	if f.cache == nil {
+		f.cache = map[string]cached{}
 	}
-	if len(f.cards) >= maxCards {
+	if len(f.cache) >= maxCached {
 		oldest := ""
-		for k, c := range f.cards {
-			if oldest == "" || c.until.Before(f.cards[oldest].until) {
+		for k, c := range f.cache {
+			if oldest == "" || c.until.Before(f.cache[oldest].until) {
 				oldest = k
 			}
 		}
-		delete(f.cards, oldest)
+		delete(f.cache, oldest)
 	}
-	f.cards[key] = cached{card, time.Now().Add(lifetime)}
+	f.cache[key] = cached{card, time.Now().Add(lifetime)}
 }
 
 func (f *Fetcher) fetch(ctx context.Context, u *url.URL) Card {
@@ -202,8 +202,8 @@ func readMeta(r io.Reader) map[string]string {
 	}
 }
 
-// thumbnail makes a small JPEG of an image. It is drawn anew, so that nothing but
-// pixels gets to a browser.
+// thumbnail makes a small JPEG of an image. It is drawn again, so that nothing but
+// pixels reaches a browser.
 func thumbnail(raw []byte) ([]byte, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	if err != nil {

@@ -83,7 +83,7 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 	for name, row := range map[string]struct {
 		prepare func(d crawl.Domain)
 		change  func(ctx context.Context, d crawl.Domain) error
-		says    string // what the state contains afterwards
+		want    string // what the state contains afterwards
 	}{
 		"RollBack": {twice, func(ctx context.Context, d crawl.Domain) error {
 			_, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "worse", false)
@@ -141,8 +141,8 @@ func TestSelectors_ChangeAsAWholeOrNotAtAll(t *testing.T) {
 				t.Fatal(err)
 			}
 			complete := n.selectorState(d)
-			if !strings.Contains(complete, row.says) {
-				t.Fatalf("got %s, want %q", complete, row.says)
+			if !strings.Contains(complete, row.want) {
+				t.Fatalf("got %s, want %q", complete, row.want)
 			}
 			d = site()
 			row.prepare(d)

@@ -83,7 +83,7 @@ const Counts = memo(function Counts({ counts }: { counts: Count[] }) {
   )
 })
 
-/** The files of a part: drawn anew only when they change, not with every letter. */
+/** The files of a part: drawn again only when they change, not with every letter. */
 const PartMedia = memo(function PartMedia({ part, value, change, added }: { part: number; value: string[]; change: (update: (p: Part[]) => Part[]) => void; added?: (part: number, files: string[]) => void }) {
   const { t } = useTranslation()
   const set = (update: (ids: string[]) => string[]) => change((all) => all.map((p, j) => (j === part ? { ...p, attachments: update(p.attachments) } : p)))
