@@ -42,6 +42,7 @@ type identities struct {
 	session *login.Session
 	origins []audit.Origin // of the requests that were let through
 	block   chan struct{}  // not nil: looking up a token takes until it is closed
+	ready   error          // of the readiness check
 }
 
 func (s *identities) change(f func()) {
@@ -104,15 +105,16 @@ type gateway struct {
 
 func newGateway(t *testing.T, change func(s *api.Server)) *gateway {
 	t.Helper()
-	g := &gateway{t: t, log: &syncBuffer{}, identities: &identities{status: workspace.TokenActive,
-		who: workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: workspace.Owner, Scopes: []workspace.Scope{workspace.Everything}}}}
+	g := &gateway{log: &syncBuffer{}, identities: &identities{}}
+	g.reset(t)
 	sessions, err := login.New(login.Options{Store: browserSessions{of: g.identities}, PublicURL: "https://dateline.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &api.Server{Store: g.identities, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{}, Views: &api.Views{},
-		Page: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		Log:  slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})), MaxBodyBytes: 1 << 10}
+		Page:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Checks: map[string]api.Check{"postgres": func(context.Context) error { return g.ready }},
+		Log:    slog.New(slog.NewJSONHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})), MaxBodyBytes: 1 << 10}
 	if change != nil {
 		change(s)
 	}
@@ -120,6 +122,16 @@ func newGateway(t *testing.T, change func(s *api.Server)) *gateway {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// reset forgets what an earlier test changed: building the routes takes longer
+// than most tests.
+func (g *gateway) reset(t *testing.T) {
+	g.t, g.status, g.err, g.session, g.origins, g.block, g.ready = t, workspace.TokenActive, nil, nil, nil, nil, nil
+	g.who = workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: workspace.Owner, Scopes: []workspace.Scope{workspace.Everything}}
+	g.log.mu.Lock()
+	defer g.log.mu.Unlock()
+	g.log.b.Reset()
 }
 
 func (g *gateway) request(method, path string, header ...string) *http.Request {
@@ -173,10 +185,11 @@ func (g *gateway) lines() (entries []map[string]any) {
 // errors, and health only as details.
 func TestObserve_LogsRequests(t *testing.T) {
 	t.Parallel()
+	g := newGateway(t, nil)
 	for name, row := range map[string]struct {
 		method, path string
 		header       []string
-		change       func(s *api.Server)
+		ready        error
 		status       int
 		level        string
 		route        string
@@ -187,14 +200,12 @@ func TestObserve_LogsRequests(t *testing.T) {
 		"Failure":      {"GET", "/api/v1/me", []string{"Authorization", goodToken}, nil, 503, "ERROR", "/api/v1/me"},
 		"FailedChange": {"POST", "/api/v1/me", []string{"Authorization", goodToken}, nil, 405, "INFO", ""},
 		"Panic":        {"GET", "/api/v1/accounts", []string{"Authorization", goodToken}, nil, 500, "ERROR", "/api/v1/accounts"},
-		"NotReady": {"GET", "/readyz", nil, func(s *api.Server) {
-			s.Checks = map[string]api.Check{"postgres": func(context.Context) error { return errDown }}
-		}, 503, "DEBUG", "/readyz"},
-		"Nowhere": {"GET", "/nowhere", nil, nil, 404, "DEBUG", ""},
+		"NotReady":     {"GET", "/readyz", nil, errDown, 503, "DEBUG", "/readyz"},
+		"Nowhere":      {"GET", "/nowhere", nil, nil, 404, "DEBUG", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := newGateway(t, row.change)
+			g.reset(t)
+			g.ready = row.ready
 			w := g.send(row.method, row.path, row.header...)
 			entries := g.lines()
 			if w.Code != row.status || len(entries) != 1 {
@@ -319,6 +330,7 @@ func TestSecureHeaders_AreOnEveryAnswer(t *testing.T) {
 // Who sends a request: a token, or the session of a browser.
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
+	g := newGateway(t, nil)
 	session := func(g *gateway) { g.session = &login.Session{ID: uuid.New(), Role: workspace.Owner} }
 	for name, row := range map[string]struct {
 		path    string
@@ -352,8 +364,7 @@ func TestAuthenticate(t *testing.T) {
 		"Health":     {"/livez", nil, nil, 200, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := newGateway(t, nil)
+			g.reset(t)
 			if row.prepare != nil {
 				row.prepare(g)
 			}
@@ -374,8 +385,7 @@ func TestAuthenticate(t *testing.T) {
 		})
 	}
 	t.Run("CrossOriginChange", func(t *testing.T) {
-		t.Parallel()
-		g := newGateway(t, nil)
+		g.reset(t)
 		session(g)
 		wantProblem(t, g.send("POST", "/api/v1/posts", "Cookie", cookie, "Sec-Fetch-Site", "cross-site"), 403, "cross_origin")
 	})
@@ -452,6 +462,7 @@ func TestAuthenticate_PacesStrangers(t *testing.T) {
 // An open stream ends when its reader may no longer have it, and says why.
 func TestAuthenticate_StreamsAreAuthorizedAgain(t *testing.T) {
 	t.Parallel()
+	g := newGateway(t, nil)
 	for name, row := range map[string]struct {
 		session bool
 		change  func(g *gateway)
@@ -467,9 +478,8 @@ func TestAuthenticate_StreamsAreAuthorizedAgain(t *testing.T) {
 		"WorkspaceSwitched": {true, func(g *gateway) { g.session.WorkspaceID = uuid.New() }, "workspace_switched", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, nil)
+				g.reset(t)
 				header := []string{"Authorization", goodToken}
 				if row.session {
 					header = []string{"Cookie", cookie}

@@ -102,11 +102,11 @@ func fillYear(s *server, id uuid.UUID) {
 		insert into site_page_days (site_id, day, page_id, views, visitors, entries, recirculation)
 		select $1, current_date - d, p.id, 100000 / r, 80000 / r, 50000 / r, 20000 / r
 		from generate_series(0, 366) d cross join generate_series(1, 1000) r join pages p on p.n = (r * 7919 + d * 131) % 200000
-		on conflict do nothing`, id)
+		order by d desc on conflict do nothing`, id)
 	s.Exec(`with pages as (select p.id, row_number() over (order by p.id) - 1 as n from view_pages p where p.site_id = $1)
 		insert into site_page_months (site_id, month, page_id, views, visitors, entries, recirculation)
 		select $1, (date_trunc('month', current_date) - m * interval '1 month')::date, p.id, 1000000 / r, 800000 / r, 500000 / r, 200000 / r
-		from generate_series(0, 12) m cross join generate_series(1, 5000) r join pages p on p.n = (r * 17 + m * 1931) % 200000`, id)
+		from generate_series(0, 12) m cross join generate_series(1, 5000) r join pages p on p.n = (r * 17 + m * 1931) % 200000 order by m desc`, id)
 	s.Exec("vacuum analyze site_days, site_hours, site_dimension_days, site_page_days, site_page_months, view_pages")
 }
 

@@ -197,9 +197,6 @@ func methodFor(letter byte) UniqueMethod {
 	return ""
 }
 
-// kinds lists the kinds in the order of their codes.
-func kinds() [3]Kind { return [3]Kind{View, Click, Conversion} }
-
 // letter returns the field of the kind's total in a page's hash; 0 if it is
 // unknown.
 func (k Kind) letter() byte {

@@ -156,7 +156,6 @@ type scripted struct {
 	publish   func(n int, s network.Submission) (network.Receipt, error) // n counts from 1
 	search    func(n int, w network.Window) (network.Finding, error)
 	stage     func(n int) (network.Staged, error)
-	prepare   func(s network.Submission) (network.Prepared, error)
 
 	mu       sync.Mutex
 	sent     []sentCall

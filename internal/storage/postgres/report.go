@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/report"
@@ -81,8 +82,18 @@ func (s *Store) ReportValueDays(ctx context.Context, site uuid.UUID, dimension, 
 // ReportPages reads the most viewed pages of a site, and those where most visits
 // started, in no order.
 func (s *Store) ReportPages(ctx context.Context, site uuid.UUID, r report.PageRange, limit int) ([]report.Row, error) {
-	rows, err := s.q.ReportPages(ctx, db.ReportPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
-		Rows: int32(limit)}) //nolint:gosec // thousands
+	var rows []db.ReportPagesRow
+	// A year has some ten thousand pages to sum up. Planned for far fewer, because
+	// their number is unknown to Postgres, the query would sort on disk.
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "set local work_mem = '16MB'; set local max_parallel_workers_per_gather = 0"); err != nil {
+			return err
+		}
+		var err error
+		rows, err = s.q.WithTx(tx).ReportPages(ctx, db.ReportPagesParams{SiteID: site, FromDay: dateOf(r.From), ToDay: dateOf(r.To), FromMonth: dateOf(r.FromMonth), ToMonth: dateOf(r.ToMonth),
+			Rows: int32(limit)}) //nolint:gosec // thousands
+		return err
+	})
 	pages := make([]report.Row, len(rows))
 	for i, row := range rows {
 		pages[i] = pageRow(row)

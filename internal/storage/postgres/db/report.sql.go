@@ -178,7 +178,7 @@ with listed as (
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
     where d.site_id = $1 and d.page_id <> 0 and d.day >= $3 and d.day < $6 and d.page_id in (select p.id from view_pages p where p.site_id = $1 and p.page = any($4::text[]))
 ), sums as materialized (
-    select page_id, sum(views)::bigint as views, sum(visitors)::bigint as visitors, sum(entries)::bigint as entries, sum(recirculation)::bigint as recirculation
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
     from listed group by page_id
 )
 select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id
@@ -356,7 +356,7 @@ with listed as (
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
     where d.site_id = $2 and d.page_id <> 0 and d.day >= $4 and d.day < $6
 ), sums as materialized (
-    select page_id, sum(views)::bigint as views, sum(visitors)::bigint as visitors, sum(entries)::bigint as entries, sum(recirculation)::bigint as recirculation
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
     from listed group by page_id
 )
 select p.page, s.views, s.visitors, s.entries, s.recirculation from (
@@ -385,6 +385,7 @@ type ReportPagesRow struct {
 
 // The most viewed pages, and those where most visits started. Completed months are
 // read from their lists, the days before and after them from the lists of days.
+// Sums of int need no numeric, and the number of one page in a month fits.
 func (q *Queries) ReportPages(ctx context.Context, arg ReportPagesParams) ([]ReportPagesRow, error) {
 	rows, err := q.db.Query(ctx, reportPages,
 		arg.Rows,

@@ -18,6 +18,7 @@ where site_id = @site_id and dimension = @dimension and value = @value and day >
 -- name: ReportPages :many
 -- The most viewed pages, and those where most visits started. Completed months are
 -- read from their lists, the days before and after them from the lists of days.
+-- Sums of int need no numeric, and the number of one page in a month fits.
 with listed as (
     select m.page_id, m.views, m.visitors, m.entries, m.recirculation from site_page_months m
     where m.site_id = @site_id and m.month >= @from_month and m.month < @to_month and m.page_id <> 0
@@ -28,7 +29,7 @@ with listed as (
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
     where d.site_id = @site_id and d.page_id <> 0 and d.day >= @to_month and d.day < @to_day
 ), sums as materialized (
-    select page_id, sum(views)::bigint as views, sum(visitors)::bigint as visitors, sum(entries)::bigint as entries, sum(recirculation)::bigint as recirculation
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
     from listed group by page_id
 )
 select p.page, s.views, s.visitors, s.entries, s.recirculation from (
@@ -49,7 +50,7 @@ with listed as (
     select d.page_id, d.views, d.visitors, d.entries, d.recirculation from site_page_days d
     where d.site_id = @site_id and d.page_id <> 0 and d.day >= @to_month and d.day < @to_day and d.page_id in (select p.id from view_pages p where p.site_id = @site_id and p.page = any(@pages::text[]))
 ), sums as materialized (
-    select page_id, sum(views)::bigint as views, sum(visitors)::bigint as visitors, sum(entries)::bigint as entries, sum(recirculation)::bigint as recirculation
+    select page_id, sum(views::int) as views, sum(visitors::int) as visitors, sum(entries::int) as entries, sum(recirculation::int) as recirculation
     from listed group by page_id
 )
 select p.page, s.views, s.visitors, s.entries, s.recirculation from sums s join view_pages p on p.id = s.page_id;
