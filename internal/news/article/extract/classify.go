@@ -51,16 +51,16 @@ func SelectLikely(logOdds []float64, texts []string) []bool {
 	return out
 }
 
-// weightOf is the number of words of a text; a wide letter counts as half a word.
+// weightOf is the number of words of a text; an ideograph counts as half a word.
 func weightOf(s string) int {
 	n := countWords(s)
-	wide := 0
+	ideographs := 0
 	for _, r := range s {
-		if r >= 0x2E80 && isWide(r) {
-			wide++
+		if r >= 0x2E80 && isIdeographic(r) {
+			ideographs++
 		}
 	}
-	return n + wide/2
+	return n + ideographs/2
 }
 
 // ruleBias is how much more likely the blocks are that the hand-written rules select,

@@ -19,9 +19,9 @@ type features [featureCount]float32
 // featureBuilder computes the features of the blocks of a page.
 type featureBuilder struct {
 	o        *outline
-	at       int    // the element that the rules chose as the body
-	selected []bool // blocks that the rules select
-	title    string
+	at       int         // the element that the rules chose as the body
+	selected []bool      // blocks that the rules select
+	title    string      // folded
 	sums     []blockSums // running sums
 	kinds    map[string]*kindSums
 	kindOf   []*kindSums
@@ -79,7 +79,7 @@ const (
 func (b *block) isProse() bool { return b.chars >= 60 && b.punctuation > 0 && b.linkShare() < 0.4 }
 
 func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected []bool) *featureBuilder {
-	w := &featureBuilder{o: o, at: at, selected: selected, title: title, h1: -1, kinds: map[string]*kindSums{}}
+	w := &featureBuilder{o: o, at: at, selected: selected, title: fold(title), h1: -1, kinds: map[string]*kindSums{}}
 	n := len(o.blocks)
 	w.sums = make([]blockSums, n+1)
 	w.kindOf = make([]*kindSums, n)
@@ -117,6 +117,16 @@ func (o *outline) newFeatureBuilder(d *Document, title string, at int, selected 
 	}
 	w.page = w.pageFeatures(d)
 	return w
+}
+
+// isTitle is similarTitles for the title of the page.
+func (w *featureBuilder) isTitle(text string) bool {
+	if w.title == "" {
+		return false
+	}
+	// More of a long text than this does not matter.
+	text = fold(text[:min(len(text), 4*len(w.title)+64)])
+	return text == w.title || len(w.title) > 20 && strings.HasPrefix(text, w.title) || len(text) > 20 && strings.HasPrefix(w.title, text)
 }
 
 // appendKind appends a name of the element of a block and its parents.
@@ -202,7 +212,7 @@ func (w *featureBuilder) block(i int) features {
 
 	// Text.
 	words := countWords(b.text)
-	upper, digits, letters, wide, firstRune := 0, 0, 0, 0, rune(0)
+	upper, digits, letters, ideographs, firstRune := 0, 0, 0, 0, rune(0)
 	for _, r := range b.text {
 		if firstRune == 0 {
 			firstRune = r
@@ -216,8 +226,8 @@ func (w *featureBuilder) block(i int) features {
 			upper++
 			letters++
 		case r < 128:
-		case isWide(r):
-			wide++
+		case isIdeographic(r):
+			ideographs++
 			letters++
 		case unicode.IsUpper(r):
 			upper++
@@ -228,9 +238,9 @@ func (w *featureBuilder) block(i int) features {
 	}
 	last := b.text[len(b.text)-1]
 	add(logOf(b.chars), logOf(words), b.linkShare32(), logOf(b.punctuation), share(b.punctuation*20, b.chars), share(digits, b.chars), share(upper, letters+1),
-		share(wide, b.chars), share(b.chars, words), flag(last == '.' || last == '!' || last == '?' || strings.HasSuffix(b.text, "。") || strings.HasSuffix(b.text, "”") || last == '"'),
-		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)), flag(isDateLine(b.text)),
-		flag(isBoilerplate(b.text, b.chars, b.linkShare())), flag(nameAfterBy(b.text) != ""), flag(w.title != "" && similarTitles(b.text, w.title)))
+		share(ideographs, b.chars), share(b.chars, words), flag(last == '.' || last == '!' || last == '?' || strings.HasSuffix(b.text, "。") || strings.HasSuffix(b.text, "”") || last == '"'),
+		flag(last == ':'), flag(unicode.IsUpper(firstRune)), flag(unicode.IsLower(firstRune)), flag(b.chars < 200 && hasDigit(b.text) && isDateLine(b.text)),
+		flag(isBoilerplate(b.text, b.chars, b.linkShare())), flag(nameAfterBy(b.text) != ""), flag(w.isTitle(b.text)))
 	f2 := topicsOf(b)
 	add(f2[:]...)
 
@@ -269,7 +279,7 @@ func (w *featureBuilder) block(i int) features {
 	}
 	add(flag(w.selected[i]))
 
-	// Surroundings.
+	// Blocks around it.
 	at := b.span
 	for range 3 {
 		s := span{}
@@ -287,14 +297,14 @@ func (w *featureBuilder) block(i int) features {
 		}
 		add(logOf(o.blocks[k].chars), o.blocks[k].linkShare32(), flag(w.selected[k]))
 	}
-	wide5 := w.sums[min(len(o.blocks), i+6)].minus(w.sums[max(0, i-5)])
-	add(share(wide5.selected, wide5.chars), share(wide5.prose, wide5.chars), share(wide5.links, wide5.chars))
+	nearby := w.sums[min(len(o.blocks), i+6)].minus(w.sums[max(0, i-5)])
+	add(share(nearby.selected, nearby.chars), share(nearby.prose, nearby.chars), share(nearby.links, nearby.chars))
 	k := w.kindOf[i]
 	add(logOf(k.blocks), share(k.chars, all.chars), share(k.links, k.chars), share(k.selected, k.chars), share(k.prose, k.chars), share(k.chars, k.blocks*100), share(i-k.first, k.last-k.first+1))
 	return f
 }
 
-func isWide(r rune) bool {
+func isIdeographic(r rune) bool {
 	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 

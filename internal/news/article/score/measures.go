@@ -152,11 +152,10 @@ func markCommon(a, b []int, in []bool, table []int32) []int32 {
 		row, above := table[(i+1)*w:(i+2)*w], table[i*w:(i+1)*w]
 		row[0] = 0
 		for k := range b {
-			switch {
-			case a[i] == b[k]:
+			if a[i] == b[k] {
 				row[k+1] = above[k] + 1
 				shared = true
-			default:
+			} else {
 				row[k+1] = max(above[k+1], row[k])
 			}
 		}

@@ -50,7 +50,7 @@ func TestSameAuthors(t *testing.T) {
 	require.False(t, score.SameAuthors([]string{"Mai Lan"}, []string{"Mai Lan", "Trần Hoà"}))
 }
 
-func TestSameDay_AtThePlaceOfPublication(t *testing.T) {
+func TestSameDay_InTheZoneOfPublication(t *testing.T) {
 	at, clock, ok := score.ParseTime("2026-03-07T01:30:00+07:00")
 	require.True(t, clock && ok)
 	require.True(t, score.SameDay(at, time.Date(2026, 3, 6, 18, 30, 0, 0, time.UTC)))

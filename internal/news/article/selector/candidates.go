@@ -183,7 +183,7 @@ func looksHashed(w string) bool {
 	return changes > 1 || changes == 1 && startsWithDigit && letters > 1 || letters >= 6 && vowels == 0
 }
 
-// isMixedCase reports whether capitals follow small letters more than in camelCase.
+// isMixedCase reports whether capitals follow lower case more than in camelCase.
 func isMixedCase(w string) bool {
 	if len(w) > 8 || len(w) < 4 {
 		return false
