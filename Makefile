@@ -138,7 +138,7 @@ bench-search: ## measure search among 100,000 articles on Postgres, next to ILIK
 
 .PHONY: survive
 survive: temporald ## kill program and engines around the second of 1,000 posts: all published once, within 30 s (HERD=1000)
-	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
+	go test ./e2e -run TestHerd_Survives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
 
 .PHONY: alerts
 alerts: temporald ## cause every condition that has an alert, and see a real Prometheus raise it

@@ -8,7 +8,7 @@ import (
 	"dateline/api"
 )
 
-func TestRequestsWithoutAValidTokenAreRefused(t *testing.T) {
+func TestAuthenticate_RejectsInvalidTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for header, code := range map[string]string{"": "token_required", "Bearer": "token_required", "Bearer ": "token_required", "Basic dTpw": "token_required",
@@ -27,7 +27,7 @@ func TestRequestsWithoutAValidTokenAreRefused(t *testing.T) {
 	s.refused(s.send("POST", "/api/v1/posts", "{broken", "Authorization", ""), 401, "token_required") // before the body is looked at
 }
 
-func TestARevokedTokenIsRefusedAtOnce(t *testing.T) {
+func TestAuthenticate_RejectsARevokedTokenAtOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	if a := s.send("GET", "/api/v1/posts", nil); a.StatusCode != http.StatusOK {
@@ -39,7 +39,7 @@ func TestARevokedTokenIsRefusedAtOnce(t *testing.T) {
 
 // What has no row in the table nobody may send; what is for everybody says so
 // in openapi.yaml too.
-func TestEveryOperationHasARowOfItsOwn(t *testing.T) {
+func TestAccess_HasARowForEveryOperation(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	described := map[string]bool{}
@@ -62,7 +62,7 @@ func TestEveryOperationHasARowOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
+func TestAccess_OtherWorkspacesAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
@@ -101,7 +101,7 @@ func TestLog_OmitsTokensTextAndQueries(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsAwayIsSaidWithoutItsDetails(t *testing.T) {
+func TestProblem_HidesDatabaseDetails(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")

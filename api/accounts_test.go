@@ -26,7 +26,7 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestAnAccountIsConnectedThroughTheConsentPage(t *testing.T) {
+func TestConnect_ThroughTheConsentPage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.Fake.AddAccount("desk")
@@ -59,7 +59,7 @@ func TestAnAccountIsConnectedThroughTheConsentPage(t *testing.T) {
 	s.refused(s.send("GET", callback, nil, "Authorization", ""), 422, "invalid_request", "state")
 }
 
-func TestConsentThatWasNotGivenIsExplained(t *testing.T) {
+func TestConnect_ExplainsDeniedConsent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s&error=access_denied&error_description="+strings.Repeat("x", 100), nil, "Authorization", ""), 422, "invalid_request", "code")
@@ -68,7 +68,7 @@ func TestConsentThatWasNotGivenIsExplained(t *testing.T) {
 
 // A browser is led to the dashboard, which has words for the reason; the address
 // repeats nothing of what the network or the request says.
-func TestABrowserThatComesBackInVainLandsOnThePageOfAccounts(t *testing.T) {
+func TestConnect_FailureRedirectsToAccounts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	page := []string{"Authorization", "", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -98,7 +98,7 @@ func TestABrowserThatComesBackInVainLandsOnThePageOfAccounts(t *testing.T) {
 }
 
 // Without a dashboard there is a page all the same.
-func TestWithoutADashboardTheRefusalIsAPage(t *testing.T) {
+func TestConnect_FailureShowsAPageWithoutADashboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	bare := &api.Server{Store: s.Store, Accounts: s.Accounts, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Log: slog.New(slog.DiscardHandler), Page: http.NotFoundHandler()}
@@ -112,7 +112,7 @@ func TestWithoutADashboardTheRefusalIsAPage(t *testing.T) {
 	}
 }
 
-func TestAnAccountIsConnectedByItsToken(t *testing.T) {
+func TestConnect_ByToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	there, err := s.Fake.AddAccount("desk")
@@ -132,7 +132,7 @@ func TestAnAccountIsConnectedByItsToken(t *testing.T) {
 	}
 }
 
-func TestAnAccountIsLookedAfter(t *testing.T) {
+func TestAccount_EditCheckDisconnect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	made := s.Connect("desk")
@@ -202,7 +202,7 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 	s.refused(s.send("POST", path+"/disconnect", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
 }
 
-func TestNetworksSayHowTheyAreConnected(t *testing.T) {
+func TestNetworks_ListWaysToConnect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var list spec.NetworkList
@@ -250,7 +250,7 @@ func (s several) ConnectForm(ctx context.Context, base string, values map[string
 
 var hidden = regexp.MustCompile(`name="(choice|key)" value="([^"]+)"`)
 
-func TestTheBrowserChoosesAmongSeveralAccounts(t *testing.T) {
+func TestConnect_BrowserChoosesAmongAccounts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	adapter, _ := s.Networks.Get("mastodon")
@@ -379,7 +379,7 @@ func TestOAuth_EndsInTheDashboard(t *testing.T) {
 	}
 }
 
-func TestAPostBeyondTheEndOfAccessIsWarnedOf(t *testing.T) {
+func TestWarnings_AccessEndsBeforeThePost(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
@@ -399,7 +399,7 @@ func TestAPostBeyondTheEndOfAccessIsWarnedOf(t *testing.T) {
 
 // A connection that a browser began is completed in the same session: not
 // without one, not in another, and not by whoever learns of the state.
-func TestAConnectionStaysInTheSessionThatBeganIt(t *testing.T) {
+func TestConnect_RequiresTheSessionThatStartedIt(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.Fake.AddAccount("desk")

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/notify/webhook"
 )
 
-func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
+func TestApproval_BulkPostsOfAuthorsWait(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	rows := fmt.Sprintf("{\"content\": \"One\", \"scheduled_time\": %q}\n{\"content\": \"Two\", \"draft\": true}\n", in(time.Hour))
@@ -24,7 +24,7 @@ func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
 	}
 }
 
-func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
+func TestApproval_SeriesPostsOfAuthorsWait(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	one := s.series(s.send("POST", "/api/v1/series", daily(), s.author...), 201)
@@ -73,7 +73,7 @@ func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
 	}
 }
 
-func TestWebhooksTellOfApproval(t *testing.T) {
+func TestApproval_RaisesWebhookEvents(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	s.webhook(object{"types": []string{"post.submitted", "post.approved", "post.rejected"}})

@@ -63,7 +63,7 @@ func (s approving) happened(id uuid.UUID) string {
 	return strings.Join(types, " ")
 }
 
-func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
+func TestApproval_PostsOfAuthorsWait(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	body := hello(object{"scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Tokyo"})
@@ -107,7 +107,7 @@ func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
 	}
 }
 
-func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
+func TestApproval_RejectReturnsThePostToItsAuthor(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
@@ -141,7 +141,7 @@ func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
 	}
 }
 
-func TestADraftIsSubmittedOnlyWhenItIsComplete(t *testing.T) {
+func TestApproval_SubmitRequiresACompleteDraft(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	d := s.post(s.send("POST", "/api/v1/posts", object{"content": "", "draft": true}, s.author...), 201)
@@ -162,7 +162,7 @@ func TestADraftIsSubmittedOnlyWhenItIsComplete(t *testing.T) {
 	}
 }
 
-func TestAnAuthorsEditTakesAPostOffTheSchedule(t *testing.T) {
+func TestApproval_EditByAnAuthorUnschedulesThePost(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	for name, edit := range map[string]object{"what": {"content": "Changed"}, "when": {"scheduled_time": in(3 * time.Hour)},
@@ -218,7 +218,7 @@ func (s approving) halfFailed() uuid.UUID {
 	return p.Id
 }
 
-func TestApprovalThatComesTooLate(t *testing.T) {
+func TestApproval_AfterTheScheduledTime(t *testing.T) {
 	t.Parallel()
 	s := startApproving(t)
 	p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)

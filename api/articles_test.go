@@ -111,7 +111,7 @@ func (s *server) seeded(domains ...string) {
 	}
 }
 
-func TestArticlesAreRead(t *testing.T) {
+func TestArticles_ListAndGet(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.seeded("one.example", "two.example")
@@ -189,7 +189,7 @@ func TestArticlesAreRead(t *testing.T) {
 	s.refused(s.send("GET", articlesPath+"/"+first.ID.String(), nil, "Authorization", "Bearer "+token), 404, "article_not_found")
 }
 
-func TestSelectorsAreEdited(t *testing.T) {
+func TestSelectors_AddAndActivate(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.seeded("one.example")

@@ -23,7 +23,7 @@ func (s *server) audit(query string) (page spec.AuditPage) {
 
 // Every kind of change stands in the log with who made it, by which token and
 // in which request, and holds no secret and no address of a server or person.
-func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
+func TestAudit_RecordsActorAndAction(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	owner, err := s.Store.Workspace(t.Context(), s.Workspace.ID)
@@ -92,7 +92,7 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	}
 }
 
-func TestAConnectionThroughTheConsentPageIsAuditedAsItsBeginners(t *testing.T) {
+func TestAudit_ConnectionBelongsToWhoStartedIt(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, err := s.Fake.AddAccount("desk")
@@ -108,7 +108,7 @@ func TestAConnectionThroughTheConsentPageIsAuditedAsItsBeginners(t *testing.T) {
 	require.Equal(t, "mastodon", page.Entries[0].Data["network"])
 }
 
-func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
+func TestAudit_FiltersAndPages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)

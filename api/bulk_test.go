@@ -37,7 +37,7 @@ func (s *server) bulkResult(a answer, status int) (r spec.BulkResult) {
 	return r
 }
 
-func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
+func TestBulk_CSVRowsBecomePosts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := s.Connect("desk")
@@ -95,7 +95,7 @@ func lines(objects ...any) string {
 	return b.String()
 }
 
-func TestOneWrongRowKeepsAllOut(t *testing.T) {
+func TestBulk_OneInvalidRowStoresNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -130,7 +130,7 @@ func TestOneWrongRowKeepsAllOut(t *testing.T) {
 	require.Equal(t, 2, s.Count("select count(*) from scheduled_posts"))
 }
 
-func TestARepeatedBulkRequestMakesNothingTwice(t *testing.T) {
+func TestBulk_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -148,7 +148,7 @@ func TestARepeatedBulkRequestMakesNothingTwice(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsNoListIsRefused(t *testing.T) {
+func TestBulk_RejectsABodyWithoutRows(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -173,7 +173,7 @@ func TestABodyThatIsNoListIsRefused(t *testing.T) {
 	require.Equal(t, "duplicate", (*p.Rows[3].Errors)[0].Code)
 }
 
-func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {
+func TestExport_CanBeImported(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk, sports := s.Connect("desk"), s.Connect("sports")
@@ -232,7 +232,7 @@ func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {
 }
 
 // More than one page, none twice; and the largest request there may be.
-func TestTenThousandRows(t *testing.T) {
+func TestBulk_TenThousandRows(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")

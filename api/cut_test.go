@@ -11,7 +11,7 @@ import (
 )
 
 // Half of an archive must not pass for a whole one.
-func TestAnAnswerThatCannotBeEndedIsCut(t *testing.T) {
+func TestExport_FailureAbortsTheConnection(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	s := &Server{}

@@ -22,7 +22,7 @@ func (s *server) letters(query string) (page spec.DeadLetterPage) {
 	return page
 }
 
-func TestDeadLettersAreListedNewestFirst(t *testing.T) {
+func TestDeadLetters_ListNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
@@ -81,7 +81,7 @@ func TestDeadLettersAreListedNewestFirst(t *testing.T) {
 	}
 }
 
-func TestRivalsSeeAndReachNoDeadLetter(t *testing.T) {
+func TestDeadLetters_AreHiddenFromOtherWorkspaces(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -111,7 +111,7 @@ func TestRivalsSeeAndReachNoDeadLetter(t *testing.T) {
 }
 
 // The body may be left out, with or without a type; it then means all.
-func TestRetryAndDiscardNeedNoBody(t *testing.T) {
+func TestDeadLetters_RetryAndDiscardNeedNoBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -143,7 +143,7 @@ func TestRetryAndDiscardNeedNoBody(t *testing.T) {
 	}
 }
 
-func TestTargetsAreChosenByTheirIDs(t *testing.T) {
+func TestDeadLetters_SelectTargetsByID(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
@@ -163,7 +163,7 @@ func TestTargetsAreChosenByTheirIDs(t *testing.T) {
 	}
 }
 
-func TestAConfirmedPostEndsItsWorkflow(t *testing.T) {
+func TestDeadLetters_ConfirmEndsTheWorkflow(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -190,7 +190,7 @@ func TestAConfirmedPostEndsItsWorkflow(t *testing.T) {
 	}
 }
 
-func TestBulkChangesAreAnsweredWithWhatTheyDid(t *testing.T) {
+func TestDeadLetters_BulkReturnsWhatItChanged(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")

@@ -51,7 +51,7 @@ func TestADraftBecomesAPost(t *testing.T) {
 
 // A draft without a time is sorted by its creation time, and pagination continues
 // after it.
-func TestDraftsAreListedWithPosts(t *testing.T) {
+func TestDrafts_AreListedWithPosts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -93,7 +93,7 @@ func TestDraftsAreListedWithPosts(t *testing.T) {
 	}
 }
 
-func TestThreadsAndOverridesAreAnsweredAsTheyWereSent(t *testing.T) {
+func TestDrafts_ReturnThreadsAndOverridesUnchanged(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")

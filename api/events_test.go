@@ -96,7 +96,7 @@ func kinds(events <-chan event) []string {
 	return list
 }
 
-func TestAStreamShowsEverythingAndEndsWithTheFinalState(t *testing.T) {
+func TestPostEvents_EndWithTheFinalState(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -130,7 +130,7 @@ func TestAStreamShowsEverythingAndEndsWithTheFinalState(t *testing.T) {
 	}
 }
 
-func TestAStreamGoesOnBehindTheLastEventThatWasSeen(t *testing.T) {
+func TestPostEvents_ResumeAfterLastEventID(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -152,7 +152,7 @@ func TestAStreamGoesOnBehindTheLastEventThatWasSeen(t *testing.T) {
 	}
 }
 
-func TestALiveEventArrivesWithinASecond(t *testing.T) {
+func TestPostEvents_ArriveWithinASecond(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -169,7 +169,7 @@ func TestALiveEventArrivesWithinASecond(t *testing.T) {
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.ID.String(), nil), 200)
 }
 
-func TestAStreamWorksWithoutRedis(t *testing.T) {
+func TestPostEvents_WorkWithoutRedis(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -193,7 +193,7 @@ func TestAStreamWorksWithoutRedis(t *testing.T) {
 	}
 }
 
-func TestALongTimelineIsSentWhole(t *testing.T) {
+func TestPostEvents_SendLongTimelines(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")

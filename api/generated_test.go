@@ -18,12 +18,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestRequestsMadeFromTheDescription sends every operation of openapi.yaml
+// TestOpenAPI_RequestsFromTheDescription sends every operation of openapi.yaml
 // requests that are made from it, right ones and ones with something wrong in
 // them, and wants answers that the description knows: no 5xx among them. The ids
 // that the answers name are used in later requests, so that more is reached than
 // what is not found. FuzzRequests continues with other seeds.
-func TestRequestsMadeFromTheDescription(t *testing.T) {
+func TestOpenAPI_RequestsFromTheDescription(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	g := newGenerator(s, 1)

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestReadyMeansThatEveryEngineAnswers(t *testing.T) {
+func TestReady_ChecksEveryEngine(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	look := func(status int, want map[string]string) {
@@ -49,7 +49,7 @@ func TestReadyMeansThatEveryEngineAnswers(t *testing.T) {
 
 // A worker's health endpoint and the API's say how far their host's clock is
 // from the database's, and are not ready when that is too far.
-func TestReadyTellsOfTheClock(t *testing.T) {
+func TestReady_ReportsTheClock(t *testing.T) {
 	t.Parallel()
 	var ahead time.Duration
 	c := dbclock.New(dbclock.Options{Database: enginetest.Store(t).Time, Log: slog.New(slog.DiscardHandler),

@@ -43,7 +43,7 @@ func warnings(p spec.Post) (codes []string, text string) {
 	return codes, text
 }
 
-func TestAnHourThatExceedsTheQuotaIsForecast(t *testing.T) {
+func TestForecast_WarnsOfAnExceededQuota(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
@@ -135,7 +135,7 @@ func hanoi(t *testing.T) *time.Location {
 	return zone
 }
 
-func TestAUsualQuotaIsForecastBeforeAnythingIsReported(t *testing.T) {
+func TestForecast_UsesDeclaredQuotas(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
@@ -157,7 +157,7 @@ func TestAUsualQuotaIsForecastBeforeAnythingIsReported(t *testing.T) {
 	}
 }
 
-func TestAChangeTellsOfAnAccountThatMustBeConnectedAgain(t *testing.T) {
+func TestWarnings_AccountNeedsReconnect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")
@@ -168,7 +168,7 @@ func TestAChangeTellsOfAnAccountThatMustBeConnectedAgain(t *testing.T) {
 	}
 }
 
-func TestAnAccountTellsItsLimits(t *testing.T) {
+func TestAccountLimits_ShowTheirSource(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.Connect("desk")

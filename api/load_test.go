@@ -39,7 +39,7 @@ func (s *server) refusedAfter(status int, headers ...string) (sent int) {
 }
 
 // One token may send so many requests; another one is none the worse for it.
-func TestATokenIsPaced(t *testing.T) {
+func TestRateLimit_PerToken(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Limits.PerToken = 2 })
 	if n := s.refusedAfter(http.StatusOK); n < 20 || n > 30 {
@@ -55,7 +55,7 @@ func TestATokenIsPaced(t *testing.T) {
 
 // Who has no good token may try so many times from one address; who has one is
 // let in from there all the same.
-func TestAnAddressWithoutATokenIsPaced(t *testing.T) {
+func TestRateLimit_PerAddress(t *testing.T) {
 	t.Parallel()
 	for name, token := range map[string]string{"none": "", "unknown": "Bearer dl_wrong"} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestAnAddressWithoutATokenIsPaced(t *testing.T) {
 
 // A process that is busy with as much as it takes upon itself says so, and when
 // to come back; whether it lives is answered always.
-func TestWhatFindsNoRoomIsRefused(t *testing.T) {
+func TestAdmission_RejectsUnderOverload(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(s *api.Server) { s.Limits.AtOnce = 2 })
 	other, err := pgx.Connect(t.Context(), s.DatabaseURL)

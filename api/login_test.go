@@ -36,7 +36,7 @@ func (s *server) browserOf(user uuid.UUID) []string {
 	return []string{"Authorization", "", "Cookie", cookies[0].Name + "=" + cookies[0].Value}
 }
 
-func TestASessionDoesWhatATokenDoes(t *testing.T) {
+func TestSession_HasTheAccessOfItsUser(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -55,7 +55,7 @@ func TestASessionDoesWhatATokenDoes(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/posts", nil, as...), 401, "session_ended")
 }
 
-func TestSessionsFitTheDescription(t *testing.T) {
+func TestSession_ResponsesMatchOpenAPI(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	here, there := s.browser(), s.browser()
@@ -86,7 +86,7 @@ func TestSessionsFitTheDescription(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/session", nil), 403, "session_required")
 }
 
-func TestASessionReachesNothingOfOthers(t *testing.T) {
+func TestSession_CannotAccessOthers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	rivals, rival, _ := s.Found("Rivals")

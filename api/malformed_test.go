@@ -20,7 +20,7 @@ import (
 
 // Every request that is wrong gets a problem document that says what is wrong
 // and where, and changes nothing.
-func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
+func TestMalformed_RequestsAreExplainedAndStoreNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")

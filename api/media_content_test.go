@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/call"
 )
 
-func TestContentIsStreamedInRanges(t *testing.T) {
+func TestMediaContent_StreamsRanges(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	made := s.upload("Ảnh đẹp.png", "")
@@ -48,7 +48,7 @@ func TestContentIsStreamedInRanges(t *testing.T) {
 	s.refused(s.send("GET", at, nil), 503, "unavailable")
 }
 
-func TestAnUploadGoesPastTheAPI(t *testing.T) {
+func TestMediaUpload_Direct(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	content := picture(t)
@@ -120,7 +120,7 @@ func TestFitness_IsReportedPerAccount(t *testing.T) {
 	}
 }
 
-func TestFilesAreFetchedThroughTheGuard(t *testing.T) {
+func TestFetchMedia_UsesTheSSRFGuard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	content := picture(t)

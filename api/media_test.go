@@ -66,7 +66,7 @@ func (s *server) upload(name, altText string) (m spec.Media) {
 	return m
 }
 
-func TestAnUploadedFileIsDescribedByItsBytes(t *testing.T) {
+func TestUploadMedia_DetectsProperties(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	made := s.upload("bãi biển.txt", "Bãi biển lúc bình minh")
@@ -83,7 +83,7 @@ func TestAnUploadedFileIsDescribedByItsBytes(t *testing.T) {
 	}
 }
 
-func TestUploadsThatAreWrongAreExplained(t *testing.T) {
+func TestUploadMedia_ExplainsErrors(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	photo := string(picture(t))
@@ -126,14 +126,14 @@ func TestUploadsThatAreWrongAreExplained(t *testing.T) {
 	}
 }
 
-func TestAFileOfUnknownLengthIsStillLimited(t *testing.T) {
+func TestUploadMedia_LimitsUnknownLength(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body, contentType := form(t, "file", string(picture(t))+strings.Repeat("x", 1<<20))
 	s.refused(s.send("POST", "/api/v1/media", io.MultiReader(body), "Content-Type", contentType), 413, "too_large", "file")
 }
 
-func TestAnUploadWithAKeyIsStoredOnce(t *testing.T) {
+func TestUploadMedia_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	send := func(altText, key string) answer {
@@ -157,7 +157,7 @@ func TestAnUploadWithAKeyIsStoredOnce(t *testing.T) {
 	}
 }
 
-func TestADirectUploadWithAKeyIsBegunOnce(t *testing.T) {
+func TestMediaUpload_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Media.MaxBytes, s.Media.MultipartThreshold, s.Media.PartBytes = 64<<20, 1<<20, 5<<20
@@ -179,7 +179,7 @@ func TestADirectUploadWithAKeyIsBegunOnce(t *testing.T) {
 	}
 }
 
-func TestTheLibraryIsListedAndSearched(t *testing.T) {
+func TestListMedia_FiltersAndSearches(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	beach := s.upload("bãi biển.png", "Bình minh ở Đà Nẵng")
@@ -217,7 +217,7 @@ func TestTheLibraryIsListedAndSearched(t *testing.T) {
 	}
 }
 
-func TestAFileIsEditedAndDeleted(t *testing.T) {
+func TestMedia_EditAndDelete(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -250,7 +250,7 @@ func TestAFileIsEditedAndDeleted(t *testing.T) {
 	s.refused(s.send("PATCH", one, object{"alt_text": "Again"}), 404, "media_not_found")
 }
 
-func TestAnObjectStoreThatIsAwayIsSaid(t *testing.T) {
+func TestUploadMedia_ReportsAnUnavailableObjectStore(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.StopObjects()

@@ -51,7 +51,7 @@ func TestMe_ListsWhatRoleAndTokenAllow(t *testing.T) {
 	}
 }
 
-func TestAWorkspaceIsChangedFieldByField(t *testing.T) {
+func TestWorkspace_UpdateChangesNamedFields(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var w spec.Workspace
@@ -64,7 +64,7 @@ func TestAWorkspaceIsChangedFieldByField(t *testing.T) {
 	}
 }
 
-func TestAnotherWorkspaceBelongsToItsMakerAndShowsNoSecret(t *testing.T) {
+func TestWorkspace_CreateAnother(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.send("POST", "/api/v1/workspaces", object{"name": "Sports"}, "Idempotency-Key", "once")
@@ -88,7 +88,7 @@ func TestAnotherWorkspaceBelongsToItsMakerAndShowsNoSecret(t *testing.T) {
 	}
 }
 
-func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
+func TestMembers_InviteListChangeRemove(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var made spec.Member
@@ -150,7 +150,7 @@ func TestMembers_RoleChangeAppliesAtOnce(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/posts", nil, as(token)...), 401, "token_revoked")
 }
 
-func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
+func TestTokens_CreateListRevoke(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	request := object{"name": "Robot", "scopes": []string{"posts:write", "posts:read", "posts:write"}, "expires_in_days": 30}
@@ -185,7 +185,7 @@ func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
 	s.refused(s.send("DELETE", path, nil), 404, "token_not_found")
 }
 
-func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
+func TestTokens_CannotExceedTheirCreator(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	limited := as(s.TokenOf(s.Owner, workspace.TokensWrite, workspace.PostsRead))
@@ -212,7 +212,7 @@ func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
 	s.refused(s.send("POST", "/api/v1/tokens", request(object{"never_expires": true}), as(*short.Secret)...), 422, "invalid_request", "never_expires")
 }
 
-func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {
+func TestTokens_OfOthersNeedAnOwner(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	editor, viewer := s.Join(s.Workspace, workspace.Editor), s.Join(s.Workspace, workspace.Viewer)

@@ -17,7 +17,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-func TestAScheduledPostIsAnsweredWhole(t *testing.T) {
+func TestCreatePost_ReturnsThePost(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
@@ -46,7 +46,7 @@ func TestAScheduledPostIsAnsweredWhole(t *testing.T) {
 	}
 }
 
-func TestAPostIsAcceptedWhileTemporalIsDown(t *testing.T) {
+func TestCreatePost_WithoutTemporal(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -63,7 +63,7 @@ func TestAPostIsAcceptedWhileTemporalIsDown(t *testing.T) {
 	}
 }
 
-func TestARepeatedRequestIsAnsweredWithTheFirstOnesPost(t *testing.T) {
+func TestCreatePost_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -84,7 +84,7 @@ func TestARepeatedRequestIsAnsweredWithTheFirstOnesPost(t *testing.T) {
 	}
 }
 
-func TestWhiteSpaceAndOrderMakeNoOtherRequest(t *testing.T) {
+func TestIdempotencyKey_IgnoresWhiteSpaceAndOrder(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -96,7 +96,7 @@ func TestWhiteSpaceAndOrderMakeNoOtherRequest(t *testing.T) {
 	}
 }
 
-func TestConcurrentRequestsWithOneKeyMakeOnePost(t *testing.T) {
+func TestIdempotencyKey_ConcurrentRequestsCreateOnePost(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -118,7 +118,7 @@ func TestConcurrentRequestsWithOneKeyMakeOnePost(t *testing.T) {
 	}
 }
 
-func TestAnEditGuardedByItsETagIsRefusedOnceThePostChanged(t *testing.T) {
+func TestEditPost_RejectsAStaleETag(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -137,7 +137,7 @@ func TestAnEditGuardedByItsETagIsRefusedOnceThePostChanged(t *testing.T) {
 	}
 }
 
-func TestAChangeThatComesTooLateIsRefusedWithTheReason(t *testing.T) {
+func TestEditPost_TooLateHasTheReason(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -156,7 +156,7 @@ func TestAChangeThatComesTooLateIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestWhatBecameOfATargetIsShown(t *testing.T) {
+func TestGetPost_ShowsOutcomes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -180,7 +180,7 @@ func TestWhatBecameOfATargetIsShown(t *testing.T) {
 	}
 }
 
-func TestPagesShowEveryPostOnce(t *testing.T) {
+func TestListPosts_Pages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -222,7 +222,7 @@ func TestPagesShowEveryPostOnce(t *testing.T) {
 	}
 }
 
-func TestAReplyTakesItsParentsAccounts(t *testing.T) {
+func TestCreatePost_ReplyHasTheParentsAccounts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -234,7 +234,7 @@ func TestAReplyTakesItsParentsAccounts(t *testing.T) {
 	}
 }
 
-func TestThePageAndTheDescriptionNeedNoToken(t *testing.T) {
+func TestAuthenticate_PagesAndOpenAPIArePublic(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{"/": "<!doctype html>", "/api/openapi.yaml": "openapi: 3.1.0"} {

@@ -36,7 +36,7 @@ func warned(warnings *[]spec.Warning) string {
 	return strings.Join(codes, " ")
 }
 
-func TestAPreviewCountsAsEachNetworkDoesAndStoresNothing(t *testing.T) {
+func TestPreview_CountsLikeEachNetwork(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk, sports := s.Connect("desk"), s.Connect("sports")
@@ -63,7 +63,7 @@ func TestAPreviewCountsAsEachNetworkDoesAndStoresNothing(t *testing.T) {
 	}
 }
 
-func TestAPreviewOfADraftMayLackEverything(t *testing.T) {
+func TestPreview_AcceptsIncompleteDrafts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	if shown := s.preview(object{}); len(shown.Targets) != 0 || len(shown.Problems) == 0 {
@@ -91,7 +91,7 @@ func TestAPreviewOfADraftMayLackEverything(t *testing.T) {
 	}
 }
 
-func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
+func TestWarnings_DuplicateText(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a, b := s.Connect("desk"), s.Connect("sports")
@@ -146,7 +146,7 @@ func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestPostsNearToOneAnotherAreWarnedOf(t *testing.T) {
+func TestWarnings_PostsCloseInTime(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a, b := s.Connect("desk"), s.Connect("sports")
@@ -179,7 +179,7 @@ func TestPostsNearToOneAnotherAreWarnedOf(t *testing.T) {
 	}
 }
 
-func TestTheNightAndPicturesWithoutDescriptionAreWarnedOf(t *testing.T) {
+func TestWarnings_NightAndMissingAltText(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -218,7 +218,7 @@ func (c *counting) NearbyPosts(ctx context.Context, workspace uuid.UUID, spots [
 	return c.Store.NearbyPosts(ctx, workspace, spots)
 }
 
-func TestTenThousandRowsAreComparedAtOnce(t *testing.T) {
+func TestBulk_ComparesTenThousandRows(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -270,7 +270,7 @@ func (n billedNetworks) Get(name string) (network.Network, bool) {
 	return billed{found}, ok
 }
 
-func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
+func TestPrice_BeforeAndAfterScheduling(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	first := s.Connect("desk")

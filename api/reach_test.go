@@ -17,10 +17,10 @@ func masked(a answer) string {
 	return a.Status + " " + a.Header.Get("Content-Type") + " " + bareID.ReplaceAllString(string(a.body), "<id>")
 }
 
-// TestNobodyReachesWhatIsNotTheirs sends every operation of openapi.yaml as
+// TestAccess_IsolatesWorkspaces sends every operation of openapi.yaml as
 // everybody: of every role, here and in another workspace, with tokens of every
 // kind and none.
-func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
+func TestAccess_IsolatesWorkspaces(t *testing.T) {
 	t.Parallel()
 	g := openStage(t)
 	operations, known := g.operations(), reachable()

@@ -32,7 +32,7 @@ func (s *server) publish(keys ...string) {
 	s.Must(err)
 }
 
-func TestArticlesAreSearched(t *testing.T) {
+func TestSearch_FindsArticles(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.publish("vang", "vang2", "trangsuc", "xang", "wc")
@@ -122,7 +122,7 @@ func TestSavedSearch_CreateUpdateDelete(t *testing.T) {
 }
 
 // The matches of a saved search are listed for its workspace.
-func TestMatchesOfASearchAreListed(t *testing.T) {
+func TestSavedSearches_ListMatches(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var made spec.SavedSearch
@@ -159,7 +159,7 @@ func TestMatchesOfASearchAreListed(t *testing.T) {
 }
 
 // A feed is read without a login by who has its address, until that is revoked.
-func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
+func TestFeed_IsReadBySecretURL(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.publish("vang", "vang2", "wc")

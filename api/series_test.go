@@ -48,7 +48,7 @@ func (s *server) postsOf(id uuid.UUID, status string) []spec.Post {
 	return page.Posts
 }
 
-func TestASeriesStandsInTheCalendar(t *testing.T) {
+func TestSeries_CreatesPosts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -102,7 +102,7 @@ func TestASeriesStandsInTheCalendar(t *testing.T) {
 	}
 }
 
-func TestTheNextOccurrenceIsAPostHoweverFar(t *testing.T) {
+func TestSeries_NextOccurrenceIsAlwaysAPost(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -113,7 +113,7 @@ func TestTheNextOccurrenceIsAPostHoweverFar(t *testing.T) {
 	}
 }
 
-func TestEditingASeriesLeavesEditedPostsAlone(t *testing.T) {
+func TestSeries_EditKeepsEditedPosts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -169,7 +169,7 @@ func TestEditingASeriesLeavesEditedPostsAlone(t *testing.T) {
 	}
 }
 
-func TestSkippingTakesOneOccurrenceOut(t *testing.T) {
+func TestSeries_SkipCancelsOneOccurrence(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -210,7 +210,7 @@ func TestSkippingTakesOneOccurrenceOut(t *testing.T) {
 	s.refused(s.send("POST", path+"/skip", object{"occurrence": *posts[0].Occurrence}), 409, "too_late")
 }
 
-func TestPausingAndEnding(t *testing.T) {
+func TestSeries_PauseAndEnd(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -242,7 +242,7 @@ func TestPausingAndEnding(t *testing.T) {
 	s.refused(s.send("POST", path+"/resume", nil), 409, "series_ended")
 }
 
-func TestWhatPassedWhileNobodyLookedIsMissedAndNotPublishedLate(t *testing.T) {
+func TestSeries_PassedOccurrencesAreMissed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -259,7 +259,7 @@ func TestWhatPassedWhileNobodyLookedIsMissedAndNotPublishedLate(t *testing.T) {
 	}
 }
 
-func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
+func TestSeries_InvalidOccurrenceIsADraft(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	account := s.Connect("desk")
@@ -294,7 +294,7 @@ func TestAnOccurrenceInTroubleIsADraftUntilItIsOver(t *testing.T) {
 	}
 }
 
-func TestASeriesIsHeldToTheRules(t *testing.T) {
+func TestSeries_Validates(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -333,7 +333,7 @@ func TestASeriesIsHeldToTheRules(t *testing.T) {
 	}
 }
 
-func TestASeriesEndsWithItsLastOccurrence(t *testing.T) {
+func TestSeries_EndsWithItsLastOccurrence(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")

@@ -27,7 +27,7 @@ func (s *server) webhook(change ...object) (w spec.WebhookWithSecret) {
 	return w
 }
 
-func TestAWebhooksSecretIsShownOnce(t *testing.T) {
+func TestWebhooks_ShowTheSecretOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	a := s.send("POST", webhooksPath, object{"url": "https://Hooks.example/dateline", "description": "Bot", "types": []string{"post.posted", "post.failed", "post.posted"}})
@@ -54,7 +54,7 @@ func TestAWebhooksSecretIsShownOnce(t *testing.T) {
 	}
 }
 
-func TestARepeatedRequestMakesNoSecondWebhook(t *testing.T) {
+func TestWebhooks_CreateIsIdempotent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	body := object{"url": "https://hooks.example/dateline"}
@@ -72,7 +72,7 @@ func TestARepeatedRequestMakesNoSecondWebhook(t *testing.T) {
 	s.refused(s.send("POST", webhooksPath, body, "Idempotency-Key", "k"), 404, "webhook_not_found")
 }
 
-func TestAWebhookIsEditedAndDeleted(t *testing.T) {
+func TestWebhooks_EditAndDelete(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
@@ -97,7 +97,7 @@ func TestAWebhookIsEditedAndDeleted(t *testing.T) {
 	}
 }
 
-func TestDeliveriesAreListedInPagesAndSentAgain(t *testing.T) {
+func TestWebhooks_ListAndRedeliver(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
@@ -145,7 +145,7 @@ func TestDeliveriesAreListedInPagesAndSentAgain(t *testing.T) {
 	s.refused(s.send("GET", path+"/deliveries?status=lost", nil), 400, "invalid_request", "status")
 }
 
-func TestAWebhooksAddressMustBePublicHTTPS(t *testing.T) {
+func TestWebhooks_RequirePublicHTTPS(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for address, code := range map[string]string{"http://hooks.example/": "not_https", "https://10.0.0.1/": "private", "https://localhost/": "private", "https://[::1]/": "private",
@@ -166,7 +166,7 @@ func TestAWebhooksAddressMustBePublicHTTPS(t *testing.T) {
 	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/"}), 409, "too_many_webhooks")
 }
 
-func TestWebhooksBelongToAWorkspaceAndToThoseWhoManageIt(t *testing.T) {
+func TestWebhooks_AreIsolated(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()

@@ -42,7 +42,7 @@ func (s *server) export(path string) (e spec.WorkspaceExport) {
 	return e
 }
 
-func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
+func TestWorkspaceArchive_ExportAndImport(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -103,7 +103,7 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 
 // An expired archive is deleted, and its export has the status expired. An export
 // that cannot start fails, and the next one starts again.
-func TestAnArchiveEnds(t *testing.T) {
+func TestWorkspaceArchive_FailureAbortsTheConnection(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.temporal.fail(errors.New("away"))

@@ -47,7 +47,7 @@ func (s *server) begin(ctx context.Context, path, after string) <-chan event {
 	return events
 }
 
-func TestTheWorkspacesStreamShowsEveryPostAndAccountFromNowOn(t *testing.T) {
+func TestWorkspaceEvents_ShowPostsAndAccounts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	harbour := s.Connect("desk")
@@ -85,7 +85,7 @@ func TestTheWorkspacesStreamShowsEveryPostAndAccountFromNowOn(t *testing.T) {
 	}
 }
 
-func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
+func TestWorkspaceEvents_Filter(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
@@ -111,7 +111,7 @@ func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
 	}
 }
 
-func TestTheWorkspacesStreamShowsNothingOfOthers(t *testing.T) {
+func TestWorkspaceEvents_AreIsolated(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Connect("desk")
@@ -127,7 +127,7 @@ func TestTheWorkspacesStreamShowsNothingOfOthers(t *testing.T) {
 	}
 }
 
-func TestTheWorkspacesStreamRefusesWhatItCannotRead(t *testing.T) {
+func TestWorkspaceEvents_RejectInvalidParameters(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, c := range []struct{ query, last, field string }{
@@ -144,7 +144,7 @@ func TestTheWorkspacesStreamRefusesWhatItCannotRead(t *testing.T) {
 
 // Ids are given out before a transaction commits. A stream that goes by them
 // alone would step over the first event here, which commits last.
-func TestAnEventOfATransactionThatTakesLongIsNotSteppedOver(t *testing.T) {
+func TestWorkspaceEvents_WaitForLongTransactions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	events := s.begin(t.Context(), allEvents, "")
@@ -184,7 +184,7 @@ func (s *server) transaction() pgx.Tx {
 
 // Many write at once and commit in another order than they began, while a
 // reader leaves and comes back.
-func TestAReaderThatComesBackMissesNothingAndSeesNothingTwice(t *testing.T) {
+func TestWorkspaceEvents_ResumeExactly(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	const writers, each = 8, 40
@@ -246,7 +246,7 @@ func TestAReaderThatComesBackMissesNothingAndSeesNothingTwice(t *testing.T) {
 }
 
 // The database is moved to a server that has run fewer transactions.
-func TestAStreamGoesOnAfterTheDatabaseWasRestoredElsewhere(t *testing.T) {
+func TestWorkspaceEvents_ResumeAfterARestore(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Exec("insert into post_events (workspace_id, type, actor, tx) values ($1, 'posted', 'dateline', '9000000000'), ($1, 'failed', 'dateline', '9000000001')", s.Workspace.ID)

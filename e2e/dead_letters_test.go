@@ -13,9 +13,9 @@ import (
 	"dateline/workflows"
 )
 
-// TestThreadsAndDeadLetters tells what an editor goes through when a network
+// TestPublish_ThreadsAndDeadLetters tells what an editor goes through when a network
 // makes trouble: a torn thread, a post that is refused, a token that expired.
-func TestThreadsAndDeadLetters(t *testing.T) {
+func TestPublish_ThreadsAndDeadLetters(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())

@@ -12,7 +12,7 @@ import (
 
 // The demo's own news sites are crawled, and what they publish meanwhile is
 // found; without the demo they are gone, and with their seeds their articles.
-func TestTheDemoCrawlsItsOwnSites(t *testing.T) {
+func TestDemo_CrawlsItsSites(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t, "DATELINE_CRAWL_DELAY=100ms")
 	d.start("--demo")

@@ -21,11 +21,11 @@ import (
 // listings are read for 81 s before a post counts as absent.
 const keylessLimit = 5 * time.Minute
 
-// TestHerdSurvivesWithoutKeys kills the program around the second of many posts
+// TestHerd_SurvivesWithoutIdempotencyKeys kills the program around the second of many posts
 // on networks that know no idempotency keys: X and Facebook, and a server with
 // Mastodon's API that ignores them and rewrites what it lists. Nothing is
 // published twice, and each post is published or waits for a person.
-func TestHerdSurvivesWithoutKeys(t *testing.T) {
+func TestHerd_SurvivesWithoutIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	moments := []time.Duration{10 * time.Millisecond}
 	if *survivors >= 1000 { // `make survive`

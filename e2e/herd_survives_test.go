@@ -16,15 +16,15 @@ import (
 )
 
 var (
-	survivors      = flag.Int("survivors", 150, "posts due at the second around which TestHerdSurvives kills things")
+	survivors      = flag.Int("survivors", 150, "posts due at the second around which TestHerd_Survives kills things")
 	survivorsLead  = flag.Duration("survivors-lead", 0, "how long before its second that herd is scheduled; 0: as long as it takes to arm it")
 	survivorsLimit = flag.Duration("survivors-limit", 3*time.Minute, "how long after its second that herd must be out; `make survive` asks for less")
 )
 
-// TestHerdSurvives kills the program, or what it stands on, around the second at
+// TestHerd_Survives kills the program, or what it stands on, around the second at
 // which many posts are due. The network tells afterwards how often each was
 // published: once.
-func TestHerdSurvives(t *testing.T) {
+func TestHerd_Survives(t *testing.T) {
 	t.Parallel()
 	program := func(d *dateline) { d.kill(); d.start(); d.ready() }
 	engine := func(name string) func(*dateline) { return func(d *dateline) { d.killEngine(name) } }

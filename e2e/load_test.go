@@ -22,10 +22,10 @@ func (a *answered) note(what string) {
 	a.counts[what]++
 }
 
-// TestThreeTimesTheCapacity measures the capacity of the program and sends three
+// TestOverload_ThreeTimesTheCapacity measures the capacity of the program and sends three
 // times as many requests. The program must keep its throughput and reject the
 // rest with Retry-After. Posts due meanwhile are published once.
-func TestThreeTimesTheCapacity(t *testing.T) {
+func TestOverload_ThreeTimesTheCapacity(t *testing.T) {
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_API_MAX_IN_FLIGHT=16", "DATELINE_API_RATE_LIMIT=0")
 	d.start()

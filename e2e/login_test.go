@@ -13,7 +13,7 @@ import (
 
 // A browser gets in with the link that the start prints, once, and with a new
 // one that is asked for while the program runs.
-func TestTheFirstOwnerLogsInWithALink(t *testing.T) {
+func TestLogin_FirstOwnerWithALink(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t, "DATELINE_SANDBOX=false")
 	d.start()

@@ -19,10 +19,10 @@ var (
 	inputs      = regexp.MustCompile(`<input[^>]* name="(choice|key|remote_id)" value="([^"]*)"`)
 )
 
-// TestNineNetworks connects an account of every network of the sandbox as a
+// TestPublish_NineNetworks connects an account of every network of the sandbox as a
 // person would, by its consent page or its form, and publishes one post with a
 // picture on all of them.
-func TestNineNetworks(t *testing.T) {
+func TestPublish_NineNetworks(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t)
 	d.start()

@@ -10,10 +10,10 @@ import (
 	"dateline/internal/testing/e2etest"
 )
 
-// TestNewsIsFound crawls a site, and what it publishes then is found by the
+// TestCrawl_NewsIsFound crawls a site, and what it publishes then is found by the
 // search. How its pages are read is learned meanwhile, and all of that shows in
 // the metrics.
-func TestNewsIsFound(t *testing.T) {
+func TestCrawl_NewsIsFound(t *testing.T) {
 	t.Parallel()
 	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Sections: 2, Proxied: true})
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"dateline/platforms/fake"
 )
 
-// TestPowerCut kills the program while a post waits, and while one is being
+// TestCrash_PowerCut kills the program while a post waits, and while one is being
 // sent.
-func TestPowerCut(t *testing.T) {
+func TestCrash_PowerCut(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
@@ -57,8 +57,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// TestTemporalAway schedules a post while Temporal is down.
-func TestTemporalAway(t *testing.T) {
+// TestCrash_TemporalUnavailable schedules a post while Temporal is down.
+func TestCrash_TemporalUnavailable(t *testing.T) {
 	t.Parallel()
 	enginetest.NeedEngines(t)
 	n := newNetwork(t)
@@ -102,8 +102,8 @@ func TestTemporalAway(t *testing.T) {
 	}
 }
 
-// TestTemporalStoreWiped loses everything that Temporal knew.
-func TestTemporalStoreWiped(t *testing.T) {
+// TestCrash_TemporalStoreWiped loses everything that Temporal knew.
+func TestCrash_TemporalStoreWiped(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
@@ -121,9 +121,9 @@ func TestTemporalStoreWiped(t *testing.T) {
 	}
 }
 
-// TestEngineCrash kills the engines under a running program, one after the
+// TestCrash_Engines kills the engines under a running program, one after the
 // other, while a post waits.
-func TestEngineCrash(t *testing.T) {
+func TestCrash_Engines(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
@@ -156,8 +156,8 @@ func TestEngineCrash(t *testing.T) {
 	d.ready()
 }
 
-// TestStopsCleanly looks for processes that outlive the program.
-func TestStopsCleanly(t *testing.T) {
+// TestStop_IsClean looks for processes that outlive the program.
+func TestStop_IsClean(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t)
 	d.start("--demo")

@@ -25,7 +25,7 @@ import (
 // there at once, and a minute later in Postgres. Neither the log nor anything
 // that the program and its engines have written contains an address or the name of
 // a browser.
-func TestAReaderIsCounted(t *testing.T) {
+func TestCount_AReader(t *testing.T) {
 	t.Parallel()
 	d := newDateline(t, "DATELINE_SANDBOX=false", "DATELINE_TRUSTED_PROXIES=127.0.0.0/8", "DATELINE_LOG_LEVEL=debug")
 	d.start()

@@ -208,7 +208,7 @@ func (n *newsroomOfSecrets) files(t *testing.T, dir string, secrets []string) {
 	}
 }
 
-func TestTheSearchFindsWhatIsThere(t *testing.T) {
+func TestSecrets_SearchFindsAnUnsealedSecret(t *testing.T) {
 	const s = "Zm9v+bar/7Qq secret-of-a-network"
 	for _, before := range []string{"", "a", "ab", "abc"} {
 		text := before + s + "tail"

@@ -118,7 +118,7 @@ func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Accoun
 // No token, refresh token, code or secret of an application that a network has
 // ever given out may be found in Temporal's histories or store, in the logs or
 // in the database, in whatever encoding.
-func TestNoSecretIsFoundAnywhere(t *testing.T) {
+func TestSecrets_AreNotStoredInTheOpen(t *testing.T) {
 	t.Parallel()
 	n := openSecrets(t)
 	a := n.Allow("desk")

@@ -124,7 +124,7 @@ func TestRegistry_AnotherWorkerPublishesPostsOfADeadWorker(t *testing.T) {
 }
 
 // A worker that is alive keeps what it has, however long that takes.
-func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
+func TestTakeover_SkipsPostsOfALiveWorker(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
 	made := p.schedule(2 * time.Second)
@@ -147,7 +147,7 @@ func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
 }
 
 // Temporal may believe that a worker has what never arrived there.
-func TestPostThatNeverArrivedAtItsWorkerIsHandedOutAnew(t *testing.T) {
+func TestTakeover_DispatchesALostTaskAgain(t *testing.T) {
 	t.Parallel()
 	p := openPublishing(t)
 	made := p.schedule(2 * time.Second)

@@ -166,7 +166,7 @@ func (o *outbox) deliveries(e webhook.Endpoint, status webhook.DeliveryStatus) [
 	return list
 }
 
-func TestEveryEventIsDeliveredOnceAndSigned(t *testing.T) {
+func TestWebhooks_DeliverEveryEventOnceAndSigned(t *testing.T) {
 	t.Parallel()
 	o, all, failures := newOutbox(t), newReceiver(t), newReceiver(t)
 	desk := o.Connect("desk")
@@ -231,7 +231,7 @@ func TestEveryEventIsDeliveredOnceAndSigned(t *testing.T) {
 	}
 }
 
-func TestAFailedAttemptIsRepeatedUntilItIsDeadAndSentAgainWhenAsked(t *testing.T) {
+func TestWebhooks_RetryUntilDeadAndRedeliver(t *testing.T) {
 	t.Parallel()
 	o := newOutbox(t, 20*time.Millisecond, 30*time.Millisecond)
 	o.Connect("desk")
@@ -291,7 +291,7 @@ func (k *known) count() int {
 
 // The process dies between writing a delivery and starting its workflow, or
 // Temporal comes back with an empty store.
-func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
+func TestWebhooks_StartMissingWorkflows(t *testing.T) {
 	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t)
 	o.Connect("desk")
@@ -363,7 +363,7 @@ func TestWebhook_GoneDisablesTheEndpoint(t *testing.T) {
 	}
 }
 
-func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
+func TestWebhooks_DisableFailingEndpoints(t *testing.T) {
 	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t, 500)
 	e, _ := o.endpoint(r.URL)
@@ -378,7 +378,7 @@ func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
 	}
 }
 
-func TestRedirectsArePutDownAsFailures(t *testing.T) {
+func TestWebhooks_DoNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	o, there := newOutbox(t), newReceiver(t)
 	for _, status := range []int{301, 302, 307, 308} {
@@ -397,7 +397,7 @@ func TestRedirectsArePutDownAsFailures(t *testing.T) {
 	}
 }
 
-func TestPrivateAddressesAreNotReachedEvenWhenTheyAreStored(t *testing.T) {
+func TestWebhooks_NeverCallPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t)
 	e, _ := o.endpoint(r.URL)
@@ -415,7 +415,7 @@ func TestPrivateAddressesAreNotReachedEvenWhenTheyAreStored(t *testing.T) {
 	}
 }
 
-func TestAnOldSecretSignsAlongUntilItExpires(t *testing.T) {
+func TestWebhooks_OldSecretSignsUntilItExpires(t *testing.T) {
 	t.Parallel()
 	o, r := newOutbox(t), newReceiver(t)
 	e, first := o.endpoint(r.URL)

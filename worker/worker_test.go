@@ -31,7 +31,7 @@ import (
 )
 
 // Readers were counted, and are not any more: nobody would run the flush.
-func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
+func TestSchedules_OfDisabledFeaturesAreDeleted(t *testing.T) {
 	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	if err := ensure(t.Context(), c, viewSchedules()); err != nil {
@@ -50,7 +50,7 @@ func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
 	}
 }
 
-func TestEnsureSchedules(t *testing.T) {
+func TestSchedules_AreEnsured(t *testing.T) {
 	t.Parallel()
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	ensure := func() {
@@ -276,7 +276,7 @@ func TestRun(t *testing.T) {
 
 // Temporal may go away again before the schedules are made: the worker keeps running
 // and creates them later.
-func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T) {
+func TestSchedules_TemporalUnavailableKeepsTheWorker(t *testing.T) {
 	t.Parallel()
 	var failures atomic.Int32
 	c := temporaltest.Dial(t, temporaltest.Start(t), func(o *client.Options) {
@@ -310,7 +310,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 }
 
 // A worker that is stopped before Temporal ever came up ends.
-func TestRunWithoutTemporal(t *testing.T) {
+func TestRun_WithoutTemporal(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, log)

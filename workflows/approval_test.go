@@ -13,7 +13,7 @@ import (
 )
 
 // A post that goes back to its approvers is a draft to its workflow, which ends.
-func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
+func TestApproval_WithdrawnPostEndsItsWorkflow(t *testing.T) {
 	takeBack := func(v *delivery.PostView) { v.Status = post.Draft }
 	t.Run("WhileItWaits", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))

@@ -86,7 +86,7 @@ func TestExportWorkspace_RecordsFailure(t *testing.T) {
 }
 
 // Who cancels the workflow has the archive deleted at once.
-func TestACanceledExportLeavesNothing(t *testing.T) {
+func TestExport_CancelLeavesNothing(t *testing.T) {
 	v := &vault{}
 	env := exporting(v)
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)

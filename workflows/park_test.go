@@ -57,7 +57,7 @@ func (r *run) wantNever(name string) {
 	}
 }
 
-func TestAFailedPostWaitsThirtyDaysForAPerson(t *testing.T) {
+func TestPark_EndsAfterThirtyDays(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	for _, days := range []int{1, 29} {
 		r.at(time.Duration(days)*24*time.Hour, func() {
@@ -80,7 +80,7 @@ func TestAFailedPostWaitsThirtyDaysForAPerson(t *testing.T) {
 }
 
 // A signal after the end starts a workflow that no longer parks, or continues.
-func TestAPostThatParkedTooLongIsTakenUpAgain(t *testing.T) {
+func TestPark_ResumesAfterItsWorkflowEnded(t *testing.T) {
 	room := newRoom("mastodon")
 	room.view.Status, room.view.Targets[0].Status = post.Failed, post.TargetFailed
 	room.view.ParkedUntil = opening.Add(-time.Minute)
@@ -127,7 +127,7 @@ func TestParkedPost_AppliesCommands(t *testing.T) {
 }
 
 // Signals that cannot be understood decide nothing: least of all about all.
-func TestParkedPostsRefuseBrokenSignals(t *testing.T) {
+func TestPark_RejectsInvalidSignals(t *testing.T) {
 	for name, input := range map[string]any{
 		"String":        payload("json/plain", `"all"`),
 		"Number":        payload("json/plain", `7`),
@@ -162,7 +162,7 @@ func TestParkedPostsRefuseBrokenSignals(t *testing.T) {
 }
 
 // Cancel and publish_now have nothing to act on any more.
-func TestParkedPostsRefuseWhatComesTooLate(t *testing.T) {
+func TestPark_RejectsLateSignals(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	want := []string{workflows.SignalCancel, workflows.SignalPublishNow, workflows.SignalEdit}
 	for i, signal := range want {
@@ -175,7 +175,7 @@ func TestParkedPostsRefuseWhatComesTooLate(t *testing.T) {
 	}
 }
 
-func TestSignalsChooseAmongDeadLetters(t *testing.T) {
+func TestPark_SignalsSelectTargets(t *testing.T) {
 	r := parkedRun(t, "mastodon", "bluesky", "mastodon")
 	id := func(i int) string { return r.room.view.Targets[i].ID.String() }
 	r.at(24*time.Hour, func() {
@@ -198,7 +198,7 @@ func TestSignalsChooseAmongDeadLetters(t *testing.T) {
 	r.wantNever("choosing")
 }
 
-func TestAChangeByTheAPIWakesAParkedPost(t *testing.T) {
+func TestPark_WakesOnAChange(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
 		r.room.change(func(*delivery.PostView) {
@@ -212,7 +212,7 @@ func TestAChangeByTheAPIWakesAParkedPost(t *testing.T) {
 }
 
 // A signal that brings nothing new neither ends the wait nor prolongs it.
-func TestANudgeLeavesAParkedPostParked(t *testing.T) {
+func TestPark_IgnoresANotificationWithoutAChange(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	for i := range 10 {
 		r.at(time.Duration(i+1)*24*time.Hour, func() { r.SignalWorkflow(workflows.SignalChanged, nil) })
@@ -223,7 +223,7 @@ func TestANudgeLeavesAParkedPostParked(t *testing.T) {
 	}
 }
 
-func TestUncertainPostsParkAsWell(t *testing.T) {
+func TestPark_UncertainPosts(t *testing.T) {
 	for name, row := range map[string]struct {
 		decide post.TargetStatus
 		end    post.Status
@@ -255,7 +255,7 @@ func TestUncertainPostsParkAsWell(t *testing.T) {
 	}
 }
 
-func TestAParkedPostContinuesAsNew(t *testing.T) {
+func TestPark_ContinuesAsNew(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
 		r.SetContinueAsNewSuggested(true)
@@ -277,7 +277,7 @@ func TestAParkedPostContinuesAsNew(t *testing.T) {
 	next.wantSent(opening.Add(49 * time.Hour))
 }
 
-func TestCancelingAParkedWorkflowEndsItAndTouchesNothing(t *testing.T) {
+func TestPark_CanceledWorkflowChangesNothing(t *testing.T) {
 	t.Run("Parked", func(t *testing.T) {
 		r := parkedRun(t, "mastodon")
 		r.at(48*time.Hour, r.CancelWorkflow)
@@ -340,7 +340,7 @@ func TestParkedPost_DetailsDescribeTheWait(t *testing.T) {
 }
 
 // The database being away neither ends the wait nor loses a decision.
-func TestAParkedPostOutlastsTheDatabase(t *testing.T) {
+func TestPark_SurvivesDatabaseErrors(t *testing.T) {
 	r := parkedRun(t, "mastodon")
 	r.at(48*time.Hour, func() {
 		r.room.mu.Lock()
@@ -354,7 +354,7 @@ func TestAParkedPostOutlastsTheDatabase(t *testing.T) {
 	}
 }
 
-func TestARedrivenPostThatFailsAgainParksAgain(t *testing.T) {
+func TestPark_RetriedPostParksAgain(t *testing.T) {
 	room := newRoom("mastodon")
 	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		return room.finish(in, post.TargetFailed), nil

@@ -20,7 +20,7 @@ import (
 // due is when newRoom's post is due.
 var due = opening.Add(time.Hour)
 
-func TestPostWaitsUntilItsTime(t *testing.T) {
+func TestPost_WaitsUntilItsTime(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.at(59*time.Minute, func() {
 		r.wantSent()
@@ -37,7 +37,7 @@ func TestPostWaitsUntilItsTime(t *testing.T) {
 	r.wantSent(due)
 }
 
-func TestPostInThePastGoesOutAtOnce(t *testing.T) {
+func TestPost_InThePastIsPublishedAtOnce(t *testing.T) {
 	room := newRoom("mastodon")
 	room.view.ScheduledTime = opening.Add(-time.Hour)
 	r := newRun(t, room)
@@ -45,7 +45,7 @@ func TestPostInThePastGoesOutAtOnce(t *testing.T) {
 	r.wantSent(opening)
 }
 
-func TestPostEdited(t *testing.T) {
+func TestPost_Edited(t *testing.T) {
 	for name, to := range map[string]time.Time{"Later": opening.Add(3 * time.Hour), "Earlier": opening.Add(40 * time.Minute)} {
 		t.Run(name+"BySignal", func(t *testing.T) {
 			r := newRun(t, newRoom("mastodon"))
@@ -75,7 +75,7 @@ func TestPostEdited(t *testing.T) {
 	})
 }
 
-func TestPostCanceled(t *testing.T) {
+func TestPost_Canceled(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.at(59*time.Minute, func() { r.SignalWorkflow(workflows.SignalCancel, nil) })
 	r.wantEnd(post.Canceled)
@@ -85,7 +85,7 @@ func TestPostCanceled(t *testing.T) {
 	}
 }
 
-func TestPostCancelRequest(t *testing.T) {
+func TestPost_CancelRequest(t *testing.T) {
 	t.Run("InTime", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(30*time.Minute, r.CancelWorkflow)
@@ -109,7 +109,7 @@ func TestPostCancelRequest(t *testing.T) {
 	})
 }
 
-func TestPostPublishNow(t *testing.T) {
+func TestPost_PublishNow(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.at(10*time.Minute, func() { r.SignalWorkflow(workflows.SignalPublishNow, nil) })
 	r.wantEnd(post.Posted)
@@ -117,7 +117,7 @@ func TestPostPublishNow(t *testing.T) {
 }
 
 // The timer and a signal come before the same workflow task; the signal wins.
-func TestPostSignalWithTheTimer(t *testing.T) {
+func TestPost_SignalWithTheTimer(t *testing.T) {
 	later := opening.Add(2 * time.Hour)
 	text := later.Format(time.RFC3339)
 	for name, row := range map[string]struct {
@@ -144,7 +144,7 @@ func TestPostSignalWithTheTimer(t *testing.T) {
 
 // A post to one account waits at Temporal with its activity. What changes it
 // ends that wait at once: also to an earlier time, and without a try.
-func TestPostToOneAccountWaitsWithItsActivity(t *testing.T) {
+func TestPost_OneAccountWaitsWithItsActivity(t *testing.T) {
 	earlier, later := opening.Add(40*time.Minute), opening.Add(3*time.Hour)
 	for name, row := range map[string]struct {
 		signal string
@@ -177,7 +177,7 @@ func TestPostToOneAccountWaitsWithItsActivity(t *testing.T) {
 	}
 }
 
-func TestPostEndsAtOnce(t *testing.T) {
+func TestPost_EndsAtOnce(t *testing.T) {
 	for _, status := range post.Statuses() {
 		if status == post.Scheduled || status == post.Publishing {
 			continue
@@ -208,7 +208,7 @@ func TestPost_NotFoundEndsTheWorkflow(t *testing.T) {
 	}
 }
 
-func TestPostDatabaseErrors(t *testing.T) {
+func TestPost_DatabaseErrors(t *testing.T) {
 	room := newRoom("mastodon")
 	room.readErrs, room.commandErrs = 40, 20 // a quarter of an hour, and then some
 	r := newRun(t, room)
@@ -227,7 +227,7 @@ func TestPostDatabaseErrors(t *testing.T) {
 	}
 }
 
-func TestPostContinuesAsNew(t *testing.T) {
+func TestPost_ContinuesAsNew(t *testing.T) {
 	at := opening.Add(2 * time.Hour).Format(time.RFC3339)
 	t.Run("Waiting", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
@@ -266,7 +266,7 @@ func wantContinued(t *testing.T, r *run) {
 	}
 }
 
-func TestPostShowsWhatItDoes(t *testing.T) {
+func TestPost_Query(t *testing.T) {
 	room := newRoom("mastodon")
 	r := newRun(t, room)
 	attributes := map[string]any{}

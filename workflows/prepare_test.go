@@ -44,7 +44,7 @@ func (r *run) wantPrepared(revision int64, at ...time.Time) {
 	}
 }
 
-func TestAttachmentsAreUploadedAhead(t *testing.T) {
+func TestPrepare_UploadsAhead(t *testing.T) {
 	r := newRun(t, withFiles("mastodon", "bluesky"))
 	r.at(55*time.Minute, func() {
 		if state := r.state(); state.Doing != "waiting" {
@@ -56,14 +56,14 @@ func TestAttachmentsAreUploadedAhead(t *testing.T) {
 	r.wantSent(due, due)
 }
 
-func TestPostsWithoutAttachmentsAreNotPrepared(t *testing.T) {
+func TestPrepare_SkipsPostsWithoutAttachments(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.wantEnd(post.Posted)
 	r.wantPrepared(1)
 	r.wantSent(due)
 }
 
-func TestWhatIsScheduledAtShortNoticeIsPreparedAtOnceOrNotAtAll(t *testing.T) {
+func TestPrepare_ShortNotice(t *testing.T) {
 	for notice, prepared := range map[time.Duration]bool{5 * time.Minute: true, 30 * time.Second: true, 6 * time.Second: false, 0: false, -time.Hour: false} {
 		t.Run(notice.String(), func(t *testing.T) {
 			room := withFiles("mastodon")
@@ -85,7 +85,7 @@ func hung() error {
 	return temporal.NewApplicationErrorWithOptions("slow", "test", temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
 }
 
-func TestAnEditWhilePreparingCallsItOffAndPreparesAnew(t *testing.T) {
+func TestPrepare_EditRestartsIt(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
 	later := opening.Add(3 * time.Hour)
 	r.room.prepare = func(_ context.Context, in delivery.TargetInput) error {
@@ -113,7 +113,7 @@ func TestAnEditWhilePreparingCallsItOffAndPreparesAnew(t *testing.T) {
 	}
 }
 
-func TestPublishNowAndCancelWhilePreparing(t *testing.T) {
+func TestPrepare_PublishNowAndCancel(t *testing.T) {
 	for signal, want := range map[string]post.Status{workflows.SignalPublishNow: post.Posted, workflows.SignalCancel: post.Canceled} {
 		t.Run(signal, func(t *testing.T) {
 			r := newRun(t, withFiles("mastodon"))
@@ -152,7 +152,7 @@ func TestPrepare_FailureDoesNotDelayPublishing(t *testing.T) {
 
 // An upload that hangs keeps its account until the post's time and no longer,
 // and other accounts not at all.
-func TestAHungUploadIsCalledOffAtThePostsTime(t *testing.T) {
+func TestPrepare_HungUploadIsCanceledAtTheScheduledTime(t *testing.T) {
 	r := newRun(t, withFiles("mastodon", "bluesky"))
 	slow := r.room.view.Targets[0].ID
 	r.room.prepare = func(_ context.Context, in delivery.TargetInput) error {
@@ -178,7 +178,7 @@ func TestAHungUploadIsCalledOffAtThePostsTime(t *testing.T) {
 }
 
 // Uploads that end between arming and the time are not made twice.
-func TestAnUploadThatEndsInTimeIsWaitedFor(t *testing.T) {
+func TestPrepare_WaitsForAnUploadThatEndsInTime(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
 	r.room.view.ArmAt = due.Add(-2 * time.Minute) // as in a burst
 	r.room.prepare = func(context.Context, delivery.TargetInput) error {
@@ -191,7 +191,7 @@ func TestAnUploadThatEndsInTimeIsWaitedFor(t *testing.T) {
 	r.wantSent(due.Add(-time.Minute))
 }
 
-func TestAnEditWhileAnUploadHangsAtItsTimeIsHeeded(t *testing.T) {
+func TestPrepare_EditDuringAHungUpload(t *testing.T) {
 	r := newRun(t, withFiles("mastodon"))
 	r.room.view.ArmAt = due.Add(-2 * time.Minute)
 	later := opening.Add(3 * time.Hour)

@@ -13,7 +13,7 @@ import (
 	"dateline/workflows"
 )
 
-func TestPostTargetsSideBySide(t *testing.T) {
+func TestPost_TargetsRunConcurrently(t *testing.T) {
 	room := newRoom("mastodon", "bluesky", "mastodon")
 	r := newRun(t, room)
 	all := make(chan struct{})
@@ -37,7 +37,7 @@ func TestPostTargetsSideBySide(t *testing.T) {
 	r.wantSent(due, due, due)
 }
 
-func TestPostStaleIsDecidedAnew(t *testing.T) {
+func TestPost_StaleResultIsDecidedAgain(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	later := opening.Add(2 * time.Hour)
 	first := true
@@ -54,7 +54,7 @@ func TestPostStaleIsDecidedAnew(t *testing.T) {
 
 // Whatever makes every round stale or fail, rounds must become rare, and
 // signals must still be heard.
-func TestPostNoHotLoop(t *testing.T) {
+func TestPost_HasNoHotLoop(t *testing.T) {
 	for name, result := range map[string]error{"Stale": nil, "Error": temporal.NewNonRetryableApplicationError("broken", "test", nil)} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, newRoom("mastodon", "bluesky"))
@@ -83,7 +83,7 @@ func TestPostNoHotLoop(t *testing.T) {
 	})
 }
 
-func TestPostSignalsWhilePublishing(t *testing.T) {
+func TestPost_SignalsWhilePublishing(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	content := "new"
 	r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
@@ -105,7 +105,7 @@ func TestPostSignalsWhilePublishing(t *testing.T) {
 }
 
 // A target that sits out a long pause must not hold back an edit.
-func TestPostEditCallsOffAWaitingTarget(t *testing.T) {
+func TestPost_EditCancelsAWaitingTarget(t *testing.T) {
 	r := newRun(t, newRoom("mastodon", "bluesky"))
 	slow := r.room.view.Targets[0].ID
 	r.room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
@@ -124,7 +124,7 @@ func TestPostEditCallsOffAWaitingTarget(t *testing.T) {
 }
 
 // Reading costs the database and Temporal; nearly every post needs it once.
-func TestAPostThatIsOutOnAllAccountsIsNotReadAgain(t *testing.T) {
+func TestPost_PublishedIsNotReadAgain(t *testing.T) {
 	room := newRoom("mastodon", "mastodon")
 	newRun(t, room).wantEnd(post.Posted)
 	if room.reads != 1 {
@@ -133,7 +133,7 @@ func TestAPostThatIsOutOnAllAccountsIsNotReadAgain(t *testing.T) {
 }
 
 // What an older build answered does not say that it is recorded.
-func TestAPostIsReadAgainWhenItsEndIsNotKnownToBeRecorded(t *testing.T) {
+func TestPost_IsReadAgainIfTheEndWasNotRecorded(t *testing.T) {
 	room := newRoom("mastodon")
 	room.publish = func(_ context.Context, in delivery.TargetInput) (delivery.TargetResult, error) {
 		result := room.post(in)

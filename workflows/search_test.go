@@ -27,7 +27,7 @@ func (i *index) Reindex(context.Context) (int, error) { return 7, nil }
 
 // The articles are followed for ever, with a new history from time to time, and
 // an engine that is away is no end.
-func TestArticlesAreFollowedForEver(t *testing.T) {
+func TestIndexArticles_RunsForever(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestWorkflowEnvironment()
@@ -40,7 +40,7 @@ func TestArticlesAreFollowedForEver(t *testing.T) {
 	}
 }
 
-func TestTheIndexIsBuiltAnewOnDemand(t *testing.T) {
+func TestIndexArticles_RebuildsOnDemand(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestWorkflowEnvironment()

@@ -17,7 +17,7 @@ func payload(encoding, data string) converter.RawValue {
 	return converter.NewRawValue(&commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte(encoding)}, Data: []byte(data)})
 }
 
-func TestEditSignalInput(t *testing.T) {
+func TestSignal_EditInput(t *testing.T) {
 	for name, row := range map[string]struct {
 		input     any
 		isApplied bool
@@ -53,7 +53,7 @@ func TestEditSignalInput(t *testing.T) {
 }
 
 // Signals without an input of their own take any.
-func TestOtherSignalsIgnoreTheirInput(t *testing.T) {
+func TestSignal_OthersIgnoreTheirInput(t *testing.T) {
 	for _, input := range []any{nil, payload("json/plain", `{"a":1}`), payload("json/plain", `broken`), payload("what/ever", "x")} {
 		r := newRun(t, newRoom("mastodon"))
 		r.at(10*time.Minute, func() { r.SignalWorkflow(workflows.SignalChanged, input) })
@@ -63,7 +63,7 @@ func TestOtherSignalsIgnoreTheirInput(t *testing.T) {
 	}
 }
 
-func TestUnknownSignalsAreIgnored(t *testing.T) {
+func TestSignal_UnknownIsIgnored(t *testing.T) {
 	r := newRun(t, newRoom("mastodon"))
 	r.at(10*time.Minute, func() { r.SignalWorkflow("whatever", "x") })
 	r.wantEnd(post.Posted)

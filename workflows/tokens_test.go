@@ -25,7 +25,7 @@ func (l *login) RenewToken(_ context.Context, id uuid.UUID) (activities.RenewalS
 	return l.steps[min(len(l.asked), len(l.steps))-1], nil
 }
 
-func TestARenewalIsTriedUntilTheNetworkAnswers(t *testing.T) {
+func TestRefreshToken_RetriesUntilTheNetworkResponds(t *testing.T) {
 	for _, end := range []account.Outcome{account.Renewed, account.Refused, account.NotRenewable} {
 		var suite testsuite.WorkflowTestSuite
 		suite.SetLogger(quiet{})

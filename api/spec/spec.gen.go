@@ -1611,7 +1611,7 @@ type Account struct {
 	// Scopes What the network has allowed.
 	Scopes []string `json:"scopes"`
 
-	// Settings What people chose, such as the `tier` of X.
+	// Settings Settings of the account, such as the `tier` of X.
 	Settings map[string]string `json:"settings"`
 	Status   AccountStatus     `json:"status"`
 	Warnings []AccountWarning  `json:"warnings"`
@@ -1725,7 +1725,7 @@ type AccountWarning struct {
 	Message string `json:"message"`
 }
 
-// Approval Absent from a post that nobody has submitted.
+// Approval Absent if the post was never submitted.
 type Approval struct {
 	DecidedAt *time.Time `json:"decided_at,omitempty"`
 
@@ -1739,7 +1739,7 @@ type Approval struct {
 	State       ApprovalState `json:"state"`
 	SubmittedAt *time.Time    `json:"submitted_at,omitempty"`
 
-	// SubmittedBy The member. Absent when the post was made by its series.
+	// SubmittedBy The member. Absent if a series created the post.
 	SubmittedBy *openapi_types.UUID `json:"submitted_by,omitempty"`
 }
 
@@ -2792,7 +2792,7 @@ type Media struct {
 	// BitRate Bits per second.
 	BitRate *int64 `json:"bit_rate,omitempty"`
 
-	// Bytes Of the file as it is stored, without its metadata.
+	// Bytes Of the stored file, without its metadata.
 	Bytes     int64     `json:"bytes"`
 	CreatedAt time.Time `json:"created_at"`
 
@@ -2809,7 +2809,7 @@ type Media struct {
 	// Kind An animation is a GIF, WebP or PNG that moves.
 	Kind MediaKind `json:"kind"`
 
-	// LocationRemoved The file contained where it was made. That was removed.
+	// LocationRemoved A location was removed from the file.
 	LocationRemoved bool `json:"location_removed"`
 
 	// MetadataRemoved What the file contained when it was uploaded, and was removed.
@@ -2821,7 +2821,7 @@ type Media struct {
 	// Rotation Degrees clockwise that players turn the video by.
 	Rotation *int `json:"rotation,omitempty"`
 
-	// Sha256 Of the file as it is stored, without its metadata.
+	// Sha256 Of the stored file, without its metadata.
 	Sha256     string  `json:"sha256"`
 	VideoCodec *string `json:"video_codec,omitempty"`
 
@@ -3055,7 +3055,7 @@ type NewPost struct {
 	// Attachments Ids of uploaded files.
 	Attachments *[]string `json:"attachments,omitempty"`
 
-	// Content The text. Each network's own limit holds, counted as the network counts. May be empty when there are attachments.
+	// Content The text. Each network has its own limit, counted as the network counts. May be empty if there are attachments.
 	Content string `json:"content"`
 
 	// Draft Keep it as a draft: it is not published until it is scheduled, and its content is checked only then.
@@ -3380,7 +3380,7 @@ type PathMatches struct {
 
 // Post defines model for Post.
 type Post struct {
-	// Approval Absent from a post that nobody has submitted.
+	// Approval Absent if the post was never submitted.
 	Approval          *Approval            `json:"approval,omitempty"`
 	Attachments       []openapi_types.UUID `json:"attachments"`
 	Content           string               `json:"content"`
@@ -3409,7 +3409,7 @@ type Post struct {
 	// ScheduledTime With the offset of time_zone. Absent from a draft without a time.
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
 
-	// SeriesId The series that made the post.
+	// SeriesId The series that created the post.
 	SeriesId *openapi_types.UUID `json:"series_id,omitempty"`
 	Status   PostStatus          `json:"status"`
 	Targets  []Target            `json:"targets"`
@@ -3425,7 +3425,7 @@ type Post struct {
 	UpdatedAt  time.Time `json:"updated_at"`
 	Version    int64     `json:"version"`
 
-	// Warnings What the change just made may run into. The post is stored all the same.
+	// Warnings Possible problems of this change. The post is stored anyway.
 	Warnings *[]Warning `json:"warnings,omitempty"`
 
 	// WorkflowId For `temporal workflow signal`.
@@ -3531,7 +3531,7 @@ type PreviewSpan struct {
 	End  int             `json:"end"`
 	Kind PreviewSpanKind `json:"kind"`
 
-	// Start In characters (Unicode code points) from 0, as `end`, which is behind the last.
+	// Start Offset in characters (Unicode code points) from 0. `end` is exclusive.
 	Start int `json:"start"`
 
 	// Target The address of a link, the name of a mention or tag.
@@ -3644,10 +3644,10 @@ type RateLimit struct {
 	// PeriodSeconds Absent: the network reported a limit and no period, and two resets have not been seen yet.
 	PeriodSeconds *int `json:"period_seconds,omitempty"`
 
-	// Remaining Absent: nobody has counted yet.
+	// Remaining Absent if unknown.
 	Remaining *int `json:"remaining,omitempty"`
 
-	// ResetsAt When all calls are allowed again. Absent: they come back evenly, or it is not known.
+	// ResetsAt When all calls are allowed again. Absent if they become available evenly, or if it is unknown.
 	ResetsAt *time.Time `json:"resets_at,omitempty"`
 
 	// Scope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
@@ -4042,7 +4042,7 @@ type SegmentPreview struct {
 	// CharactersAllowed Absent when they are not known or there is no limit.
 	CharactersAllowed *int `json:"characters_allowed,omitempty"`
 
-	// FoldAt Character of `text` after which people must ask for more. Absent when all is shown.
+	// FoldAt Number of characters of `text` that the network shows before it folds the text. Absent if it shows all.
 	FoldAt *int     `json:"fold_at,omitempty"`
 	Notes  []string `json:"notes"`
 
@@ -4055,7 +4055,7 @@ type SegmentPreview struct {
 	// Spans What of `text` can be clicked, in order.
 	Spans []PreviewSpan `json:"spans"`
 
-	// Text As people read it there: shortened links and all.
+	// Text The text as the network shows it, with shortened links.
 	Text string `json:"text"`
 }
 
@@ -4601,16 +4601,16 @@ type TimelineEntry struct {
 	// At To the millisecond.
 	At string `json:"at"`
 
-	// Data What the sentence is made of.
+	// Data The values in the sentence.
 	Data map[string]interface{} `json:"data"`
 
 	// Target The account that the entry is about; absent when it is about the whole post.
 	Target *TimelineTarget `json:"target,omitempty"`
 
-	// Text A complete sentence for people.
+	// Text A complete sentence.
 	Text string `json:"text"`
 
-	// Type Stable; made for programs. New types may be added.
+	// Type A stable code. New types may be added.
 	Type string `json:"type"`
 }
 
@@ -5964,28 +5964,28 @@ type ServerInterface interface {
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
-	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
+	// ConnectAccountWithToken Connects an account by an access token that its owner created at the network. Repeating the request does not create a second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(c *gin.Context)
 	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	StartConnection(c *gin.Context)
-	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
+	// ConnectAccountByForm Connects accounts with the values of the network's form, such as a bot token or an app password.
 	// (POST /api/v1/accounts/form)
 	ConnectAccountByForm(c *gin.Context)
 	// GetAccount Reads an account with its health, scopes, expiry and warnings.
 	// (GET /api/v1/accounts/{id})
 	GetAccount(c *gin.Context, id AccountID)
-	// ChangeAccount Changes what people choose for an account.
+	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(c *gin.Context, id AccountID)
-	// CheckAccount Asks the network who the account is, and notes the answer in its health.
+	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(c *gin.Context, id AccountID)
 	// DisconnectAccount Revokes the account's tokens at the network and forgets them.
 	// (POST /api/v1/accounts/{id}/disconnect)
 	DisconnectAccount(c *gin.Context, id AccountID)
-	// AccountLimits Tells how the rate limits of an account stand.
+	// AccountLimits Returns the state of an account's rate limits.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(c *gin.Context, id openapi_types.UUID)
 	// ReconnectAccount Starts to reconnect the account; send the person to `authorize_url`.
@@ -6012,7 +6012,7 @@ type ServerInterface interface {
 	// ListAudit Lists the audit log of the workspace, newest first.
 	// (GET /api/v1/audit)
 	ListAudit(c *gin.Context, params ListAuditParams)
-	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
+	// ListDeadLetters Lists dead letters, newest first. There is one entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(c *gin.Context, params ListDeadLettersParams)
 	// CountDeadLetters Counts dead letters by reason and network.
@@ -6120,22 +6120,22 @@ type ServerInterface interface {
 	// StartMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
 	StartMediaUpload(c *gin.Context, params StartMediaUploadParams)
-	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
+	// GetMediaUpload Returns what is still to be uploaded, with new signed URLs.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
-	// CompleteMediaUpload Verifies what was uploaded and makes it a file. Repeating it is harmless.
+	// CompleteMediaUpload Verifies the upload and adds the file to the library. Idempotent.
 	// (POST /api/v1/media/uploads/{id}/complete)
 	CompleteMediaUpload(c *gin.Context, id openapi_types.UUID)
 	// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
 	// (DELETE /api/v1/media/{id})
 	DeleteMedia(c *gin.Context, id openapi_types.UUID)
-	// GetMedia Reads what is known of an uploaded file.
+	// GetMedia Returns a file of the library.
 	// (GET /api/v1/media/{id})
 	GetMedia(c *gin.Context, id openapi_types.UUID)
 	// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
 	// (PATCH /api/v1/media/{id})
 	EditMedia(c *gin.Context, id openapi_types.UUID)
-	// GetMediaFitness Says of each account whether it takes a file, as it is or converted.
+	// GetMediaFitness Reports for each account whether it accepts a file, unchanged or converted.
 	// (GET /api/v1/media/{id}/fitness)
 	GetMediaFitness(c *gin.Context, id openapi_types.UUID, params GetMediaFitnessParams)
 	// ListMembers Lists the members, oldest first.
@@ -6153,7 +6153,7 @@ type ServerInterface interface {
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(c *gin.Context)
-	// CompleteConnection Where networks send people back to.
+	// CompleteConnection The OAuth callback of networks.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(c *gin.Context, params CompleteConnectionParams)
 	// ChooseInBrowser Where the page of a choice sends its form; the key on that page is the proof.
@@ -6180,7 +6180,7 @@ type ServerInterface interface {
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	// (PATCH /api/v1/posts/{id})
 	EditPost(c *gin.Context, id PostID, params EditPostParams)
-	// ApprovePost Puts a post that waits for approval on the schedule, as it stands. For editors and owners.
+	// ApprovePost Approves a submitted post, which schedules it unchanged. For editors and owners.
 	// (POST /api/v1/posts/{id}/approve)
 	ApprovePost(c *gin.Context, id PostID, params ApprovePostParams)
 	// DiscardPost Discards the failed or uncertain targets of a post.
@@ -6189,31 +6189,31 @@ type ServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(c *gin.Context, id PostID, params PostEventsParams)
-	// PublishNow Makes a waiting post, or a draft, due at once.
+	// PublishNow Publishes a scheduled post or a draft at once.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(c *gin.Context, id PostID, params PublishNowParams)
-	// RejectPost Sends a post that waits for approval back to its author. For editors and owners.
+	// RejectPost Returns a submitted post to its author. For editors and owners.
 	// (POST /api/v1/posts/{id}/reject)
 	RejectPost(c *gin.Context, id PostID, params RejectPostParams)
 	// RetryPost Sends what failed of a post out again, at once.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(c *gin.Context, id PostID, params RetryPostParams)
-	// ScheduleDraft Makes a draft a scheduled post.
+	// ScheduleDraft Schedules a draft.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
 	// PostStats Returns the counts of a post on all sites of the workspace.
 	// (GET /api/v1/posts/{id}/stats)
 	PostStats(c *gin.Context, id PostID)
-	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
+	// SubmitPost Submits a draft for approval. It must be complete and have a time.
 	// (POST /api/v1/posts/{id}/submit)
 	SubmitPost(c *gin.Context, id PostID, params SubmitPostParams)
-	// ConfirmTarget Says that an uncertain post is published, and where.
+	// ConfirmTarget Confirms that an uncertain post exists, and its URL.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(c *gin.Context, id PostID, target TargetID, params ConfirmTargetParams)
-	// ResendTarget Says that an uncertain post is not published, and sends it once more.
+	// ResendTarget Confirms that an uncertain post does not exist, and publishes it again.
 	// (POST /api/v1/posts/{id}/targets/{target}/resend)
 	ResendTarget(c *gin.Context, id PostID, target TargetID, params ResendTargetParams)
-	// PostTimeline Tells a post's whole story in sentences, oldest first.
+	// PostTimeline Returns a post's timeline in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
@@ -6276,7 +6276,7 @@ type ServerInterface interface {
 	// GetSeries Reads a series.
 	// (GET /api/v1/series/{id})
 	GetSeries(c *gin.Context, id SeriesID)
-	// EditSeries Changes a series and those of its posts that nobody edited and that are not yet being published.
+	// EditSeries Edits a series and those of its posts that nobody has edited and that are not being published yet.
 	// (PATCH /api/v1/series/{id})
 	EditSeries(c *gin.Context, id SeriesID, params EditSeriesParams)
 	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
@@ -19934,28 +19934,28 @@ type StrictServerInterface interface {
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
-	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
+	// ConnectAccountWithToken Connects an account by an access token that its owner created at the network. Repeating the request does not create a second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(ctx context.Context, request ConnectAccountWithTokenRequestObject) (ConnectAccountWithTokenResponseObject, error)
 	// StartConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	StartConnection(ctx context.Context, request StartConnectionRequestObject) (StartConnectionResponseObject, error)
-	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
+	// ConnectAccountByForm Connects accounts with the values of the network's form, such as a bot token or an app password.
 	// (POST /api/v1/accounts/form)
 	ConnectAccountByForm(ctx context.Context, request ConnectAccountByFormRequestObject) (ConnectAccountByFormResponseObject, error)
 	// GetAccount Reads an account with its health, scopes, expiry and warnings.
 	// (GET /api/v1/accounts/{id})
 	GetAccount(ctx context.Context, request GetAccountRequestObject) (GetAccountResponseObject, error)
-	// ChangeAccount Changes what people choose for an account.
+	// ChangeAccount Changes settings of an account.
 	// (PATCH /api/v1/accounts/{id})
 	ChangeAccount(ctx context.Context, request ChangeAccountRequestObject) (ChangeAccountResponseObject, error)
-	// CheckAccount Asks the network who the account is, and notes the answer in its health.
+	// CheckAccount Verifies the account at its network and records the result in its health.
 	// (POST /api/v1/accounts/{id}/check)
 	CheckAccount(ctx context.Context, request CheckAccountRequestObject) (CheckAccountResponseObject, error)
 	// DisconnectAccount Revokes the account's tokens at the network and forgets them.
 	// (POST /api/v1/accounts/{id}/disconnect)
 	DisconnectAccount(ctx context.Context, request DisconnectAccountRequestObject) (DisconnectAccountResponseObject, error)
-	// AccountLimits Tells how the rate limits of an account stand.
+	// AccountLimits Returns the state of an account's rate limits.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(ctx context.Context, request AccountLimitsRequestObject) (AccountLimitsResponseObject, error)
 	// ReconnectAccount Starts to reconnect the account; send the person to `authorize_url`.
@@ -19982,7 +19982,7 @@ type StrictServerInterface interface {
 	// ListAudit Lists the audit log of the workspace, newest first.
 	// (GET /api/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
-	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
+	// ListDeadLetters Lists dead letters, newest first. There is one entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
 	// CountDeadLetters Counts dead letters by reason and network.
@@ -20090,22 +20090,22 @@ type StrictServerInterface interface {
 	// StartMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
 	StartMediaUpload(ctx context.Context, request StartMediaUploadRequestObject) (StartMediaUploadResponseObject, error)
-	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
+	// GetMediaUpload Returns what is still to be uploaded, with new signed URLs.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(ctx context.Context, request GetMediaUploadRequestObject) (GetMediaUploadResponseObject, error)
-	// CompleteMediaUpload Verifies what was uploaded and makes it a file. Repeating it is harmless.
+	// CompleteMediaUpload Verifies the upload and adds the file to the library. Idempotent.
 	// (POST /api/v1/media/uploads/{id}/complete)
 	CompleteMediaUpload(ctx context.Context, request CompleteMediaUploadRequestObject) (CompleteMediaUploadResponseObject, error)
 	// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
 	// (DELETE /api/v1/media/{id})
 	DeleteMedia(ctx context.Context, request DeleteMediaRequestObject) (DeleteMediaResponseObject, error)
-	// GetMedia Reads what is known of an uploaded file.
+	// GetMedia Returns a file of the library.
 	// (GET /api/v1/media/{id})
 	GetMedia(ctx context.Context, request GetMediaRequestObject) (GetMediaResponseObject, error)
 	// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
 	// (PATCH /api/v1/media/{id})
 	EditMedia(ctx context.Context, request EditMediaRequestObject) (EditMediaResponseObject, error)
-	// GetMediaFitness Says of each account whether it takes a file, as it is or converted.
+	// GetMediaFitness Reports for each account whether it accepts a file, unchanged or converted.
 	// (GET /api/v1/media/{id}/fitness)
 	GetMediaFitness(ctx context.Context, request GetMediaFitnessRequestObject) (GetMediaFitnessResponseObject, error)
 	// ListMembers Lists the members, oldest first.
@@ -20123,7 +20123,7 @@ type StrictServerInterface interface {
 	// ListNetworks Lists networks and how their accounts are connected.
 	// (GET /api/v1/networks)
 	ListNetworks(ctx context.Context, request ListNetworksRequestObject) (ListNetworksResponseObject, error)
-	// CompleteConnection Where networks send people back to.
+	// CompleteConnection The OAuth callback of networks.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(ctx context.Context, request CompleteConnectionRequestObject) (CompleteConnectionResponseObject, error)
 	// ChooseInBrowser Where the page of a choice sends its form; the key on that page is the proof.
@@ -20150,7 +20150,7 @@ type StrictServerInterface interface {
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	// (PATCH /api/v1/posts/{id})
 	EditPost(ctx context.Context, request EditPostRequestObject) (EditPostResponseObject, error)
-	// ApprovePost Puts a post that waits for approval on the schedule, as it stands. For editors and owners.
+	// ApprovePost Approves a submitted post, which schedules it unchanged. For editors and owners.
 	// (POST /api/v1/posts/{id}/approve)
 	ApprovePost(ctx context.Context, request ApprovePostRequestObject) (ApprovePostResponseObject, error)
 	// DiscardPost Discards the failed or uncertain targets of a post.
@@ -20159,31 +20159,31 @@ type StrictServerInterface interface {
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(ctx context.Context, request PostEventsRequestObject) (PostEventsResponseObject, error)
-	// PublishNow Makes a waiting post, or a draft, due at once.
+	// PublishNow Publishes a scheduled post or a draft at once.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(ctx context.Context, request PublishNowRequestObject) (PublishNowResponseObject, error)
-	// RejectPost Sends a post that waits for approval back to its author. For editors and owners.
+	// RejectPost Returns a submitted post to its author. For editors and owners.
 	// (POST /api/v1/posts/{id}/reject)
 	RejectPost(ctx context.Context, request RejectPostRequestObject) (RejectPostResponseObject, error)
 	// RetryPost Sends what failed of a post out again, at once.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(ctx context.Context, request RetryPostRequestObject) (RetryPostResponseObject, error)
-	// ScheduleDraft Makes a draft a scheduled post.
+	// ScheduleDraft Schedules a draft.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
 	// PostStats Returns the counts of a post on all sites of the workspace.
 	// (GET /api/v1/posts/{id}/stats)
 	PostStats(ctx context.Context, request PostStatsRequestObject) (PostStatsResponseObject, error)
-	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
+	// SubmitPost Submits a draft for approval. It must be complete and have a time.
 	// (POST /api/v1/posts/{id}/submit)
 	SubmitPost(ctx context.Context, request SubmitPostRequestObject) (SubmitPostResponseObject, error)
-	// ConfirmTarget Says that an uncertain post is published, and where.
+	// ConfirmTarget Confirms that an uncertain post exists, and its URL.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(ctx context.Context, request ConfirmTargetRequestObject) (ConfirmTargetResponseObject, error)
-	// ResendTarget Says that an uncertain post is not published, and sends it once more.
+	// ResendTarget Confirms that an uncertain post does not exist, and publishes it again.
 	// (POST /api/v1/posts/{id}/targets/{target}/resend)
 	ResendTarget(ctx context.Context, request ResendTargetRequestObject) (ResendTargetResponseObject, error)
-	// PostTimeline Tells a post's whole story in sentences, oldest first.
+	// PostTimeline Returns a post's timeline in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
 	// ListQueueSlots Lists the slots of all queues in a time window, free and taken.
@@ -20246,7 +20246,7 @@ type StrictServerInterface interface {
 	// GetSeries Reads a series.
 	// (GET /api/v1/series/{id})
 	GetSeries(ctx context.Context, request GetSeriesRequestObject) (GetSeriesResponseObject, error)
-	// EditSeries Changes a series and those of its posts that nobody edited and that are not yet being published.
+	// EditSeries Edits a series and those of its posts that nobody has edited and that are not being published yet.
 	// (PATCH /api/v1/series/{id})
 	EditSeries(ctx context.Context, request EditSeriesRequestObject) (EditSeriesResponseObject, error)
 	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.

@@ -58,7 +58,7 @@ func testVersityGW(t *testing.T, program string) {
 	env := []string{"TEST_S3_URL=" + given.String()}
 	goTest(t, env, "./internal/storage/objects")
 	goTest(t, env, "./activities", "-run", "InS3|FromS3|IntoS3")
-	goTest(t, env, "./internal/ops/backup", "-run", "TestFilesComeAlong")
+	goTest(t, env, "./internal/ops/backup", "-run", "TestRestore_RestoresFiles")
 }
 
 // gateway runs VersityGW on an empty folder and gives its address.

@@ -73,7 +73,7 @@ func TestStubbornChild(t *testing.T) {
 	}
 }
 
-func TestChildFailureShowsThisRunsLog(t *testing.T) {
+func TestChild_FailureShowsTheLogOfThisRun(t *testing.T) {
 	h := testHost(t)
 	for _, word := range []string{"first", "second"} {
 		c := shell(t, h, "talker", "echo "+word+" run; exit 7")
@@ -89,7 +89,7 @@ func TestChildFailureShowsThisRunsLog(t *testing.T) {
 	}
 }
 
-func TestLogIsPutAside(t *testing.T) {
+func TestChild_RotatesItsLog(t *testing.T) {
 	h := testHost(t)
 	if err := os.WriteFile(h.path("logs", "talker.log"), make([]byte, maxLogSize+1), 0o600); err != nil {
 		t.Fatal(err)

@@ -147,7 +147,7 @@ func (p *process) loseTemporal(t *testing.T) {
 }
 
 // Stopped at any moment after its postmaster was killed, Dateline ends well and leaves no process.
-func TestStopWhilePostgresComesBack(t *testing.T) {
+func TestStop_WhilePostgresRestarts(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	for _, pause := range []time.Duration{0, 505 * time.Millisecond, 540 * time.Millisecond, 700 * time.Millisecond} {
 		p := mustStartUp(t, os.Getuid(), append(external[1:], "REDIS_URL=redis://127.0.0.1:1", "DATELINE_DATA_DIR="+data)...)
@@ -161,7 +161,7 @@ func TestStopWhilePostgresComesBack(t *testing.T) {
 }
 
 // A server that dies at every start is given up; Dateline then stops with what its log says.
-func TestRedisKeepsDying(t *testing.T) {
+func TestRedis_KeepsCrashing(t *testing.T) {
 	data := filepath.Join(publicDir(t), "data")
 	p := mustStartUp(t, os.Getuid(), append(external, "DATELINE_DATA_DIR="+data)...)
 	if !need(t, p.Children["redis"] != 0, "no Redis server is installed: a dying one is not tried") {

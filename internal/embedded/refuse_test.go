@@ -49,7 +49,7 @@ func fill(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-func TestForeignDirectoryIsRefused(t *testing.T) {
+func TestDataDir_RejectsAForeignDirectory(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"somebody's files":  {"thesis.txt": "years of work"},
 		"a bare PostgreSQL": {"PG_VERSION": "15\n", "base/1/1": "x"},
@@ -70,7 +70,7 @@ func TestForeignDirectoryIsRefused(t *testing.T) {
 	}
 }
 
-func TestPostgresDirectoryIsRefused(t *testing.T) {
+func TestDataDir_RejectsAPostgresDirectory(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
@@ -129,7 +129,7 @@ func TestUnreachableDataDirectory(t *testing.T) {
 }
 
 // Root must not be led to give away a file that lies elsewhere.
-func TestGiveToRefusesSecondNames(t *testing.T) {
+func TestGiveTo_RejectsHardLinks(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Log("not root: nothing is handed to another user here")
 		return

@@ -138,7 +138,7 @@ func TestSuperviseStop(t *testing.T) {
 	}
 }
 
-func TestS3ListenerDies(t *testing.T) {
+func TestS3_ListenerFails(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -123,7 +123,7 @@ func unsigned(claims string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + "."
 }
 
-func TestForgedAnswersLogNobodyIn(t *testing.T) {
+func TestOIDC_RejectsForgedResponses(t *testing.T) {
 	f := forge(t)
 	s := open(t, f.provider)
 	s.invite("ann@news.example", "author")
@@ -199,7 +199,7 @@ func TestForgedAnswersLogNobodyIn(t *testing.T) {
 	}
 }
 
-func TestAnAddressCountsOnlyIfWhoeverNamesItVerifiedIt(t *testing.T) {
+func TestOIDC_RequiresAVerifiedEmail(t *testing.T) {
 	f := forge(t)
 	s := open(t, f.provider)
 	s.invite("ann@news.example", "author")
@@ -224,7 +224,7 @@ func TestAnAddressCountsOnlyIfWhoeverNamesItVerifiedIt(t *testing.T) {
 	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard")
 }
 
-func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
+func TestOIDC_RetriesAnUnavailableProvider(t *testing.T) {
 	f := forge(t)
 	s := open(t, f.provider)
 	s.invite("ann@news.example", "author")
@@ -262,7 +262,7 @@ func TestAProviderThatIsDownIsAskedAgain(t *testing.T) {
 }
 
 // A provider that says it names itself in answers must do so (RFC 9207, 2.4).
-func TestAnAnswerWithoutItsIssuerIsRefusedWhereItIsPromised(t *testing.T) {
+func TestOIDC_RequiresThePromisedIssuer(t *testing.T) {
 	f := forge(t)
 	s := open(t, f.provider)
 	s.invite("ann@news.example", "author")
@@ -272,7 +272,7 @@ func TestAnAnswerWithoutItsIssuerIsRefusedWhereItIsPromised(t *testing.T) {
 	s.browser().open("/login/oidc").want(http.StatusOK, "the dashboard")
 }
 
-func TestTheClientShowsItsSecretAsTheProviderWantsIt(t *testing.T) {
+func TestOIDC_ClientAuthenticationMethods(t *testing.T) {
 	for name, c := range map[string]struct {
 		methods []string
 		header  bool

@@ -9,7 +9,7 @@ import (
 	"dateline/internal/identity/login"
 )
 
-func TestALinkLogsInOnce(t *testing.T) {
+func TestLoginLink_WorksOnce(t *testing.T) {
 	s := open(t, nil)
 	link := s.link()
 	if n := s.Count("select count(*) from login_links l where l::text like '%' || $1 || '%'", link[len(link)-30:]); n != 0 {
@@ -38,7 +38,7 @@ func TestALinkLogsInOnce(t *testing.T) {
 	}
 }
 
-func TestALinkIsGoodForTenMinutesAndUntilTheNext(t *testing.T) {
+func TestLoginLink_ExpiresAfterTenMinutesOrTheNextLink(t *testing.T) {
 	s := open(t, nil)
 	first := s.link()
 	second := s.link()
@@ -55,7 +55,7 @@ func TestALinkIsGoodForTenMinutesAndUntilTheNext(t *testing.T) {
 	}
 }
 
-func TestALinkOfOneWhoIsNoLongerAMember(t *testing.T) {
+func TestLoginLink_OfARemovedMember(t *testing.T) {
 	s := open(t, nil)
 	link := s.link()
 	s.Exec("delete from members")
@@ -82,7 +82,7 @@ func TestPages_SetSecurityHeaders(t *testing.T) {
 	}
 }
 
-func TestLoginAttemptsAreLimitedByClient(t *testing.T) {
+func TestLogin_LimitsAttemptsPerClient(t *testing.T) {
 	s := open(t, nil)
 	try := func(from string) int {
 		return s.browser().send(http.MethodPost, "/login/once/nonsense", nil, "X-Forwarded-For", from).status
@@ -107,7 +107,7 @@ func TestLoginAttemptsAreLimitedByClient(t *testing.T) {
 	}
 }
 
-func TestABelievedProxyNamesTheClient(t *testing.T) {
+func TestLogin_UsesTheClientAddressOfATrustedProxy(t *testing.T) {
 	s := open(t, nil)
 	s.server.TrustedProxies = []string{"127.0.0.0/8"}
 	var err error

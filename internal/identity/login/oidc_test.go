@@ -59,7 +59,7 @@ func (b *browser) signIn(name string) page {
 	return p
 }
 
-func TestLoginAtARealProvider(t *testing.T) {
+func TestOIDC_RealProvider(t *testing.T) {
 	for name, inToken := range map[string]bool{"address in the ID token": true, "address on the userinfo page": false} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, real(t, func(o map[string]any) { o["inToken"] = inToken }))
@@ -85,7 +85,7 @@ func TestLoginAtARealProvider(t *testing.T) {
 	}
 }
 
-func TestTheSameUserComesBack(t *testing.T) {
+func TestOIDC_SameIdentityIsTheSameUser(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "author")
 	first, second := s.browser(), s.browser()
@@ -104,7 +104,7 @@ func TestTheSameUserComesBack(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotInvitedStaysOut(t *testing.T) {
+func TestOIDC_RejectsUninvitedPeople(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "owner")
 	s.invite("karl@news.example", "owner")
@@ -122,7 +122,7 @@ func TestWhoIsNotInvitedStaysOut(t *testing.T) {
 	}
 }
 
-func TestStrangersOfADomainMayJoin(t *testing.T) {
+func TestOIDC_AllowedDomainCanJoin(t *testing.T) {
 	s := open(t, real(t), func(o *login.Options) {
 		o.Join = login.Joining{Domains: []string{"news.example"}, Role: workspace.Author}
 	})
@@ -140,7 +140,7 @@ func TestStrangersOfADomainMayJoin(t *testing.T) {
 	s.browser().signIn("stranger").want(http.StatusForbidden, "You are not a member")
 }
 
-func TestAnAnswerIsTakenOnceAndInItsBrowserOnly(t *testing.T) {
+func TestOIDC_ResponseIsAcceptedOnceInItsBrowser(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "author")
 	b := s.browser()
@@ -190,7 +190,7 @@ func TestAnAnswerIsTakenOnceAndInItsBrowserOnly(t *testing.T) {
 
 // A code that another attempt got is refused by the provider: the verifier
 // does not fit (RFC 7636).
-func TestAStolenCodeIsWorthNothing(t *testing.T) {
+func TestOIDC_StolenCodeIsUseless(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "author")
 	ann, thief := s.browser(), s.browser()
@@ -224,7 +224,7 @@ func TestLogin_ExpiresAfterTenMinutes(t *testing.T) {
 	}
 }
 
-func TestWhoDeclinesIsNotLoggedIn(t *testing.T) {
+func TestOIDC_DeniedConsent(t *testing.T) {
 	s := open(t, real(t))
 	s.invite("ann@news.example", "author")
 	b := s.browser()

@@ -11,7 +11,7 @@ import (
 
 // What a browser says of where a request comes from, and whether it may change
 // something. https://www.w3.org/TR/fetch-metadata/
-func TestRequestsOfOtherSitesChangeNothing(t *testing.T) {
+func TestOrigin_RejectsOtherSites(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	at, err := url.Parse(s.url)
@@ -81,7 +81,7 @@ func TestLogout_RejectsGet(t *testing.T) {
 }
 
 // Behind a proxy that names another host, the public address is what counts.
-func TestThePublicAddressIsTrusted(t *testing.T) {
+func TestOrigin_AcceptsThePublicURL(t *testing.T) {
 	s := open(t, nil, func(o *login.Options) { o.PublicURL = "https://dateline.example" })
 	link := s.link()
 	r := func(origin string) page {
@@ -100,7 +100,7 @@ func TestThePublicAddressIsTrusted(t *testing.T) {
 }
 
 // A proxy may publish us under a path and take it off again.
-func TestPagesStayUnderThePublicPath(t *testing.T) {
+func TestPublicURL_WithAPath(t *testing.T) {
 	s := open(t, nil, func(o *login.Options) { o.PublicURL += "/newsroom" })
 	b := s.browser()
 	b.stopAt = "/newsroom"
@@ -139,7 +139,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-func TestAPlantedSecondCookieLogsNobodyIn(t *testing.T) {
+func TestSession_RejectsDuplicateCookies(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	own := "dateline=" + b.cookie("dateline")

@@ -63,7 +63,7 @@ func FuzzPlainEmail(f *testing.F) {
 	})
 }
 
-func TestOnlyDomainsThatAreNamedJoin(t *testing.T) {
+func TestJoin_RequiresAnAllowedDomain(t *testing.T) {
 	j := Joining{Domains: []string{"news.example"}, Role: "author"}
 	for email, want := range map[string]string{"ann@news.example": "author", "": "", "ann@sub.news.example": "", "ann@evilnews.example": "",
 		"ann@evil.example@news.example": "", `"ann@news.example"@evil.example`: ""} {
@@ -99,7 +99,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-func TestAnAttemptsSecretsDiffer(t *testing.T) {
+func TestAttempt_SecretsDiffer(t *testing.T) {
 	a, b := attempt{newSecret()}, attempt{newSecret()}
 	now := time.Now()
 	seen := map[string]bool{}
@@ -114,7 +114,7 @@ func TestAnAttemptsSecretsDiffer(t *testing.T) {
 	}
 }
 
-func TestNamesCanBeStored(t *testing.T) {
+func TestName_CanBeStored(t *testing.T) {
 	for name, want := range map[string]string{" Ann \n Lê ": "Ann   Lê", "a\x00b": "a b", "\xff": "\uFFFD", strings.Repeat("ệ", 300): strings.Repeat("ệ", 200), "\u202Eevil": "evil"} {
 		if got := plainName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

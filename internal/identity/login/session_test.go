@@ -10,7 +10,7 @@ import (
 	"dateline/internal/identity/login"
 )
 
-func TestASessionEndsWhenItIsNotUsed(t *testing.T) {
+func TestSession_ExpiresWhenIdle(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	for range 3 { // each use gives twelve hours more
@@ -31,7 +31,7 @@ func TestASessionEndsWhenItIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestASessionEndsAfterThirtyDaysHoweverItIsUsed(t *testing.T) {
+func TestSession_ExpiresAfterThirtyDays(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
 	for range 60 {
@@ -60,7 +60,7 @@ func TestSession_LastUsedUpdatesOncePerMinute(t *testing.T) {
 	}
 }
 
-func TestALoginAlwaysMakesANewID(t *testing.T) {
+func TestSession_HasANewIDAfterLogin(t *testing.T) {
 	s := open(t, nil)
 	b := s.browser()
 	const planted = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -83,7 +83,7 @@ func TestALoginAlwaysMakesANewID(t *testing.T) {
 	}
 }
 
-func TestSessionsAreListedAndEnded(t *testing.T) {
+func TestSession_ListAndEnd(t *testing.T) {
 	s := open(t, nil)
 	s.invite("ann@news.example", "viewer")
 	phone, desktop := s.owner(), s.owner()
@@ -121,7 +121,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 	}
 }
 
-func TestASessionIsSwitchedToAnotherWorkspace(t *testing.T) {
+func TestSession_SwitchesWorkspace(t *testing.T) {
 	s := open(t, nil)
 	second, _, _ := s.Found("Second")
 	rival, _, _ := s.Found("Rival")
@@ -151,7 +151,7 @@ func (s *site) as(email string) *browser {
 	return b
 }
 
-func TestAnAPITokenHasNoSession(t *testing.T) {
+func TestSession_NotForAPITokens(t *testing.T) {
 	s := open(t, nil)
 	b := s.browser()
 	for _, path := range []string{"/api/v1/session", "/api/v1/sessions"} {

@@ -67,7 +67,7 @@ func (k *kms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func TestAKeyManagementServiceOpensTheKeyset(t *testing.T) {
+func TestKeyset_OpenedByAKMS(t *testing.T) {
 	block, err := aes.NewCipher(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)

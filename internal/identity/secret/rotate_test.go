@@ -27,7 +27,7 @@ func opens(s *secret.Sealer, sealed []byte, want string) bool {
 }
 
 // A running process follows the file: whoever rotates needs no restart.
-func TestARotationIsNoticedByThoseWhoRun(t *testing.T) {
+func TestRotate_IsNoticedByRunningProcesses(t *testing.T) {
 	first, path := keyset(t)
 	second, err := secret.OpenKeyset(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestARotationIsNoticedByThoseWhoRun(t *testing.T) {
 }
 
 // Added first and promoted when all know it: for keysets that are not one file.
-func TestAKeyThatIsAddedSealsWhenItIsPromoted(t *testing.T) {
+func TestRotate_AddedKeySealsAfterPromotion(t *testing.T) {
 	s, path := keyset(t)
 	source := secret.Source{Path: path}
 	before := s.Primary()
@@ -82,7 +82,7 @@ func TestAKeyThatIsAddedSealsWhenItIsPromoted(t *testing.T) {
 	}
 }
 
-func TestNoRotationIsLost(t *testing.T) {
+func TestRotate_ConcurrentRotationsTakeEffect(t *testing.T) {
 	s, path := keyset(t)
 	var all sync.WaitGroup
 	for range 8 {
@@ -101,7 +101,7 @@ func TestNoRotationIsLost(t *testing.T) {
 	}
 }
 
-func TestAKeysetMayBeGivenAsText(t *testing.T) {
+func TestKeyset_AsText(t *testing.T) {
 	s, path := keyset(t)
 	raw, err := os.ReadFile(path)
 	if err != nil {

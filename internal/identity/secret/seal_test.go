@@ -24,7 +24,7 @@ func keyset(t *testing.T) (*secret.Sealer, string) {
 	return s, path
 }
 
-func TestWhatIsSealedForOneRowDoesNotOpenAsAnothers(t *testing.T) {
+func TestSeal_BindsToTheName(t *testing.T) {
 	s, _ := keyset(t)
 	sealed, err := s.Seal(secret.NewText(plain), "account/1")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestWhatIsSealedForOneRowDoesNotOpenAsAnothers(t *testing.T) {
 	}
 }
 
-func TestTheSameSecretSealsDifferentlyEveryTime(t *testing.T) {
+func TestSeal_IsRandomized(t *testing.T) {
 	s, _ := keyset(t)
 	first, err := s.Seal(secret.NewText(plain), "a")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestTheSameSecretSealsDifferentlyEveryTime(t *testing.T) {
 	}
 }
 
-func TestConcurrentStartsAgreeOnOneKeyset(t *testing.T) {
+func TestKeyset_ConcurrentStartsAgree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keyset.json")
 	var mu sync.Mutex
 	made := 0
@@ -116,7 +116,7 @@ func TestConcurrentStartsAgreeOnOneKeyset(t *testing.T) {
 	}
 }
 
-func TestAKeysetIsItsOwnersOnly(t *testing.T) {
+func TestKeyset_FileMode(t *testing.T) {
 	_, path := keyset(t)
 	info, err := os.Stat(path)
 	if err != nil {

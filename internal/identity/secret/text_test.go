@@ -29,7 +29,7 @@ type holder struct {
 	hidden secret.Text
 }
 
-func TestTextIsNeverPrinted(t *testing.T) {
+func TestText_IsNeverPrinted(t *testing.T) {
 	text := secret.NewText(plain)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%o", "%T", "%p", "%w"} {
 		for _, value := range []any{text, &text, holder{text, text}, &holder{text, text}, []secret.Text{text}, map[string]any{"a": text}, map[string]holder{"a": {text, text}}} {
@@ -43,7 +43,7 @@ func TestTextIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestTextIsNeverLoggedOrMarshalled(t *testing.T) {
+func TestText_IsNeverLoggedOrMarshaled(t *testing.T) {
 	text := secret.NewText(plain)
 	for name, handler := range map[string]func(*bytes.Buffer) slog.Handler{
 		"slog text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
@@ -68,7 +68,7 @@ func TestTextIsNeverLoggedOrMarshalled(t *testing.T) {
 	hidden(t, "XML", string(raw))
 }
 
-func TestRevealGivesTheSecret(t *testing.T) {
+func TestText_Reveal(t *testing.T) {
 	if got := secret.NewText(plain).Reveal(); got != plain {
 		t.Errorf("got %q", got)
 	}

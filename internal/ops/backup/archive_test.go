@@ -16,7 +16,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestTheKeysetIsSealedWithAPassphrase(t *testing.T) {
+func TestBackup_SealsTheKeysetWithAPassphrase(t *testing.T) {
 	r := open(t)
 	raw, ids, err := secret.Export(t.Context(), r.Keyset)
 	r.Must(err)
@@ -41,7 +41,7 @@ func TestTheKeysetIsSealedWithAPassphrase(t *testing.T) {
 	}
 }
 
-func TestADamagedBackupRestoresNothing(t *testing.T) {
+func TestRestore_RejectsADamagedBackup(t *testing.T) {
 	r := open(t)
 	r.Schedule()
 	whole := r.backup()
@@ -79,7 +79,7 @@ func TestADamagedBackupRestoresNothing(t *testing.T) {
 }
 
 // What a later version writes, an earlier one refuses.
-func TestABackupOfALaterVersionIsRefused(t *testing.T) {
+func TestRestore_RejectsALaterVersion(t *testing.T) {
 	r := open(t)
 	raw := repacked(t, r.backup(), func(h *tar.Header, body []byte) []byte {
 		if h.Name != "manifest.json" {

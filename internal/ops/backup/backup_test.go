@@ -90,7 +90,7 @@ func (r room) one(url, sql string, args ...any) (text string) {
 	return text
 }
 
-func TestEveryRowComesBack(t *testing.T) {
+func TestRestore_RestoresEveryRow(t *testing.T) {
 	r := open(t)
 	r.Schedule(func(d *scheduling.Draft) { d.Content = "Tab\tnew\nline \\N and 'quotes' – tiếng Việt 🗞" })
 	posted := r.Finish(r.Claim(r.Schedule()), post.TargetPosted)
@@ -137,7 +137,7 @@ func TestEveryRowComesBack(t *testing.T) {
 
 // A post that was due since the backup may be out: a person says so, or it is
 // sent again, once.
-func TestWhatMayBeOutIsHeld(t *testing.T) {
+func TestRestore_PausesPostsThatMayBePublished(t *testing.T) {
 	r := open(t)
 	soon := r.Schedule(func(d *scheduling.Draft) { d.Content = "due before the restore" })
 	later := r.Schedule(func(d *scheduling.Draft) { d.Content = "due after it" })
@@ -190,7 +190,7 @@ func TestRestore_WebhooksContinueAfterCursor(t *testing.T) {
 	}
 }
 
-func TestADatabaseInUseIsLeftAlone(t *testing.T) {
+func TestRestore_RejectsADatabaseInUse(t *testing.T) {
 	r := open(t)
 	raw := r.backup()
 	later := r.Schedule()
@@ -213,7 +213,7 @@ func TestADatabaseInUseIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestFilesComeAlong(t *testing.T) {
+func TestRestore_RestoresFiles(t *testing.T) {
 	r := open(t)
 	key := "media/ab/abcdef"
 	r.Must(r.Objects.Put(t.Context(), key, "image/png", 5, strings.NewReader("image")))
@@ -235,7 +235,7 @@ func TestFilesComeAlong(t *testing.T) {
 }
 
 // The snapshot is of one moment, whatever is written meanwhile.
-func TestWritersDoNotDisturb(t *testing.T) {
+func TestBackup_WithConcurrentWrites(t *testing.T) {
 	r := open(t)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

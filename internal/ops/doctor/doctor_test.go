@@ -69,7 +69,7 @@ func (p *patient) withTemporal() *patient {
 	return p
 }
 
-func TestAllIsWell(t *testing.T) {
+func TestDoctor_Healthy(t *testing.T) {
 	p := open(t).withTemporal()
 	p.Connect("desk")
 	all := p.examine()
@@ -111,7 +111,7 @@ func (p *patient) keys(pattern string) int {
 	return len(n)
 }
 
-func TestNothingIsSet(t *testing.T) {
+func TestDoctor_NothingConfigured(t *testing.T) {
 	p := open(t)
 	p.options.Config = &config.Config{PublicURL: "http://127.0.0.1:8080"}
 	for _, check := range []string{"database", "redis", "objects", "temporal"} {
@@ -123,7 +123,7 @@ func TestNothingIsSet(t *testing.T) {
 	p.want("public address", doctor.Failure, "not a URL", "DATELINE_PUBLIC_URL")
 }
 
-func TestNothingAnswers(t *testing.T) {
+func TestDoctor_NothingResponds(t *testing.T) {
 	p := open(t)
 	p.options.Config.DatabaseURL = "postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=2"
 	p.options.Config.RedisURL = "redis://:hunter2@127.0.0.1:1/0"
@@ -140,7 +140,7 @@ func TestNothingAnswers(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseIsNotAsItShouldBe(t *testing.T) {
+func TestDoctor_DatabaseProblems(t *testing.T) {
 	p := open(t)
 	whole := p.options.Config.DatabaseURL
 	u, err := url.Parse(whole)
@@ -175,7 +175,7 @@ func TestTheDatabaseIsNotAsItShouldBe(t *testing.T) {
 	p.want("database schema", doctor.Failure, "It is at version 102", "dateline migrate")
 }
 
-func TestTheClockIsWrong(t *testing.T) {
+func TestDoctor_WrongClock(t *testing.T) {
 	p := open(t)
 	p.options.Now = func() time.Time { return time.Now().Add(3 * time.Second) }
 	p.want("clock", doctor.Warning, "3s", "set-ntp")
@@ -183,7 +183,7 @@ func TestTheClockIsWrong(t *testing.T) {
 	p.want("clock", doctor.Failure, "will not be ready", "set-ntp")
 }
 
-func TestRedisIsNotAsItShouldBe(t *testing.T) {
+func TestDoctor_RedisProblems(t *testing.T) {
 	p := open(t)
 	c := enginetest.RedisClient(t, p.RedisURL)
 	set := func(name, value string) { t.Helper(); p.Must(c.ConfigSet(t.Context(), name, value).Err()) }
@@ -216,7 +216,7 @@ func TestRedisIsNotAsItShouldBe(t *testing.T) {
 	p.want("redis", doctor.Failure, "not valid", "redis://")
 }
 
-func TestTheBucketIsNotAsItShouldBe(t *testing.T) {
+func TestDoctor_BucketProblems(t *testing.T) {
 	p := open(t)
 	p.options.Config.S3Bucket = "elsewhere"
 	p.want("objects bucket", doctor.Failure, "bucket elsewhere does not exist", "S3_BUCKET")
@@ -224,7 +224,7 @@ func TestTheBucketIsNotAsItShouldBe(t *testing.T) {
 	p.want("objects bucket", doctor.Failure, "denied", "S3_SECRET_KEY")
 }
 
-func TestTheKeysetIsNotAsItShouldBe(t *testing.T) {
+func TestDoctor_KeysetProblems(t *testing.T) {
 	p := open(t)
 	p.Connect("desk")
 	p.Must(os.Chmod(p.Keyset.Path, 0o644))

@@ -30,7 +30,7 @@ func code(err error) string {
 	return ""
 }
 
-func TestACheckAsksTheNetwork(t *testing.T) {
+func TestCheck_AsksTheNetwork(t *testing.T) {
 	n, a := expiring(t)
 	checked := func() account.Account {
 		t.Helper()
@@ -64,7 +64,7 @@ func TestACheckAsksTheNetwork(t *testing.T) {
 	}
 }
 
-func TestOnlyTheSameIdentityIsTakenBack(t *testing.T) {
+func TestReconnect_RequiresTheSameAccount(t *testing.T) {
 	n := newsroomtest.Open(t)
 	first := n.Allow("desk") // the consent page allows as the first account
 	other := n.Connect("sports")
@@ -90,7 +90,7 @@ func TestOnlyTheSameIdentityIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestDisconnectingRevokesAndForgets(t *testing.T) {
+func TestDisconnect_RevokesAndDeletes(t *testing.T) {
 	n, a := expiring(t)
 	_, use, err := n.Accounts.Open(t.Context(), a.ID)
 	n.Must(err)
@@ -115,7 +115,7 @@ func TestDisconnectingRevokesAndForgets(t *testing.T) {
 	}
 }
 
-func TestATokenIsForgottenAlsoWhenTheNetworkIsAway(t *testing.T) {
+func TestDisconnect_WithoutTheNetwork(t *testing.T) {
 	n, a := expiring(t)
 	resume, err := n.Fake.Refuse(time.Minute)
 	n.Must(err)
@@ -128,7 +128,7 @@ func TestATokenIsForgottenAlsoWhenTheNetworkIsAway(t *testing.T) {
 	require.Empty(t, read(n, a).SealedToken)
 }
 
-func TestSettingsAreChangedOneByOne(t *testing.T) {
+func TestEdit_ChangesSettingsSeparately(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	text := func(s string) *string { return &s }
@@ -174,7 +174,7 @@ type registry struct {
 func (r registry) Get(string) (network.Network, bool)         { return r.network, true }
 func (r registry) Connector(string) (network.Connector, bool) { return r.network, true }
 
-func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
+func TestConnect_SeveralAccountsNeedAChoice(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
@@ -241,7 +241,7 @@ func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
 	}
 }
 
-func TestAFormConnectsItsAccount(t *testing.T) {
+func TestConnectForm_ConnectsTheAccount(t *testing.T) {
 	n := newsroomtest.Open(t)
 	there, err := n.Fake.AddAccount("desk")
 	n.Must(err)
@@ -262,7 +262,7 @@ func TestAFormConnectsItsAccount(t *testing.T) {
 }
 
 // Every network can be asked how an account of it is, however it was connected.
-func TestEveryNetworkCanBeAskedHowAnAccountIs(t *testing.T) {
+func TestCheck_WorksForEveryNetwork(t *testing.T) {
 	n := newsroomtest.Open(t)
 	asked := map[string]bool{}
 	for _, a := range n.Everywhere() {
@@ -288,7 +288,7 @@ func TestEveryNetworkCanBeAskedHowAnAccountIs(t *testing.T) {
 
 // Who names the server of an account is taken at their word; who does not is led
 // there by the entryway.
-func TestServersOfOnesOwnAreOffered(t *testing.T) {
+func TestNetworks_OfferInstances(t *testing.T) {
 	n := newsroomtest.Open(t)
 	offers, err := n.Accounts.Networks(t.Context())
 	n.Must(err)

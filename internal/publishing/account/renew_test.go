@@ -55,7 +55,7 @@ func events(n *newsroomtest.Newsroom, a account.Account, kind string) int {
 	return n.Count("select count(*) from post_events where account_id = $1 and type = $2", a.ID, kind)
 }
 
-func TestATokenThatExpiresIsDueForRenewalInTheSecondHalfOfItsLife(t *testing.T) {
+func TestRenewal_IsDueInTheSecondHalfOfTheLifetime(t *testing.T) {
 	_, a := expiring(t)
 	life := time.Until(a.ExpiresAt)
 	if !a.IsRenewable || life < 58*time.Minute || life > time.Hour {
@@ -67,7 +67,7 @@ func TestATokenThatExpiresIsDueForRenewalInTheSecondHalfOfItsLife(t *testing.T) 
 }
 
 // The network ends all access when a refresh token comes twice.
-func TestOfManyThatRenewATokenOneAsks(t *testing.T) {
+func TestRenew_OneOfManyCallsTheNetwork(t *testing.T) {
 	n, a := expiring(t)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Latency, Path: tokenPath, For: 100 * time.Millisecond, Count: -1}))
 	other := *n.Accounts // another worker
@@ -94,7 +94,7 @@ func TestOfManyThatRenewATokenOneAsks(t *testing.T) {
 	}
 }
 
-func TestANetworkThatDoesNotAnswerDisconnectsNothing(t *testing.T) {
+func TestRenew_UnavailableNetworkKeepsTheAccount(t *testing.T) {
 	for name, f := range map[string]fake.Fault{
 		"answers 503":         {Kind: fake.Status, Status: 503, Path: tokenPath, Count: -1},
 		"answers 429":         {Kind: fake.Status, Status: 429, Path: tokenPath, Count: -1},
@@ -143,7 +143,7 @@ func TestANetworkThatDoesNotAnswerDisconnectsNothing(t *testing.T) {
 }
 
 // A lost answer is followed by one more try with the same refresh token.
-func TestALostAnswerToARenewal(t *testing.T) {
+func TestRenew_LostResponse(t *testing.T) {
 	n, a := expiring(t)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.ResetBefore, Path: tokenPath}))
 	if r, err := n.Accounts.Renew(t.Context(), a.ID, a.TokenVersion); err != nil || r.Outcome != account.Renewed || !works(n, a) {
@@ -166,7 +166,7 @@ func TestALostAnswerToARenewal(t *testing.T) {
 	}
 }
 
-func TestARenewalThatCrashedIsTakenOver(t *testing.T) {
+func TestRenew_CrashIsTakenOver(t *testing.T) {
 	n, a := expiring(t)
 	n.Exec("update accounts set lease_owner = gen_random_uuid(), lease_until = now() + interval '1 hour'")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -180,7 +180,7 @@ func TestARenewalThatCrashedIsTakenOver(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatIsDisconnectedWhileItIsRenewedStaysSo(t *testing.T) {
+func TestRenew_DisconnectedInTheMeantime(t *testing.T) {
 	n, a := expiring(t)
 	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Latency, Path: tokenPath, For: 300 * time.Millisecond}))
 	renewed := make(chan account.Renewal, 1)
@@ -225,7 +225,7 @@ func (f *flaky) SaveRefreshed(ctx context.Context, a account.Account) (bool, err
 	return f.Store.SaveRefreshed(ctx, a)
 }
 
-func TestNewTokensOutlastADatabaseThatIsAway(t *testing.T) {
+func TestRenew_RetriesStoringTokens(t *testing.T) {
 	n, a := expiring(t)
 	s := *n.Accounts
 	s.Store = &flaky{n.Store, 3}

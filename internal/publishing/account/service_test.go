@@ -51,7 +51,7 @@ func connectError(t *testing.T, err error) apperr.FieldError {
 	return e.Fields[0]
 }
 
-func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
+func TestOAuth_ConnectsTheAccount(t *testing.T) {
 	n := newsroomtest.Open(t)
 	there, err := n.Fake.AddAccount("desk")
 	n.Must(err)
@@ -89,7 +89,7 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 	}
 }
 
-func TestNothingSecretOfAConnectionIsStoredInTheOpen(t *testing.T) {
+func TestOAuth_SealsSecrets(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
@@ -110,7 +110,7 @@ func TestNothingSecretOfAConnectionIsStoredInTheOpen(t *testing.T) {
 	}
 }
 
-func TestAConnectionNeedsItsOwnStateAndCode(t *testing.T) {
+func TestOAuth_RequiresStateAndCode(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
@@ -138,7 +138,7 @@ func TestAConnectionNeedsItsOwnStateAndCode(t *testing.T) {
 	}
 }
 
-func TestATokenConnectsItsAccount(t *testing.T) {
+func TestConnectWithToken_ConnectsTheAccount(t *testing.T) {
 	n := newsroomtest.Open(t)
 	first := n.Connect("desk")
 	again := n.Connect("desk")
@@ -147,7 +147,7 @@ func TestATokenConnectsItsAccount(t *testing.T) {
 	}
 }
 
-func TestAWrongTokenIsRefusedAndNotRepeated(t *testing.T) {
+func TestConnectWithToken_ErrorOmitsTheToken(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Accounts.ConnectWithToken(t.Context(), n.Owner, "mastodon", n.Fake.URL(), secret.NewText("wrong-horse"))
 	if p := connectError(t, err); p.Field != "access_token" || p.Code != "auth" {
@@ -162,7 +162,7 @@ func TestAWrongTokenIsRefusedAndNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAddressesThatAreNoInstanceAreRefused(t *testing.T) {
+func TestConnect_RejectsInvalidInstances(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for address, code := range map[string]string{"": "invalid", "social.example": "invalid", "ftp://social.example": "invalid", "https://": "invalid",
 		"https://user:pw@social.example": "invalid", "http://social.example": "rejected", "javascript:alert(1)": "invalid", "https://a b": "invalid"} {
@@ -178,7 +178,7 @@ func TestAddressesThatAreNoInstanceAreRefused(t *testing.T) {
 }
 
 // Whoever may connect accounts must not reach into our own network.
-func TestAnInstanceAtAPrivateAddressIsNeverAsked(t *testing.T) {
+func TestConnect_NeverCallsPrivateAddresses(t *testing.T) {
 	n := newsroomtest.Open(t)
 	var asked atomic.Int32
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) })
@@ -204,7 +204,7 @@ func TestAnInstanceAtAPrivateAddressIsNeverAsked(t *testing.T) {
 	}
 }
 
-func TestATokenDoesNotOpenUnderAnotherAccount(t *testing.T) {
+func TestOpen_RejectsTokensOfAnotherAccount(t *testing.T) {
 	n := newsroomtest.Open(t)
 	first, second := n.Connect("desk"), n.Connect("sports")
 	n.Exec("update accounts set token = (select token from accounts where id = $1) where id = $2", first.ID, second.ID)

@@ -45,7 +45,7 @@ func reconcile(t *testing.T, n *signaler) (delivery.RecoveryResult, error) {
 	return r.Run(t.Context(), func(int) {})
 }
 
-func TestReconcilePosts(t *testing.T) {
+func TestReconciler_Run(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	n := &signaler{bench: b, identity: "one"}
 	expect := func(what string, want ...uuid.UUID) delivery.RecoveryResult {

@@ -73,7 +73,7 @@ func web(t *testing.T) (n *newsroomtest.Newsroom, site, private *httptest.Server
 	return n, site, private
 }
 
-func TestFilesAreFetchedFromTheWeb(t *testing.T) {
+func TestFetch_StoresAFile(t *testing.T) {
 	n, site, _ := web(t)
 	for path, name := range map[string]string{"/photo.jpg?secret=1": "photo.jpg", "/named": "Ảnh đẹp.jpg", "/hop/3": "photo.jpg"} {
 		item, replayed, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+path, "A photo", "")
@@ -92,7 +92,7 @@ func TestFilesAreFetchedFromTheWeb(t *testing.T) {
 	}
 }
 
-func TestNothingIsFetchedFromPrivateOrStrangePlaces(t *testing.T) {
+func TestFetch_RejectsPrivateAddresses(t *testing.T) {
 	n, site, private := web(t)
 	for address, code := range map[string]string{
 		private.URL + "/photo.jpg":                       "private_address",

@@ -16,7 +16,7 @@ import (
 
 // Of files that ffmpeg made, the containers' headers tell what ffprobe tells:
 // the upload below asks ffprobe, Inspect does not.
-func TestTheHeadersTellWhatFFprobeTells(t *testing.T) {
+func TestInspect_AgreesWithFFprobe(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("ffmpeg is not installed")

@@ -98,7 +98,7 @@ func noise(t *testing.T, width, height int) []byte {
 	return out.Bytes()
 }
 
-func TestImagesAreMadeToFit(t *testing.T) {
+func TestRender_FitsLimits(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MaxBytes = 8 << 20
 	held := photo(t, 800, 600, 6) // shown as 600 × 800, the red corner at the top right
@@ -194,7 +194,7 @@ func red(img image.Image, x, y int) bool {
 }
 
 // The eight orientations of one picture all come out alike.
-func TestEveryOrientationIsTurnedUpright(t *testing.T) {
+func TestRender_AppliesEveryOrientation(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for orientation, corner := range map[int][2]int{1: {5, 5}, 2: {194, 5}, 3: {194, 145}, 4: {5, 145}, 5: {5, 5}, 6: {145, 5}, 7: {145, 194}, 8: {5, 194}} {
 		item, err := n.Media.Upload(t.Context(), n.Owner, "a.jpg", "", bytes.NewReader(photo(t, 400, 300, orientation)))
@@ -209,7 +209,7 @@ func TestEveryOrientationIsTurnedUpright(t *testing.T) {
 	}
 }
 
-func TestABrokenImageIsNotConverted(t *testing.T) {
+func TestRender_RejectsADamagedImage(t *testing.T) {
 	n := newsroomtest.Open(t)
 	item, err := n.Media.Upload(t.Context(), n.Owner, "a.jpg", "", bytes.NewReader(photo(t, 400, 300, 1)[:2000]))
 	n.Must(err)

@@ -52,7 +52,7 @@ func (w *watcher) check(t *testing.T, what string) {
 
 const longVideo = 200 << 20
 
-func TestALargeVideoTakesLittleMemory(t *testing.T) {
+func TestUpload_LargeVideoNeedsLittleMemory(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MaxBytes = 1 << 30
 	body, size := mediatest.Long(longVideo)

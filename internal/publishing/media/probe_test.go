@@ -39,7 +39,7 @@ func problemOf(err error) apperr.FieldError {
 	return e.Fields[0]
 }
 
-func TestVideosAreReadFromTheirContainer(t *testing.T) {
+func TestInspect_ReadsVideoContainers(t *testing.T) {
 	const one = uint32(1 << 16)
 	minus := uint32(math.MaxUint32 - (1<<16 - 1))
 	base := media.Facts{MIMEType: "video/mp4", Kind: media.Video, Width: 640, Height: 360, Orientation: 1,
@@ -106,7 +106,7 @@ func TestProbe_DistinguishesAnimationsFromStills(t *testing.T) {
 	}
 }
 
-func TestEXIFOrientationTurnsTheSize(t *testing.T) {
+func TestInspect_AppliesEXIFOrientation(t *testing.T) {
 	for orientation := range 10 {
 		got, err := inspect(photo(t, 40, 20, orientation))
 		turned := orientation >= 5 && orientation <= 8
@@ -118,7 +118,7 @@ func TestEXIFOrientationTurnsTheSize(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTakenIsRefusedInWords(t *testing.T) {
+func TestInspect_ExplainsRejectedFiles(t *testing.T) {
 	heic := slices.Concat(mediatest.BE32(24), []byte("ftypheic"), mediatest.BE32(0), []byte("mif1heic"))
 	for name, c := range map[string]struct {
 		content []byte
@@ -164,7 +164,7 @@ func (c *counting) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-func TestOnlyTheHeadersOfAVideoAreRead(t *testing.T) {
+func TestInspect_ReadsOnlyHeadersOfVideos(t *testing.T) {
 	content := mediatest.Movie{Width: 640, Height: 360, Seconds: 9, Frames: 8 << 20}.Bytes()
 	r := &counting{ReaderAt: bytes.NewReader(content)}
 	if _, err := media.Inspect(r, int64(len(content))); err != nil || r.read > 8<<10 {
@@ -172,7 +172,7 @@ func TestOnlyTheHeadersOfAVideoAreRead(t *testing.T) {
 	}
 }
 
-func TestAFailingReaderIsNoBrokenFile(t *testing.T) {
+func TestInspect_ReturnsReaderErrors(t *testing.T) {
 	whole := mediatest.Movie{Width: 640, Height: 360, Seconds: 9}.Bytes()
 	away := errors.New("the bucket is away")
 	for limit := range int64(len(whole)) {
@@ -247,7 +247,7 @@ func fuzzInspect(f *testing.F) {
 }
 
 // A progressive JPEG and one with many segments are images like others.
-func TestOddJPEGsAreRead(t *testing.T) {
+func TestInspect_UnusualJPEGs(t *testing.T) {
 	content := photo(t, 16, 16, 3)
 	for range 30 {
 		content = withSegment(content, 0xED, make([]byte, 60_000))

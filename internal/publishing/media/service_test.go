@@ -37,7 +37,7 @@ func encoded(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
 
 func pngOf(t *testing.T) []byte { return encoded(t, png.Encode) }
 
-func TestTheTypeIsSniffedAndNotBelieved(t *testing.T) {
+func TestUpload_DetectsTheType(t *testing.T) {
 	n := newsroomtest.Open(t)
 	mp4 := mediatest.Movie{Brand: "mp42", Width: 30, Height: 20, Seconds: 1}.Bytes()
 	webp := append([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), 0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -68,7 +68,7 @@ func TestTheTypeIsSniffedAndNotBelieved(t *testing.T) {
 	}
 }
 
-func TestFilesThatNoNetworkTakesAreRefused(t *testing.T) {
+func TestUpload_RejectsUnsupportedFiles(t *testing.T) {
 	n := newsroomtest.Open(t)
 	whole := pngOf(t)
 	for name, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestFilesThatNoNetworkTakesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAFileOfExactlyTheLimitIsTaken(t *testing.T) {
+func TestUpload_AcceptsExactlyTheLimit(t *testing.T) {
 	n := newsroomtest.Open(t)
 	body := pngOf(t)
 	n.Media.MaxBytes = int64(len(body))
@@ -107,7 +107,7 @@ func TestAFileOfExactlyTheLimitIsTaken(t *testing.T) {
 	}
 }
 
-func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
+func TestUpload_InterruptedStoresNothing(t *testing.T) {
 	n := newsroomtest.Open(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -124,7 +124,7 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTheSameBytesHaveTheSameKeyAndCanBeReadBack(t *testing.T) {
+func TestUpload_SameBytesHaveTheSameKey(t *testing.T) {
 	n := newsroomtest.Open(t)
 	body := pngOf(t)
 	first, err := n.Media.Upload(t.Context(), n.Owner, "a.png", "One", bytes.NewReader(body))
@@ -154,7 +154,7 @@ func TestTheSameBytesHaveTheSameKeyAndCanBeReadBack(t *testing.T) {
 	}
 }
 
-func TestFileNamesAreCleaned(t *testing.T) {
+func TestUpload_CleansFileNames(t *testing.T) {
 	n := newsroomtest.Open(t)
 	body := pngOf(t)
 	for name, want := range map[string]string{
@@ -172,7 +172,7 @@ func TestFileNamesAreCleaned(t *testing.T) {
 	}
 }
 
-func TestDescriptionsAreChecked(t *testing.T) {
+func TestUpload_ChecksAltText(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for text, code := range map[string]string{strings.Repeat("x", 10_001): "too_long", "a\x00b": "invalid", "a\xffb": "invalid"} {
 		_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", text, bytes.NewReader(pngOf(t)))
@@ -183,7 +183,7 @@ func TestDescriptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAnObjectStoreThatIsAwayIsNoFaultOfTheFile(t *testing.T) {
+func TestUpload_ReportsAnUnavailableObjectStore(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.StopObjects()
 	_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", "", bytes.NewReader(pngOf(t)))

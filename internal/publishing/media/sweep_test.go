@@ -66,7 +66,7 @@ func with(items ...media.Item) func(*scheduling.Draft) {
 	}
 }
 
-func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
+func TestSweep_KeepsFilesOfPendingPosts(t *testing.T) {
 	n := newsroomtest.Open(t)
 	account := n.Connect("desk").ID.String()
 	files := make([]media.Item, 8)
@@ -126,7 +126,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	}
 }
 
-func TestUnusedFilesGoInTime(t *testing.T) {
+func TestSweep_DeletesUnusedFiles(t *testing.T) {
 	n := newsroomtest.Open(t)
 	old, twin := upload(t, n, 1), upload(t, n, 1)
 	made, err := n.Media.Render(t.Context(), old, media.Spec{MIMEType: "image/jpeg", Width: 20, Height: 15})
@@ -157,7 +157,7 @@ func TestUnusedFilesGoInTime(t *testing.T) {
 }
 
 // Twins share an object until the last one goes.
-func TestAnObjectStaysWhileAnythingRefersToIt(t *testing.T) {
+func TestSweep_KeepsReferencedObjects(t *testing.T) {
 	n := newsroomtest.Open(t)
 	one, two := upload(t, n, 1), upload(t, n, 1)
 	for i, item := range []media.Item{one, two} {
@@ -170,7 +170,7 @@ func TestAnObjectStaysWhileAnythingRefersToIt(t *testing.T) {
 }
 
 // A post that was made at the moment of a deletion is published with its file.
-func TestADeletionThatCrossesAPostLosesNothing(t *testing.T) {
+func TestSweep_ConcurrentPostKeepsItsFile(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	item := upload(t, n, 1)
@@ -189,7 +189,7 @@ func TestADeletionThatCrossesAPostLosesNothing(t *testing.T) {
 	}
 }
 
-func TestUploadsThatNobodyCompletesGo(t *testing.T) {
+func TestSweep_DeletesExpiredUploads(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MultipartThreshold, n.Media.PartBytes = 100_000, 90_000
 	small, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: 1000})
@@ -232,7 +232,7 @@ func (p *pausing) Put(ctx context.Context, key, contentType string, size int64, 
 
 // A sweep at any moment of an upload of the same bytes leaves the file whole,
 // also when the upload has taken so long that its claim is over.
-func TestASweepNeverTakesWhatIsBeingUploaded(t *testing.T) {
+func TestSweep_KeepsUploadsInProgress(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		for _, moment := range []string{"before", "after"} {
 			n := newsroomtest.Open(t)
@@ -262,7 +262,7 @@ func TestASweepNeverTakesWhatIsBeingUploaded(t *testing.T) {
 
 // Uploads, deletions and sweeps of the same bytes, all at once: what the
 // library has can be read.
-func TestUploadsAndSweepsOfTheSameBytesAtOnce(t *testing.T) {
+func TestSweep_ConcurrentUploadsOfTheSameBytes(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := mediatest.PlainJPEG(40, 30)
 	var all sync.WaitGroup

@@ -64,7 +64,7 @@ func hexSum(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func TestAFileGoesToTheBucketDirectly(t *testing.T) {
+func TestDirectUpload_SingleRequest(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := mediatest.PlainJPEG(300, 400)
 	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "../bãi biển.jpg", AltText: "The beach",
@@ -115,7 +115,7 @@ func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 	}
 }
 
-func TestALargeFileGoesInPartsAndIsResumed(t *testing.T) {
+func TestDirectUpload_MultipartIsResumed(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MaxBytes, n.Media.MultipartThreshold, n.Media.PartBytes = 64<<20, 1<<20, 5<<20
 	content := mediatest.Movie{Width: 640, Height: 360, Seconds: 60, Frames: 12 << 20}.Bytes()
@@ -159,7 +159,7 @@ func TestALargeFileGoesInPartsAndIsResumed(t *testing.T) {
 	}
 }
 
-func TestWhatArrivesIsNotBelieved(t *testing.T) {
+func TestDirectUpload_VerifiesContent(t *testing.T) {
 	n := newsroomtest.Open(t)
 	real := pngOf(t)
 	for name, c := range map[string]struct {
@@ -198,7 +198,7 @@ func TestWhatArrivesIsNotBelieved(t *testing.T) {
 
 // A hash that was right once stays right: the sender cannot put something else
 // under it while it is looked at.
-func TestWhatWasVerifiedIsWhatIsStored(t *testing.T) {
+func TestDirectUpload_StoresTheVerifiedBytes(t *testing.T) {
 	n := newsroomtest.Open(t)
 	shown, hidden := photo(t, 40, 30, 1), photo(t, 40, 30, 3)
 	if len(shown) != len(hidden) {
@@ -231,7 +231,7 @@ func (s *swapping) Copy(ctx context.Context, from, to, contentType string) error
 	return s.Objects.Copy(ctx, from, to, contentType)
 }
 
-func TestAnUploadIsCompletedOnce(t *testing.T) {
+func TestDirectUpload_CompletesOnce(t *testing.T) {
 	n := newsroomtest.Open(t)
 	content := photo(t, 100, 100, 1)
 	ticket, err := n.Media.StartUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.jpg", Bytes: int64(len(content))})

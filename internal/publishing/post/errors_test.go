@@ -8,7 +8,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-func TestTooLateGivesAReasonForEveryStatusThatRefuses(t *testing.T) {
+func TestTooLate_HasAReasonForEveryStatus(t *testing.T) {
 	for _, s := range post.Statuses() {
 		e := post.TooLate(post.Post{Status: s})
 		if e.Kind != apperr.KindConflict || e.Code != "too_late" || strings.HasSuffix(e.Message, ": .") {
@@ -29,7 +29,7 @@ func TestTooLate_NamesUncertainAccounts(t *testing.T) {
 	}
 }
 
-func TestFinalStatusesAreThoseThatNothingFollows(t *testing.T) {
+func TestStatus_Final(t *testing.T) {
 	var final []string
 	for _, s := range post.Statuses() {
 		if s.IsFinal() {

@@ -7,7 +7,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-func TestFingerprintsAreOfTheWordsAlone(t *testing.T) {
+func TestFingerprint_DependsOnTheWordsOnly(t *testing.T) {
 	of := func(text string) []byte { return post.Post{Content: text}.Fingerprint(post.Target{}) }
 	same := of("Bão số 9 đổ bộ: Straße")
 	for _, text := range []string{"  ba\u0303o so\u0302\u0301\t9 \n đo\u0302\u0309 bo\u0323\u0302: STRASSE ", "BÃO SỐ 9 ĐỔ BỘ: straße", "Bão\u00a0số 9\u2003đổ bộ: Straße"} {

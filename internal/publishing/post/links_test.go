@@ -17,7 +17,7 @@ func tracked(text string) (post.Post, post.Target) {
 		post.Target{AccountID: uuid.MustParse("018f6b1e-0000-7000-8000-000000000002")}
 }
 
-func TestAddressesAreSentAsShortLinks(t *testing.T) {
+func TestShortLinks_ReplaceURLs(t *testing.T) {
 	for text, want := range map[string]string{
 		"Read https://news.example/flood.":               "Read L.",
 		"(https://news.example/a_(b)) and more":          "(L) and more",
@@ -49,7 +49,7 @@ func TestAddressesAreSentAsShortLinks(t *testing.T) {
 	}
 }
 
-func TestEveryAttemptSendsTheSameLinksAndEveryAccountItsOwn(t *testing.T) {
+func TestShortLinks_AreStablePerAccount(t *testing.T) {
 	p, target := tracked("https://a.example https://b.example https://a.example")
 	p.Thread = []post.Segment{{Content: "more: https://b.example"}}
 	first, again := p.Segments(target), p.Segments(target)
@@ -93,7 +93,7 @@ func FuzzShortLinks(f *testing.F) {
 }
 
 // Texts are made to take long: this one took minutes.
-func TestATextFullOfBracketsTakesNoTime(t *testing.T) {
+func TestShortLinks_ManyBracketsAreFast(t *testing.T) {
 	p, target := tracked("https://a.example/" + strings.Repeat("])}", 300_000) + " https://b.example")
 	if links := p.Links(target); len(links) != 2 || links[0].URL != "https://a.example/" {
 		t.Errorf("%d links", len(links))

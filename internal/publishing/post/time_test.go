@@ -18,7 +18,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-func TestParseWhenReadsInstantsAndWallClocks(t *testing.T) {
+func TestParseWhen_ReadsInstantsAndLocalTimes(t *testing.T) {
 	for _, c := range []struct{ text, zone, want string }{
 		// With an offset the zone does not matter.
 		{"2026-12-24T18:00:00+07:00", "Europe/Berlin", "2026-12-24T11:00:00Z"},
@@ -54,7 +54,7 @@ func TestParseWhenReadsInstantsAndWallClocks(t *testing.T) {
 	}
 }
 
-func TestParseWhenRefusesTimesThatClocksSkip(t *testing.T) {
+func TestParseWhen_RejectsSkippedTimes(t *testing.T) {
 	for _, c := range []struct{ text, zone string }{
 		{"2026-03-29T02:30", "Europe/Berlin"},
 		{"2026-03-29T02:00", "Europe/Berlin"},
@@ -70,7 +70,7 @@ func TestParseWhenRefusesTimesThatClocksSkip(t *testing.T) {
 	}
 }
 
-func TestParseWhenRefusesWhatIsNoTime(t *testing.T) {
+func TestParseWhen_RejectsInvalidTimes(t *testing.T) {
 	for _, text := range []string{"", "soon", "tomorrow 18:00", "2026-12-24", "18:00", "2026-13-01T00:00", "2026-02-29T00:00", "2026-12-24T24:00",
 		"2026-12-24T18:60", "2026-12-24 18:00", "1766599200", "2026-12-24T18:00:00+07", "2026-12-24T18:00:00+99:00", " 2026-12-24T18:00",
 		"2026-12-24T18:00:00Z\x00", "２０２６-12-24T18:00", "-2026-12-24T18:00", "20260-12-24T18:00", "2026-12-24T18:00:00Zulu",
@@ -81,7 +81,7 @@ func TestParseWhenRefusesWhatIsNoTime(t *testing.T) {
 	}
 }
 
-func TestLoadZoneTakesIANANamesOnly(t *testing.T) {
+func TestLoadZone_AcceptsIANANamesOnly(t *testing.T) {
 	for _, name := range []string{"Asia/Ho_Chi_Minh", "UTC", "Europe/Berlin", "America/Argentina/Ushuaia"} {
 		if z, err := timezone.Load(name); err != nil || z.String() != name {
 			t.Errorf("%s: %v %v", name, z, err)

@@ -27,7 +27,7 @@ func onBoth(n *newsroomtest.Newsroom, first, second post.TargetStatus) (p post.P
 	return p, accounts
 }
 
-func TestEditingAFailedPostResumesIt(t *testing.T) {
+func TestEdit_ResumesAFailedPost(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	text, later := "Better", time.Now().Add(3*time.Hour).UTC().Truncate(time.Second)
@@ -68,7 +68,7 @@ func TestEditingAFailedPostResumesIt(t *testing.T) {
 	}
 }
 
-func TestOfAPartlyPostedPostOnlyWhatFailedCanBeChanged(t *testing.T) {
+func TestEdit_PartlyPublishedPostChangesFailedTargetsOnly(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, accounts := onBoth(n, post.TargetPosted, post.TargetFailed)
 	if p.Status != post.PartlyPosted {
@@ -101,7 +101,7 @@ func TestOfAPartlyPostedPostOnlyWhatFailedCanBeChanged(t *testing.T) {
 }
 
 // What is out on one account does not keep another from a text of its own size.
-func TestAnEditOfWhatFailedIsNotHeldAgainstWhatIsOut(t *testing.T) {
+func TestEdit_IgnoresPublishedTargets(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, accounts := onBoth(n, post.TargetPosted, post.TargetFailed)
 	long := strings.Repeat("x", 501)
@@ -132,7 +132,7 @@ func TestUncertainTarget_RefusalAsksForADecision(t *testing.T) {
 	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
 }
 
-func TestRetryAndDiscardChoose(t *testing.T) {
+func TestDeadLetters_RetryAndDiscardSelect(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p, accounts := onBoth(n, post.TargetFailed, post.TargetFailed)
 	first, second := newsroomtest.TargetOn(p, accounts[0]).ID, newsroomtest.TargetOn(p, accounts[1]).ID
@@ -159,7 +159,7 @@ func TestRetryAndDiscardChoose(t *testing.T) {
 	refused(t, err, apperr.KindNotFound, "post_not_found")
 }
 
-func TestDecidingAboutAnUncertainPost(t *testing.T) {
+func TestDeadLetters_DecideUncertain(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	doubtful := func() (post.Post, uuid.UUID) {
@@ -207,7 +207,7 @@ func TestDecidingAboutAnUncertainPost(t *testing.T) {
 	refused(t, err, apperr.KindConflict, "not_uncertain")
 }
 
-func TestBulkReachesWhatMatches(t *testing.T) {
+func TestDeadLetters_BulkMatches(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	var failed []uuid.UUID

@@ -36,7 +36,7 @@ func draft(n *newsroomtest.Newsroom, change ...func(*scheduling.Draft)) post.Pos
 	return p
 }
 
-func TestADraftMayLackEverything(t *testing.T) {
+func TestDraft_MayBeIncomplete(t *testing.T) {
 	n := newsroomtest.Open(t)
 	p := draft(n) // no text, no time, no account connected
 	if p.Status != post.Draft || !p.ScheduledTime.IsZero() || len(p.Targets) != 0 {
@@ -82,7 +82,7 @@ func TestDraft_RejectsUnstorableValues(t *testing.T) {
 	expect(t, err, "content invalid")
 }
 
-func TestSchedulingADraftChecksEverything(t *testing.T) {
+func TestDraft_ScheduleValidates(t *testing.T) {
 	n := newsroomtest.Open(t)
 	bare := draft(n)
 	_, err := n.Scheduler.ScheduleDraft(t.Context(), guard(n, bare), scheduling.Time{})
@@ -130,7 +130,7 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 	}
 }
 
-func TestADraftIsScheduledForTheTimeThatItHas(t *testing.T) {
+func TestDraft_ScheduleAtItsTime(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	timed := func() post.Post {
@@ -155,7 +155,7 @@ func TestADraftIsScheduledForTheTimeThatItHas(t *testing.T) {
 }
 
 // A person who publishes an overdue post now does not want it dropped as late.
-func TestLatenessOfAPostThatIsPublishedNowCountsFromNow(t *testing.T) {
+func TestPublishNow_LatenessCountsFromNow(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	p := n.Schedule(func(d *scheduling.Draft) { d.LateLimit = 5 })
@@ -167,7 +167,7 @@ func TestLatenessOfAPostThatIsPublishedNowCountsFromNow(t *testing.T) {
 	}
 }
 
-func TestADraftedReplyIsCheckedAgainstItsParent(t *testing.T) {
+func TestDraft_ReplyIsCheckedAgainstItsParent(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	parent := n.Schedule()
@@ -182,7 +182,7 @@ func TestADraftedReplyIsCheckedAgainstItsParent(t *testing.T) {
 	expect(t, err, "thread_parent_id not_published")
 }
 
-func TestDraftsHeedTheVersion(t *testing.T) {
+func TestDraft_ChecksTheVersion(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	d := draft(n, func(d *scheduling.Draft) { d.Content = "Hello" })
@@ -217,7 +217,7 @@ func TestDraftsHeedTheVersion(t *testing.T) {
 
 // What is checked is what is stored, whoever else changes the post meanwhile;
 // and a request without a version gets no version conflict.
-func TestConcurrentChangesAreCheckedAsTheyAreStored(t *testing.T) {
+func TestEdit_ConcurrentChangesAreCheckedAgain(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	d := draft(n, func(d *scheduling.Draft) { d.Content, d.ScheduledTime = "Hello", in(time.Hour) })
@@ -245,7 +245,7 @@ func TestConcurrentChangesAreCheckedAsTheyAreStored(t *testing.T) {
 	}
 }
 
-func TestLateLimitsAreBounded(t *testing.T) {
+func TestSchedule_BoundsLateLimits(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	for limit, fits := range map[int]bool{-1: false, 0: true, 1: true, 527_040: true, 527_041: false} {

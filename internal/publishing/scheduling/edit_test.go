@@ -19,7 +19,7 @@ func guard(n *newsroomtest.Newsroom, p post.Post) post.Guard {
 	return post.Guard{WorkspaceID: n.Workspace.ID, PostID: p.ID, Actor: n.Owner.Actor()}
 }
 
-func TestAnEditIsHeldToTheSameRules(t *testing.T) {
+func TestEdit_Validates(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	p := n.Schedule()
@@ -51,7 +51,7 @@ func TestAnEditIsHeldToTheSameRules(t *testing.T) {
 	}
 }
 
-func TestANewZoneAloneKeepsTheInstant(t *testing.T) {
+func TestEdit_TimeZoneAloneKeepsTheInstant(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	p := n.Schedule()
@@ -63,7 +63,7 @@ func TestANewZoneAloneKeepsTheInstant(t *testing.T) {
 	}
 }
 
-func TestAnEmptyZoneBesideATimeMeansTheWorkspaces(t *testing.T) {
+func TestEdit_EmptyTimeZoneIsTheWorkspaces(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	zone, at := "", time.Now().AddDate(0, 1, 0).Format("2006-01-02")+"T18:00"
@@ -74,7 +74,7 @@ func TestAnEmptyZoneBesideATimeMeansTheWorkspaces(t *testing.T) {
 	}
 }
 
-func TestThatAPostIsTooLateIsSaidBeforeAnythingAboutItsFields(t *testing.T) {
+func TestEdit_TooLateIsReportedFirst(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	p := n.Schedule()

@@ -52,7 +52,7 @@ func expect(t *testing.T, err error, want ...string) {
 	}
 }
 
-func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
+func TestSchedule_ReportsAllProblems(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	_, err := schedule(n, scheduling.Draft{Content: strings.Repeat("x", 501), ScheduledTime: in(-time.Hour), Language: "Vietnamese",
@@ -64,7 +64,7 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestAPostGoesToTheDefaultAccountsWhenItNamesNone(t *testing.T) {
+func TestSchedule_UsesDefaultAccounts(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := schedule(n, scheduling.Draft{Content: "Hello", ScheduledTime: in(time.Hour)})
 	expect(t, err, "accounts required")
@@ -78,7 +78,7 @@ func TestAPostGoesToTheDefaultAccountsWhenItNamesNone(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatNeedsToBeReconnectedIsRefused(t *testing.T) {
+func TestSchedule_RejectsAnAccountThatNeedsReconnect(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	n.Refuse(a.ID)
@@ -86,7 +86,7 @@ func TestAnAccountThatNeedsToBeReconnectedIsRefused(t *testing.T) {
 	expect(t, err, "accounts[0] not_connected")
 }
 
-func TestTimesAreReadOnTheWallClockOfTheZone(t *testing.T) {
+func TestSchedule_ReadsLocalTimes(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	day := time.Now().AddDate(0, 1, 0).Format("2006-01-02")
@@ -101,7 +101,7 @@ func TestTimesAreReadOnTheWallClockOfTheZone(t *testing.T) {
 	}
 }
 
-func TestTimesThatCannotBeAreRefused(t *testing.T) {
+func TestSchedule_RejectsImpossibleTimes(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	next := time.Now().Year() + 1
@@ -124,7 +124,7 @@ func lastSunday(year int, month time.Month) string {
 	return d.AddDate(0, 0, -int(d.Weekday())).Format("2006-01-02")
 }
 
-func TestTextsThatAreNoTextAreRefused(t *testing.T) {
+func TestSchedule_RejectsInvalidText(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	for text, want := range map[string]string{"a\x00b": "content invalid", "a\xffb": "content invalid", "": "content empty", " \n\t": "content empty"} {
@@ -135,7 +135,7 @@ func TestTextsThatAreNoTextAreRefused(t *testing.T) {
 	}
 }
 
-func TestTextIsCountedAsTheNetworkCounts(t *testing.T) {
+func TestSchedule_CountsLikeTheNetwork(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	link := " https://example.com/" + strings.Repeat("long/", 100) // counts as 23
@@ -158,7 +158,7 @@ func TestTextIsCountedAsTheNetworkCounts(t *testing.T) {
 	}
 }
 
-func TestAnInstanceThatIsAwayDoesNotKeepAPostFromBeingScheduled(t *testing.T) {
+func TestSchedule_WithAnUnavailableInstance(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	fresh := newsroomtest.Open(t) // knows no limits yet
@@ -170,7 +170,7 @@ func TestAnInstanceThatIsAwayDoesNotKeepAPostFromBeingScheduled(t *testing.T) {
 	}
 }
 
-func TestAReplyHangsOnItsParent(t *testing.T) {
+func TestSchedule_ReplyNeedsItsParent(t *testing.T) {
 	n := newsroomtest.Open(t)
 	first, second := n.Connect("desk"), n.Connect("sports")
 	root := n.Schedule(func(d *scheduling.Draft) { d.Accounts = []string{second.ID.String()} })
@@ -224,7 +224,7 @@ func TestAReplyHangsOnItsParent(t *testing.T) {
 	}
 }
 
-func TestWhatBelongsToAnotherWorkspaceIsUnknown(t *testing.T) {
+func TestSchedule_IsIsolated(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	p := n.Schedule()
@@ -233,7 +233,7 @@ func TestWhatBelongsToAnotherWorkspaceIsUnknown(t *testing.T) {
 	expect(t, err, "accounts[0] unknown", "thread_parent_id unknown")
 }
 
-func TestAReplayIsAnsweredBeforeAnythingIsChecked(t *testing.T) {
+func TestSchedule_ReplayIsNotValidated(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
 	key := idempotency.Key{Key: "key", RequestHash: []byte("hash")}
@@ -249,7 +249,7 @@ func TestAReplayIsAnsweredBeforeAnythingIsChecked(t *testing.T) {
 	}
 }
 
-func TestEveryChangeIsAnnounced(t *testing.T) {
+func TestSchedule_NotifiesListeners(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Connect("desk")
 	p := n.Schedule()

@@ -58,7 +58,7 @@ func TestSchedule_StoresThreadsAndOverrides(t *testing.T) {
 	change(scheduling.Edit{Accounts: &[]string{first.ID.String(), second.ID.String()}})
 }
 
-func TestOverridesNameTheRightField(t *testing.T) {
+func TestOverrides_ErrorsNameTheField(t *testing.T) {
 	n := newsroomtest.Open(t)
 	first, second := n.Connect("desk"), n.Connect("sports")
 	a, b, other := first.ID.String(), second.ID.String(), n.Connect("culture").ID.String()
@@ -151,7 +151,7 @@ func TestOverridesNameTheRightField(t *testing.T) {
 
 // Vietnamese letters carry up to two marks; composed or not, each is one
 // character to Mastodon, in every segment and for every account.
-func TestEverySegmentIsCountedAsItsNetworkCounts(t *testing.T) {
+func TestOverrides_CountLikeTheNetwork(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk").ID.String()
 	letters := strings.Repeat("ộ", 500)

@@ -23,7 +23,7 @@ func (n *newsroom) refuse(a account.Account) {
 	}
 }
 
-func TestConnectingAnAccountAgainKeepsItsIDAndDefault(t *testing.T) {
+func TestSaveAccount_KeepsIDAndDefault(t *testing.T) {
 	n := open(t)
 	n.refuse(n.account)
 	again, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
@@ -45,7 +45,7 @@ func TestConnectingAnAccountAgainKeepsItsIDAndDefault(t *testing.T) {
 
 // Two callbacks may arrive at once. Whichever is second must not leave a token
 // that is sealed for an id which was never stored.
-func TestConcurrentConnectionsOfOneAccountAgree(t *testing.T) {
+func TestSaveAccount_ConcurrentConnectionsAgree(t *testing.T) {
 	n := open(t)
 	var looked, all sync.WaitGroup
 	looked.Add(2)
@@ -75,7 +75,7 @@ func TestConcurrentConnectionsOfOneAccountAgree(t *testing.T) {
 	}
 }
 
-func TestTheFirstAccountIsTheDefault(t *testing.T) {
+func TestSaveAccount_FirstIsTheDefault(t *testing.T) {
 	n := open(t)
 	second := n.connect("sports")
 	if !n.account.IsDefault || second.IsDefault {
@@ -91,7 +91,7 @@ func TestTheFirstAccountIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestTheSamePersonMayBeConnectedInTwoWorkspaces(t *testing.T) {
+func TestSaveAccount_InTwoWorkspaces(t *testing.T) {
 	n := open(t)
 	w, _, _ := n.found("Rivals")
 	theirs, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: w.ID, Network: "mastodon", BaseURL: "https://social.example",
@@ -101,7 +101,7 @@ func TestTheSamePersonMayBeConnectedInTwoWorkspaces(t *testing.T) {
 	}
 }
 
-func TestAMissingAccountIsNotFound(t *testing.T) {
+func TestAccount_NotFound(t *testing.T) {
 	n := open(t)
 	_, err := n.Account(t.Context(), newID())
 	if e := refused(t, err); e.Kind != apperr.KindNotFound || e.Code != "account_not_found" {
@@ -109,7 +109,7 @@ func TestAMissingAccountIsNotFound(t *testing.T) {
 	}
 }
 
-func TestTheFirstRegistrationAtAnInstanceStays(t *testing.T) {
+func TestSaveApp_KeepsTheFirst(t *testing.T) {
 	n := open(t)
 	app := account.App{Network: "mastodon", BaseURL: "https://social.example", RedirectURI: "https://d.example/cb", ClientID: "first", SealedSecret: []byte("1")}
 	n.must(n.SaveApp(t.Context(), app))
@@ -131,7 +131,7 @@ func (n *newsroom) attempt(state string, life time.Duration) account.PendingAuth
 		RedirectURI: "https://d.example/cb", SealedVerifier: []byte("v"), ExpiresAt: time.Now().Add(life).Truncate(time.Millisecond).UTC()}
 }
 
-func TestAConnectAttemptIsGoodForOneCallback(t *testing.T) {
+func TestAuthorization_IsConsumedOnce(t *testing.T) {
 	n := open(t)
 	a := n.attempt("state", time.Minute)
 	n.must(n.SaveAuthorization(t.Context(), a))
@@ -160,7 +160,7 @@ func TestAConnectAttemptIsGoodForOneCallback(t *testing.T) {
 	}
 }
 
-func TestAConnectAttemptExpires(t *testing.T) {
+func TestAuthorization_Expires(t *testing.T) {
 	n := open(t)
 	old := n.attempt("old", -time.Second)
 	n.must(n.SaveAuthorization(t.Context(), old))
@@ -176,7 +176,7 @@ func TestAConnectAttemptExpires(t *testing.T) {
 	}
 }
 
-func TestAccountsMoveAlongWithTheirInstance(t *testing.T) {
+func TestMoveSandbox_UpdatesAccounts(t *testing.T) {
 	n := open(t)
 	n.must(n.MoveSandbox(t.Context(), "https://social.example")) // the first time: nothing to move
 	n.must(n.MoveSandbox(t.Context(), "http://127.0.0.1:4002"))

@@ -11,7 +11,7 @@ import (
 
 // An author edits an approved post at the moment in which publishers claim it.
 // Either the edit comes too late, or nothing is ever claimed.
-func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
+func TestApproval_PendingPostIsNeverClaimed(t *testing.T) {
 	n := open(t)
 	edits, claims := 0, 0
 	for round := range 40 {
@@ -70,7 +70,7 @@ func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
 }
 
 // The last line of defence: no statement whatever schedules what nobody approved.
-func TestTheDatabaseKeepsWhatWaitsOffTheSchedule(t *testing.T) {
+func TestApproval_ConstraintsKeepPendingPostsUnscheduled(t *testing.T) {
 	n := open(t)
 	p := n.create(func(d *post.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.ApprovalPending })
 	for _, status := range []string{"scheduled", "publishing", "posted"} {

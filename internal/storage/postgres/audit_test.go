@@ -41,7 +41,7 @@ func (n *newsroom) by(ctx context.Context) context.Context {
 	return audit.With(ctx, audit.Origin{Actor: audit.User, UserID: n.user, TokenID: n.firstToken(), RequestID: newID()})
 }
 
-func TestWhatPeopleDoToPostsIsAuditedButNotWhatDatelineDoes(t *testing.T) {
+func TestAudit_RecordsChangesByUsersOnly(t *testing.T) {
 	n := open(t)
 	ctx := n.by(t.Context())
 	person := n.create()
@@ -70,7 +70,7 @@ func TestWhatPeopleDoToPostsIsAuditedButNotWhatDatelineDoes(t *testing.T) {
 	require.Equal(t, (audit.Object{Type: "post", ID: person.ID}), entries[0].Object)
 }
 
-func TestALoginIsAuditedInEveryWorkspaceOfTheUser(t *testing.T) {
+func TestAudit_RecordsLoginsInEveryWorkspace(t *testing.T) {
 	n := open(t)
 	elsewhere, _, _ := n.found("Elsewhere")
 	n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'viewer')", elsewhere.ID, n.user)
@@ -86,7 +86,7 @@ func TestALoginIsAuditedInEveryWorkspaceOfTheUser(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedOrChangesNothingIsNotAudited(t *testing.T) {
+func TestAudit_OmitsRejectedChanges(t *testing.T) {
 	n := open(t)
 	name := n.workspace.Name
 	_, err := n.ChangeWorkspace(t.Context(), n.workspace.ID, workspace.Change{Name: &name})
@@ -104,7 +104,7 @@ func TestWhatIsRefusedOrChangesNothingIsNotAudited(t *testing.T) {
 	}
 }
 
-func TestTheAuditLogIsNotRewritten(t *testing.T) {
+func TestAudit_IsAppendOnly(t *testing.T) {
 	n := open(t)
 	c, err := pgx.Connect(t.Context(), n.url)
 	n.must(err)
@@ -114,7 +114,7 @@ func TestTheAuditLogIsNotRewritten(t *testing.T) {
 	}
 }
 
-func TestTheAuditLogEndsWithItsWorkspace(t *testing.T) {
+func TestAudit_IsDeletedWithItsWorkspace(t *testing.T) {
 	n := open(t)
 	n.exec("delete from workspaces")
 	var left int

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-func TestAnEditChangesWhatItNamesAndNothingElse(t *testing.T) {
+func TestEdit_ChangesNamedFieldsOnly(t *testing.T) {
 	n := open(t)
 	p := n.create(func(d *post.NewPost) { d.Post.Language = "vi" })
 	text := "Corrected"
@@ -33,7 +33,7 @@ func TestAnEditChangesWhatItNamesAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAnEditMayReplaceEverything(t *testing.T) {
+func TestEdit_ReplacesEverything(t *testing.T) {
 	n := open(t)
 	sports, politics := n.connect("sports"), n.connect("politics")
 	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
@@ -54,7 +54,7 @@ func TestAnEditMayReplaceEverything(t *testing.T) {
 	}
 }
 
-func TestAnEditOfTheMediaForgetsWhatWasUploadedForIt(t *testing.T) {
+func TestEdit_OfMediaDropsUploads(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	n.must(n.SetPlatformMedia(t.Context(), p.ID, p.Revision, n.account.ID, json.RawMessage(`[{"remote_id":"1"}]`)))
@@ -76,7 +76,7 @@ func TestAnEditOfTheMediaForgetsWhatWasUploadedForIt(t *testing.T) {
 	}
 }
 
-func TestAChangeAgainstAnOlderVersionIsRefusedAsStale(t *testing.T) {
+func TestEdit_RejectsAnOlderVersion(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	text := "First"
@@ -133,7 +133,7 @@ func TestEdit_TooLateReturnsReason(t *testing.T) {
 	}
 }
 
-func TestCancelTakesBackEveryTarget(t *testing.T) {
+func TestCancel_CancelsEveryTarget(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
 	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
@@ -147,7 +147,7 @@ func TestCancelTakesBackEveryTarget(t *testing.T) {
 	}
 }
 
-func TestPublishNowMakesAPostDueAndNeverLater(t *testing.T) {
+func TestPublishNow_MakesThePostDue(t *testing.T) {
 	n := open(t)
 	p, err := n.PublishNow(t.Context(), n.guard(n.create()))
 	n.must(err)

@@ -14,7 +14,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-func TestOneOfTwentyConcurrentClaimsWins(t *testing.T) {
+func TestClaim_OneOfTwentyWins(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	var mu sync.Mutex
@@ -47,7 +47,7 @@ func TestOneOfTwentyConcurrentClaimsWins(t *testing.T) {
 	}
 }
 
-func TestAClaimWritesTheLedgerBeforeAnythingIsSent(t *testing.T) {
+func TestClaim_WritesTheLedgerFirst(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	want := call(p, 0, 1)
@@ -85,7 +85,7 @@ func TestAClaimWritesTheLedgerBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestAClaimNamesTheNewestRevision(t *testing.T) {
+func TestClaim_RequiresTheNewestRevision(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	text := "Corrected"
@@ -100,7 +100,7 @@ func TestAClaimNamesTheNewestRevision(t *testing.T) {
 	n.claim(edited, 0, 1, time.Minute)
 }
 
-func TestACanceledPostIsNotClaimed(t *testing.T) {
+func TestClaim_RejectsACanceledPost(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	canceled, err := n.Cancel(t.Context(), n.guard(p))
@@ -115,7 +115,7 @@ func TestACanceledPostIsNotClaimed(t *testing.T) {
 	}
 }
 
-func TestTwoTargetsAreClaimedSideBySide(t *testing.T) {
+func TestClaim_TargetsAreIndependent(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
 	p := n.create(func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
@@ -123,7 +123,7 @@ func TestTwoTargetsAreClaimedSideBySide(t *testing.T) {
 	n.claim(p, 1, 1, time.Minute)
 }
 
-func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
+func TestClaim_TakeOverRequiresAnExpiredLease(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	first := n.claim(p, 0, 1, time.Minute)
@@ -192,7 +192,7 @@ func TestRenewClaim_ExtendsLease(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeForAnOlderRevisionIsRefused(t *testing.T) {
+func TestRecordOutcome_RejectsAnOlderRevision(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	text := "Corrected"
@@ -208,7 +208,7 @@ func TestAnOutcomeForAnOlderRevisionIsRefused(t *testing.T) {
 	}
 }
 
-func TestARefusedOutcomeLeavesNothingBehind(t *testing.T) {
+func TestRecordOutcome_RejectionChangesNothing(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	c := n.claim(p, 0, 1, time.Minute)
@@ -228,7 +228,7 @@ func TestARefusedOutcomeLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestARetryClaimsAnewUnderAnotherEpoch(t *testing.T) {
+func TestClaim_RetryHasANewEpoch(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	first := n.claim(p, 0, 1, time.Minute)
@@ -255,7 +255,7 @@ func TestARetryClaimsAnewUnderAnotherEpoch(t *testing.T) {
 	}
 }
 
-func TestAnAmbiguousCallStaysOpenUntilItIsReconciled(t *testing.T) {
+func TestClaim_AmbiguousCallStaysOpen(t *testing.T) {
 	n := open(t)
 	c := n.claim(n.create(), 0, 1, time.Minute)
 	n.must(n.SetCallState(t.Context(), c.OperationID, post.CallAmbiguous, map[string]any{"first": "timeout"}))
@@ -273,7 +273,7 @@ func TestAnAmbiguousCallStaysOpenUntilItIsReconciled(t *testing.T) {
 	}
 }
 
-func TestARemotePostBelongsToOneTargetOnly(t *testing.T) {
+func TestRecordOutcome_RemotePostBelongsToOneTarget(t *testing.T) {
 	n := open(t)
 	since := time.Now().Add(-time.Minute)
 	n.finish(outcome(n.claim(n.create(), 0, 1, time.Minute), "77"))
@@ -292,7 +292,7 @@ func TestARemotePostBelongsToOneTargetOnly(t *testing.T) {
 	}
 }
 
-func TestParentTellsWhereAReplyHangs(t *testing.T) {
+func TestParent_ReturnsTheStateOfTheParent(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetScheduled || id != "" {

@@ -115,7 +115,7 @@ func breaches(sql string) map[string]string {
 	return found
 }
 
-func TestMigrationsAreSafeWhileTheVersionBeforeRuns(t *testing.T) {
+func TestMigrations_AreBackwardCompatible(t *testing.T) {
 	files, err := filepath.Glob("migrations/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
@@ -142,7 +142,7 @@ func TestMigrationsAreSafeWhileTheVersionBeforeRuns(t *testing.T) {
 }
 
 // The rules refuse what they are for, and nothing else.
-func TestTheRulesOfMigrations(t *testing.T) {
+func TestMigrations_Rules(t *testing.T) {
 	for sql, want := range map[string]string{
 		"alter table media drop column kind;":                             "drop-column",
 		"alter table media\n    add column a int,\n    drop column kind;": "drop-column",

@@ -19,7 +19,7 @@ func keyed(key, body string) func(*post.NewPost) {
 	}
 }
 
-func TestTwentyConcurrentRequestsWithOneKeyMakeOnePost(t *testing.T) {
+func TestIdempotencyKey_TwentyConcurrentRequests(t *testing.T) {
 	n := open(t)
 	var mu sync.Mutex
 	made := map[uuid.UUID]int{}
@@ -55,7 +55,7 @@ func TestTwentyConcurrentRequestsWithOneKeyMakeOnePost(t *testing.T) {
 	}
 }
 
-func TestAKeyUsedForAnotherRequestIsRefused(t *testing.T) {
+func TestIdempotencyKey_RejectsADifferentRequest(t *testing.T) {
 	n := open(t)
 	first := n.create(keyed("key", "Hello"))
 	_, _, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Something else")))
@@ -75,7 +75,7 @@ func TestAKeyUsedForAnotherRequestIsRefused(t *testing.T) {
 	}
 }
 
-func TestAReplayShowsThePostAsItIsNow(t *testing.T) {
+func TestIdempotencyKey_ReplayReturnsTheCurrentPost(t *testing.T) {
 	n := open(t)
 	first := n.create(keyed("key", "Hello"))
 	_, err := n.Cancel(t.Context(), n.guard(first))
@@ -86,7 +86,7 @@ func TestAReplayShowsThePostAsItIsNow(t *testing.T) {
 	}
 }
 
-func TestKeysAreTheWorkspacesOwn(t *testing.T) {
+func TestIdempotencyKey_BelongsToItsWorkspace(t *testing.T) {
 	n := open(t)
 	n.create(keyed("key", "Hello"))
 	other, owner, _ := n.found("Rivals")
@@ -98,7 +98,7 @@ func TestKeysAreTheWorkspacesOwn(t *testing.T) {
 	}
 }
 
-func TestAFailedRequestLeavesItsKeyUnused(t *testing.T) {
+func TestIdempotencyKey_FailedRequestKeepsItUnused(t *testing.T) {
 	n := open(t)
 	broken := n.draft(keyed("key", "Hello"), func(d *post.NewPost) { d.AccountIDs = []uuid.UUID{newID()} })
 	if _, _, err := n.CreatePost(t.Context(), broken); err == nil {
@@ -109,7 +109,7 @@ func TestAFailedRequestLeavesItsKeyUnused(t *testing.T) {
 	}
 }
 
-func TestKeysAreForgottenAfterAWeek(t *testing.T) {
+func TestIdempotencyKey_ExpiresAfterAWeek(t *testing.T) {
 	n := open(t)
 	n.create(keyed("old", "Hello"))
 	n.exec("update idempotency_keys set created_at = now() - interval '8 days'")

@@ -33,7 +33,7 @@ func sideBySide(n *newsroom, f func(i int) (bool, error)) (count int) {
 	return count
 }
 
-func TestAStrangerWhoComesManyTimesAtOnceIsOneUser(t *testing.T) {
+func TestAdmit_ConcurrentLoginsCreateOneUser(t *testing.T) {
 	n := open(t)
 	var users sync.Map
 	admitted := sideBySide(n, func(int) (bool, error) {
@@ -48,7 +48,7 @@ func TestAStrangerWhoComesManyTimesAtOnceIsOneUser(t *testing.T) {
 	}
 }
 
-func TestOneAddressIsOnePersonsOnly(t *testing.T) {
+func TestAdmit_EmailBelongsToOneUser(t *testing.T) {
 	n := open(t)
 	admitted := sideBySide(n, func(i int) (bool, error) {
 		_, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: string(rune('a' + i)), Email: "ann@news.example"}, workspace.Author)
@@ -63,7 +63,7 @@ func TestOneAddressIsOnePersonsOnly(t *testing.T) {
 	}
 }
 
-func TestLinksAndAnswersAreUsedOnceHoweverManyTry(t *testing.T) {
+func TestLoginLink_IsUsedOnce(t *testing.T) {
 	n := open(t)
 	hash, now := make([]byte, 32), time.Now()
 	n.must(n.PutLoginLink(t.Context(), n.user, hash, now.Add(time.Minute)))
@@ -81,7 +81,7 @@ func TestLinksAndAnswersAreUsedOnceHoweverManyTry(t *testing.T) {
 	}
 }
 
-func TestASessionIsItsOwnersOnly(t *testing.T) {
+func TestSessions_BelongToTheirUser(t *testing.T) {
 	n := open(t)
 	now := time.Now()
 	limits := login.Limits{Created: now.Add(-time.Hour), Used: now.Add(-time.Hour)}

@@ -34,7 +34,7 @@ func (n *newsroom) members() map[uuid.UUID]workspace.Member {
 	return members
 }
 
-func TestTheLastOwnerIsNeitherRemovedNorDemoted(t *testing.T) {
+func TestMembers_LastOwnerStays(t *testing.T) {
 	n := open(t)
 	for _, role := range []workspace.Role{workspace.Editor, workspace.Author, workspace.Viewer} {
 		_, err := n.ChangeRole(t.Context(), n.workspace.ID, n.user, role)
@@ -60,7 +60,7 @@ func TestTheLastOwnerIsNeitherRemovedNorDemoted(t *testing.T) {
 
 // Two owners get rid of each other at the same moment, in all ways: one of them
 // stays.
-func TestTwoOwnersCannotGetRidOfEachOther(t *testing.T) {
+func TestMembers_TwoOwnersCannotRemoveEachOther(t *testing.T) {
 	n := open(t)
 	ways := map[string]func(user uuid.UUID) error{
 		"remove": func(user uuid.UUID) error { return n.RemoveMember(t.Context(), n.workspace.ID, user) },
@@ -104,7 +104,7 @@ func TestTwoOwnersCannotGetRidOfEachOther(t *testing.T) {
 	}
 }
 
-func TestRemovingAMemberRevokesTheTokensOfThatWorkspace(t *testing.T) {
+func TestMembers_RemoveRevokesTokens(t *testing.T) {
 	n := open(t)
 	user := n.join(workspace.Author)
 	elsewhere, _, _ := n.found("Elsewhere")
@@ -132,7 +132,7 @@ func TestRemovingAMemberRevokesTheTokensOfThatWorkspace(t *testing.T) {
 }
 
 // A token that is made while its member is removed does not outlive that.
-func TestNoTokenSlipsThroughWhileItsMemberIsRemoved(t *testing.T) {
+func TestMembers_RemoveDuringTokenCreation(t *testing.T) {
 	n := open(t)
 	for range 20 {
 		user := n.join(workspace.Author)
@@ -161,7 +161,7 @@ func TestNoTokenSlipsThroughWhileItsMemberIsRemoved(t *testing.T) {
 	}
 }
 
-func TestAnInvitationMakesAUserWhoIsShownByTheAddressAlone(t *testing.T) {
+func TestMembers_InvitedUserHasOnlyAnEmail(t *testing.T) {
 	n := open(t)
 	elsewhere, owner, _ := n.found("Elsewhere")
 	n.exec("update users set name = 'Real Name', email = 'real@news.example' where id = $1", owner)

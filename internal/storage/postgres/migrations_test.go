@@ -19,7 +19,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestMigrateBuildsAnEmptyDatabaseAndASecondRunDoesNothing(t *testing.T) {
+func TestMigrate_IsIdempotent(t *testing.T) {
 	s, err := postgres.Open(t.Context(), enginetest.Postgres(t))
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestMigrations_AreReversible(t *testing.T) {
 	}
 }
 
-func TestMigrateMayRunInSeveralProcessesAtOnce(t *testing.T) {
+func TestMigrate_RunsConcurrently(t *testing.T) {
 	url := enginetest.Postgres(t)
 	var all sync.WaitGroup
 	for range 4 {
@@ -155,7 +155,7 @@ func TestOpen_ReportsUnreachableDatabase(t *testing.T) {
 	}
 }
 
-func TestScheduledPostsHasItsColumns(t *testing.T) {
+func TestSchema_ScheduledPostsColumns(t *testing.T) {
 	n := open(t)
 	for column, want := range map[string]string{
 		"post_id": "uuid", "user_id": "uuid", "content": "text", "scheduled_time": "timestamp with time zone",
@@ -170,7 +170,7 @@ func TestScheduledPostsHasItsColumns(t *testing.T) {
 	}
 }
 
-func TestEveryTimeHasAZone(t *testing.T) {
+func TestSchema_TimesHaveTimeZones(t *testing.T) {
 	n := open(t)
 	var naive int
 	n.query(&naive, "select count(*) from information_schema.columns where table_schema = 'public' and data_type = 'timestamp without time zone' and table_name <> 'goose_db_version'")
@@ -200,7 +200,7 @@ func TestDuePosts_UsePartialIndex(t *testing.T) {
 	}
 }
 
-func TestImpossibleRowsAreRefusedByTheDatabase(t *testing.T) {
+func TestSchema_ConstraintsRejectInvalidRows(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	for name, sql := range map[string]string{

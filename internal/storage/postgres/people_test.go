@@ -65,7 +65,7 @@ func TestBearer_ReturnsTokenStatus(t *testing.T) {
 	}
 }
 
-func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
+func TestReplaceToken_KeepsTokensOfOthers(t *testing.T) {
 	n := open(t)
 	_, _, err := n.Invite(t.Context(), n.workspace.ID, "other@news.example", workspace.Owner, idempotency.Key{})
 	n.must(err)
@@ -78,7 +78,7 @@ func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
 	}
 }
 
-func TestATokenEndsWithTheMembership(t *testing.T) {
+func TestBearer_TokenEndsWithTheMembership(t *testing.T) {
 	n := open(t)
 	n.exec("delete from members where user_id = $1", n.user)
 	if got := n.tokenStatus(n.token); got != workspace.TokenUnknown {
@@ -122,7 +122,7 @@ func TestToken_LastUsedUpdatesWhileStoreIsOpen(t *testing.T) {
 	}
 }
 
-func TestTheFirstWorkspaceIsTheOldest(t *testing.T) {
+func TestFirstWorkspace_IsTheOldest(t *testing.T) {
 	n := open(t)
 	n.found("Later")
 	w, owner, found, err := n.FirstWorkspace(t.Context())

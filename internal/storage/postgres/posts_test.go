@@ -13,7 +13,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-func TestACreatedPostReadsBackWhole(t *testing.T) {
+func TestCreatePost_ReadsBack(t *testing.T) {
 	n := open(t)
 	second := n.connect("sports")
 	parent := n.create()
@@ -56,7 +56,7 @@ func TestACreatedPostReadsBackWhole(t *testing.T) {
 	}
 }
 
-func TestAMissingPostIsNotFound(t *testing.T) {
+func TestPost_NotFound(t *testing.T) {
 	n := open(t)
 	_, err := n.Post(t.Context(), newID())
 	if e := refused(t, err); e.Kind != apperr.KindNotFound || e.Code != "post_not_found" {
@@ -64,7 +64,7 @@ func TestAMissingPostIsNotFound(t *testing.T) {
 	}
 }
 
-func TestAForeignWorkspaceSeesAndChangesNothing(t *testing.T) {
+func TestPost_IsIsolated(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	foreign, _, _ := n.found("Rivals")
@@ -101,7 +101,7 @@ func TestAForeignWorkspaceSeesAndChangesNothing(t *testing.T) {
 }
 
 // Several posts share a second, so that the cursor has to tell them apart.
-func TestPagesShowEveryPostOnceInBothDirections(t *testing.T) {
+func TestPosts_PagesInBothDirections(t *testing.T) {
 	n := open(t)
 	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
 	var ids []uuid.UUID
@@ -142,7 +142,7 @@ func TestPagesShowEveryPostOnceInBothDirections(t *testing.T) {
 	}
 }
 
-func TestFiltersChooseByStatusAccountAndTime(t *testing.T) {
+func TestPosts_FilterByStatusAccountAndTime(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
 	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
@@ -188,7 +188,7 @@ func TestFiltersChooseByStatusAccountAndTime(t *testing.T) {
 	}
 }
 
-func TestEventsContinueBehindTheLastOneSeen(t *testing.T) {
+func TestEvents_ContinueAfterTheGivenEvent(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	for i := range 5 {

@@ -14,7 +14,7 @@ import (
 
 // Fifty people and publishers act on one post at the same moment, many times
 // over. Whatever wins: what one of them was told stays true.
-func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
+func TestClaim_RacesWithEditAndCancel(t *testing.T) {
 	n := open(t)
 	for round := range 12 {
 		p := n.create()

@@ -27,7 +27,7 @@ func (n *newsroom) age(p post.Post, by string) {
 	n.exec("update scheduled_posts set updated_at = updated_at - $2::interval where post_id = $1", p.ID, by)
 }
 
-func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
+func TestListMissingWorkflows_UntilAcknowledged(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	if ids := n.missing(); len(ids) != 0 {
@@ -54,7 +54,7 @@ func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
 	}
 }
 
-func TestAPostWhoseWorkflowIsLateIsFound(t *testing.T) {
+func TestListMissingWorkflows_OverdueWorkflow(t *testing.T) {
 	n := open(t)
 	overdue := n.create(func(d *post.NewPost) { d.Post.ScheduledTime = time.Now().Add(-time.Minute) })
 	stuck, working, done := n.create(), n.create(), n.create()
@@ -73,7 +73,7 @@ func TestAPostWhoseWorkflowIsLateIsFound(t *testing.T) {
 	}
 }
 
-func TestAPostThatWaitsForAPersonIsLeftAlone(t *testing.T) {
+func TestListMissingWorkflows_SkipsParkedPosts(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	o := failure(n.claim(p, 0, 1, time.Minute))
@@ -85,7 +85,7 @@ func TestAPostThatWaitsForAPersonIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestANewTemporalStoreForgetsAllWorkflows(t *testing.T) {
+func TestDetectNewTemporalStore_MarksAllWorkflows(t *testing.T) {
 	n := open(t)
 	seen := func(identity string, want int64) {
 		t.Helper()

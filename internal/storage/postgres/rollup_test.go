@@ -11,7 +11,7 @@ import (
 )
 
 // The status of a post follows from its targets'.
-func TestAPostEndsAsItsTargetsDo(t *testing.T) {
+func TestRecordOutcome_PostStatusFollowsItsTargets(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
 	uncertain := func(c post.Call) post.Outcome {
@@ -58,7 +58,7 @@ func TestAPostEndsAsItsTargetsDo(t *testing.T) {
 	}
 }
 
-func TestAProblemBeforeAnythingWasSentFailsThePost(t *testing.T) {
+func TestRecordOutcome_FailureBeforeSending(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	got := n.finish(post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed,
@@ -71,7 +71,7 @@ func TestAProblemBeforeAnythingWasSentFailsThePost(t *testing.T) {
 	}
 }
 
-func TestATransientProblemBeforeAnythingWasSentLeavesThePostEditable(t *testing.T) {
+func TestRecordOutcome_TransientFailureKeepsThePostEditable(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	got := n.finish(post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetScheduled,
@@ -84,7 +84,7 @@ func TestATransientProblemBeforeAnythingWasSentLeavesThePostEditable(t *testing.
 	n.must(err)
 }
 
-func TestAnOutcomeIsTakenOnce(t *testing.T) {
+func TestRecordOutcome_IsRecordedOnce(t *testing.T) {
 	n := open(t)
 	c := n.claim(n.create(), 0, 1, time.Minute)
 	n.finish(outcome(c, "1"))

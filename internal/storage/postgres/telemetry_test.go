@@ -7,7 +7,7 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-func TestStateOfTheCrawl(t *testing.T) {
+func TestCrawlState_Counts(t *testing.T) {
 	n := open(t)
 	s, _ := n.seed(n.workspace.ID, "https://due.example/")
 	n.seed(n.workspace.ID, "https://late.example/")
@@ -42,7 +42,7 @@ func TestStateOfTheCrawl(t *testing.T) {
 }
 
 // Beyond what is worth counting, the frontier is estimated.
-func TestALargeFrontierIsEstimated(t *testing.T) {
+func TestCrawlState_EstimatesALargeFrontier(t *testing.T) {
 	n := open(t)
 	s, _ := n.seed(n.workspace.ID, "https://large.example/")
 	n.exec(`insert into urls (domain_id, id, rank, kind, url) select $1, gen_random_uuid(), 1, 'article', 'https://large.example/' || i from generate_series(1, 15000) i`, s.DomainID)
@@ -53,7 +53,7 @@ func TestALargeFrontierIsEstimated(t *testing.T) {
 	}
 }
 
-func TestStateOfReadersAndServer(t *testing.T) {
+func TestReaderState_AndServerState(t *testing.T) {
 	n := open(t)
 	r, err := n.ReaderState(t.Context())
 	if n.must(err); r.SinceFlush < 0 || r.SinceFlush > 5*time.Minute || r.Mismatches != 0 {
