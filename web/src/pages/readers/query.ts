@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { api, unwrap } from '../../api/client'
+import { api, type Schemas, unwrap } from '../../api/client'
 import type { TableName } from './numbers'
 import type { Comparison, Range } from './search'
 
@@ -17,11 +17,12 @@ export const reportQuery = ({ site, from, to, compare, filter, by }: ReportQuery
     queryKey: ['report', site, from, to, compare, filter, by],
     placeholderData: keepPreviousData,
     retry: false,
-    queryFn: () =>
-      unwrap(
+    // The operation also answers with CSV, which is not asked for here.
+    queryFn: async () =>
+      (await unwrap(
         api.GET('/api/v1/sites/{id}/report', {
           params: { path: { id: site }, query: { from, to, compare, by, filter: filter ? [filter] : undefined, limit: by ? 1000 : undefined } },
           querySerializer: { array: { style: 'form', explode: true } },
         }),
-      ),
+      )) as Schemas['SiteReport'],
   })
