@@ -48,6 +48,7 @@ export function RangePicker({ search, range, today, change }: Props) {
             <DatePicker
               type="range"
               allowSingleDateInRange
+              hideOutsideDates
               locale={i18n.language}
               firstDayOfWeek={1}
               weekendDays={[]}
